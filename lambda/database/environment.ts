@@ -1,0 +1,22 @@
+/** How a function reaches its region's database: over HTTPS (`data-api`) or by PostgreSQL's protocol (`direct`). */
+export type DatabaseAccess = 'data-api' | 'direct';
+
+/** Variables that `Database.grantAccess` gives to a function, by the access of its environment. */
+export const databaseVariables = {
+  'data-api': ['DATABASE_ACCESS', 'DATABASE_NAME', 'DATABASE_CLUSTER_ARN', 'DATABASE_SECRET_ARN'],
+  direct: ['DATABASE_ACCESS', 'DATABASE_NAME', 'DATABASE_HOST', 'DATABASE_PORT', 'DATABASE_USER'],
+} as const satisfies Record<DatabaseAccess, readonly string[]>;
+
+/**
+ * The database roles, one for each function that reads or writes the database. The migration makes them and
+ * grants each what its statements need; a role's name is its function's folder with underscores.
+ */
+export const databaseRoles = [
+  'delete_user_group',
+  'run_operation',
+  'fan_out_event',
+  'deliver_webhook',
+  'purge_expired',
+] as const;
+
+export type DatabaseRole = (typeof databaseRoles)[number];
