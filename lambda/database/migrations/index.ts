@@ -1,0 +1,14 @@
+import organizationsAndGroups from './0001-organizations-and-groups.sql';
+import userActionsAndAudit from './0002-user-actions-and-audit.sql';
+
+/** A forward-only step of the schema. Once applied anywhere, its text never changes: a later file amends it. */
+export interface Migration {
+  /** The file's name without its ending; sorts in the order of application. */
+  readonly name: string;
+  readonly text: string;
+}
+
+export const migrations: readonly Migration[] = [
+  { name: '0001-organizations-and-groups', text: organizationsAndGroups },
+  { name: '0002-user-actions-and-audit', text: userActionsAndAudit },
+];
