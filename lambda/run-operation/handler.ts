@@ -1,0 +1,30 @@
+import type { Context } from 'aws-lambda';
+import { createDependencies, type Dependencies } from './dependencies';
+import type { OperationError } from './operation';
+import { readRequest } from './request';
+import { runOperation } from './run-operation';
+
+/** What an invocation answers. A bug is a thrown error: Lambda's `FunctionError`. */
+export type Answer =
+  | { readonly ok: true; readonly result: unknown }
+  | { readonly ok: false; readonly error: OperationError };
+
+/** Does what an operator's command asks. Who may ask is decided by IAM: `lambda:InvokeFunction` on this function. */
+export const createHandler =
+  ({ ports, log }: Dependencies) =>
+  async (payload: unknown, { awsRequestId: requestId }: Pick<Context, 'awsRequestId'>): Promise<Answer> => {
+    const request = readRequest(payload);
+    if (!request.ok) return request;
+
+    const { operation } = request.value;
+    const outcome = await runOperation(request.value, ports);
+    if (!outcome.ok) {
+      const { code } = outcome.error;
+      log.warn('Operation refused', { logCode: 'OPERATION_REFUSED', requestId, operation, code });
+      return outcome;
+    }
+    log.info('Operation completed', { logCode: 'OPERATION_COMPLETED', requestId, operation });
+    return { ok: true, result: outcome.value };
+  };
+
+export const handler = createHandler(createDependencies());

@@ -1,0 +1,29 @@
+import { sql } from '../../database/sql';
+import { fail, ok } from '../../shared/result';
+import { operation } from '../operation';
+import { idField } from '../request';
+import { unavailable } from '../unavailable';
+
+/** The organization and kind of an identity, as its tokens carry them. */
+export const describeIdentity = operation(
+  { identityId: idField('us', 'sa') },
+  async ({ identityId }, ports) => {
+    const outcome = await ports.database.execute(sql`
+    select organization_id, kind, active from identities where identity_id = ${identityId}`);
+    if (!outcome.ok) return unavailable(outcome.error);
+
+    const [identity] = outcome.value;
+    if (!identity) {
+      return fail({
+        code: 'identity_not_found',
+        message: `There is no identity ${identityId} in environment ${ports.environment}. "seed" makes some.`,
+      });
+    }
+    return ok({
+      identityId,
+      organizationId: identity.organization_id,
+      kind: identity.kind,
+      active: identity.active,
+    });
+  },
+);

@@ -1,0 +1,64 @@
+import { type Id, type IdPrefix, isId } from '../shared/ids';
+import { fail, ok, type Result } from '../shared/result';
+import type { OperationError } from './operation';
+
+/** What an operator's command sends: the operation's name and its input, which the operation itself checks. */
+export interface Request {
+  readonly operation: string;
+  readonly input: unknown;
+}
+
+/** Reads one field; the error completes the sentence "FIELD must be …". */
+export type Field<T> = (value: unknown) => Result<T, string>;
+export type Shape = { readonly [name: string]: Field<unknown> };
+export type Input<S extends Shape> = {
+  readonly [name in keyof S]: S[name] extends Field<infer T> ? T : never;
+};
+
+/** Reads the payload of an invocation: `{"operation": NAME, "input": {…}}`; no input is an empty one. */
+export function readRequest(payload: unknown): Result<Request, OperationError> {
+  if (!isObject(payload) || typeof payload.operation !== 'string') {
+    return invalid('The payload must be {"operation": NAME, "input": {…}}.');
+  }
+  return ok({ operation: payload.operation, input: payload.input ?? {} });
+}
+
+/** Reads an operation's input. A field that the shape does not know is refused, so that a misspelt one is noticed. */
+export function readInput<S extends Shape>(shape: S, input: unknown): Result<Input<S>, OperationError> {
+  if (!isObject(input)) return invalid('"input" must be an object.');
+  const stranger = Object.keys(input).find((name) => !Object.hasOwn(shape, name));
+  if (stranger !== undefined) {
+    return invalid(
+      `"${stranger}" is not a field of this operation. It has: ${Object.keys(shape).join(', ')}.`,
+    );
+  }
+  const fields: Record<string, unknown> = {};
+  for (const [name, field] of Object.entries(shape)) {
+    const read = field(input[name]);
+    if (!read.ok) return invalid(`"${name}" must be ${read.error}.`);
+    fields[name] = read.value;
+  }
+  return ok(fields as Input<S>);
+}
+
+/** An id of one of the prefixes. */
+export function idField<Prefix extends IdPrefix>(...prefixes: readonly Prefix[]): Field<Id<Prefix>> {
+  return (value) =>
+    typeof value === 'string' && isId(value, ...prefixes)
+      ? ok(value)
+      : fail(
+          `an id such as ${prefixes.map((prefix) => `${prefix}-xxxxx-xxxxx-xxxxxxxxxxxxxxxx`).join(' or ')}`,
+        );
+}
+
+/** A name: 1 to 256 characters, as the schema has it, none of them a control character. */
+export const nameField: Field<string> = (value) =>
+  typeof value === 'string' && /^\P{Cc}{1,256}$/u.test(value)
+    ? ok(value)
+    : fail('1 to 256 characters without control characters');
+
+const invalid = (message: string) => fail({ code: 'input_invalid', message });
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,28 @@
+import { fail, type Result } from '../shared/result';
+import type { Operation, OperationError, Ports } from './operation';
+import { addUserGroup } from './operations/add-user-group';
+import { describeIdentity } from './operations/describe-identity';
+import { listAuditRecords } from './operations/list-audit-records';
+import { seed } from './operations/seed';
+import type { Request } from './request';
+
+/** Every operation by the name that commands call it by. A new one is a file in `operations/` and a line here. */
+const operations: Readonly<Record<string, Operation>> = {
+  'add-user-group': addUserGroup,
+  'describe-identity': describeIdentity,
+  'list-audit-records': listAuditRecords,
+  seed,
+};
+
+/** Carries out the named operation; one that does not exist is answered with those that do. */
+export async function runOperation(request: Request, ports: Ports): Promise<Result<unknown, OperationError>> {
+  const operation = Object.hasOwn(operations, request.operation) ? operations[request.operation] : undefined;
+  if (!operation) {
+    const known = Object.keys(operations).join(', ');
+    return fail({
+      code: 'unknown_operation',
+      message: `There is no operation "${request.operation}". Known: ${known}.`,
+    });
+  }
+  return operation(request.input, ports);
+}

@@ -1,0 +1,33 @@
+import { randomInt } from 'node:crypto';
+
+/** What an id names: `or` organization, `us` user, `sa` service account, `ug` user group, `pm` permission, `as` assignment. */
+export type IdPrefix = 'or' | 'us' | 'sa' | 'ug' | 'pm' | 'as';
+
+/** An id in the service's format, such as `ug-1a2b3-c4d5e-f6g7h8i9j0k1l2m3`. */
+export type Id<Prefix extends IdPrefix = IdPrefix> = `${Prefix}-${string}-${string}-${string}`;
+
+const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
+const partLengths = [5, 5, 16] as const;
+
+/** A new id: 26 characters of [a-z0-9], each as likely as any other, from the operating system's random source (134 bits). */
+export function newId<Prefix extends IdPrefix>(prefix: Prefix): Id<Prefix> {
+  const [first, second, third] = partLengths.map(randomCharacters);
+  return `${prefix}-${first}-${second}-${third}` as Id<Prefix>;
+}
+
+/** Whether the text is an id of one of the prefixes. The last part has 14 to 16 characters: other writers may choose fewer than ours. */
+export function isId<Prefix extends IdPrefix>(
+  text: string,
+  ...prefixes: readonly Prefix[]
+): text is Id<Prefix> {
+  const prefix = text.slice(0, text.indexOf('-'));
+  return (
+    (prefixes as readonly string[]).includes(prefix) &&
+    /^[a-z]{2}-[a-z0-9]{5}-[a-z0-9]{5}-[a-z0-9]{14,16}$/.test(text)
+  );
+}
+
+/** Characters of an id's alphabet. */
+export function randomCharacters(length: number): string {
+  return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
+}
