@@ -1,0 +1,143 @@
+import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
+
+/**
+ * The gateway's name of a request. `$context.requestId` would not do: "Clients can override this request ID. We
+ * recommend using $context.extendedRequestId for a unique request ID that API Gateway generates"
+ * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-mapping-template-reference.html). A value
+ * that a caller writes could also break out of the JSON string: these templates are filled without escaping.
+ */
+const REQUEST_ID = '$context.extendedRequestId';
+
+interface Problem {
+  readonly status: number;
+  readonly code: string;
+  readonly title: string;
+  readonly detail: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
+
+const INTERNAL_ERROR: Problem = {
+  status: 500,
+  code: 'internal_error',
+  title: 'Internal Server Error',
+  detail: 'The request could not be completed. It may be repeated.',
+};
+
+const ROUTE_NOT_FOUND: Problem = {
+  status: 404,
+  code: 'route_not_found',
+  title: 'Not Found',
+  detail: 'No operation has this method and path.',
+};
+
+const TOO_MANY_REQUESTS: Problem = {
+  status: 429,
+  code: 'too_many_requests',
+  title: 'Too Many Requests',
+  detail: 'Too many requests arrive at this environment. Slow down and repeat the request.',
+  headers: { 'Retry-After': '1' },
+};
+
+const BAD_REQUEST: Problem = {
+  status: 400,
+  code: 'bad_request',
+  title: 'Bad Request',
+  detail: 'The request is malformed.',
+};
+
+/**
+ * Every response that API Gateway gives without a handler, by its type
+ * (https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html).
+ *
+ * No operation is signed with AWS credentials, so a complaint about an AWS signature means that no route matched: a
+ * bearer token on an unknown path is read as a broken AWS signature. Such a complaint has no documented type in one
+ * case (`IncompleteSignatureException`), which is why `DEFAULT_4XX` says the same.
+ */
+const problems: Readonly<Record<string, Problem>> = {
+  ACCESS_DENIED: {
+    status: 401,
+    // The authorizer puts both into the context of each denial, from its own fixed texts.
+    code: '$context.authorizer.code',
+    title: 'Unauthorized',
+    detail: '$context.authorizer.detail',
+    headers: CHALLENGE,
+  },
+  API_CONFIGURATION_ERROR: INTERNAL_ERROR,
+  AUTHORIZER_CONFIGURATION_ERROR: INTERNAL_ERROR,
+  AUTHORIZER_FAILURE: INTERNAL_ERROR,
+  BAD_REQUEST_BODY: BAD_REQUEST,
+  BAD_REQUEST_PARAMETERS: BAD_REQUEST,
+  DEFAULT_4XX: ROUTE_NOT_FOUND,
+  DEFAULT_5XX: INTERNAL_ERROR,
+  EXPIRED_TOKEN: ROUTE_NOT_FOUND,
+  INTEGRATION_FAILURE: INTERNAL_ERROR,
+  INTEGRATION_TIMEOUT: {
+    status: 504,
+    code: 'gateway_timeout',
+    title: 'Gateway Timeout',
+    detail: 'No answer came in time. The request may have been carried out.',
+  },
+  INVALID_API_KEY: ROUTE_NOT_FOUND,
+  INVALID_SIGNATURE: ROUTE_NOT_FOUND,
+  MISSING_AUTHENTICATION_TOKEN: ROUTE_NOT_FOUND,
+  QUOTA_EXCEEDED: TOO_MANY_REQUESTS,
+  REQUEST_TOO_LARGE: {
+    status: 413,
+    code: 'request_too_large',
+    title: 'Content Too Large',
+    detail: 'The request is larger than 10 MB.',
+  },
+  RESOURCE_NOT_FOUND: ROUTE_NOT_FOUND,
+  THROTTLED: TOO_MANY_REQUESTS,
+  UNAUTHORIZED: {
+    status: 401,
+    code: 'token_missing',
+    title: 'Unauthorized',
+    detail: 'The Authorization header with a bearer token is missing.',
+    headers: CHALLENGE,
+  },
+  UNSUPPORTED_MEDIA_TYPE: {
+    status: 415,
+    code: 'unsupported_media_type',
+    title: 'Unsupported Media Type',
+    detail: 'The Content-Type of the request is not accepted.',
+  },
+  WAF_FILTERED: {
+    status: 403,
+    code: 'request_blocked',
+    title: 'Forbidden',
+    detail: 'The request looks like an attack, or comes from an address that sends too many.',
+  },
+};
+
+/**
+ * Gives every response of the gateway itself the shape of a problem (RFC 9457), with `code` and `requestId`.
+ *
+ * @param headers sent with every one of them, besides those of the problem.
+ */
+export function addGatewayResponses(restApi: RestApi, headers: Readonly<Record<string, string>>): void {
+  for (const [type, problem] of Object.entries(problems)) {
+    restApi.addGatewayResponse(type, {
+      type: ResponseType.of(type),
+      statusCode: String(problem.status),
+      responseHeaders: staticValues({
+        'Content-Type': 'application/problem+json',
+        ...problem.headers,
+        ...headers,
+      }),
+      templates: { 'application/json': template(problem) },
+    });
+  }
+}
+
+/** Header values as the gateway's mappings want them: a static value stands in single quotes. */
+export function staticValues(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `'${value}'`]));
+}
+
+function template({ status, code, title, detail }: Problem): string {
+  const type = `urn:wallet-infrastructure:problem:${code}`;
+  return JSON.stringify({ type, title, status, detail, code, requestId: REQUEST_ID });
+}
