@@ -1,0 +1,15 @@
+import type { Jwks } from 'aws-jwt-verify/jwk';
+import { readVariables } from '../shared/environment';
+import { createLog } from '../shared/log';
+import { createAccessTokenVerifier } from './access-token';
+import { variables } from './environment';
+
+export function createDependencies() {
+  const { TOKEN_ISSUER, TOKEN_KEYS } = readVariables(variables, process.env);
+  return {
+    verifyAccessToken: createAccessTokenVerifier(JSON.parse(TOKEN_KEYS) as Jwks, TOKEN_ISSUER),
+    log: createLog('authorize-request'),
+  };
+}
+
+export type Dependencies = ReturnType<typeof createDependencies>;

@@ -1,0 +1,54 @@
+import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
+import { bind } from '../shared/bind';
+import { logCodes } from '../shared/log';
+import { authorizeRequest } from './authorize-request';
+import { createDependencies, type Dependencies } from './dependencies';
+import { readBearerToken } from './request';
+
+/**
+ * Decides for the gateway whether a request's access token is good. The answer is cached per token, so it speaks of
+ * every route of the stage; what the caller may do there is decided at the moment of the deed.
+ */
+export const createHandler =
+  ({ verifyAccessToken, log }: Dependencies) =>
+  async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
+    const bearer = readBearerToken(event);
+    const decision = authorizeRequest(bearer.ok ? verifyAccessToken(bearer.value) : bearer);
+    const requestId = event.requestContext.requestId;
+    if (!decision.allowed) {
+      const { code, detail, cause } = decision;
+      log.info('Request refused', { logCode: logCodes.requestRefused, requestId, code, cause });
+      return policy('Deny', event.methodArn, 'anonymous', { code, detail });
+    }
+    const { caller, expiresAt } = decision;
+    log.info('Request allowed', {
+      logCode: logCodes.requestAllowed,
+      requestId,
+      identityId: caller.identityId,
+    });
+    return policy('Allow', event.methodArn, caller.identityId, {
+      sub: caller.identityId,
+      org: caller.organizationId,
+      kind: caller.kind,
+      exp: String(expiresAt),
+    });
+  };
+
+function policy(
+  effect: 'Allow' | 'Deny',
+  methodArn: string,
+  principalId: string,
+  context: Record<string, string>,
+): APIGatewayAuthorizerResult {
+  const [api, stage] = methodArn.split('/');
+  return {
+    principalId,
+    policyDocument: {
+      Version: '2012-10-17',
+      Statement: [{ Action: 'execute-api:Invoke', Effect: effect, Resource: `${api}/${stage}/*` }],
+    },
+    context,
+  };
+}
+
+export const handler = bind(createHandler, createDependencies);

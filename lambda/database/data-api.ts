@@ -1,0 +1,189 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  BadRequestException,
+  BeginTransactionCommand,
+  CommitTransactionCommand,
+  DatabaseErrorException,
+  DatabaseResumingException,
+  DatabaseUnavailableException,
+  ExecuteStatementCommand,
+  InternalServerErrorException,
+  RDSDataClient,
+  RollbackTransactionCommand,
+  ServiceUnavailableError,
+  type SqlParameter,
+  StatementTimeoutException,
+} from '@aws-sdk/client-rds-data';
+import { fail, ok, type Result } from '../shared/result';
+import { type DatabaseUnavailable, type Row, StatementRefused, type TransactionalDatabase } from './database';
+import type { Parameter, Statement } from './sql';
+import { isUnavailable } from './sql-state';
+
+export interface DataApiSettings {
+  readonly clusterArn: string;
+  /** The secret of the database role to sign in as. */
+  readonly secretArn: string;
+  readonly database: string;
+  /**
+   * Milliseconds to wait for a paused cluster to resume; the gateway gives up after 29 s.
+   * @default 20,000
+   */
+  readonly resumePatience?: number;
+  /**
+   * Milliseconds for one call to be answered. The Data API ends a statement after 45 s unless it is told to go on.
+   * @default 8,000
+   */
+  readonly callTimeout?: number;
+  /** Lets statements run on past the Data API's 45 s; for migrations. @default false */
+  readonly continueAfterTimeout?: boolean;
+}
+
+const defaultResumePatience = 20_000;
+const defaultCallTimeout = 8_000;
+const resumePause = 500;
+
+/**
+ * The region's database over the RDS Data API.
+ *
+ * The SDK repeats nothing by itself: a call that timed out may have been carried out. Only a statement that met a
+ * paused cluster is sent again, because the Data API says that it was not.
+ *
+ * @see https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api.html
+ */
+export function createDataApiDatabase(
+  settings: DataApiSettings,
+  client = createClient(settings),
+): TransactionalDatabase {
+  const target = { resourceArn: settings.clusterArn, secretArn: settings.secretArn };
+
+  const run = async (statement: Statement, transactionId?: string): Promise<readonly Row[]> => {
+    const { text, parameters } = render(statement);
+    const result = await client.send(
+      new ExecuteStatementCommand({
+        ...target,
+        database: settings.database,
+        sql: text,
+        parameters,
+        formatRecordsAs: 'JSON',
+        continueAfterTimeout: settings.continueAfterTimeout,
+        transactionId,
+      }),
+    );
+    return result.formattedRecords ? (JSON.parse(result.formattedRecords) as Row[]) : [];
+  };
+
+  const patiently = <T>(call: () => Promise<T>) =>
+    awaitResuming(call, settings.resumePatience ?? defaultResumePatience);
+
+  return {
+    execute: (statement) => patiently(() => run(statement)),
+
+    async transaction(work) {
+      const begun = await patiently(() =>
+        client.send(new BeginTransactionCommand({ ...target, database: settings.database })),
+      );
+      if (!begun.ok) return begun;
+      const { transactionId } = begun.value;
+      const end = (command: CommitTransactionCommand | RollbackTransactionCommand) =>
+        toResult(() => client.send(command as CommitTransactionCommand));
+      try {
+        const outcome = await work({ execute: (statement) => toResult(() => run(statement, transactionId)) });
+        if (outcome.ok) {
+          const committed = await end(new CommitTransactionCommand({ ...target, transactionId }));
+          return committed.ok ? outcome : committed;
+        }
+        await end(new RollbackTransactionCommand({ ...target, transactionId }));
+        return outcome;
+      } catch (error) {
+        await end(new RollbackTransactionCommand({ ...target, transactionId }));
+        throw error;
+      }
+    },
+  };
+}
+
+function createClient({ callTimeout = defaultCallTimeout }: DataApiSettings): RDSDataClient {
+  return new RDSDataClient({
+    maxAttempts: 1,
+    requestHandler: { connectionTimeout: 3_000, requestTimeout: callTimeout, throwOnRequestTimeout: true },
+  });
+}
+
+/** The Data API's own form: `:p1`, with the values beside it. */
+function render({ text, values }: Statement): { text: string; parameters: SqlParameter[] } {
+  return {
+    text: text.reduce((rendered, part, index) => `${rendered}:p${index}${part}`),
+    parameters: values.map((value, index) => ({ name: `p${index + 1}`, value: field(value) })),
+  };
+}
+
+function field(value: Parameter): NonNullable<SqlParameter['value']> {
+  if (value === null) return { isNull: true };
+  if (typeof value === 'string') return { stringValue: value };
+  if (typeof value === 'boolean') return { booleanValue: value };
+  return Number.isInteger(value) ? { longValue: value } : { doubleValue: value };
+}
+
+async function awaitResuming<T>(
+  call: () => Promise<T>,
+  patience: number,
+): Promise<Result<T, DatabaseUnavailable>> {
+  const deadline = Date.now() + patience;
+  for (;;) {
+    const result = await toResult(call);
+    if (result.ok || result.error.reason !== 'resuming' || Date.now() + resumePause > deadline) return result;
+    await sleep(resumePause);
+  }
+}
+
+async function toResult<T>(call: () => Promise<T>): Promise<Result<T, DatabaseUnavailable>> {
+  try {
+    return ok(await call());
+  } catch (error) {
+    const reason = unavailability(error);
+    if (reason) return fail({ kind: 'database_unavailable', reason });
+    throw refused(error) ?? error;
+  }
+}
+
+function unavailability(error: unknown): string | undefined {
+  if (error instanceof DatabaseResumingException) return 'resuming';
+  if (error instanceof StatementTimeoutException) return 'timeout';
+  if (
+    error instanceof DatabaseUnavailableException ||
+    error instanceof ServiceUnavailableError ||
+    error instanceof InternalServerErrorException
+  ) {
+    return error.name;
+  }
+  const state = sqlState(error);
+  if (state && isUnavailable(state)) return `sql_state_${state}`;
+  const { name, code, $retryable } = error as {
+    name?: string;
+    code?: string;
+    $retryable?: { throttling?: boolean };
+  };
+  if (name === 'TimeoutError') return 'timeout';
+  if (name === 'ThrottlingException' || $retryable?.throttling) return 'throttled';
+  return code && connectionErrors.has(code) ? 'connection_lost' : undefined;
+}
+
+const connectionErrors = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+]);
+
+/** The Data API puts PostgreSQL's code into the message: `ERROR: …; SQLState: 42501`. */
+function sqlState(error: unknown): string | undefined {
+  if (!(error instanceof DatabaseErrorException || error instanceof BadRequestException)) return undefined;
+  return /SQLState: ([0-9A-Z]{5})/.exec(error.message)?.[1];
+}
+
+function refused(error: unknown): StatementRefused | undefined {
+  const state = sqlState(error);
+  return state ? new StatementRefused(state, (error as Error).message) : undefined;
+}

@@ -1,0 +1,53 @@
+import type { Problem } from '../shared/problem';
+import { fail, ok, type Result } from '../shared/result';
+import type { DeletionRequest } from './request';
+import type { UserActionProblem, VerifyUserAction } from './user-action';
+import type { DeleteUserGroup, DeletionOutcome } from './user-group-deletion';
+
+/** A refusal: what the caller is told, and a cause for the log. */
+export type DeletionRefused = Problem & { readonly cause?: string };
+
+export interface DeletionPorts {
+  readonly verifyUserAction: VerifyUserAction;
+  readonly deleteUserGroup: DeleteUserGroup;
+}
+
+const refusals: Record<Exclude<DeletionOutcome, 'deleted'>, Problem> = {
+  user_action_replayed: {
+    code: 'user_action_replayed',
+    detail: 'The user action signature has been used before. Sign the action again.',
+  },
+  permission_missing: {
+    code: 'permission_missing',
+    detail: 'The caller does not hold Auth:UserGroups:Delete, or is deactivated.',
+  },
+  user_group_not_found: {
+    code: 'user_group_not_found',
+    detail: "There is no such user group in the caller's organization.",
+  },
+};
+
+const unavailable = {
+  code: 'database_unavailable',
+  detail: 'The request could not be completed. Send it again with a new user action signature.',
+} as const;
+
+/** Deletes the group when the user action is good for it and the caller may. */
+export async function deleteUserGroup(
+  ports: DeletionPorts,
+  request: DeletionRequest & { readonly requestId: string; readonly nowSeconds: number },
+): Promise<Result<'deleted', DeletionRefused | UserActionProblem>> {
+  const { caller, userGroupId, userActionSignatures, requestId, nowSeconds } = request;
+  const deed = { caller, method: 'DELETE', path: `/auth/user-groups/${userGroupId}` } as const;
+  const userAction = ports.verifyUserAction(userActionSignatures, deed, nowSeconds);
+  if (!userAction.ok) return userAction;
+
+  const outcome = await ports.deleteUserGroup({
+    caller,
+    userGroupId,
+    userAction: userAction.value,
+    requestId,
+  });
+  if (!outcome.ok) return fail({ ...unavailable, cause: outcome.error.reason });
+  return outcome.value === 'deleted' ? ok('deleted') : fail(refusals[outcome.value]);
+}

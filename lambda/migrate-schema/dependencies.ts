@@ -1,0 +1,70 @@
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { createDataApiDatabase } from '../database/data-api';
+import type { TransactionalDatabase } from '../database/database';
+import { createDirectDatabase } from '../database/direct';
+import { databaseRoles } from '../database/environment';
+import { readVariables } from '../shared/environment';
+import { createLog } from '../shared/log';
+import { variables } from './environment';
+import type { Role } from './migrate-schema';
+
+/** Milliseconds for one statement of a migration; the function's own timeout is above it. */
+const statementTimeout = 10 * 60_000;
+
+interface Secret {
+  readonly username: string;
+  readonly password: string;
+}
+
+export function createDependencies() {
+  const secrets = new SecretsManagerClient({
+    requestHandler: { connectionTimeout: 3_000, requestTimeout: 10_000, throwOnRequestTimeout: true },
+  });
+  const readSecret = async (arn: string): Promise<Secret> => {
+    const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId: arn }));
+    return JSON.parse(SecretString ?? '{}') as Secret;
+  };
+
+  return {
+    log: createLog('migrate-schema'),
+
+    /** The database, signed in as its owner. */
+    async connect(): Promise<TransactionalDatabase & { close?(): Promise<void> }> {
+      if (process.env.DATABASE_ACCESS === 'data-api') {
+        const settings = readVariables(variables['data-api'], process.env);
+        return createDataApiDatabase({
+          clusterArn: settings.DATABASE_CLUSTER_ARN,
+          secretArn: settings.DATABASE_MASTER_SECRET_ARN,
+          database: settings.DATABASE_NAME,
+          callTimeout: statementTimeout,
+          resumePatience: 120_000,
+          continueAfterTimeout: true,
+        });
+      }
+      const settings = readVariables(variables.direct, process.env);
+      const owner = await readSecret(settings.DATABASE_MASTER_SECRET_ARN);
+      return createDirectDatabase({
+        host: settings.DATABASE_HOST,
+        port: Number(settings.DATABASE_PORT),
+        database: settings.DATABASE_NAME,
+        user: owner.username,
+        password: () => owner.password,
+        callTimeout: statementTimeout,
+      });
+    },
+
+    /** Every role, with its password where it signs in with one. */
+    async readRoles(): Promise<readonly Role[]> {
+      const { DATABASE_ROLE_SECRETS } = readVariables(['DATABASE_ROLE_SECRETS'], process.env);
+      const secretArns = JSON.parse(DATABASE_ROLE_SECRETS) as Partial<Record<string, string>>;
+      return Promise.all(
+        databaseRoles.map(async (name) => {
+          const arn = secretArns[name];
+          return arn ? { name, password: (await readSecret(arn)).password } : { name };
+        }),
+      );
+    },
+  };
+}
+
+export type Dependencies = ReturnType<typeof createDependencies>;

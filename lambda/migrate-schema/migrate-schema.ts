@@ -1,0 +1,154 @@
+import { createHash } from 'node:crypto';
+import type { Database, DatabaseUnavailable, TransactionalDatabase } from '../database/database';
+import { StatementRefused } from '../database/database';
+import type { Migration } from '../database/migrations';
+import { type Statement, sql } from '../database/sql';
+import { fail, ok, type Result } from '../shared/result';
+
+/** A database role to make. Without a password it signs in with IAM tokens. */
+export interface Role {
+  readonly name: string;
+  readonly password?: string;
+}
+
+export type MigrationFailed =
+  | { readonly kind: 'edited'; readonly migration: string }
+  | {
+      readonly kind: 'refused';
+      readonly migration: string;
+      readonly sqlState: string;
+      readonly message: string;
+    }
+  | DatabaseUnavailable;
+
+/** The names of the migrations that were applied now. */
+export type Applied = readonly string[];
+
+/**
+ * Brings the schema up to date: makes the roles, then applies each file that was not applied, in a transaction of its
+ * own, so that a failing file leaves nothing of itself behind. Two migrations at once wait for each other.
+ *
+ * A database that knows more files than this code is left as it is: that is a rollback of the code, and files only add.
+ */
+export async function migrateSchema(
+  database: TransactionalDatabase,
+  migrations: readonly Migration[],
+  roles: readonly Role[],
+): Promise<Result<Applied, MigrationFailed>> {
+  const prepared = await database.transaction((transaction) => prepare(transaction, roles));
+  if (!prepared.ok) return prepared;
+  const applied: string[] = [];
+  for (const migration of migrations) {
+    const result = await applyOnce(database, migration);
+    if (!result.ok) return result;
+    if (result.value) applied.push(migration.name);
+  }
+  return ok(applied);
+}
+
+async function prepare(
+  database: Database,
+  roles: readonly Role[],
+): Promise<Result<void, DatabaseUnavailable>> {
+  for (const statement of [lock, createHistory, closeToPublic, ...roles.map(ensureRole).flat()]) {
+    const result = await database.execute(statement);
+    if (!result.ok) return result;
+  }
+  return ok(undefined);
+}
+
+async function applyOnce(
+  database: TransactionalDatabase,
+  migration: Migration,
+): Promise<Result<boolean, MigrationFailed>> {
+  const checksum = createHash('sha256').update(migration.text).digest('hex');
+  try {
+    return await database.transaction<boolean, MigrationFailed>(async (transaction) => {
+      const locked = await transaction.execute(lock);
+      if (!locked.ok) return locked;
+      const known = await transaction.execute(
+        sql`select checksum from schema_migrations where name = ${migration.name}`,
+      );
+      if (!known.ok) return known;
+      const [previous] = known.value;
+      if (previous)
+        return previous.checksum === checksum
+          ? ok(false)
+          : fail({ kind: 'edited', migration: migration.name });
+      const applied = await transaction.execute(asOneStatement(migration.text));
+      if (!applied.ok) return applied;
+      const recorded = await transaction.execute(
+        sql`insert into schema_migrations (name, checksum) values (${migration.name}, ${checksum})`,
+      );
+      return recorded.ok ? ok(true) : recorded;
+    });
+  } catch (error) {
+    if (!(error instanceof StatementRefused)) throw error;
+    return fail({
+      kind: 'refused',
+      migration: migration.name,
+      sqlState: error.sqlState,
+      message: error.message,
+    });
+  }
+}
+
+/** Any number that nothing else in this database locks. */
+const lock = sql`select pg_advisory_xact_lock(4203501)::text`;
+
+const createHistory = sql`
+  create table if not exists schema_migrations (
+    name text primary key,
+    checksum text not null,
+    applied_at timestamptz not null default now()
+  )`;
+
+/** PostgreSQL lets every role connect and make temporary tables unless it is told otherwise. */
+const closeToPublic = sql`
+  do $migration$
+  begin
+    execute format('revoke all on database %I from public', current_database());
+  end
+  $migration$`;
+
+/**
+ * Makes the role, or brings it to the given way of signing in. Role names and passwords cannot be bound in `create
+ * role`; they are bound as settings of the transaction and quoted by the server.
+ *
+ * A role that holds `rds_iam` cannot sign in with a password.
+ * @see https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.IAMDBAuth.DBAccounts.html
+ */
+function ensureRole({ name, password }: Role): readonly Statement[] {
+  return [
+    sql`select set_config('migration.role', ${name}, true), set_config('migration.password', ${password ?? ''}, true)`,
+    sql`
+      do $migration$
+      declare
+        role_name constant text := current_setting('migration.role');
+        role_password constant text := current_setting('migration.password');
+      begin
+        if not exists (select from pg_roles where rolname = role_name) then
+          execute format('create role %I login', role_name);
+        end if;
+        execute format('grant connect on database %I to %I', current_database(), role_name);
+        execute format('alter role %I set statement_timeout = ''10s''', role_name);
+        execute format('alter role %I set idle_session_timeout = ''10min''', role_name);
+        execute format('alter role %I set idle_in_transaction_session_timeout = ''10s''', role_name);
+        if role_password = '' then
+          execute format('alter role %I password null', role_name);
+          execute format('grant rds_iam to %I', role_name);
+        else
+          execute format('alter role %I password %L', role_name, role_password);
+          if exists (select from pg_roles where rolname = 'rds_iam') then
+            execute format('revoke rds_iam from %I', role_name);
+          end if;
+        end if;
+      end
+      $migration$`,
+  ];
+}
+
+/** The Data API takes one statement a call: a file becomes the body of one anonymous block. */
+function asOneStatement(text: string): Statement {
+  return { text: [`do $migration$\nbegin\n${text}\nend\n$migration$`], values: [] };
+}

@@ -1,0 +1,25 @@
+/** The kinds of identity that call the API. */
+export const callerKinds = ['CustomerEmployee', 'EndUser', 'ServiceAccount'] as const;
+export type CallerKind = (typeof callerKinds)[number];
+
+/** Who calls, as the access token says. */
+export interface Caller {
+  /** `us-…` or `sa-…`. */
+  readonly identityId: string;
+  /** `or-…`. */
+  readonly organizationId: string;
+  readonly kind: CallerKind;
+}
+
+const suffix = '[a-z0-9]{5}-[a-z0-9]{5}-[a-z0-9]{14,16}';
+const identityId = new RegExp(`^(us|sa)-${suffix}$`);
+const organizationId = new RegExp(`^or-${suffix}$`);
+
+/** Reads a caller from a token's claims or from what the authorizer made of them; undefined when it is none. */
+export function readCaller(source: Readonly<Record<string, unknown>>): Caller | undefined {
+  const { sub, org, kind } = source;
+  if (typeof sub !== 'string' || !identityId.test(sub)) return undefined;
+  if (typeof org !== 'string' || !organizationId.test(org)) return undefined;
+  const known = callerKinds.find((candidate) => candidate === kind);
+  return known && { identityId: sub, organizationId: org, kind: known };
+}

@@ -1,0 +1,23 @@
+import { Logger } from '@aws-lambda-powertools/logger';
+
+/**
+ * The registered log codes: every line that a function writes carries one. No line holds a token, a signature, a
+ * secret, an event's body or a response's body.
+ */
+export const logCodes = {
+  requestRefused: 'REQUEST_REFUSED',
+  requestAllowed: 'REQUEST_ALLOWED',
+  deletionCompleted: 'USER_GROUP_DELETION_COMPLETED',
+  deletionRefused: 'USER_GROUP_DELETION_REFUSED',
+  deletionFailed: 'USER_GROUP_DELETION_FAILED',
+  migrationCompleted: 'SCHEMA_MIGRATION_COMPLETED',
+  migrationFailed: 'SCHEMA_MIGRATION_FAILED',
+  keysExported: 'SIGNING_KEYS_EXPORTED',
+} as const;
+
+export type Log = Pick<Logger, 'info' | 'warn' | 'error'>;
+
+/** A structured logger named after the function's use case. */
+export function createLog(serviceName: string): Log {
+  return new Logger({ serviceName });
+}
