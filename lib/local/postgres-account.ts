@@ -1,0 +1,74 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { chown } from 'node:fs/promises';
+
+/**
+ * Who runs PostgreSQL, in the shape of the options of `spawn`. PostgreSQL refuses to run as root, and `initdb` wants
+ * an account that has an entry in the list of users. Empty: the account of this process.
+ */
+export type Account =
+  | { readonly uid: number; readonly gid: number }
+  | { readonly uid?: never; readonly gid?: never };
+
+const unprivileged = 'nobody';
+
+/** @throws Error when this process runs as root on a system without the account `nobody`. */
+export function postgresAccount(): Account {
+  if (process.getuid?.() !== 0) return {};
+  return { uid: idOfUnprivileged('-u'), gid: idOfUnprivileged('-g') };
+}
+
+function idOfUnprivileged(flag: '-u' | '-g'): number {
+  try {
+    // macOS prints the ids of nobody as 4294967294; spawn takes signed 32-bit numbers only.
+    return Number(execFileSync('id', [flag, unprivileged], { encoding: 'utf8', stdio: 'pipe' })) | 0;
+  } catch (cause) {
+    throw new Error(
+      `PostgreSQL does not run as root, and there is no account '${unprivileged}' to run it as. Run this command as an ordinary user.`,
+      { cause },
+    );
+  }
+}
+
+/** How a program ended. `output` is what it wrote to stdout and stderr, together. */
+export interface Ended {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+/** Runs a program as `account` to its end, in `/`: the present folder may be closed to that account. */
+export function runAs(account: Account, program: string, args: readonly string[]): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, {
+      ...account,
+      cwd: '/',
+      env: postgresEnvironment,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const output: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => output.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => output.push(chunk));
+    child.on('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EACCES' || error.code === 'ENOENT'
+        ? resolve({ code: null, output: error.message })
+        : reject(cannotRunAs(account, error)),
+    );
+    child.on('close', (code) => resolve({ code, output: Buffer.concat(output).toString() }));
+  });
+}
+
+/** PostgreSQL's programs see nothing of this process's environment, so that no `PG…` variable changes them. */
+export const postgresEnvironment = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
+
+function cannotRunAs(account: Account, cause: NodeJS.ErrnoException): Error {
+  if (account.uid === undefined) return cause;
+  return new Error(
+    `PostgreSQL does not run as root, and this process may not start a program as '${unprivileged}' (${cause.code}). Run this command as an ordinary user.`,
+    { cause },
+  );
+}
+
+/** Makes `account` the owner of `path`. */
+export async function giveTo(account: Account, path: string): Promise<void> {
+  // chown takes unsigned numbers, where spawn takes signed ones.
+  if (account.uid !== undefined) await chown(path, account.uid >>> 0, account.gid >>> 0);
+}

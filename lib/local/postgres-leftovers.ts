@@ -1,0 +1,64 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cluster } from './postgres-cluster';
+import { commandLine, isAlive } from './processes';
+
+interface Owner {
+  /** The process that started PostgreSQL. */
+  readonly pid: number;
+  readonly socketDirectory: string;
+}
+
+/** In the state folder, and not beside the data: what it names is removed, so PostgreSQL's account must not write it. */
+const ownerFile = (cluster: Cluster): string => join(cluster.directory, 'started-by.json');
+const lockFile = (cluster: Cluster): string => join(cluster.data, 'postmaster.pid');
+
+export async function recordOwner(cluster: Cluster, socketDirectory: string): Promise<void> {
+  const owner: Owner = { pid: process.pid, socketDirectory };
+  await writeFile(ownerFile(cluster), JSON.stringify(owner), { mode: 0o600 });
+}
+
+/**
+ * Clears what an earlier process that could not stop PostgreSQL has left: a running PostgreSQL, a lock file whose
+ * process id now is another program's (after a loss of power, or in a new container), sockets.
+ *
+ * @throws Error when PostgreSQL is running for a process that is alive.
+ */
+export async function clearLeftovers(cluster: Cluster): Promise<void> {
+  const lock = await readFile(lockFile(cluster), 'utf8').catch(() => undefined);
+  if (lock === undefined) return;
+  const pid = Number(lock.split('\n', 1)[0]);
+  const owner: Owner | undefined =
+    JSON.parse(await readFile(ownerFile(cluster), 'utf8').catch(() => 'null')) ?? undefined;
+  if (isPostmaster(pid, cluster)) {
+    await stopOrphan(pid, cluster, owner);
+  } else if (isAlive(pid)) {
+    // PostgreSQL itself takes over the lock of a process that is gone, but not that of another program.
+    await rm(lockFile(cluster), { force: true });
+  }
+  if (owner) await rm(owner.socketDirectory, { recursive: true, force: true });
+}
+
+async function stopOrphan(pid: number, cluster: Cluster, owner: Owner | undefined): Promise<void> {
+  if (!owner || isAlive(owner.pid)) {
+    const starter = owner ? `, started by process ${owner.pid}` : '';
+    throw new Error(
+      `PostgreSQL is already running on ${cluster.data}: process ${pid}${starter}. Stop ${owner ? 'that one' : 'it'} first (kill ${owner?.pid ?? pid}), or use another state folder.`,
+    );
+  }
+  for (const [signal, seconds] of [
+    ['SIGINT', 10],
+    ['SIGQUIT', 5],
+    ['SIGKILL', 5],
+  ] as const) {
+    if (isPostmaster(pid, cluster)) process.kill(pid, signal);
+    for (let waited = 0; waited < seconds * 20 && isPostmaster(pid, cluster); waited += 1) await sleep(50);
+  }
+}
+
+/** Ids of processes are used again, so what counts is the command line. */
+function isPostmaster(pid: number, cluster: Cluster): boolean {
+  const words = commandLine(pid);
+  return words.includes('postgres') && words.includes(cluster.data);
+}
