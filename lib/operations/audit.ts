@@ -1,0 +1,49 @@
+import type { Command } from 'commander';
+import { runOperation } from './operations-function';
+import { type CommonOptions, id, withEnvironment } from './options';
+import { openTarget } from './target';
+import { type Terminal, table } from './terminal';
+
+interface AuditOptions extends CommonOptions {
+  readonly group: string;
+}
+
+interface AuditRecord {
+  /** ISO 8601, UTC. */
+  readonly date: string;
+  readonly identityId: string;
+  readonly operation: string;
+  readonly outcome: string;
+  readonly requestId: string;
+}
+
+const help = `
+The records outlive the group. With --json they also tell its organization and its name.
+
+Examples:
+  wallet audit --group ug-…
+  wallet audit --environment uae --group ug-… --json`;
+
+export function register(program: Command, terminal: Terminal): void {
+  withEnvironment(program.command('audit'))
+    .summary('print what was done to a user group, and by whom')
+    .description('Prints the audit records of a user group, the latest first, at most 100.')
+    .requiredOption('--group <id>', 'the user group, deleted or not', id('ug'))
+    .addHelpText('after', help)
+    .action((options: AuditOptions) => audit(options, terminal));
+}
+
+async function audit({ group: userGroupId, ...options }: AuditOptions, terminal: Terminal): Promise<void> {
+  const target = await openTarget(options);
+  const { records } = await runOperation(target, 'list-audit-records', { userGroupId });
+  if (options.json) return terminal.result(JSON.stringify({ records }));
+  const rows = (records as readonly AuditRecord[]).map((record) => [
+    record.date,
+    record.operation,
+    record.outcome,
+    record.identityId,
+    record.requestId,
+  ]);
+  if (rows.length === 0) return terminal.note(`Nothing was recorded of ${userGroupId}.`);
+  terminal.result(table([['DATE', 'OPERATION', 'OUTCOME', 'BY', 'REQUEST'], ...rows], terminal.bold));
+}

@@ -1,0 +1,46 @@
+import type { Command } from 'commander';
+import { environments } from '../environments';
+import { type CommonOptions, withOutputs } from './options';
+import { readOutputs } from './target';
+import { type Terminal, table } from './terminal';
+
+const help = `
+Examples:
+  wallet environments                                    those of this machine
+  wallet environments --outputs outputs.json --json      those that were deployed`;
+
+export function register(program: Command, terminal: Terminal): void {
+  withOutputs(program.command('environments'))
+    .summary('list the environments that the outputs file has')
+    .description('Lists the environments that the outputs file has, with their addresses.')
+    .addHelpText('after', help)
+    .action((options: CommonOptions) => listEnvironments(options, terminal));
+}
+
+async function listEnvironments(options: CommonOptions, terminal: Terminal): Promise<void> {
+  const outputs = await readOutputs(options.outputs);
+  const listed = environments.flatMap(({ name, region, stackId, serviceLevelAgreement, deprecation }) => {
+    const stack = outputs[stackId];
+    if (!stack) return [];
+    return {
+      environment: name,
+      region,
+      baseUrl: stack.ApiBaseUrl ?? '',
+      webhookOrigin: stack.WebhookOriginAddress ?? '',
+      serviceLevelAgreement,
+      deprecated: deprecation !== undefined,
+    };
+  });
+  if (options.json) return terminal.result(JSON.stringify(listed));
+  const rows = listed.map((row) => [
+    row.environment,
+    row.region,
+    row.baseUrl,
+    row.webhookOrigin,
+    row.serviceLevelAgreement ? 'yes' : 'no',
+    row.deprecated ? 'deprecated' : '',
+  ]);
+  terminal.result(
+    table([['NAME', 'REGION', 'BASE ADDRESS', 'WEBHOOK ORIGIN', 'SLA', ''], ...rows], terminal.bold),
+  );
+}

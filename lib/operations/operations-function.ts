@@ -1,0 +1,70 @@
+import { callAws } from './aws';
+import { CommandFailed } from './failure';
+import type { Target } from './target';
+
+/**
+ * Has the region's operations function (`lambda/run-operation`) do something. Needs `lambda:InvokeFunction` on it.
+ *
+ * @throws CommandFailed with the function's own message when it refuses.
+ */
+export async function runOperation(
+  target: Target,
+  operation: string,
+  input: Readonly<Record<string, unknown>>,
+): Promise<Readonly<Record<string, unknown>>> {
+  const { InvokeCommand, LambdaClient } = await import('@aws-sdk/client-lambda');
+  // One attempt: an invocation whose answer was lost may have changed something.
+  const client = new LambdaClient({ ...target.clientSettings('lambda'), maxAttempts: 1 });
+  const invocation = new InvokeCommand({
+    FunctionName: target.output('OperationsFunctionName'),
+    Payload: Buffer.from(JSON.stringify({ operation, input })),
+  });
+  const { FunctionError, Payload } = await callAws(target, 'lambda:InvokeFunction', (options) =>
+    client.send(invocation, options),
+  );
+  return readAnswer(Buffer.from(Payload ?? []).toString(), FunctionError, operation);
+}
+
+/** Takes fields of text from an operation's result. */
+export function readTexts<const Name extends string>(
+  result: Readonly<Record<string, unknown>>,
+  names: readonly Name[],
+): { readonly [name in Name]: string } {
+  const missing = names.filter((name) => typeof result[name] !== 'string');
+  if (missing.length > 0) throw otherVersion(`without ${missing.join(', ')}`);
+  return Object.fromEntries(names.map((name) => [name, result[name]])) as { [name in Name]: string };
+}
+
+function readAnswer(payload: string, functionError: string | undefined, operation: string) {
+  const answer = parse(payload);
+  if (functionError) {
+    throw new CommandFailed(
+      `The operations function failed at ${operation}: ${answer?.errorMessage ?? functionError}.`,
+      'The reason is in its log group.',
+    );
+  }
+  if (answer?.ok === true && answer.result) return answer.result;
+  if (answer?.ok === false && answer.error) throw new CommandFailed(answer.error.message);
+  throw otherVersion('that is not an answer');
+}
+
+interface Answer {
+  readonly ok?: boolean;
+  readonly result?: Readonly<Record<string, unknown>>;
+  readonly error?: { readonly message: string };
+  readonly errorMessage?: string;
+}
+
+function parse(payload: string): Answer | undefined {
+  try {
+    return JSON.parse(payload) as Answer;
+  } catch {
+    return undefined;
+  }
+}
+
+const otherVersion = (what: string) =>
+  new CommandFailed(
+    `The operations function answered something ${what}.`,
+    'It is of another version: deploy this one, or use the command line of that version.',
+  );

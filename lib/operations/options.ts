@@ -1,0 +1,43 @@
+import { type Command, InvalidArgumentError } from 'commander';
+
+/** Options that every command on an environment takes. */
+export interface CommonOptions {
+  readonly environment: string;
+  readonly outputs: string;
+  readonly json?: boolean;
+}
+
+/** Where `npm start` writes the outputs of this machine's environments. */
+const localOutputs = '.local/outputs.json';
+
+export const withOutputs = (command: Command) =>
+  command
+    .option(
+      '--outputs <file>',
+      'stack outputs, as "npm start" and "cdk deploy --outputs-file" write them',
+      localOutputs,
+    )
+    .option('--json', 'print JSON');
+
+export const withEnvironment = (command: Command) =>
+  withOutputs(command.option('--environment <name>', 'the environment to work on', 'eu'));
+
+/** Reads a length of time, such as `90s`, `15m` or `1h`, into seconds; a bare number is seconds. */
+export function duration(atMost: { readonly seconds: number; readonly words: string }) {
+  return (text: string): number => {
+    const [, number, unit] = /^(\d{1,6})([smh]?)$/.exec(text) ?? [];
+    const seconds = Number(number) * (unit === 'h' ? 3600 : unit === 'm' ? 60 : 1);
+    if (seconds > 0 && seconds <= atMost.seconds) return seconds;
+    throw new InvalidArgumentError(`Give a time such as 90s or 5m, of at most ${atMost.words}.`);
+  };
+}
+
+/** Reads an id of the service, such as `us-xxxxx-xxxxx-xxxxxxxxxxxxxxxx`. */
+export function id(...prefixes: readonly string[]) {
+  const pattern = new RegExp(`^(${prefixes.join('|')})-[a-z0-9]{5}-[a-z0-9]{5}-[a-z0-9]{14,16}$`);
+  return (text: string): string => {
+    if (pattern.test(text)) return text;
+    const examples = prefixes.map((prefix) => `${prefix}-xxxxx-xxxxx-xxxxxxxxxxxxxxxx`);
+    throw new InvalidArgumentError(`Give an id such as ${examples.join(' or ')}.`);
+  };
+}

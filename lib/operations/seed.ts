@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+import type { Command } from 'commander';
+import { CommandFailed } from './failure';
+import { readTexts, runOperation } from './operations-function';
+import { type CommonOptions, id, withEnvironment } from './options';
+import { openTarget, type Target } from './target';
+import type { Terminal } from './terminal';
+
+interface SeedOptions extends CommonOptions {
+  readonly organization?: string;
+  readonly name?: string;
+  readonly allowProduction?: boolean;
+}
+
+const help = `
+The caller (CustomerEmployee) and the service account may delete the group. The end user holds the same permission
+and may not, because of its kind.
+
+Examples:
+  wallet seed                                            a new organization in eu
+  wallet seed --environment uae --json                   the same in uae, for a program to read
+  wallet seed --organization or-… --name "Approvers"     one more group, with the identities there are`;
+
+const fields = [
+  'organizationId',
+  'callerId',
+  'serviceAccountId',
+  'endUserId',
+  'userGroupId',
+  'userGroupName',
+] as const;
+
+export function register(program: Command, terminal: Terminal): void {
+  withEnvironment(program.command('seed'))
+    .summary('make an organization, identities and a user group')
+    .description(
+      'Makes an organization with three identities and a user group of theirs, and prints their ids.',
+    )
+    .option('--organization <id>', 'add a user group to this organization, which "seed" made', id('or'))
+    .option('--name <name>', "the user group's name; a new one when left out")
+    .option('--allow-production', 'write to a deployed environment that has an SLA')
+    .addHelpText('after', help)
+    .action((options: SeedOptions) => seed(options, terminal));
+}
+
+async function seed(options: SeedOptions, terminal: Terminal): Promise<void> {
+  const target = await openTarget(options);
+  if (!target.local && target.environment.serviceLevelAgreement && !options.allowProduction) {
+    throw new CommandFailed(
+      `Environment ${options.environment} is in production: what "seed" makes stays there.`,
+      'Add --allow-production if that is what you want.',
+    );
+  }
+  const {
+    organization: organizationId,
+    name: userGroupName = `Approvers ${randomBytes(3).toString('hex')}`,
+  } = options;
+  const result = organizationId
+    ? await runOperation(target, 'add-user-group', { organizationId, userGroupName })
+    : await runOperation(target, 'seed', { userGroupName });
+  const seeded = readTexts(result, fields);
+  if (options.json) return terminal.result(JSON.stringify(seeded));
+  terminal.result(fields.map((field) => `${field.padEnd(16)}  ${seeded[field]}`).join('\n'));
+  terminal.note(nextSteps(options, target, seeded));
+}
+
+/** The deletion of what was made, ready to paste. */
+function nextSteps(
+  options: SeedOptions,
+  target: Target,
+  made: { callerId: string; userGroupId: string },
+): string {
+  const path = `/auth/user-groups/${made.userGroupId}`;
+  const common = `--environment ${options.environment} --outputs '${options.outputs}' --caller ${made.callerId}`;
+  return `
+Delete the group:
+  TOKEN=$(npm run -s wallet -- token ${common})
+  ACTION=$(npm run -s wallet -- user-action ${common} --method DELETE --path ${path})
+  curl -i -X DELETE ${target.output('ApiBaseUrl').replace(/\/$/, '')}${path} \\
+    -H "Authorization: Bearer $TOKEN" -H "X-SVC-USERACTION: $ACTION"`;
+}

@@ -1,0 +1,68 @@
+import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { callAws } from './aws';
+import { joseSignature } from './elliptic-signature';
+import { CommandFailed } from './failure';
+import type { Target } from './target';
+
+/** One of a region's signing keys. The private half never leaves KMS. */
+export interface SigningKey {
+  /** The key's RFC 7638 thumbprint, under which the region's functions know it. */
+  readonly id: string;
+  /** Signs a token's claims with ES256; `type` is the header's `typ`. */
+  sign(type: string, claims: Readonly<Record<string, unknown>>): Promise<string>;
+}
+
+/** Opens a key by its ARN. Needs `kms:GetPublicKey` and `kms:Sign` on it. */
+export async function openSigningKey(target: Target, keyArn: string): Promise<SigningKey> {
+  const { GetPublicKeyCommand, KMSClient, SignCommand } = await import('@aws-sdk/client-kms');
+  const client = new KMSClient(target.clientSettings('kms'));
+  const { PublicKey } = await callAws(target, 'kms:GetPublicKey', (options) =>
+    client.send(new GetPublicKeyCommand({ KeyId: keyArn }), options),
+  );
+  const publicKey = readPublicKey(PublicKey, keyArn);
+  const id = thumbprint(publicKey);
+  return {
+    id,
+    sign: async (type, claims) => {
+      const content = `${encode({ alg: 'ES256', kid: id, typ: type })}.${encode(claims)}`;
+      const message = {
+        KeyId: keyArn,
+        Message: createHash('sha256').update(content).digest(),
+        MessageType: 'DIGEST',
+        SigningAlgorithm: 'ECDSA_SHA_256',
+      } as const;
+      const { Signature } = await callAws(target, 'kms:Sign', (options) =>
+        client.send(new SignCommand(message), options),
+      );
+      const signature = joseSignature(Signature ?? new Uint8Array());
+      assertValid(content, signature, publicKey, keyArn);
+      return `${content}.${signature.toString('base64url')}`;
+    },
+  };
+}
+
+/** The thumbprint of an elliptic-curve key: SHA-256 of its required members in this very order (RFC 7638, section 3.2). */
+export function thumbprint(publicKey: KeyObject): string {
+  const { crv, kty, x, y } = publicKey.export({ format: 'jwk' });
+  return createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
+}
+
+function readPublicKey(der: Uint8Array | undefined, keyArn: string): KeyObject {
+  const key = der && createPublicKey({ key: Buffer.from(der), format: 'der', type: 'spki' });
+  if (key?.asymmetricKeyDetails?.namedCurve !== 'prime256v1') {
+    throw new CommandFailed(
+      `${keyArn} is not a key of curve P-256 (ECC_NIST_P256).`,
+      'Check the outputs file.',
+    );
+  }
+  return key;
+}
+
+/** Nobody is handed a token that the region would refuse. */
+function assertValid(content: string, signature: Buffer, key: KeyObject, keyArn: string): void {
+  if (!verify('sha256', Buffer.from(content), { key, dsaEncoding: 'ieee-p1363' }, signature)) {
+    throw new CommandFailed(`The signature that ${keyArn} made does not verify with its own public key.`);
+  }
+}
+
+const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');

@@ -1,0 +1,118 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Environment } from '../environment';
+import { environments } from '../environments';
+import { CommandFailed, UsedWrongly } from './failure';
+
+/** Stack outputs by stack name: the file of `cdk deploy --outputs-file` and of `npm start`. */
+export type Outputs = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/** What every AWS client of the command line is made with. */
+export interface ClientSettings {
+  readonly region: string;
+  readonly endpoint?: string;
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
+}
+
+/** The AWS services that the command line calls, as `endpoints.json` names them. */
+export type Service = 'kms' | 'lambda';
+
+/** One environment that was deployed, to AWS or to this machine. */
+export interface Target {
+  readonly environment: Environment;
+  /** Whether it runs on this machine: `npm start` wrote its outputs. */
+  readonly local: boolean;
+  /** @throws CommandFailed when the stack has no such output. */
+  output(name: string): string;
+  /** The region's real endpoint and the SDK's usual credentials, or those of this machine. */
+  clientSettings(service: Service): ClientSettings;
+}
+
+export interface TargetOptions {
+  readonly environment: string;
+  readonly outputs: string;
+}
+
+export async function openTarget({ environment: name, outputs: file }: TargetOptions): Promise<Target> {
+  const environment = environments.find((candidate) => candidate.name === name);
+  if (!environment) {
+    const known = environments.map((candidate) => candidate.name).join(', ');
+    throw new UsedWrongly(`There is no environment "${name}".`, `Choose one of: ${known}.`);
+  }
+  const outputs = await readOutputs(file);
+  const stack = outputs[environment.stackId];
+  if (!stack) {
+    throw new CommandFailed(
+      `${file} has no outputs of environment ${name} (stack ${environment.stackId}). It has: ${Object.keys(outputs).join(', ') || 'none'}.`,
+      `Deploy it (npx cdk deploy ${environment.stackId} --outputs-file FILE) or give the file that has them with --outputs.`,
+    );
+  }
+  const endpoints = await readEndpoints(file);
+  return {
+    environment,
+    local: endpoints !== undefined,
+    output: (output) => stack[output] ?? missingOutput(output, environment, file),
+    clientSettings: (service) =>
+      endpoints
+        ? {
+            region: environment.region,
+            endpoint: endpoints[service] ?? missingEndpoint(service),
+            credentials: anyone,
+          }
+        : { region: environment.region },
+  };
+}
+
+/** Reads a file of stack outputs. */
+export async function readOutputs(file: string): Promise<Outputs> {
+  const outputs = await readJson(file);
+  if (outputs === undefined) {
+    throw new CommandFailed(
+      `There is no outputs file ${file}.`,
+      'Start the environments of this machine with "npm start", or name the file that "cdk deploy --outputs-file" wrote with --outputs.',
+    );
+  }
+  if (!isObject(outputs) || !Object.values(outputs).every(isObject)) {
+    throw new CommandFailed(`${file} is not a file of stack outputs: {"STACK": {"OUTPUT": "value"}}.`);
+  }
+  return outputs as Outputs;
+}
+
+/** `npm start` writes `endpoints.json` beside the outputs; a deployment writes none. */
+async function readEndpoints(outputsFile: string): Promise<Partial<Record<Service, string>> | undefined> {
+  const file = join(dirname(outputsFile), 'endpoints.json');
+  const endpoints = await readJson(file);
+  if (endpoints !== undefined && !isObject(endpoints))
+    throw new CommandFailed(`${file} is not {"SERVICE": "URL"}.`);
+  return endpoints;
+}
+
+async function readJson(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new CommandFailed(`${file} cannot be read: ${(error as Error).message}.`);
+  }
+}
+
+/** The emulated services ask for a signature, as AWS does, but take anyone's. */
+const anyone = { accessKeyId: 'local', secretAccessKey: 'local' };
+
+function missingOutput(output: string, environment: Environment, file: string): never {
+  throw new CommandFailed(
+    `Stack ${environment.stackId} in ${file} has no output ${output}.`,
+    'The stack was deployed by another version: deploy this one, or use the command line of that version.',
+  );
+}
+
+function missingEndpoint(service: Service): never {
+  throw new CommandFailed(
+    `endpoints.json names no endpoint for "${service}".`,
+    'Start the environments anew: npm start.',
+  );
+}
+
+function isObject(value: unknown): value is Record<string, never> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,77 @@
+import { type Command, InvalidArgumentError } from 'commander';
+import { findCaller } from './caller';
+import { userActionClaims, userActionLifetime } from './claims';
+import { type CommonOptions, duration, id, withEnvironment } from './options';
+import { printToken } from './print-token';
+import { openSigningKey } from './signing-key';
+import { openTarget } from './target';
+import type { Terminal } from './terminal';
+
+interface UserActionOptions extends CommonOptions {
+  readonly caller: string;
+  readonly method: string;
+  readonly path: string;
+  readonly body: string;
+  /** Seconds. */
+  readonly expiresIn: number;
+}
+
+const lifetime = duration({ seconds: userActionLifetime, words: '5 minutes' });
+
+const help = `
+A user action signs one request: another caller, method, path or body is refused, and so is a second use.
+It is signed by a key of its own, in KMS: it needs kms:GetPublicKey and kms:Sign on UserActionSigningKeyArn.
+
+Examples:
+  ACTION=$(npm run -s wallet -- user-action --caller us-… --method DELETE --path /auth/user-groups/ug-…)
+  wallet user-action --environment uae --caller sa-… --method DELETE --path /auth/user-groups/ug-… --expires-in 60s`;
+
+export function register(program: Command, terminal: Terminal): void {
+  withEnvironment(program.command('user-action'))
+    .summary('print the user action signature of a request')
+    .description(
+      'Prints the user action signature (JWT, ES256) of one request, for the X-SVC-USERACTION header.',
+    )
+    .requiredOption('--caller <id>', 'the identity that sends the request', id('us', 'sa'))
+    .requiredOption('--method <method>', "the request's method, such as DELETE", method)
+    .requiredOption('--path <path>', 'its path, as it follows the base address, without a query', path)
+    .option('--body <text>', 'its body', '')
+    .option('--expires-in <time>', 'until it expires, at most 5m', lifetime, userActionLifetime)
+    .addHelpText('after', help)
+    .action((options: UserActionOptions) => userAction(options, terminal));
+}
+
+async function userAction(options: UserActionOptions, terminal: Terminal): Promise<void> {
+  const target = await openTarget(options);
+  const [key, caller] = await Promise.all([
+    openSigningKey(target, target.output('UserActionSigningKeyArn')),
+    findCaller(target, options.caller, terminal),
+  ]);
+  const facts = {
+    issuer: target.environment.tokenIssuer,
+    caller,
+    issuedAt: Math.floor(Date.now() / 1000),
+    lifetime: options.expiresIn,
+  };
+  const claims = userActionClaims(facts, options);
+  printToken(await key.sign('user-action+jwt', claims), claims.exp, options, terminal);
+}
+
+/** User actions sign requests that change state; the others need none. */
+const methods = ['DELETE', 'PATCH', 'POST', 'PUT'];
+
+function method(text: string): string {
+  const upper = text.toUpperCase();
+  if (methods.includes(upper)) return upper;
+  throw new InvalidArgumentError(`Give the method of a request that changes state: ${methods.join(', ')}.`);
+}
+
+function path(text: string): string {
+  if (/[?#]/.test(text))
+    throw new InvalidArgumentError('The path is signed without query and fragment: leave them out.');
+  if (/^https?:/i.test(text))
+    throw new InvalidArgumentError('Give the path alone, without the base address.');
+  // The characters of a path (RFC 3986, section 3.3).
+  if (/^(\/([\w.~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+)+\/?$/.test(text)) return text;
+  throw new InvalidArgumentError('Give a path that begins with "/", such as /auth/user-groups/ug-…');
+}
