@@ -1,7 +1,5 @@
 import type { AddressInfo } from 'node:net';
-
-/** The account that every local resource belongs to; fauxqs knows no other. */
-export const localAccountId = '000000000000';
+import { LOCAL_ACCOUNT_ID } from './function-runtime/environment';
 
 export interface Queue {
   readonly url: string;
@@ -31,7 +29,7 @@ interface SqsMessage {
 
 /** The name and ARN of a queue on this machine. */
 export function queueArn(name: string, region: string): string {
-  return `arn:aws:sqs:${region}:${localAccountId}:${name}`;
+  return `arn:aws:sqs:${region}:${LOCAL_ACCOUNT_ID}:${name}`;
 }
 
 /**
