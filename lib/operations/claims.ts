@@ -31,10 +31,7 @@ export const accessTokenClaims = ({ issuer, caller, issuedAt, lifetime }: TokenF
   exp: issuedAt + lifetime,
 });
 
-/** The longest that a user action may live, in seconds: the API refuses a longer one. */
-export const userActionLifetime = 300;
-
-/** The claims of a user action: bound to one caller and one request, good for one use. */
+/** The claims of a user action, which may live five minutes at most: bound to one caller and one request, good for one use. */
 export const userActionClaims = (
   { issuer, caller, issuedAt, lifetime }: TokenFacts,
   request: SignedRequest,

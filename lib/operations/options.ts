@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 
 /** Options that every command on an environment takes. */
 export interface CommonOptions {
@@ -22,14 +22,22 @@ export const withOutputs = (command: Command) =>
 export const withEnvironment = (command: Command) =>
   withOutputs(command.option('--environment <name>', 'the environment to work on', 'eu'));
 
-/** Reads a length of time, such as `90s`, `15m` or `1h`, into seconds; a bare number is seconds. */
-export function duration(atMost: { readonly seconds: number; readonly words: string }) {
-  return (text: string): number => {
-    const [, number, unit] = /^(\d{1,6})([smh]?)$/.exec(text) ?? [];
-    const seconds = Number(number) * (unit === 'h' ? 3600 : unit === 'm' ? 60 : 1);
-    if (seconds > 0 && seconds <= atMost.seconds) return seconds;
-    throw new InvalidArgumentError(`Give a time such as 90s or 5m, of at most ${atMost.words}.`);
-  };
+/** `--expires-in`, a time such as `90s`, `15m` or `1h`, read into seconds; a bare number is seconds. */
+export function expiresIn(text: { readonly usual: string; readonly atMost: string }): Option {
+  return new Option('--expires-in <time>', `until it expires, at most ${text.atMost}`)
+    .default(parseDuration(text.usual), text.usual)
+    .argParser((value: string) => {
+      const seconds = parseDuration(value);
+      if (seconds !== undefined && seconds > 0 && seconds <= (parseDuration(text.atMost) ?? 0))
+        return seconds;
+      throw new InvalidArgumentError(`Give a time such as 90s or 5m, of at most ${text.atMost}.`);
+    });
+}
+
+function parseDuration(text: string): number | undefined {
+  const [, number, unit] = /^(\d{1,6})([smh]?)$/.exec(text) ?? [];
+  if (number === undefined) return undefined;
+  return Number(number) * (unit === 'h' ? 3600 : unit === 'm' ? 60 : 1);
 }
 
 /** Reads an id of the service, such as `us-xxxxx-xxxxx-xxxxxxxxxxxxxxxx`. */

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { findCaller } from './caller';
 import { accessTokenClaims } from './claims';
-import { type CommonOptions, duration, id, withEnvironment } from './options';
+import { type CommonOptions, expiresIn, id, withEnvironment } from './options';
 import { printToken } from './print-token';
 import { openSigningKey } from './signing-key';
 import { openTarget } from './target';
@@ -14,7 +14,8 @@ interface TokenOptions extends CommonOptions {
 }
 
 const help = `
-The token is signed by the environment's own key, in KMS: it needs kms:GetPublicKey and kms:Sign on TokenSigningKeyArn.
+The token is signed by the environment's own key, in KMS: it needs kms:GetPublicKey and kms:Sign on
+TokenSigningKeyArn, and lambda:InvokeFunction on OperationsFunctionName.
 
 Examples:
   TOKEN=$(npm run -s wallet -- token --caller us-…)
@@ -26,7 +27,7 @@ export function register(program: Command, terminal: Terminal): void {
     .summary('print an access token of an identity')
     .description('Prints an access token (JWT, ES256) of an identity, for the Authorization header.')
     .requiredOption('--caller <id>', 'the identity: a user or a service account', id('us', 'sa'))
-    .option('--expires-in <time>', 'until it expires', duration({ seconds: 86_400, words: 'a day' }), 900)
+    .addOption(expiresIn({ usual: '15m', atMost: '24h' }))
     .addHelpText('after', help)
     .action((options: TokenOptions) => token(options, terminal));
 }

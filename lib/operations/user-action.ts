@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { findCaller } from './caller';
-import { userActionClaims, userActionLifetime } from './claims';
-import { type CommonOptions, duration, id, withEnvironment } from './options';
+import { userActionClaims } from './claims';
+import { type CommonOptions, expiresIn, id, withEnvironment } from './options';
 import { printToken } from './print-token';
 import { openSigningKey } from './signing-key';
 import { openTarget } from './target';
@@ -16,11 +16,10 @@ interface UserActionOptions extends CommonOptions {
   readonly expiresIn: number;
 }
 
-const lifetime = duration({ seconds: userActionLifetime, words: '5 minutes' });
-
 const help = `
 A user action signs one request: another caller, method, path or body is refused, and so is a second use.
-It is signed by a key of its own, in KMS: it needs kms:GetPublicKey and kms:Sign on UserActionSigningKeyArn.
+It is signed by a key of its own, in KMS: it needs kms:GetPublicKey and kms:Sign on
+UserActionSigningKeyArn, and lambda:InvokeFunction on OperationsFunctionName.
 
 Examples:
   ACTION=$(npm run -s wallet -- user-action --caller us-… --method DELETE --path /auth/user-groups/ug-…)
@@ -36,7 +35,7 @@ export function register(program: Command, terminal: Terminal): void {
     .requiredOption('--method <method>', "the request's method, such as DELETE", method)
     .requiredOption('--path <path>', 'its path, as it follows the base address, without a query', path)
     .option('--body <text>', 'its body', '')
-    .option('--expires-in <time>', 'until it expires, at most 5m', lifetime, userActionLifetime)
+    .addOption(expiresIn({ usual: '5m', atMost: '5m' }))
     .addHelpText('after', help)
     .action((options: UserActionOptions) => userAction(options, terminal));
 }

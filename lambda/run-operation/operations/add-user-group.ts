@@ -2,6 +2,7 @@ import { sql } from '../../database/sql';
 import { newId } from '../../shared/ids';
 import { fail, ok } from '../../shared/result';
 import { operation } from '../operation';
+import { deleteUserGroups } from '../permission';
 import { idField, nameField } from '../request';
 import { unavailable } from '../unavailable';
 
@@ -19,7 +20,7 @@ export const addUserGroup = operation(shape, async ({ organizationId, userGroupN
       from identities
         join permission_assignments using (organization_id, identity_id)
         join permissions using (organization_id, permission_id)
-      where organization_id = ${organizationId} and active and 'Auth:UserGroups:Delete' = any (operations)
+      where organization_id = ${organizationId} and active and ${deleteUserGroups} = any (operations)
       order by identities.kind, identities.created_at, identities.identity_id
     ), user_group as (
       insert into user_groups (user_group_id, organization_id, name)

@@ -2,6 +2,7 @@ import { sql } from '../../database/sql';
 import { newId } from '../../shared/ids';
 import { ok } from '../../shared/result';
 import { operation } from '../operation';
+import { deleteUserGroups } from '../permission';
 import { nameField } from '../request';
 import { unavailable } from '../unavailable';
 
@@ -39,7 +40,7 @@ export const seed = operation({ userGroupName: nameField }, async ({ userGroupNa
         (${organizationId}, ${userGroupId}, ${endUserId})
     ), permission as (
       insert into permissions (permission_id, organization_id, name, operations)
-      values (${permissionId}, ${organizationId}, 'Delete user groups', array['Auth:UserGroups:Delete'])
+      values (${permissionId}, ${organizationId}, 'Delete user groups', array[${deleteUserGroups}])
     )
     insert into permission_assignments
       (assignment_id, organization_id, permission_id, identity_id, user_group_id)
