@@ -21,21 +21,21 @@ const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
 const INTERNAL_ERROR: Problem = {
   status: 500,
   code: 'internal_error',
-  title: 'Internal Server Error',
-  detail: 'The request could not be completed. It may be repeated.',
+  title: 'Internal error',
+  detail: 'Something went wrong on our side. Quote the requestId to support.',
 };
 
 const ROUTE_NOT_FOUND: Problem = {
   status: 404,
   code: 'route_not_found',
-  title: 'Not Found',
+  title: 'Route not found',
   detail: 'No operation has this method and path.',
 };
 
 const TOO_MANY_REQUESTS: Problem = {
   status: 429,
   code: 'too_many_requests',
-  title: 'Too Many Requests',
+  title: 'Too many requests',
   detail: 'Too many requests arrive at this environment. Slow down and repeat the request.',
   headers: { 'Retry-After': '1' },
 };
@@ -43,7 +43,7 @@ const TOO_MANY_REQUESTS: Problem = {
 const BAD_REQUEST: Problem = {
   status: 400,
   code: 'bad_request',
-  title: 'Bad Request',
+  title: 'Bad request',
   detail: 'The request is malformed.',
 };
 
@@ -60,7 +60,7 @@ const problems: Readonly<Record<string, Problem>> = {
     status: 401,
     // The authorizer puts both into the context of each denial, from its own fixed texts.
     code: '$context.authorizer.code',
-    title: 'Unauthorized',
+    title: 'Access token refused',
     detail: '$context.authorizer.detail',
     headers: CHALLENGE,
   },
@@ -76,7 +76,7 @@ const problems: Readonly<Record<string, Problem>> = {
   INTEGRATION_TIMEOUT: {
     status: 504,
     code: 'gateway_timeout',
-    title: 'Gateway Timeout',
+    title: 'Gateway timeout',
     detail: 'No answer came in time. The request may have been carried out.',
   },
   INVALID_API_KEY: ROUTE_NOT_FOUND,
@@ -86,7 +86,7 @@ const problems: Readonly<Record<string, Problem>> = {
   REQUEST_TOO_LARGE: {
     status: 413,
     code: 'request_too_large',
-    title: 'Content Too Large',
+    title: 'Request too large',
     detail: 'The request is larger than 10 MB.',
   },
   RESOURCE_NOT_FOUND: ROUTE_NOT_FOUND,
@@ -94,20 +94,20 @@ const problems: Readonly<Record<string, Problem>> = {
   UNAUTHORIZED: {
     status: 401,
     code: 'token_missing',
-    title: 'Unauthorized',
+    title: 'Access token missing',
     detail: 'The Authorization header with a bearer token is missing.',
     headers: CHALLENGE,
   },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
     code: 'unsupported_media_type',
-    title: 'Unsupported Media Type',
+    title: 'Media type not supported',
     detail: 'The Content-Type of the request is not accepted.',
   },
   WAF_FILTERED: {
     status: 403,
     code: 'request_blocked',
-    title: 'Forbidden',
+    title: 'Request blocked',
     detail: 'The request looks like an attack, or comes from an address that sends too many.',
   },
 };
@@ -124,9 +124,12 @@ export function addGatewayResponses(restApi: RestApi, headers: Readonly<Record<s
       statusCode: String(problem.status),
       responseHeaders: staticValues({
         'Content-Type': 'application/problem+json',
+        'Cache-Control': 'no-store',
         ...problem.headers,
         ...headers,
       }),
+      // Whatever the Accept header says: the gateway's own templates have this key only, and so every client gets
+      // it. A key of application/problem+json would serve those alone who ask for it. Content-Type is set above.
       templates: { 'application/json': template(problem) },
     });
   }

@@ -1,0 +1,198 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { problems as handlerProblems } from '../../lambda/shared/problem';
+import { documentedProblems, expectDocumented, openApi, openApiFile, operations } from '../support/openapi';
+import { gatewayResponses, synthesizeApi } from '../support/region-api';
+
+const deletion = openApi.paths['/auth/user-groups/{userGroupId}'].delete;
+
+const designed = {
+  400: ['invalid_user_group_id', 'query_not_allowed', 'body_not_allowed'],
+  401: [
+    'token_missing',
+    'token_malformed',
+    'token_signature_invalid',
+    'token_expired',
+    'token_not_yet_valid',
+    'token_wrong_region',
+  ],
+  403: [
+    'caller_kind_not_allowed',
+    'user_action_missing',
+    'user_action_invalid',
+    'user_action_expired',
+    'user_action_mismatch',
+    'user_action_replayed',
+    'permission_missing',
+  ],
+  404: ['user_group_not_found', 'route_not_found'],
+  429: ['too_many_requests'],
+  500: ['internal_error'],
+  503: ['database_unavailable'],
+};
+
+/** What the gateway gives for each reason that the authorizer denies for. */
+const denials = designed[401].filter((code) => code !== 'token_missing');
+
+const filled = (code: string) => ({
+  extendedRequestId: 'JKJaXmPLvHcESHA=',
+  'authorizer.code': code,
+  'authorizer.detail': 'The access token has expired. Obtain a new one.',
+});
+
+describe('the document', () => {
+  const validate = (file: string) =>
+    promisify(execFile)(process.execPath, [
+      join(__dirname, '../../node_modules/@seriousme/openapi-schema-validator/bin/validate-api-cli.js'),
+      file,
+    ]);
+
+  it('is valid OpenAPI 3.1, version 2.0.249', async () => {
+    expect(openApi).toMatchObject({ openapi: '3.1.0', info: { version: '2.0.249' } });
+    await expect(validate(openApiFile)).resolves.toMatchObject({
+      stdout: expect.stringContaining('"valid": true'),
+    });
+  });
+
+  it('would be found out if it were not valid', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'openapi-'));
+    try {
+      const file = join(folder, 'openapi.json');
+      await writeFile(file, JSON.stringify({ ...openApi, info: { version: '2.0.249' } }));
+      await expect(validate(file)).rejects.toThrow();
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  });
+
+  it('describes the deletion as it is specified', () => {
+    expect(deletion).toMatchObject({
+      operationId: 'deleteUserGroup',
+      tags: ['Auth'],
+      summary: 'Delete User Group',
+      security: [{ authenticationToken: [], userActionSignature: [] }],
+      parameters: [{ name: 'userGroupId', in: 'path', required: true }],
+    });
+    expect(deletion).not.toHaveProperty('requestBody');
+    expect(openApi.components.schemas.UserGroupId).toMatchObject({
+      type: 'string',
+      minLength: 1,
+      maxLength: 64,
+      pattern: '^ug-[a-z0-9]{5}-[a-z0-9]{5}-[a-z0-9]{14,16}$',
+    });
+    expect(openApi.components.securitySchemes).toMatchObject({
+      authenticationToken: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+      userActionSignature: { type: 'apiKey', in: 'header', name: 'X-SVC-USERACTION' },
+    });
+  });
+
+  it.each(Object.entries(designed))('lists the codes of status %s', (status, codes) => {
+    const listed = documentedProblems(deletion);
+    for (const code of codes) expect(listed).toContain(`${status} ${code}`);
+  });
+});
+
+describe('the synthesized API', () => {
+  const api = synthesizeApi();
+  const routes = api.routes();
+
+  it('has the routes of the document and no other', () => {
+    const documented = operations().map(({ method, path }) => `${method} ${path}`);
+    expect(Object.keys(routes).sort()).toEqual(documented.sort());
+  });
+
+  it('asks for a token where the document does', () => {
+    for (const { method, path, operation } of operations()) {
+      expect(routes[`${method} ${path}`]).toMatchObject({
+        AuthorizationType: operation.security.length > 0 ? 'CUSTOM' : 'NONE',
+        OperationName: operation.operationId,
+      });
+    }
+  });
+
+  it.each(denials)('denies with %s as documented', (code) => {
+    const denied = gatewayResponses(api, filled(code)).find(({ type }) => type === 'ACCESS_DENIED');
+    expectDocumented({
+      method: 'DELETE',
+      path: '/auth/user-groups/ug-1',
+      status: denied?.status ?? 0,
+      contentType: denied?.headers['content-type'],
+      body: denied?.body ?? '',
+    });
+  });
+
+  it.each(gatewayResponses(api, filled('token_expired')))(
+    'answers $type as documented',
+    ({ status, headers, body }) => {
+      expectDocumented({
+        method: 'DELETE',
+        path: '/auth/user-groups/ug-1',
+        status,
+        contentType: headers['content-type'],
+        body,
+      });
+    },
+  );
+
+  it('and its functions give every documented problem of the deletion, and no other', () => {
+    const fromGateway = gatewayResponses(api, filled('token_expired')).map(
+      ({ status, body }) => `${status} ${JSON.parse(body).code}`,
+    );
+    const fromAuthorizer = denials.map((code) => `401 ${code}`);
+    const fromHandler = Object.entries(handlerProblems).map(([code, { status }]) => `${status} ${code}`);
+    expect(new Set([...fromGateway, ...fromAuthorizer, ...fromHandler])).toEqual(
+      new Set(documentedProblems(deletion)),
+    );
+  });
+
+  it('documents the problems of a public route that the gateway can give there', () => {
+    const ofTokensAndFunctions = /^(401|504) /;
+    const fromGateway = gatewayResponses(api, filled('token_expired'))
+      .map(({ status, body }) => `${status} ${JSON.parse(body).code}`)
+      .filter((problem) => !ofTokensAndFunctions.test(problem));
+    expect(new Set(documentedProblems(openApi.paths['/webhook-origins'].get))).toEqual(new Set(fromGateway));
+  });
+});
+
+describe('holding a response against the document', () => {
+  const notFound = {
+    method: 'DELETE',
+    path: '/auth/user-groups/ug-1?x=1',
+    status: 404,
+    contentType: 'application/problem+json; charset=utf-8',
+    body: JSON.stringify({
+      type: 'urn:wallet-infrastructure:problem:user_group_not_found',
+      title: 'User group not found',
+      status: 404,
+      detail: 'There is no such user group.',
+      code: 'user_group_not_found',
+      requestId: 'r',
+    }),
+  };
+
+  it('accepts what is documented', () => {
+    expectDocumented(notFound);
+    expectDocumented({ ...notFound, status: 200, contentType: 'application/json', body: '{}' });
+    expectDocumented({
+      ...notFound,
+      method: 'POST',
+      body: notFound.body.replaceAll('user_group_not_found', 'route_not_found'),
+    });
+  });
+
+  it.each([
+    ['another status', { status: 418 }],
+    ['another type', { contentType: 'application/json' }],
+    ['no type', { contentType: undefined }],
+    ['a code of another status', { body: notFound.body.replaceAll('user_group_not_found', 'token_expired') }],
+    ['no request id', { body: notFound.body.replace('requestId', 'id') }],
+    ['no JSON', { body: '<html>' }],
+    ['a success with content', { status: 200, contentType: 'application/json', body: '{"deleted":true}' }],
+    ["a resource's problem on an unknown route", { path: '/auth/user-groups' }],
+  ])('refuses %s', (_, difference) => {
+    expect(() => expectDocumented({ ...notFound, ...difference })).toThrow(notFound.method);
+  });
+});

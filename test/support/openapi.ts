@@ -1,0 +1,114 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
+import { parse } from 'yaml';
+
+export interface ObservedResponse {
+  readonly method: string;
+  /** As sent; a query is ignored. */
+  readonly path: string;
+  readonly status: number;
+  readonly contentType: string | undefined;
+  /** As received, before parsing. */
+  readonly body: string;
+}
+
+export interface Operation {
+  readonly operationId: string;
+  readonly security: readonly Record<string, readonly string[]>[];
+  readonly responses: Readonly<Record<string, Reference | Response>>;
+}
+
+interface Reference {
+  readonly $ref: string;
+}
+
+interface Response {
+  readonly content: Readonly<Record<string, unknown>>;
+}
+
+export const openApiFile = join(__dirname, '../../lib/openapi.yaml');
+
+/** The public contract, parsed and with its references as they are. */
+export const openApi = parse(readFileSync(openApiFile, 'utf8'));
+
+/** What any other method and path is answered with. */
+const UNKNOWN_ROUTE = { '404': { $ref: '#/components/responses/RouteNotFound' } };
+
+const ajv = new Ajv2020({ strict: false, validateSchema: false }).addSchema(openApi, 'openapi');
+const validators = new Map<string, ValidateFunction>();
+
+/**
+ * Holds a response of the API against the document: operation, status, media type and body. A method and path that
+ * the document does not have must be answered with `route_not_found`.
+ *
+ * @throws Error that says what is not documented.
+ */
+export function expectDocumented({ method, path, status, contentType, body }: ObservedResponse): void {
+  const what = `${method} ${path}: ${status} ${contentType} ${body}`;
+  const { pointer, response } = documentedResponse(method, path, status, what);
+  const mediaType = contentType?.split(';')[0]?.trim().toLowerCase() ?? '';
+  if (!(mediaType in response.content)) {
+    throw new Error(`${what}\nis not of a documented type: ${Object.keys(response.content).join(', ')}`);
+  }
+
+  const validate = validator([...pointer, 'content', mediaType, 'schema']);
+  if (!validate(parseJson(body, what))) {
+    throw new Error(`${what}\ndoes not match the document: ${ajv.errorsText(validate.errors)}`);
+  }
+}
+
+/** The operations of the document, each with its method in upper case and its path as a template. */
+export function operations(): { method: string; path: string; operation: Operation }[] {
+  return Object.entries<Record<string, Operation>>(openApi.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  );
+}
+
+/** Every `status code` that an operation documents: `404 route_not_found`. */
+export function documentedProblems({ responses }: Operation): string[] {
+  return Object.values(responses).flatMap((entry) => {
+    const response = '$ref' in entry ? lookUp(pointerOf(entry)) : entry;
+    const [, restriction] = response.content['application/problem+json']?.schema.allOf ?? [];
+    const { status, code } = restriction?.properties ?? {};
+    return (code?.enum ?? []).map((name: string) => `${status.const} ${name}`);
+  });
+}
+
+function documentedResponse(method: string, path: string, status: number, what: string) {
+  const route = path.split('?')[0] ?? '';
+  const known = operations().find((each) => each.method === method && template(each.path).test(route));
+  const responses = known?.operation.responses ?? UNKNOWN_ROUTE;
+  const entry = responses[String(status) as keyof typeof responses];
+  if (!entry) throw new Error(`${what}\nis no documented status: ${Object.keys(responses).join(', ')}`);
+  const pointer =
+    '$ref' in entry
+      ? pointerOf(entry)
+      : ['paths', known?.path ?? '', method.toLowerCase(), 'responses', String(status)];
+  return { pointer, response: lookUp(pointer) as Response };
+}
+
+const template = (path: string) => new RegExp(`^${path.replace(/\{[^}]+\}/g, '[^/]+')}$`);
+
+const pointerOf = ({ $ref }: Reference) => $ref.split('/').slice(1);
+
+// biome-ignore lint/suspicious/noExplicitAny: a piece of the document, whose form the validity test holds.
+const lookUp = (pointer: readonly string[]): any =>
+  pointer.reduce((node, name) => (node as Record<string, unknown>)[name] as object, openApi);
+
+function validator(pointer: readonly string[]): ValidateFunction {
+  const fragment = pointer
+    .map((name) => encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1')))
+    .join('/');
+  const found = validators.get(fragment) ?? ajv.compile({ $ref: `openapi#/${fragment}` });
+  validators.set(fragment, found);
+  return found;
+}
+
+function parseJson(body: string, what: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch (cause) {
+    throw new Error(`${what}\nis not JSON`, { cause });
+  }
+}
