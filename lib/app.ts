@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import type { Environment } from './environment';
+import { environments as table } from './environments';
+import { RegionStack } from './region-stack';
+
+export interface CreateAppOptions {
+  /** Folder of the assembly. @default - what the CDK command line asks for, otherwise a new temporary folder */
+  readonly outdir?: string;
+  /** AWS accounts by the environment's name. @default - decided by the deployer's credentials */
+  readonly accounts?: Readonly<Record<string, string | undefined>>;
+  /** @default - the table in environments.ts */
+  readonly environments?: readonly Environment[];
+}
+
+/**
+ * The app with a stack for each environment, not yet synthesized. Needs no account, no credentials and no network;
+ * gives the same templates in a test, in `npm start` and under the CDK command line.
+ */
+export function createApp({ outdir, accounts = {}, environments = table }: CreateAppOptions = {}): App {
+  const app = new App({
+    ...(outdir !== undefined && { outdir }),
+    context: commandLineContext(),
+    analyticsReporting: false,
+    treeMetadata: false,
+  });
+  for (const environment of environments) {
+    new RegionStack(app, { environment, account: accounts[environment.name] });
+  }
+  return app;
+}
+
+/** The context that the CDK command line takes from cdk.json, feature flags above all. */
+function commandLineContext(): Record<string, unknown> {
+  const settings = JSON.parse(readFileSync(resolve(__dirname, '../cdk.json'), 'utf8')) as {
+    readonly context: Record<string, unknown>;
+  };
+  return settings.context;
+}

@@ -1,0 +1,43 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { Construct } from 'constructs';
+import { type DatabaseRole, databaseRoles } from '../lambda/database/environment';
+import { withStableLogicalId } from './stable-logical-id';
+
+export type RoleSecrets = { readonly [role in DatabaseRole]?: ISecret };
+
+/**
+ * Characters that passwords do without: those that PostgreSQL's URLs, shells and JSON would need to escape, and
+ * those that RDS refuses in the owner's password (`/`, `"`, `@` and space).
+ * https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_CreateDBCluster.html
+ */
+export const excludedCharacters = ' %+~`#$&*()|[]{}:;<>?!\'/@"\\=^,';
+
+/**
+ * A secret for each database role: `{"username","password"}`, as the RDS Data API wants it.
+ * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api.access.html
+ */
+export function roleSecrets(scope: Construct, encryptionKey: IKey): RoleSecrets {
+  return Object.fromEntries(databaseRoles.map((role) => [role, roleSecret(scope, role, encryptionKey)]));
+}
+
+function roleSecret(scope: Construct, role: DatabaseRole, encryptionKey: IKey): ISecret {
+  const name = role.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  const secret = withStableLogicalId(
+    new Secret(scope, `${name}Secret`, {
+      description: `Password of the database role ${role}`,
+      encryptionKey,
+      generateSecretString: {
+        secretStringTemplate: JSON.stringify({ username: role }),
+        generateStringKey: 'password',
+        passwordLength: 40,
+        excludeCharacters: excludedCharacters,
+      },
+      removalPolicy: RemovalPolicy.DESTROY,
+    }),
+    `DatabaseSecret${name}`,
+  );
+  // The library's own class and interface disagree where optional properties are exact.
+  return secret as ISecret;
+}

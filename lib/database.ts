@@ -1,0 +1,144 @@
+import type * as ec2 from 'aws-cdk-lib/aws-ec2';
+import * as iam from 'aws-cdk-lib/aws-iam';
+import type { CfnDBInstance } from 'aws-cdk-lib/aws-rds';
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Construct } from 'constructs';
+import type { DatabaseRole } from '../lambda/database/environment';
+import { DatabaseCluster, databaseName } from './database-cluster';
+import { type RoleSecrets, roleSecrets } from './database-secrets';
+import type { Environment } from './environment';
+import type { FunctionNetwork, HandlerFunction } from './handler-function';
+
+export interface RegionDatabaseProps {
+  readonly environment: Environment;
+  readonly vpc: ec2.IVpc;
+}
+
+/** The region's database and its ways in: over the RDS Data API, or directly by PostgreSQL's protocol. */
+export class RegionDatabase extends Construct {
+  readonly clusterArn: string;
+  /**
+   * Where functions that use the database have to run: next to it when they connect directly, and nowhere in
+   * particular (`undefined`) when they use the Data API.
+   */
+  readonly network: FunctionNetwork | undefined;
+  /** The cluster owner's secret. Only the migration may read it. */
+  readonly masterSecret: ISecret;
+  /** Each role's password, where roles sign in with one; empty where they sign in with IAM tokens. */
+  readonly roleSecrets: RoleSecrets;
+  /** The instances; statements can be carried out when they exist. */
+  readonly instances: readonly CfnDBInstance[];
+  /** Variables that name the database, without those of a role. */
+  readonly location: DatabaseLocation;
+  private readonly cluster: DatabaseCluster;
+
+  constructor(scope: Construct, id: string, { environment, vpc }: RegionDatabaseProps) {
+    super(scope, id);
+    this.cluster = new DatabaseCluster(this, 'Cluster', { environment, vpc });
+    this.clusterArn = this.cluster.arn;
+    this.masterSecret = this.cluster.masterSecret;
+    this.instances = this.cluster.instances;
+    if (environment.databaseAccess === 'data-api') {
+      this.roleSecrets = roleSecrets(this, this.cluster.key);
+      this.location = {
+        DATABASE_ACCESS: 'data-api',
+        DATABASE_NAME: databaseName,
+        DATABASE_CLUSTER_ARN: this.clusterArn,
+      };
+    } else {
+      this.roleSecrets = {};
+      this.network = {
+        vpc,
+        subnets: this.cluster.subnets,
+        securityGroups: [this.cluster.admitClients()],
+      };
+      this.location = {
+        DATABASE_ACCESS: 'direct',
+        DATABASE_NAME: databaseName,
+        DATABASE_HOST: this.cluster.host,
+        DATABASE_PORT: this.cluster.port,
+      };
+    }
+  }
+
+  /**
+   * Lets a function sign in as a database role: gives it the permission and the variables
+   * (`databaseVariables` in `lambda/database/environment.ts`) together.
+   *
+   * @throws Error when the environment's access is direct and the function was made without `network`.
+   */
+  grantAccess(handler: HandlerFunction, role: DatabaseRole): void {
+    this.describeTo(handler);
+    const secret = this.roleSecrets[role];
+    if (secret === undefined) {
+      this.cluster.grantConnect(handler, role);
+      handler.addEnvironment('DATABASE_USER', role);
+    } else {
+      handler.addToRolePolicy(
+        new iam.PolicyStatement({ actions: ['rds-data:ExecuteStatement'], resources: [this.clusterArn] }),
+      );
+      secret.grantRead(handler);
+      handler.addEnvironment('DATABASE_SECRET_ARN', secret.secretArn);
+    }
+  }
+
+  /**
+   * Lets the migration act as the cluster's owner and set the roles' passwords.
+   *
+   * @throws Error as `grantAccess` does.
+   */
+  grantOwnership(handler: HandlerFunction): void {
+    this.describeTo(handler);
+    if (this.location.DATABASE_ACCESS === 'data-api') {
+      handler.addToRolePolicy(
+        new iam.PolicyStatement({
+          actions: [
+            'rds-data:BeginTransaction',
+            'rds-data:CommitTransaction',
+            'rds-data:ExecuteStatement',
+            'rds-data:RollbackTransaction',
+          ],
+          resources: [this.clusterArn],
+        }),
+      );
+    }
+    const secrets = Object.entries(this.roleSecrets);
+    for (const secret of [this.masterSecret, ...secrets.map(([, secret]) => secret)]) {
+      secret.grantRead(handler);
+    }
+    handler.addEnvironment('DATABASE_MASTER_SECRET_ARN', this.masterSecret.secretArn);
+    handler.addEnvironment(
+      'DATABASE_ROLE_SECRETS',
+      JSON.stringify(Object.fromEntries(secrets.map(([role, secret]) => [role, secret.secretArn]))),
+    );
+  }
+
+  private describeTo(handler: HandlerFunction): void {
+    for (const [name, value] of Object.entries(this.location)) {
+      handler.addEnvironment(name, value);
+    }
+    if (this.network !== undefined) {
+      if (!handler.isBoundToVpc) {
+        throw new Error(
+          `${handler.node.path} connects to the database directly: give it the database's network.`,
+        );
+      }
+      // Lambda's Node.js does not trust the RDS certificate authority by itself.
+      // https://docs.aws.amazon.com/lambda/latest/dg/services-rds.html
+      handler.addEnvironment('NODE_EXTRA_CA_CERTS', '/var/runtime/ca-cert.pem');
+    }
+  }
+}
+
+type DatabaseLocation =
+  | {
+      readonly DATABASE_ACCESS: 'data-api';
+      readonly DATABASE_NAME: string;
+      readonly DATABASE_CLUSTER_ARN: string;
+    }
+  | {
+      readonly DATABASE_ACCESS: 'direct';
+      readonly DATABASE_NAME: string;
+      readonly DATABASE_HOST: string;
+      readonly DATABASE_PORT: string;
+    };

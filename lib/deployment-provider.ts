@@ -1,0 +1,27 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Provider } from 'aws-cdk-lib/custom-resources';
+import type { Construct } from 'constructs';
+import type { HandlerFunction } from './handler-function';
+
+export interface DeploymentProviderProps {
+  /** Its timeout has to be well below the framework's 15 minutes, so that running out of it is reported. */
+  readonly handler: HandlerFunction;
+  readonly logRetention: RetentionDays;
+}
+
+/**
+ * Lets a function take part in deployments, behind custom resources. The framework between CloudFormation and the
+ * function reports the function's error, timeout or crash as the reason why the deployment failed.
+ */
+export class DeploymentProvider extends Provider {
+  constructor(scope: Construct, id: string, { handler, logRetention }: DeploymentProviderProps) {
+    super(scope, id, {
+      onEventHandler: handler,
+      logGroup: new LogGroup(scope, `${id}Log`, {
+        retention: logRetention,
+        removalPolicy: RemovalPolicy.DESTROY,
+      }),
+    });
+  }
+}

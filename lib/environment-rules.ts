@@ -1,0 +1,199 @@
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { Environment } from './environment';
+
+/** What a field of an environment must be like. */
+export interface Rule {
+  /** Path of the field, such as `database.capacity.minimum`. */
+  readonly field: string;
+  /** True when the value may stay. Fields of earlier rules are known to hold. */
+  readonly holds: (value: unknown, environment: Environment) => boolean;
+  /** What to do about a value that may not stay, as a sentence. */
+  readonly remedy: string;
+  /** The field may be left out. */
+  readonly optional?: boolean;
+  /** The object that the field belongs to may be left out. */
+  readonly parentOptional?: boolean;
+}
+
+/** Fields that differ between any two environments. */
+export const uniqueFields = ['name', 'stackId', 'vpcCidr', 'tokenIssuer', 'localPort'] as const;
+
+const regionPattern =
+  /^(af|ap|ca|eu|il|me|mx|sa|us)-(central|north|south|east|west|northeast|northwest|southeast|southwest)-\d$/;
+const domainPattern = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/;
+const retentions = Object.values(RetentionDays).filter(
+  (days) => typeof days === 'number' && days !== RetentionDays.INFINITE,
+);
+const isDate = (value: unknown) =>
+  typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value));
+const isBoolean = (value: unknown) => typeof value === 'boolean';
+const matches = (pattern: RegExp) => (value: unknown) => typeof value === 'string' && pattern.test(value);
+const wholeNumber = (least: number, most: number) => (value: unknown) =>
+  typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most;
+const capacityUnits = (least: number, most: number) => (value: unknown) =>
+  typeof value === 'number' && Number.isInteger(value * 2) && value >= least && value <= most;
+const isListOf = (isItem: (item: unknown) => boolean) => (value: unknown) =>
+  Array.isArray(value) && value.length > 0 && new Set(value).size === value.length && value.every(isItem);
+const isLabels = isListOf(matches(/^\d{4}-(0[1-9]|1[0-2])[a-z]?$/));
+const labelsRemedy =
+  'List the months of the keys, such as 2026-11 or 2026-11b, each once, the one that signs first.';
+
+export const environmentRules: readonly Rule[] = [
+  {
+    field: 'name',
+    holds: matches(/^[a-z][a-z0-9-]{0,20}$/),
+    remedy: 'Use 1 to 21 lowercase letters, digits and hyphens, a letter first.',
+  },
+  {
+    field: 'stackId',
+    holds: matches(/^[A-Z][A-Za-z0-9]{2,40}$/),
+    remedy: 'Use a capital letter, then letters and digits only, 41 at most.',
+  },
+  {
+    field: 'purpose',
+    holds: matches(/^.{1,100}$/),
+    remedy: 'Say in 1 to 100 characters what the environment is for.',
+  },
+  {
+    field: 'region',
+    holds: matches(regionPattern),
+    remedy: 'Give the code of an AWS region, such as eu-central-1.',
+  },
+  {
+    field: 'residencyRegions',
+    holds: (value, { region }) =>
+      isListOf(matches(regionPattern))(value) && (value as string[]).includes(region),
+    remedy: 'List the codes of AWS regions, each once, with the region that serves among them.',
+  },
+  {
+    // A reader needs a second zone, and Aurora's storage spans three:
+    // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/Concepts.AuroraHighAvailability.html
+    field: 'zones',
+    holds: wholeNumber(2, 3),
+    remedy: 'Use 2 or 3 availability zones.',
+  },
+  {
+    field: 'vpcCidr',
+    holds: matches(/^10\.\d{1,3}\.0\.0\/16$/),
+    remedy: 'Use a /16 block of 10.0.0.0/8, such as 10.10.0.0/16.',
+  },
+  {
+    field: 'chains',
+    holds: isListOf((chain) => chain === 'mainnet' || chain === 'testnet'),
+    remedy: 'List mainnet, testnet or both, each once.',
+  },
+  { field: 'serviceLevelAgreement', holds: isBoolean, remedy: 'Write true or false.' },
+  {
+    field: 'deprecation.since',
+    holds: isDate,
+    remedy: 'Give the day as YYYY-MM-DD, or leave deprecation out.',
+    parentOptional: true,
+  },
+  {
+    field: 'deprecation.sunset',
+    holds: (value, { deprecation }) => isDate(value) && (value as string) > (deprecation?.since ?? ''),
+    remedy: 'Give a day after deprecation.since as YYYY-MM-DD, or leave it out while it is not decided.',
+    optional: true,
+    parentOptional: true,
+  },
+  {
+    field: 'databaseAccess',
+    holds: (value) => value === 'data-api' || value === 'direct',
+    remedy: 'Use data-api where the region has the RDS Data API, otherwise direct.',
+  },
+  {
+    // https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_ServerlessV2ScalingConfiguration.html
+    field: 'database.capacity.minimum',
+    holds: (value, { serviceLevelAgreement }) => capacityUnits(serviceLevelAgreement ? 0.5 : 0, 256)(value),
+    remedy:
+      'Use 0 to 256 in halves; at least 0.5 with a service level agreement, whose cluster must not pause.',
+  },
+  {
+    field: 'database.capacity.maximum',
+    holds: (value, { database }) =>
+      capacityUnits(1, 256)(value) && (value as number) >= database.capacity.minimum,
+    remedy: 'Use 1 to 256 in halves, not less than the minimum.',
+  },
+  {
+    // https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_ServerlessV2ScalingConfiguration.html
+    field: 'database.pauseAfterMinutes',
+    holds: (value, { database }) =>
+      database.capacity.minimum === 0 ? wholeNumber(5, 1440)(value) : value === undefined,
+    remedy: 'Use 5 to 1440 with a minimum capacity of 0; leave it out otherwise.',
+  },
+  {
+    field: 'database.readers',
+    holds: (value, { serviceLevelAgreement }) => wholeNumber(serviceLevelAgreement ? 1 : 0, 15)(value),
+    remedy: 'Use 0 to 15; at least 1 with a service level agreement.',
+  },
+  {
+    // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/Aurora.Managing.Backups.html
+    field: 'database.backupRetentionDays',
+    holds: (value, { serviceLevelAgreement }) => wholeNumber(serviceLevelAgreement ? 35 : 1, 35)(value),
+    remedy: 'Use 1 to 35 days; 35 with a service level agreement.',
+  },
+  {
+    field: 'database.deletionProtection',
+    holds: (value, { serviceLevelAgreement }) =>
+      isBoolean(value) && (value === true || !serviceLevelAgreement),
+    remedy: 'Write true or false; true with a service level agreement.',
+  },
+  {
+    field: 'logRetentionDays',
+    holds: (value) => retentions.some((days) => days === value),
+    remedy: `Use one of CloudWatch's retentions: ${retentions.join(', ')}.`,
+  },
+  {
+    // The account's default quota in the newer regions is 2,500; a stage cannot have more than the account.
+    // https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html
+    field: 'throttle.requestsPerSecond',
+    holds: wholeNumber(1, 2500),
+    remedy: 'Use 1 to 2500 requests a second.',
+  },
+  {
+    field: 'throttle.burst',
+    holds: (value, { throttle }) =>
+      wholeNumber(1, 1250)(value) && (value as number) >= throttle.requestsPerSecond,
+    remedy: 'Use at most 1250 requests, not fewer than throttle.requestsPerSecond.',
+  },
+  {
+    field: 'tokenIssuer',
+    holds: (value) => matches(/^https:\/\/\S+[^/]$/)(value) && URL.canParse(value as string),
+    remedy: 'Give an https URL without a slash at its end, such as https://eu.wallet-infrastructure.example.',
+  },
+  { field: 'signingKeyLabels.accessToken', holds: isLabels, remedy: labelsRemedy },
+  { field: 'signingKeyLabels.userAction', holds: isLabels, remedy: labelsRemedy },
+  {
+    field: 'domainNames.api',
+    holds: matches(domainPattern),
+    remedy: 'Give a domain name in lowercase, or leave domainNames out.',
+    parentOptional: true,
+  },
+  {
+    field: 'domainNames.dashboard',
+    holds: (value, { domainNames }) => matches(domainPattern)(value) && value !== domainNames?.api,
+    remedy: 'Give a domain name in lowercase that is not the one of the API.',
+    parentOptional: true,
+  },
+  {
+    field: 'domainNames.certificateArn',
+    holds: (value, { region }) =>
+      matches(/^arn:[a-z-]+:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/)(value) &&
+      (value as string).split(':')[3] === region,
+    remedy: 'Give the ARN of an ACM certificate in the region that serves.',
+    parentOptional: true,
+  },
+  {
+    field: 'adoptedElasticIp.allocationId',
+    holds: matches(/^eipalloc-[0-9a-f]{8,17}$/),
+    remedy: 'Give the allocation id of the Elastic IP, eipalloc-…, or leave adoptedElasticIp out.',
+    parentOptional: true,
+  },
+  {
+    field: 'adoptedElasticIp.address',
+    holds: matches(/^((25[0-5]|2[0-4]\d|1?\d?\d)(\.(?!$)|$)){4}$/),
+    remedy: 'Give the IPv4 address of that allocation, such as 203.0.113.7.',
+    parentOptional: true,
+  },
+  { field: 'localPort', holds: wholeNumber(1024, 65535), remedy: 'Use a port from 1024 to 65535.' },
+];

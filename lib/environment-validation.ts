@@ -1,0 +1,102 @@
+import type { Environment } from './environment';
+import { environmentRules, type Rule, uniqueFields } from './environment-rules';
+
+/** A row of the table of environments that cannot be deployed. The message names field, value and remedy. */
+export class InvalidEnvironment extends Error {
+  override readonly name = 'InvalidEnvironment';
+  constructor(
+    /** Path of the field, such as `eu.database.capacity.minimum`. */
+    readonly field: string,
+    readonly value: unknown,
+    readonly remedy: string,
+  ) {
+    super(`${field} is ${JSON.stringify(value) ?? 'missing'}. ${remedy}`);
+  }
+}
+
+/**
+ * Checks one row.
+ *
+ * @throws InvalidEnvironment for the first field that does not hold.
+ */
+export function validateEnvironment(row: unknown, label = 'environment'): Environment {
+  if (!isRecord(row)) {
+    throw new InvalidEnvironment(label, row, 'Write the environment as an object, as in lib/environment.ts.');
+  }
+  const name = typeof row.name === 'string' && row.name !== '' ? row.name : label;
+  for (const rule of environmentRules) {
+    check(rule, row, name);
+  }
+  refuseUnknownFields(row, name);
+  return row as unknown as Environment;
+}
+
+/**
+ * Checks the whole table: each row by itself, and what must differ between rows.
+ *
+ * @throws InvalidEnvironment for the first field that does not hold.
+ */
+export function validateEnvironments(table: unknown): readonly Environment[] {
+  if (!Array.isArray(table) || table.length === 0) {
+    throw new InvalidEnvironment('environments', table, 'Give a list with at least one environment.');
+  }
+  const rows = table.map((row, index) => validateEnvironment(row, `environments[${index}]`));
+  for (const field of uniqueFields) {
+    const seen = new Map<unknown, string>();
+    for (const row of rows) {
+      const other = seen.get(row[field]);
+      if (other !== undefined) {
+        throw new InvalidEnvironment(
+          `${row.name}.${field}`,
+          row[field],
+          `${other} has the same: choose another.`,
+        );
+      }
+      seen.set(row[field], row.name);
+    }
+  }
+  return rows;
+}
+
+function check(rule: Rule, row: Record<string, unknown>, name: string): void {
+  const path = rule.field.split('.');
+  const parent = path
+    .slice(0, -1)
+    .reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), row);
+  if (parent === undefined && rule.parentOptional) {
+    return;
+  }
+  const value = isRecord(parent) ? parent[path[path.length - 1] as string] : undefined;
+  if (value === undefined && rule.optional) {
+    return;
+  }
+  if (!rule.holds(value, row as unknown as Environment)) {
+    throw new InvalidEnvironment(`${name}.${rule.field}`, value, rule.remedy);
+  }
+}
+
+/** A misspelt optional field would otherwise be left out of the stack without a word. */
+function refuseUnknownFields(
+  value: Record<string, unknown>,
+  name: string,
+  path: readonly string[] = [],
+): void {
+  for (const [key, inner] of Object.entries(value)) {
+    const field = [...path, key].join('.');
+    const known = environmentRules.some((rule) => rule.field === field || rule.field.startsWith(`${field}.`));
+    if (!known) {
+      throw new InvalidEnvironment(
+        `${name}.${field}`,
+        inner,
+        'No such field: compare with lib/environment.ts.',
+      );
+    }
+    if (isRecord(inner)) {
+      refuseUnknownFields(inner, name, [...path, key]);
+    }
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

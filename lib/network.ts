@@ -1,0 +1,48 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Construct } from 'constructs';
+import type { Environment } from './environment';
+import { WebhookOrigin } from './webhook-origin';
+
+export interface NetworkProps {
+  readonly environment: Environment;
+}
+
+/**
+ * The region's VPC, IPv4 only. Public subnets hold the NAT gateway and nothing else; private ones reach the
+ * internet through it; isolated ones reach nothing outside of the VPC.
+ */
+export class Network extends Construct {
+  readonly vpc: ec2.IVpc;
+  /** The one address from which webhooks come. */
+  readonly webhookOrigin: WebhookOrigin;
+
+  constructor(scope: Construct, id: string, { environment }: NetworkProps) {
+    super(scope, id);
+    this.webhookOrigin = new WebhookOrigin(this, 'WebhookOrigin', { environment });
+    const flowLog = new LogGroup(this, 'FlowLog', {
+      retention: environment.logRetentionDays,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const vpc = new ec2.Vpc(this, 'Vpc', {
+      ipAddresses: ec2.IpAddresses.cidr(environment.vpcCidr),
+      maxAzs: environment.zones,
+      natGatewayProvider: this.webhookOrigin.natProvider,
+      restrictDefaultSecurityGroup: true,
+      subnetConfiguration: [
+        { name: 'Public', subnetType: ec2.SubnetType.PUBLIC, cidrMask: 24, mapPublicIpOnLaunch: false },
+        { name: 'Private', subnetType: ec2.SubnetType.PRIVATE_WITH_EGRESS, cidrMask: 20 },
+        { name: 'Isolated', subnetType: ec2.SubnetType.PRIVATE_ISOLATED, cidrMask: 20 },
+      ],
+      flowLogs: {
+        All: {
+          destination: ec2.FlowLogDestination.toCloudWatchLogs(flowLog),
+          trafficType: ec2.FlowLogTrafficType.ALL,
+        },
+      },
+    });
+    // The library's own class and interface disagree where optional properties are exact.
+    this.vpc = vpc as ec2.IVpc;
+  }
+}

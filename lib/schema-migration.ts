@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type CfnResource, CustomResource, Duration } from 'aws-cdk-lib';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import { Construct } from 'constructs';
+import { databaseRoles } from '../lambda/database/environment';
+import type { RegionDatabase } from './database';
+import { DeploymentProvider } from './deployment-provider';
+import type { Environment } from './environment';
+import { type FunctionNetwork, HandlerFunction } from './handler-function';
+
+const migrationsFolder = resolve(__dirname, '../lambda/database/migrations');
+
+export interface SchemaMigrationProps {
+  readonly environment: Environment;
+  readonly database: RegionDatabase;
+}
+
+/**
+ * Brings the database's schema and roles up to date during the deployment, and again only when what it would do has
+ * changed: the SQL, the roles, or how they sign in. A failing migration fails the deployment with its reason.
+ */
+export class SchemaMigration extends Construct {
+  private readonly resource: CfnResource;
+
+  constructor(scope: Construct, id: string, { environment, database }: SchemaMigrationProps) {
+    super(scope, id);
+    const handler = new HandlerFunction(this, 'MigrateSchema', {
+      useCase: 'migrate-schema',
+      description: 'Applies the migrations that the database does not have yet',
+      // Filled by `grantOwnership`, as they depend on how the database is reached.
+      variables: [],
+      environment: {},
+      timeout: Duration.minutes(12),
+      logRetention: environment.logRetentionDays,
+      network: database.network && this.reachSecrets(database.network),
+    });
+    database.grantOwnership(handler);
+    const provider = new DeploymentProvider(this, 'Provider', {
+      handler,
+      logRetention: environment.logRetentionDays,
+    });
+    const migration = new CustomResource(this, 'Resource', {
+      resourceType: 'Custom::SchemaMigration',
+      serviceToken: provider.serviceToken,
+      serviceTimeout: Duration.minutes(15),
+      properties: { ContentHash: contentHash(environment) },
+    });
+    this.resource = migration.node.defaultChild as CfnResource;
+    migration.node.addDependency(...database.instances, ...this.node.findAll().filter(isNetworkPart));
+  }
+
+  /** Makes the deployment wait for the migration before it makes or updates the function. */
+  precede(handler: HandlerFunction): void {
+    (handler.node.defaultChild as CfnResource).addResourceDependency(this.resource);
+  }
+
+  /**
+   * In the isolated subnets nothing answers but the VPC. The owner's password is in Secrets Manager, so the migration
+   * gets an endpoint for it, in one zone: a deployment can wait for a zone, and the API does not use it.
+   */
+  private reachSecrets(network: FunctionNetwork): FunctionNetwork {
+    const { vpc } = network;
+    const securityGroup = new ec2.SecurityGroup(this, 'SecurityGroup', {
+      vpc,
+      description: 'Schema migration: reaches Secrets Manager',
+      allowAllOutbound: false,
+    });
+    const endpoint = new ec2.InterfaceVpcEndpoint(this, 'SecretsManager', {
+      vpc,
+      service: ec2.InterfaceVpcEndpointAwsService.SECRETS_MANAGER,
+      subnets: { subnets: vpc.selectSubnets(network.subnets).subnets.slice(0, 1) },
+      securityGroups: [
+        new ec2.SecurityGroup(this, 'SecretsManagerSecurityGroup', {
+          vpc,
+          description: 'Secrets Manager endpoint: admits the schema migration',
+          allowAllOutbound: false,
+        }),
+      ],
+      open: false,
+    });
+    endpoint.connections.allowDefaultPortFrom(securityGroup, 'HTTPS');
+    return { ...network, securityGroups: [...network.securityGroups, securityGroup] };
+  }
+}
+
+function isNetworkPart(construct: unknown): construct is ec2.CfnVPCEndpoint {
+  return (
+    construct instanceof ec2.CfnVPCEndpoint ||
+    construct instanceof ec2.CfnSecurityGroupIngress ||
+    construct instanceof ec2.CfnSecurityGroupEgress
+  );
+}
+
+/** SHA-256 of everything that decides what the migration does. */
+function contentHash({ databaseAccess }: Environment): string {
+  const hash = createHash('sha256').update(JSON.stringify([databaseAccess, databaseRoles]));
+  for (const file of readdirSync(migrationsFolder)
+    .filter((name) => name.endsWith('.sql'))
+    .sort()) {
+    hash.update(JSON.stringify([file, readFileSync(join(migrationsFolder, file), 'utf8')]));
+  }
+  return hash.digest('hex');
+}

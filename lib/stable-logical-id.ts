@@ -1,0 +1,22 @@
+import { CfnResource } from 'aws-cdk-lib';
+import type { IConstruct } from 'constructs';
+
+/**
+ * Gives a resource that holds state a logical id that does not depend on where its construct stands, so that moving
+ * code can never make CloudFormation replace it.
+ *
+ * @returns the construct
+ */
+export function withStableLogicalId<Resource extends IConstruct>(
+  resource: Resource,
+  logicalId: string,
+): Resource {
+  const element = CfnResource.isCfnResource(resource) ? resource : resource.node.defaultChild;
+  if (!(element instanceof CfnResource)) {
+    throw new Error(
+      `${resource.node.path} has no CloudFormation resource of its own to be called ${logicalId}.`,
+    );
+  }
+  element.overrideLogicalId(logicalId);
+  return resource;
+}
