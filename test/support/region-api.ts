@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
@@ -8,11 +11,15 @@ import { environments } from '../../lib/environments';
 type Properties = Record<string, never>;
 
 /** An API of one environment, synthesized alone; by default of one that is not deprecated. */
-export function synthesizeApi(differences: Partial<Environment> = {}, webhookOriginAddress = '203.0.113.7') {
+export function synthesizeApi(
+  differences: Partial<Environment> = {},
+  webhookOriginAddress: (stack: Stack) => string = () => '203.0.113.7',
+) {
   const current = environments.find(({ deprecation }) => !deprecation);
   if (!current) throw new Error('There is no environment that is not deprecated.');
   const environment = { ...current, ...differences };
-  const stack = new Stack(new App(), 'Stack', { env: { region: environment.region } });
+  const outdir = mkdtempSync(join(tmpdir(), 'region-api-'));
+  const stack = new Stack(new App({ outdir }), 'Stack', { env: { region: environment.region } });
   const [authorizeRequest, deleteUserGroup] = ['AuthorizeRequest', 'DeleteUserGroup'].map(
     (id) =>
       new LambdaFunction(stack, id, {
@@ -25,9 +32,10 @@ export function synthesizeApi(differences: Partial<Environment> = {}, webhookOri
     environment,
     authorizeRequest,
     deleteUserGroup,
-    webhookOriginAddress,
+    webhookOriginAddress: webhookOriginAddress(stack),
   });
   const template = Template.fromStack(stack);
+  rmSync(outdir, { recursive: true });
 
   return {
     template,

@@ -1,0 +1,160 @@
+import { CfnEIP } from 'aws-cdk-lib/aws-ec2';
+import { synthesizeApi } from '../support/region-api';
+
+const api = synthesizeApi();
+const routes = api.routes();
+
+const only = (type: string) => {
+  const found = api.all(type);
+  expect(found).toHaveLength(1);
+  return found[0];
+};
+
+describe('the endpoint', () => {
+  it('is regional and speaks TLS 1.2 at least', () => {
+    expect(only('AWS::ApiGateway::RestApi')).toMatchObject({
+      EndpointConfiguration: { Types: ['REGIONAL'] },
+      SecurityPolicy: 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09',
+      EndpointAccessMode: 'STRICT',
+    });
+  });
+
+  it('has a base address without a slash at its end and without a version', () => {
+    const parts: unknown[] = api.url['Fn::Join'][1];
+    expect(parts[0]).toBe('https://');
+    expect(parts.at(-1)).toBe('/api');
+    expect(only('AWS::ApiGateway::Stage').StageName).toBe('api');
+  });
+
+  it('adds no output of its own', () => {
+    expect(api.template.toJSON().Outputs).toBeUndefined();
+  });
+});
+
+describe('the deletion', () => {
+  it('goes to its function behind the authorizer', () => {
+    const [authorizer] = Object.keys(api.template.findResources('AWS::ApiGateway::Authorizer'));
+    expect(routes['DELETE /auth/user-groups/{userGroupId}']).toMatchObject({
+      AuthorizationType: 'CUSTOM',
+      AuthorizerId: { Ref: authorizer },
+      Integration: { Type: 'AWS_PROXY' },
+    });
+  });
+
+  it('keeps a decision for 60 seconds at most, for that very token', () => {
+    expect(only('AWS::ApiGateway::Authorizer')).toMatchObject({
+      Type: 'REQUEST',
+      AuthorizerResultTtlInSeconds: 60,
+      IdentitySource: 'method.request.header.Authorization',
+    });
+  });
+
+  it('lets the gateway call each function for its one purpose', () => {
+    const sources = api
+      .all('AWS::Lambda::Permission')
+      .map(({ SourceArn }) => SourceArn['Fn::Join'][1].filter((part: unknown) => typeof part === 'string'))
+      .map((parts: string[]) => parts.slice(-2).join('{…}'));
+    expect(sources.sort()).toEqual(['/{…}/DELETE/auth/user-groups/*', ':{…}/authorizers/']);
+  });
+});
+
+describe('the webhook origins', () => {
+  const route = routes['GET /webhook-origins'] as unknown as {
+    AuthorizationType: string;
+    Integration: {
+      Type: string;
+      IntegrationResponses: [
+        {
+          ResponseTemplates: Record<string, unknown>;
+          ResponseParameters: Record<string, string>;
+        },
+      ];
+    };
+  };
+  const [response] = route.Integration.IntegrationResponses;
+
+  it('are public and need no function', () => {
+    expect(route).toMatchObject({ AuthorizationType: 'NONE', Integration: { Type: 'MOCK' } });
+  });
+
+  it('are the environment and its one address, as a block', () => {
+    expect(JSON.parse(String(response.ResponseTemplates['application/json']))).toEqual({
+      environment: api.environment.name,
+      addresses: ['203.0.113.7/32'],
+    });
+  });
+
+  it('take the address from the Elastic IP itself', () => {
+    const body = synthesizeApi({}, (stack) => new CfnEIP(stack, 'ElasticIp').ref).routes()[
+      'GET /webhook-origins'
+    ] as unknown as typeof route;
+    const [{ ResponseTemplates }] = body.Integration.IntegrationResponses;
+    expect(ResponseTemplates['application/json']).toEqual({
+      'Fn::Join': [
+        '',
+        [`{"environment":"${api.environment.name}","addresses":["`, { Ref: 'ElasticIp' }, '/32"]}'],
+      ],
+    });
+  });
+
+  it('may be cached', () => {
+    expect(response.ResponseParameters['method.response.header.Cache-Control']).toBe(
+      "'public, max-age=3600'",
+    );
+  });
+});
+
+describe('the stage', () => {
+  const stage = only('AWS::ApiGateway::Stage');
+
+  it('throttles as the environment says', () => {
+    const { throttle } = api.environment;
+    expect(stage.MethodSettings).toEqual([
+      expect.objectContaining({
+        HttpMethod: '*',
+        ResourcePath: '/*',
+        ThrottlingRateLimit: throttle.requestsPerSecond,
+        ThrottlingBurstLimit: throttle.burst,
+      }),
+    ]);
+  });
+
+  it('is measured, and never logs what is inside of a request', () => {
+    expect(stage.MethodSettings[0]).toMatchObject({
+      MetricsEnabled: true,
+      LoggingLevel: 'OFF',
+      DataTraceEnabled: false,
+    });
+  });
+
+  it('logs each request as a line of JSON without credentials, paths or headers', () => {
+    const format: Record<string, string> = JSON.parse(stage.AccessLogSetting.Format);
+    const variables = Object.values(format);
+    expect(variables).toEqual(variables.filter((variable) => /^\$context(\.\w+)+$/.test(variable)));
+    expect(variables).toEqual(
+      expect.arrayContaining([
+        '$context.extendedRequestId',
+        '$context.status',
+        '$context.identity.sourceIp',
+        '$context.wafResponseCode',
+      ]),
+    );
+    const writtenByCallers = [
+      '$context.path',
+      '$context.identity.userAgent',
+      '$context.authorizer.principalId',
+    ];
+    for (const variable of writtenByCallers) expect(variables).not.toContain(variable);
+  });
+
+  it('keeps its logs for as long as the environment says, and beyond the stack', () => {
+    const groups = Object.values(api.template.findResources('AWS::Logs::LogGroup'));
+    expect(groups).toHaveLength(2);
+    for (const group of groups) {
+      expect(group).toMatchObject({
+        DeletionPolicy: 'Retain',
+        Properties: { RetentionInDays: api.environment.logRetentionDays },
+      });
+    }
+  });
+});
