@@ -1,0 +1,42 @@
+import { once } from 'node:events';
+import { connect as connectTcp, type Socket } from 'node:net';
+import { connect as connectTls, type SecureContext } from 'node:tls';
+
+export interface Target {
+  /** An IPv4 address: no name is looked up any more. */
+  readonly address: string;
+  readonly port: number;
+  /** The name that the receiver's certificate must bear; none for a connection without TLS. */
+  readonly serverName?: string;
+}
+
+/**
+ * Opens a connection to the very address, and shakes hands. An aborted or failed one leaves nothing open.
+ *
+ * @throws Error of Node's sockets or TLS; the signal's `AbortError`.
+ */
+export async function openConnection(
+  { address, port, serverName }: Target,
+  options: { readonly secureContext: SecureContext; readonly signal: AbortSignal },
+): Promise<Socket> {
+  const socket =
+    serverName === undefined
+      ? connectTcp({ host: address, port })
+      : connectTls({
+          host: address,
+          port,
+          servername: serverName,
+          secureContext: options.secureContext,
+          ALPNProtocols: ['http/1.1'],
+          rejectUnauthorized: true,
+        });
+  // Whoever uses the socket hears of errors in its own way; one that comes after that is of no interest.
+  socket.on('error', () => undefined);
+  try {
+    await once(socket, serverName === undefined ? 'connect' : 'secureConnect', { signal: options.signal });
+    return socket;
+  } catch (error) {
+    socket.destroy();
+    throw error;
+  }
+}

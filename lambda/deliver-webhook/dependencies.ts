@@ -1,0 +1,39 @@
+import { Metrics } from '@aws-lambda-powertools/metrics';
+import { KMSClient } from '@aws-sdk/client-kms';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { connectDatabase } from '../database/connect';
+import { readVariables } from '../shared/environment';
+import { createLog } from '../shared/log';
+import { createQueue } from '../webhooks/queue';
+import { createWebhookSecrets } from '../webhooks/webhook-secrets';
+import type { DeliveryPorts } from './deliver-webhook';
+import { localReceiversVariable, variables } from './environment';
+import { createJournal, metricsNamespace } from './journal';
+import { retrySchedule } from './next-step';
+import { createReceivers } from './receivers';
+import { createWebhooks } from './webhooks-table';
+
+export function createDependencies() {
+  const names = readVariables(variables, process.env);
+  const sqs = new SQSClient({});
+  const log = createLog('deliver-webhook');
+  const metrics = new Metrics({ namespace: metricsNamespace, serviceName: 'deliver-webhook' });
+  const ports: DeliveryPorts = {
+    webhooks: createWebhooks(connectDatabase(process.env)),
+    secrets: createWebhookSecrets({ kms: new KMSClient({}), keyId: names.WEBHOOK_SECRETS_KEY_ID }),
+    receivers: createReceivers({ allowLocal: process.env[localReceiversVariable] === 'allowed' }),
+    journal: createJournal({ log, metrics }),
+    now: Date.now,
+    random: Math.random,
+    schedule: retrySchedule,
+  };
+  return {
+    ports,
+    queue: createQueue({ sqs, url: names.DELIVERY_QUEUE_URL }),
+    deadLetters: createQueue({ sqs, url: names.DELIVERY_DEAD_LETTER_QUEUE_URL }),
+    log,
+    metrics,
+  };
+}
+
+export type Dependencies = ReturnType<typeof createDependencies>;

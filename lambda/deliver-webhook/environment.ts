@@ -1,0 +1,15 @@
+/**
+ * The URLs of the queue that it reads and of the one for what it gives up; `WEBHOOK_SECRETS_KEY_ID`: the ARN of the KMS
+ * key that secrets are derived by. The database's variables are added by `Database.grantAccess`.
+ */
+export const variables = [
+  'DELIVERY_QUEUE_URL',
+  'DELIVERY_DEAD_LETTER_QUEUE_URL',
+  'WEBHOOK_SECRETS_KEY_ID',
+] as const;
+
+/**
+ * Set to `allowed`, it permits receivers at `http://127.0.0.1` and `http://localhost`. The local environment alone
+ * gives it to the functions that it runs: no template has it.
+ */
+export const localReceiversVariable = 'WEBHOOK_LOCAL_RECEIVERS';

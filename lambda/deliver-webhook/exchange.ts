@@ -1,0 +1,75 @@
+import { type IncomingMessage, request } from 'node:http';
+import type { Socket } from 'node:net';
+import { failureReason } from './failure-reason';
+import type { AttemptResult } from './next-step';
+
+export interface Post {
+  /** The `Host` header. */
+  readonly host: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Bytes of an answer's head, and of its body, that are taken in. */
+const maxHeadBytes = 16 * 1024;
+const maxBodyBytes = 16 * 1024;
+const maxInterimAnswers = 10;
+
+/**
+ * Sends one request over a connection, and closes it. The answer is known with its status; the body is only taken off
+ * the receiver's hands, up to 16 KiB, never unpacked, never kept. Nothing is followed.
+ */
+export function exchange(socket: Socket, post: Post, signal: AbortSignal): Promise<AttemptResult> {
+  return new Promise((resolve) => {
+    let answer: AttemptResult | undefined;
+    const outgoing = request({
+      createConnection: () => socket,
+      method: 'POST',
+      path: post.path,
+      headers: {
+        Host: post.host,
+        'Content-Type': 'application/json',
+        'Content-Length': Buffer.byteLength(post.body),
+        'User-Agent': 'wallet-infrastructure-webhooks',
+        'Accept-Encoding': 'identity',
+        Connection: 'close',
+        ...post.headers,
+      },
+      maxHeaderSize: maxHeadBytes,
+    });
+    const end = (reason: string) => {
+      signal.removeEventListener('abort', timeOut);
+      resolve(answer ?? { answered: false, reason });
+      outgoing.destroy();
+      socket.destroy();
+    };
+    const timeOut = () => end('timeout');
+    const take = (response: IncomingMessage) => {
+      const retryAfter = response.headers['retry-after'];
+      answer = {
+        answered: true,
+        status: response.statusCode as number,
+        ...(retryAfter ? { retryAfter } : {}),
+      };
+      let bytes = 0;
+      response.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes >= maxBodyBytes) end('ok');
+      });
+      response.on('close', () => end('ok'));
+      response.on('error', () => end('ok'));
+    };
+
+    let interimAnswers = 0;
+    outgoing.on('information', () => {
+      interimAnswers += 1;
+      if (interimAnswers > maxInterimAnswers) end('too_many_interim_answers');
+    });
+    outgoing.on('upgrade', () => end('protocol_switched'));
+    outgoing.on('response', take);
+    outgoing.on('error', (error) => end(failureReason(error)));
+    signal.addEventListener('abort', timeOut, { once: true });
+    outgoing.end(post.body);
+  });
+}

@@ -1,0 +1,31 @@
+import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import { bind } from '../shared/bind';
+import { webhookLogCodes } from '../webhooks/log-codes';
+import { createDependencies, type Dependencies } from './dependencies';
+import { receive } from './receive';
+
+/** Attempts the deliveries of a batch side by side. What has to wait stays on the queue, hidden until its time. */
+export const createHandler =
+  (dependencies: Dependencies) =>
+  async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
+    const outcomes = await Promise.all(Records.map((record) => receiveSafely(record, dependencies)));
+    if (dependencies.metrics.hasStoredMetrics()) dependencies.metrics.publishStoredMetrics();
+    const kept = Records.filter((_, index) => outcomes[index] === 'kept');
+    return { batchItemFailures: kept.map(({ messageId }) => ({ itemIdentifier: messageId })) };
+  };
+
+async function receiveSafely(record: SQSRecord, dependencies: Dependencies): Promise<'kept' | 'gone'> {
+  try {
+    return await receive(record, dependencies);
+  } catch (error) {
+    const line = {
+      logCode: webhookLogCodes.deliveryWaits,
+      messageId: record.messageId,
+      error: error as Error,
+    };
+    dependencies.log.error('Webhook delivery failed by a bug', line);
+    return 'kept';
+  }
+}
+
+export const handler = bind(createHandler, createDependencies);

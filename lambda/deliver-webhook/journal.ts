@@ -1,0 +1,47 @@
+import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import type { Log } from '../shared/log';
+import { webhookLogCodes } from '../webhooks/log-codes';
+import type { Journal } from './deliver-webhook';
+
+/** The namespace of the functions' own metrics in CloudWatch. */
+export const metricsNamespace = 'WalletWebhooks';
+
+/** One log line an attempt, and the metrics `Delivered`, `Failed`, `GivenUp` (counts) and `Age` (of what ended, in ms). */
+export function createJournal({ log, metrics }: { readonly log: Log; readonly metrics: Metrics }): Journal {
+  return {
+    attempted(attempt, { ageMs, retryInMs }) {
+      const { attemptedAt: _, ...seen } = attempt;
+      const line = { logCode: webhookLogCodes.attempted, ...seen, ageMs, retryInMs };
+      if (attempt.outcome === 'delivered') log.info('Webhook delivered', line);
+      else log.warn('Webhook not delivered', line);
+
+      metrics.addMetric(countOf[attempt.outcome], MetricUnit.Count, 1);
+      if (attempt.outcome !== 'failed') metrics.addMetric('Age', MetricUnit.Milliseconds, ageMs);
+    },
+    notRecorded({ eventId, webhookId }, { kind, reason }) {
+      log.error('Webhook attempt not recorded', {
+        logCode: webhookLogCodes.attemptNotRecorded,
+        eventId,
+        webhookId,
+        cause: kind,
+        reason,
+      });
+    },
+    stopped({ eventId, webhookId, deliveryId }, reason) {
+      log.info('Webhook delivery stopped', {
+        logCode: webhookLogCodes.deliveryStopped,
+        eventId,
+        webhookId,
+        deliveryId,
+        reason,
+      });
+    },
+  };
+}
+
+const countOf = {
+  delivered: 'Delivered',
+  failed: 'Failed',
+  disabled: 'Failed',
+  given_up: 'GivenUp',
+} as const;

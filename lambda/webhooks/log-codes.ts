@@ -1,0 +1,12 @@
+/** The registered log codes of the webhook functions: every line that they write carries one. */
+export const webhookLogCodes = {
+  eventFannedOut: 'EVENT_FANNED_OUT',
+  eventRefused: 'EVENT_REFUSED',
+  eventWaits: 'EVENT_WAITS',
+  attempted: 'WEBHOOK_ATTEMPTED',
+  attemptNotRecorded: 'WEBHOOK_ATTEMPT_NOT_RECORDED',
+  deliveryStopped: 'WEBHOOK_DELIVERY_STOPPED',
+  deliveryWaits: 'WEBHOOK_DELIVERY_WAITS',
+  deliveryRefused: 'WEBHOOK_DELIVERY_REFUSED',
+  expiredPurged: 'EXPIRED_PURGED',
+} as const;

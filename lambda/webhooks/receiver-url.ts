@@ -1,0 +1,81 @@
+import { isIP } from 'node:net';
+import { fail, ok, type Result } from '../shared/result';
+
+/** Where a webhook's deliveries go, as far as the URL alone can tell. */
+export interface ReceiverUrl {
+  readonly secure: boolean;
+  /** Lower case, in ASCII (IDNA) form. */
+  readonly hostname: string;
+  readonly port: number;
+  /** With the query. */
+  readonly path: string;
+  /** A receiver on this very machine: it is not looked up. Only where `allowLocal` permits it. */
+  readonly local: boolean;
+}
+
+export type UrlRefusal =
+  | 'url_malformed'
+  | 'url_too_long'
+  | 'scheme_not_https'
+  | 'credentials_in_url'
+  | 'address_instead_of_name'
+  | 'name_not_public'
+  | 'port_not_allowed';
+
+/** Of a URL's characters. */
+export const maxUrlLength = 2_048;
+
+/**
+ * Names that never belong to a receiver on the internet: RFC 6761, RFC 6762, RFC 7686, RFC 9476, ICANN's `internal`,
+ * and `arpa`, with `home.arpa` of RFC 8375.
+ */
+const specialNames = ['localhost', 'local', 'internal', 'test', 'invalid', 'example', 'onion', 'alt', 'arpa'];
+
+/**
+ * Reads a webhook's URL: `https`, a public name (no address, however it is written), no credentials, and port 443 or
+ * one from 1024 up: the fixed origin address is on allow-lists, and must not serve to knock at anybody's SSH or SMTP.
+ * What the name resolves to is checked when it is dialled.
+ *
+ * @param options.allowLocal also `http` to `127.0.0.1` and `localhost`, on any port. Only the local environment sets it.
+ */
+export function readReceiverUrl(
+  text: string,
+  options: { readonly allowLocal: boolean },
+): Result<ReceiverUrl, UrlRefusal> {
+  if (text.length > maxUrlLength) return fail('url_too_long');
+  if (!URL.canParse(text)) return fail('url_malformed');
+  // The parser of the URL standard turns decimal, octal, hexadecimal, shortened and full-width forms of an address into
+  // its usual one: https://url.spec.whatwg.org/#concept-ipv4-parser
+  const url = new URL(text);
+  const local =
+    options.allowLocal &&
+    url.protocol === 'http:' &&
+    (url.hostname === '127.0.0.1' || url.hostname === 'localhost');
+
+  if (url.protocol !== 'https:' && !local) return fail('scheme_not_https');
+  if (url.username !== '' || url.password !== '') return fail('credentials_in_url');
+  if (!local && (url.hostname.startsWith('[') || isIP(url.hostname) !== 0))
+    return fail('address_instead_of_name');
+  if (!local && !isPublicName(url.hostname)) return fail('name_not_public');
+
+  const port = url.port === '' ? (local ? 80 : 443) : Number(url.port);
+  if (!local && port !== 443 && port < 1024) return fail('port_not_allowed');
+  return ok({
+    secure: !local,
+    hostname: url.hostname,
+    port,
+    path: `${url.pathname}${url.search}`,
+    local,
+  });
+}
+
+/** At least two labels of letters, digits, hyphens and underscores; no final dot, which certificates do not know. */
+function isPublicName(hostname: string): boolean {
+  const labels = hostname.split('.');
+  return (
+    hostname.length <= 253 &&
+    labels.length >= 2 &&
+    labels.every((label) => /^[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?$/.test(label)) &&
+    !specialNames.includes(labels.at(-1) as string)
+  );
+}
