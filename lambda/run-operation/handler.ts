@@ -1,4 +1,4 @@
-import type { Context } from 'aws-lambda';
+import { bind } from '../shared/bind';
 import { createDependencies, type Dependencies } from './dependencies';
 import type { OperationError } from './operation';
 import { readRequest } from './request';
@@ -12,7 +12,7 @@ export type Answer =
 /** Does what an operator's command asks. Who may ask is decided by IAM: `lambda:InvokeFunction` on this function. */
 export const createHandler =
   ({ ports, log }: Dependencies) =>
-  async (payload: unknown, { awsRequestId: requestId }: Pick<Context, 'awsRequestId'>): Promise<Answer> => {
+  async (payload: unknown): Promise<Answer> => {
     const request = readRequest(payload);
     if (!request.ok) return request;
 
@@ -20,11 +20,11 @@ export const createHandler =
     const outcome = await runOperation(request.value, ports);
     if (!outcome.ok) {
       const { code } = outcome.error;
-      log.warn('Operation refused', { logCode: 'OPERATION_REFUSED', requestId, operation, code });
+      log.warn('Operation refused', { logCode: 'OPERATION_REFUSED', operation, code });
       return outcome;
     }
-    log.info('Operation completed', { logCode: 'OPERATION_COMPLETED', requestId, operation });
+    log.info('Operation completed', { logCode: 'OPERATION_COMPLETED', operation });
     return { ok: true, result: outcome.value };
   };
 
-export const handler = createHandler(createDependencies());
+export const handler = bind(createHandler, createDependencies);

@@ -27,8 +27,8 @@ export async function openSigningKey(target: Target, keyArn: string): Promise<Si
       const content = `${encode({ alg: 'ES256', kid: id, typ: type })}.${encode(claims)}`;
       const message = {
         KeyId: keyArn,
-        Message: createHash('sha256').update(content).digest(),
-        MessageType: 'DIGEST',
+        Message: Buffer.from(content),
+        MessageType: 'RAW',
         SigningAlgorithm: 'ECDSA_SHA_256',
       } as const;
       const { Signature } = await callAws(target, 'kms:Sign', (options) =>

@@ -1,0 +1,224 @@
+import { execFile } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { answerOk, identityId, organizationId, startRegion, wallet } from './region';
+
+let region: Awaited<ReturnType<typeof startRegion>>;
+beforeEach(async () => {
+  region = await startRegion();
+});
+afterEach(() => region.remove());
+
+const seeded = {
+  organizationId,
+  callerId: identityId,
+  serviceAccountId: 'sa-aaaaa-bbbbb-cccccccccccccccc',
+  endUserId: 'us-ddddd-bbbbb-cccccccccccccccc',
+  userGroupId: 'ug-aaaaa-bbbbb-cccccccccccccccc',
+  userGroupName: 'Approvers',
+};
+
+describe('seed', () => {
+  it('prints with --json what it made, and nothing else', async () => {
+    region.answer({ lambda: () => answerOk({ ...seeded, more: 1 }) });
+    const printed = await wallet('seed', '--outputs', region.outputs, '--name', 'Approvers', '--json');
+    expect(printed).toEqual({ exitCode: 0, stdout: `${JSON.stringify(seeded)}\n`, stderr: '' });
+    expect(region.calls).toEqual([
+      { action: 'lambda', input: { operation: 'seed', input: { userGroupName: 'Approvers' } } },
+    ]);
+  });
+
+  it('tells a person how to delete the group, on stderr', async () => {
+    region.answer({ lambda: () => answerOk(seeded) });
+    const { stdout, stderr } = await wallet('seed', '--outputs', region.outputs);
+    expect(stdout).toContain(`userGroupId       ${seeded.userGroupId}`);
+    expect(stderr).toContain(
+      `curl -i -X DELETE http://127.0.0.1:8001/auth/user-groups/${seeded.userGroupId}`,
+    );
+  });
+
+  it('adds a group to an organization that is given', async () => {
+    region.answer({ lambda: () => answerOk(seeded) });
+    await wallet(
+      'seed',
+      '--outputs',
+      region.outputs,
+      '--organization',
+      organizationId,
+      '--name',
+      'Approvers',
+    );
+    expect(region.calls[0]?.input).toEqual({
+      operation: 'add-user-group',
+      input: { organizationId, userGroupName: 'Approvers' },
+    });
+  });
+
+  it('writes to a deployed production environment only when told to', async () => {
+    const deployed = join(dirname(region.outputs), 'deployed', 'outputs.json');
+    await mkdir(dirname(deployed));
+    await writeFile(deployed, '{"WalletEu":{"OperationsFunctionName":"operations"}}');
+    const printed = await wallet('seed', '--outputs', deployed);
+    expect(printed).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringContaining('--allow-production'),
+    });
+  });
+});
+
+describe('what an operator is told', () => {
+  const token = (...args: string[]) => wallet('token', '--caller', identityId, ...args);
+
+  it('when there is no outputs file', async () => {
+    const printed = await token('--outputs', '/nowhere/outputs.json');
+    expect(printed).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(printed.stderr).toMatch(
+      /There is no outputs file \/nowhere\/outputs\.json\.\n.*npm start.*--outputs/,
+    );
+  });
+
+  it.each(['[]', '{', '{"WalletEu":1}'])('when the outputs file holds %s', async (text) => {
+    await writeFile(region.outputs, text);
+    expect(await token('--outputs', region.outputs)).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringContaining(region.outputs),
+    });
+  });
+
+  it('when the outputs file lacks the environment', async () => {
+    const printed = await token('--outputs', region.outputs, '--environment', 'staging');
+    expect(printed.exitCode).toBe(1);
+    expect(printed.stderr).toContain('stack WalletStaging');
+    expect(printed.stderr).toContain('It has: WalletEu, WalletUae.');
+  });
+
+  it('when the stack lacks an output', async () => {
+    const printed = await token('--outputs', region.outputs, '--environment', 'uae');
+    expect(printed.exitCode).toBe(1);
+    expect(printed.stderr).toContain('has no output TokenSigningKeyArn');
+  });
+
+  it('when the operation refuses: its own words', async () => {
+    region.answer({
+      lambda: () => ({
+        body: { ok: false, error: { code: 'identity_not_found', message: 'There is no such.' } },
+      }),
+    });
+    expect(await token('--outputs', region.outputs)).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: 'error: There is no such.\n',
+    });
+  });
+
+  it('when the operation has a bug', async () => {
+    region.answer({
+      lambda: () => ({
+        headers: { 'x-amz-function-error': 'Unhandled' },
+        body: { errorType: 'StatementRefused', errorMessage: 'permission denied' },
+      }),
+    });
+    const printed = await token('--outputs', region.outputs);
+    expect(printed.exitCode).toBe(1);
+    expect(printed.stderr).toContain('failed at describe-identity: permission denied');
+  });
+
+  it.each(['', 'null', '{"ok":true}', { ok: true, result: { kind: 1 } }])(
+    'when the function answers %j, as another version may',
+    async (body) => {
+      region.answer({ lambda: () => ({ body }) });
+      const printed = await token('--outputs', region.outputs);
+      expect(printed).toMatchObject({ exitCode: 1, stdout: '' });
+      expect(printed.stderr).toContain('of another version');
+    },
+  );
+});
+
+it.each([
+  ['no command', []],
+  ['an unknown command', ['tokens']],
+  ['an unknown option', ['seed', '--nme', 'x']],
+  ['an unknown environment', ['seed', '--environment', 'mars']],
+  ['a missing option', ['token']],
+  ['something that is no id', ['token', '--caller', 'ug-aaaaa-bbbbb-cccccccccccccccc']],
+  ['a lifetime of zero', ['token', '--caller', identityId, '--expires-in', '0']],
+  ['a lifetime beyond a day', ['token', '--caller', identityId, '--expires-in', '25h']],
+  ['a lifetime that is no time', ['token', '--caller', identityId, '--expires-in', 'soon']],
+  ['a user action of six minutes', ['user-action', '--caller', identityId, '--expires-in', '6m']],
+  ['a method that changes nothing', ['user-action', '--caller', identityId, '--method', 'GET']],
+  ['a path with a query', ['user-action', '--caller', identityId, '--path', '/a?b=c']],
+  ['a path with a fragment', ['user-action', '--caller', identityId, '--path', '/a#b']],
+  ['a whole address', ['user-action', '--caller', identityId, '--path', 'https://a.example/b']],
+  ['a path without its slash', ['user-action', '--caller', identityId, '--path', 'auth']],
+  ['a path with a space', ['user-action', '--caller', identityId, '--path', '/a b']],
+])('exits with 2 and a word on stderr for %s', async (_, args) => {
+  const printed = await wallet(...args);
+  expect(printed).toMatchObject({ exitCode: 2, stdout: '' });
+  expect(printed.stderr).not.toBe('');
+});
+
+it.each([
+  [['--help']],
+  [['help', 'seed']],
+  [['token', '--help']],
+  [['user-action', '--help']],
+  [['audit', '--help']],
+])('teaches with examples: wallet %j', async (args) => {
+  const printed = await wallet(...args);
+  expect(printed).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(printed.stdout).toMatch(/wallet (-- )?(seed|token|user-action|audit) /);
+});
+
+it('documents the exit codes', async () => {
+  const { stdout } = await wallet('--help');
+  expect(stdout).toContain('Exit codes: 0 done, 1 failed (stderr says why), 2 used wrongly.');
+});
+
+it('lists the environments that the outputs file has', async () => {
+  const { stdout } = await wallet('environments', '--outputs', region.outputs, '--json');
+  expect(JSON.parse(stdout)).toEqual([
+    {
+      environment: 'eu',
+      region: 'eu-central-1',
+      baseUrl: 'http://127.0.0.1:8001',
+      webhookOrigin: '127.0.0.1',
+      serviceLevelAgreement: true,
+      deprecated: false,
+    },
+    expect.objectContaining({ environment: 'uae', webhookOrigin: '' }),
+  ]);
+  const table = await wallet('environments', '--outputs', region.outputs);
+  expect(table.stdout.split('\n')[1]).toBe('eu    eu-central-1  http://127.0.0.1:8001  127.0.0.1       yes');
+});
+
+it('is a process with exit codes, whose results alone are on stdout', async () => {
+  const [printed, wrong] = await Promise.all([
+    run('token', '--outputs', region.outputs, '--caller', identityId),
+    run('token'),
+  ]);
+  expect(printed).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(printed.stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
+  expect(wrong).toMatchObject({ exitCode: 2, stdout: '' });
+});
+
+it('tells an operator whose local environment is not running to start it', async () => {
+  await region.close();
+  expect(await run('token', '--outputs', region.outputs, '--caller', identityId)).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: 'error: Environment eu is not running on this machine.\nStart it with "npm start".\n',
+  });
+});
+
+/** Runs the command line as `npm run wallet` does. */
+function run(...args: string[]): Promise<{ exitCode: number; stdout: string; stderr: string }> {
+  const root = join(__dirname, '..', '..');
+  const program = join(root, 'node_modules', '.bin', 'tsx');
+  return new Promise((done) => {
+    execFile(program, ['bin/wallet.ts', ...args], { cwd: root }, (error, stdout, stderr) =>
+      done({ exitCode: error ? Number(error.code) : 0, stdout, stderr }),
+    );
+  });
+}
