@@ -26,7 +26,6 @@ export class DatabaseCluster extends Construct {
   /** Encrypts the storage, its backups, and the secrets of those who sign in. */
   readonly key: Key;
   readonly masterSecret: ISecret;
-  readonly instances: readonly rds.CfnDBInstance[];
   readonly subnets: ec2.SubnetSelection = { subnetType: ec2.SubnetType.PRIVATE_ISOLATED };
   private readonly cluster: rds.DatabaseCluster;
   private readonly vpc: ec2.IVpc;
@@ -71,8 +70,9 @@ export class DatabaseCluster extends Construct {
       ...(pauseAfterMinutes !== undefined && {
         serverlessV2AutoPauseDuration: Duration.minutes(pauseAfterMinutes),
       }),
-      ...instances(environment, vpc),
+      ...instances(environment, vpc, this.key),
       storageEncryptionKey: this.key,
+      ...insights(environment, this.key),
       parameterGroup: new rds.ParameterGroup(this, 'Parameters', {
         engine,
         description: 'TLS for every connection',
@@ -90,7 +90,7 @@ export class DatabaseCluster extends Construct {
       this.cluster.node.findChild('Secret') as ISecret,
       'DatabaseMasterSecret',
     );
-    this.instances = this.cluster.node.findAll().filter((child) => child instanceof rds.CfnDBInstance);
+    this.masterSecret.applyRemovalPolicy(deletionProtection ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY);
     this.createLogGroups(clusterIdentifier, exportedLogs, environment);
     this.arn = this.cluster.clusterArn;
     this.host = this.cluster.clusterEndpoint.hostname;
@@ -139,26 +139,32 @@ function uniqueIdentifier(environment: Environment): string {
   return `wallet-${environment.name}-${Fn.select(0, Fn.split('-', stackUuid))}`;
 }
 
+/**
+ * A week of insights costs nothing. A cluster that pauses has little to look at.
+ * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/USER_DatabaseInsights.TurningOnStandard.html
+ */
+function insights({ database }: Environment, key: Key) {
+  return database.capacity.minimum > 0
+    ? { enablePerformanceInsights: true, performanceInsightEncryptionKey: key }
+    : {};
+}
+
 /** The writer in the first zone, readers in the others by turns. */
 function instances(
   environment: Environment,
   vpc: ec2.IVpc,
+  key: Key,
 ): Pick<rds.DatabaseClusterProps, 'writer' | 'readers'> {
-  const zoneOf = (index: number) => Fn.select(index % environment.zones, vpc.availabilityZones);
-  // Pausing at zero capacity leaves nothing to observe with; elsewhere a week of insights costs nothing.
-  const enablePerformanceInsights = environment.database.capacity.minimum > 0;
+  const place = (index: number) => ({
+    availabilityZone: vpc.availabilityZones[index % environment.zones] ?? '',
+    autoMinorVersionUpgrade: true,
+    ...insights(environment, key),
+  });
   return {
-    writer: rds.ClusterInstance.serverlessV2('Writer', {
-      availabilityZone: zoneOf(0),
-      enablePerformanceInsights,
-    }),
+    writer: rds.ClusterInstance.serverlessV2('Writer', place(0)),
     readers: Array.from({ length: environment.database.readers }, (_, index) =>
-      rds.ClusterInstance.serverlessV2(`Reader${index + 1}`, {
-        availabilityZone: zoneOf(index + 1),
-        enablePerformanceInsights,
-        // Kept as large as the writer, so that it can take over at once.
-        scaleWithWriter: true,
-      }),
+      // Kept as large as the writer, so that it can take over at once.
+      rds.ClusterInstance.serverlessV2(`Reader${index + 1}`, { ...place(index + 1), scaleWithWriter: true }),
     ),
   };
 }

@@ -1,8 +1,9 @@
-import type * as ec2 from 'aws-cdk-lib/aws-ec2';
+import { Stack } from 'aws-cdk-lib';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import type { CfnDBInstance } from 'aws-cdk-lib/aws-rds';
+import { CfnDBInstance } from 'aws-cdk-lib/aws-rds';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
-import { Construct } from 'constructs';
+import { Construct, type IConstruct, type IDependable } from 'constructs';
 import type { DatabaseRole } from '../lambda/database/environment';
 import { DatabaseCluster, databaseName } from './database-cluster';
 import { type RoleSecrets, roleSecrets } from './database-secrets';
@@ -26,8 +27,8 @@ export class RegionDatabase extends Construct {
   readonly masterSecret: ISecret;
   /** Each role's password, where roles sign in with one; empty where they sign in with IAM tokens. */
   readonly roleSecrets: RoleSecrets;
-  /** The instances; statements can be carried out when they exist. */
-  readonly instances: readonly CfnDBInstance[];
+  /** What has to exist before a statement can be carried out. */
+  readonly readiness: readonly IDependable[];
   /** Variables that name the database, without those of a role. */
   readonly location: DatabaseLocation;
   private readonly cluster: DatabaseCluster;
@@ -37,7 +38,6 @@ export class RegionDatabase extends Construct {
     this.cluster = new DatabaseCluster(this, 'Cluster', { environment, vpc });
     this.clusterArn = this.cluster.arn;
     this.masterSecret = this.cluster.masterSecret;
-    this.instances = this.cluster.instances;
     if (environment.databaseAccess === 'data-api') {
       this.roleSecrets = roleSecrets(this, this.cluster.key);
       this.location = {
@@ -59,6 +59,7 @@ export class RegionDatabase extends Construct {
         DATABASE_PORT: this.cluster.port,
       };
     }
+    this.readiness = this.cluster.node.findAll().filter(isNeededByStatements);
   }
 
   /**
@@ -77,7 +78,7 @@ export class RegionDatabase extends Construct {
       handler.addToRolePolicy(
         new iam.PolicyStatement({ actions: ['rds-data:ExecuteStatement'], resources: [this.clusterArn] }),
       );
-      secret.grantRead(handler);
+      this.grantSecret(handler, secret);
       handler.addEnvironment('DATABASE_SECRET_ARN', secret.secretArn);
     }
   }
@@ -104,12 +105,35 @@ export class RegionDatabase extends Construct {
     }
     const secrets = Object.entries(this.roleSecrets);
     for (const secret of [this.masterSecret, ...secrets.map(([, secret]) => secret)]) {
-      secret.grantRead(handler);
+      this.grantSecret(handler, secret);
     }
     handler.addEnvironment('DATABASE_MASTER_SECRET_ARN', this.masterSecret.secretArn);
     handler.addEnvironment(
       'DATABASE_ROLE_SECRETS',
       JSON.stringify(Object.fromEntries(secrets.map(([role, secret]) => [role, secret.secretArn]))),
+    );
+  }
+
+  /**
+   * The library's own grant would let the function use the key for every secret. Secrets Manager passes the secret's
+   * ARN as encryption context.
+   * https://docs.aws.amazon.com/secretsmanager/latest/userguide/security-encryption.html
+   */
+  private grantSecret(handler: HandlerFunction, { secretArn }: ISecret): void {
+    handler.addToRolePolicy(
+      new iam.PolicyStatement({ actions: ['secretsmanager:GetSecretValue'], resources: [secretArn] }),
+    );
+    handler.addToRolePolicy(
+      new iam.PolicyStatement({
+        actions: ['kms:Decrypt'],
+        resources: [this.cluster.key.keyArn],
+        conditions: {
+          StringEquals: {
+            'kms:EncryptionContext:SecretARN': secretArn,
+            'kms:ViaService': `secretsmanager.${Stack.of(this).region}.amazonaws.com`,
+          },
+        },
+      }),
     );
   }
 
@@ -142,3 +166,11 @@ type DatabaseLocation =
       readonly DATABASE_HOST: string;
       readonly DATABASE_PORT: string;
     };
+
+function isNeededByStatements(construct: IConstruct): boolean {
+  return (
+    construct instanceof CfnDBInstance ||
+    construct instanceof ec2.CfnSecurityGroupIngress ||
+    construct instanceof ec2.CfnSecurityGroupEgress
+  );
+}

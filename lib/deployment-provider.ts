@@ -1,8 +1,10 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Provider } from 'aws-cdk-lib/custom-resources';
 import type { Construct } from 'constructs';
 import type { HandlerFunction } from './handler-function';
+import { useArm } from './library-function';
 
 export interface DeploymentProviderProps {
   /** Its timeout has to be well below the framework's 15 minutes, so that running out of it is reported. */
@@ -16,12 +18,16 @@ export interface DeploymentProviderProps {
  */
 export class DeploymentProvider extends Provider {
   constructor(scope: Construct, id: string, { handler, logRetention }: DeploymentProviderProps) {
-    super(scope, id, {
-      onEventHandler: handler,
-      logGroup: new LogGroup(scope, `${id}Log`, {
-        retention: logRetention,
-        removalPolicy: RemovalPolicy.DESTROY,
-      }),
+    const logGroup = new LogGroup(scope, `${id}Log`, {
+      retention: logRetention,
+      removalPolicy: RemovalPolicy.DESTROY,
     });
+    const role = new Role(scope, `${id}Role`, {
+      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+      description: `Invokes ${handler.node.id} while the stack is deployed`,
+    });
+    logGroup.grantWrite(role);
+    super(scope, id, { onEventHandler: handler, frameworkOnEventRole: role, logGroup });
+    useArm(this);
   }
 }

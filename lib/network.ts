@@ -3,6 +3,7 @@ import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Environment } from './environment';
+import { tameDefaultSecurityGroupFunction } from './library-function';
 import { WebhookOrigin } from './webhook-origin';
 
 export interface NetworkProps {
@@ -42,6 +43,7 @@ export class Network extends Construct {
         },
       },
     });
+    tameDefaultSecurityGroupFunction(this, environment.logRetentionDays);
     // The library's own class and interface disagree where optional properties are exact.
     this.vpc = vpc as ec2.IVpc;
   }

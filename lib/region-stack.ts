@@ -28,6 +28,7 @@ export class RegionStack extends Stack {
     super(scope, environment.stackId, {
       env: { region: environment.region, ...(account && { account }) },
       description: describe(environment),
+      tags: tags(environment),
       terminationProtection: environment.serviceLevelAgreement,
     });
     this.environmentOfTable = environment;

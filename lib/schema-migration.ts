@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type CfnResource, CustomResource, Duration } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
-import { Construct } from 'constructs';
+import { Construct, type IConstruct } from 'constructs';
 import { databaseRoles } from '../lambda/database/environment';
 import type { RegionDatabase } from './database';
 import { DeploymentProvider } from './deployment-provider';
@@ -48,7 +48,7 @@ export class SchemaMigration extends Construct {
       properties: { ContentHash: contentHash(environment) },
     });
     this.resource = migration.node.defaultChild as CfnResource;
-    migration.node.addDependency(...database.instances, ...this.node.findAll().filter(isNetworkPart));
+    migration.node.addDependency(...database.readiness, ...this.node.findAll().filter(isNetworkPart));
   }
 
   /** Makes the deployment wait for the migration before it makes or updates the function. */
@@ -85,7 +85,7 @@ export class SchemaMigration extends Construct {
   }
 }
 
-function isNetworkPart(construct: unknown): construct is ec2.CfnVPCEndpoint {
+function isNetworkPart(construct: IConstruct): boolean {
   return (
     construct instanceof ec2.CfnVPCEndpoint ||
     construct instanceof ec2.CfnSecurityGroupIngress ||

@@ -43,6 +43,7 @@ export class WebhookOrigin extends Construct {
     this.natProvider = new WebhookOriginGateway({
       allocationId: elasticIp.allocationId,
       isAttached: this.isAttached,
+      name: nameTag(environment),
       zone: zone.valueAsString,
     });
   }
@@ -51,12 +52,15 @@ export class WebhookOrigin extends Construct {
     const elasticIp = new ec2.CfnEIP(this, 'ElasticIp', { domain: 'vpc' });
     elasticIp.overrideLogicalId('WebhookOriginElasticIp');
     elasticIp.applyRemovalPolicy(RemovalPolicy.RETAIN);
-    Tags.of(elasticIp).add('Name', `webhook origin of ${environment.name}`);
+    Tags.of(elasticIp).add('Name', nameTag(environment));
     return { allocationId: elasticIp.attrAllocationId, address: elasticIp.attrPublicIp };
   }
 }
 
+const nameTag = ({ name }: Environment) => `webhook origin of ${name}`;
+
 interface WebhookOriginGatewayProps {
+  readonly name: string;
   readonly allocationId: string;
   readonly isAttached: CfnCondition;
   /** Number of the zone, from 1. */
@@ -82,6 +86,7 @@ class WebhookOriginGateway extends ec2.NatProvider {
       subnetId: this.subnetOfZone(vpc, natSubnets),
     });
     gateway.overrideLogicalId('WebhookOriginNatGateway');
+    Tags.of(gateway).add('Name', this.props.name);
     gateway.cfnOptions.condition = this.props.isAttached;
     gateway.node.addDependency(...natSubnets.map((subnet) => subnet.internetConnectivityEstablished));
     this.gatewayId = gateway.attrNatGatewayId;

@@ -1,0 +1,43 @@
+import { type CfnResource, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import type { CfnFunction } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { Provider } from 'aws-cdk-lib/custom-resources';
+import type { Construct } from 'constructs';
+
+const architectures = ['arm64'];
+
+/** Runs the framework function of a custom resource provider on the processors that our own functions run on. */
+export function useArm(provider: Provider): void {
+  const framework = provider.node.findChild('framework-onEvent').node.defaultChild as CfnFunction;
+  framework.architectures = architectures;
+}
+
+/**
+ * The library empties a VPC's default security group with a function that it makes itself, whose log never expires
+ * and whose role may write any log of the account. Here both are held to what our own functions have.
+ */
+export function tameDefaultSecurityGroupFunction(scope: Construct, retention: RetentionDays): void {
+  const provider = Stack.of(scope).node.findChild('Custom::VpcRestrictDefaultSGCustomResourceProvider');
+  const logGroup = new LogGroup(scope, 'RestrictDefaultSecurityGroupLog', {
+    retention,
+    removalPolicy: RemovalPolicy.DESTROY,
+  });
+  const handler = provider.node.findChild('Handler') as CfnResource;
+  handler.addPropertyOverride('Architectures', architectures);
+  handler.addPropertyOverride('LoggingConfig', { LogFormat: 'JSON', LogGroup: logGroup.logGroupName });
+  const role = provider.node.findChild('Role') as CfnResource;
+  role.addPropertyDeletionOverride('ManagedPolicyArns');
+  role.addPropertyOverride('Policies.1', {
+    PolicyName: 'Log',
+    PolicyDocument: {
+      Version: '2012-10-17',
+      Statement: [
+        {
+          Effect: 'Allow',
+          Action: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+          Resource: [logGroup.logGroupArn],
+        },
+      ],
+    },
+  });
+}
