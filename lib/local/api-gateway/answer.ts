@@ -1,0 +1,49 @@
+import type { LocalFunction } from '../function-runtime';
+import type { Authorize } from './authorizer';
+import { describeRequest, type GatewayContext } from './context';
+import type { Exchange } from './event';
+import { invokeProxy } from './lambda-proxy';
+import { answerMock } from './mock';
+import type { MethodModel, RestApiModel } from './model';
+import { fault, type Outcome } from './outcome';
+import { type GatewayRequest, headerOf } from './request';
+import { findMethod } from './routing';
+
+export interface GatewayParts {
+  readonly model: RestApiModel;
+  readonly authorize: Authorize;
+  /** Takes a token from the method's bucket. */
+  readonly admit: (method: MethodModel) => boolean;
+  readonly functions: (functionArn: string) => LocalFunction;
+}
+
+/** Takes a request through route, throttle, authorizer and integration; the first that refuses answers. */
+export async function answer(
+  { model, authorize, admit, functions }: GatewayParts,
+  context: GatewayContext,
+  request: GatewayRequest,
+): Promise<Outcome> {
+  describeRequest(context, request);
+  const match = findMethod(model, request.httpMethod, request.target.path);
+  if (!match) return noRoute(request);
+  const { route, method } = match;
+  Object.assign(context, { resourceId: route.resourceId, resourcePath: route.resourcePath });
+  if (!admit(method)) return fault('THROTTLED', 'Too Many Requests');
+
+  const exchange: Exchange = { model, context, request, match };
+  const refusal = method.authorizer && (await authorize(exchange, method.authorizer));
+  if (refusal) return refusal;
+  return method.integration.type === 'MOCK'
+    ? answerMock(exchange, method.integration)
+    : invokeProxy(exchange, method.integration, functions(method.integration.functionArn));
+}
+
+/**
+ * An unknown path or method is taken for a request that lacks AWS credentials, and an `Authorization` header that is
+ * no AWS signature for a broken one; the latter has no gateway response type of its own.
+ */
+function noRoute(request: GatewayRequest): Outcome {
+  return headerOf(request, 'authorization') === undefined
+    ? fault('MISSING_AUTHENTICATION_TOKEN', 'Missing Authentication Token')
+    : fault('DEFAULT_4XX', 'Invalid key=value pair (missing equal-sign) in Authorization header', 403);
+}

@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import type { AuthorizerResult } from './authorizer';
+import type { AuthorizerModel } from './model';
+
+/** Entries at which those that have expired are looked for and dropped. */
+const CROWDED = 10_000;
+
+export interface ResultCache {
+  get(authorizer: AuthorizerModel, identity: readonly string[]): AuthorizerResult | undefined;
+  put(authorizer: AuthorizerModel, identity: readonly string[], result: AuthorizerResult): void;
+}
+
+/** Keeps results for the authorizer's time to live, one for each identity. Tokens are kept as hashes only. */
+export function createResultCache(clock: () => number): ResultCache {
+  const entries = new Map<string, { readonly result: AuthorizerResult; readonly expires: number }>();
+  const keyOf = ({ id }: AuthorizerModel, identity: readonly string[]) =>
+    createHash('sha256')
+      .update(JSON.stringify([id, ...identity]))
+      .digest('base64');
+
+  function sweep(): void {
+    for (const [key, { expires }] of entries) if (expires <= clock()) entries.delete(key);
+    if (entries.size >= CROWDED) entries.clear();
+  }
+
+  return {
+    get(authorizer, identity) {
+      // Without identity sources there is nothing that tells callers apart.
+      if (authorizer.resultTtl === 0 || identity.length === 0) return undefined;
+      const entry = entries.get(keyOf(authorizer, identity));
+      return entry && entry.expires > clock() ? entry.result : undefined;
+    },
+    put(authorizer, identity, result) {
+      if (authorizer.resultTtl === 0 || identity.length === 0) return;
+      if (entries.size >= CROWDED) sweep();
+      entries.set(keyOf(authorizer, identity), { result, expires: clock() + authorizer.resultTtl * 1_000 });
+    },
+  };
+}

@@ -1,0 +1,149 @@
+import type {
+  AuthorizerModel,
+  GatewayResponseModel,
+  MethodModel,
+  RestApiModel,
+  Route,
+  Throttle,
+} from './model';
+import { readIntegration, refuseTemplateLanguage } from './read-integration';
+import { type Entry, type Fields, fields, functionArnOf } from './resource-entry';
+
+/** A CloudFormation resource whose intrinsic functions have been resolved. */
+export interface ResolvedResource {
+  readonly Type: string;
+  readonly Properties?: Fields;
+}
+
+/**
+ * Builds the model of the one REST API among the resources of a stack.
+ *
+ * @param ref the physical id of a resource, as `Ref` resolved it. @default - the logical id
+ * @throws Error when there is not exactly one REST API with one stage, or when it uses what is not served here: the
+ * message names the logical id.
+ */
+export function readRestApi(
+  resources: Readonly<Record<string, ResolvedResource>>,
+  ref: (logicalId: string) => string = (logicalId) => logicalId,
+): RestApiModel {
+  const ofType = (type: string) =>
+    Object.entries(resources)
+      .filter(([, { Type }]) => Type === `AWS::ApiGateway::${type}`)
+      .map(([logicalId, { Properties = {} }]) => ({ logicalId, id: ref(logicalId), ...Properties }) as Entry);
+  const api = only('RestApi', ofType('RestApi'));
+  const stage = only('Stage', ofType('Stage'));
+  const format = fields(stage.AccessLogSetting).Format;
+  return {
+    apiId: api.id,
+    stageName: String(stage.StageName),
+    stageVariables: (stage.Variables as Record<string, string> | undefined) ?? null,
+    binaryMediaTypes: (api.BinaryMediaTypes as string[] | undefined) ?? [],
+    routes: readRoutes(ofType('Resource'), ofType('Method'), {
+      authorizers: new Map(ofType('Authorizer').map((entry) => [entry.id, readAuthorizer(entry)])),
+      throttle: readThrottles(stage),
+    }),
+    gatewayResponses: Object.fromEntries(
+      ofType('GatewayResponse').map((entry) => [String(entry.ResponseType), readGatewayResponse(entry)]),
+    ),
+    ...(typeof format === 'string' && { accessLogFormat: format }),
+  };
+}
+
+interface StageParts {
+  readonly authorizers: ReadonlyMap<string, AuthorizerModel>;
+  readonly throttle: (resourcePath: string, method: string) => Throttle | undefined;
+}
+
+function readRoutes(resources: readonly Entry[], methods: readonly Entry[], parts: StageParts): Route[] {
+  const byId = new Map(resources.map((entry) => [entry.id, entry]));
+  // What is no resource of the template is the root, which CloudFormation makes with the API.
+  const pathOf = (id: unknown): string => {
+    const entry = byId.get(String(id));
+    return entry ? `${pathOf(entry.ParentId)}/${entry.PathPart}` : '';
+  };
+  const routes = new Map<string, { resourceId: string; methods: Record<string, MethodModel> }>();
+  for (const entry of methods) {
+    const resourcePath = pathOf(entry.ResourceId) || '/';
+    const route = routes.get(resourcePath) ?? { resourceId: String(entry.ResourceId), methods: {} };
+    route.methods[String(entry.HttpMethod)] = readMethod(entry, resourcePath, parts);
+    routes.set(resourcePath, route);
+  }
+  return [...routes].map(([resourcePath, route]) => ({ resourcePath, ...route }));
+}
+
+function readMethod(entry: Entry, resourcePath: string, { authorizers, throttle }: StageParts): MethodModel {
+  const authorization = entry.AuthorizationType ?? 'NONE';
+  if (authorization !== 'NONE' && authorization !== 'CUSTOM') {
+    throw new Error(`${entry.logicalId}: AuthorizationType ${authorization} is not served on this machine`);
+  }
+  if (entry.ApiKeyRequired === true || entry.RequestValidatorId !== undefined) {
+    throw new Error(`${entry.logicalId}: API keys and request validators are not served on this machine`);
+  }
+  const authorizer = authorization === 'CUSTOM' ? authorizers.get(String(entry.AuthorizerId)) : undefined;
+  if (authorization === 'CUSTOM' && !authorizer) {
+    throw new Error(`${entry.logicalId}: there is no authorizer ${entry.AuthorizerId}`);
+  }
+  const limits = throttle(resourcePath, String(entry.HttpMethod));
+  return {
+    integration: readIntegration(entry),
+    ...(authorizer && { authorizer }),
+    ...(limits && { throttle: limits }),
+  };
+}
+
+function readAuthorizer(entry: Entry): AuthorizerModel {
+  const { logicalId, id, Type: type, IdentitySource, IdentityValidationExpression, AuthorizerUri } = entry;
+  if (type !== 'REQUEST' && type !== 'TOKEN') {
+    throw new Error(`${logicalId}: authorizers of type ${type} are not served on this machine`);
+  }
+  return {
+    id,
+    type,
+    functionArn: functionArnOf(logicalId, AuthorizerUri),
+    identitySources: String(IdentitySource ?? '')
+      .split(',')
+      .map((source) => source.trim())
+      .filter(Boolean),
+    ...(typeof IdentityValidationExpression === 'string' && {
+      identityValidation: new RegExp(`^(?:${IdentityValidationExpression})$`),
+    }),
+    // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-apigateway-authorizer.html
+    resultTtl: Number(entry.AuthorizerResultTtlInSeconds ?? 300),
+  };
+}
+
+function readGatewayResponse({ logicalId, ResponseParameters, ResponseTemplates, StatusCode }: Entry) {
+  const templates = fields(ResponseTemplates) as Record<string, string>;
+  const headers: Record<string, string> = {};
+  for (const [name, expression] of Object.entries(fields(ResponseParameters))) {
+    headers[name.replace(/^gatewayresponse\.header\./, '')] = String(expression);
+  }
+  for (const template of Object.values(templates)) refuseTemplateLanguage(logicalId, template);
+  const response: GatewayResponseModel = { headers, templates };
+  return StatusCode === undefined ? response : { ...response, statusCode: String(StatusCode) };
+}
+
+/** `ResourcePath` has its slashes as `~1`, after a slash: `/~1auth~1user-groups`; `/*` stands for all. */
+function readThrottles(stage: Entry): StageParts['throttle'] {
+  const settings = ((stage.MethodSettings as Fields[] | undefined) ?? []).map((each) => ({
+    path: String(each.ResourcePath).replace(/^\//, '').replaceAll('~1', '/'),
+    method: String(each.HttpMethod),
+    rate: each.ThrottlingRateLimit,
+    burst: each.ThrottlingBurstLimit,
+  }));
+  return (resourcePath, method) => {
+    const found = [resourcePath, '*']
+      .flatMap((path) => [method, '*'].map((verb) => ({ path, verb })))
+      .map(({ path, verb }) => settings.find((each) => each.path === path && each.method === verb))
+      .find((each) => each?.rate !== undefined && each.burst !== undefined);
+    return found && { rate: Number(found.rate), burst: Number(found.burst) };
+  };
+}
+
+function only(type: string, entries: readonly Entry[]): Entry {
+  const [entry] = entries;
+  if (!entry || entries.length > 1) {
+    throw new Error(`One AWS::ApiGateway::${type} is needed, the stack has ${entries.length}`);
+  }
+  return entry;
+}

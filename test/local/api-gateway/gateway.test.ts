@@ -1,0 +1,282 @@
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import {
+  FakeFunction,
+  gatewayResponse,
+  groups,
+  lambda,
+  method,
+  resource,
+  send,
+  sendRaw,
+  stage,
+  start,
+  stopAll,
+} from './support';
+
+afterEach(stopAll);
+
+const target = () => new FakeFunction('groups', () => ({ statusCode: 200, body: '{}' }));
+const problems = {
+  NoRoute: gatewayResponse('MISSING_AUTHENTICATION_TOKEN', '404'),
+  Four: gatewayResponse('DEFAULT_4XX', '404'),
+  Large: gatewayResponse('REQUEST_TOO_LARGE', '413'),
+  Bad: gatewayResponse('BAD_REQUEST_PARAMETERS', '400'),
+  Slow: gatewayResponse('THROTTLED', '429'),
+};
+
+test.each([
+  ['GET', '/nowhere'],
+  ['PATCH', '/groups/a'],
+  ['OPTIONS', '/groups/a'],
+  ['HEAD', '/groups/a'],
+  ['OPTIONS', '*'],
+])('%s %s has no route: MISSING_AUTHENTICATION_TOKEN', async (httpMethod, path) => {
+  const gateway = await start(groups(), [target()]);
+  const { status, headers } = await send(gateway, httpMethod, path);
+  expect(status).toBe(403);
+  expect(headers['x-amzn-errortype']).toBe('MissingAuthenticationTokenException');
+});
+
+test('without a route, a bearer token is taken for a broken signature: DEFAULT_4XX', async () => {
+  const plain = await start(groups(), [target()]);
+  expect((await send(plain, 'GET', '/nowhere', { authorization: 'Bearer t' })).status).toBe(403);
+  const configured = await start({ ...groups(), ...problems }, [target()]);
+  expect(await send(configured, 'GET', '/nowhere', { authorization: 'Bearer t' })).toMatchObject({
+    status: 404,
+    json: { code: 'DEFAULT_4XX' },
+  });
+});
+
+test('a gateway response has its status, headers and template; what is not set is empty', async () => {
+  const gateway = await start({ ...groups(), ...problems }, [target()]);
+  const { status, headers, json } = await send(gateway, 'GET', '/nowhere');
+  expect(status).toBe(404);
+  expect(headers['content-type']).toBe('application/problem+json');
+  expect(json).toEqual({
+    code: 'MISSING_AUTHENTICATION_TOKEN',
+    requestId: headers['x-amz-apigw-id'],
+    unset: '',
+  });
+});
+
+test('a type without a gateway response of its own takes that of DEFAULT_4XX', async () => {
+  const { Four } = problems;
+  const gateway = await start({ ...groups(), Four }, [target()]);
+  expect(await send(gateway, 'DELETE', '/groups/a')).toMatchObject({
+    status: 404,
+    json: { code: 'DEFAULT_4XX' },
+  });
+});
+
+test('the limits of the stage are kept per method: a token bucket with rate and burst', async () => {
+  let now = 0;
+  const limits = { ThrottlingRateLimit: 2, ThrottlingBurstLimit: 3 };
+  const resources = {
+    ...groups(),
+    ...problems,
+    Root: method('root', 'GET', lambda('groups')),
+    Stage: stage({
+      MethodSettings: [
+        { ResourcePath: '/*', HttpMethod: '*', ...limits },
+        { ResourcePath: '/~1', HttpMethod: 'GET', ThrottlingRateLimit: 1, ThrottlingBurstLimit: 1 },
+      ],
+    }),
+  };
+  const gateway = await start(resources, [target()], { clock: () => now });
+  const statuses = async (path: string, count: number) => {
+    const answers = [];
+    for (let i = 0; i < count; i += 1) answers.push((await send(gateway, 'GET', path)).status);
+    return answers;
+  };
+  expect(await statuses('/groups/a', 5)).toEqual([200, 200, 200, 429, 429]);
+  expect(await statuses('/', 2)).toEqual([200, 429]);
+  now += 500;
+  expect(await statuses('/groups/a', 2)).toEqual([200, 429]);
+});
+
+test('a MOCK integration answers from its templates', async () => {
+  const mock = {
+    Type: 'MOCK',
+    RequestTemplates: { 'application/json': '{"statusCode":200}' },
+    PassthroughBehavior: 'NEVER',
+    IntegrationResponses: [
+      {
+        StatusCode: '200',
+        ResponseParameters: { 'method.response.header.Cache-Control': "'no-store'" },
+        ResponseTemplates: { 'application/json': '{"stage":"$context.stage"}' },
+      },
+    ],
+  };
+  const gateway = await start({
+    ...groups(),
+    Root: method('root', 'GET', mock, { MethodResponses: [{ StatusCode: '200' }] }),
+    Undeclared: method('Groups', 'GET', mock),
+  });
+  const { status, headers, json } = await send(gateway, 'GET', '/');
+  expect({ status, json }).toEqual({ status: 200, json: { stage: 'prod' } });
+  expect(headers).toMatchObject({ 'cache-control': 'no-store', 'content-type': 'application/json' });
+  expect((await send(gateway, 'GET', '/', { 'content-type': 'text/plain' })).status).toBe(415);
+  expect((await send(gateway, 'GET', '/groups')).status).toBe(500);
+});
+
+test('a body of 10 MB passes, a byte more is 413, with and without a stated length', async () => {
+  const echo = new FakeFunction('groups', (event) => ({ statusCode: 200, body: String(event.body.length) }));
+  const gateway = await start({ ...groups(), ...problems }, [echo]);
+  const limit = 10 * 1024 * 1024;
+  expect((await send(gateway, 'GET', '/groups/a', {}, Buffer.alloc(limit, 'a'))).body).toBe(String(limit));
+  const chunked = { 'transfer-encoding': 'chunked' };
+  for (const headers of [{}, chunked]) {
+    expect(await send(gateway, 'GET', '/groups/a', headers, Buffer.alloc(limit + 1, 'a'))).toMatchObject({
+      status: 413,
+      json: { code: 'REQUEST_TOO_LARGE' },
+    });
+  }
+  expect(echo.events).toHaveLength(1);
+});
+
+test.each([9_000, 10_300, 100_000])('headers of %i bytes are taken or refused with 413', async (size) => {
+  const gateway = await start({ ...groups(), ...problems }, [target()]);
+  const { status, headers } = await send(gateway, 'GET', '/groups/a', { 'x-big': 'a'.repeat(size) });
+  expect(status).toBe(size < 10_240 ? 200 : 413);
+  expect(headers['x-amz-apigw-id']).toBeDefined();
+});
+
+test.each([
+  ['no HTTP at all', 'hello\r\n\r\n', 400],
+  ['a header without a colon', 'GET / HTTP/1.1\r\nHost: x\r\nbroken\r\n\r\n', 400],
+  ['a lower case method', 'get / HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+  ['two lengths', 'GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na', 400],
+  ['a broken chunk', 'GET /groups/a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', 400],
+  ['a broken percent sign', 'GET /groups/%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+  ['CONNECT', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', 404],
+  ['an absolute target', 'GET http://x/groups/a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 200],
+  ['HTTP/1.0', 'GET /groups/a HTTP/1.0\r\n\r\n', 200],
+  [
+    'a wish to upgrade',
+    'GET /groups/a HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n',
+    200,
+  ],
+])('%s gets a clear answer', async (_, text, status) => {
+  const gateway = await start({ ...groups(), ...problems }, [target()]);
+  const received = await sendRaw(gateway, text);
+  expect(received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  expect(await send(gateway, 'GET', '/groups/a')).toMatchObject({ status: 200 });
+});
+
+test('whatever arrives on the socket, the front lives on', async () => {
+  const gateway = await start({ ...groups(), ...problems }, [target()]);
+  const line = fc.constantFrom(
+    'GET ',
+    'DELETE ',
+    '/groups/',
+    ' HTTP/1.1',
+    '\r\n',
+    'Host: x',
+    ':',
+    '%',
+    '\0',
+    'ÿ',
+    'Content-Length: 5',
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(line, { maxLength: 12 }), async (parts) => {
+      const received = await sendRaw(gateway, `${parts.join('')}\r\n\r\n`).catch(() => '');
+      expect(received === '' || received.startsWith('HTTP/1.1 ')).toBe(true);
+    }),
+    { numRuns: 200 },
+  );
+  expect((await send(gateway, 'GET', '/groups/a')).status).toBe(200);
+});
+
+test('a client that is too slow gets 408', async () => {
+  const gateway = await start(groups(), [target()], { requestTimeoutMs: 100 });
+  expect(await sendRaw(gateway, 'GET / HTTP/1.1\r\nHost:', true)).toMatch(/^HTTP\/1\.1 408 /);
+  const slowBody = 'GET /groups/a HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\na';
+  expect(await sendRaw(gateway, slowBody, true)).toMatch(/^HTTP\/1\.1 408 /);
+});
+
+test('a client that goes away harms nobody', async () => {
+  const slow = new FakeFunction('groups', () => sleep(50).then(() => ({ statusCode: 200 })));
+  const gateway = await start(groups(), [slow]);
+  const socket = connect(gateway.port, '127.0.0.1');
+  socket.write('GET /groups/a HTTP/1.1\r\nHost: x\r\n\r\n');
+  while (slow.events.length === 0) await sleep(5);
+  socket.destroy();
+  expect((await send(gateway, 'GET', '/groups/b')).status).toBe(200);
+});
+
+test('connections are kept, and several requests on one are answered in order', async () => {
+  const echo = new FakeFunction('groups', async ({ pathParameters: { id } }) => {
+    await sleep(id === 'a' ? 50 : 0);
+    return { statusCode: 200, body: `<${id}>` };
+  });
+  const gateway = await start(groups(), [echo]);
+  const get = (id: string, more = '') => `GET /groups/${id} HTTP/1.1\r\nHost: x\r\n${more}\r\n`;
+  const received = await sendRaw(gateway, get('a') + get('b') + get('c', 'Connection: close\r\n'), true);
+  expect(received.match(/<\w>/g)).toEqual(['<a>', '<b>', '<c>']);
+});
+
+test('close() lets running requests end, for a second at most', async () => {
+  const slow = new FakeFunction('groups', (event) =>
+    event.pathParameters.id === 'long' ? new Promise(() => {}) : sleep(100).then(() => ({ statusCode: 200 })),
+  );
+  const gateway = await start(groups(), [slow]);
+  const short = send(gateway, 'GET', '/groups/short');
+  const long = send(gateway, 'GET', '/groups/long').catch((error: Error) => error);
+  while (slow.events.length < 2) await sleep(5);
+  const before = Date.now();
+  await gateway.close();
+  expect(Date.now() - before).toBeLessThan(2_000);
+  expect((await short).status).toBe(200);
+  expect(await long).toHaveProperty('code', 'ECONNRESET');
+  await expect(send(gateway, 'GET', '/groups/a')).rejects.toThrow('ECONNREFUSED');
+});
+
+test('a taken port is an error with the code EADDRINUSE', async () => {
+  const { port } = await start(groups(), [target()]);
+  await expect(start(groups(), [target()], { port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+});
+
+test('every request is in the access log, in the format of the stage and without what the client wrote', async () => {
+  const format =
+    '{"id":"$context.extendedRequestId","status":$context.status,"type":"$context.error.responseType"}';
+  const gateway = await start({ ...groups(), Stage: stage({ AccessLogSetting: { Format: format } }) }, [
+    target(),
+  ]);
+  const { headers } = await send(gateway, 'GET', '/groups/secret', { authorization: 'Bearer secret' });
+  await send(gateway, 'DELETE', '/groups/secret');
+  expect(gateway.entries.map(({ line }) => JSON.parse(line ?? ''))).toEqual([
+    { id: headers['x-amz-apigw-id'], status: 200, type: '-' },
+    { id: expect.any(String), status: 401, type: 'UNAUTHORIZED' },
+  ]);
+  expect(JSON.stringify(gateway.entries)).not.toContain('secret');
+});
+
+test.each([
+  [
+    'an integration of another type',
+    { M: method('root', 'GET', { Type: 'HTTP' }) },
+    'M: integrations of type HTTP',
+  ],
+  [
+    'IAM authorization',
+    { M: method('root', 'GET', lambda('x'), { AuthorizationType: 'AWS_IAM' }) },
+    'M: Authorization',
+  ],
+  [
+    'a missing authorizer',
+    { M: method('root', 'GET', lambda('x'), { AuthorizationType: 'CUSTOM' }) },
+    'M: there is no',
+  ],
+  ['API keys', { M: method('root', 'GET', lambda('x'), { ApiKeyRequired: true }) }, 'M: API keys'],
+  [
+    'template language',
+    { G: gatewayResponse('THROTTLED', '429', { ResponseTemplates: { 'application/json': '#if(1)a#end' } }) },
+    'G: a template uses #if',
+  ],
+  ['two APIs', { Api2: resource('RestApi', {}) }, 'One AWS::ApiGateway::RestApi is needed, the stack has 2'],
+])('%s is refused when the template is read, by its name', async (_, more, message) => {
+  await expect(start({ ...groups(), ...more })).rejects.toThrow(message);
+});

@@ -1,0 +1,142 @@
+import fc from 'fast-check';
+import type { MethodModel, RestApiModel } from '../../../lib/local/api-gateway/model';
+import { findMethod } from '../../../lib/local/api-gateway/routing';
+import { parseTarget } from '../../../lib/local/api-gateway/target';
+
+const method: MethodModel = { integration: { type: 'AWS_PROXY', functionArn: 'arn', timeoutMs: 1 } };
+
+function api(...paths: string[]): RestApiModel {
+  return {
+    apiId: 'api',
+    stageName: 'prod',
+    stageVariables: null,
+    binaryMediaTypes: [],
+    gatewayResponses: {},
+    routes: paths.map((resourcePath) => ({
+      resourceId: resourcePath,
+      resourcePath,
+      methods: { GET: method },
+    })),
+  };
+}
+
+const found = (model: RestApiModel, path: string) => findMethod(model, 'GET', path)?.route.resourcePath;
+
+test.each([
+  ['/', '/'],
+  ['/groups', '/groups'],
+  ['/groups/', '/groups'],
+  ['/groups/a', '/groups/{id}'],
+  ['/groups/a/', '/groups/{id}'],
+  ['/groups/all', '/groups/all'],
+  ['/groups/a%2Fb', '/groups/{id}'],
+  ['/groups//', '/groups'],
+  ['/Groups', undefined],
+  ['/groups/a/b', undefined],
+  ['/groups//b', undefined],
+  ['/files/a', '/files/{path+}'],
+  ['/files/a/b//c', '/files/{path+}'],
+  ['/files', undefined],
+  ['/other', undefined],
+])('%s is routed to %s', (path, expected) => {
+  expect(found(api('/', '/groups', '/groups/{id}', '/groups/all', '/files/{path+}'), path)).toBe(expected);
+});
+
+test('the most specific resource wins before its methods are looked at', () => {
+  const model = api('/groups/{id}', '/groups/all');
+  const post = {
+    ...model,
+    routes: model.routes.map((r, i) => (i === 1 ? { ...r, methods: { POST: method } } : r)),
+  };
+  expect(findMethod(post, 'GET', '/groups/all')).toBeUndefined();
+  expect(findMethod(post, 'POST', '/groups/all')?.route.resourcePath).toBe('/groups/all');
+});
+
+test('ANY takes the methods that have none of their own', () => {
+  const own: MethodModel = { ...method };
+  const model = api('/x');
+  const any = {
+    ...model,
+    routes: [{ resourceId: 'x', resourcePath: '/x', methods: { GET: own, ANY: method } }],
+  };
+  expect(findMethod(any, 'GET', '/x')?.method).toBe(own);
+  expect(findMethod(any, 'PATCH', '/x')?.method).toBe(method);
+});
+
+test('whatever a parameter is, it comes back decoded from one segment', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (id) => {
+      // A dot segment or a slash inside stays what it is: nothing normalizes the path.
+      const target = parseTarget(`/groups/${encodeURIComponent(id)}`);
+      expect(findMethod(api('/groups/{id}'), 'GET', target?.path ?? '')?.pathParameters).toEqual({ id });
+    }),
+  );
+});
+
+const segment = fc.constantFrom('a', 'b', '{p}', '%2F', '.', '..', '');
+test('no path is routed to a resource with another number of segments, and none makes it throw', () => {
+  fc.assert(
+    fc.property(
+      fc.array(segment),
+      fc.array(fc.array(fc.constantFrom('a', 'b', '{p}'), { minLength: 1 })),
+      (path, routes) => {
+        const raw = `/${path.join('/')}`;
+        const match = found(api(...new Set(routes.map((route) => `/${route.join('/')}`))), raw);
+        const wanted = raw.replace(/\/+$/, '').split('/');
+        if (match) {
+          const pattern = match.split('/');
+          expect(pattern).toHaveLength(wanted.length);
+          pattern.forEach((part, index) => {
+            if (part === '{p}') expect(wanted[index]).not.toBe('');
+            else expect(wanted[index]).toBe(part);
+          });
+        }
+      },
+    ),
+  );
+});
+
+test('a literal is preferred to a parameter, from the first segment on', () => {
+  fc.assert(
+    fc.property(
+      fc.shuffledSubarray(['/a/{p}', '/{p}/b', '/{p}/{p}', '/{all+}'], { minLength: 1 }),
+      (routes) => {
+        const order = ['/a/{p}', '/{p}/b', '/{p}/{p}', '/{all+}'];
+        expect(found(api(...routes), '/a/b')).toBe(order.find((each) => routes.includes(each)));
+      },
+    ),
+  );
+});
+
+test.each([
+  [
+    '/a?x=1&y=%20+&x=2',
+    '/a',
+    [
+      ['x', '1'],
+      ['y', '  '],
+      ['x', '2'],
+    ],
+  ],
+  ['//a//b', '/a//b', []],
+  ['http://host:80/a?b', '/a', [['b', '']]],
+  ['https://host', '/', []],
+  ['/a?', '/a', []],
+  [
+    '/a?x=1;y=2',
+    '/a',
+    [
+      ['x', '1'],
+      ['y', '2'],
+    ],
+  ],
+  ['/a?x=a=b', '/a', [['x', 'a=b']]],
+  ['*', '*', []],
+  ['/%ff', '/%ff', []],
+])('the target %s is read', (url, path, query) => {
+  expect(parseTarget(url)).toEqual({ path, query });
+});
+
+test.each(['/%', '/%2', '/%zz', '/a?%g0'])('the target %s is malformed', (url) => {
+  expect(parseTarget(url)).toBeUndefined();
+});
