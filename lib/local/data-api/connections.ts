@@ -1,0 +1,129 @@
+import pg from 'pg';
+
+/** Where a database is and who signs in to it. */
+export interface DatabaseTarget {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+}
+
+/**
+ * Finds the database of a request: `undefined` when no cluster has this ARN, `'unknown-secret'` when no secret has.
+ * Without `database` in the request it is the cluster's default database.
+ */
+export type Resolve = (request: {
+  readonly resourceArn: string;
+  readonly secretArn: string;
+  readonly database?: string;
+}) => MaybePromise<DatabaseTarget | 'unknown-secret' | undefined>;
+
+type MaybePromise<T> = T | Promise<T>;
+
+/** What a call does with a connection: the answer, and the moment when the connection is free again. */
+export interface Work<T> {
+  readonly answer: Promise<T>;
+  readonly free: Promise<void>;
+}
+
+/** Connections that calls outside transactions share, for each target. Those of transactions are not among them. */
+const sharedConnections = 20;
+const connectTimeoutMs = 10_000;
+
+/**
+ * Settings in which values are read as text: the Data API gives times in UTC
+ * (https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api-operations.html).
+ */
+const sessionSettings = '-c TimeZone=UTC -c DateStyle=ISO -c bytea_output=hex -c extra_float_digits=1';
+
+/** Connections to PostgreSQL: shared ones for single calls, own ones for transactions. */
+export class Connections {
+  private readonly pools = new Map<string, pg.Pool>();
+  private readonly borrowed = new Map<pg.PoolClient, DatabaseTarget>();
+
+  /** Does `work` on a shared connection. Session state that it leaves behind is discarded. */
+  async use<T>(target: DatabaseTarget, work: (client: pg.ClientBase) => Work<T>): Promise<T> {
+    const client = await this.pool(target).connect();
+    // Without a listener, an error on a borrowed connection would end the process.
+    const ignore = () => {};
+    client.on('error', ignore);
+    this.borrowed.set(client, target);
+    const { answer, free } = work(client);
+    void free.then(() => this.giveBack(client, ignore));
+    return answer;
+  }
+
+  /** A connection of its own, that the caller ends. */
+  async open(target: DatabaseTarget): Promise<pg.Client> {
+    const client = new pg.Client(clientConfig(target));
+    await client.connect();
+    return client;
+  }
+
+  /** Asks PostgreSQL to cancel what `client` does. */
+  async cancel(target: DatabaseTarget, client: pg.ClientBase): Promise<void> {
+    const canceller = await this.open(target);
+    try {
+      await canceller.query('select pg_cancel_backend($1)', [processId(client)]);
+    } finally {
+      await canceller.end();
+    }
+  }
+
+  /** Ends every shared connection; statements that run are cancelled. */
+  async close(): Promise<void> {
+    const pools = [...this.pools.values()];
+    this.pools.clear();
+    const ended = pools.map((pool) => pool.end());
+    await Promise.allSettled([...this.borrowed].map(([client, target]) => this.cancel(target, client)));
+    await Promise.all(ended);
+  }
+
+  private pool(target: DatabaseTarget): pg.Pool {
+    const key = JSON.stringify([target.host, target.port, target.database, target.user, target.password]);
+    const known = this.pools.get(key);
+    if (known) return known;
+    const pool = new pg.Pool({ ...clientConfig(target), max: sharedConnections });
+    // An idle connection broke: the pool has dropped it, and the next call opens another.
+    pool.on('error', () => {});
+    this.pools.set(key, pool);
+    return pool;
+  }
+
+  private async giveBack(client: pg.PoolClient, listener: () => void): Promise<void> {
+    const usable = await discardSession(client);
+    this.borrowed.delete(client);
+    client.off('error', listener);
+    client.release(!usable);
+  }
+}
+
+/** The id that the Data API calls `dbConnectionId`. */
+export function processId(client: pg.ClientBase): number {
+  return (client as pg.ClientBase & { readonly processID: number }).processID;
+}
+
+async function discardSession(client: pg.ClientBase): Promise<boolean> {
+  try {
+    if (client.getTransactionStatus() !== 'I') await client.query('rollback');
+    await client.query('discard all');
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function clientConfig(target: DatabaseTarget): pg.ClientConfig {
+  const { host, port, user, password, database } = target;
+  return {
+    host,
+    port,
+    user,
+    password,
+    database,
+    options: sessionSettings,
+    application_name: 'rds-data-api',
+    connectionTimeoutMillis: connectTimeoutMs,
+  };
+}

@@ -1,0 +1,117 @@
+import { types } from 'pg';
+import type { ColumnType, ValueKind } from './column-types';
+import { DataApiError } from './errors';
+import { JsonNumber } from './json';
+
+export interface ResultSetOptions {
+  readonly decimalReturnType: 'STRING' | 'DOUBLE_OR_LONG';
+  readonly longReturnType: 'LONG' | 'STRING';
+}
+
+/** The union `Field` of an answer, with one member. */
+export type Field = Readonly<Record<string, unknown>>;
+
+type ScalarMember = 'booleanValue' | 'longValue' | 'doubleValue' | 'stringValue' | 'blobValue';
+
+const arrayMembers: Record<ScalarMember, string> = {
+  booleanValue: 'booleanValues',
+  longValue: 'longValues',
+  doubleValue: 'doubleValues',
+  stringValue: 'stringValues',
+  blobValue: 'stringValues',
+};
+
+/** The answer's form of a value, of which `text` is PostgreSQL's text. */
+export function toField(text: string | null, type: ColumnType, options: ResultSetOptions): Field {
+  if (text === null) return { isNull: true };
+  if (type.element) return { arrayValue: toArrayValue(text, type.element.kind, options) };
+  const member = memberFor(type.kind, options, [text]);
+  return { [member]: toScalar(text, type.kind, member) };
+}
+
+/** The value alone, for `formattedRecords`. */
+export function plainValue(field: Field): unknown {
+  if (field.isNull) return null;
+  if (field.arrayValue) return Object.values(field.arrayValue)[0];
+  return Object.values(field)[0];
+}
+
+/** PostgreSQL's array text to elements; `pg` itself would parse them as its own types. */
+const elementsOf: (text: string) => readonly unknown[] = types.getTypeParser(
+  types.builtins.TEXT + 984,
+  'text',
+);
+
+function toArrayValue(text: string, kind: ValueKind, options: ResultSetOptions): Field {
+  const elements = elementsOf(text);
+  if (elements.some(Array.isArray)) {
+    throw new DataApiError('UnsupportedResultException', 'The result contains a multidimensional array.');
+  }
+  const texts = elements as readonly (string | null)[];
+  const member = memberFor(
+    kind,
+    options,
+    texts.filter((element) => element !== null),
+  );
+  const values = texts.map((element) => (element === null ? null : toScalar(element, kind, member)));
+  return { [arrayMembers[member]]: values };
+}
+
+/** https://docs.aws.amazon.com/rdsdataservice/latest/APIReference/API_ResultSetOptions.html */
+function memberFor(kind: ValueKind, options: ResultSetOptions, texts: readonly string[]): ScalarMember {
+  switch (kind) {
+    case 'boolean':
+      return 'booleanValue';
+    case 'long':
+      return options.longReturnType === 'STRING' ? 'stringValue' : 'longValue';
+    case 'double':
+      return 'doubleValue';
+    case 'decimal':
+      if (options.decimalReturnType === 'STRING') return 'stringValue';
+      return texts.every((text) => /^-?\d+$/.test(text)) ? 'longValue' : 'doubleValue';
+    case 'bytes':
+      return 'blobValue';
+    case 'text':
+    case 'time':
+    case 'timestamptz':
+      return 'stringValue';
+  }
+}
+
+function toScalar(text: string, kind: ValueKind, member: ScalarMember): unknown {
+  if (kind === 'time') return utcText(text);
+  if (kind === 'timestamptz') return utcText(text.replace('+00', ''));
+  switch (member) {
+    case 'booleanValue':
+      return text === 't';
+    case 'longValue':
+      return new JsonNumber(text);
+    case 'doubleValue':
+      return toDouble(text);
+    case 'blobValue':
+      return Buffer.from(text.slice('\\x'.length), 'hex');
+    case 'stringValue':
+      return text;
+  }
+}
+
+/**
+ * Whole numbers keep a fraction (`10.0`), as in the example of
+ * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api-json.html. JSON has no infinity and no NaN:
+ * the protocol writes them as strings (https://smithy.io/2.0/aws/protocols/aws-restjson1-protocol.html).
+ */
+function toDouble(text: string): JsonNumber | string {
+  if (!Number.isFinite(Number(text))) return text;
+  return new JsonNumber(/^-?\d+$/.test(text) ? `${text}.0` : text);
+}
+
+/**
+ * Date and time in UTC without a zone; a fraction has no, three or six digits. As captured from the service, which
+ * also answers a bare internal error when a date or timestamp is infinite; documented nowhere.
+ */
+function utcText(text: string): string {
+  if (text.endsWith('infinity')) {
+    throw new DataApiError('InternalServerErrorException', 'infinite date or timestamp in the result');
+  }
+  return text.replace(/\.\d+/, (fraction) => fraction.padEnd(fraction.length <= 4 ? 4 : 7, '0'));
+}

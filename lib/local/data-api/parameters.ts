@@ -1,0 +1,74 @@
+/** A statement with PostgreSQL's positional parameters instead of the Data API's named ones. */
+export interface PositionalStatement {
+  readonly text: string;
+  /** The name of `$1`, of `$2`, and so on; each name once. */
+  readonly names: readonly string[];
+}
+
+/**
+ * What can stand at a place in a statement, by PostgreSQL's lexical rules
+ * (https://www.postgresql.org/docs/17/sql-syntax-lexical.html): escape string, string, quoted name, start of a dollar
+ * quote, positional parameter, comment, start of a block comment, cast or `:=`, our parameter, a whole word (so that
+ * an `e` or `$` within a word opens nothing), anything else.
+ */
+const token = new RegExp(
+  [
+    String.raw`[eE]'[^'\\]*(?:(?:\\[^]|'')[^'\\]*)*(?:'|$)`,
+    `'[^']*(?:''[^']*)*(?:'|$)`,
+    `"[^"]*(?:""[^"]*)*(?:"|$)`,
+    String.raw`(?<dollarQuote>\$(?:[\p{L}_][\p{L}\p{N}_]*)?\$)`,
+    String.raw`\$\d+`,
+    String.raw`--[^\n\r]*`,
+    String.raw`(?<blockComment>/\*)`,
+    '::|:=',
+    String.raw`:(?<name>[\p{L}\p{N}_]+)`,
+    String.raw`[\p{L}\p{N}_][\p{L}\p{N}_$]*`,
+    '[^]',
+  ].join('|'),
+  'uy',
+);
+
+/**
+ * Replaces every `:name` outside literals, quoted names, dollar quotes, comments and `::casts` by `$n`, where n is
+ * the place of the name's first occurrence. A name may start with a digit, as in AWS: the slice `a[1:2]` has the
+ * parameter `2`. What is not closed reaches to the end, and PostgreSQL says what is wrong.
+ */
+export function toPositional(sql: string): PositionalStatement {
+  const names: string[] = [];
+  let text = '';
+  let at = 0;
+  while (at < sql.length) {
+    token.lastIndex = at;
+    const groups = token.exec(sql)?.groups ?? {};
+    const end = groups.blockComment
+      ? endOfBlockComment(sql, at)
+      : groups.dollarQuote
+        ? endOfDollarQuote(sql, at, groups.dollarQuote)
+        : token.lastIndex;
+    text += groups.name === undefined ? sql.slice(at, end) : `$${place(names, groups.name)}`;
+    at = end;
+  }
+  return { text, names };
+}
+
+function place(names: string[], name: string): number {
+  const known = names.indexOf(name);
+  return known >= 0 ? known + 1 : names.push(name);
+}
+
+function endOfDollarQuote(sql: string, start: number, delimiter: string): number {
+  const close = sql.indexOf(delimiter, start + delimiter.length);
+  return close < 0 ? sql.length : close + delimiter.length;
+}
+
+/** Block comments nest in PostgreSQL. */
+function endOfBlockComment(sql: string, start: number): number {
+  const bracket = /\/\*|\*\//g;
+  bracket.lastIndex = start;
+  let depth = 0;
+  for (let match = bracket.exec(sql); match; match = bracket.exec(sql)) {
+    depth += match[0] === '/*' ? 1 : -1;
+    if (depth === 0) return bracket.lastIndex;
+  }
+  return sql.length;
+}

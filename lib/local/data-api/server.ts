@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Connections, type Resolve } from './connections';
+import { DataApiError } from './errors';
+import { parseJson, toJson } from './json';
+import { documentedLimits, type Limits } from './limits';
+import * as operations from './operations';
+import { asMembers, type Members } from './requests';
+import { Transactions } from './transactions';
+
+export interface DataApiOptions {
+  /** @default any free port */
+  readonly port?: number;
+  readonly resolve: Resolve;
+  /** @default what AWS documents */
+  readonly limits?: Partial<Limits>;
+  /** Milliseconds since any moment; transactions expire by it. @default Date.now */
+  readonly now?: () => number;
+}
+
+export interface DataApi {
+  /** The endpoint for `@aws-sdk/client-rds-data`. */
+  readonly url: string;
+  /** Ends the server, every connection to PostgreSQL and with them the open transactions. */
+  close(): Promise<void>;
+}
+
+/** Paths of the service model in `@aws-sdk/client-rds-data`. */
+const routes: Readonly<Record<string, operations.Operation>> = {
+  '/Execute': operations.executeStatement,
+  '/BatchExecute': operations.batchExecuteStatement,
+  '/BeginTransaction': operations.beginTransaction,
+  '/CommitTransaction': operations.commitTransaction,
+  '/RollbackTransaction': operations.rollbackTransaction,
+  '/ExecuteSql': operations.executeSql,
+};
+
+/**
+ * Starts a local RDS Data API (REST, JSON) in front of real PostgreSQL servers, on 127.0.0.1. Signatures of requests
+ * are not verified. What is covered: docs/data-api-conformance.md.
+ *
+ * @throws Error with `code` EADDRINUSE when the port is taken.
+ */
+export async function startDataApi({
+  port = 0,
+  resolve,
+  limits,
+  now = Date.now,
+}: DataApiOptions): Promise<DataApi> {
+  const allLimits: Limits = { ...documentedLimits, ...limits };
+  const connections = new Connections();
+  const transactions = new Transactions(connections, allLimits, now);
+  const services = { connections, transactions, resolve, limits: allLimits };
+
+  const server = http.createServer((request, response) => {
+    void answer(request, services).then(({ status, headers, body }) => {
+      response.writeHead(status, {
+        'content-type': 'application/json',
+        'x-amzn-requestid': randomUUID(),
+        ...headers,
+      });
+      response.end(toJson(body));
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(port, '127.0.0.1', resolve);
+  });
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await transactions.close();
+      await connections.close();
+      await closed;
+    },
+  };
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Members;
+}
+
+async function answer(request: http.IncomingMessage, services: operations.Services): Promise<Answer> {
+  try {
+    const operation = request.method === 'POST' ? routes[request.url ?? ''] : undefined;
+    if (!operation) throw new DataApiError('UnknownOperationException', `${request.method} ${request.url}`);
+    const body = await operation(await read(request, services.limits.requestBytes), services);
+    return { status: 200, headers: {}, body };
+  } catch (cause) {
+    const error =
+      cause instanceof DataApiError ? cause : new DataApiError('InternalServerErrorException', String(cause));
+    return { status: error.status, headers: { 'x-amzn-errortype': error.name }, body: error.body };
+  }
+}
+
+async function read(request: http.IncomingMessage, maximumBytes: number): Promise<Members> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes <= maximumBytes) chunks.push(chunk);
+  }
+  if (bytes > maximumBytes) {
+    throw new DataApiError(
+      'BadRequestException',
+      `The request exceeds the size limit of ${maximumBytes} bytes`,
+    );
+  }
+  const text = Buffer.concat(chunks).toString('utf8');
+  try {
+    return asMembers(parseJson(text), 'request');
+  } catch (cause) {
+    if (cause instanceof DataApiError) throw cause;
+    throw new DataApiError('SerializationException', 'The request is not JSON');
+  }
+}

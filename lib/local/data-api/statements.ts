@@ -1,0 +1,101 @@
+import type pg from 'pg';
+import type { BoundStatement } from './bindings';
+import { type ColumnMetadata, describeColumns } from './column-metadata';
+import { columnTypes } from './column-types';
+import { DataApiError, fromPostgres } from './errors';
+import { type Field, type ResultSetOptions, toField } from './fields';
+import type { Limits } from './limits';
+
+export interface ResultSet {
+  readonly labels: readonly string[];
+  readonly records: readonly Field[][];
+  readonly columns: readonly ColumnMetadata[] | undefined;
+}
+
+export interface Outcome {
+  /** PostgreSQL's word for what was done: `SELECT`, `INSERT`, … */
+  readonly command: string;
+  readonly updated: number;
+  /** Absent when the statement returns no rows at all. */
+  readonly resultSet: ResultSet | undefined;
+}
+
+export interface ResultOptions {
+  readonly resultSetOptions: ResultSetOptions;
+  readonly includeResultMetadata: boolean;
+  readonly limits: Limits;
+}
+
+/** @throws DataApiError what the caller is to see when PostgreSQL refuses or the result cannot be returned. */
+export async function runStatement(
+  client: pg.ClientBase,
+  statement: BoundStatement,
+  options: ResultOptions,
+): Promise<Outcome> {
+  try {
+    const result = await client.query<(string | null)[]>(queryFor(statement, options.limits));
+    const { command, rowCount, fields } = result;
+    const changed = ['INSERT', 'UPDATE', 'DELETE', 'MERGE'].includes(command);
+    return {
+      command,
+      updated: changed ? (rowCount ?? 0) : 0,
+      resultSet: fields.length === 0 ? undefined : await toResultSet(client, result, options),
+    };
+  } catch (error) {
+    throw fromPostgres(error);
+  }
+}
+
+type RawQuery = pg.QueryArrayConfig & { readonly queryMode: 'extended' };
+
+/** The extended protocol refuses a second statement; values come back as PostgreSQL's text. */
+function queryFor({ text, values, types }: BoundStatement, limits: Limits): RawQuery {
+  let bytes = 0;
+  const counting = (value: string) => {
+    bytes += Buffer.byteLength(value);
+    if (bytes > limits.resultBytes) throw tooLarge();
+    return value;
+  };
+  return {
+    text,
+    values: [...values],
+    rowMode: 'array',
+    queryMode: 'extended',
+    // `pg` gives this one object to PostgreSQL as the parameters' types and asks it for the parsers of the results.
+    types: Object.assign([...types], { getTypeParser: () => counting }),
+  };
+}
+
+async function toResultSet(
+  client: pg.ClientBase,
+  { fields, rows }: pg.QueryArrayResult<(string | null)[]>,
+  options: ResultOptions,
+): Promise<ResultSet> {
+  const types = await columnTypes(client, fields);
+  checkSize(rows, options.limits);
+  const records = rows.map((row) =>
+    types.map((type, index) => toField(row[index] ?? null, type, options.resultSetOptions)),
+  );
+  const columns = options.includeResultMetadata ? await describeColumns(client, fields, types) : undefined;
+  return { labels: fields.map((field) => field.name), records, columns };
+}
+
+/** Bytes before a row and before each of its values. https://www.postgresql.org/docs/17/protocol-message-formats.html (DataRow) */
+const rowHeader = 2;
+const valueHeader = 4;
+
+function checkSize(rows: readonly (string | null)[][], limits: Limits): void {
+  let total = 0;
+  for (const row of rows) {
+    const size = row.reduce((sum, value) => sum + valueHeader + Buffer.byteLength(value ?? ''), rowHeader);
+    if (size > limits.rowBytes) {
+      throw new DataApiError('UnsupportedResultException', 'Packet for query is too large');
+    }
+    total += size;
+  }
+  if (total > limits.resultBytes) throw tooLarge();
+}
+
+function tooLarge(): DataApiError {
+  return new DataApiError('UnsupportedResultException', 'The result exceeds the size limit 1 MB.');
+}

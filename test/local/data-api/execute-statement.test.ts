@@ -1,0 +1,288 @@
+import type { Field, SqlParameter } from '@aws-sdk/client-rds-data';
+import fc from 'fast-check';
+import { type Fixture, resourceArn, secretArn, startFixture } from './support';
+
+let fixture: Fixture;
+
+beforeAll(async () => {
+  fixture = await startFixture();
+  await fixture.execute(`create type mood as enum ('glad', 'sad')`);
+  await fixture.execute(`create table item (
+    id serial primary key, big bigint generated always as identity, name varchar(20) not null,
+    price numeric(10, 2), tags text[], at timestamptz)`);
+});
+afterAll(() => fixture.stop());
+
+async function selected(expression: string, input: Parameters<Fixture['execute']>[1] = {}): Promise<Field> {
+  const { records } = await fixture.execute(`select ${expression} as value`, input);
+  return records?.[0]?.[0] as Field;
+}
+
+describe('values', () => {
+  it.each<[string, Field]>([
+    ['null::int', { isNull: true }],
+    ['true', { booleanValue: true }],
+    ['7::int2', { longValue: 7 }],
+    ['-7::int4', { longValue: -7 }],
+    ['9007199254740991::int8', { longValue: 9007199254740991 }],
+    ['12::oid', { longValue: 12 }],
+    ['1.5::float4', { doubleValue: 1.5 }],
+    ['10::float8', { doubleValue: 10 }],
+    ["'infinity'::float8", { doubleValue: Number.POSITIVE_INFINITY }],
+    ['1.50::numeric', { stringValue: '1.50' }],
+    ["'naïve ✓'::text", { stringValue: 'naïve ✓' }],
+    ["''::text", { stringValue: '' }],
+    ["'ab'::char(4)", { stringValue: 'ab  ' }],
+    ["'ab'::name", { stringValue: 'ab' }],
+    ["'\\x00ff'::bytea", { blobValue: Uint8Array.from([0, 255]) }],
+    [`'{"a": 1}'::jsonb`, { stringValue: '{"a": 1}' }],
+    ["'{}'::json", { stringValue: '{}' }],
+    ["'8d7ae0a4-0d8d-4c4e-9d43-58a0c0a3a1b5'::uuid", { stringValue: '8d7ae0a4-0d8d-4c4e-9d43-58a0c0a3a1b5' }],
+    ["'10.0.0.1'::inet", { stringValue: '10.0.0.1' }],
+    ["'10.0.0.0/8'::cidr", { stringValue: '10.0.0.0/8' }],
+    ["'sad'::mood", { stringValue: 'sad' }],
+    ["'2024-02-29'::date", { stringValue: '2024-02-29' }],
+    ["'12:34:56.7'::time", { stringValue: '12:34:56.700' }],
+    ["'2024-02-29 12:34:56'::timestamp", { stringValue: '2024-02-29 12:34:56' }],
+    ["'2024-02-29 12:34:56.123456'::timestamp", { stringValue: '2024-02-29 12:34:56.123456' }],
+    ["'2024-02-29 12:34:56.5+09'::timestamptz", { stringValue: '2024-02-29 03:34:56.500' }],
+    ["'0044-03-15 12:00:00+00 BC'::timestamptz", { stringValue: '0044-03-15 12:00:00 BC' }],
+    ['array[1, null, 3]', { arrayValue: { longValues: [1, null as never, 3] } }],
+    ['array[true, false]', { arrayValue: { booleanValues: [true, false] } }],
+    ['array[1.5::float8]', { arrayValue: { doubleValues: [1.5] } }],
+    ['array[1.50]', { arrayValue: { stringValues: ['1.50'] } }],
+    [
+      `array['a "b"', 'c,d', null, '']`,
+      { arrayValue: { stringValues: ['a "b"', 'c,d', null as never, ''] } },
+    ],
+    ["array['2024-02-29 12:00+01'::timestamptz]", { arrayValue: { stringValues: ['2024-02-29 11:00:00'] } }],
+    ["'{}'::int[]", { arrayValue: { longValues: [] } }],
+  ])('%s', async (expression, field) => {
+    expect(await selected(expression)).toEqual(field);
+  });
+
+  it('beyond 2^53 are exact in the answer, and as a string on request', async () => {
+    const sql = 'select 9223372036854775807::int8 as value';
+    const response = await fetch(`${fixture.api.url}/Execute`, {
+      method: 'POST',
+      body: JSON.stringify({ resourceArn, secretArn, sql }),
+    });
+    expect(await response.text()).toContain('"longValue":9223372036854775807');
+    const asString = await selected('9223372036854775807::int8', {
+      resultSetOptions: { longReturnType: 'STRING' },
+    });
+    expect(asString).toEqual({ stringValue: '9223372036854775807' });
+  });
+
+  it.each<[string, Field]>([
+    ['12::numeric', { longValue: 12 }],
+    ['12.5::numeric', { doubleValue: 12.5 }],
+    ['array[1, 2.5]::numeric[]', { arrayValue: { doubleValues: [1, 2.5] } }],
+  ])('%s is a number when decimals are to be numbers', async (expression, field) => {
+    expect(await selected(expression, { resultSetOptions: { decimalReturnType: 'DOUBLE_OR_LONG' } })).toEqual(
+      field,
+    );
+  });
+
+  it.each([
+    ["'1 day'::interval", 'INTERVAL'],
+    ["'12:00+02'::timetz", 'TIMETZ'],
+    ["'(1,2)'::point", 'POINT'],
+    ['1::money', 'MONEY'],
+    ['int4range(1, 2)', 'INT4RANGE'],
+    [`'x'::"char"`, '"CHAR"'],
+    ["'pg_class'::regclass", 'regclass'],
+    ["array['sad'::mood]", '_MOOD'],
+  ])('%s cannot be returned', async (expression, name) => {
+    await expect(selected(expression)).rejects.toMatchObject({
+      name: 'UnsupportedResultException',
+      message: `The result contains the unsupported data type ${name}.`,
+    });
+  });
+
+  it('in arrays of more than one dimension cannot be returned', async () => {
+    await expect(selected('array[[1, 2], [3, 4]]')).rejects.toMatchObject({
+      name: 'UnsupportedResultException',
+      message: 'The result contains a multidimensional array.',
+    });
+  });
+
+  it('that are infinite times are an internal error, as in AWS', async () => {
+    await expect(selected("'infinity'::timestamptz")).rejects.toMatchObject({
+      name: 'InternalServerErrorException',
+      $metadata: { httpStatusCode: 500 },
+    });
+  });
+});
+
+describe('parameters', () => {
+  const parameter = (value: Field, typeHint?: SqlParameter['typeHint']) => ({
+    parameters: [{ name: 'x', value, ...(typeHint ? { typeHint } : {}) }],
+  });
+
+  it.each<[Field, SqlParameter['typeHint'], string]>([
+    [{ stringValue: 'a' }, undefined, 'text'],
+    [{ longValue: 1 }, undefined, 'bigint'],
+    [{ doubleValue: 1.5 }, undefined, 'double precision'],
+    [{ booleanValue: true }, undefined, 'boolean'],
+    [{ blobValue: Uint8Array.from([1, 2]) }, undefined, 'bytea'],
+    [{ stringValue: '{"a":1}' }, 'JSON', 'json'],
+    [{ stringValue: '8d7ae0a4-0d8d-4c4e-9d43-58a0c0a3a1b5' }, 'UUID', 'uuid'],
+    [{ stringValue: '2024-02-29 12:34:56.789' }, 'TIMESTAMP', 'timestamp without time zone'],
+    [{ stringValue: '2024-02-29' }, 'DATE', 'date'],
+    [{ stringValue: '12:34:56' }, 'TIME', 'time without time zone'],
+    [{ stringValue: '1.50' }, 'DECIMAL', 'numeric'],
+    [{ isNull: true }, 'UUID', 'uuid'],
+  ])('%j with hint %s is sent as %s', async (value, typeHint, type) => {
+    const { records } = await fixture.execute('select pg_typeof(:x)::text, :x', parameter(value, typeHint));
+    expect(records?.[0]).toEqual([{ stringValue: type }, value]);
+  });
+
+  it('that are strings do not become uuids by themselves', async () => {
+    await expect(
+      fixture.execute('select * from item where id = :x', parameter({ stringValue: '1' })),
+    ).rejects.toMatchObject({
+      name: 'DatabaseErrorException',
+      message: expect.stringMatching(
+        /^ERROR: operator does not exist: integer = text; Hint: .+; Position: 29; SQLState: 42883$/,
+      ),
+    });
+  });
+
+  it('survive the way there and back whatever they contain', async () => {
+    const text = fc.string({ unit: 'binary' }).map((value) => value.replaceAll('\0', ''));
+    await fc.assert(
+      fc.asyncProperty(text, fc.maxSafeInteger(), fc.double(), fc.uint8Array(), async (s, l, d, b) => {
+        const values: Field[] = [{ stringValue: s }, { longValue: l }, { doubleValue: d }, { blobValue: b }];
+        const { records } = await fixture.execute('select :p0, :p1, :p2, :p3', {
+          parameters: values.map((value, index) => ({ name: `p${index}`, value })),
+        });
+        expect(records?.[0]).toEqual([
+          { stringValue: s },
+          { longValue: l },
+          { doubleValue: d },
+          { blobValue: b },
+        ]);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it('beyond 2^53 are exact', async () => {
+    const body = JSON.stringify({
+      resourceArn,
+      secretArn,
+      sql: 'select :x::text',
+      parameters: [{ name: 'x', value: { longValue: '#' } }],
+    }).replace('"#"', '-9223372036854775808');
+    const response = await fetch(`${fixture.api.url}/Execute`, { method: 'POST', body });
+    expect(await response.json()).toMatchObject({ records: [[{ stringValue: '-9223372036854775808' }]] });
+  });
+
+  it('that are missing are told by PostgreSQL, those too many are ignored', async () => {
+    await expect(fixture.execute('select :x::text')).rejects.toMatchObject({
+      name: 'DatabaseErrorException',
+      message:
+        'ERROR: bind message supplies 0 parameters, but prepared statement "" requires 1; SQLState: 08P01',
+    });
+    const { records } = await fixture.execute('select 1', parameter({ stringValue: 'unused' }));
+    expect(records).toEqual([[{ longValue: 1 }]]);
+  });
+
+  it('that are arrays, or of a wrong form for their hint, are refused', async () => {
+    await expect(
+      fixture.execute('select :x', parameter({ arrayValue: { longValues: [1] } })),
+    ).rejects.toMatchObject({ name: 'ValidationException', message: 'Array parameters are not supported.' });
+    await expect(
+      fixture.execute('select :x', parameter({ stringValue: '2024-02-29T00:00:00Z' }, 'TIMESTAMP')),
+    ).rejects.toMatchObject({ name: 'BadRequestException' });
+  });
+});
+
+describe('results', () => {
+  it('of a change have the number of records and empty generated fields', async () => {
+    const { records, columnMetadata, formattedRecords, ...rest } = await fixture.execute(
+      `insert into item (name) values ('a'), ('b')`,
+    );
+    expect({ records, columnMetadata, formattedRecords }).toEqual({});
+    expect(rest).toMatchObject({ numberOfRecordsUpdated: 2, generatedFields: [] });
+  });
+
+  it('of a change that returns rows have both', async () => {
+    const answer = await fixture.execute(`insert into item (name) values ('c') returning name`);
+    expect(answer).toMatchObject({ numberOfRecordsUpdated: 1, records: [[{ stringValue: 'c' }]] });
+  });
+
+  it('describe their columns on request', async () => {
+    const { columnMetadata, numberOfRecordsUpdated } = await fixture.execute(
+      'select id, big, name as label, price, tags, at, 1 + 1 as two from item',
+      { includeResultMetadata: true },
+    );
+    expect(numberOfRecordsUpdated).toBe(0);
+    const of = (name: string) => columnMetadata?.find((column) => column.name === name);
+    expect(of('id')).toEqual({
+      name: 'id',
+      type: 4,
+      typeName: 'serial',
+      label: 'id',
+      schemaName: 'public',
+      tableName: 'item',
+      isAutoIncrement: true,
+      isSigned: true,
+      isCurrency: false,
+      isCaseSensitive: false,
+      nullable: 0,
+      precision: 10,
+      scale: 0,
+      arrayBaseColumnType: 0,
+    });
+    expect(of('big')).toMatchObject({ typeName: 'int8', type: -5, isAutoIncrement: true });
+    expect(of('label')).toMatchObject({
+      typeName: 'varchar',
+      type: 12,
+      precision: 20,
+      isCaseSensitive: true,
+    });
+    expect(of('price')).toMatchObject({ typeName: 'numeric', type: 2, precision: 10, scale: 2, nullable: 1 });
+    expect(of('tags')).toMatchObject({ typeName: '_text', type: 2003, arrayBaseColumnType: 12 });
+    expect(of('at')).toMatchObject({ typeName: 'timestamptz', type: 93 });
+    expect(of('two')).toMatchObject({ typeName: 'int4', tableName: '', nullable: 2 });
+  });
+
+  it('as JSON are one text without records and metadata', async () => {
+    const { formattedRecords, records, columnMetadata } = await fixture.execute(
+      `select 17 as a, 10::float8 as b, 'q"✓' as c, null as d, true as e, 1.5 as f,
+              '\\x68656c6c6f20776f726c64'::bytea as g, array[1, null] as h, 9223372036854775807 as i`,
+      { formatRecordsAs: 'JSON', includeResultMetadata: true },
+    );
+    expect(formattedRecords).toBe(
+      '[{"a":17,"b":10.0,"c":"q\\"✓","d":null,"e":true,"f":"1.5","g":"aGVsbG8gd29ybGQ=","h":[1,null],"i":9223372036854775807}]',
+    );
+    expect({ records, columnMetadata }).toEqual({});
+  });
+
+  it('as JSON need labels that differ, and are for SELECT only', async () => {
+    await expect(fixture.execute('select 1 as a, 2 as a', { formatRecordsAs: 'JSON' })).rejects.toMatchObject(
+      { name: 'BadRequestException' },
+    );
+    const { formattedRecords, records } = await fixture.execute(
+      `insert into item (name) values ('d') returning name`,
+      { formatRecordsAs: 'JSON' },
+    );
+    expect({ formattedRecords, records }).toEqual({ records: [[{ stringValue: 'd' }]] });
+  });
+
+  it('of more than 1 MiB, or with a row of more than 64 KiB, are refused', async () => {
+    const rows = (count: number) => `select repeat('x', 1018) from generate_series(1, ${count})`;
+    expect((await fixture.execute(rows(1024))).records).toHaveLength(1024);
+    await expect(fixture.execute(rows(1025))).rejects.toMatchObject({
+      name: 'UnsupportedResultException',
+      message: 'The result exceeds the size limit 1 MB.',
+    });
+    expect(await selected(`repeat('x', ${64 * 1024 - 6})`)).toHaveProperty('stringValue');
+    await expect(selected(`repeat('x', ${64 * 1024 - 5})`)).rejects.toMatchObject({
+      name: 'UnsupportedResultException',
+      message: 'Packet for query is too large',
+    });
+  });
+});

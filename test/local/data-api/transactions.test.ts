@@ -1,0 +1,212 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Fixture, secretOf, startFixture } from './support';
+
+const minute = 60_000;
+let now = 0;
+let fixture: Fixture;
+
+beforeAll(async () => {
+  fixture = await startFixture({ now: () => now, limits: { statementMs: 500 } });
+  await fixture.execute('create table entry (id int primary key)');
+  await fixture.execute('create table deferred (id int references entry deferrable initially deferred)');
+});
+beforeEach(() => fixture.execute('truncate entry cascade'));
+afterAll(() => fixture.stop());
+
+const insert = (id: number, transactionId?: string) =>
+  fixture.execute('insert into entry values (:id)', {
+    parameters: [{ name: 'id', value: { longValue: id } }],
+    transactionId,
+  });
+const count = async (transactionId?: string) =>
+  (await fixture.execute('select count(*) from entry', { transactionId })).records?.[0]?.[0]?.longValue;
+
+const notFound = (reason: string) => ({
+  name: 'TransactionNotFoundException',
+  message: expect.stringContaining(`isn't found. ${reason}`),
+  $metadata: expect.objectContaining({ httpStatusCode: 404 }),
+});
+const expired = notFound('Transaction may be expired.');
+const ended = notFound('One previous call resulted in a termination of your transaction.');
+const aborted = notFound('Transaction has been aborted due to an error from a previous call.');
+
+it('what a transaction does is seen by others after its commit, and not before', async () => {
+  const id = await fixture.begin();
+  await insert(1, id);
+  expect([await count(id), await count()]).toEqual([1, 0]);
+  expect(await fixture.commit(id)).toBe('Transaction Committed');
+  expect(await count()).toBe(1);
+});
+
+it('what a transaction does is gone after its rollback', async () => {
+  const id = await fixture.begin();
+  await insert(1, id);
+  expect(await fixture.rollback(id)).toBe('Rollback Complete');
+  expect(await count()).toBe(0);
+});
+
+it.each(['commit', 'rollback'] as const)('after its %s a transaction is not found', async (end) => {
+  const id = await fixture.begin();
+  await fixture[end](id);
+  await expect(insert(1, id)).rejects.toMatchObject(ended);
+  await expect(fixture.commit(id)).rejects.toMatchObject(ended);
+  await expect(fixture.rollback(id)).rejects.toMatchObject(ended);
+});
+
+it('a transaction that was never begun is not found', async () => {
+  await expect(fixture.commit(randomBytes(48).toString('base64'))).rejects.toMatchObject(expired);
+});
+
+it('a transaction expires three minutes after its last call, and is rolled back', async () => {
+  const id = await fixture.begin();
+  now += 3 * minute - 1;
+  await insert(1, id);
+  now += 3 * minute - 1;
+  expect(await count(id)).toBe(1);
+  now += 3 * minute;
+  await expect(fixture.commit(id)).rejects.toMatchObject(expired);
+  await insert(1);
+  expect(await count()).toBe(1);
+});
+
+it('an expired transaction gives its locks back though nobody calls', async () => {
+  const id = await fixture.begin();
+  await fixture.execute('lock table entry in access exclusive mode', { transactionId: id });
+  await expect(count()).rejects.toMatchObject({ name: 'StatementTimeoutException' });
+  now += 3 * minute;
+  await sleep(1_200);
+  expect(await count()).toBe(0);
+});
+
+it('a transaction lives 24 hours at most', async () => {
+  const id = await fixture.begin();
+  const step = 3 * minute - 1;
+  for (let age = step; age < 24 * 60 * minute; age += step) {
+    now += step;
+    await count(id);
+  }
+  now += step;
+  await expect(count(id)).rejects.toMatchObject(expired);
+});
+
+it('a statement that fails leaves the transaction to be rolled back', async () => {
+  const id = await fixture.begin();
+  await insert(1, id);
+  await expect(insert(1, id)).rejects.toMatchObject({
+    name: 'DatabaseErrorException',
+    message: 'ERROR: duplicate key value violates unique constraint "entry_pkey"; SQLState: 23505',
+  });
+  await expect(insert(2, id)).rejects.toMatchObject({ message: expect.stringContaining('SQLState: 25P02') });
+  await expect(fixture.commit(id)).rejects.toMatchObject(aborted);
+  expect(await count()).toBe(0);
+});
+
+it('a commit that PostgreSQL refuses says so and ends the transaction', async () => {
+  const id = await fixture.begin();
+  await fixture.execute('insert into deferred values (7)', { transactionId: id });
+  await expect(fixture.commit(id)).rejects.toMatchObject({
+    name: 'DatabaseErrorException',
+    message: expect.stringContaining('SQLState: 23503'),
+  });
+  await expect(fixture.rollback(id)).rejects.toMatchObject(aborted);
+});
+
+it('a second call of a transaction is refused while one runs', async () => {
+  const id = await fixture.begin();
+  const first = fixture.execute('select pg_sleep(0.3)::text', { transactionId: id });
+  await sleep(100);
+  const busy = { name: 'DatabaseErrorException', message: 'Transaction is still running a query' };
+  await expect(count(id)).rejects.toMatchObject(busy);
+  await expect(fixture.commit(id)).rejects.toMatchObject(busy);
+  await first;
+  expect(await count(id)).toBe(0);
+  await fixture.rollback(id);
+});
+
+it('a transaction belongs to its cluster, secret and database', async () => {
+  const id = await fixture.begin();
+  const other = 'arn:aws:rds:eu-central-1:000000000000:cluster:other';
+  await expect(fixture.execute('select 1', { transactionId: id, resourceArn: other })).rejects.toMatchObject(
+    expired,
+  );
+  await expect(
+    fixture.execute('select 1', { transactionId: id, secretArn: secretOf('x') }),
+  ).rejects.toMatchObject(expired);
+  await expect(
+    fixture.execute('select 1', { transactionId: id, database: 'template1' }),
+  ).rejects.toMatchObject({ name: 'BadRequestException' });
+  await fixture.rollback(id);
+});
+
+it('a transaction that a statement ended itself is not found', async () => {
+  const id = await fixture.begin();
+  await insert(1, id);
+  await fixture.execute('commit', { transactionId: id });
+  await expect(count(id)).rejects.toMatchObject(ended);
+  expect(await count()).toBe(1);
+});
+
+it('a transaction whose connection is lost is rolled back and not found', async () => {
+  const id = await fixture.begin();
+  await insert(1, id);
+  await fixture.execute(
+    `select pg_terminate_backend(pid) from pg_stat_activity where state = 'idle in transaction'`,
+  );
+  await sleep(100);
+  await expect(fixture.commit(id)).rejects.toMatchObject(aborted);
+  expect(await count()).toBe(0);
+});
+
+it('open transactions hold up neither each other nor single calls', async () => {
+  const ids = await Promise.all(Array.from({ length: 40 }, () => fixture.begin()));
+  await Promise.all(ids.map((id, index) => insert(index, id)));
+  expect(await Promise.all(Array.from({ length: 40 }, () => count()))).toEqual(Array(40).fill(0));
+  await Promise.all(ids.map((id, index) => (index % 2 ? fixture.commit(id) : fixture.rollback(id))));
+  expect(await count()).toBe(20);
+});
+
+describe('past the time limit', () => {
+  const slow = (seconds: number) => `insert into entry select 9 from pg_sleep(${seconds})`;
+
+  it('a statement is cancelled', async () => {
+    const started = performance.now();
+    await expect(fixture.execute(slow(5))).rejects.toMatchObject({
+      name: 'StatementTimeoutException',
+      dbConnectionId: expect.any(Number),
+      $metadata: { httpStatusCode: 400 },
+    });
+    expect(performance.now() - started).toBeLessThan(3_000);
+    expect(await count()).toBe(0);
+  });
+
+  it('a statement goes on when it is to', async () => {
+    await expect(fixture.execute(slow(0.9), { continueAfterTimeout: true })).rejects.toMatchObject({
+      name: 'StatementTimeoutException',
+    });
+    expect(await count()).toBe(0);
+    await sleep(800);
+    expect(await count()).toBe(1);
+  });
+
+  it('a transaction stays busy while its statement goes on', async () => {
+    const id = await fixture.begin();
+    await expect(
+      fixture.execute(slow(0.9), { continueAfterTimeout: true, transactionId: id }),
+    ).rejects.toMatchObject({ name: 'StatementTimeoutException' });
+    await expect(fixture.commit(id)).rejects.toMatchObject({
+      message: 'Transaction is still running a query',
+    });
+    await sleep(800);
+    await fixture.commit(id);
+    expect(await count()).toBe(1);
+  });
+
+  it('a batch stops', async () => {
+    const parameterSets = [1, 2, 3].map((id) => [{ name: 'id', value: { longValue: id } }]);
+    await expect(
+      fixture.batch('insert into entry select :id from pg_sleep(0.35)', { parameterSets }),
+    ).rejects.toMatchObject({ name: 'StatementTimeoutException' });
+    expect(await count()).toBe(1);
+  });
+});
