@@ -1,6 +1,7 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import { bind } from '../shared/bind';
 import { logCodes } from '../shared/log';
+import { readRequestId } from '../shared/request-id';
 import { authorizeRequest } from './authorize-request';
 import { createDependencies, type Dependencies } from './dependencies';
 import { readBearerToken } from './request';
@@ -14,7 +15,7 @@ export const createHandler =
   async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
     const bearer = readBearerToken(event);
     const decision = authorizeRequest(bearer.ok ? verifyAccessToken(bearer.value) : bearer);
-    const requestId = event.requestContext.requestId;
+    const requestId = readRequestId(event.requestContext);
     if (!decision.allowed) {
       const { code, detail, cause } = decision;
       log.info('Request refused', { logCode: logCodes.requestRefused, requestId, code, cause });

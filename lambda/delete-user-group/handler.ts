@@ -2,6 +2,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { bind } from '../shared/bind';
 import { logCodes } from '../shared/log';
 import { problemResponse } from '../shared/problem';
+import { readRequestId } from '../shared/request-id';
 import { deleteUserGroup } from './delete-user-group';
 import { createDependencies, type Dependencies } from './dependencies';
 import { readDeletionRequest } from './request';
@@ -10,7 +11,7 @@ import { readDeletionRequest } from './request';
 export const createHandler =
   ({ log, now, ...ports }: Dependencies) =>
   async (event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => {
-    const requestId = event.requestContext.requestId;
+    const requestId = readRequestId(event.requestContext);
     try {
       const nowSeconds = now() / 1000;
       const request = readDeletionRequest(event, nowSeconds);

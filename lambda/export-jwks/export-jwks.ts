@@ -1,7 +1,7 @@
 import { createHash, createPublicKey } from 'node:crypto';
 
 /** A public key for ES256 signatures as RFC 7517 writes it. `kid` is the key's RFC 7638 thumbprint. */
-export interface PublicJwk {
+export type PublicJwk = {
   readonly kty: 'EC';
   readonly crv: 'P-256';
   readonly x: string;
@@ -9,7 +9,7 @@ export interface PublicJwk {
   readonly alg: 'ES256';
   readonly use: 'sig';
   readonly kid: string;
-}
+};
 
 /**
  * Turns a public key into a JWK.

@@ -50,7 +50,7 @@ async function prepare(
   database: Database,
   roles: readonly Role[],
 ): Promise<Result<void, DatabaseUnavailable>> {
-  for (const statement of [lock, createHistory, closeToPublic, ...roles.map(ensureRole).flat()]) {
+  for (const statement of [lock, createHistory, closeToPublic, ...roles.flatMap(ensureRole)]) {
     const result = await database.execute(statement);
     if (!result.ok) return result;
   }

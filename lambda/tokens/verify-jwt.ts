@@ -34,6 +34,9 @@ export const clockToleranceSeconds = 5;
 /** Far above any token of ours, far below the gateway's 10,240 bytes for all headers together. */
 const maximumLength = 4096;
 
+/** Bytes of an ES256 signature (RFC 7518 section 3.4). */
+const signatureLength = 64;
+
 const base64url = /^[A-Za-z0-9_-]+$/;
 const headerNames = new Set(['alg', 'kid', 'typ']);
 
@@ -84,6 +87,10 @@ function readStructure(token: string, rules: TokenRules): Result<Claims, TokenRe
   if (typeof header.kid !== 'string' || header.kid === '') return malformed('key_id_missing');
   if (!rules.types.includes(header.typ as string | undefined)) return malformed('type_not_allowed');
 
+  if (Buffer.from(signature, 'base64url').length !== signatureLength) {
+    return fail({ kind: 'signature_invalid', cause: 'signature_length' });
+  }
+
   const times = [claims.iat, claims.exp, ...('nbf' in claims ? [claims.nbf] : [])];
   if (!times.every(isTime)) return malformed('times_missing_or_not_integers');
   if (typeof claims.iss !== 'string') return malformed('issuer_missing');
@@ -115,5 +122,5 @@ function refusalOf(error: unknown): TokenRefused {
     return { kind: 'signature_invalid', cause: 'signature_invalid' };
   }
   if (error instanceof JwtInvalidAudienceError) return { kind: 'malformed', cause: 'audience_not_allowed' };
-  return { kind: 'malformed', cause: error instanceof Error ? error.name : 'unknown' };
+  return { kind: 'malformed', cause: 'claims_not_allowed' };
 }

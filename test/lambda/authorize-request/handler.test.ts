@@ -1,0 +1,82 @@
+import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
+import { createAccessTokenVerifier } from '../../../lambda/authorize-request/access-token';
+import { createHandler } from '../../../lambda/authorize-request/handler';
+import { recordLog } from '../../support/log';
+import { accessTokenClaims, caller, createSigningKey, issuer, seconds, signJwt } from '../../support/tokens';
+
+const key = createSigningKey();
+const log = recordLog();
+const handler = createHandler({
+  verifyAccessToken: createAccessTokenVerifier({ keys: [key.jwk] }, issuer),
+  log,
+});
+
+const methodArn = 'arn:aws:execute-api:eu-central-1:000000000000:abc/main/DELETE/auth/user-groups/ug-1';
+const event = (...authorization: string[]) =>
+  ({
+    methodArn,
+    multiValueHeaders: { authorization },
+    requestContext: { requestId: 'chosen-by-caller', extendedRequestId: 'request-1' },
+  }) as unknown as APIGatewayRequestAuthorizerEvent;
+
+beforeEach(() => log.clear());
+
+it('allows every route of the stage, so that a cached answer never denies another route', async () => {
+  const exp = seconds() + 60;
+  const answer = await handler(event(`Bearer ${signJwt(key, accessTokenClaims({ exp }))}`));
+  expect(answer.policyDocument.Statement).toEqual([
+    {
+      Action: 'execute-api:Invoke',
+      Effect: 'Allow',
+      Resource: 'arn:aws:execute-api:eu-central-1:000000000000:abc/main/*',
+    },
+  ]);
+  expect(answer.context).toEqual({
+    sub: caller.identityId,
+    org: caller.organizationId,
+    kind: caller.kind,
+    exp: `${exp}`,
+  });
+});
+
+it.each([
+  [
+    'an expired token',
+    () => [`Bearer ${signJwt(key, accessTokenClaims({ exp: 1000, nbf: 1, iat: 1 }))}`],
+    'token_expired',
+  ],
+  [
+    'a token from the future',
+    () => [`Bearer ${signJwt(key, accessTokenClaims({ nbf: seconds() + 99 }))}`],
+    'token_not_yet_valid',
+  ],
+  [
+    'a token of another region',
+    () => [`Bearer ${signJwt(key, accessTokenClaims({ iss: 'x' }))}`],
+    'token_wrong_region',
+  ],
+  [
+    'a token with a foreign key',
+    () => [`Bearer ${signJwt(createSigningKey(), accessTokenClaims())}`],
+    'token_signature_invalid',
+  ],
+  ['no token', () => ['Bearer'], 'token_malformed'],
+  ['another scheme', () => ['Basic dXNlcjpwYXNz'], 'token_malformed'],
+  ['two headers', () => Array(2).fill(`Bearer ${signJwt(key, accessTokenClaims())}`), 'token_malformed'],
+])('denies %s and says why', async (_, headers, code) => {
+  const answer = await handler(event(...headers()));
+  expect(answer.policyDocument.Statement[0]).toMatchObject({ Effect: 'Deny' });
+  expect(answer.context).toMatchObject({ code, detail: expect.any(String) });
+});
+
+it('logs one line with the cause, and nothing of the token', async () => {
+  const token = signJwt(key, accessTokenClaims({ exp: 1000, nbf: 1, iat: 1 }));
+  await handler(event(`Bearer ${token}`));
+  expect(log.lines).toHaveLength(1);
+  expect(log.lines[0]).toMatchObject({
+    logCode: 'REQUEST_REFUSED',
+    cause: 'expired',
+    requestId: 'request-1',
+  });
+  expect(JSON.stringify(log.lines)).not.toContain(token.split('.')[1]);
+});

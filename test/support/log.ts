@@ -1,0 +1,15 @@
+import type { Log } from '../../lambda/shared/log';
+
+/** A log that keeps what is written: the message under `message`, beside the line's other attributes. */
+export interface RecordedLog extends Log {
+  readonly lines: Readonly<Record<string, unknown>>[];
+  clear(): void;
+}
+
+export function recordLog(): RecordedLog {
+  const lines: Record<string, unknown>[] = [];
+  const write: Log['info'] = (message, ...extra) => {
+    lines.push(Object.assign({ message }, ...extra));
+  };
+  return { lines, info: write, warn: write, error: write, clear: () => lines.splice(0) };
+}
