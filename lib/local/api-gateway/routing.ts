@@ -27,11 +27,8 @@ export function findMethod(model: RestApiModel, httpMethod: string, path: string
 }
 
 function split(path: string): string[] {
-  return path
-    .replace(/^\//, '')
-    .replace(/\/+$/, '')
-    .split('/')
-    .filter((segment, index) => segment || index > 0);
+  const trimmed = path.replace(/^\/|\/+$/g, '');
+  return trimmed === '' ? [] : trimmed.split('/');
 }
 
 function isParameter(segment: string): boolean {
