@@ -1,0 +1,67 @@
+import { maxEventBytes, parseEvent } from '../../../lambda/webhooks/event';
+
+const event = {
+  id: 'ev-1',
+  organizationId: 'or-aaaaa-bbbbb-cccccccccccccc',
+  kind: 'wallet.created',
+  date: '2026-11-20T12:00:00.000Z',
+  data: { amount: 1 },
+};
+
+it('keeps the bytes of an event, numbers beyond 2^53 among them', () => {
+  const text = JSON.stringify(event).replace('1}', '12345678901234567890 }');
+  expect(parseEvent(text)).toEqual({
+    ok: true,
+    value: { id: 'ev-1', organizationId: event.organizationId, kind: 'wallet.created', text },
+  });
+});
+
+it.each([{ data: null }, { data: [1] }, { data: 'text' }, { date: '2026-11-20T12:00:00+04:00' }])(
+  'accepts %j',
+  (change) => {
+    expect(parseEvent(JSON.stringify({ ...event, ...change })).ok).toBe(true);
+  },
+);
+
+it.each([
+  ['no JSON', '{'],
+  ['an array', '[]'],
+  ['null', 'null'],
+  ['a string', '"event"'],
+  ['nothing', ''],
+])('refuses %s', (_name, text) => {
+  expect(parseEvent(text)).toEqual({ ok: false, error: 'The event is not a JSON object.' });
+});
+
+it.each(Object.keys(event))('refuses an event without %s, naming it', (name) => {
+  const { [name as 'id']: _, ...rest } = event;
+  expect(parseEvent(JSON.stringify(rest))).toEqual({ ok: false, error: `The event lacks: ${name}.` });
+});
+
+it('refuses a field that it does not know: nothing rides along in what is signed', () => {
+  expect(parseEvent(JSON.stringify({ ...event, more: 1 })).ok).toBe(false);
+});
+
+it.each([
+  ['a full stop in the id, which delimits what is signed', { id: 'ev.1' }],
+  ['a line break in the id, which is a header', { id: 'ev-1\n' }],
+  ['an id of 65 characters', { id: 'e'.repeat(65) }],
+  ['a number for an id', { id: 1 }],
+  ['an organization that is none', { organizationId: 'ug-aaaaa-bbbbb-cccccccccccccc' }],
+  ['an empty kind', { kind: '' }],
+  ['a kind of 129 characters', { kind: 'k'.repeat(129) }],
+  ['a kind with a space', { kind: 'wallet created' }],
+  ['a date without a time', { date: '2026-11-20' }],
+  ['a date that does not exist', { date: '2026-13-20T12:00:00Z' }],
+  ['a date without its zone', { date: '2026-11-20T12:00:00' }],
+])('refuses %s', (_name, change) => {
+  expect(parseEvent(JSON.stringify({ ...event, ...change })).ok).toBe(false);
+});
+
+it('refuses what is too large, by its bytes and not its characters', () => {
+  const withData = (data: string) => JSON.stringify({ ...event, data });
+  const room = maxEventBytes - Buffer.byteLength(withData(''));
+  expect(parseEvent(withData('a'.repeat(room))).ok).toBe(true);
+  expect(parseEvent(withData('a'.repeat(room + 1))).ok).toBe(false);
+  expect(parseEvent(withData('é'.repeat(room - 10))).ok).toBe(false);
+});
