@@ -12,16 +12,23 @@ export interface CreateAppOptions {
   readonly accounts?: Readonly<Record<string, string | undefined>>;
   /** @default - the table in environments.ts */
   readonly environments?: readonly Environment[];
+  /**
+   * Whether synthesis checks the templates as CloudFormation would, which takes two thirds of its time. The CDK command
+   * line's `--no-validation` and `CDK_VALIDATION=false` do the same. @default true
+   */
+  readonly validateTemplates?: boolean;
 }
 
 /**
  * The app with a stack for each environment, not yet synthesized. Needs no account, no credentials and no network;
  * gives the same templates in a test, in `npm start` and under the CDK command line.
  */
-export function createApp({ outdir, accounts = {}, environments = table }: CreateAppOptions = {}): App {
+export function createApp(options: CreateAppOptions = {}): App {
+  const { outdir, accounts = {}, environments = table, validateTemplates = true } = options;
   const app = new App({
     ...(outdir !== undefined && { outdir }),
     context: commandLineContext(),
+    builtinCloudFormationValidation: validateTemplates,
     analyticsReporting: false,
     treeMetadata: false,
   });

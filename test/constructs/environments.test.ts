@@ -1,0 +1,176 @@
+import { environmentRules } from '../../lib/environment-rules';
+import {
+  InvalidEnvironment,
+  validateEnvironment,
+  validateEnvironments,
+} from '../../lib/environment-validation';
+import { environments } from '../../lib/environments';
+import { environmentLike } from '../support/stacks';
+
+const full = {
+  ...environmentLike('eu'),
+  deprecation: { since: '2026-01-01', sunset: '2027-01-01' },
+  domainNames: {
+    api: 'api.example.com',
+    dashboard: 'dashboard.example.com',
+    certificateArn: 'arn:aws:acm:eu-central-1:123456789012:certificate/1a2b-3c',
+  },
+  adoptedElasticIp: { allocationId: 'eipalloc-0123456789abcdef0', address: '203.0.113.7' },
+};
+const pausing = {
+  ...environmentLike('staging'),
+};
+
+/** Values that each field refuses. */
+const refused: Record<string, readonly unknown[]> = {
+  name: [undefined, '', 'EU', '1eu', 5],
+  stackId: [undefined, 'walletEu', 'Wallet-Eu', 'W'],
+  purpose: [undefined, ''],
+  region: [undefined, 'frankfurt', 'eu-central', 'eu-central-1a'],
+  residencyRegions: [
+    undefined,
+    [],
+    ['eu-west-1'],
+    ['eu-central-1', 'eu-central-1'],
+    ['eu-central-1', 'x'],
+    'eu-central-1',
+  ],
+  zones: [undefined, 1, 4, 2.5, '3'],
+  vpcCidr: [undefined, '10.10.0.0/8', '192.168.0.0/16'],
+  chains: [undefined, [], ['ropsten'], ['mainnet', 'mainnet']],
+  serviceLevelAgreement: [undefined, 'yes'],
+  'deprecation.since': [undefined, 'yesterday', '2026-13-01'],
+  'deprecation.sunset': ['2025-12-31', 'never'],
+  databaseAccess: [undefined, 'proxy'],
+  'database.capacity.minimum': [undefined, 0, 0.7, 257],
+  'database.capacity.maximum': [undefined, 0.5, 257, 1.2],
+  'database.pauseAfterMinutes': [5],
+  'database.readers': [undefined, 0, 16, 1.5],
+  'database.backupRetentionDays': [undefined, 7, 36],
+  'database.deletionProtection': [undefined, false],
+  logRetentionDays: [undefined, 2, 9999],
+  'throttle.requestsPerSecond': [undefined, 0, 2501],
+  'throttle.burst': [undefined, 100, 1251],
+  tokenIssuer: [undefined, 'http://eu.example', 'https://eu.example/', 'eu'],
+  'signingKeyLabels.accessToken': [undefined, [], ['november'], ['2026-13'], ['2026-11', '2026-11']],
+  'signingKeyLabels.userAction': [undefined, []],
+  'domainNames.api': [undefined, 'API.example.com', 'localhost'],
+  'domainNames.dashboard': [undefined, 'api.example.com'],
+  'domainNames.certificateArn': [undefined, 'arn:aws:acm:us-east-1:123456789012:certificate/1a2b-3c'],
+  'adoptedElasticIp.allocationId': [undefined, '203.0.113.7'],
+  'adoptedElasticIp.address': [undefined, '203.0.113.256', '203.0.113', '203.0.113.7/32'],
+  localPort: [undefined, 80, 65536],
+};
+
+function withField(row: object, field: string, value: unknown): Record<string, unknown> {
+  const changed = structuredClone(row) as Record<string, unknown>;
+  const path = field.split('.');
+  let parent = changed;
+  for (const key of path.slice(0, -1)) parent = parent[key] as Record<string, unknown>;
+  parent[path[path.length - 1] as string] = value;
+  return changed;
+}
+
+const attempt = (validate: () => unknown): InvalidEnvironment => {
+  try {
+    validate();
+  } catch (error) {
+    if (error instanceof InvalidEnvironment) return error;
+    throw error;
+  }
+  throw new Error('It was accepted');
+};
+
+describe('the table', () => {
+  it('has Europe, the UAE and staging', () => {
+    expect(environments.map(({ name, stackId, region }) => ({ name, stackId, region }))).toEqual([
+      { name: 'eu', stackId: 'WalletEu', region: 'eu-central-1' },
+      { name: 'uae', stackId: 'WalletUae', region: 'me-central-1' },
+      { name: 'staging', stackId: 'WalletStaging', region: 'eu-west-3' },
+    ]);
+  });
+
+  it('keeps data of the UAE in the UAE, and of Europe in Europe', () => {
+    expect(environmentLike('uae').residencyRegions).toEqual(['me-central-1']);
+    for (const name of ['eu', 'staging'])
+      for (const region of environmentLike(name).residencyRegions) expect(region).toMatch(/^eu-/);
+  });
+
+  it('promises a service level everywhere but in staging, which is deprecated', () => {
+    expect(environments.map(({ serviceLevelAgreement }) => serviceLevelAgreement)).toEqual([
+      true,
+      true,
+      false,
+    ]);
+    expect(environments.map(({ deprecation }) => deprecation !== undefined)).toEqual([false, false, true]);
+  });
+});
+
+describe('validation of a row', () => {
+  it('accepts a row with every field', () => {
+    expect(validateEnvironment(full)).toEqual(full);
+  });
+
+  it('has an example of refusal for each rule', () => {
+    expect(Object.keys(refused)).toEqual(environmentRules.map(({ field }) => field));
+  });
+
+  it.each(
+    environmentRules.flatMap((rule) =>
+      (refused[rule.field] ?? []).map((value) => [rule.field, value, rule.remedy] as const),
+    ),
+  )('refuses %s = %j with its name, value and remedy', (field, value, remedy) => {
+    const error = attempt(() => validateEnvironment(withField(full, field, value)));
+    const label = field === 'name' ? (typeof value === 'string' && value) || 'environment' : 'eu';
+    expect(error).toMatchObject({ field: `${label}.${field}`, remedy });
+    expect(error.value).toEqual(value);
+    expect(error.message).toBe(`${label}.${field} is ${JSON.stringify(value) ?? 'missing'}. ${remedy}`);
+  });
+
+  it('wants to know when a cluster that may reach zero pauses', () => {
+    const error = attempt(() =>
+      validateEnvironment(withField(pausing, 'database.pauseAfterMinutes', undefined)),
+    );
+    expect(error.field).toBe('staging.database.pauseAfterMinutes');
+  });
+
+  it.each([null, 'eu', 5, []])('refuses %j as a row', (row) => {
+    expect(attempt(() => validateEnvironment(row)).field).toBe('environment');
+  });
+
+  it.each(['deprecated', 'database.reader', 'adoptedElasticIp.adress'])(
+    'refuses the unknown field %s',
+    (field) => {
+      expect(attempt(() => validateEnvironment(withField(full, field, 1))).field).toBe(`eu.${field}`);
+    },
+  );
+
+  it('refuses an object that is something else', () => {
+    expect(attempt(() => validateEnvironment({ ...full, database: 'large' })).field).toBe(
+      'eu.database.capacity.minimum',
+    );
+    expect(attempt(() => validateEnvironment({ ...full, deprecation: true })).field).toBe(
+      'eu.deprecation.since',
+    );
+  });
+});
+
+describe('validation of the table', () => {
+  it.each(['name', 'stackId', 'vpcCidr', 'tokenIssuer', 'localPort'] as const)(
+    'refuses two rows with one %s',
+    (field) => {
+      const [eu, uae] = [environmentLike('eu'), environmentLike('uae')];
+      const error = attempt(() => validateEnvironments([eu, { ...uae, [field]: eu[field] }]));
+      expect(error.field).toBe(`${field === 'name' ? 'eu' : 'uae'}.${field}`);
+      expect(error.remedy).toContain('choose another');
+    },
+  );
+
+  it.each([[], {}, undefined])('refuses %j as a table', (table) => {
+    expect(attempt(() => validateEnvironments(table)).field).toBe('environments');
+  });
+
+  it('says which row has no name', () => {
+    expect(attempt(() => validateEnvironments([full, {}])).field).toBe('environments[1].name');
+  });
+});

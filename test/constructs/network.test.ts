@@ -1,0 +1,91 @@
+import { synthesizeStacks } from '../support/stacks';
+
+const stacks = synthesizeStacks();
+
+describe.each(Object.entries(stacks))('the network of %s', (_, stack) => {
+  const subnets = stack.all('AWS::EC2::Subnet');
+
+  /** The logical ids of the subnets of one kind. */
+  const subnetsOf = (kind: 'Public' | 'Private' | 'Isolated') =>
+    subnets
+      .filter(({ logicalId }) => logicalId.startsWith(`NetworkVpc${kind}Subnet`))
+      .map(({ logicalId }) => logicalId);
+
+  it('has public, private and isolated subnets in three zones, found by number', () => {
+    for (const kind of ['Public', 'Private', 'Isolated'] as const) {
+      const zones = subnetsOf(kind).map((id) => stack.get(id).Properties.AvailabilityZone['Fn::Select'][0]);
+      expect(zones).toEqual([0, 1, 2]);
+    }
+    expect(subnets).toHaveLength(9);
+  });
+
+  it('sends nothing but the public subnets to the internet gateway', () => {
+    const direct = stack
+      .all('AWS::EC2::Route')
+      .filter(({ Properties }) => Properties.GatewayId !== undefined);
+    expect(direct).toHaveLength(3);
+    for (const { logicalId } of direct) expect(logicalId).toMatch(/^NetworkVpcPublicSubnet\dDefaultRoute/);
+  });
+
+  it('gives the isolated subnets no route at all', () => {
+    const routes = stack.all('AWS::EC2::Route').map(({ logicalId }) => logicalId);
+    expect(routes.filter((id) => id.includes('Isolated'))).toEqual([]);
+    expect(routes).toHaveLength(6);
+  });
+
+  it('has nothing public but the NAT gateway', () => {
+    for (const { Properties } of subnets) expect(Properties.MapPublicIpOnLaunch).toBe(false);
+    for (const { Properties } of stack.all('AWS::RDS::DBInstance'))
+      expect(Properties.PubliclyAccessible).toBe(false);
+    const inPublicSubnets = stack.resources.filter(({ Type, Properties }) => {
+      const text = JSON.stringify(Properties ?? {});
+      return subnetsOf('Public').some((id) => text.includes(`"${id}"`)) && !partsOfSubnets.has(Type);
+    });
+    expect(inPublicSubnets.map(({ Type }) => Type)).toEqual(['AWS::EC2::NatGateway']);
+    expect(stack.resources.map(({ Type }) => Type)).not.toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/LoadBalanc|AWS::EC2::Instance|FunctionUrl|AWS::Lambda::Url/),
+      ]),
+    );
+  });
+
+  it('admits nobody from outside of the VPC', () => {
+    const inline = stack
+      .all('AWS::EC2::SecurityGroup')
+      .flatMap(({ Properties }) => Properties.SecurityGroupIngress ?? []);
+    expect(inline).toEqual([]);
+    for (const { Properties } of stack.all('AWS::EC2::SecurityGroupIngress')) {
+      expect(Properties.SourceSecurityGroupId).toBeDefined();
+      expect(Properties).not.toHaveProperty('CidrIp');
+    }
+  });
+
+  it('has no IPv6', () => {
+    expect(stack.text).not.toMatch(/ipv6|EgressOnlyInternetGateway|::\/0/i);
+  });
+
+  it('empties the default security group', () => {
+    expect(stack.only('Custom::VpcRestrictDefaultSG').Properties.DefaultSecurityGroupId).toEqual({
+      'Fn::GetAtt': [stack.only('AWS::EC2::VPC').logicalId, 'DefaultSecurityGroup'],
+    });
+  });
+
+  it('logs all flows, in the region, for a stated time', () => {
+    const flowLog = stack.only('AWS::EC2::FlowLog').Properties;
+    expect(flowLog).toMatchObject({ TrafficType: 'ALL', LogDestinationType: 'cloud-watch-logs' });
+    expect(stack.get(flowLog.LogGroupName.Ref).Properties.RetentionInDays).toBe(
+      stack.environment.logRetentionDays,
+    );
+  });
+
+  it('uses the block of the table', () => {
+    expect(stack.only('AWS::EC2::VPC').Properties.CidrBlock).toBe(stack.environment.vpcCidr);
+  });
+});
+
+const partsOfSubnets = new Set(['AWS::EC2::SubnetRouteTableAssociation']);
+
+it('gives no two environments overlapping blocks', () => {
+  const blocks = Object.values(stacks).map((stack) => stack.only('AWS::EC2::VPC').Properties.CidrBlock);
+  expect(new Set(blocks).size).toBe(blocks.length);
+});

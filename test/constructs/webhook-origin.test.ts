@@ -1,0 +1,107 @@
+import { environmentLike, type StackTemplate, synthesizeStacks } from '../support/stacks';
+
+const stacks = synthesizeStacks();
+const each = Object.values(stacks).map((stack) => [stack.environment.name, stack] as const);
+
+// biome-ignore lint/suspicious/noExplicitAny: CloudFormation's intrinsic functions
+type Intrinsic = any;
+
+/** What CloudFormation makes of conditions when the parameter has this value. */
+function deployedTo({ json }: StackTemplate, zone: string) {
+  const holds = (condition: Intrinsic): boolean => {
+    if (condition['Fn::Not']) return !holds(condition['Fn::Not'][0]);
+    const [left, right] = condition['Fn::Equals'];
+    expect(left).toEqual({ Ref: 'WebhookOriginZone' });
+    return zone === right;
+  };
+  const choose = (value: Intrinsic): Intrinsic => {
+    if (!value['Fn::If']) return value;
+    const [condition, yes, no] = value['Fn::If'];
+    return choose(holds(json.Conditions[condition]) ? yes : no);
+  };
+  return { choose, exists: (condition = '') => condition === '' || holds(json.Conditions[condition]) };
+}
+
+const privateRoutes = (stack: StackTemplate) =>
+  stack.all('AWS::EC2::Route').filter(({ logicalId }) => logicalId.includes('PrivateSubnet'));
+
+describe.each(each)('the webhook origin of %s', (_, stack) => {
+  it('is one Elastic IP, retained on deletion and replacement, whose logical id never changes', () => {
+    expect(stack.only('AWS::EC2::EIP')).toMatchObject({
+      logicalId: 'WebhookOriginElasticIp',
+      DeletionPolicy: 'Retain',
+      UpdateReplacePolicy: 'Retain',
+    });
+    expect(stack.only('AWS::EC2::EIP').Condition).toBeUndefined();
+  });
+
+  it('is on exactly one NAT gateway, a zonal one', () => {
+    const { logicalId, Properties } = stack.only('AWS::EC2::NatGateway');
+    expect(logicalId).toBe('WebhookOriginNatGateway');
+    expect(Properties.AllocationId).toEqual({ 'Fn::GetAtt': ['WebhookOriginElasticIp', 'AllocationId'] });
+    expect(Properties).not.toHaveProperty('AvailabilityMode');
+    expect(Properties).not.toHaveProperty('SecondaryAllocationIds');
+  });
+
+  it('is the address of the output', () => {
+    expect(stack.json.Outputs.WebhookOriginAddress.Value).toEqual({
+      'Fn::GetAtt': ['WebhookOriginElasticIp', 'PublicIp'],
+    });
+  });
+
+  it('stands where the parameter says, in zone 1 by default', () => {
+    expect(stack.json.Parameters.WebhookOriginZone).toMatchObject({
+      Type: 'String',
+      AllowedValues: ['1', '2', '3', 'none'],
+      Default: '1',
+    });
+  });
+
+  it.each(['1', '2', '3'])(
+    'stands in the public subnet of zone %s when told so, with routes to it',
+    (zone) => {
+      const { choose, exists } = deployedTo(stack, zone);
+      const gateway = stack.only('AWS::EC2::NatGateway');
+      const subnet = choose(gateway.Properties.SubnetId);
+      expect(subnet.Ref).toMatch(new RegExp(`^NetworkVpcPublicSubnet${zone}Subnet`));
+      expect(stack.get(subnet.Ref).Properties.AvailabilityZone).toEqual({
+        'Fn::Select': [Number(zone) - 1, { 'Fn::GetAZs': '' }],
+      });
+      expect([gateway, ...privateRoutes(stack)].every(({ Condition }) => exists(Condition))).toBe(true);
+    },
+  );
+
+  it('leaves gateway and routes out, and nothing else, when told none', () => {
+    const { exists } = deployedTo(stack, 'none');
+    const gone = stack.resources.filter(({ Condition }) => !exists(Condition)).map(({ Type }) => Type);
+    expect(gone).toEqual(
+      expect.arrayContaining(['AWS::EC2::NatGateway', ...Array(3).fill('AWS::EC2::Route')]),
+    );
+    expect(gone).toHaveLength(4);
+  });
+
+  it('is the only way out of the private subnets, one route in each', () => {
+    expect(privateRoutes(stack)).toHaveLength(3);
+    for (const { Properties } of privateRoutes(stack))
+      expect(Properties).toMatchObject({
+        DestinationCidrBlock: '0.0.0.0/0',
+        NatGatewayId: { 'Fn::GetAtt': ['WebhookOriginNatGateway', 'NatGatewayId'] },
+      });
+  });
+
+  it('waits for the way to the internet of whichever zone it stands in', () => {
+    const waits = stack.only('AWS::EC2::NatGateway').DependsOn?.filter((id) => id.includes('DefaultRoute'));
+    expect(waits).toHaveLength(3);
+  });
+});
+
+describe('an adopted Elastic IP', () => {
+  const adopted = { allocationId: 'eipalloc-0123456789abcdef0', address: '203.0.113.7' };
+  const { staging } = synthesizeStacks([environmentLike('staging', { adoptedElasticIp: adopted })]);
+
+  it('is used instead of one that the stack makes', () => {
+    expect(staging?.all('AWS::EC2::EIP')).toEqual([]);
+    expect(staging?.only('AWS::EC2::NatGateway').Properties.AllocationId).toBe(adopted.allocationId);
+    expect(staging?.json.Outputs.WebhookOriginAddress.Value).toBe(adopted.address);
+  });
+});
