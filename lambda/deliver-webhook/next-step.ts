@@ -45,7 +45,7 @@ export interface Moment {
 
 /**
  * Decides what follows an attempt. The next delay is the delivery's age, so that delays double; the receiver may ask
- * for a longer one. The last attempt is at `giveUpAfter`: about 25 in 72 hours, from 23 to 29 by the jitter.
+ * for a longer one. The last attempt is at `giveUpAfter`: about 26 in 72 hours, from 22 to 31 by the jitter.
  */
 export function nextStep(
   result: AttemptResult,
