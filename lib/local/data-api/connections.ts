@@ -29,7 +29,8 @@ export interface Work<T> {
 
 /** Connections that calls outside transactions share, for each target. Those of transactions are not among them. */
 const sharedConnections = 20;
-const connectTimeoutMs = 10_000;
+/** For a connection, and for a shared one to be free: no call is longer. */
+const connectTimeoutMs = 45_000;
 
 /**
  * Settings in which values are read as text: the Data API gives times in UTC

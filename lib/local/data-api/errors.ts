@@ -50,7 +50,7 @@ const unavailable = ['57P01', '57P02', '57P03'];
 
 /** What node and `pg` say when there is no server or the connection broke. */
 const connectionCodes = ['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND', 'EHOSTUNREACH'];
-const connectionMessages = /^(Connection terminated|Client (has encountered a connection error|was closed))/;
+const connectionMessages = /^(Connection terminated|Client has encountered a connection error|timeout e)/;
 
 /** The error that the Data API answers with when PostgreSQL, or the way to it, fails with `cause`. */
 export function fromPostgres(cause: unknown): DataApiError {

@@ -1,6 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startDataApi } from '../../../lib/local/data-api';
-import { type Fixture, resourceArn, secretArn, secretOf, startFixture } from './support';
+import {
+  eventually,
+  type Fixture,
+  resourceArn,
+  secretArn,
+  secretOf,
+  startFixture,
+  untilAsleep,
+} from './support';
 
 let fixture: Fixture;
 
@@ -166,7 +173,7 @@ describe('when PostgreSQL goes away', () => {
     const transactionId = await fixture.begin();
     await fixture.execute('insert into secret_thing values (1)', { transactionId });
     const running = fixture.execute('select pg_sleep(20)::text').catch((error) => error);
-    await sleep(200);
+    await untilAsleep(fixture);
     await fixture.postgres.kill();
     const unavailable = { name: 'DatabaseUnavailableException', $metadata: { httpStatusCode: 504 } };
     expect(await running).toMatchObject(unavailable);
@@ -193,14 +200,15 @@ it('closing ends what runs and every connection to PostgreSQL', async () => {
     fetch(second.url + path, { method: 'POST', body: JSON.stringify({ resourceArn, secretArn, sql }) });
   const running = call('/Execute', 'select pg_sleep(20)::text').catch((error) => error);
   await call('/BeginTransaction', '');
-  await sleep(200);
+  await untilAsleep(other);
   await second.close();
   expect(await running).toMatchObject({ name: 'TypeError' });
-  await sleep(100);
-  const { records } = await other.execute(
-    `select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`,
-  );
-  expect(records).toEqual([]);
+  await eventually(async () => {
+    const { records } = await other.execute(
+      `select pid from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`,
+    );
+    expect(records).toEqual([]);
+  });
   await other.stop();
 });
 

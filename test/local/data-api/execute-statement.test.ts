@@ -151,8 +151,10 @@ describe('parameters', () => {
 
   it('survive the way there and back whatever they contain', async () => {
     const text = fc.string({ unit: 'binary' }).map((value) => value.replaceAll('\0', ''));
+    // The client's JSON has no negative zero.
+    const double = fc.double().map((value) => (value === 0 ? 0 : value));
     await fc.assert(
-      fc.asyncProperty(text, fc.maxSafeInteger(), fc.double(), fc.uint8Array(), async (s, l, d, b) => {
+      fc.asyncProperty(text, fc.maxSafeInteger(), double, fc.uint8Array(), async (s, l, d, b) => {
         const values: Field[] = [{ stringValue: s }, { longValue: l }, { doubleValue: d }, { blobValue: b }];
         const { records } = await fixture.execute('select :p0, :p1, :p2, :p3', {
           parameters: values.map((value, index) => ({ name: `p${index}`, value })),

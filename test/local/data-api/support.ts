@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   BatchExecuteStatementCommand,
   type BatchExecuteStatementCommandInput,
@@ -83,4 +84,27 @@ export async function startFixture(options: Partial<DataApiOptions> = {}): Promi
       await postgres.stop();
     },
   };
+}
+
+/** Waits until `check` no longer throws; for what happens soon, but at no known moment. */
+export async function eventually(check: () => unknown, patienceMs = 10_000): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return void (await check());
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+      await sleep(20);
+    }
+  }
+}
+
+/** Waits until PostgreSQL is at work on a statement that sleeps. */
+export function untilAsleep(fixture: Fixture): Promise<void> {
+  return eventually(async () => {
+    const { records } = await fixture.execute(
+      `select 1 from pg_stat_activity where wait_event = 'PgSleep' and state = 'active'`,
+    );
+    if (records?.length === 0) throw new Error('no statement sleeps');
+  });
 }
