@@ -21,6 +21,11 @@ export interface DirectSettings {
    * @default 1
    */
   readonly connections?: number;
+  /**
+   * PEM of the authority that signs the server's certificate.
+   * @default - the authorities that the process trusts
+   */
+  readonly certificateAuthority?: string;
 }
 
 const defaultCallTimeout = 8_000;
@@ -54,7 +59,11 @@ function poolConfig({
     database: settings.database,
     user: settings.user,
     password: settings.password,
-    ssl: { rejectUnauthorized: true, minVersion: 'TLSv1.2' },
+    ssl: {
+      rejectUnauthorized: true,
+      minVersion: 'TLSv1.2',
+      ...(settings.certificateAuthority !== undefined && { ca: settings.certificateAuthority }),
+    },
     max: connections,
     connectionTimeoutMillis: 5_000,
     query_timeout: callTimeout,

@@ -1,3 +1,5 @@
+import { isId } from './ids';
+
 /** The kinds of identity that call the API. */
 export const callerKinds = ['CustomerEmployee', 'EndUser', 'ServiceAccount'] as const;
 export type CallerKind = (typeof callerKinds)[number];
@@ -11,15 +13,11 @@ export interface Caller {
   readonly kind: CallerKind;
 }
 
-const suffix = '[a-z0-9]{5}-[a-z0-9]{5}-[a-z0-9]{14,16}';
-const identityId = new RegExp(`^(us|sa)-${suffix}$`);
-const organizationId = new RegExp(`^or-${suffix}$`);
-
 /** Reads a caller from a token's claims or from what the authorizer made of them; undefined when it is none. */
 export function readCaller(source: Readonly<Record<string, unknown>>): Caller | undefined {
   const { sub, org, kind } = source;
-  if (typeof sub !== 'string' || !identityId.test(sub)) return undefined;
-  if (typeof org !== 'string' || !organizationId.test(org)) return undefined;
+  if (typeof sub !== 'string' || !isId(sub, 'us', 'sa')) return undefined;
+  if (typeof org !== 'string' || !isId(org, 'or')) return undefined;
   const known = callerKinds.find((candidate) => candidate === kind);
   return known && { identityId: sub, organizationId: org, kind: known };
 }

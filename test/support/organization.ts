@@ -1,0 +1,64 @@
+import type { Database, Row } from '../../lambda/database/database';
+import { type Statement, sql } from '../../lambda/database/sql';
+import { seed } from '../../lambda/run-operation/operations/seed';
+import { newId } from '../../lambda/shared/ids';
+
+/** What the seed operation makes: an organization, three identities, and a group with members and assignments. */
+export interface Organization {
+  readonly organizationId: string;
+  readonly callerId: string;
+  readonly serviceAccountId: string;
+  readonly endUserId: string;
+  readonly userGroupId: string;
+  readonly userGroupName: string;
+}
+
+export async function seedOrganization(database: Database): Promise<Organization> {
+  const made = await seed({ userGroupName: 'Treasury' }, { database, environment: 'test' });
+  if (!made.ok) throw new Error(JSON.stringify(made.error));
+  return made.value as Organization;
+}
+
+/** The rows of a statement that must succeed. */
+export async function rows(database: Database, statement: Statement): Promise<readonly Row[]> {
+  const result = await database.execute(statement);
+  if (!result.ok) throw new Error(JSON.stringify(result.error));
+  return result.value;
+}
+
+/** Adds a group with the seeded caller as member and the group's own assignment; gives its id. */
+export async function addGroup(
+  database: Database,
+  { organizationId, callerId }: Organization,
+  name: string = newId('ug'),
+): Promise<string> {
+  const userGroupId = newId('ug');
+  await rows(
+    database,
+    sql`
+    with user_group as (
+      insert into user_groups (user_group_id, organization_id, name) values (${userGroupId}, ${organizationId}, ${name})
+    ), member as (
+      insert into user_group_members (organization_id, user_group_id, identity_id)
+      values (${organizationId}, ${userGroupId}, ${callerId})
+    )
+    insert into permission_assignments (assignment_id, organization_id, permission_id, user_group_id)
+    select ${newId('as')}, organization_id, permission_id, ${userGroupId}
+    from permissions where organization_id = ${organizationId}`,
+  );
+  return userGroupId;
+}
+
+/** How much of a group is there: the group, its members and its assignments, and its deletions in the audit. */
+export async function traces(database: Database, userGroupId: string): Promise<Row> {
+  const [counts] = await rows(
+    database,
+    sql`
+    select
+      (select count(*)::int from user_groups where user_group_id = ${userGroupId}) as groups,
+      (select count(*)::int from user_group_members where user_group_id = ${userGroupId}) as members,
+      (select count(*)::int from permission_assignments where user_group_id = ${userGroupId}) as assignments,
+      (select count(*)::int from audit_records where subject_id = ${userGroupId} and outcome = 'deleted') as deletions`,
+  );
+  return counts as Row;
+}

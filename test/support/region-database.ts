@@ -1,0 +1,129 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RDSDataClient } from '@aws-sdk/client-rds-data';
+import { Signer } from '@aws-sdk/rds-signer';
+import { createDataApiDatabase } from '../../lambda/database/data-api';
+import type { Database, TransactionalDatabase } from '../../lambda/database/database';
+import { createDirectDatabase } from '../../lambda/database/direct';
+import { type DatabaseAccess, type DatabaseRole, databaseRoles } from '../../lambda/database/environment';
+import { migrations } from '../../lambda/database/migrations';
+import { sql } from '../../lambda/database/sql';
+import { migrateSchema } from '../../lambda/migrate-schema/migrate-schema';
+import { localCertificate } from '../../lib/local/certificates';
+import { startDataApi } from '../../lib/local/data-api';
+import { startDatabaseEndpoint } from '../../lib/local/database-endpoint';
+import { startPostgres, type TestPostgres } from './postgres';
+
+/** A real PostgreSQL as a region has it, reached by the product's own adapters. */
+export interface RegionDatabase {
+  readonly postgres: TestPostgres;
+  /** The schema's owner. */
+  readonly owner: TransactionalDatabase;
+  /** Another connection of a function's role. */
+  as(role: DatabaseRole): Database;
+  /** Applies every migration and makes the roles. */
+  migrate(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const region = 'eu-central-1';
+const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
+const rolePassword = 'only-for-this-test';
+const clusterArn = `arn:aws:rds:${region}:000000000000:cluster:test`;
+const secretPrefix = `arn:aws:secretsmanager:${region}:000000000000:secret:`;
+
+/** Starts an empty database: call `migrate` for the schema. It takes about a second. */
+export async function startRegionDatabase(access: DatabaseAccess): Promise<RegionDatabase> {
+  const postgres = await startPostgres();
+  const connect = access === 'data-api' ? await serveDataApi(postgres) : await serveDirect(postgres);
+  const owner = connect.as(postgres.superuser);
+  return {
+    postgres,
+    owner,
+    as: (role) => connect.as(role),
+    async migrate() {
+      const roles = databaseRoles.map((name) =>
+        access === 'data-api' ? { name, password: rolePassword } : { name },
+      );
+      const migrated = await migrateSchema(owner, migrations, roles);
+      if (!migrated.ok) throw new Error(JSON.stringify(migrated.error));
+    },
+    async stop() {
+      await connect.close();
+      await postgres.stop();
+    },
+  };
+}
+
+interface Connections {
+  as(user: string): TransactionalDatabase;
+  close(): Promise<void>;
+}
+
+async function serveDataApi(postgres: TestPostgres): Promise<Connections> {
+  const dataApi = await startDataApi({
+    resolve({ secretArn }) {
+      const { host, port, database, superuser, password } = postgres;
+      const user = secretArn.slice(secretPrefix.length);
+      return { host, port, database, user, password: user === superuser ? password : rolePassword };
+    },
+  });
+  const client = new RDSDataClient({ region, endpoint: dataApi.url, credentials, maxAttempts: 1 });
+  return {
+    as: (user) =>
+      createDataApiDatabase(
+        {
+          clusterArn,
+          secretArn: `${secretPrefix}${user}`,
+          database: postgres.database,
+          resumePatience: 1000,
+        },
+        client,
+      ),
+    async close() {
+      client.destroy();
+      await dataApi.close();
+    },
+  };
+}
+
+async function serveDirect(postgres: TestPostgres): Promise<Connections> {
+  const directory = await mkdtemp(join(tmpdir(), 'wallet-test-'));
+  const certificate = await localCertificate({ directory });
+  const endpoint = await startDatabaseEndpoint({ postgres, certificate, region, credentials });
+  const open: { close(): Promise<void> }[] = [];
+  const connect = (user: string, password: () => string | Promise<string>) => {
+    const { host, port } = endpoint;
+    const database = createDirectDatabase({
+      host,
+      port,
+      user,
+      password,
+      database: postgres.database,
+      certificateAuthority: certificate.ca,
+    });
+    open.push(database);
+    return database;
+  };
+  const owner = connect(postgres.superuser, () => postgres.password);
+  await owner.execute(sql`create role rds_iam`);
+  return {
+    as(user) {
+      if (user === postgres.superuser) return owner;
+      const signer = new Signer({
+        hostname: endpoint.host,
+        port: endpoint.port,
+        username: user,
+        region,
+        credentials,
+      });
+      return connect(user, () => signer.getAuthToken());
+    },
+    async close() {
+      await Promise.all(open.map((database) => database.close()));
+      await endpoint.close();
+      await rm(directory, { recursive: true });
+    },
+  };
+}
