@@ -1,0 +1,81 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface LoopbackRequest {
+  readonly method: string;
+  /** Raw, with the query. */
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
+}
+
+export interface LoopbackResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface LoopbackServer {
+  /** Without a slash at its end. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+/** Milliseconds that running requests have when the server closes. */
+const CLOSING_GRACE = 1_000;
+
+/**
+ * An HTTP server on a free port of 127.0.0.1 that reads each request whole and answers with one text.
+ *
+ * @param limit the largest body, in bytes; a larger one is answered with an empty 413
+ */
+export function startLoopbackServer(
+  handle: (request: LoopbackRequest) => Promise<LoopbackResponse>,
+  limit: number,
+): Promise<LoopbackServer> {
+  async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    const body = await readWhole(incoming, limit);
+    const { method = '', url = '', headers } = incoming;
+    const response =
+      body === 'too-large'
+        ? { status: 413, headers: {}, body: '' }
+        : await handle({ method, url, headers, body });
+    outgoing.writeHead(response.status, {
+      ...response.headers,
+      'Content-Length': Buffer.byteLength(response.body),
+    });
+    outgoing.end(response.body);
+  }
+
+  // What fails here is a client that went away, or a bug of the service: neither may take the process down.
+  const server = createServer((incoming, outgoing) => {
+    serve(incoming, outgoing).catch(() => outgoing.destroy());
+  });
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      resolve({
+        url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+        close: () =>
+          new Promise((closed) => {
+            const timer = setTimeout(() => server.closeAllConnections(), CLOSING_GRACE);
+            server.close(() => {
+              clearTimeout(timer);
+              closed();
+            });
+            server.closeIdleConnections();
+          }),
+      });
+    });
+  });
+}
+
+async function readWhole(incoming: IncomingMessage, limit: number): Promise<Buffer | 'too-large'> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length <= limit) chunks.push(chunk);
+  }
+  return length <= limit ? Buffer.concat(chunks) : 'too-large';
+}
