@@ -31,7 +31,7 @@ class BundledCode extends Code {
         `There is no lambda/${this.useCase}/handler.ts. Handlers: ${[...bundles().keys()].join(', ')}.`,
       );
     }
-    const folder = mkdtempSync(join(tmpdir(), 'wallet-bundle-'));
+    const folder = mkdtempSync(join(tmpdir(), `wallet-bundle-${process.pid}-`));
     try {
       writeFileSync(join(folder, 'index.js'), source);
       // Copies the folder into the assembly at once, so that it can be removed again here.

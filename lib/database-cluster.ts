@@ -7,6 +7,7 @@ import * as rds from 'aws-cdk-lib/aws-rds';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import type { DatabaseRole } from '../lambda/database/environment';
+import { ClosedSecurityGroup } from './closed-security-group';
 import { excludedCharacters } from './database-secrets';
 import type { Environment } from './environment';
 import { withStableLogicalId } from './stable-logical-id';
@@ -54,10 +55,9 @@ export class DatabaseCluster extends Construct {
       vpc,
       vpcSubnets: this.subnets,
       securityGroups: [
-        new ec2.SecurityGroup(this, 'SecurityGroup', {
+        new ClosedSecurityGroup(this, 'SecurityGroup', {
           vpc,
           description: 'Database: admits its clients, reaches nothing',
-          allowAllOutbound: false,
         }),
       ],
       defaultDatabaseName: databaseName,
@@ -99,10 +99,9 @@ export class DatabaseCluster extends Construct {
 
   /** @returns a security group whose members may connect to the database, and by this membership to nothing else */
   admitClients(): ec2.ISecurityGroup {
-    const clients = new ec2.SecurityGroup(this, 'Clients', {
+    const clients = new ClosedSecurityGroup(this, 'Clients', {
       vpc: this.vpc,
       description: 'Functions that connect to the database',
-      allowAllOutbound: false,
     });
     this.cluster.connections.allowDefaultPortFrom(clients, 'PostgreSQL');
     return clients;

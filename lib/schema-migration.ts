@@ -5,6 +5,7 @@ import { type CfnResource, CustomResource, Duration } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { Construct, type IConstruct } from 'constructs';
 import { databaseRoles } from '../lambda/database/environment';
+import { ClosedSecurityGroup } from './closed-security-group';
 import type { RegionDatabase } from './database';
 import { DeploymentProvider } from './deployment-provider';
 import type { Environment } from './environment';
@@ -62,20 +63,18 @@ export class SchemaMigration extends Construct {
    */
   private reachSecrets(network: FunctionNetwork): FunctionNetwork {
     const { vpc } = network;
-    const securityGroup = new ec2.SecurityGroup(this, 'SecurityGroup', {
+    const securityGroup = new ClosedSecurityGroup(this, 'SecurityGroup', {
       vpc,
       description: 'Schema migration: reaches Secrets Manager',
-      allowAllOutbound: false,
     });
     const endpoint = new ec2.InterfaceVpcEndpoint(this, 'SecretsManager', {
       vpc,
       service: ec2.InterfaceVpcEndpointAwsService.SECRETS_MANAGER,
       subnets: { subnets: vpc.selectSubnets(network.subnets).subnets.slice(0, 1) },
       securityGroups: [
-        new ec2.SecurityGroup(this, 'SecretsManagerSecurityGroup', {
+        new ClosedSecurityGroup(this, 'SecretsManagerSecurityGroup', {
           vpc,
           description: 'Secrets Manager endpoint: admits the schema migration',
-          allowAllOutbound: false,
         }),
       ],
       open: false,

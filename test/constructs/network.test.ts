@@ -60,6 +60,11 @@ describe.each(Object.entries(stacks))('the network of %s', (_, stack) => {
     }
   });
 
+  it('opens no security group to everywhere, as EC2 does with one that is made without an egress rule', () => {
+    for (const { Properties } of stack.all('AWS::EC2::SecurityGroup'))
+      expect(Properties.SecurityGroupEgress).toMatchObject([{ CidrIp: '127.0.0.1/32' }]);
+  });
+
   it('has no IPv6', () => {
     expect(stack.text).not.toMatch(/ipv6|EgressOnlyInternetGateway|::\/0/i);
   });

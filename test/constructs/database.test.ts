@@ -1,0 +1,269 @@
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import { databaseRoles, databaseVariables } from '../../lambda/database/environment';
+import { RegionDatabase } from '../../lib/database';
+import { HandlerFunction } from '../../lib/handler-function';
+import { Network } from '../../lib/network';
+import { environmentLike, type StackTemplate, synthesizeStacks } from '../support/stacks';
+
+const stacks = synthesizeStacks();
+const stackOf = (name: string) => stacks[name] as StackTemplate;
+
+describe.each(Object.entries(stacks))('the database of %s', (_, stack) => {
+  const { environment } = stack;
+  const cluster = stack.only('AWS::RDS::DBCluster');
+  const instances = stack.all('AWS::RDS::DBInstance');
+
+  it('is Aurora PostgreSQL 17, serverless', () => {
+    expect(cluster.Properties).toMatchObject({
+      Engine: 'aurora-postgresql',
+      EngineVersion: expect.stringMatching(/^17\./),
+    });
+    expect(instances.map(({ Properties }) => Properties.DBInstanceClass)).toEqual(
+      Array(1 + environment.database.readers).fill('db.serverless'),
+    );
+  });
+
+  it('is encrypted with its own key, which rotates and is retained', () => {
+    expect(cluster.Properties).toMatchObject({
+      StorageEncrypted: true,
+      KmsKeyId: { 'Fn::GetAtt': ['DatabaseKey', 'Arn'] },
+    });
+    expect(stack.get('DatabaseKey')).toMatchObject({
+      Properties: { EnableKeyRotation: true },
+      DeletionPolicy: 'Retain',
+      UpdateReplacePolicy: 'Retain',
+    });
+    expect(stack.get('DatabaseKey').Properties.MultiRegion).toBeUndefined();
+  });
+
+  it('lives in the isolated subnets', () => {
+    const group = stack.get(cluster.Properties.DBSubnetGroupName.Ref);
+    expect(group.Properties.SubnetIds).toHaveLength(3);
+    for (const { Ref } of group.Properties.SubnetIds)
+      expect(Ref).toMatch(/^NetworkVpcIsolatedSubnet\dSubnet/);
+    for (const { Properties } of instances) expect(Properties.PubliclyAccessible).toBe(false);
+  });
+
+  it('has its writer and its readers in different zones', () => {
+    const zones = instances.map(({ Properties }) => Properties.AvailabilityZone['Fn::Select'][0]);
+    expect(zones).toEqual([0, 1, 2].slice(0, instances.length));
+  });
+
+  it('refuses connections without TLS', () => {
+    const parameters = stack.get(cluster.Properties.DBClusterParameterGroupName.Ref).Properties.Parameters;
+    expect(parameters['rds.force_ssl']).toBe('1');
+  });
+
+  it('offers the one way in that the environment uses', () => {
+    expect(cluster.Properties).toMatchObject({
+      EnableHttpEndpoint: environment.databaseAccess === 'data-api',
+      EnableIAMDatabaseAuthentication: environment.databaseAccess === 'direct',
+    });
+    const admitted = stack
+      .all('AWS::EC2::SecurityGroupIngress')
+      .filter(({ logicalId }) => logicalId.startsWith('DatabaseCluster'));
+    expect(admitted).toHaveLength(environment.databaseAccess === 'direct' ? 1 : 0);
+  });
+
+  it('reaches nothing itself', () => {
+    const { Properties } = stack.named('AWS::EC2::SecurityGroup', 'DatabaseClusterSecurityGroup');
+    expect(Properties.SecurityGroupEgress).toMatchObject([{ CidrIp: '127.0.0.1/32' }]);
+  });
+
+  it('writes its logs into groups that exist before it, for a stated time', () => {
+    for (const name of cluster.Properties.EnableCloudwatchLogsExports) {
+      const group = stack.named('AWS::Logs::LogGroup', `DatabaseClusterLog${name.replaceAll('-', '')}`);
+      expect(cluster.DependsOn).toContain(group.logicalId);
+      expect(group.Properties.RetentionInDays).toBe(environment.logRetentionDays);
+      const [prefix, ...identifier] = [
+        group.Properties.LogGroupName['Fn::Join'][1][0],
+        ...cluster.Properties.DBClusterIdentifier['Fn::Join'][1],
+      ];
+      expect(prefix).toBe(`/aws/rds/cluster/${identifier[0]}`);
+      expect(group.Properties.LogGroupName['Fn::Join'][1].slice(1)).toEqual([identifier[1], `/${name}`]);
+    }
+  });
+
+  it('is protected and kept as the table says', () => {
+    const kept = environment.database.deletionProtection ? 'Retain' : 'Snapshot';
+    expect(cluster.Properties.DeletionProtection).toBe(environment.database.deletionProtection);
+    expect(cluster.Properties.BackupRetentionPeriod).toBe(environment.database.backupRetentionDays);
+    expect(cluster).toMatchObject({ DeletionPolicy: kept, UpdateReplacePolicy: kept });
+  });
+
+  it("keeps the owner's password from everybody but the migration", () => {
+    const readers = stack
+      .all('AWS::Lambda::Function')
+      .filter((lambda) => JSON.stringify(stack.statementsOf(lambda)).includes('DatabaseMasterSecret'));
+    expect(readers.map(({ logicalId }) => logicalId)).toEqual([
+      expect.stringMatching(/^SchemaMigrationMigrateSchema/),
+    ]);
+  });
+});
+
+describe('with a service level agreement', () => {
+  it.each(['eu', 'uae'])('%s has a reader, 35 days of backups and deletion protection', (name) => {
+    const { Properties } = stackOf(name).only('AWS::RDS::DBCluster');
+    expect(Properties).toMatchObject({ BackupRetentionPeriod: 35, DeletionProtection: true });
+    expect(Properties.ServerlessV2ScalingConfiguration.MinCapacity).toBeGreaterThan(0);
+    expect(stackOf(name).all('AWS::RDS::DBInstance')).toHaveLength(2);
+  });
+});
+
+describe('staging', () => {
+  it('pauses at zero capacity', () => {
+    expect(
+      stackOf('staging').only('AWS::RDS::DBCluster').Properties.ServerlessV2ScalingConfiguration,
+    ).toEqual({
+      MinCapacity: 0,
+      MaxCapacity: 4,
+      SecondsUntilAutoPause: 900,
+    });
+  });
+});
+
+describe('access over the Data API', () => {
+  const stack = stackOf('eu');
+
+  it('has a secret for each role, encrypted with the key of the database', () => {
+    const secrets = stack
+      .all('AWS::SecretsManager::Secret')
+      .filter(({ logicalId }) => logicalId.startsWith('DatabaseSecret'));
+    const usernames = secrets.map(
+      ({ Properties }) => JSON.parse(Properties.GenerateSecretString.SecretStringTemplate).username,
+    );
+    expect(usernames).toEqual([...databaseRoles]);
+    for (const { Properties } of secrets) {
+      expect(Properties.KmsKeyId).toEqual({ 'Fn::GetAtt': ['DatabaseKey', 'Arn'] });
+      expect(Properties).not.toHaveProperty('ReplicaRegions');
+    }
+  });
+
+  it("lets a function carry out single statements with its own role's secret, and nothing more", () => {
+    const lambda = stack.named('AWS::Lambda::Function', 'DeleteUserGroup');
+    const secret = { Ref: 'DatabaseSecretDeleteUserGroup' };
+    expect(stack.statementsOf(lambda).slice(1)).toEqual([
+      { Effect: 'Allow', Action: 'rds-data:ExecuteStatement', Resource: clusterArn('eu-central-1') },
+      { Effect: 'Allow', Action: 'secretsmanager:GetSecretValue', Resource: secret },
+      {
+        Effect: 'Allow',
+        Action: 'kms:Decrypt',
+        Resource: { 'Fn::GetAtt': ['DatabaseKey', 'Arn'] },
+        Condition: {
+          StringEquals: {
+            'kms:EncryptionContext:SecretARN': secret,
+            'kms:ViaService': 'secretsmanager.eu-central-1.amazonaws.com',
+          },
+        },
+      },
+    ]);
+  });
+
+  it('keeps functions outside of the VPC', () => {
+    expect(stack.named('AWS::Lambda::Function', 'DeleteUserGroup').Properties.VpcConfig).toBeUndefined();
+  });
+});
+
+describe('direct access', () => {
+  const stack = stackOf('uae');
+
+  it('has no password but the owner’s', () => {
+    expect(stack.only('AWS::SecretsManager::Secret').logicalId).toBe('DatabaseMasterSecret');
+  });
+
+  it('lets a function sign in as its own role, and nothing more', () => {
+    const lambda = stack.named('AWS::Lambda::Function', 'DeleteUserGroup');
+    const [, , , ...statements] = stack.statementsOf(lambda);
+    expect(statements).toEqual([
+      {
+        Effect: 'Allow',
+        Action: 'rds-db:connect',
+        Resource: {
+          'Fn::Join': [
+            '',
+            [
+              'arn:aws:rds-db:me-central-1:',
+              { Ref: 'AWS::AccountId' },
+              ':dbuser:',
+              { 'Fn::GetAtt': ['DatabaseCluster', 'DBClusterResourceId'] },
+              '/delete_user_group',
+            ],
+          ],
+        },
+      },
+    ]);
+  });
+
+  it('puts functions next to the database, from where they reach it and nothing else', () => {
+    const { VpcConfig } = stack.named('AWS::Lambda::Function', 'DeleteUserGroup').Properties;
+    for (const { Ref } of VpcConfig.SubnetIds) expect(Ref).toMatch(/^NetworkVpcIsolatedSubnet/);
+    expect(VpcConfig.SecurityGroupIds).toHaveLength(1);
+    const [
+      {
+        'Fn::GetAtt': [clients],
+      },
+    ] = VpcConfig.SecurityGroupIds;
+    const egress = stack
+      .all('AWS::EC2::SecurityGroupEgress')
+      .filter(({ Properties }) => Properties.GroupId['Fn::GetAtt'][0] === clients);
+    expect(egress.map(({ Properties }) => Properties.DestinationSecurityGroupId['Fn::GetAtt'][0])).toEqual([
+      stack.named('AWS::EC2::SecurityGroup', 'DatabaseClusterSecurityGroup').logicalId,
+    ]);
+    expect(stack.get(clients).Properties.SecurityGroupEgress).toMatchObject([{ CidrIp: '127.0.0.1/32' }]);
+  });
+
+  it('makes Node.js trust the authority that signs the database’s certificate', () => {
+    for (const prefix of ['DeleteUserGroup', 'RunOperation', 'SchemaMigrationMigrateSchema'])
+      expect(
+        stack.named('AWS::Lambda::Function', prefix).Properties.Environment.Variables.NODE_EXTRA_CA_CERTS,
+      ).toBe('/var/runtime/ca-cert.pem');
+  });
+});
+
+describe('variables', () => {
+  it.each(Object.entries(stacks))('in %s are those that the database adapter reads', (_, stack) => {
+    const { Variables } = stack.named('AWS::Lambda::Function', 'DeleteUserGroup').Properties.Environment;
+    const { databaseAccess } = stack.environment;
+    expect(Object.keys(Variables)).toEqual(expect.arrayContaining([...databaseVariables[databaseAccess]]));
+    expect(Variables.DATABASE_ACCESS).toBe(databaseAccess);
+  });
+});
+
+describe('the other access', () => {
+  const switched = synthesizeStacks([
+    environmentLike('eu', { databaseAccess: 'direct' }),
+    environmentLike('uae', { databaseAccess: 'data-api' }),
+  ]);
+
+  it('is one line of the table', () => {
+    expect(switched.eu?.only('AWS::RDS::DBCluster').Properties.EnableHttpEndpoint).toBe(false);
+    expect(switched.uae?.only('AWS::RDS::DBCluster').Properties.EnableHttpEndpoint).toBe(true);
+  });
+});
+
+it('refuses direct access to a function outside of the VPC', () => {
+  const stack = new Stack(new App(), 'Test', { env: { region: 'me-central-1' } });
+  const environment = environmentLike('uae', { zones: 2 });
+  const { vpc } = new Network(stack, 'Network', { environment });
+  const database = new RegionDatabase(stack, 'Database', { environment, vpc });
+  const outside = new HandlerFunction(stack, 'Outside', {
+    useCase: 'delete-user-group',
+    description: '',
+    variables: [],
+    environment: {},
+    timeout: Duration.seconds(1),
+    logRetention: 1,
+  });
+  expect(() => database.grantAccess(outside, 'delete_user_group')).toThrow(
+    /Test\/Outside.*give it the database's network/,
+  );
+});
+
+function clusterArn(region: string) {
+  return {
+    'Fn::Join': [
+      '',
+      [`arn:aws:rds:${region}:`, { Ref: 'AWS::AccountId' }, ':cluster:', { Ref: 'DatabaseCluster' }],
+    ],
+  };
+}

@@ -1,0 +1,119 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { App, Duration, Stack } from 'aws-cdk-lib';
+import { HandlerFunction } from '../../lib/handler-function';
+import { synthesizeStacks } from '../support/stacks';
+
+const stacks = synthesizeStacks();
+
+describe.each(Object.entries(stacks))('each function of %s', (_, stack) => {
+  const lambdas = stack.all('AWS::Lambda::Function');
+  const ours = lambdas.filter(({ Properties }) => Properties.Handler === 'index.handler');
+
+  it('runs on Node.js 24 on arm64', () => {
+    for (const { Properties } of lambdas)
+      expect(Properties).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'] });
+  });
+
+  it('logs JSON into a group of its own with the retention of the table', () => {
+    const groups = lambdas.map(({ Properties }) => Properties.LoggingConfig);
+    for (const { LogFormat, LogGroup } of groups) {
+      expect(LogFormat).toBe('JSON');
+      expect(stack.get(LogGroup.Ref).Properties.RetentionInDays).toBe(stack.environment.logRetentionDays);
+    }
+    expect(new Set(groups.map(({ LogGroup }) => LogGroup.Ref)).size).toBe(lambdas.length);
+  });
+
+  it('has a role of its own without managed policies', () => {
+    const roles = lambdas.map(({ Properties }) => Properties.Role['Fn::GetAtt'][0]);
+    expect(new Set(roles).size).toBe(lambdas.length);
+    for (const role of roles) expect(stack.get(role).Properties.ManagedPolicyArns).toBeUndefined();
+  });
+
+  it('may act on named resources only, except for the network interfaces that Lambda makes with its role', () => {
+    for (const lambda of lambdas) {
+      const [wide, ...others] = stack
+        .statementsOf(lambda)
+        .filter(
+          ({ Effect, Resource, Action }) =>
+            Effect === 'Allow' && ([Resource].flat().includes('*') || JSON.stringify(Action).includes('*')),
+        );
+      expect(others).toEqual([]);
+      expect(wide === undefined).toBe(lambda.Properties.VpcConfig === undefined);
+      for (const action of wide?.Action ?? [])
+        expect(action).toMatch(/^ec2:\w+(NetworkInterfaces?|PrivateIpAddresses|Subnets)$/);
+    }
+  });
+
+  it('denies its code what Lambda needs for network interfaces', () => {
+    for (const lambda of lambdas.filter(({ Properties }) => Properties.VpcConfig)) {
+      const statements = stack.statementsOf(lambda);
+      const allowed = statements.find(({ Effect, Resource }) => Effect === 'Allow' && Resource === '*');
+      const denied = statements.find(({ Effect }) => Effect === 'Deny');
+      expect(denied.Action).toEqual(allowed.Action);
+      expect(denied.Condition.ArnLike['lambda:SourceFunctionArn']['Fn::Join'][1].slice(-3)).toEqual([
+        ':function:',
+        { Ref: 'AWS::StackName' },
+        '-*',
+      ]);
+    }
+  });
+
+  it('writes nobody else’s log', () => {
+    for (const lambda of ours) {
+      const [own] = stack.statementsOf(lambda);
+      expect(own).toEqual({
+        Effect: 'Allow',
+        Action: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+        Resource: { 'Fn::GetAtt': [lambda.Properties.LoggingConfig.LogGroup.Ref, 'Arn'] },
+      });
+    }
+  });
+
+  it('runs in no public subnet', () => {
+    for (const { Properties } of lambdas)
+      for (const { Ref } of Properties.VpcConfig?.SubnetIds ?? [])
+        expect(Ref).toMatch(/^NetworkVpc(Private|Isolated)Subnet/);
+  });
+});
+
+describe('a handler function', () => {
+  const props = {
+    description: 'For a test',
+    variables: [],
+    environment: {},
+    timeout: Duration.seconds(3),
+    logRetention: 7,
+  } as const;
+
+  it('is one file, index.js, with a handler', () => {
+    const outdir = mkdtempSync(join(tmpdir(), 'wallet-test-'));
+    try {
+      const app = new App({ outdir });
+      new HandlerFunction(new Stack(app, 'Test'), 'ExportJwks', { ...props, useCase: 'export-jwks' });
+      const [asset] = readdirSync(outdir).filter((name) => name.startsWith('asset.'));
+      expect(readdirSync(join(outdir, asset ?? ''))).toEqual(['index.js']);
+      expect(readFileSync(join(outdir, asset ?? '', 'index.js'), 'utf8')).toMatch(/handler/);
+    } finally {
+      rmSync(outdir, { recursive: true });
+    }
+  });
+
+  it('needs a handler to exist, and names those that do', () => {
+    const stack = new Stack(new App({ outdir: mkdtempSync(join(tmpdir(), 'wallet-test-')) }), 'Test');
+    const make = () => new HandlerFunction(stack, 'Absent', { ...props, useCase: 'mint-money' });
+    expect(make).toThrow(/no lambda\/mint-money\/handler\.ts.*delete-user-group/);
+    rmSync((stack.node.root as App).outdir, { recursive: true });
+  });
+
+  it('does not compile without a value for each variable, or with one more', () => {
+    const complete = (values: ConstructorParameters<typeof HandlerFunction<'A' | 'B'>>[2]['environment']) =>
+      values;
+    // @ts-expect-error B is missing
+    complete({ A: '1' });
+    // @ts-expect-error C is unknown
+    complete({ A: '1', B: '2', C: '3' });
+    expect(complete({ A: '1', B: '2' })).toEqual({ A: '1', B: '2' });
+  });
+});

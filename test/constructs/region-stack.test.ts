@@ -1,0 +1,170 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createApp } from '../../lib/app';
+import { type StackTemplate, synthesizeStacks, temporaryFiles } from '../support/stacks';
+
+const stacks = synthesizeStacks();
+const each = Object.entries(stacks);
+
+/** What receivers, operators and CI rely on: names never change, and none is taken away. */
+const outputs = [
+  'ApiBaseUrl',
+  'DashboardUrl',
+  'WebhookOriginAddress',
+  'WebhookEventsQueueUrl',
+  'TokenSigningKeyArn',
+  'UserActionSigningKeyArn',
+  'DatabaseClusterArn',
+  'OperationsFunctionName',
+  'ServiceLevelAgreement',
+  'Deprecated',
+];
+
+/** What holds state: a changed logical id would make CloudFormation replace it. None is taken away. */
+const state = {
+  everywhere: {
+    WebhookOriginElasticIp: 'AWS::EC2::EIP',
+    DatabaseCluster: 'AWS::RDS::DBCluster',
+    DatabaseKey: 'AWS::KMS::Key',
+    DatabaseMasterSecret: 'AWS::SecretsManager::Secret',
+    AccessTokenSigningKey202611: 'AWS::KMS::Key',
+    UserActionSigningKey202611: 'AWS::KMS::Key',
+    WebhookEventsQueue: 'AWS::SQS::Queue',
+    WebhookEventsDeadLetterQueue: 'AWS::SQS::Queue',
+  },
+  overDataApi: {
+    DatabaseSecretDeleteUserGroup: 'AWS::SecretsManager::Secret',
+    DatabaseSecretRunOperation: 'AWS::SecretsManager::Secret',
+    DatabaseSecretFanOutEvent: 'AWS::SecretsManager::Secret',
+    DatabaseSecretDeliverWebhook: 'AWS::SecretsManager::Secret',
+    DatabaseSecretPurgeExpired: 'AWS::SecretsManager::Secret',
+  },
+};
+
+const statefulTypes = new Set([...Object.values(state.everywhere), ...Object.values(state.overDataApi)]);
+
+describe.each(each)('the stack of %s', (_, stack) => {
+  const { environment } = stack;
+
+  it('has the outputs that others rely on', () => {
+    expect(Object.keys(stack.json.Outputs)).toEqual(expect.arrayContaining(outputs));
+    for (const name of outputs) expect(stack.json.Outputs[name].Description).toEqual(expect.any(String));
+  });
+
+  it('says what it promises', () => {
+    expect(stack.json.Outputs.ServiceLevelAgreement.Value).toBe(
+      environment.serviceLevelAgreement ? 'yes' : 'no',
+    );
+    expect(stack.json.Outputs.Deprecated.Value).toBe(environment.deprecation ? 'true' : 'false');
+    expect(stack.json.Description).toContain(environment.purpose);
+    expect(/deprecated/i.test(stack.json.Description)).toBe(environment.deprecation !== undefined);
+  });
+
+  it('calls what holds state by names that never change', () => {
+    const expected = {
+      ...state.everywhere,
+      ...(environment.databaseAccess === 'data-api' && state.overDataApi),
+    };
+    for (const [logicalId, type] of Object.entries(expected)) expect(stack.get(logicalId).Type).toBe(type);
+  });
+
+  it('gives everything that holds state a name of its own', () => {
+    const hashed = stack.resources.filter(
+      ({ Type, logicalId }) => statefulTypes.has(Type) && /[0-9A-F]{8}$/.test(logicalId),
+    );
+    expect(hashed).toEqual([]);
+  });
+
+  it('keeps addresses, keys and queues when it is deleted', () => {
+    const kept = stack.resources.filter(({ Type }) => /::(EIP|Key|Queue)$/.test(Type));
+    expect(kept.length).toBeGreaterThanOrEqual(6);
+    for (const resource of kept)
+      expect(resource).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
+  });
+
+  it('is protected from deletion where there is a service level agreement', () => {
+    expect(stack.manifest.properties.terminationProtection ?? false).toBe(environment.serviceLevelAgreement);
+  });
+
+  it('is tagged, and so is what it consists of', () => {
+    const tags = {
+      service: 'wallet-infrastructure',
+      environment: environment.name,
+      deprecated: String(environment.deprecation !== undefined),
+    };
+    expect(stack.manifest.properties.tags).toMatchObject(tags);
+    const ofCluster = stack.only('AWS::RDS::DBCluster').Properties.Tags;
+    expect(
+      Object.fromEntries(ofCluster.map(({ Key, Value }: Record<string, string>) => [Key, Value])),
+    ).toMatchObject(tags);
+  });
+
+  it('encrypts its queues, refuses plain connections to them, and keeps messages for 14 days', () => {
+    for (const queue of stack.all('AWS::SQS::Queue')) {
+      expect(queue.Properties).toMatchObject({
+        SqsManagedSseEnabled: true,
+        MessageRetentionPeriod: 1_209_600,
+      });
+      const policy = stack
+        .all('AWS::SQS::QueuePolicy')
+        .find(({ Properties }) =>
+          Properties.Queues.some(({ Ref }: Record<string, string>) => Ref === queue.logicalId),
+        );
+      expect(policy?.Properties.PolicyDocument.Statement).toContainEqual(
+        expect.objectContaining({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
+      );
+    }
+  });
+
+  it('shares nothing with another stack', () => {
+    expect(stack.text).not.toMatch(/Fn::ImportValue|"Export"/);
+    const others = each.filter(([, other]) => other !== stack).map(([, other]) => other.environment);
+    for (const { stackId, region } of others) {
+      expect(stack.text).not.toContain(stackId);
+      expect(stack.text).not.toContain(region);
+    }
+  });
+
+  it('asks no account for anything', () => {
+    expect(stack.manifest.environment).toBe(`aws://unknown-account/${environment.region}`);
+  });
+});
+
+describe('synthesis', () => {
+  it('takes accounts from whoever deploys', () => {
+    const app = createApp({ accounts: { uae: '123456789012' }, validateTemplates: false });
+    const environments = app.node.children.map(
+      (child) => (child as unknown as { environment: string }).environment,
+    );
+    rmSync(app.outdir, { recursive: true });
+    expect(environments).toEqual([
+      'aws://unknown-account/eu-central-1',
+      'aws://123456789012/me-central-1',
+      'aws://unknown-account/eu-west-3',
+    ]);
+  });
+
+  it('leaves no bundle behind', () => {
+    expect(temporaryFiles(`wallet-bundle-${process.pid}-`)).toEqual([]);
+  });
+
+  it('gives the same templates in another process, without account, credentials or network settings', () => {
+    const outdir = mkdtempSync(join(tmpdir(), 'wallet-test-'));
+    try {
+      const { status, stderr } = spawnSync(process.execPath, ['--import', 'tsx', 'bin/app.ts'], {
+        cwd: resolve(__dirname, '../..'),
+        env: { PATH: '/usr/bin:/bin', HOME: outdir, CDK_OUTDIR: outdir, CDK_VALIDATION: 'false' },
+        encoding: 'utf8',
+      });
+      expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+      for (const [, { environment, text }] of each as [string, StackTemplate][])
+        expect(readFileSync(join(outdir, `${environment.stackId}.template.json`), 'utf8')).toBe(text);
+      const manifest = JSON.parse(readFileSync(join(outdir, 'manifest.json'), 'utf8'));
+      expect(manifest.missing).toBeUndefined();
+    } finally {
+      rmSync(outdir, { recursive: true });
+    }
+  });
+});

@@ -1,0 +1,117 @@
+import { environmentLike, type StackTemplate, synthesizeStacks } from '../support/stacks';
+
+const stacks = synthesizeStacks();
+const stackOf = (name: string) => stacks[name] as StackTemplate;
+const hashOf = (stack: StackTemplate | undefined) =>
+  stack?.only('Custom::SchemaMigration').Properties.ContentHash;
+
+describe.each(Object.entries(stacks))('the schema migration of %s', (_, stack) => {
+  const migration = stack.only('Custom::SchemaMigration');
+  const lambda = stack.named('AWS::Lambda::Function', 'SchemaMigrationMigrateSchema');
+
+  it('runs when the database can carry out statements', () => {
+    for (const { logicalId } of stack.all('AWS::RDS::DBInstance'))
+      expect(migration.DependsOn).toContain(logicalId);
+    for (const type of [
+      'AWS::EC2::VPCEndpoint',
+      'AWS::EC2::SecurityGroupIngress',
+      'AWS::EC2::SecurityGroupEgress',
+    ])
+      for (const { logicalId } of stack.all(type)) expect(migration.DependsOn).toContain(logicalId);
+  });
+
+  it('comes before the functions that use the schema', () => {
+    for (const prefix of ['DeleteUserGroup', 'RunOperation'])
+      expect(stack.named('AWS::Lambda::Function', prefix).DependsOn).toContain(migration.logicalId);
+  });
+
+  it('cannot hang a deployment: the function ends first, then the framework, and CloudFormation waits no longer', () => {
+    const framework = stack.named('AWS::Lambda::Function', 'SchemaMigrationProvider');
+    expect(lambda.Properties.Timeout).toBeLessThan(framework.Properties.Timeout);
+    expect(framework.Properties.Timeout).toBeLessThanOrEqual(Number(migration.Properties.ServiceTimeout));
+    expect(Number(migration.Properties.ServiceTimeout)).toBeLessThan(3600);
+  });
+
+  it('gets the variables that its function reads', () => {
+    const { Variables } = lambda.Properties.Environment;
+    expect(Variables).toMatchObject({
+      DATABASE_NAME: 'wallet',
+      DATABASE_MASTER_SECRET_ARN: { Ref: 'DatabaseMasterSecret' },
+    });
+    expect(Variables.DATABASE_ROLE_SECRETS).toBeDefined();
+  });
+
+  it('runs again only for a change of what it does', () => {
+    expect(hashOf(stack)).toMatch(/^[0-9a-f]{64}$/);
+    expect(migration.Properties).toEqual({
+      ServiceToken: expect.anything(),
+      ServiceTimeout: expect.anything(),
+      ContentHash: hashOf(stack),
+    });
+  });
+});
+
+describe('the content hash', () => {
+  it('is the same wherever roles sign in alike', () => {
+    expect(hashOf(stackOf('eu'))).toBe(hashOf(stackOf('staging')));
+  });
+
+  it('changes when roles begin to sign in otherwise', () => {
+    const { eu } = synthesizeStacks([environmentLike('eu', { databaseAccess: 'direct' })]);
+    expect(hashOf(eu)).toBe(hashOf(stackOf('uae')));
+    expect(hashOf(eu)).not.toBe(hashOf(stackOf('eu')));
+  });
+});
+
+describe('with direct access', () => {
+  const stack = stackOf('uae');
+  const lambda = stack.named('AWS::Lambda::Function', 'SchemaMigrationMigrateSchema');
+
+  it('runs in the isolated subnets', () => {
+    for (const { Ref } of lambda.Properties.VpcConfig.SubnetIds)
+      expect(Ref).toMatch(/^NetworkVpcIsolatedSubnet/);
+  });
+
+  it('reads the password through an endpoint in one subnet that admits it alone', () => {
+    const endpoint = stack.only('AWS::EC2::VPCEndpoint').Properties;
+    expect(endpoint).toMatchObject({
+      ServiceName: 'com.amazonaws.me-central-1.secretsmanager',
+      VpcEndpointType: 'Interface',
+      PrivateDnsEnabled: true,
+      SubnetIds: [{ Ref: expect.stringMatching(/^NetworkVpcIsolatedSubnet1Subnet/) }],
+    });
+    const group = endpoint.SecurityGroupIds[0]['Fn::GetAtt'][0];
+    const admitted = stack
+      .all('AWS::EC2::SecurityGroupIngress')
+      .filter(({ Properties }) => Properties.GroupId['Fn::GetAtt'][0] === group)
+      .map(({ Properties }) => Properties.SourceSecurityGroupId['Fn::GetAtt'][0]);
+    expect(admitted).toEqual([
+      stack.named('AWS::EC2::SecurityGroup', 'SchemaMigrationSecurityGroup').logicalId,
+    ]);
+    expect(lambda.Properties.VpcConfig.SecurityGroupIds).toContainEqual({
+      'Fn::GetAtt': [admitted[0], 'GroupId'],
+    });
+  });
+});
+
+describe('over the Data API', () => {
+  const stack = stackOf('eu');
+
+  it('needs no endpoint and no VPC', () => {
+    expect(stack.all('AWS::EC2::VPCEndpoint')).toEqual([]);
+    expect(
+      stack.named('AWS::Lambda::Function', 'SchemaMigrationMigrateSchema').Properties.VpcConfig,
+    ).toBeUndefined();
+  });
+
+  it('may read every role’s password, to set it', () => {
+    const lambda = stack.named('AWS::Lambda::Function', 'SchemaMigrationMigrateSchema');
+    const read = stack
+      .statementsOf(lambda)
+      .filter(({ Action }) => [Action].flat().includes('secretsmanager:GetSecretValue'))
+      .flatMap(({ Resource }) => Resource)
+      .map(({ Ref }) => Ref);
+    const secrets = stack.all('AWS::SecretsManager::Secret').map(({ logicalId }) => logicalId);
+    expect(read.sort()).toEqual(secrets.sort());
+  });
+});
