@@ -53,6 +53,9 @@ export async function startPostmaster(options: PostmasterOptions): Promise<Postm
   const watcher = watch(child.pid, options);
   child.once('exit', () => watcher.kill('SIGKILL'));
   await accepting(child, options);
+  // A process that forgets to stop PostgreSQL still comes to its end; then the watcher acts.
+  child.unref();
+  (child.stderr as Socket).unref();
   return { pid: child.pid, child };
 }
 
@@ -148,6 +151,7 @@ export async function killPostmaster({ child, pid }: Postmaster): Promise<void> 
 const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
 
 async function ended(child: ChildProcess): Promise<void> {
+  child.ref();
   if (!hasEnded(child)) await new Promise((resolve) => child.once('exit', resolve));
 }
 

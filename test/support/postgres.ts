@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Postgres, removePostgres, startPostgres as startIn } from '../../lib/local/postgres';
@@ -7,10 +7,16 @@ export interface TestPostgres extends Postgres {
   readonly database: 'postgres';
 }
 
-/** A new, empty PostgreSQL 17 in a temporary folder. `stop` removes all of it. It takes about half a second. */
-export async function startPostgres(): Promise<TestPostgres> {
+/**
+ * A new, empty PostgreSQL 17 in a temporary folder. `stop` removes all of it. It takes about half a second.
+ *
+ * @param options `durable`: whether what is committed survives a crash. Off by default: it is faster.
+ */
+export async function startPostgres({ durable = false } = {}): Promise<TestPostgres> {
   const directory = await mkdtemp(join(tmpdir(), 'wallet-test-'));
-  const postgres = await startIn({ directory, durable: false }).catch(async (error) => {
+  // PostgreSQL's account, which is not root's, must get to its data.
+  await chmod(directory, 0o711);
+  const postgres = await startIn({ directory, durable }).catch(async (error) => {
     await rm(directory, { recursive: true, force: true });
     throw error;
   });

@@ -1,0 +1,280 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Signer } from '@aws-sdk/rds-signer';
+import { Client, type ClientConfig } from 'pg';
+import { type LocalCertificate, localCertificate } from '../../lib/local/certificates';
+import { type DatabaseEndpoint, startDatabaseEndpoint } from '../../lib/local/database-endpoint';
+import { startPostgres, type TestPostgres } from '../support/postgres';
+
+const region = 'me-central-1';
+const credentials = {
+  accessKeyId: 'LOCALKEY',
+  secretAccessKey: 'local-secret',
+  sessionToken: 'local/session+token==',
+};
+
+let directory: string;
+let certificate: LocalCertificate;
+let postgres: TestPostgres;
+let endpoint: DatabaseEndpoint;
+let now: Date | undefined;
+const refusals: string[] = [];
+const clients: Client[] = [];
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'wallet-test-'));
+  [postgres, certificate] = await Promise.all([startPostgres(), localCertificate({ directory })]);
+  endpoint = await startDatabaseEndpoint({
+    postgres,
+    certificate,
+    region,
+    credentials,
+    clock: () => now ?? new Date(),
+    onRefusal: (reason) => refusals.push(reason),
+  });
+  await asAdministrator(`
+    create role rds_iam nologin;
+    create role handlers nologin in role rds_iam;
+    create role delete_user_group login in role handlers password 'unused';
+    create role without_login nologin in role rds_iam;
+    create role by_password login password 'correct';
+    create role master login createrole createdb password 'correct horse';`);
+});
+
+afterEach(async () => {
+  now = undefined;
+  refusals.length = 0;
+  await Promise.all(clients.splice(0).map((client) => client.end().catch(() => undefined)));
+});
+
+afterAll(async () => {
+  await endpoint?.close();
+  await postgres?.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+describe('a member of rds_iam', () => {
+  test('signs in with a token of the SDK, over verified TLS, as itself', async () => {
+    const client = await signIn({ user: 'delete_user_group', password: await token() });
+    const { rows } = await client.query('select current_user as user, current_database() as database');
+    expect(rows).toEqual([{ user: 'delete_user_group', database: 'postgres' }]);
+  });
+
+  test.each<[string, () => Promise<string>, string]>([
+    ['of another user', () => token({ username: 'by_password' }), 'for another database user'],
+    ['of another region', () => token({ region: 'eu-central-1' }), 'region or service is another'],
+    ['for another port', () => token({ port: 1 }), 'for another host or port'],
+    ['for another host', () => token({ hostname: 'example.com' }), 'for another host or port'],
+    [
+      'of another access key',
+      () => token({ credentials: { ...credentials, accessKeyId: 'X' } }),
+      'access key',
+    ],
+    [
+      'of another secret',
+      () => token({ credentials: { ...credentials, secretAccessKey: 'X' } }),
+      'signature is wrong',
+    ],
+    [
+      'of another session',
+      () => token({ credentials: { ...credentials, sessionToken: 'X' } }),
+      'session token',
+    ],
+    [
+      'with a longer life',
+      async () => (await token()).replace('Expires=900', 'Expires=9000'),
+      'not 15 minutes',
+    ],
+    ['with a parameter more', async () => `${await token()}&X=1`, 'signature is wrong'],
+    ['with a user given twice', async () => `${await token()}&DBUser=delete_user_group`, 'given twice'],
+    [
+      'with another service',
+      async () => (await token()).replace('rds-db', 'rds'),
+      'region or service is another',
+    ],
+    ['with one digit changed', async () => changeOneDigit(await token()), 'signature is wrong'],
+    ['that is a password', async () => 'unused', 'for another host or port'],
+    ['that is no address', async () => 'localhost:x/?', 'not a presigned request'],
+  ])('is refused with a token %s', async (_, made, reason) => {
+    await expect(signIn({ user: 'delete_user_group', password: await made() })).rejects.toMatchObject({
+      code: '28000',
+      message: 'PAM authentication failed for user "delete_user_group"',
+    });
+    expect(refusals).toEqual([expect.stringContaining(reason)]);
+  });
+
+  test.each([
+    ['901 s ago', 901, 'has expired'],
+    ['six minutes ahead', -360, 'in the future'],
+  ])('is refused with a token made %s', async (_, seconds, reason) => {
+    const password = await token();
+    now = new Date(Date.now() + seconds * 1000);
+    await expect(signIn({ user: 'delete_user_group', password })).rejects.toMatchObject({ code: '28000' });
+    expect(refusals).toEqual([expect.stringContaining(reason)]);
+  });
+
+  test('is accepted with a token made 899 s ago', async () => {
+    const password = await token();
+    now = new Date(Date.now() + 899_000);
+    await signIn({ user: 'delete_user_group', password });
+  });
+
+  test('is refused by PostgreSQL itself when it may not sign in', async () => {
+    const password = await token({ username: 'without_login' });
+    await expect(signIn({ user: 'without_login', password })).rejects.toThrow('is not permitted to log in');
+  });
+});
+
+describe('any other role', () => {
+  test('signs in with its password', async () => {
+    const client = await signIn({ user: 'master', password: 'correct horse' });
+    expect((await client.query('select current_user as user')).rows).toEqual([{ user: 'master' }]);
+  });
+
+  test.each<[string, string, () => Promise<string>]>([
+    ['another password', 'master', async () => 'wrong'],
+    ['an empty password', 'master', async () => ''],
+    ['a good token', 'by_password', () => token({ username: 'by_password' })],
+    ['a name nobody has', 'nobody', async () => 'correct'],
+  ])('is refused with %s', async (_, user, password) => {
+    await expect(signIn({ user, password: await password() })).rejects.toMatchObject({ code: '28P01' });
+  });
+
+  test('is told of a database that does not exist', async () => {
+    await expect(
+      signIn({ user: 'master', password: 'correct horse', database: 'none' }),
+    ).rejects.toMatchObject({
+      code: '3D000',
+    });
+  });
+});
+
+test('a connection without TLS is refused', async () => {
+  await expect(signIn({ user: 'master', password: 'correct horse', ssl: false })).rejects.toMatchObject({
+    code: '28000',
+    message: expect.stringContaining('no encryption'),
+  });
+});
+
+test('a client that does not trust the authority does not connect', async () => {
+  await expect(signIn({ user: 'master', password: 'correct horse', ssl: true })).rejects.toThrow('verify');
+});
+
+test('an older TLS than 1.2 is refused', async () => {
+  const old = { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
+  const ssl = { ca: certificate.ca, ...old };
+  await expect(signIn({ user: 'master', password: 'correct horse', ssl })).rejects.toThrow(
+    'protocol version',
+  );
+});
+
+const sslRequest = [0, 0, 0, 8, 4, 210, 22, 47];
+test.each<[string, Buffer]>([
+  ['something else than PostgreSQL', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
+  ['words slipped in before the handshake', Buffer.from([...sslRequest, 1, 2, 3])],
+  ['an opening of 2 GB', Buffer.from([127, 255, 255, 255, 0, 3, 0, 0])],
+])('a connection that says %s is closed without an answer', async (_, bytes) => {
+  const socket = connect(endpoint.port, '127.0.0.1', () => socket.write(bytes));
+  const received: Buffer[] = [];
+  socket.on('data', (chunk) => received.push(chunk)).on('error', () => undefined);
+  await new Promise((resolve) => socket.on('close', resolve));
+  expect(Buffer.concat(received).toString()).toBe('');
+});
+
+test('a connection that ends within its opening is closed', async () => {
+  const socket = connect(endpoint.port, '127.0.0.1', () => socket.end(Buffer.from(sslRequest.slice(0, 5))));
+  socket.resume();
+  await new Promise((resolve) => socket.on('close', resolve));
+});
+
+test('large statements and results pass whole, both ways', async () => {
+  const client = await signIn({ user: 'delete_user_group', password: await token() });
+  const text = 'ä'.repeat(8 * 1024 * 1024);
+  const { rows } = await client.query('select $1::text as text, md5($1) as md5', [text]);
+  expect(rows[0].text === text).toBe(true);
+});
+
+test('a running statement can be cancelled', async () => {
+  const client = await signIn({ user: 'delete_user_group', password: await token() });
+  const sleeping = client.query('select pg_sleep(20)');
+  const keys = client as unknown as { processID: number; secretKey: number };
+  const request = Buffer.alloc(16);
+  for (const [at, value] of [16, 80877102, keys.processID, keys.secretKey].entries()) {
+    request.writeInt32BE(value, at * 4);
+  }
+  const socket = connect(endpoint.port, '127.0.0.1', () => socket.write(request)).resume();
+  await expect(sleeping).rejects.toMatchObject({ code: '57014' });
+  await new Promise((resolve) => socket.on('close', resolve));
+});
+
+test('a client that goes takes its connection to PostgreSQL with it', async () => {
+  const client = await signIn({ user: 'delete_user_group', password: await token() });
+  await client.end();
+  const count = `select count(*)::int as count from pg_stat_activity where usename = 'delete_user_group'`;
+  while ((await asAdministrator(count)).rows[0].count > 0)
+    await new Promise((resolve) => setTimeout(resolve, 10));
+});
+
+test('when PostgreSQL crashes, statements under way fail, and new connections work once it is back', async () => {
+  const client = await signIn({ user: 'delete_user_group', password: await token() });
+  const failed = expect(client.query('select pg_sleep(20)')).rejects.toThrow('terminated unexpectedly');
+  await postgres.kill();
+  await failed;
+  await expect(signIn({ user: 'delete_user_group', password: await token() })).rejects.toThrow('terminated');
+  await postgres.restart();
+  await signIn({ user: 'delete_user_group', password: await token() });
+});
+
+test('closing ends the connections', async () => {
+  const another = await startDatabaseEndpoint({ postgres, certificate, region, credentials });
+  const password = await token({ port: another.port });
+  const client = await signIn({ user: 'delete_user_group', password, port: another.port });
+  const ended = new Promise((resolve) => client.once('end', resolve));
+  await another.close();
+  await ended;
+  await expect(signIn({ user: 'master', password: 'x', port: another.port })).rejects.toMatchObject({
+    code: 'ECONNREFUSED',
+  });
+});
+
+async function signIn(config: ClientConfig): Promise<Client> {
+  const client = new Client({
+    host: endpoint.host,
+    port: endpoint.port,
+    database: 'postgres',
+    ssl: { ca: certificate.ca },
+    ...config,
+  });
+  client.on('error', () => undefined);
+  await client.connect();
+  clients.push(client);
+  return client;
+}
+
+function token(different: Partial<ConstructorParameters<typeof Signer>[0]> = {}): Promise<string> {
+  return new Signer({
+    hostname: endpoint.host,
+    port: endpoint.port,
+    region,
+    username: 'delete_user_group',
+    credentials,
+    ...different,
+  }).getAuthToken();
+}
+
+function changeOneDigit(signed: string): string {
+  return signed.replace(/(?<=X-Amz-Signature=)./, (digit) => (digit === '0' ? '1' : '0'));
+}
+
+async function asAdministrator(sql: string) {
+  const { socketDirectory: host, port, superuser: user, database } = postgres;
+  const client = new Client({ host, port, user, database });
+  await client.connect();
+  try {
+    return await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
