@@ -1,7 +1,8 @@
-import { Client, DatabaseError } from 'pg';
+import { DatabaseError, Pool, type PoolClient } from 'pg';
 import { type Database, StatementRefused, type TransactionalDatabase } from '../../lambda/database/database';
 import { type DatabaseRole, databaseRoles } from '../../lambda/database/environment';
 import { migrations } from '../../lambda/database/migrations';
+import type { Statement } from '../../lambda/database/sql';
 import { migrateSchema } from '../../lambda/migrate-schema/migrate-schema';
 import { ok } from '../../lambda/shared/result';
 import { startPostgres } from './postgres';
@@ -11,7 +12,7 @@ export interface MigratedDatabase {
   /** Signed in as the schema's owner. */
   readonly owner: Database;
   /** Signed in as a function's role. */
-  as(role: DatabaseRole): Promise<Database>;
+  as(role: DatabaseRole): Database;
   stop(): Promise<void>;
 }
 
@@ -19,15 +20,16 @@ const password = 'test';
 
 export async function startMigratedDatabase(): Promise<MigratedDatabase> {
   const postgres = await startPostgres();
-  const clients: Client[] = [];
-  const signIn = async (user: string, secret: string) => {
+  const pools: Pool[] = [];
+  const signIn = (user: string, secret: string) => {
     const { host, port, database } = postgres;
-    const client = new Client({ host, port, database, user, password: secret });
-    await client.connect();
-    clients.push(client);
-    return connect(client);
+    const pool = new Pool({ host, port, database, user, password: secret, max: 4 });
+    // A pool that has ended may still hear of PostgreSQL's end.
+    pool.on('error', () => undefined);
+    pools.push(pool);
+    return connect(pool);
   };
-  const owner = await signIn(postgres.superuser, postgres.password);
+  const owner = signIn(postgres.superuser, postgres.password);
   const migrated = await migrateSchema(
     owner,
     migrations,
@@ -39,29 +41,35 @@ export async function startMigratedDatabase(): Promise<MigratedDatabase> {
     owner,
     as: (role) => signIn(role, password),
     async stop() {
-      await Promise.all(clients.map((client) => client.end()));
+      await Promise.all(pools.map((pool) => pool.end()));
       await postgres.stop();
     },
   };
 }
 
-function connect(client: Client): TransactionalDatabase {
-  const execute: Database['execute'] = async ({ text, values }) => {
-    try {
-      const rendered = text.reduce((statement, part, index) => `${statement}$${index}${part}`);
-      return ok((await client.query(rendered, [...values])).rows);
-    } catch (error) {
-      if (error instanceof DatabaseError) throw new StatementRefused(error.code ?? '', error.message);
-      throw error;
-    }
-  };
+function connect(pool: Pool): TransactionalDatabase {
   return {
-    execute,
+    execute: (statement) => run(pool, statement),
     async transaction(work) {
-      await client.query('begin');
-      const outcome = await work({ execute });
-      await client.query(outcome.ok ? 'commit' : 'rollback');
-      return outcome;
+      const client = await pool.connect();
+      try {
+        await client.query('begin');
+        const outcome = await work({ execute: (statement) => run(client, statement) });
+        await client.query(outcome.ok ? 'commit' : 'rollback');
+        return outcome;
+      } finally {
+        client.release();
+      }
     },
   };
+}
+
+async function run(client: Pool | PoolClient, { text, values }: Statement): ReturnType<Database['execute']> {
+  try {
+    const rendered = text.reduce((statement, part, index) => `${statement}$${index}${part}`);
+    return ok((await client.query(rendered, [...values])).rows);
+  } catch (error) {
+    if (error instanceof DatabaseError) throw new StatementRefused(error.code ?? '', error.message);
+    throw error;
+  }
 }

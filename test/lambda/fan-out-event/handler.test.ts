@@ -1,0 +1,187 @@
+import type { Database } from '../../../lambda/database/database';
+import type { Dependencies } from '../../../lambda/fan-out-event/dependencies';
+import { createHandler } from '../../../lambda/fan-out-event/handler';
+import { createSubscriptions } from '../../../lambda/fan-out-event/subscriptions-table';
+import { fail } from '../../../lambda/shared/result';
+import { deliveryId, parseDelivery } from '../../../lambda/webhooks/delivery';
+import { createQueue } from '../../../lambda/webhooks/queue';
+import { recordLog } from '../../support/log';
+import { type MigratedDatabase, startMigratedDatabase } from '../../support/migrated-database';
+import { startTestQueues, type TestQueue, type TestQueues } from '../../support/sqs';
+import { addOrganization, addWebhook, disableWebhook, eventText } from '../../support/webhooks';
+
+const log = recordLog();
+let database: MigratedDatabase;
+let functionsDatabase: Database;
+let queues: TestQueues;
+let events: TestQueue;
+let deliveries: TestQueue;
+let deadLetters: TestQueue;
+let organizationId: string;
+
+beforeAll(async () => {
+  [database, queues] = await Promise.all([startMigratedDatabase(), startTestQueues()]);
+  functionsDatabase = database.as('fan_out_event');
+});
+beforeEach(async () => {
+  log.clear();
+  [events, deliveries, deadLetters] = await Promise.all([queues.create(), queues.create(), queues.create()]);
+  organizationId = await addOrganization(database.owner);
+});
+afterAll(() => Promise.all([database.stop(), queues.stop()]));
+
+const queue = (url: string) => createQueue({ sqs: queues.sqs, url });
+const gone = 'http://127.0.0.1:1/000000000000/gone';
+
+async function fanOut(change: Partial<Dependencies> = {}) {
+  const handler = createHandler({
+    ports: { subscriptions: createSubscriptions(functionsDatabase), deliveries: queue(deliveries.url) },
+    events: queue(events.url),
+    deadLetters: queue(deadLetters.url),
+    log,
+    random: () => 0.5,
+    ...change,
+  });
+  const Records = await events.receive();
+  const { batchItemFailures } = await handler({ Records });
+  return {
+    received: Records.length,
+    waiting: Records.filter(({ messageId }) =>
+      batchItemFailures.some(({ itemIdentifier }) => itemIdentifier === messageId),
+    ).map(({ body }) => body),
+  };
+}
+
+async function delivered() {
+  const records = await deliveries.receive();
+  return records.map(({ body }) => {
+    const delivery = parseDelivery(body);
+    if (!delivery.ok) throw new Error(delivery.error);
+    return delivery.value;
+  });
+}
+
+it("makes one delivery for each of the organization's enabled webhooks that want the kind, and no other", async () => {
+  const { owner } = database;
+  const all = await addWebhook(owner, organizationId);
+  const one = await addWebhook(owner, organizationId, { kinds: ['wallet.created', 'key.created'] });
+  await addWebhook(owner, organizationId, { kinds: ['key.created'] });
+  await disableWebhook(owner, await addWebhook(owner, organizationId));
+  await addWebhook(owner, await addOrganization(owner));
+  const text = eventText(organizationId, 'ev-1');
+  await events.send(text);
+
+  expect(await fanOut()).toEqual({ received: 1, waiting: [] });
+  const made = await delivered();
+  expect(made.map(({ webhookId }) => webhookId).sort()).toEqual([all, one].sort());
+  for (const delivery of made) {
+    expect(delivery).toMatchObject({
+      deliveryId: deliveryId('ev-1', delivery.webhookId),
+      eventId: 'ev-1',
+      body: text,
+    });
+    expect(Math.abs(Date.now() - delivery.acceptedAt)).toBeLessThan(5_000);
+  }
+});
+
+it('is content with an event that nobody wants', async () => {
+  await events.send(eventText(organizationId, 'ev-1'));
+  expect(await fanOut()).toEqual({ received: 1, waiting: [] });
+  expect(await delivered()).toEqual([]);
+});
+
+it('gives the same ids when it is repeated', async () => {
+  await addWebhook(database.owner, organizationId);
+  await events.send(eventText(organizationId, 'ev-1'));
+  await events.send(eventText(organizationId, 'ev-1'));
+  await fanOut();
+  const [first, second] = await delivered();
+  expect(second?.deliveryId).toBe(first?.deliveryId);
+});
+
+it('makes more deliveries than fit one request, of bodies that take many', async () => {
+  const webhookIds = await Promise.all(
+    Array.from({ length: 23 }, () => addWebhook(database.owner, organizationId)),
+  );
+  const text = JSON.stringify({ ...JSON.parse(eventText(organizationId, 'ev-1')), data: '"'.repeat(30_000) });
+  await events.send(text);
+  expect((await fanOut()).waiting).toEqual([]);
+  const seen = [...(await delivered()), ...(await delivered()), ...(await delivered())];
+  expect(seen.map(({ webhookId }) => webhookId).sort()).toEqual(webhookIds.sort());
+  expect(new Set(seen.map(({ body }) => body))).toEqual(new Set([text]));
+});
+
+it('sets aside an event that does not parse, at once and with the reason, and goes on with the others', async () => {
+  await addWebhook(database.owner, organizationId);
+  await events.send('{"id":1}');
+  await events.send(eventText(organizationId, 'ev-1'));
+
+  expect(await fanOut()).toEqual({ received: 2, waiting: [] });
+  const [refused, ...others] = await deadLetters.receive();
+  expect(others).toEqual([]);
+  expect(refused?.body).toBe('{"id":1}');
+  expect(refused?.messageAttributes.Reason?.stringValue).toBe(
+    'The event lacks: organizationId, kind, date, data.',
+  );
+  expect(await delivered()).toHaveLength(1);
+});
+
+describe('lets an event wait when', () => {
+  beforeEach(async () => {
+    await addWebhook(database.owner, organizationId);
+    await events.send(eventText(organizationId, 'ev-1'));
+  });
+
+  it.each<[string, () => Partial<Dependencies>]>([
+    [
+      'the database is away',
+      () => ({
+        ports: {
+          subscriptions: {
+            wanting: async () => fail({ kind: 'database_unavailable', reason: 'timeout' }),
+          },
+          deliveries: queue(deliveries.url),
+        },
+      }),
+    ],
+    [
+      'the delivery queue is away',
+      () => ({ ports: { subscriptions: createSubscriptions(functionsDatabase), deliveries: queue(gone) } }),
+    ],
+    [
+      'a bug throws',
+      () => ({
+        ports: {
+          subscriptions: { wanting: () => Promise.reject(new Error('bug')) },
+          deliveries: queue(deliveries.url),
+        },
+      }),
+    ],
+  ])('%s, hidden for some seconds', async (_name, change) => {
+    expect((await fanOut(change())).waiting).toHaveLength(1);
+    expect(await events.count()).toEqual({ visible: 0, hidden: 1, delayed: 0 });
+    expect(await deadLetters.count()).toEqual({ visible: 0, hidden: 0, delayed: 0 });
+    expect(log.lines).toContainEqual(expect.objectContaining({ logCode: 'EVENT_WAITS' }));
+  });
+
+  it('the dead-letter queue is away, instead of losing what does not parse', async () => {
+    await events.send('not an event');
+    expect((await fanOut({ deadLetters: queue(gone) })).waiting).toEqual(['not an event']);
+  });
+});
+
+it('logs ids and counts, and nothing of the event', async () => {
+  await addWebhook(database.owner, organizationId);
+  await events.send(eventText(organizationId, 'ev-1'));
+  await fanOut();
+  expect(log.lines).toEqual([
+    {
+      message: 'Event fanned out',
+      logCode: 'EVENT_FANNED_OUT',
+      eventId: 'ev-1',
+      organizationId,
+      kind: 'wallet.created',
+      deliveries: 1,
+    },
+  ]);
+});
