@@ -18,6 +18,8 @@ export interface QueueServer {
   readonly url: string;
   /** @throws Error with SQS's own reason when it refuses the queue */
   createQueue(options: QueueOptions): Promise<Queue>;
+  /** The URL of the queue with this ARN, whether it exists or not. */
+  urlOf(queueArn: string): string;
   stop(): Promise<void>;
 }
 
@@ -72,6 +74,7 @@ export async function startQueues(options: { readonly port?: number } = {}): Pro
       });
       return { url: answer.QueueUrl, arn: queueArn(name, region) };
     },
+    urlOf: (arn) => `${url}/${arn.split(':').slice(4).join('/')}`,
     stop: () => app.close(),
   };
 }

@@ -123,7 +123,7 @@ function beginOf(pid: number): string | undefined {
 
 function fromPs(pid: number): string | undefined {
   try {
-    const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
+    const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
     return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], {
       encoding: 'utf8',
       env,

@@ -1,0 +1,14 @@
+import { resolve } from 'node:path';
+import { runLocalCommand } from '../lib/local/command';
+import { createTerminal } from '../lib/operations/terminal';
+
+void runLocalCommand(process.argv.slice(2), {
+  terminal: createTerminal(process.stdout, process.stderr),
+  projectRoot: resolve(__dirname, '..'),
+  onSignal: (listener) => {
+    // SIGHUP: the terminal was closed.
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, listener);
+  },
+}).then((exitCode) => {
+  process.exitCode = exitCode;
+});

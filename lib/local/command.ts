@@ -1,0 +1,138 @@
+import { resolve } from 'node:path';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import type { Environment } from '../environment';
+import { environments as table } from '../environments';
+import type { Terminal } from '../operations/terminal';
+import { deletionCommand, summary } from './banner';
+import { seedDemonstration } from './demonstration';
+import { type RunningEnvironments, startEnvironments } from './start';
+import { stateFolder } from './state';
+
+export interface CommandSurroundings {
+  readonly terminal: Terminal;
+  /** The folder of `package.json`. */
+  readonly projectRoot: string;
+  /** Registers what is to be called when somebody wants the command to end. */
+  onSignal(listener: () => void): void;
+}
+
+interface Options {
+  readonly port: Readonly<Record<string, number>>;
+  readonly state?: string;
+  readonly fresh?: true;
+  readonly environment?: readonly Environment[];
+}
+
+const names = table.map(({ name }) => name).join(', ');
+const ports = table.map(({ name, localPort }) => `${name} ${localPort}`).join(', ');
+
+/**
+ * `npm start`: runs environments on this machine until it is told to stop. Results go to stdout, steps and problems to
+ * stderr.
+ *
+ * @returns the exit code: 0 (stopped as told), 1 (it failed), 2 (used wrongly)
+ */
+export async function runLocalCommand(
+  args: readonly string[],
+  surroundings: CommandSurroundings,
+): Promise<number> {
+  const { terminal } = surroundings;
+  let exitCode = 0;
+  const program = new Command('npm start --')
+    .description('Runs the environments on this machine, from the templates of their stacks, until Ctrl-C.')
+    .option('--environment <name>', `run only this one (may be given again): ${names}`, oneMoreEnvironment)
+    .option(
+      '--port <name=port>',
+      `another port (may be given again; 0: any free one) than: ${ports}`,
+      oneMorePort,
+      {},
+    )
+    .option('--state <folder>', 'where data, logs and addresses are kept (default: .local)')
+    .option('--fresh', 'remove the data of earlier runs first')
+    .configureOutput({
+      writeOut: (text) => terminal.result(text.trimEnd()),
+      writeErr: (text) => terminal.note(text.trimEnd()),
+    })
+    .exitOverride()
+    .action(async (options: Options) => {
+      exitCode = await run(options, surroundings);
+    });
+  try {
+    await program.parseAsync([...args], { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    throw error;
+  }
+}
+
+async function run(
+  options: Options,
+  { terminal, projectRoot, onSignal }: CommandSurroundings,
+): Promise<number> {
+  const begun = performance.now();
+  const seconds = () => `${((performance.now() - begun) / 1_000).toFixed(1)} s`;
+  const interruption = new AbortController();
+  const interrupted = new Promise<void>((wanted) => {
+    onSignal(() => {
+      if (!interruption.signal.aborted) terminal.note('Stopping…');
+      interruption.abort();
+      wanted();
+    });
+  });
+  const state = stateFolder(resolve(projectRoot, options.state ?? '.local'));
+  let running: RunningEnvironments;
+  try {
+    running = await startEnvironments({
+      state,
+      environments: options.environment ?? table,
+      ports: options.port,
+      fresh: options.fresh ?? false,
+      signal: interruption.signal,
+      onStep: (step) => terminal.note(`${seconds().padStart(6)}  ${step}`),
+      onProblem: (line) => terminal.note(terminal.alarm(line)),
+    });
+  } catch (error) {
+    if (interruption.signal.aborted) return 0;
+    terminal.note(terminal.alarm(`error: ${describe(error)}`));
+    return 1;
+  }
+  const [first] = running.regions;
+  const demonstration = first && (await seedDemonstration(first));
+  terminal.note(`${seconds().padStart(6)}  ready`);
+  terminal.result(`\n${summary(running.regions, terminal.bold)}\n`);
+  if (first && demonstration) {
+    const command = deletionCommand(first, demonstration, { projectRoot, outputsFile: state.outputsFile });
+    terminal.result(`Delete a user group, in another terminal:\n\n${command}\n`);
+  }
+  terminal.result('Ctrl-C stops everything.');
+  await interrupted;
+  await running.stop();
+  return 0;
+}
+
+/** Errors with a name of their own are told by their message; others are bugs, whose place matters. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return error.constructor === Error || error.name !== 'Error'
+    ? error.message
+    : (error.stack ?? error.message);
+}
+
+function oneMoreEnvironment(name: string, earlier: readonly Environment[] = []): readonly Environment[] {
+  return [...earlier, known(name)];
+}
+
+function oneMorePort(text: string, earlier: Readonly<Record<string, number>>): Record<string, number> {
+  const [, name, digits] = /^([^=]+)=(\d{1,5})$/.exec(text) ?? [];
+  const port = Number(digits);
+  if (name === undefined || port > 65_535)
+    throw new InvalidArgumentError('Give it as NAME=PORT, such as eu=9001.');
+  return { ...earlier, [known(name).name]: port };
+}
+
+function known(name: string): Environment {
+  const environment = table.find((candidate) => candidate.name === name);
+  if (!environment) throw new InvalidArgumentError(`There is no environment "${name}". Choose of: ${names}.`);
+  return environment;
+}

@@ -1,0 +1,207 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Environment } from '../environment';
+import { type ApiGateway, readRestApi, startApiGateway } from './api-gateway';
+import type { Stack } from './assembly';
+import type { LocalCertificate } from './certificates';
+import { Cleanup } from './cleanup';
+import { type CustomResources, openCustomResources } from './custom-resources';
+import { type EventSource, startEventSource } from './event-sources';
+import { openFunctionLogs } from './function-log';
+import { LOCAL_ACCOUNT_ID } from './function-runtime';
+import type { Postgres } from './postgres';
+import { provisionDatabaseCluster } from './resources/database-cluster';
+import { eventSourceMapping } from './resources/event-source-mapping';
+import { createFunctions, type Functions } from './resources/function';
+import { provisionKey } from './resources/key';
+import { arn } from './resources/names';
+import { provisionQueue } from './resources/queue';
+import { openSecrets } from './resources/secrets';
+import { unmade } from './resources/unmade';
+import { functionCredentials, type Services } from './services';
+import { type DeployedStack, deployStack, type Provision } from './stack-deployment';
+import { type EnvironmentFolder, removeFile } from './state';
+
+export interface RegionOptions {
+  readonly environment: Environment;
+  readonly stack: Stack;
+  readonly folder: EnvironmentFolder;
+  /** Port of the API; 0 takes any free one. */
+  readonly port: number;
+  /** This environment's own, shared with no other. */
+  readonly postgres: Promise<Postgres>;
+  readonly certificate: LocalCertificate;
+  readonly services: Services;
+  /** Gets a line about something that went wrong while the environment runs. */
+  readonly onProblem: (line: string) => void;
+}
+
+/** One environment, running. */
+export interface Region {
+  readonly environment: Environment;
+  readonly baseUrl: string;
+  /** The stack's outputs, with this machine's values. */
+  readonly outputs: Readonly<Record<string, string>>;
+  readonly functions: Pick<Functions, 'find'>;
+  /** Ends its API, giving running requests a second, then its functions and the way to its database. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs one environment from its template.
+ *
+ * @throws whatever keeps a resource from being made; nothing of the environment is left running then
+ */
+export async function startRegion(options: RegionOptions): Promise<Region> {
+  const cleanup = new Cleanup();
+  try {
+    return await start(options, cleanup);
+  } catch (error) {
+    await cleanup.run();
+    throw error;
+  }
+}
+
+async function start(options: RegionOptions, cleanup: Cleanup): Promise<Region> {
+  const { environment, stack, folder, services } = options;
+  const home = { stackName: stack.name, region: stack.region };
+  const logs = openFunctionLogs(folder.logsDirectory, (name, message) =>
+    options.onProblem(`${environment.name}, ${name}: ${message}`),
+  );
+  cleanup.add(() => logs.close());
+  const secrets = openSecrets(home, folder.secretsFile, services.secrets);
+  const functions = createFunctions({
+    ...home,
+    assets: stack.assets,
+    runtimeVariables: { ...functionCredentials, ...services.variables },
+    certificateAuthority: options.certificate.caFile,
+    onLog: logs.write,
+  });
+  cleanup.add(() => functions.stop());
+  services.functions.add(functions);
+
+  const made: Readonly<Record<string, Provision>> = {
+    'AWS::KMS::Key': provisionKey(home, folder.keysDirectory, services.keys),
+    'AWS::SecretsManager::Secret': secrets.provision,
+    'AWS::SecretsManager::SecretTargetAttachment': secrets.provisionAttachment,
+    'AWS::RDS::DBCluster': provisionDatabaseCluster({
+      home,
+      secrets,
+      postgres: options.postgres,
+      certificate: options.certificate,
+      credentials: functionCredentials,
+      register: services.databases.add,
+      onCreated: () => removeFile(folder.customResourcesFile),
+      cleanup,
+    }),
+    'AWS::SQS::Queue': provisionQueue(home, services.queues),
+    'AWS::Lambda::Function': functions.provision,
+  };
+  const custom = onFirstUse(() =>
+    openCustomResources({
+      file: folder.customResourcesFile,
+      stackName: stack.name,
+      stackId: arn(home, 'cloudformation', `stack/${stack.name}/local`),
+    }),
+  );
+  const deployed = await deployStack({
+    stack,
+    secret: secrets.resolve,
+    provisionOf: (type) =>
+      made[type] ??
+      (type.startsWith('Custom::') && !notForThisMachine.has(type)
+        ? provisionCustomResource(custom, functions)
+        : async (request) => unmade(home, request)),
+  });
+
+  const api = await startApi(options, deployed, functions);
+  const sources = startEventSources(options, deployed, functions);
+  cleanup.add(async () => {
+    const stops = sources.map((source) => source.stop());
+    await Promise.all([
+      api.close(),
+      Promise.race([Promise.all(stops), sleep(stopGraceMs, undefined, { ref: false })]),
+    ]);
+  });
+  return {
+    environment,
+    baseUrl: api.url,
+    outputs: { ...deployed.outputs(), ApiBaseUrl: api.url },
+    functions,
+    stop: () => cleanup.run(),
+  };
+}
+
+/** Milliseconds that invocations from queues have to end, as running requests have. */
+const stopGraceMs = 1_000;
+
+/** Custom resources about things that are not made here: the default security group of the VPC. */
+const notForThisMachine = new Set(['Custom::VpcRestrictDefaultSG']);
+
+function provisionCustomResource(custom: () => CustomResources, functions: Functions): Provision {
+  return async ({ logicalId, type, properties }) => {
+    const { ServiceToken, ...own } = properties();
+    const handler = functions.behindServiceToken(String(ServiceToken));
+    const resource = await custom().apply({
+      logicalId,
+      type,
+      properties: own,
+      invoke: (event) => handler.invoke(event),
+    });
+    return { ref: resource.physicalId, attributes: resource.data };
+  };
+}
+
+function startApi(
+  options: RegionOptions,
+  deployed: DeployedStack,
+  functions: Functions,
+): Promise<ApiGateway> {
+  const { template, region } = options.stack;
+  const parts = [...deployed.resources.keys()]
+    .map((id) => [id, template.Resources[id]] as const)
+    .flatMap(([id, resource]) => {
+      if (!resource?.Type.startsWith('AWS::ApiGateway::')) return [];
+      const Properties = deployed.resolver.resolve(resource.Properties ?? {}, `Resources.${id}.Properties`);
+      return [[id, { Type: resource.Type, Properties: Properties as Record<string, unknown> }] as const];
+    });
+  return startApiGateway({
+    port: options.port,
+    restApi: readRestApi(Object.fromEntries(parts), (id) => deployed.resources.get(id)?.ref ?? id),
+    functions: functions.find,
+    region,
+    accountId: LOCAL_ACCOUNT_ID,
+  });
+}
+
+function startEventSources(
+  options: RegionOptions,
+  deployed: DeployedStack,
+  functions: Functions,
+): EventSource[] {
+  const { stack, services } = options;
+  return [...deployed.resources.keys()].flatMap((id) => {
+    const resource = stack.template.Resources[id];
+    if (resource?.Type !== 'AWS::Lambda::EventSourceMapping') return [];
+    const properties = deployed.resolver.resolve(resource.Properties ?? {}, `Resources.${id}.Properties`);
+    const mapping = eventSourceMapping(stack.name, id, properties as Record<string, unknown>);
+    if (!mapping.enabled) return [];
+    const { functionName, ...settings } = mapping;
+    const target = functions.find(functionName);
+    return startEventSource({
+      ...settings,
+      endpoint: services.queues.url,
+      queueUrl: services.queues.urlOf(settings.queueArn),
+      region: stack.region,
+      invoke: (event) => target.invoke(event),
+      onProblem: options.onProblem,
+    });
+  });
+}
+
+function onFirstUse<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
