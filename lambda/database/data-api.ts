@@ -7,6 +7,7 @@ import {
   DatabaseResumingException,
   DatabaseUnavailableException,
   ExecuteStatementCommand,
+  type Field,
   InternalServerErrorException,
   RDSDataClient,
   RollbackTransactionCommand,
@@ -15,7 +16,13 @@ import {
   StatementTimeoutException,
 } from '@aws-sdk/client-rds-data';
 import { fail, ok, type Result } from '../shared/result';
-import { type DatabaseUnavailable, type Row, StatementRefused, type TransactionalDatabase } from './database';
+import {
+  type Column,
+  type DatabaseUnavailable,
+  type Row,
+  StatementRefused,
+  type TransactionalDatabase,
+} from './database';
 import type { Parameter, Statement } from './sql';
 import { isUnavailable } from './sql-state';
 
@@ -64,12 +71,15 @@ export function createDataApiDatabase(
         database: settings.database,
         sql: text,
         parameters,
-        formatRecordsAs: 'JSON',
+        includeResultMetadata: true,
         continueAfterTimeout: settings.continueAfterTimeout,
         transactionId,
       }),
     );
-    return result.formattedRecords ? (JSON.parse(result.formattedRecords) as Row[]) : [];
+    const names = result.columnMetadata?.map(({ label }) => label ?? '') ?? [];
+    return (result.records ?? []).map((fields) =>
+      Object.fromEntries(fields.map((field, index) => [names[index], column(field)])),
+    );
   };
 
   const patiently = <T>(call: () => Promise<T>) =>
@@ -115,6 +125,13 @@ function render({ text, values }: Statement): { text: string; parameters: SqlPar
     text: text.reduce((rendered, part, index) => `${rendered}:p${index}${part}`),
     parameters: values.map((value, index) => ({ name: `p${index + 1}`, value: field(value) })),
   };
+}
+
+function column(field: Field): Column {
+  if (field.isNull) return null;
+  const value = field.stringValue ?? field.longValue ?? field.booleanValue ?? field.doubleValue;
+  if (value === undefined) throw new Error('A column is of a type that the statement must cast to text.');
+  return value;
 }
 
 function field(value: Parameter): NonNullable<SqlParameter['value']> {

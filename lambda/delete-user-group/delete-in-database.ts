@@ -3,6 +3,9 @@ import { type Statement, sql } from '../database/sql';
 import { fail, ok, type Result } from '../shared/result';
 import type { DeleteUserGroup, DeletionOutcome, UserGroupDeletion } from './user-group-deletion';
 
+/** Bound, not written into the SQL: the Data API could take its colons for parameters. */
+const requiredPermission = 'Auth:UserGroups:Delete';
+
 /** How often a deletion is sent again when another request raced it to the same user action, or its answer was lost. */
 const attempts = 3;
 
@@ -68,7 +71,7 @@ export function deletionStatement({
             on permission.organization_id = assignment.organization_id
             and permission.permission_id = assignment.permission_id
           where assignment.organization_id = caller.organization_id
-            and 'Auth:UserGroups:Delete' = any (permission.operations)
+            and ${requiredPermission} = any (permission.operations)
             and (
               assignment.identity_id = caller.identity_id
               or assignment.user_group_id in (
@@ -96,7 +99,7 @@ export function deletionStatement({
     audited as (
       insert into audit_records
         (organization_id, identity_id, operation, subject_id, subject_name, outcome, request_id, user_action_id)
-      select spent.organization_id, spent.identity_id, 'Auth:UserGroups:Delete', ${userGroupId},
+      select spent.organization_id, spent.identity_id, ${requiredPermission}, ${userGroupId},
         (select name from deleted),
         case when exists (select from deleted) then 'deleted' else 'user_group_not_found' end,
         spent.request_id, spent.user_action_id

@@ -34,8 +34,11 @@ const clusterArn = `arn:aws:rds:${region}:000000000000:cluster:test`;
 const secretPrefix = `arn:aws:secretsmanager:${region}:000000000000:secret:`;
 
 /** Starts an empty database: call `migrate` for the schema. It takes about a second. */
-export async function startRegionDatabase(access: DatabaseAccess): Promise<RegionDatabase> {
-  const postgres = await startPostgres();
+export async function startRegionDatabase(
+  access: DatabaseAccess,
+  options: { readonly durable?: boolean } = {},
+): Promise<RegionDatabase> {
+  const postgres = await startPostgres(options);
   const connect = access === 'data-api' ? await serveDataApi(postgres) : await serveDirect(postgres);
   const owner = connect.as(postgres.superuser);
   return {

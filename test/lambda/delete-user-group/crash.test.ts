@@ -1,0 +1,83 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from '../../../lambda/database/sql';
+import { deleteInDatabase } from '../../../lambda/delete-user-group/delete-in-database';
+import type { UserGroupDeletion } from '../../../lambda/delete-user-group/user-group-deletion';
+import { addGroup, type Organization, rows, seedOrganization, traces } from '../../support/organization';
+import { type RegionDatabase, startRegionDatabase } from '../../support/region-database';
+
+const whole = { groups: 1, members: 1, assignments: 1, deletions: 0 };
+const gone = { groups: 0, members: 0, assignments: 0, deletions: 1 };
+const crashes = 50;
+const recoveryLimit = 10_000;
+
+/** A backend that is killed takes all others with it: PostgreSQL then recovers from its log, as after a crash. */
+describe.each(['data-api', 'direct'] as const)(
+  'a deletion with %s access, the database killed under it,',
+  (access) => {
+    let region: RegionDatabase;
+    let organization: Organization;
+    beforeAll(async () => {
+      region = await startRegionDatabase(access, { durable: true });
+      await region.migrate();
+      organization = await seedOrganization(region.owner);
+    });
+    afterAll(() => region.stop());
+
+    /** A process of the server's own, which a recovery starts anew. */
+    const checkpointer = sql`select pid from pg_stat_activity where backend_type = 'checkpointer'`;
+
+    async function recovered(before: number): Promise<void> {
+      const deadline = Date.now() + recoveryLimit;
+      for (;;) {
+        const now = await region.owner.execute(checkpointer);
+        if (now.ok && now.value[0] && now.value[0].pid !== before) return;
+        if (Date.now() > deadline) throw new Error(`PostgreSQL did not recover within ${recoveryLimit} ms`);
+        await sleep(10);
+      }
+    }
+
+    it(`is whole or not there at all, ${crashes} times`, async () => {
+      const deleteUserGroup = deleteInDatabase(region.as('delete_user_group'));
+      const seen = { whole: 0, gone: 0 };
+      for (let crash = 0; crash < crashes; crash += 1) {
+        const request: UserGroupDeletion = {
+          caller: {
+            identityId: organization.callerId,
+            organizationId: organization.organizationId,
+            kind: 'CustomerEmployee',
+          },
+          userGroupId: await addGroup(region.owner, organization),
+          userAction: { id: randomUUID(), expiresAt: Math.floor(Date.now() / 1000) + 300 },
+          requestId: randomUUID(),
+        };
+        await deleteUserGroup({
+          ...request,
+          userAction: { ...request.userAction, id: randomUUID() },
+          userGroupId: 'none',
+        });
+        const [backend] = await rows(
+          region.owner,
+          sql`select pid from pg_stat_activity where usename = 'delete_user_group' limit 1`,
+        );
+
+        const [before] = await rows(region.owner, checkpointer);
+
+        const answer = deleteUserGroup(request);
+        await sleep(randomInt(0, 4));
+        process.kill(backend?.pid as number, 'SIGKILL');
+        const outcome = await answer;
+        await recovered(before?.pid as number);
+
+        const left = await traces(region.owner, request.userGroupId);
+        expect([whole, gone]).toContainEqual(left);
+        if (outcome.ok) expect({ outcome: outcome.value, left }).toEqual({ outcome: 'deleted', left: gone });
+        seen[left.groups === 1 ? 'whole' : 'gone'] += 1;
+
+        expect(await deleteUserGroup(request)).toEqual({ ok: true, value: 'deleted' });
+        expect(await traces(region.owner, request.userGroupId)).toEqual(gone);
+      }
+      expect(seen.whole + seen.gone).toBe(crashes);
+    }, 120_000);
+  },
+);
