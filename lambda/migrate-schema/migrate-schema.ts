@@ -120,7 +120,9 @@ const closeToPublic = sql`
  */
 function ensureRole({ name, password }: Role): readonly Statement[] {
   return [
-    sql`select set_config('migration.role', ${name}, true), set_config('migration.password', ${password ?? ''}, true)`,
+    sql`
+      select set_config('migration.role', ${name}, true) as role,
+        set_config('migration.password', ${password ?? ''}, true) as password`,
     sql`
       do $migration$
       declare
