@@ -1,4 +1,3 @@
-import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Environment } from './environment';
 
 /** What a field of an environment must be like. */
@@ -21,9 +20,10 @@ export const uniqueFields = ['name', 'stackId', 'vpcCidr', 'tokenIssuer', 'local
 const regionPattern =
   /^(af|ap|ca|eu|il|me|mx|sa|us)-(central|north|south|east|west|northeast|northwest|southeast|southwest)-\d$/;
 const domainPattern = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/;
-const retentions = Object.values(RetentionDays).filter(
-  (days) => typeof days === 'number' && days !== RetentionDays.INFINITE,
-);
+/** https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html */
+const retentions = [
+  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
+];
 const isDate = (value: unknown) =>
   typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value));
 const isBoolean = (value: unknown) => typeof value === 'boolean';

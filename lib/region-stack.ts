@@ -1,15 +1,12 @@
-import { CfnOutput, Duration, Fn, Stack, Tags } from 'aws-cdk-lib';
+import { CfnOutput, Fn, Stack, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
-import * as authorizeRequest from '../lambda/authorize-request/environment';
-import * as deleteUserGroup from '../lambda/delete-user-group/environment';
-import * as runOperation from '../lambda/run-operation/environment';
 import { RegionApi } from './api';
 import { RegionDatabase } from './database';
 import type { Environment } from './environment';
-import { HandlerFunction } from './handler-function';
+import { AuthorizeRequest, DeleteUserGroup, RunOperation } from './functions';
 import { Network } from './network';
 import { SchemaMigration } from './schema-migration';
-import { type SigningKeySet, SigningKeys } from './signing-keys';
+import { SigningKeys } from './signing-keys';
 import { Webhooks } from './webhooks';
 
 export interface RegionStackProps {
@@ -20,9 +17,7 @@ export interface RegionStackProps {
 
 /** One environment of the service in one region. Shares nothing with any other stack. */
 export class RegionStack extends Stack {
-  private readonly environmentOfTable: Environment;
-  private readonly migration: SchemaMigration;
-  private readonly database: RegionDatabase;
+  private readonly zones: number;
 
   constructor(scope: Construct, { environment, account }: RegionStackProps) {
     super(scope, environment.stackId, {
@@ -31,23 +26,33 @@ export class RegionStack extends Stack {
       tags: tags(environment),
       terminationProtection: environment.serviceLevelAgreement,
     });
-    this.environmentOfTable = environment;
+    this.zones = environment.zones;
     for (const [name, value] of Object.entries(tags(environment))) {
       Tags.of(this).add(name, value);
     }
 
     const { vpc, webhookOrigin } = new Network(this, 'Network', { environment });
-    this.database = new RegionDatabase(this, 'Database', { environment, vpc });
-    this.migration = new SchemaMigration(this, 'SchemaMigration', { environment, database: this.database });
+    const database = new RegionDatabase(this, 'Database', { environment, vpc });
+    const migration = new SchemaMigration(this, 'SchemaMigration', { environment, database });
     const keys = new SigningKeys(this, 'SigningKeys', { environment });
+    const authorizeRequest = new AuthorizeRequest(this, 'AuthorizeRequest', {
+      environment,
+      keys: keys.accessToken,
+    });
+    const deleteUserGroup = new DeleteUserGroup(this, 'DeleteUserGroup', {
+      environment,
+      database,
+      migration,
+      keys: keys.userAction,
+    });
     const api = new RegionApi(this, 'Api', {
       environment,
-      authorizeRequest: this.authorizeRequest(keys.accessToken),
-      deleteUserGroup: this.deleteUserGroup(keys.userAction),
+      authorizeRequest,
+      deleteUserGroup,
       webhookOriginAddress: webhookOrigin.address,
     });
     const webhooks = new Webhooks(this, 'Webhooks');
-    const operations = this.runOperation();
+    const operations = new RunOperation(this, 'RunOperation', { environment, database, migration });
 
     this.output('ApiBaseUrl', 'Base address of the API; every path is appended to it', api.url);
     this.output(
@@ -63,7 +68,7 @@ export class RegionStack extends Stack {
     this.output('WebhookEventsQueueUrl', 'Events put here become webhooks', webhooks.eventsQueue.queueUrl);
     this.output('TokenSigningKeyArn', 'KMS key that signs access tokens', keys.accessToken.signingKeyArn);
     this.output('UserActionSigningKeyArn', 'KMS key that signs user actions', keys.userAction.signingKeyArn);
-    this.output('DatabaseClusterArn', 'The Aurora cluster', this.database.clusterArn);
+    this.output('DatabaseClusterArn', 'The Aurora cluster', database.clusterArn);
     this.output(
       'OperationsFunctionName',
       "The function behind the operator's command line",
@@ -75,51 +80,7 @@ export class RegionStack extends Stack {
 
   /** Zones by number, so that synthesis needs to ask no account for their names. */
   override get availabilityZones(): string[] {
-    const zones = this.environmentOfTable.zones;
-    return Array.from({ length: zones }, (_, index) => Fn.select(index, Fn.getAzs()));
-  }
-
-  private authorizeRequest(keys: SigningKeySet): HandlerFunction {
-    return new HandlerFunction(this, 'AuthorizeRequest', {
-      useCase: 'authorize-request',
-      description: 'Verifies access tokens',
-      variables: authorizeRequest.variables,
-      environment: { TOKEN_ISSUER: this.environmentOfTable.tokenIssuer, TOKEN_KEYS: keys.jwks },
-      timeout: Duration.seconds(5),
-      logRetention: this.environmentOfTable.logRetentionDays,
-    });
-  }
-
-  private deleteUserGroup(keys: SigningKeySet): HandlerFunction {
-    const handler = new HandlerFunction(this, 'DeleteUserGroup', {
-      useCase: 'delete-user-group',
-      description: 'Deletes a user group',
-      variables: deleteUserGroup.variables,
-      environment: { TOKEN_ISSUER: this.environmentOfTable.tokenIssuer, USER_ACTION_KEYS: keys.jwks },
-      // The gateway gives up after 29 s; by then the function has answered.
-      timeout: Duration.seconds(28),
-      memorySize: 1024,
-      logRetention: this.environmentOfTable.logRetentionDays,
-      network: this.database.network,
-    });
-    this.database.grantAccess(handler, 'delete_user_group');
-    this.migration.precede(handler);
-    return handler;
-  }
-
-  private runOperation(): HandlerFunction {
-    const handler = new HandlerFunction(this, 'RunOperation', {
-      useCase: 'run-operation',
-      description: "Carries out the writes of the operator's command line",
-      variables: runOperation.variables,
-      environment: { ENVIRONMENT: this.environmentOfTable.name },
-      timeout: Duration.seconds(30),
-      logRetention: this.environmentOfTable.logRetentionDays,
-      network: this.database.network,
-    });
-    this.database.grantAccess(handler, 'run_operation');
-    this.migration.precede(handler);
-    return handler;
+    return Array.from({ length: this.zones }, (_, index) => Fn.select(index, Fn.getAzs()));
   }
 
   private output(name: string, description: string, value: string): void {

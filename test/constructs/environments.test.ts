@@ -1,3 +1,4 @@
+import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { environmentRules } from '../../lib/environment-rules';
 import {
   InvalidEnvironment,
@@ -153,6 +154,12 @@ describe('validation of a row', () => {
       'eu.deprecation.since',
     );
   });
+});
+
+it('allows the retentions that CloudWatch offers', () => {
+  const days = Object.values(RetentionDays).filter((value) => typeof value === 'number');
+  for (const logRetentionDays of days.filter((value) => value !== RetentionDays.INFINITE))
+    expect(validateEnvironment({ ...full, logRetentionDays }).logRetentionDays).toBe(logRetentionDays);
 });
 
 describe('validation of the table', () => {
