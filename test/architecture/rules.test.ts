@@ -1,0 +1,109 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { ruleNames, type SourceFile, violations } from './rules';
+
+const root = join(__dirname, '../..');
+
+function sources(folder: string): readonly SourceFile[] {
+  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
+    .map((entry) => join(entry.parentPath, entry.name))
+    .map((file) => ({ path: relative(root, file).split(sep).join('/'), text: readFileSync(file, 'utf8') }));
+}
+
+it('the source keeps the rules of the layout', () => {
+  const files = ['bin', 'lib', 'lambda'].flatMap(sources);
+  expect(files.length).toBeGreaterThan(50);
+  expect(violations(files)).toEqual([]);
+});
+
+const broken: readonly [rule: string, path: string, text: string][] = [
+  [
+    'lambda never imports lib, bin or the CDK',
+    'lambda/shared/a.ts',
+    "import { x } from '../../lib/environments';",
+  ],
+  ['lambda never imports lib, bin or the CDK', 'lambda/shared/a.ts', "import { Stack } from 'aws-cdk-lib';"],
+  [
+    'lambda never imports lib, bin or the CDK',
+    'lambda/shared/a.ts',
+    "const x = await import('../../bin/app');",
+  ],
+  [
+    'lib imports nothing of lambda but environment files',
+    'lib/api.ts',
+    "import { problems } from '../lambda/shared/problem';",
+  ],
+  [
+    'lib imports nothing of lambda but environment files',
+    'lib/api.ts',
+    "export * from '../lambda/shared/problem';",
+  ],
+  ['lib never imports bin', 'lib/app.ts', "import '../bin/app';"],
+  [
+    'no use case imports another',
+    'lambda/deliver-webhook/a.ts',
+    "import { x } from '../fan-out-event/request';",
+  ],
+  [
+    'what use cases share knows no use case',
+    'lambda/shared/a.ts',
+    "import { x } from '../delete-user-group/request';",
+  ],
+  [
+    'a decision knows ports, not AWS',
+    'lambda/delete-user-group/delete-user-group.ts',
+    "import { KMSClient } from '@aws-sdk/client-kms';",
+  ],
+  [
+    'handlers and requests make no clients',
+    'lambda/deliver-webhook/handler.ts',
+    "import { SQSClient } from '@aws-sdk/client-sqs';",
+  ],
+  [
+    'only the data-api adapter imports the RDS Data client',
+    'lambda/shared/a.ts',
+    "import { RDSDataClient } from '@aws-sdk/client-rds-data';",
+  ],
+  [
+    'only the direct adapter imports pg',
+    'lambda/purge-expired/dependencies.ts',
+    "import { Pool } from 'pg';",
+  ],
+  [
+    'process.env is read in dependencies.ts and bin only',
+    'lambda/shared/a.ts',
+    'const x = process.env.REGION;',
+  ],
+  ['process.env is read in dependencies.ts and bin only', 'lib/api.ts', "const x = process['env'];"],
+  ['process.env is read in dependencies.ts and bin only', 'lib/api.ts', 'const { env } = process;'],
+  ["constructs never branch on an environment's name", 'lib/api.ts', "if (environment.name === 'eu') {}"],
+  ["constructs never branch on an environment's name", 'lib/api.ts', 'switch (environment.name) {}'],
+  ["constructs never branch on an environment's name", 'lib/api.ts', "const x = kind === 'uae' ? 1 : 2;"],
+  ['stacks share nothing', 'lib/region-stack.ts', "new CfnOutput(this, 'X', { value, exportName: 'x' });"],
+  ['stacks share nothing', 'lib/region-stack.ts', "Fn.importValue('x');"],
+];
+
+it.each(broken)('%s: a breach in %s is found', (rule, path, text) => {
+  expect(violations([{ path, text }]).map((violation) => violation.rule)).toContain(rule);
+});
+
+it.each([
+  ['bin/app.ts', "import { createApp } from '../lib/app';\nprocess.env.CDK_DEFAULT_ACCOUNT;"],
+  ['lib/database.ts', "import { databaseRoles } from '../lambda/database/environment';"],
+  [
+    'lambda/delete-user-group/dependencies.ts',
+    "import { connectDatabase } from '../database/connect';\nprocess.env.X;",
+  ],
+  ['lambda/database/direct.ts', "import { Pool } from 'pg';"],
+  [
+    'lib/api.ts',
+    '// environment.name === would be a breach\nconst x = environment.serviceLevelAgreement ? 1 : 2;',
+  ],
+])('%s may do what it does', (path, text) => {
+  expect(violations([{ path, text }])).toEqual([]);
+});
+
+it('every rule has a fixture that breaks it', () => {
+  expect(new Set(broken.map(([rule]) => rule))).toEqual(new Set(ruleNames));
+});

@@ -1,0 +1,121 @@
+import { posix } from 'node:path';
+
+/** A source file: its path from the root of the repository, with slashes, and its text. */
+export interface SourceFile {
+  readonly path: string;
+  readonly text: string;
+}
+
+export interface Violation {
+  readonly rule: string;
+  readonly path: string;
+  /** What breaks the rule: an import, or a piece of the text. */
+  readonly found: string;
+}
+
+/** Folders of `lambda` that use cases share; every other one is a use case. */
+const sharedFolders = ['database', 'shared', 'tokens', 'webhooks'];
+
+const importPattern = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*['"]([^'"]+)['"]/g;
+
+/** What a file imports: packages by name, files of the project by path without their ending. */
+function importsOf({ path, text }: SourceFile): readonly string[] {
+  return [...text.matchAll(importPattern)].map(([, specifier = '']) =>
+    specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : specifier,
+  );
+}
+
+const isIn = (path: string, folder: string): boolean => path.startsWith(`${folder}/`);
+const isPackage = (name: string, ...packages: readonly string[]): boolean =>
+  packages.some((each) => name === each || name.startsWith(`${each}/`));
+
+/** The use case that a path belongs to; undefined for what use cases share and for all outside of `lambda`. */
+function useCaseOf(path: string): string | undefined {
+  const folder = /^lambda\/([^/]+)\//.exec(path)?.[1];
+  return folder && !sharedFolders.includes(folder) ? folder : undefined;
+}
+
+type ImportRule = (path: string, imported: string) => boolean;
+
+/** Each says whether an import breaks it. */
+const importRules: Readonly<Record<string, ImportRule>> = {
+  'lambda never imports lib, bin or the CDK': (path, imported) =>
+    isIn(path, 'lambda') &&
+    (isIn(imported, 'lib') || isIn(imported, 'bin') || isPackage(imported, 'aws-cdk-lib', 'constructs')),
+
+  'lib imports nothing of lambda but environment files': (path, imported) =>
+    isIn(path, 'lib') && isIn(imported, 'lambda') && posix.basename(imported) !== 'environment',
+
+  'lib never imports bin': (path, imported) => isIn(path, 'lib') && isIn(imported, 'bin'),
+
+  'no use case imports another': (path, imported) => {
+    const from = useCaseOf(path);
+    const to = useCaseOf(imported);
+    return from !== undefined && to !== undefined && from !== to;
+  },
+
+  'what use cases share knows no use case': (path, imported) =>
+    isIn(path, 'lambda') && useCaseOf(path) === undefined && useCaseOf(imported) !== undefined,
+
+  'a decision knows ports, not AWS': (path, imported) => {
+    const useCase = useCaseOf(path);
+    return path === `lambda/${useCase}/${useCase}.ts` && isPackage(imported, '@aws-sdk', '@smithy', 'pg');
+  },
+
+  'handlers and requests make no clients': (path, imported) =>
+    /^lambda\/[^/]+\/(handler|request)\.ts$/.test(path) && isPackage(imported, '@aws-sdk', '@smithy', 'pg'),
+
+  'only the data-api adapter imports the RDS Data client': (path, imported) =>
+    isIn(path, 'lambda') &&
+    path !== 'lambda/database/data-api.ts' &&
+    isPackage(imported, '@aws-sdk/client-rds-data'),
+
+  'only the direct adapter imports pg': (path, imported) =>
+    isIn(path, 'lambda') && path !== 'lambda/database/direct.ts' && isPackage(imported, 'pg'),
+};
+
+type TextRule = readonly [applies: (path: string) => boolean, pattern: RegExp];
+
+/** The table of environments and its validation are no constructs: names are theirs to compare. */
+const isConstruct = (path: string): boolean =>
+  isIn(path, 'lib') &&
+  !isIn(path, 'lib/local') &&
+  !isIn(path, 'lib/operations') &&
+  !path.startsWith('lib/environment');
+
+const textRules: Readonly<Record<string, TextRule>> = {
+  'process.env is read in dependencies.ts and bin only': [
+    (path) => (isIn(path, 'lambda') || isIn(path, 'lib')) && posix.basename(path) !== 'dependencies.ts',
+    /process\s*\.\s*env\b|process\[|\{[^}]*\benv\b[^}]*\}\s*=\s*process\b/,
+  ],
+  "constructs never branch on an environment's name": [
+    isConstruct,
+    /\b(?:name|environmentName|stackId|stackName)\s*(?:===|!==|==|!=)|(?:===|!==|==|!=)\s*(?:\w+\.)*environment\.name\b|switch\s*\([^)]*\b(?:name|stackId)\)|(?:===|!==|case)\s*['"](?:eu|uae|staging|WalletEu|WalletUae|WalletStaging)['"]/,
+  ],
+  'stacks share nothing': [
+    isConstruct,
+    /\bexportName\b|\bimportValue\b|\bcrossRegionReferences\b|\bexportValue\b/,
+  ],
+};
+
+/** The names of all rules. */
+export const ruleNames: readonly string[] = [...Object.keys(importRules), ...Object.keys(textRules)];
+
+/** Every place where the files break the rules of the layout. */
+export function violations(files: readonly SourceFile[]): readonly Violation[] {
+  return files.flatMap((file) => [
+    ...importsOf(file).flatMap((found) =>
+      Object.entries(importRules)
+        .filter(([, breaks]) => breaks(file.path, found))
+        .map(([rule]) => ({ rule, path: file.path, found })),
+    ),
+    ...Object.entries(textRules).flatMap(([rule, [applies, pattern]]) => {
+      const found = applies(file.path) ? pattern.exec(withoutComments(file.text))?.[0] : undefined;
+      return found ? [{ rule, path: file.path, found }] : [];
+    }),
+  ]);
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+}
