@@ -51,7 +51,13 @@ export class RegionStack extends Stack {
       deleteUserGroup,
       webhookOriginAddress: webhookOrigin.address,
     });
-    const webhooks = new Webhooks(this, 'Webhooks');
+    const webhooks = new Webhooks(this, 'Webhooks', {
+      environment,
+      vpc,
+      webhookOrigin,
+      database,
+      migration,
+    });
     const operations = new RunOperation(this, 'RunOperation', { environment, database, migration });
 
     this.output('ApiBaseUrl', 'Base address of the API; every path is appended to it', api.url);
@@ -65,7 +71,7 @@ export class RegionStack extends Stack {
       'The one IPv4 address from which webhooks come',
       webhookOrigin.address,
     );
-    this.output('WebhookEventsQueueUrl', 'Events put here become webhooks', webhooks.eventsQueue.queueUrl);
+    this.output('WebhookEventsQueueUrl', 'Events put here become webhooks', webhooks.events.queue.queueUrl);
     this.output('TokenSigningKeyArn', 'KMS key that signs access tokens', keys.accessToken.signingKeyArn);
     this.output('UserActionSigningKeyArn', 'KMS key that signs user actions', keys.userAction.signingKeyArn);
     this.output('DatabaseClusterArn', 'The Aurora cluster', database.clusterArn);

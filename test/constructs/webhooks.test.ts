@@ -1,0 +1,158 @@
+import { environmentLike, type Resource, type StackTemplate, synthesizeStacks } from '../support/stacks';
+
+const stacks = synthesizeStacks();
+const each = Object.values(stacks).map((stack) => [stack.environment.name, stack] as const);
+const direct = each.filter(([, { environment }]) => environment.databaseAccess === 'direct');
+const overDataApi = each.filter(([, { environment }]) => environment.databaseAccess === 'data-api');
+
+const functionOf = (stack: StackTemplate, name: string) =>
+  stack.named('AWS::Lambda::Function', `Webhooks${name}`);
+const sourceOf = (stack: StackTemplate, name: string) =>
+  stack.named('AWS::Lambda::EventSourceMapping', `Webhooks${name}Source`);
+const arnOf = (logicalId: string) => ({ 'Fn::GetAtt': [logicalId, 'Arn'] });
+const actionsOn = (stack: StackTemplate, lambda: Resource, resource: string) =>
+  stack
+    .statementsOf(lambda)
+    .filter(({ Resource }) => JSON.stringify(Resource).includes(JSON.stringify(arnOf(resource))))
+    .flatMap(({ Action }) => Action)
+    .sort();
+const whileAttached = { 'Fn::If': ['WebhookOriginIsAttached', true, false] };
+const consume = [
+  'sqs:ChangeMessageVisibility',
+  'sqs:DeleteMessage',
+  'sqs:GetQueueAttributes',
+  'sqs:GetQueueUrl',
+  'sqs:ReceiveMessage',
+];
+
+describe.each(each)('the webhooks of %s', (_, stack) => {
+  it.each([
+    ['WebhookEvents', 'FanOutEvent'],
+    ['WebhookDelivery', 'DeliverWebhook'],
+  ])('%s waits in a queue that is kept, encrypted, and never gives up a message early', (name, consumer) => {
+    const queue = stack.get(`${name}Queue`);
+    expect(queue).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
+    expect(queue.Properties).toMatchObject({
+      SqsManagedSseEnabled: true,
+      MessageRetentionPeriod: 14 * 86_400,
+      RedrivePolicy: { maxReceiveCount: 1_000, deadLetterTargetArn: arnOf(`${name}DeadLetterQueue`) },
+    });
+    const timeout = functionOf(stack, consumer).Properties.Timeout;
+    expect(queue.Properties.VisibilityTimeout).toBe(6 * timeout);
+    expect(stack.get(`${name}DeadLetterQueue`).Properties.MessageRetentionPeriod).toBe(14 * 86_400);
+  });
+
+  it.each([
+    ['FanOutEvent', 'WebhookEventsQueue', 10],
+    ['DeliverWebhook', 'WebhookDeliveryQueue', 20],
+  ])(
+    '%s is fed in batches whose messages fail alone, with a bound on the mapping',
+    (name, queue, concurrency) => {
+      expect(sourceOf(stack, name).Properties).toMatchObject({
+        EventSourceArn: arnOf(queue),
+        BatchSize: 10,
+        FunctionResponseTypes: ['ReportBatchItemFailures'],
+        ScalingConfig: { MaximumConcurrency: concurrency },
+      });
+      expect(functionOf(stack, name).Properties).not.toHaveProperty('ReservedConcurrentExecutions');
+    },
+  );
+
+  it('delivers from the private subnets, and only while the origin is attached', () => {
+    const { VpcConfig } = functionOf(stack, 'DeliverWebhook').Properties;
+    const subnets: { Ref: string }[] = VpcConfig.SubnetIds;
+    expect(subnets).toHaveLength(3);
+    expect(subnets.every(({ Ref }) => Ref.startsWith('NetworkVpcPrivateSubnet'))).toBe(true);
+    expect(sourceOf(stack, 'DeliverWebhook').Properties.Enabled).toEqual(whileAttached);
+  });
+
+  it('lets delivery out on the ports that receivers may have, and nobody in', () => {
+    const group = stack.named('AWS::EC2::SecurityGroup', 'WebhooksEgress');
+    expect(group.Properties.SecurityGroupEgress).toMatchObject([
+      { CidrIp: '0.0.0.0/0', IpProtocol: 'tcp', FromPort: 443, ToPort: 443 },
+      { CidrIp: '0.0.0.0/0', IpProtocol: 'tcp', FromPort: 1024, ToPort: 65_535 },
+    ]);
+    expect(group.Properties).not.toHaveProperty('SecurityGroupIngress');
+    const { SecurityGroupIds } = functionOf(stack, 'DeliverWebhook').Properties.VpcConfig;
+    expect(SecurityGroupIds).toContainEqual({ 'Fn::GetAtt': [group.logicalId, 'GroupId'] });
+  });
+
+  it('derives secrets by an HMAC key of this region, which is kept, and which delivery alone may use', () => {
+    const key = stack.get('WebhookSecretsKey');
+    expect(key).toMatchObject({
+      Type: 'AWS::KMS::Key',
+      DeletionPolicy: 'Retain',
+      UpdateReplacePolicy: 'Retain',
+    });
+    expect(key.Properties).toMatchObject({ KeySpec: 'HMAC_256', KeyUsage: 'GENERATE_VERIFY_MAC' });
+    expect(key.Properties.MultiRegion ?? false).toBe(false);
+
+    const users = stack
+      .all('AWS::Lambda::Function')
+      .filter((lambda) => JSON.stringify(stack.statementsOf(lambda)).includes('kms:GenerateMac'));
+    expect(users).toEqual([functionOf(stack, 'DeliverWebhook')]);
+    expect(actionsOn(stack, functionOf(stack, 'DeliverWebhook'), 'WebhookSecretsKey')).toEqual([
+      'kms:GenerateMac',
+    ]);
+  });
+
+  it('lets each function read its own queue, and write where it has to', () => {
+    const fanOut = functionOf(stack, 'FanOutEvent');
+    expect(actionsOn(stack, fanOut, 'WebhookEventsQueue')).toEqual(consume);
+    expect(actionsOn(stack, fanOut, 'WebhookEventsDeadLetterQueue')).toEqual(['sqs:SendMessage']);
+    expect(actionsOn(stack, fanOut, 'WebhookDeliveryQueue')).toEqual(['sqs:SendMessage']);
+    const deliver = functionOf(stack, 'DeliverWebhook');
+    expect(actionsOn(stack, deliver, 'WebhookDeliveryQueue')).toEqual([...consume, 'sqs:SendMessage']);
+    expect(actionsOn(stack, deliver, 'WebhookDeliveryDeadLetterQueue')).toEqual(['sqs:SendMessage']);
+    expect(actionsOn(stack, deliver, 'WebhookEventsQueue')).toEqual([]);
+  });
+
+  it('purges daily', () => {
+    const rule = stack.named('AWS::Events::Rule', 'WebhooksPurgeDaily');
+    expect(rule.Properties).toMatchObject({ ScheduleExpression: 'cron(17 3 * * ? *)', State: 'ENABLED' });
+    expect(rule.Properties.Targets).toMatchObject([
+      { Arn: arnOf(functionOf(stack, 'PurgeExpired').logicalId) },
+    ]);
+  });
+
+  it('never permits local receivers', () => {
+    expect(stack.text).not.toContain('WEBHOOK_LOCAL_RECEIVERS');
+  });
+
+  it('waits for the schema before its functions change', () => {
+    for (const name of ['FanOutEvent', 'DeliverWebhook', 'PurgeExpired']) {
+      expect(functionOf(stack, name).DependsOn).toContain(stack.only('Custom::SchemaMigration').logicalId);
+    }
+  });
+});
+
+describe.each(overDataApi)('over the Data API, in %s', (_, stack) => {
+  it('fans out and purges outside of the VPC, whether or not the origin is attached', () => {
+    expect(functionOf(stack, 'FanOutEvent').Properties).not.toHaveProperty('VpcConfig');
+    expect(functionOf(stack, 'PurgeExpired').Properties).not.toHaveProperty('VpcConfig');
+    expect(sourceOf(stack, 'FanOutEvent').Properties).not.toHaveProperty('Enabled');
+  });
+});
+
+describe.each(direct)('with direct access, in %s', (_, stack) => {
+  const subnetsOf = (name: string): string[] =>
+    functionOf(stack, name).Properties.VpcConfig.SubnetIds.map(({ Ref }: { Ref: string }) => Ref);
+
+  it('fans out from the private subnets, to reach SQS, and only while the origin is attached', () => {
+    expect(subnetsOf('FanOutEvent')).toEqual(subnetsOf('DeliverWebhook'));
+    expect(sourceOf(stack, 'FanOutEvent').Properties.Enabled).toEqual(whileAttached);
+  });
+
+  it('purges from the isolated subnets', () => {
+    expect(subnetsOf('PurgeExpired').every((subnet) => subnet.includes('IsolatedSubnet'))).toBe(true);
+  });
+});
+
+it('has the same logical ids for what it keeps, whatever differs between environments', () => {
+  const { renamed } = synthesizeStacks([environmentLike('uae', { name: 'renamed' })]);
+  for (const [, stack] of each) {
+    const kept = (template: StackTemplate | undefined) =>
+      template?.resources.filter(({ Type }) => Type === 'AWS::SQS::Queue').map(({ logicalId }) => logicalId);
+    expect(kept(renamed)?.sort()).toEqual(kept(stack)?.sort());
+  }
+});
