@@ -3,6 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type CfnResource, CustomResource, Duration } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import { AnyPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct, type IConstruct } from 'constructs';
 import { databaseRoles } from '../lambda/database/environment';
 import { ClosedSecurityGroup } from './closed-security-group';
@@ -35,7 +37,7 @@ export class SchemaMigration extends Construct {
       environment: {},
       timeout: Duration.minutes(12),
       logRetention: environment.logRetentionDays,
-      network: database.network && this.reachSecrets(database.network),
+      network: database.network && this.reachSecret(database.masterSecret, database.network),
     });
     database.grantOwnership(handler);
     const provider = new DeploymentProvider(this, 'Provider', {
@@ -59,9 +61,9 @@ export class SchemaMigration extends Construct {
 
   /**
    * In the isolated subnets nothing answers but the VPC. The owner's password is in Secrets Manager, so the migration
-   * gets an endpoint for it, in one zone: a deployment can wait for a zone, and the API does not use it.
+   * gets an endpoint for that secret, in one zone: a deployment can wait for a zone, and the API does not use it.
    */
-  private reachSecrets(network: FunctionNetwork): FunctionNetwork {
+  private reachSecret({ secretArn }: ISecret, network: FunctionNetwork): FunctionNetwork {
     const { vpc } = network;
     const securityGroup = new ClosedSecurityGroup(this, 'SecurityGroup', {
       vpc,
@@ -79,6 +81,13 @@ export class SchemaMigration extends Construct {
       ],
       open: false,
     });
+    endpoint.addToPolicy(
+      new PolicyStatement({
+        principals: [new AnyPrincipal()],
+        actions: ['secretsmanager:GetSecretValue'],
+        resources: [secretArn],
+      }),
+    );
     endpoint.connections.allowDefaultPortFrom(securityGroup, 'HTTPS');
     return { ...network, securityGroups: [...network.securityGroups, securityGroup] };
   }

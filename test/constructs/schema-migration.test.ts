@@ -94,6 +94,18 @@ describe('with direct access', () => {
   });
 });
 
+it('reaches that one secret through the endpoint, and no other', () => {
+  const { PolicyDocument } = stackOf('uae').only('AWS::EC2::VPCEndpoint').Properties;
+  expect(PolicyDocument.Statement).toEqual([
+    {
+      Effect: 'Allow',
+      Principal: { AWS: '*' },
+      Action: 'secretsmanager:GetSecretValue',
+      Resource: { Ref: 'DatabaseMasterSecret' },
+    },
+  ]);
+});
+
 describe('over the Data API', () => {
   const stack = stackOf('eu');
 
