@@ -1,8 +1,6 @@
-/** @type {import('jest').Config} */
-module.exports = {
+const shared = {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
-  testMatch: ['**/*.test.ts'],
   transform: {
     // The bundler imports SQL as text, and so do the tests.
     '\\.sql$': '<rootDir>/test/support/text-transform.js',
@@ -14,6 +12,30 @@ module.exports = {
   transformIgnorePatterns: ['/node_modules/(?!(fauxqs)/)'],
   // fauxqs exports itself to `import` only, and Jest resolves for `require`.
   moduleNameMapper: { '^fauxqs$': '<rootDir>/node_modules/fauxqs/dist/app.js' },
+};
+
+// The functions run on a later Node.js than tests may: the SDK's advice to upgrade says nothing about them.
+process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
+
+/** @type {import('jest').Config} */
+module.exports = {
+  reporters: ['default', '<rootDir>/test/support/closing-line.js'],
   testTimeout: 30_000,
   maxWorkers: 2,
+  projects: [
+    {
+      ...shared,
+      displayName: 'parts',
+      testMatch: ['**/*.test.ts'],
+      testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/end-to-end/'],
+    },
+    {
+      ...shared,
+      displayName: 'end-to-end',
+      testMatch: ['<rootDir>/test/end-to-end/**/*.test.ts'],
+      // All of these tests share one set of running environments; whoever runs other tests does not wait for it.
+      globalSetup: '<rootDir>/test/support/start-local-environment.ts',
+      globalTeardown: '<rootDir>/test/support/stop-local-environment.ts',
+    },
+  ],
 };
