@@ -1,0 +1,266 @@
+import type { Database } from '../../../lambda/database/database';
+import { sql } from '../../../lambda/database/sql';
+import { createHandler } from '../../../lambda/run-operation/handler';
+import { newId } from '../../../lambda/shared/ids';
+import { fail } from '../../../lambda/shared/result';
+import { recordLog } from '../../support/log';
+import { rows, traces } from '../../support/organization';
+import { type RegionDatabase, startRegionDatabase } from '../../support/region-database';
+
+type Seeded = Record<
+  'organizationId' | 'callerId' | 'serviceAccountId' | 'endUserId' | 'userGroupId',
+  string
+>;
+
+const refused = (code: string, message: unknown = expect.any(String)) => ({
+  ok: false,
+  error: { code, message },
+});
+
+describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (access) => {
+  let region: RegionDatabase;
+  let database: Database;
+  const log = recordLog();
+  beforeAll(async () => {
+    region = await startRegionDatabase(access);
+    await region.migrate();
+    database = region.as('run_operation');
+  });
+  beforeEach(() => log.clear());
+  afterAll(() => region.stop());
+
+  const invoke = (payload: unknown) =>
+    createHandler({ ports: { database, environment: 'test' }, log })(payload);
+  const seed = async (userGroupName = 'Approvers') => {
+    const answer = await invoke({ operation: 'seed', input: { userGroupName } });
+    if (!answer.ok) throw new Error(answer.error.message);
+    return answer.result as Seeded & { userGroupName: string };
+  };
+
+  describe('seed', () => {
+    it('makes a group with three members, each holding the permission directly', async () => {
+      const made = await seed('Approvers');
+      const format = '[a-z0-9]{5}-[a-z0-9]{5}-[a-z0-9]{14,16}$';
+      expect(made).toEqual({
+        organizationId: expect.stringMatching(`^or-${format}`),
+        callerId: expect.stringMatching(`^us-${format}`),
+        serviceAccountId: expect.stringMatching(`^sa-${format}`),
+        endUserId: expect.stringMatching(`^us-${format}`),
+        userGroupId: expect.stringMatching(`^ug-${format}`),
+        userGroupName: 'Approvers',
+      });
+      const members = await rows(
+        region.owner,
+        sql`
+      select kind, identity_id, active from identities
+        join user_group_members using (organization_id, identity_id)
+        join permission_assignments using (organization_id, identity_id)
+        join permissions using (organization_id, permission_id)
+      where user_group_members.user_group_id = ${made.userGroupId} and ${'Auth:UserGroups:Delete'} = any (operations)
+      order by kind`,
+      );
+      expect(members).toEqual([
+        { kind: 'CustomerEmployee', identity_id: made.callerId, active: true },
+        { kind: 'EndUser', identity_id: made.endUserId, active: true },
+        { kind: 'ServiceAccount', identity_id: made.serviceAccountId, active: true },
+      ]);
+    });
+
+    it('gives the group an assignment, so that its deletion has one to revoke', async () => {
+      const { userGroupId } = await seed();
+      expect(
+        await rows(
+          region.owner,
+          sql`select identity_id from permission_assignments where user_group_id = ${userGroupId}`,
+        ),
+      ).toEqual([{ identity_id: null }]);
+    });
+
+    it.each([
+      ['a name that is missing', {}],
+      ['an empty name', { userGroupName: '' }],
+      ['a name of 257 characters', { userGroupName: 'x'.repeat(257) }],
+      ['a name with a null character', { userGroupName: 'a\0b' }],
+      ['a field that it does not know', { userGroupName: 'a', name: 'b' }],
+      ['no object', 'a'],
+    ])('refuses %s', async (_, input) => {
+      expect(await invoke({ operation: 'seed', input })).toEqual(refused('input_invalid'));
+    });
+
+    it('keeps a name as it is, whatever it looks like', async () => {
+      const name = `'); drop table user_groups; -- :p1 $1 ${'😀'.repeat(200)}`;
+      const { userGroupId, userGroupName } = await seed(name);
+      expect(userGroupName).toBe(name);
+      expect(
+        await rows(region.owner, sql`select name from user_groups where user_group_id = ${userGroupId}`),
+      ).toEqual([{ name }]);
+    });
+  });
+
+  describe('add-user-group', () => {
+    const add = (organizationId: string, userGroupName: string) =>
+      invoke({ operation: 'add-user-group', input: { organizationId, userGroupName } });
+
+    it('adds a group for the identities that the organization has', async () => {
+      const first = await seed('First');
+      const answer = await add(first.organizationId, 'Second');
+      expect(answer).toEqual({
+        ok: true,
+        result: { ...first, userGroupName: 'Second', userGroupId: expect.stringMatching(/^ug-/) },
+      });
+      const { userGroupId } = (answer as { result: Seeded }).result;
+      expect(await traces(region.owner, userGroupId)).toEqual({
+        groups: 1,
+        members: 3,
+        assignments: 1,
+        deletions: 0,
+      });
+    });
+
+    it('refuses a name that the organization has, and takes it again once it is free', async () => {
+      const { organizationId, userGroupId } = await seed('Taken');
+      expect(await add(organizationId, 'Taken')).toEqual(
+        refused('user_group_name_taken', expect.stringContaining('"Taken"')),
+      );
+      await rows(region.owner, sql`delete from user_groups where user_group_id = ${userGroupId}`);
+      expect(await add(organizationId, 'Taken')).toMatchObject({ ok: true });
+    });
+
+    it('refuses an organization that does not exist', async () => {
+      expect(await add(newId('or'), 'Second')).toEqual(refused('organization_not_seeded'));
+    });
+
+    it('refuses an organization with nobody of a kind left, and adds nothing to it', async () => {
+      const { organizationId, serviceAccountId } = await seed();
+      await rows(
+        region.owner,
+        sql`update identities set active = false where identity_id = ${serviceAccountId}`,
+      );
+      expect(await add(organizationId, 'Second')).toEqual(refused('organization_not_seeded'));
+      expect(
+        await rows(region.owner, sql`select name from user_groups where organization_id = ${organizationId}`),
+      ).toHaveLength(1);
+    });
+
+    it('adds one of two groups of one name that are asked for at once', async () => {
+      const { organizationId } = await seed();
+      const answers = await Promise.all([add(organizationId, 'Second'), add(organizationId, 'Second')]);
+      expect(answers.filter(({ ok }) => ok)).toHaveLength(1);
+    });
+  });
+
+  describe('describe-identity', () => {
+    const describeIdentity = (identityId: string) =>
+      invoke({ operation: 'describe-identity', input: { identityId } });
+
+    it('tells organization and kind', async () => {
+      const { organizationId, endUserId: identityId } = await seed();
+      expect(await describeIdentity(identityId)).toEqual({
+        ok: true,
+        result: { identityId, organizationId, kind: 'EndUser', active: true },
+      });
+    });
+
+    it('names the environment in which there is no such identity', async () => {
+      const identityId = newId('us');
+      expect(await describeIdentity(identityId)).toEqual(
+        refused('identity_not_found', expect.stringContaining(`${identityId} in environment test`)),
+      );
+    });
+
+    it('refuses what is no id of an identity', async () => {
+      expect(await describeIdentity(newId('ug'))).toEqual(
+        refused('input_invalid', expect.stringContaining('"identityId" must be an id such as us-')),
+      );
+    });
+  });
+
+  describe('list-audit-records', () => {
+    const list = (userGroupId: string) => invoke({ operation: 'list-audit-records', input: { userGroupId } });
+
+    it('lists what was done to a group, the latest first', async () => {
+      const { organizationId, callerId, userGroupId } = await seed();
+      for (const [action, date] of [
+        ['first', '2026-11-20 10:00:00.123456+00'],
+        ['second', '2026-11-20 10:00:00+00'],
+      ] as const) {
+        await rows(
+          region.owner,
+          sql`
+        insert into audit_records (occurred_at, organization_id, identity_id, operation, subject_id, subject_name,
+          outcome, request_id, user_action_id)
+        values (cast(${date} as timestamptz), ${organizationId}, ${callerId}, ${'Auth:UserGroups:Delete'}, ${userGroupId},
+          'Approvers', 'deleted', ${action}, ${action})`,
+        );
+      }
+      const record = {
+        date: '2026-11-20T10:00:00.000Z',
+        organizationId,
+        identityId: callerId,
+        operation: 'Auth:UserGroups:Delete',
+        subjectId: userGroupId,
+        subjectName: 'Approvers',
+        outcome: 'deleted',
+        requestId: 'second',
+      };
+      expect(await list(userGroupId)).toEqual({
+        ok: true,
+        result: { records: [record, { ...record, date: '2026-11-20T10:00:00.123Z', requestId: 'first' }] },
+      });
+    });
+
+    it('lists nothing of a group of which nothing is known', async () => {
+      expect(await list(newId('ug'))).toEqual({ ok: true, result: { records: [] } });
+    });
+  });
+
+  describe('any operation', () => {
+    it('that does not exist is answered with those that do', async () => {
+      const known = expect.stringMatching(/add-user-group, describe-identity, list-audit-records, .*seed/);
+      expect(await invoke({ operation: 'sed' })).toEqual(refused('unknown_operation', known));
+      expect(await invoke({ operation: 'constructor' })).toEqual(refused('unknown_operation', known));
+    });
+
+    it.each([undefined, null, 'seed', [], {}, { operation: 1 }])(
+      'refuses the payload %j',
+      async (payload) => {
+        expect(await invoke(payload)).toEqual(refused('input_invalid'));
+      },
+    );
+
+    it('is logged by name, without its input', async () => {
+      const { organizationId } = await seed('Secret plans');
+      await invoke({ operation: 'add-user-group', input: { organizationId, userGroupName: 'Secret plans' } });
+      expect(log.lines).toEqual([
+        { message: 'Operation completed', logCode: 'OPERATION_COMPLETED', operation: 'seed' },
+        {
+          message: 'Operation refused',
+          logCode: 'OPERATION_REFUSED',
+          operation: 'add-user-group',
+          code: 'user_group_name_taken',
+        },
+      ]);
+    });
+
+    it('says that the database did not answer, and that a change may have been made', async () => {
+      const away = {
+        execute: async () => fail({ kind: 'database_unavailable', reason: 'timeout' } as const),
+      };
+      const handler = createHandler({ ports: { database: away, environment: 'test' }, log });
+      const expected = refused('database_unavailable', expect.stringContaining('may have been made'));
+      expect(await handler({ operation: 'seed', input: { userGroupName: 'a' } })).toEqual(expected);
+      expect(
+        await handler({
+          operation: 'add-user-group',
+          input: { organizationId: newId('or'), userGroupName: 'a' },
+        }),
+      ).toEqual(expected);
+      expect(await handler({ operation: 'describe-identity', input: { identityId: newId('us') } })).toEqual(
+        expected,
+      );
+      expect(await handler({ operation: 'list-audit-records', input: { userGroupId: newId('ug') } })).toEqual(
+        expected,
+      );
+    });
+  });
+});
