@@ -17,7 +17,7 @@ export interface CommandSurroundings {
 }
 
 interface Options {
-  readonly port: Readonly<Record<string, number>>;
+  readonly port?: Readonly<Record<string, number>>;
   readonly state?: string;
   readonly fresh?: true;
   readonly environment?: readonly Environment[];
@@ -45,7 +45,6 @@ export async function runLocalCommand(
       '--port <name=port>',
       `another port (may be given again; 0: any free one) than: ${ports}`,
       oneMorePort,
-      {},
     )
     .option('--state <folder>', 'where data, logs and addresses are kept (default: .local)')
     .option('--fresh', 'remove the data of earlier runs first')
@@ -86,14 +85,17 @@ async function run(
     running = await startEnvironments({
       state,
       environments: options.environment ?? table,
-      ports: options.port,
+      ports: options.port ?? {},
       fresh: options.fresh ?? false,
       signal: interruption.signal,
       onStep: (step) => terminal.note(`${seconds().padStart(6)}  ${step}`),
       onProblem: (line) => terminal.note(terminal.alarm(line)),
     });
   } catch (error) {
-    if (interruption.signal.aborted) return 0;
+    if (interruption.signal.aborted) {
+      terminal.note('Stopped.');
+      return 0;
+    }
     terminal.note(terminal.alarm(`error: ${describe(error)}`));
     return 1;
   }
@@ -108,6 +110,7 @@ async function run(
   terminal.result('Ctrl-C stops everything.');
   await interrupted;
   await running.stop();
+  terminal.note('Stopped.');
   return 0;
 }
 
@@ -123,7 +126,7 @@ function oneMoreEnvironment(name: string, earlier: readonly Environment[] = []):
   return [...earlier, known(name)];
 }
 
-function oneMorePort(text: string, earlier: Readonly<Record<string, number>>): Record<string, number> {
+function oneMorePort(text: string, earlier: Readonly<Record<string, number>> = {}): Record<string, number> {
   const [, name, digits] = /^([^=]+)=(\d{1,5})$/.exec(text) ?? [];
   const port = Number(digits);
   if (name === undefined || port > 65_535)

@@ -72,6 +72,8 @@ export async function startServices(cleanup: Cleanup): Promise<Services> {
       AWS_ENDPOINT_URL_KMS: endpoints.kms,
       AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoints.secretsmanager,
       AWS_ENDPOINT_URL_LAMBDA: endpoints.lambda,
+      // Lambda has a newer Node.js than this machine may have: the SDK's warning would be about the wrong one.
+      AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
     },
     queues,
     keys: kms,

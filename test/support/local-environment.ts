@@ -1,0 +1,74 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { environments } from '../../lib/environments';
+import { lockHolder } from '../../lib/local/state-lock';
+import { runCommandLine } from '../../lib/operations/command-line';
+
+/** The environments that run for the end-to-end tests, all of them from the synthesized templates. */
+export interface LocalEnvironment {
+  readonly stateDirectory: string;
+  /** Outputs of a stack, by the environment's name. */
+  outputs(environment: string): Readonly<Record<string, string>>;
+  /** Where the local AWS services are: `kms`, `lambda`, `sqs`, … */
+  readonly endpoints: Readonly<Record<string, string>>;
+  /** Runs a command of the command line on an environment and gives what it prints to stdout. */
+  wallet(environment: string, ...args: string[]): Promise<string>;
+  /** As `wallet --json`, parsed. */
+  walletJson<T>(environment: string, ...args: string[]): Promise<T>;
+}
+
+/** Longer than a start ever takes; one that fails is noticed at once. */
+const patience = 60_000;
+
+/** Waits until the environments of this test run are ready. @throws Error with their log when they do not start */
+export async function localEnvironment(): Promise<LocalEnvironment> {
+  const stateDirectory = process.env.LOCAL_ENVIRONMENT;
+  if (!stateDirectory) throw new Error('End-to-end tests belong into test/end-to-end: see jest.config.js.');
+  const outputsFile = join(stateDirectory, 'outputs.json');
+  const outputs = await readWhenReady(stateDirectory, outputsFile);
+
+  async function wallet(environment: string, ...args: string[]): Promise<string> {
+    const results: string[] = [];
+    const notes: string[] = [];
+    const exitCode = await runCommandLine([...args, '--environment', environment, '--outputs', outputsFile], {
+      result: (text) => results.push(text),
+      note: (text) => notes.push(text),
+      bold: (text) => text,
+      alarm: (text) => text,
+    });
+    if (exitCode !== 0)
+      throw new Error(`wallet ${args.join(' ')} exited with ${exitCode}: ${notes.join('\n')}`);
+    return results.join('\n');
+  }
+
+  return {
+    stateDirectory,
+    outputs: (name) => outputs[environments.find((each) => each.name === name)?.stackId ?? ''] ?? {},
+    endpoints: JSON.parse(readFileSync(join(stateDirectory, 'endpoints.json'), 'utf8')),
+    wallet,
+    walletJson: async <T>(environment: string, ...args: string[]) =>
+      JSON.parse(await wallet(environment, ...args, '--json')) as T,
+  };
+}
+
+async function readWhenReady(
+  stateDirectory: string,
+  outputsFile: string,
+): Promise<Record<string, Record<string, string>>> {
+  const deadline = Date.now() + patience;
+  let begun = false;
+  for (;;) {
+    try {
+      return JSON.parse(readFileSync(outputsFile, 'utf8'));
+    } catch {
+      const holder = lockHolder(stateDirectory);
+      begun ||= holder !== undefined;
+      if ((begun && holder === undefined) || Date.now() > deadline) {
+        const log = readFileSync(join(stateDirectory, 'start.log'), 'utf8');
+        throw new Error(`The local environments did not start:\n${log}`);
+      }
+      await sleep(50);
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { mkdtempSync, openSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { environments } from '../../lib/environments';
+
+/** What is shared with `stop-local-environment.ts`, which runs in the same process. */
+export const started: { process?: ChildProcess; directory?: string } = {};
+
+/**
+ * Begins to start every environment, on free ports, and does not wait: the tests wait for what they need.
+ * They find the environments by the variable `LOCAL_ENVIRONMENT`, the state folder.
+ */
+export default function startLocalEnvironment(): void {
+  const directory = mkdtempSync(join(tmpdir(), 'wallet-end-to-end-'));
+  const log = openSync(join(directory, 'start.log'), 'w');
+  const ports = environments.flatMap(({ name }) => ['--port', `${name}=0`]);
+  started.directory = directory;
+  started.process = fork(join(__dirname, 'local-environment-process.ts'), ['--state', directory, ...ports], {
+    execArgv: ['--import', require.resolve('tsx')],
+    stdio: ['ignore', log, log, 'ipc'],
+  });
+  process.env.LOCAL_ENVIRONMENT = directory;
+}

@@ -1,0 +1,21 @@
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { environments } from '../../lib/environments';
+import { removePostgres } from '../../lib/local/postgres';
+import { stateFolder } from '../../lib/local/state';
+import { started } from './start-local-environment';
+
+/** Stops what `start-local-environment.ts` started, and removes its data. */
+export default async function stopLocalEnvironment(): Promise<void> {
+  const { process: running, directory } = started;
+  if (!running || !directory) return;
+  if (running.exitCode === null && running.signalCode === null) {
+    running.kill('SIGTERM');
+    await once(running, 'exit');
+  }
+  for (const { name } of environments) {
+    await removePostgres(stateFolder(directory).environment(name).databaseDirectory);
+  }
+  rmSync(join(directory), { recursive: true, force: true });
+}
