@@ -47,7 +47,10 @@ export async function checkSignIn(signIn: SignIn, rules: SignInRules): Promise<S
   };
 }
 
-/** Membership may be indirect; the owner, who may only grant the role on, is no member. Unlike `pg_has_role`, this does not count a superuser as a member of everything. */
+/**
+ * Membership may be indirect. Who may only grant the role to others, as the master user, does not hold it; and unlike
+ * `pg_has_role`, this does not count a superuser as a member of everything.
+ */
 const membership = `
   with recursive held as (
     select oid from pg_roles where rolname = $1

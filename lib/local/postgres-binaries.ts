@@ -124,8 +124,8 @@ async function copyOnce(native: string, copy: string): Promise<void> {
       verbatimSymlinks: true,
       filter: (source) => !source.endsWith('.a'),
     });
-    await linkLibraries(join(unfinished, basename(copy)));
     await runAs({}, '/bin/chmod', ['-R', 'u+rwX,go+rX', unfinished]);
+    await linkLibraries(join(unfinished, basename(copy)));
     await rename(unfinished, dirname(copy)).catch((error) => {
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
     });

@@ -66,7 +66,7 @@ function postmasterArguments({ data, port, socketDirectory, durable }: Postmaste
     unix_socket_directories: socketDirectory,
     unix_socket_permissions: '0700',
     max_connections: 300,
-    ...(durable ? {} : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }),
+    ...(durable ? {} : { fsync: 'off' }),
   };
   return ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
 }

