@@ -1,13 +1,14 @@
 import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { answerOk, identityId, organizationId, startRegion, wallet } from './region';
+import { answerOk, identityId, organizationId, type Region, startRegion, wallet } from './region';
 
-let region: Awaited<ReturnType<typeof startRegion>>;
-beforeEach(async () => {
+let region: Region;
+beforeAll(async () => {
   region = await startRegion();
 });
-afterEach(() => region.remove());
+beforeEach(() => region.recover());
+afterAll(() => region.remove());
 
 const seeded = {
   organizationId,
@@ -79,12 +80,10 @@ describe('what an operator is told', () => {
   });
 
   it.each(['[]', '{', '{"WalletEu":1}'])('when the outputs file holds %s', async (text) => {
-    await writeFile(region.outputs, text);
-    expect(await token('--outputs', region.outputs)).toMatchObject({
-      exitCode: 1,
-      stdout: '',
-      stderr: expect.stringContaining(region.outputs),
-    });
+    const file = join(dirname(region.outputs), 'broken.json');
+    await writeFile(file, text);
+    const printed = await token('--outputs', file);
+    expect(printed).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining(file) });
   });
 
   it('when the outputs file lacks the environment', async () => {
@@ -204,12 +203,14 @@ it('is a process with exit codes, whose results alone are on stdout', async () =
 });
 
 it('tells an operator whose local environment is not running to start it', async () => {
-  await region.close();
-  expect(await run('token', '--outputs', region.outputs, '--caller', identityId)).toEqual({
+  const stopped = await startRegion();
+  await stopped.close();
+  expect(await run('token', '--outputs', stopped.outputs, '--caller', identityId)).toEqual({
     exitCode: 1,
     stdout: '',
     stderr: 'error: Environment eu is not running on this machine.\nStart it with "npm start".\n',
   });
+  await stopped.remove();
 });
 
 /** Runs the command line as `npm run wallet` does. */

@@ -1,125 +1,149 @@
-import { createHash, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
-import { answerOk, identityId, keyArn, organizationId, startRegion, wallet } from './region';
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
+import { GetPublicKeyCommand, KMSClient } from '@aws-sdk/client-kms';
+import { createAccessTokenVerifier } from '../../lambda/authorize-request/access-token';
+import { createUserActionVerifier } from '../../lambda/delete-user-group/user-action';
+import { type PublicJwk, toJwk } from '../../lambda/export-jwks/export-jwks';
+import { environments } from '../../lib/environments';
+import { answerOk, identityId, keyArns, organizationId, type Region, startRegion, wallet } from './region';
 
-let region: Awaited<ReturnType<typeof startRegion>>;
+const issuer = environments.find(({ name }) => name === 'eu')?.tokenIssuer ?? '';
+const caller = { identityId, organizationId, kind: 'CustomerEmployee' } as const;
+const path = '/auth/user-groups/ug-aaaaa-bbbbb-cccccccccccccc';
+
+let region: Region;
+let keys: Record<keyof typeof keyArns, PublicJwk>;
 beforeAll(async () => {
   region = await startRegion();
+  keys = {
+    accessToken: await readPublicKey(region, keyArns.accessToken),
+    userAction: await readPublicKey(region, keyArns.userAction),
+  };
 });
 beforeEach(() => region.recover());
 afterAll(() => region.remove());
 
 const token = (...args: string[]) =>
   wallet('token', '--outputs', region.outputs, '--caller', identityId, ...args);
-const path = '/auth/user-groups/ug-aaaaa-bbbbb-cccccccccccccc';
 const userAction = (...args: string[]) =>
   wallet('user-action', '--outputs', region.outputs, '--caller', identityId, '--path', path, ...args);
 
-it('prints a bare access token with the documented claims, signed by the key of the outputs', async () => {
-  const printed = await token();
-  expect(printed).toMatchObject({ exitCode: 0, stderr: '' });
-  expect(printed.stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]{86}\n$/);
+describe('token', () => {
+  it('prints a bare token that the gateway authorizer accepts', async () => {
+    const printed = await token();
+    expect(printed).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(printed.stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]{86}\n$/);
 
-  const { header, claims } = open(printed.stdout, region.publicKey);
-  expect(header).toEqual({ alg: 'ES256', typ: 'JWT', kid: thumbprint(region.publicKey) });
-  expect(claims).toEqual({
-    iss: 'https://eu.wallet-infrastructure.example',
-    aud: 'wallet-api',
-    sub: identityId,
-    org: organizationId,
-    kind: 'CustomerEmployee',
-    iat: expect.any(Number),
-    nbf: claims.iat,
-    exp: claims.iat + 900,
+    const verify = createAccessTokenVerifier({ keys: [keys.accessToken] }, issuer);
+    const { claims } = decode(printed.stdout);
+    expect(verify(printed.stdout.trim())).toEqual({ ok: true, value: { caller, expiresAt: claims.exp } });
   });
-  expect(Math.abs(claims.iat - Date.now() / 1000)).toBeLessThan(5);
-  expect(region.calls.find(({ action }) => action === 'kms.Sign')?.input).toMatchObject({
-    KeyId: keyArn,
-    SigningAlgorithm: 'ECDSA_SHA_256',
+
+  it('has the documented claims, and lives 15 minutes', async () => {
+    const { header, claims } = decode((await token()).stdout);
+    expect(header).toEqual({ alg: 'ES256', typ: 'JWT', kid: keys.accessToken.kid });
+    expect(claims).toEqual({
+      iss: issuer,
+      aud: 'wallet-api',
+      sub: identityId,
+      org: organizationId,
+      kind: 'CustomerEmployee',
+      iat: expect.any(Number),
+      nbf: claims.iat,
+      exp: claims.iat + 900,
+    });
+    expect(Math.abs(claims.iat - Date.now() / 1000)).toBeLessThan(5);
+  });
+
+  it('tells with --json when it expires', async () => {
+    const printed = JSON.parse((await token('--json', '--expires-in', '2m')).stdout);
+    const { claims } = decode(printed.token);
+    expect(claims.exp - claims.iat).toBe(120);
+    expect(printed.expiresAt).toBe(new Date(claims.exp * 1000).toISOString());
+  });
+
+  it('is printed for a deactivated caller too, with a warning', async () => {
+    region.answer({ lambda: () => answerOk({ ...caller, active: false }) });
+    const printed = await token();
+    expect(printed.exitCode).toBe(0);
+    expect(printed.stderr).toContain('is deactivated');
   });
 });
 
-it('prints a user action bound to caller, method, path and body, signed by the other key', async () => {
-  const printed = await userAction('--method', 'delete', '--body', '{}');
-  const { header, claims } = open(printed.stdout, region.publicKey);
-  expect(header).toMatchObject({ alg: 'ES256', typ: 'user-action+jwt' });
-  expect(claims).toEqual({
-    iss: 'https://eu.wallet-infrastructure.example',
-    aud: 'wallet-user-action',
-    sub: identityId,
-    org: organizationId,
-    jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
-    htm: 'DELETE',
-    htp: path,
-    bh: createHash('sha256').update('{}').digest('base64url'),
-    iat: expect.any(Number),
-    exp: claims.iat + 300,
+describe('user-action', () => {
+  it('prints a bare signature that the deletion accepts, with or without the empty object as body', async () => {
+    const verify = createUserActionVerifier({ keys: [keys.userAction] }, issuer);
+    const deed = { caller, method: 'DELETE', path } as const;
+    for (const body of ['', '{}']) {
+      const { stdout } = await userAction('--method', 'DELETE', '--body', body);
+      expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]{86}\n$/);
+      expect(verify([stdout.trim()], deed, Date.now() / 1000)).toMatchObject({ ok: true });
+    }
   });
-  expect(region.calls.find(({ action }) => action === 'kms.Sign')?.input).toMatchObject({
-    KeyId: `${keyArn}-for-user-actions`,
+
+  it('is bound to caller, method, path and body, and lives five minutes', async () => {
+    const { header, claims } = decode((await userAction('--method', 'patch', '--body', '{"a":1}')).stdout);
+    expect(header).toEqual({ alg: 'ES256', typ: 'user-action+jwt', kid: keys.userAction.kid });
+    expect(claims).toEqual({
+      iss: issuer,
+      aud: 'wallet-user-action',
+      sub: identityId,
+      org: organizationId,
+      jti: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      htm: 'PATCH',
+      htp: path,
+      bh: createHash('sha256').update('{"a":1}').digest('base64url'),
+      iat: expect.any(Number),
+      exp: claims.iat + 300,
+    });
+  });
+
+  it('has an id of its own each time', async () => {
+    const printed = await Promise.all([userAction('--method', 'DELETE'), userAction('--method', 'DELETE')]);
+    expect(new Set(printed.map(({ stdout }) => decode(stdout).claims.jti)).size).toBe(2);
   });
 });
 
-it('gives every user action an id of its own', async () => {
-  const printed = await Promise.all([userAction('--method', 'DELETE'), userAction('--method', 'DELETE')]);
-  const ids = printed.map(({ stdout }) => open(stdout, region.publicKey).claims.jti);
-  expect(new Set(ids).size).toBe(2);
-});
+describe('nothing is printed', () => {
+  it('when the public key does not verify the signature', async () => {
+    const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+    region.answer({
+      'kms.Sign': ({ Message = '' }) => ({
+        body: { Signature: sign('sha256', Buffer.from(Message, 'base64'), other).toString('base64') },
+      }),
+    });
+    expect(await token()).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringContaining('does not verify with its own public key'),
+    });
+  });
 
-it('tells with --json when the token expires', async () => {
-  const { stdout } = await token('--json', '--expires-in', '2m');
-  const printed = JSON.parse(stdout);
-  const { claims } = open(printed.token, region.publicKey);
-  expect(claims.exp - claims.iat).toBe(120);
-  expect(printed.expiresAt).toBe(new Date(claims.exp * 1000).toISOString());
-});
+  it('when the key is not of curve P-256', async () => {
+    const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'secp256k1' });
+    region.answer({
+      'kms.GetPublicKey': () => ({
+        body: { PublicKey: publicKey.export({ format: 'der', type: 'spki' }).toString('base64') },
+      }),
+    });
+    expect(await token()).toMatchObject({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringContaining('not a key of curve P-256'),
+    });
+  });
 
-it('warns of a deactivated caller, and prints its token all the same', async () => {
-  region.answer({
-    lambda: () => answerOk({ identityId, organizationId, kind: 'CustomerEmployee', active: false }),
-  });
-  const printed = await token();
-  expect(printed.exitCode).toBe(0);
-  expect(printed.stderr).toContain('is deactivated');
-});
-
-it('never prints a token whose signature the public key does not verify', async () => {
-  const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
-  region.answer({
-    'kms.Sign': ({ Message = '' }) => ({
-      body: { Signature: sign('sha256', Buffer.from(Message, 'base64'), other).toString('base64') },
-    }),
-  });
-  expect(await token()).toEqual({
-    exitCode: 1,
-    stdout: '',
-    stderr: expect.stringContaining('does not verify with its own public key'),
-  });
-});
-
-it('refuses a key that is not of curve P-256', async () => {
-  const { publicKey } = generateKeyPairSync('ec', { namedCurve: 'secp256k1' });
-  region.answer({
-    'kms.GetPublicKey': () => ({
-      body: { PublicKey: publicKey.export({ format: 'der', type: 'spki' }).toString('base64') },
-    }),
-  });
-  expect(await token()).toMatchObject({
-    exitCode: 1,
-    stderr: expect.stringContaining('not a key of curve P-256'),
-  });
-});
-
-it('says which permission is missing when KMS refuses', async () => {
-  region.answer({
-    'kms.Sign': () => ({
-      status: 400,
-      body: { __type: 'AccessDeniedException', message: 'User is not authorized' },
-    }),
-  });
-  expect(await token()).toEqual({
-    exitCode: 1,
-    stdout: '',
-    stderr: 'error: kms:Sign was refused: User is not authorized.\nSign in as someone who has kms:Sign.\n',
+  it('when KMS refuses: the missing permission is named', async () => {
+    region.answer({
+      'kms.Sign': () => ({
+        status: 400,
+        body: { __type: 'AccessDeniedException', message: 'User is not authorized' },
+      }),
+    });
+    expect(await token()).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: 'error: kms:Sign was refused: User is not authorized.\nSign in as someone who has kms:Sign.\n',
+    });
   });
 });
 
@@ -129,22 +153,16 @@ interface Claims {
   readonly exp: number;
 }
 
-/** Opens a token as a receiver would: the signature first. */
-function open(jwt: string, publicKey: KeyObject): { header: Record<string, unknown>; claims: Claims } {
-  const [header = '', claims = '', signature = ''] = jwt.trim().split('.');
-  const key = { key: publicKey, dsaEncoding: 'ieee-p1363' } as const;
-  const valid = verify(
-    'sha256',
-    Buffer.from(`${header}.${claims}`),
-    key,
-    Buffer.from(signature, 'base64url'),
-  );
-  expect(valid).toBe(true);
-  const decode = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString());
-  return { header: decode(header), claims: decode(claims) };
+function decode(jwt: string): { header: Record<string, unknown>; claims: Claims } {
+  const [header, claims] = jwt.split('.').map((part) => Buffer.from(part, 'base64url').toString());
+  return { header: JSON.parse(header ?? ''), claims: JSON.parse(claims ?? '') };
 }
 
-function thumbprint(publicKey: KeyObject): string {
-  const { x, y } = publicKey.export({ format: 'jwk' });
-  return createHash('sha256').update(`{"crv":"P-256","kty":"EC","x":"${x}","y":"${y}"}`).digest('base64url');
+/** The public half of a key, as the stack exports it to the functions. */
+async function readPublicKey({ endpoint }: Region, keyArn: string): Promise<PublicJwk> {
+  const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
+  const client = new KMSClient({ region: 'eu-central-1', endpoint, credentials });
+  const { PublicKey = new Uint8Array() } = await client.send(new GetPublicKeyCommand({ KeyId: keyArn }));
+  client.destroy();
+  return toJwk(PublicKey);
 }
