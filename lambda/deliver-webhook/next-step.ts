@@ -62,7 +62,7 @@ export function nextStep(
   const asked = result.answered ? Math.min(readRetryAfter(result.retryAfter, now), schedule.maxDelay) : 0;
   return {
     outcome: 'failed',
-    retryInMs: Math.min(Math.max(own, asked), schedule.giveUpAfter - age),
+    retryInMs: Math.round(Math.min(Math.max(own, asked), schedule.giveUpAfter - age)),
   };
 }
 
