@@ -1,9 +1,9 @@
-import { App, Duration, Stack } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import { databaseRoles, databaseVariables } from '../../lambda/database/environment';
 import { RegionDatabase } from '../../lib/database';
 import { HandlerFunction } from '../../lib/handler-function';
 import { Network } from '../../lib/network';
-import { environmentLike, type StackTemplate, synthesizeStacks } from '../support/stacks';
+import { environmentLike, type StackTemplate, synthesizeStacks, withApp } from '../support/stacks';
 
 const stacks = synthesizeStacks();
 const stackOf = (name: string) => stacks[name] as StackTemplate;
@@ -242,21 +242,23 @@ describe('the other access', () => {
 });
 
 it('refuses direct access to a function outside of the VPC', () => {
-  const stack = new Stack(new App(), 'Test', { env: { region: 'me-central-1' } });
-  const environment = environmentLike('uae', { zones: 2 });
-  const { vpc } = new Network(stack, 'Network', { environment });
-  const database = new RegionDatabase(stack, 'Database', { environment, vpc });
-  const outside = new HandlerFunction(stack, 'Outside', {
-    useCase: 'delete-user-group',
-    description: '',
-    variables: [],
-    environment: {},
-    timeout: Duration.seconds(1),
-    logRetention: 1,
+  withApp((app) => {
+    const stack = new Stack(app, 'Test', { env: { region: 'me-central-1' } });
+    const environment = environmentLike('uae', { zones: 2 });
+    const { vpc } = new Network(stack, 'Network', { environment });
+    const database = new RegionDatabase(stack, 'Database', { environment, vpc });
+    const outside = new HandlerFunction(stack, 'Outside', {
+      useCase: 'delete-user-group',
+      description: '',
+      variables: [],
+      environment: {},
+      timeout: Duration.seconds(1),
+      logRetention: 1,
+    });
+    expect(() => database.grantAccess(outside, 'delete_user_group')).toThrow(
+      /Test\/Outside.*give it the database's network/,
+    );
   });
-  expect(() => database.grantAccess(outside, 'delete_user_group')).toThrow(
-    /Test\/Outside.*give it the database's network/,
-  );
 });
 
 function clusterArn(region: string) {

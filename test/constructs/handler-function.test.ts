@@ -1,9 +1,8 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { App, Duration, Stack } from 'aws-cdk-lib';
+import { Duration, Stack } from 'aws-cdk-lib';
 import { HandlerFunction } from '../../lib/handler-function';
-import { synthesizeStacks } from '../support/stacks';
+import { synthesizeStacks, withApp } from '../support/stacks';
 
 const stacks = synthesizeStacks();
 
@@ -88,23 +87,20 @@ describe('a handler function', () => {
   } as const;
 
   it('is one file, index.js, with a handler', () => {
-    const outdir = mkdtempSync(join(tmpdir(), 'wallet-test-'));
-    try {
-      const app = new App({ outdir });
+    withApp((app) => {
       new HandlerFunction(new Stack(app, 'Test'), 'ExportJwks', { ...props, useCase: 'export-jwks' });
-      const [asset] = readdirSync(outdir).filter((name) => name.startsWith('asset.'));
-      expect(readdirSync(join(outdir, asset ?? ''))).toEqual(['index.js']);
-      expect(readFileSync(join(outdir, asset ?? '', 'index.js'), 'utf8')).toMatch(/handler/);
-    } finally {
-      rmSync(outdir, { recursive: true });
-    }
+      const [asset = ''] = readdirSync(app.outdir).filter((name) => name.startsWith('asset.'));
+      expect(readdirSync(join(app.outdir, asset))).toEqual(['index.js']);
+      expect(readFileSync(join(app.outdir, asset, 'index.js'), 'utf8')).toMatch(/handler/);
+    });
   });
 
   it('needs a handler to exist, and names those that do', () => {
-    const stack = new Stack(new App({ outdir: mkdtempSync(join(tmpdir(), 'wallet-test-')) }), 'Test');
-    const make = () => new HandlerFunction(stack, 'Absent', { ...props, useCase: 'mint-money' });
-    expect(make).toThrow(/no lambda\/mint-money\/handler\.ts.*delete-user-group/);
-    rmSync((stack.node.root as App).outdir, { recursive: true });
+    withApp((app) => {
+      const make = () =>
+        new HandlerFunction(new Stack(app, 'Test'), 'Absent', { ...props, useCase: 'mint-money' });
+      expect(make).toThrow(/no lambda\/mint-money\/handler\.ts.*delete-user-group/);
+    });
   });
 
   it('does not compile without a value for each variable, or with one more', () => {

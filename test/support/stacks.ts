@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { App } from 'aws-cdk-lib';
 import { createApp } from '../../lib/app';
 import type { Environment } from '../../lib/environment';
 import { environments as table } from '../../lib/environments';
@@ -101,6 +102,16 @@ export function environmentLike(name: string, changes: Partial<Environment> = {}
   const found = table.find((environment) => environment.name === name);
   if (found === undefined) throw new Error(`No environment ${name}`);
   return { ...found, ...changes };
+}
+
+/** An app of its own for a test, which leaves nothing on the disk. */
+export function withApp<Result>(use: (app: App) => Result): Result {
+  const outdir = mkdtempSync(join(tmpdir(), 'wallet-test-'));
+  try {
+    return use(new App({ outdir }));
+  } finally {
+    rmSync(outdir, { recursive: true });
+  }
 }
 
 /** Names of the files and folders in the folder for temporary ones that begin so. */
