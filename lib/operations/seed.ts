@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { CommandFailed } from './failure';
 import { readTexts, runOperation } from './operations-function';
 import { type CommonOptions, id, withEnvironment } from './options';
@@ -37,7 +37,7 @@ export function register(program: Command, terminal: Terminal): void {
       'Makes an organization with three identities and a user group of theirs, and prints their ids.',
     )
     .option('--organization <id>', 'add a user group to this organization, which "seed" made', id('or'))
-    .option('--name <name>', "the user group's name; a new one when left out")
+    .option('--name <name>', "the user group's name; a new one when left out", groupName)
     .option('--allow-production', 'write to a deployed environment that has an SLA')
     .addHelpText('after', help)
     .action((options: SeedOptions) => seed(options, terminal));
@@ -62,6 +62,11 @@ async function seed(options: SeedOptions, terminal: Terminal): Promise<void> {
   if (options.json) return terminal.result(JSON.stringify(seeded));
   terminal.result(fields.map((field) => `${field.padEnd(16)}  ${seeded[field]}`).join('\n'));
   terminal.note(nextSteps(options, target, seeded));
+}
+
+function groupName(text: string): string {
+  if (/^\P{Cc}{1,256}$/u.test(text)) return text;
+  throw new InvalidArgumentError('Give a name of 1 to 256 characters, none of them a control character.');
 }
 
 /** The deletion of what was made, ready to paste. */

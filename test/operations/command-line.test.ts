@@ -140,6 +140,7 @@ it.each([
   ['an unknown command', ['tokens']],
   ['an unknown option', ['seed', '--nme', 'x']],
   ['an unknown environment', ['seed', '--environment', 'mars']],
+  ['an empty name', ['seed', '--name', '']],
   ['a missing option', ['token']],
   ['something that is no id', ['token', '--caller', 'ug-aaaaa-bbbbb-cccccccccccccccc']],
   ['a lifetime of zero', ['token', '--caller', identityId, '--expires-in', '0']],
