@@ -125,10 +125,18 @@ async function start(options: RegionOptions, cleanup: Cleanup): Promise<Region> 
   return {
     environment,
     baseUrl: api.url,
-    outputs: { ...deployed.outputs(), ApiBaseUrl: api.url },
+    outputs: atLocalAddress(deployed.outputs(), api.url),
     functions,
     stop: () => cleanup.run(),
   };
+}
+
+/** Other outputs may be made of the API's address; on this machine it is another. */
+function atLocalAddress(outputs: Readonly<Record<string, string>>, baseUrl: string): Record<string, string> {
+  const { ApiBaseUrl: deployedUrl = baseUrl } = outputs;
+  return Object.fromEntries(
+    Object.entries(outputs).map(([name, value]) => [name, value.replaceAll(deployedUrl, baseUrl)]),
+  );
 }
 
 /** Milliseconds that invocations from queues have to end, as running requests have. */

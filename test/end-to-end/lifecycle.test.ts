@@ -1,0 +1,189 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { removePostgres } from '../../lib/local/postgres';
+import { findCluster, readPassword } from '../../lib/local/postgres-cluster';
+import { stateFolder } from '../../lib/local/state';
+import { runCommandLine } from '../../lib/operations/command-line';
+import { isRunning, type LocalCommand, outputsOf, startLocalCommand } from '../support/local-command';
+
+jest.setTimeout(90_000);
+
+const directory = mkdtempSync(join(tmpdir(), 'wallet-lifecycle-'));
+const databaseDirectory = stateFolder(directory).environment('eu').databaseDirectory;
+const commands: LocalCommand[] = [];
+
+const start = (...args: string[]) => {
+  const command = startLocalCommand('--environment', 'eu', '--state', directory, ...args);
+  commands.push(command);
+  return command;
+};
+
+afterAll(async () => {
+  for (const { process } of commands) process.kill('SIGKILL');
+  await Promise.all(commands.map((command) => command.ended()));
+  await removePostgres(databaseDirectory);
+  rmSync(directory, { recursive: true });
+});
+
+async function wallet<T = string>(...args: string[]): Promise<T> {
+  let result = '';
+  const terminal = {
+    result: (text: string) => {
+      result = text;
+    },
+    note: () => undefined,
+    bold: String,
+    alarm: String,
+  };
+  await runCommandLine([...args, '--outputs', join(directory, 'outputs.json')], terminal);
+  return (args.includes('--json') ? JSON.parse(result) : result) as T;
+}
+
+interface Deletion {
+  readonly url: string;
+  readonly headers: Record<string, string>;
+}
+
+/** A deletion that is due, ready to be sent. */
+async function dueDeletion(): Promise<Deletion> {
+  const { callerId, userGroupId } = await wallet<Record<string, string>>('seed', '--json');
+  const caller = ['--caller', String(callerId)];
+  const path = `/auth/user-groups/${userGroupId}`;
+  return {
+    url: `${outputsOf(directory).ApiBaseUrl}${path}`,
+    headers: {
+      authorization: `Bearer ${await wallet('token', ...caller)}`,
+      'x-svc-useraction': await wallet('user-action', ...caller, '--method', 'DELETE', '--path', path),
+    },
+  };
+}
+
+const send = async ({ url, headers }: Deletion) => {
+  const response = await fetch(url, { method: 'DELETE', headers });
+  return { status: response.status, body: await response.text() };
+};
+
+/** Holds every deletion up, as a slow database would, until it is released. */
+async function holdDeletions(): Promise<() => Promise<void>> {
+  const cluster = await findCluster(databaseDirectory);
+  if (!cluster) throw new Error('There is no database.');
+  const port = readFileSync(join(cluster.data, 'postmaster.pid'), 'utf8').split('\n')[3];
+  const client = new Client({
+    host: '127.0.0.1',
+    port: Number(port),
+    user: 'postgres',
+    password: await readPassword(cluster),
+    database: 'wallet',
+  });
+  client.on('error', () => undefined);
+  await client.connect();
+  await client.query('begin; lock table user_groups in access exclusive mode');
+  return async () => {
+    await client.query('rollback');
+    await client.end();
+  };
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!condition()) {
+    if (Date.now() > deadline) throw new Error('Waited 20 s in vain.');
+    await sleep(50);
+  }
+}
+
+it('Ctrl-C while it starts ends it and leaves no lock', async () => {
+  const command = start('--port', 'eu=0');
+  await until(() => existsSync(join(directory, 'lock')));
+  await sleep(500);
+  const processes = command.processes();
+  command.process.kill('SIGINT');
+  expect((await command.ended()).exitCode).toBe(0);
+  await until(() => !processes.some(isRunning));
+  expect(existsSync(join(directory, 'lock'))).toBe(false);
+});
+
+it('Ctrl-C answers the running request, then ends everything, and the next start goes on where it was', async () => {
+  const first = start('--port', 'eu=0');
+  await first.ready();
+  await send(await dueDeletion());
+  const [running, later] = [await dueDeletion(), await dueDeletion()];
+  const processes = first.processes();
+  expect(processes.length).toBeGreaterThan(5);
+
+  const release = await holdDeletions();
+  const answer = send(running);
+  await sleep(200);
+  first.process.kill('SIGINT');
+  const told = Date.now();
+  await sleep(200);
+  await release();
+
+  expect(await answer).toEqual({ status: 200, body: '{}' });
+  expect((await first.ended()).exitCode).toBe(0);
+  expect(Date.now() - told).toBeLessThan(5_000);
+  expect(processes.filter(isRunning)).toEqual([]);
+  expect(readdirSync(directory).sort()).toEqual(['cdk.out', 'certificates', 'environments', 'logs']);
+
+  const second = start('--port', `eu=${new URL(later.url).port}`);
+  await second.ready();
+  expect(await send(later)).toEqual({ status: 200, body: '{}' });
+  second.process.kill('SIGTERM');
+  expect((await second.ended()).exitCode).toBe(0);
+});
+
+it('a second start is refused and names the first; killed, the first leaves no process, and the next start works', async () => {
+  const first = start('--port', 'eu=0');
+  await first.ready();
+  const { exitCode, stderr, stdout } = await start('--port', 'eu=0').ended();
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+  expect(stderr).toContain(`A local environment already runs on ${directory}: process ${first.process.pid}.`);
+  expect((await send(await dueDeletion())).status).toBe(200);
+  const processes = first.processes();
+  first.process.kill('SIGKILL');
+  await until(() => !processes.some(isRunning));
+
+  const next = start('--port', 'eu=0');
+  await next.ready();
+  const endless = await dueDeletion();
+  const processesOfNext = next.processes();
+  const release = await holdDeletions();
+  const answer = send(endless).catch((error: Error) => error.message);
+  await sleep(200);
+  next.process.kill('SIGINT');
+  const told = Date.now();
+  expect((await next.ended()).exitCode).toBe(0);
+  expect(Date.now() - told).toBeLessThan(5_000);
+  expect(await answer).toBe('fetch failed');
+  expect(processesOfNext.filter(isRunning)).toEqual([]);
+  await release().catch(() => undefined);
+});
+
+it('a taken port is refused before anything is started, with the remedy', async () => {
+  const other = createServer();
+  await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
+  const { port } = other.address() as AddressInfo;
+  const state = join(directory, 'never-begun');
+  const { exitCode, stderr } = await start('--state', state, '--port', `eu=${port}`).ended();
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain(`Port ${port} of environment eu is taken by another program.`);
+  expect(stderr).toContain('npm start -- --port eu=');
+  expect(readdirSync(state)).toEqual([]);
+  other.close();
+});
+
+it.each([
+  [['--port', 'eu'], 'Give it as NAME=PORT, such as eu=9001.'],
+  [['--port', 'mars=1'], 'There is no environment "mars". Choose of: eu, uae, staging.'],
+  [['--environment', 'mars'], 'There is no environment "mars".'],
+  [['--nonsense'], "unknown option '--nonsense'"],
+])('%j is used wrongly', async (args, problem) => {
+  const { exitCode, stderr } = await start(...args).ended();
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain(problem);
+});

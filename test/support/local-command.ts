@@ -1,0 +1,77 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+const projectRoot = resolve(__dirname, '../..');
+
+/** `npm start` in a process of its own, as the script in package.json runs it. */
+export interface LocalCommand {
+  readonly process: ChildProcess;
+  /** Resolves when it says that it is ready; rejects, with what it said, when it ends before. */
+  ready(): Promise<void>;
+  /** Resolves when the process has ended. */
+  ended(): Promise<{ readonly exitCode: number | null; readonly stdout: string; readonly stderr: string }>;
+  /** Every process that descends from it now, and itself. */
+  processes(): number[];
+}
+
+export function startLocalCommand(...args: string[]): LocalCommand {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'bin/local.ts', ...args], {
+    cwd: projectRoot,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const said = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      said[name] += text;
+    });
+  }
+  const end = once(child, 'close').then(([exitCode]) => ({ exitCode: exitCode as number | null, ...said }));
+  return {
+    process: child,
+    ended: () => end,
+    ready: () =>
+      new Promise((isReady, reject) => {
+        const look = () => said.stdout.includes('Ctrl-C stops everything') && isReady();
+        child.stdout.on('data', look);
+        void end.then(({ stderr }) => reject(new Error(`It ended before it was ready:\n${stderr}`)));
+        look();
+      }),
+    processes: () => [child.pid as number, ...descendants(child.pid as number)],
+  };
+}
+
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return !isZombie(pid);
+  } catch {
+    return false;
+  }
+}
+
+/** Outputs of the one environment that runs on a state folder. */
+export function outputsOf(stateDirectory: string): Readonly<Record<string, string>> {
+  const outputs = JSON.parse(readFileSync(join(stateDirectory, 'outputs.json'), 'utf8'));
+  return Object.values(outputs)[0] as Record<string, string>;
+}
+
+function processTable(): { readonly pid: number; readonly parent: number; readonly state: string }[] {
+  return execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat='], { encoding: 'utf8' })
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .map(([pid, parent, state = '']) => ({ pid: Number(pid), parent: Number(parent), state }));
+}
+
+function descendants(pid: number, all = processTable()): number[] {
+  return all
+    .filter(({ parent }) => parent === pid)
+    .flatMap((child) => [child.pid, ...descendants(child.pid, all)]);
+}
+
+/** Ended, and not yet taken note of by whoever inherited it: in a container without an init, nobody ever does. */
+function isZombie(pid: number): boolean {
+  return processTable().some((entry) => entry.pid === pid && entry.state.startsWith('Z'));
+}
