@@ -17,9 +17,6 @@ const shared = {
   moduleNameMapper: { '^fauxqs$': '<rootDir>/node_modules/fauxqs/dist/app.js' },
 };
 
-// The functions run on a later Node.js than tests may: the SDK's advice to upgrade says nothing about them.
-process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
-
 /** @type {import('jest').Config} */
 module.exports = {
   reporters: ['default', '<rootDir>/test/support/closing-line.js'],
