@@ -7,8 +7,10 @@ import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
 import { createAuthority, type TestAuthority } from '../../support/certificates';
 
 const name = 'hooks.example.com';
-const connectTimeout = 400;
-const timeout = 900;
+/** Milliseconds: long enough for a busy machine, and the receivers are attempted side by side. */
+const connectTimeout = 1_500;
+const timeout = 2_500;
+const slack = 1_500;
 
 let authority: TestAuthority;
 let good: { key: string; cert: string };
@@ -20,7 +22,7 @@ beforeAll(async () => {
   good = await authority.issue({ name });
 });
 
-afterEach(async () => {
+afterAll(async () => {
   for (const socket of sockets) socket.destroy();
   await Promise.all(servers.splice(0).map((server) => new Promise((resolve) => server.close(resolve))));
 });
@@ -94,7 +96,7 @@ const answered = (status = 200): AttemptResult => ({ answered: true, status });
 const unanswered = (reason: string): AttemptResult => ({ answered: false, reason });
 const bomb = gzipSync(Buffer.alloc(50_000_000));
 
-describe.each<readonly [string, Behaviour, AttemptResult]>([
+const misbehaviours: readonly (readonly [name: string, Behaviour, AttemptResult])[] = [
   ['answers as it should', say(`${head}content-length: 2\r\n\r\nok`), answered()],
   ['answers without a body', say('HTTP/1.1 204 No Content\r\n\r\n'), answered(204)],
   ['sends an endless body', say(`${head}\r\n`, endlessly(Buffer.alloc(65_536))), answered()],
@@ -140,7 +142,7 @@ describe.each<readonly [string, Behaviour, AttemptResult]>([
   ],
   [
     'gives interim answers slowly',
-    say('', often('HTTP/1.1 102 Processing\r\n\r\n', 200)),
+    say('', often('HTTP/1.1 102 Processing\r\n\r\n', 600)),
     unanswered('timeout'),
   ],
   [
@@ -157,40 +159,57 @@ describe.each<readonly [string, Behaviour, AttemptResult]>([
   ],
   ['closes without an answer', say('', ends), unanswered('connection_closed')],
   ['closes when connected', ends, unanswered('connection_closed')],
-])('a receiver that %s', (_name, behaviour, expected) => {
-  it(`is an attempt of bounded time, and the next delivery is unharmed`, async () => {
+];
+
+describe('a receiver is an attempt of bounded time, and the next delivery is unharmed, when it', () => {
+  interface Run {
+    readonly result: AttemptResult;
+    readonly durationMs: number;
+    readonly next: AttemptResult;
+  }
+  const runs = new Map<string, Promise<Run>>();
+
+  async function run(behaviour: Behaviour): Promise<Run> {
     const port = await tlsReceiver(behaviour);
     const begin = performance.now();
-    expect(await post(port)).toEqual(expected);
-    expect(performance.now() - begin).toBeLessThan(timeout + 600);
-
+    const result = await post(port);
+    const durationMs = performance.now() - begin;
     const healthy = await tlsReceiver(say(`${head}content-length: 0\r\n\r\n`));
-    expect(await post(healthy)).toEqual(answered());
+    return { result, durationMs, next: await post(healthy) };
+  }
+
+  beforeAll(async () => {
+    for (const [misbehaviour, behaviour] of misbehaviours) runs.set(misbehaviour, run(behaviour));
+    await Promise.allSettled(runs.values());
+  });
+
+  it.each(misbehaviours)('%s', async (misbehaviour, _behaviour, expected) => {
+    const { result, durationMs, next } = (await runs.get(misbehaviour)) as Run;
+    expect(result).toEqual(expected);
+    expect(durationMs).toBeLessThan(timeout + slack);
+    expect(next).toEqual(answered());
   });
 });
 
 describe('a receiver whose connection is reset', () => {
-  /** A TLS socket has no reset of its own: a relay in front of the receiver makes one, when the handshake is long over. */
-  const resettingReceiver = async (behaviour: Behaviour) => {
-    const port = await tlsReceiver(behaviour);
-    return tcpReceiver((front) => {
+  /** Says the text, then resets. A TLS socket has no reset of its own: a relay in front of the receiver makes one. */
+  const resettingReceiver = async (text: string) => {
+    let front: Socket | undefined;
+    const port = await tlsReceiver(say(text, () => setTimeout(() => front?.resetAndDestroy(), 100)));
+    return tcpReceiver((socket) => {
+      front = socket;
       const back = connect(port, '127.0.0.1');
       front.pipe(back).pipe(front);
       front.on('close', () => back.destroy());
-      setTimeout(() => front.resetAndDestroy(), 200);
     });
   };
 
-  it.each<readonly [string, Behaviour, AttemptResult]>([
-    ['without an answer', () => undefined, unanswered('connection_reset')],
-    ['in its headers', say(`${head}x: `), unanswered('connection_reset')],
-    [
-      'in its body, which takes nothing from its status',
-      say(`${head}content-length: 9\r\n\r\na`),
-      answered(),
-    ],
-  ])('%s', async (_moment, behaviour, expected) => {
-    expect(await post(await resettingReceiver(behaviour))).toEqual(expected);
+  it.each<readonly [string, string, AttemptResult]>([
+    ['without an answer', '', unanswered('connection_reset')],
+    ['in its headers', `${head}x: `, unanswered('connection_reset')],
+    ['in its body, which takes nothing from its status', `${head}content-length: 9\r\n\r\na`, answered()],
+  ])('%s', async (_moment, text, expected) => {
+    expect(await post(await resettingReceiver(text))).toEqual(expected);
   });
 });
 
@@ -207,8 +226,8 @@ it('reads Retry-After', async () => {
 it('closes every connection, whatever the receiver did', async () => {
   const port = await tlsReceiver(say(`${head}\r\n`, often('a', 20)));
   await post(port);
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  expect(sockets.size).toBe(0);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect([...sockets].filter(({ localPort }) => localPort === port)).toEqual([]);
 });
 
 it('takes a bounded part of an endless answer', async () => {
@@ -268,7 +287,7 @@ describe('the handshake', () => {
     const port = await tcpReceiver(behaviour);
     const begin = performance.now();
     expect(await post(port)).toEqual(unanswered(reason));
-    expect(performance.now() - begin).toBeLessThan(connectTimeout + 600);
+    expect(performance.now() - begin).toBeLessThan(connectTimeout + slack);
   });
 
   it('trusts the public authorities alone, whatever else the process trusts', async () => {
@@ -285,7 +304,7 @@ describe('the handshake', () => {
 
 it('names a receiver that does not listen, and one whose name is never answered', async () => {
   const port = await tlsReceiver(ends);
-  await new Promise((resolve) => servers.splice(0)[0]?.close(resolve));
+  await new Promise((resolve) => servers.pop()?.close(resolve));
   expect(await post(port)).toEqual(unanswered('connection_refused'));
 
   const silent = createReceivers({
