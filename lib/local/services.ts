@@ -1,3 +1,4 @@
+import { localReceiversVariable } from '../../lambda/deliver-webhook/environment';
 import type { Cleanup } from './cleanup';
 import { startDataApi } from './data-api';
 import { startKms } from './kms';
@@ -13,7 +14,7 @@ import { startSecrets } from './secrets-manager';
 export interface Services {
   /** By the names of `endpoints.json`. */
   readonly endpoints: Readonly<Record<ServiceName, string>>;
-  /** Variables by which every AWS SDK finds the services. */
+  /** What functions are told on this machine beside their own variables: where the services are, above all. */
   readonly variables: Readonly<Record<string, string>>;
   readonly queues: QueueServer;
   readonly keys: KeyStore;
@@ -72,6 +73,7 @@ export async function startServices(cleanup: Cleanup): Promise<Services> {
       AWS_ENDPOINT_URL_KMS: endpoints.kms,
       AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoints.secretsmanager,
       AWS_ENDPOINT_URL_LAMBDA: endpoints.lambda,
+      [localReceiversVariable]: 'allowed',
       // Lambda has a newer Node.js than this machine may have: the SDK's warning would be about the wrong one.
       AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
     },

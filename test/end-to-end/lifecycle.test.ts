@@ -8,8 +8,8 @@ import { Client } from 'pg';
 import { removePostgres } from '../../lib/local/postgres';
 import { findCluster, readPassword } from '../../lib/local/postgres-cluster';
 import { stateFolder } from '../../lib/local/state';
-import { runCommandLine } from '../../lib/operations/command-line';
 import { isRunning, type LocalCommand, outputsOf, startLocalCommand } from '../support/local-command';
+import { wallet } from '../support/wallet-command';
 
 jest.setTimeout(90_000);
 
@@ -30,20 +30,6 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-async function wallet<T = string>(...args: string[]): Promise<T> {
-  let result = '';
-  const terminal = {
-    result: (text: string) => {
-      result = text;
-    },
-    note: () => undefined,
-    bold: String,
-    alarm: String,
-  };
-  await runCommandLine([...args, '--outputs', join(directory, 'outputs.json')], terminal);
-  return (args.includes('--json') ? JSON.parse(result) : result) as T;
-}
-
 interface Deletion {
   readonly url: string;
   readonly headers: Record<string, string>;
@@ -51,8 +37,9 @@ interface Deletion {
 
 /** A deletion that is due, ready to be sent. */
 async function dueDeletion(): Promise<Deletion> {
-  const { callerId, userGroupId } = await wallet<Record<string, string>>('seed', '--json');
-  const caller = ['--caller', String(callerId)];
+  const outputs = ['--outputs', join(directory, 'outputs.json')];
+  const { callerId, userGroupId } = JSON.parse(await wallet('seed', '--json', ...outputs));
+  const caller = ['--caller', callerId, ...outputs];
   const path = `/auth/user-groups/${userGroupId}`;
   return {
     url: `${outputsOf(directory).ApiBaseUrl}${path}`,

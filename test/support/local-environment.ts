@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { environments } from '../../lib/environments';
 import { lockHolder } from '../../lib/local/state-lock';
-import { runCommandLine } from '../../lib/operations/command-line';
+import { wallet } from './wallet-command';
 
 /** The environments that run for the end-to-end tests, all of them from the synthesized templates. */
 export interface LocalEnvironment {
@@ -28,27 +28,16 @@ export async function localEnvironment(): Promise<LocalEnvironment> {
   const outputsFile = join(stateDirectory, 'outputs.json');
   const outputs = await readWhenReady(stateDirectory, outputsFile);
 
-  async function wallet(environment: string, ...args: string[]): Promise<string> {
-    const results: string[] = [];
-    const notes: string[] = [];
-    const exitCode = await runCommandLine([...args, '--environment', environment, '--outputs', outputsFile], {
-      result: (text) => results.push(text),
-      note: (text) => notes.push(text),
-      bold: (text) => text,
-      alarm: (text) => text,
-    });
-    if (exitCode !== 0)
-      throw new Error(`wallet ${args.join(' ')} exited with ${exitCode}: ${notes.join('\n')}`);
-    return results.join('\n');
-  }
+  const walletIn = (environment: string, ...args: string[]) =>
+    wallet(...args, '--environment', environment, '--outputs', outputsFile);
 
   return {
     stateDirectory,
     outputs: (name) => outputs[environments.find((each) => each.name === name)?.stackId ?? ''] ?? {},
     endpoints: JSON.parse(readFileSync(join(stateDirectory, 'endpoints.json'), 'utf8')),
-    wallet,
+    wallet: walletIn,
     walletJson: async <T>(environment: string, ...args: string[]) =>
-      JSON.parse(await wallet(environment, ...args, '--json')) as T,
+      JSON.parse(await walletIn(environment, ...args, '--json')) as T,
   };
 }
 
