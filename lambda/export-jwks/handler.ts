@@ -1,4 +1,5 @@
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
+import { awaitPermission } from '../shared/await-permission';
 import { bind } from '../shared/bind';
 import { logCodes } from '../shared/log';
 import { createDependencies, type Dependencies } from './dependencies';
@@ -20,7 +21,7 @@ export const createHandler =
 
 async function exportKey(key: LabelledKey, getPublicKey: Dependencies['getPublicKey']): Promise<PublicJwk> {
   try {
-    return toJwk(await getPublicKey(key.arn));
+    return toJwk(await awaitPermission(() => getPublicKey(key.arn)));
   } catch (error) {
     const { name, message } = error as Error;
     throw new Error(`The signing key '${key.label}' (${key.arn}) could not be exported: ${name}: ${message}`);

@@ -1,5 +1,6 @@
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { migrations } from '../database/migrations';
+import { awaitPermission } from '../shared/await-permission';
 import { bind } from '../shared/bind';
 import { logCodes } from '../shared/log';
 import { createDependencies, type Dependencies } from './dependencies';
@@ -13,9 +14,9 @@ export const createHandler =
   ({ log, connect, readRoles }: Dependencies) =>
   async (event: Pick<CloudFormationCustomResourceEvent, 'RequestType'>) => {
     if (event.RequestType === 'Delete') return { PhysicalResourceId: physicalResourceId };
-    const [database, roles] = await Promise.all([connect(), readRoles()]);
+    const [database, roles] = await awaitPermission(() => Promise.all([connect(), readRoles()]));
     try {
-      const result = await migrateSchema(database, migrations, roles);
+      const result = await awaitPermission(() => migrateSchema(database, migrations, roles));
       if (!result.ok) {
         log.error('Migration failed', { logCode: logCodes.migrationFailed, failure: result.error });
         throw new Error(explain(result.error));

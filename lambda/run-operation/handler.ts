@@ -1,4 +1,5 @@
 import { bind } from '../shared/bind';
+import { logCodes } from '../shared/log';
 import { createDependencies, type Dependencies } from './dependencies';
 import type { OperationError } from './operation';
 import { readRequest } from './request';
@@ -20,10 +21,10 @@ export const createHandler =
     const outcome = await runOperation(request.value, ports);
     if (!outcome.ok) {
       const { code } = outcome.error;
-      log.warn('Operation refused', { logCode: 'OPERATION_REFUSED', operation, code });
+      log.warn('Operation refused', { logCode: logCodes.operationRefused, operation, code });
       return outcome;
     }
-    log.info('Operation completed', { logCode: 'OPERATION_COMPLETED', operation });
+    log.info('Operation completed', { logCode: logCodes.operationCompleted, operation });
     return { ok: true, result: outcome.value };
   };
 

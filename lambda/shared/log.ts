@@ -13,6 +13,8 @@ export const logCodes = {
   migrationCompleted: 'SCHEMA_MIGRATION_COMPLETED',
   migrationFailed: 'SCHEMA_MIGRATION_FAILED',
   keysExported: 'SIGNING_KEYS_EXPORTED',
+  operationCompleted: 'OPERATION_COMPLETED',
+  operationRefused: 'OPERATION_REFUSED',
 } as const;
 
 export type Log = Pick<Logger, 'info' | 'warn' | 'error'>;

@@ -39,7 +39,12 @@ export async function startRegionDatabase(
   options: { readonly durable?: boolean } = {},
 ): Promise<RegionDatabase> {
   const postgres = await startPostgres(options);
-  const connect = access === 'data-api' ? await serveDataApi(postgres) : await serveDirect(postgres);
+  const connect = await (access === 'data-api' ? serveDataApi : serveDirect)(postgres).catch(
+    async (error) => {
+      await postgres.stop();
+      throw error;
+    },
+  );
   const owner = connect.as(postgres.superuser);
   return {
     postgres,
