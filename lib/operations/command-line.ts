@@ -2,13 +2,21 @@ import { Command, CommanderError } from 'commander';
 import { register as registerAudit } from './audit';
 import { register as registerEnvironments } from './environments';
 import { CommandFailed } from './failure';
+import { register as registerOrigins } from './origins';
 import { register as registerSeed } from './seed';
 import type { Terminal } from './terminal';
 import { register as registerToken } from './token';
 import { register as registerUserAction } from './user-action';
 
 /** In the order of the help. Each adds its command to the program. */
-const commands = [registerEnvironments, registerSeed, registerToken, registerUserAction, registerAudit];
+const commands = [
+  registerEnvironments,
+  registerSeed,
+  registerToken,
+  registerUserAction,
+  registerAudit,
+  registerOrigins,
+];
 
 const help = `
 A first deletion, on this machine:

@@ -1,0 +1,172 @@
+import { readFile } from 'node:fs/promises';
+import { text as readAll } from 'node:stream/consumers';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { kindOfAddress } from '../allow-lists/address';
+import { defaultOptions, namePattern, type WebhookOrigin } from '../allow-lists/allow-list';
+import { type AllowListComparison, compareAllowList, type ExpectedAddress } from '../allow-lists/comparison';
+import {
+  type AllowListFormatName,
+  allowListFormatNames,
+  allowListFormats,
+  formatAllowList,
+} from '../allow-lists/formats';
+import { environments } from '../environments';
+import { CommandFailed, UsedWrongly } from './failure';
+import { withOutputs } from './options';
+import { openTarget, readOutputs, type Target } from './target';
+import { type Terminal, table } from './terminal';
+
+interface OriginsOptions {
+  readonly outputs: string;
+  /** Absent: all that the outputs file has. */
+  readonly environment?: string;
+  readonly format?: AllowListFormatName;
+  readonly port: number;
+  readonly name: string;
+  readonly check?: string;
+  readonly json?: boolean;
+}
+
+const help = `
+Formats:
+${allowListFormatNames.map((name) => `  ${name.padEnd(19)} ${allowListFormats[name].title}`).join('\n')}
+How to use a file is said in its first lines or, where the format has no comments, on stderr.
+
+--check answers with its exit code: 0 the list has these addresses and no others, 1 it differs, 2 used wrongly.
+An entry that covers an address and more (203.0.113.0/24) counts as present and is reported as broader.
+
+Examples:
+  wallet origins --outputs outputs.json --environment eu --format nginx > /etc/nginx/wallet-webhooks.conf
+  wallet origins --outputs outputs.json --format nftables --port 8443
+  wallet origins --outputs outputs.json --environment eu --check /etc/nginx/wallet-webhooks.conf
+  iptables-save | wallet origins --outputs outputs.json --environment eu --check - --json`;
+
+export function register(program: Command, terminal: Terminal): void {
+  withOutputs(program.command('origins'))
+    .summary("print the webhooks' origin addresses as an allow-list, or check one")
+    .description(
+      'Prints the addresses from which webhooks come as an allow-list, or checks a list that is in use.',
+    )
+    .option('--environment <name>', 'only this environment (default: all that the outputs file has)')
+    .addOption(new Option('--format <format>', 'what to print (default: text)').choices(allowListFormatNames))
+    .option(
+      '--port <port>',
+      'the port that receives webhooks, for formats with ports',
+      port,
+      defaultOptions.port,
+    )
+    .option('--name <name>', 'what to call the rules, for formats with names', ruleName, defaultOptions.name)
+    .addOption(
+      new Option('--check <file>', 'compare this list with the outputs; - is stdin').conflicts([
+        'format',
+        'port',
+        'name',
+      ]),
+    )
+    .addHelpText('after', help)
+    .action((options: OriginsOptions) => origins(options, terminal));
+}
+
+async function origins(options: OriginsOptions, terminal: Terminal): Promise<void> {
+  const listed = await readOrigins(options, terminal);
+  if (options.check !== undefined) return check(options.check, listed, options, terminal);
+
+  const name = options.format ?? (options.json ? 'json' : 'text');
+  if (options.json && name !== 'json') {
+    throw new UsedWrongly(`--json and --format ${name} contradict each other.`, 'Give one of them.');
+  }
+  terminal.result(formatAllowList(name, listed, options));
+  if (!allowListFormats[name].hasHeader && name !== 'json')
+    terminal.note(`Use: ${allowListFormats[name].use}`);
+}
+
+async function check(
+  file: string,
+  listed: readonly WebhookOrigin[],
+  options: OriginsOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const comparison = compareAllowList(await readList(file), listed);
+  terminal.result(options.json ? JSON.stringify(comparison) : report(comparison, terminal));
+  if (comparison.same) return;
+  throw new CommandFailed(
+    `${file === '-' ? 'The list' : file} differs: ${comparison.missing.length} missing, ${comparison.stale.length} stale.`,
+    'Add what is missing, or no webhook arrives; remove what is stale.',
+  );
+}
+
+function report({ present, missing, stale, broader }: AllowListComparison, { bold }: Terminal): string {
+  const rows = [
+    ...missing.map(({ cidr, environment }) => ['missing', cidr, environment]),
+    ...stale.map((entry) => ['stale', entry, '']),
+    ...broader.map(({ entry, covers }) => ['broader', entry, `covers ${named(covers)}`]),
+    ...present.map(({ cidr, environment }) => ['present', cidr, environment]),
+  ];
+  return table([['', 'ADDRESS', 'ENVIRONMENT'], ...rows], bold);
+}
+
+const named = (addresses: readonly ExpectedAddress[]) =>
+  addresses.map(({ cidr, environment }) => `${cidr} (${environment})`).join(', ');
+
+async function readList(file: string): Promise<string> {
+  try {
+    return await (file === '-' ? readAll(process.stdin) : readFile(file, 'utf8'));
+  } catch (error) {
+    throw new UsedWrongly(`The list ${file} cannot be read: ${(error as Error).message}.`);
+  }
+}
+
+/** In the order of the environments table, so that the same outputs give the same list. */
+async function readOrigins(options: OriginsOptions, terminal: Terminal): Promise<WebhookOrigin[]> {
+  const { outputs: file } = options;
+  const names = options.environment === undefined ? await deployedEnvironments(file) : [options.environment];
+  const targets = await Promise.all(names.map((environment) => openTarget({ environment, outputs: file })));
+  const listed = targets.map((target) => readOrigin(target, file));
+  for (const warning of new Set(listed.flatMap(warningOf))) terminal.note(`warning: ${warning}`);
+  return listed;
+}
+
+async function deployedEnvironments(file: string): Promise<string[]> {
+  const outputs = await readOutputs(file);
+  const names = environments.filter(({ stackId }) => outputs[stackId]).map(({ name }) => name);
+  if (names.length > 0) return names;
+  throw new CommandFailed(
+    `${file} has no outputs of any environment. It has: ${Object.keys(outputs).join(', ') || 'none'}.`,
+    'Give the file that "cdk deploy --outputs-file" wrote with --outputs.',
+  );
+}
+
+function readOrigin({ environment, local, output }: Target, file: string): WebhookOrigin {
+  // The file may have been edited: the value need not even be text.
+  const address = output('WebhookOriginAddress');
+  const kind = typeof address === 'string' ? kindOfAddress(address) : 'malformed';
+  const usable = kind === 'public' || kind === 'documentation' || (kind === 'loopback' && local);
+  if (!usable) {
+    throw new CommandFailed(
+      `WebhookOriginAddress of ${environment.name} in ${file} is ${JSON.stringify(address)}, which is no public IPv4 address.`,
+      'Take the outputs file as "cdk deploy --outputs-file" or "npm start" wrote it; do not edit it.',
+    );
+  }
+  const { name, region, deprecation } = environment;
+  return { environment: name, region, address, ...(deprecation && { deprecation }) };
+}
+
+function warningOf({ address }: WebhookOrigin): string[] {
+  const kind = kindOfAddress(address);
+  if (kind === 'loopback')
+    return [`${address} is this machine itself: the list is good for trying out only.`];
+  if (kind === 'documentation') return [`${address} is reserved for documentation: nothing comes from it.`];
+  return [];
+}
+
+function port(value: string): number {
+  if (/^\d{1,5}$/.test(value) && Number(value) >= 1 && Number(value) <= 65_535) return Number(value);
+  throw new InvalidArgumentError('Give a number from 1 to 65535.');
+}
+
+function ruleName(value: string): string {
+  if (namePattern.test(value)) return value;
+  throw new InvalidArgumentError(
+    'Give 2 to 28 lower-case letters, digits and hyphens: a letter first, no hyphen last.',
+  );
+}
