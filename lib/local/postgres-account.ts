@@ -35,12 +35,12 @@ export interface Ended {
   readonly output: string;
 }
 
-/** Runs a program as `account` to its end, in `/`: the present folder may be closed to that account. */
-export function runAs(account: Account, program: string, args: readonly string[]): Promise<Ended> {
+/** Runs a program as `account` to its end; not in the present folder, which may be closed to that account. */
+export function runAs(account: Account, program: string, args: readonly string[], cwd = '/'): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       ...account,
-      cwd: '/',
+      cwd,
       env: postgresEnvironment,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -67,8 +67,18 @@ function cannotRunAs(account: Account, cause: NodeJS.ErrnoException): Error {
   );
 }
 
-/** Makes `account` the owner of `path`. */
+/**
+ * Makes `account` the owner of `path`.
+ *
+ * @throws Error on a file system that keeps no owners, such as some that are shared with another machine.
+ */
 export async function giveTo(account: Account, path: string): Promise<void> {
+  if (account.uid === undefined) return;
   // chown takes unsigned numbers, where spawn takes signed ones.
-  if (account.uid !== undefined) await chown(path, account.uid >>> 0, account.gid >>> 0);
+  await chown(path, account.uid >>> 0, account.gid >>> 0).catch((cause) => {
+    throw new Error(
+      `PostgreSQL does not run as root, and ${path} cannot be given to '${unprivileged}', who is to run it (${cause.code}). Use a state folder on a local disk, or run this command as an ordinary user.`,
+      { cause },
+    );
+  });
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { lstat, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type Account, giveTo, runAs } from './postgres-account';
 import type { PostgresBinaries } from './postgres-binaries';
 
@@ -8,32 +8,33 @@ import type { PostgresBinaries } from './postgres-binaries';
 export interface Cluster {
   /** The state folder. */
   readonly directory: string;
-  /** Private to PostgreSQL's account. Holds `data` and the superuser's password. */
+  /** In the state folder, private to PostgreSQL's account. Holds `data` and the superuser's password. */
   readonly folder: string;
   readonly data: string;
 }
 
 export const superuser = 'postgres';
 
-/** Where data lie that PostgreSQL's account cannot reach in the state folder. /var/tmp, too, lasts beyond a boot (FHS 3.0, 5.15). */
-const outsideParents = ['/var/lib', '/var/tmp'];
-const outsidePrefix = 'wallet-infrastructure-';
-
-const insideFolder = (directory: string): string => join(directory, 'cluster');
-const locationFile = (directory: string): string => join(directory, 'location');
-const ownerFile = (folder: string): string => join(folder, 'owner');
+const passwordFile = 'superuser-password';
+const unfinishedPrefix = 'unfinished-';
 
 /**
- * The cluster of a state folder. It is made on first use: in the state folder, or, when PostgreSQL's account cannot
- * reach that (a clone in /root, say), in a folder outside that the state folder's file `location` names.
+ * What PostgreSQL is to take for the path of its data folder, which it is started in. The folders above that may be
+ * closed to its account (a clone in /root, say), so that the path is of no use to it. Linux has a name for the folder
+ * that a process is in. Source: proc_pid_cwd(5), https://man7.org/linux/man-pages/man5/proc_pid_cwd.5.html
  */
+export const pathForPostgres = (account: Account, data: string): string =>
+  account.uid !== undefined && process.platform === 'linux' ? '/proc/self/cwd' : data;
+
+/** The cluster of a state folder, made on first use. */
 export async function openCluster(
   directory: string,
   account: Account,
   binaries: PostgresBinaries,
 ): Promise<Cluster> {
-  await mkdir(directory, { recursive: true, mode: 0o711 });
-  const cluster = (await findCluster(directory)) ?? (await makeCluster(directory, account, binaries));
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  if (!(await findCluster(directory))) await makeCluster(directory, account, binaries);
+  const cluster = clusterIn(directory);
   const { uid } = await lstat(cluster.folder);
   const expected = account.uid === undefined ? process.getuid?.() : account.uid >>> 0;
   if (uid !== expected) {
@@ -44,84 +45,53 @@ export async function openCluster(
   return cluster;
 }
 
+/** The cluster of a state folder; undefined when it has none yet. */
 export async function findCluster(directory: string): Promise<Cluster | undefined> {
-  const recorded = await readFile(locationFile(directory), 'utf8').catch(() => undefined);
-  const folder = recorded ?? insideFolder(directory);
-  const found = await lstat(folder).catch(() => undefined);
-  return found && { directory, folder, data: join(folder, 'data') };
+  const cluster = clusterIn(directory);
+  return (await lstat(cluster.folder).catch(() => undefined)) && cluster;
+}
+
+function clusterIn(directory: string): Cluster {
+  const folder = join(directory, 'cluster');
+  return { directory, folder, data: join(folder, 'data') };
 }
 
 export const readPassword = (cluster: Cluster): Promise<string> =>
-  readFile(passwordFile(cluster.folder), 'utf8');
+  readFile(join(cluster.folder, passwordFile), 'utf8');
 
-const passwordFile = (folder: string): string => join(folder, 'superuser-password');
-
-/** Removes the state folder and, when its data lie outside, those. */
-export async function removeCluster(directory: string): Promise<void> {
-  const cluster = await findCluster(directory);
-  if (cluster) await rm(cluster.folder, { recursive: true, force: true });
-  await rm(directory, { recursive: true, force: true });
-}
-
-async function makeCluster(
-  directory: string,
-  account: Account,
-  binaries: PostgresBinaries,
-): Promise<Cluster> {
-  await rm(locationFile(directory), { force: true });
-  const unfinished = await makePrivateFolder(directory, account);
+/** Makes it under another name first, so that a cluster that is there is whole, whenever this process ends. */
+async function makeCluster(directory: string, account: Account, binaries: PostgresBinaries): Promise<void> {
+  await removeAbandoned(directory);
+  const unfinished = await mkdtemp(join(directory, unfinishedPrefix));
   try {
     await initialize(unfinished, account, binaries);
-    await publish(directory, unfinished);
+    await rename(unfinished, clusterIn(directory).folder).catch((error) => {
+      // Another start was faster.
+      if (error.code !== 'EEXIST' && error.code !== 'ENOTEMPTY') throw error;
+    });
   } finally {
-    if (!(await isPublished(directory, unfinished))) await rm(unfinished, { recursive: true, force: true });
+    await rm(unfinished, { recursive: true, force: true });
   }
-  const cluster = await findCluster(directory);
-  if (!cluster) throw new Error(`The data of PostgreSQL have vanished from ${directory}. Start again.`);
-  return cluster;
 }
 
-async function makePrivateFolder(directory: string, account: Account): Promise<string> {
-  const inside = await tryPrivateFolder(join(directory, 'unfinished-'), account);
-  if (typeof inside === 'string') return inside;
-  const problems = [inside];
-  if (account.uid !== undefined) {
-    await removeSuperseded(directory);
-    for (const parent of outsideParents) {
-      const outside = await tryPrivateFolder(join(parent, outsidePrefix), account);
-      if (typeof outside === 'string') return outside;
-      problems.push(outside);
-    }
-  }
-  throw new Error(
-    `There is no folder to keep the data of PostgreSQL in:\n${problems.map((problem) => `  ${problem.message}`).join('\n')}`,
-  );
-}
-
-async function tryPrivateFolder(prefix: string, account: Account): Promise<string | Error> {
-  let folder: string | undefined;
-  try {
-    folder = await mkdtemp(prefix);
-    if (account.uid === undefined) return folder;
-    await giveTo(account, folder);
-    const { code } = await runAs(account, '/bin/sh', ['-c', 'test -w "$0" && test -x "$0"', folder]);
-    if (code === 0) return folder;
-    throw new Error(`${dirname(prefix)} is closed to user ${account.uid}, who is to run PostgreSQL`);
-  } catch (error) {
-    if (folder) await rm(folder, { recursive: true, force: true });
-    return error as Error;
+/** Removes what a process that was killed in its first start has left; that of a start under way is younger. */
+async function removeAbandoned(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    const path = join(directory, name);
+    if (!name.startsWith(unfinishedPrefix) || Date.now() - (await stat(path)).mtimeMs < 60_000) continue;
+    await rm(path, { recursive: true, force: true });
   }
 }
 
 async function initialize(folder: string, account: Account, binaries: PostgresBinaries): Promise<void> {
-  const password = passwordFile(folder);
-  await writeFile(password, randomBytes(24).toString('base64url'), { mode: 0o600 });
-  await giveTo(account, password);
   const data = join(folder, 'data');
-  const { code, output } = await runAs(account, binaries.initdb, [
-    `--pgdata=${data}`,
+  await mkdir(data, { mode: 0o700 });
+  await writeFile(join(folder, passwordFile), randomBytes(24).toString('base64url'), { mode: 0o600 });
+  for (const path of [data, join(folder, passwordFile), folder]) await giveTo(account, path);
+  const options = [
+    `--pgdata=${pathForPostgres(account, data)}`,
     `--username=${superuser}`,
-    `--pwfile=${password}`,
+    `--pwfile=../${passwordFile}`,
     '--auth-host=scram-sha-256',
     '--auth-local=trust',
     '--encoding=UTF8',
@@ -131,38 +101,7 @@ async function initialize(folder: string, account: Account, binaries: PostgresBi
     '--builtin-locale=C.UTF-8',
     '--no-sync',
     '--no-instructions',
-  ]);
+  ];
+  const { code, output } = await runAs(account, binaries.initdb, options, data);
   if (code !== 0) throw new Error(`PostgreSQL could not make its data in ${data}:\n${output.trim()}`);
-}
-
-/** Whoever publishes first has made the cluster: two starts at once never mix their files. */
-async function publish(directory: string, unfinished: string): Promise<void> {
-  try {
-    if (dirname(unfinished) === directory) {
-      await rename(unfinished, insideFolder(directory));
-    } else {
-      await writeFile(ownerFile(unfinished), await realpath(directory));
-      await writeFile(locationFile(directory), unfinished, { flag: 'wx', mode: 0o644 });
-    }
-  } catch (error) {
-    if (!['EEXIST', 'ENOTEMPTY'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
-  }
-}
-
-async function isPublished(directory: string, folder: string): Promise<boolean> {
-  return (await findCluster(directory))?.folder === folder;
-}
-
-/** Removes data outside whose state folder was removed by hand and is now to be made anew. */
-async function removeSuperseded(directory: string): Promise<void> {
-  const owner = await realpath(directory);
-  for (const parent of outsideParents) {
-    for (const name of await readdir(parent).catch(() => [])) {
-      const folder = join(parent, name);
-      if (!name.startsWith(outsidePrefix)) continue;
-      if ((await readFile(ownerFile(folder), 'utf8').catch(() => undefined)) === owner) {
-        await rm(folder, { recursive: true, force: true });
-      }
-    }
-  }
 }

@@ -2,7 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cluster } from './postgres-cluster';
-import { commandLine, isAlive } from './processes';
+import { isAlive, isRunningIn } from './processes';
 
 interface Owner {
   /** The process that started PostgreSQL. */
@@ -19,6 +19,15 @@ export async function recordOwner(cluster: Cluster, socketDirectory: string): Pr
   await writeFile(ownerFile(cluster), JSON.stringify(owner), { mode: 0o600 });
 }
 
+async function readOwner(cluster: Cluster): Promise<Owner | undefined> {
+  try {
+    return JSON.parse(await readFile(ownerFile(cluster), 'utf8'));
+  } catch {
+    // Not there, or cut short by a loss of power.
+    return undefined;
+  }
+}
+
 /**
  * Clears what an earlier process that could not stop PostgreSQL has left: a running PostgreSQL, a lock file whose
  * process id now is another program's (after a loss of power, or in a new container), sockets.
@@ -29,9 +38,8 @@ export async function clearLeftovers(cluster: Cluster): Promise<void> {
   const lock = await readFile(lockFile(cluster), 'utf8').catch(() => undefined);
   if (lock === undefined) return;
   const pid = Number(lock.split('\n', 1)[0]);
-  const owner: Owner | undefined =
-    JSON.parse(await readFile(ownerFile(cluster), 'utf8').catch(() => 'null')) ?? undefined;
-  if (isPostmaster(pid, cluster)) {
+  const owner = await readOwner(cluster);
+  if (isPostgres(pid, cluster)) {
     await stopOrphan(pid, cluster, owner);
   } else if (isAlive(pid)) {
     // PostgreSQL itself takes over the lock of a process that is gone, but not that of another program.
@@ -52,13 +60,9 @@ async function stopOrphan(pid: number, cluster: Cluster, owner: Owner | undefine
     ['SIGQUIT', 5],
     ['SIGKILL', 5],
   ] as const) {
-    if (isPostmaster(pid, cluster)) process.kill(pid, signal);
-    for (let waited = 0; waited < seconds * 20 && isPostmaster(pid, cluster); waited += 1) await sleep(50);
+    if (isPostgres(pid, cluster)) process.kill(pid, signal);
+    for (let waited = 0; waited < seconds * 20 && isPostgres(pid, cluster); waited += 1) await sleep(50);
   }
 }
 
-/** Ids of processes are used again, so what counts is the command line. */
-function isPostmaster(pid: number, cluster: Cluster): boolean {
-  const words = commandLine(pid);
-  return words.includes('postgres') && words.includes(cluster.data);
-}
+const isPostgres = (pid: number, { data }: Cluster): boolean => isRunningIn(pid, 'postgres', data);

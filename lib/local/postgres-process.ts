@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { type Account, postgresEnvironment } from './postgres-account';
+import { pathForPostgres } from './postgres-cluster';
 import { childrenOf } from './processes';
 
 export interface PostmasterOptions {
@@ -43,7 +44,7 @@ const startTimeout = 60_000;
 export async function startPostmaster(options: PostmasterOptions): Promise<Postmaster> {
   const child = spawn(options.program, postmasterArguments(options), {
     ...options.account,
-    cwd: '/',
+    cwd: options.data,
     env: postgresEnvironment,
     detached: true,
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -59,7 +60,8 @@ export async function startPostmaster(options: PostmasterOptions): Promise<Postm
   return { pid: child.pid, child };
 }
 
-function postmasterArguments({ data, port, socketDirectory, durable }: PostmasterOptions): string[] {
+function postmasterArguments(options: PostmasterOptions): string[] {
+  const { account, data, port, socketDirectory, durable } = options;
   const settings = {
     listen_addresses: '127.0.0.1',
     port,
@@ -68,7 +70,11 @@ function postmasterArguments({ data, port, socketDirectory, durable }: Postmaste
     max_connections: 300,
     ...(durable ? {} : { fsync: 'off' }),
   };
-  return ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+  return [
+    '-D',
+    pathForPostgres(account, data),
+    ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]),
+  ];
 }
 
 function accepting(child: ChildProcess, { data, onLog }: PostmasterOptions): Promise<void> {
@@ -140,11 +146,11 @@ export async function stopPostmaster({ child }: Postmaster): Promise<void> {
 /** Ends PostgreSQL and all of its connections with SIGKILL. */
 export async function killPostmaster({ child, pid }: Postmaster): Promise<void> {
   if (hasEnded(child)) return;
-  // Stopped first, so that it starts no other process between the look and the kill.
+  // Stopped first, so that it neither starts another process nor sees one end; and killed last, so that none sees it end.
   child.kill('SIGSTOP');
   const children = childrenOf(pid);
-  child.kill('SIGKILL');
   for (const each of children) killIfThere(each);
+  child.kill('SIGKILL');
   await ended(child);
 }
 

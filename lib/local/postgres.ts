@@ -5,14 +5,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Account, giveTo, postgresAccount } from './postgres-account';
 import { postgresBinaries } from './postgres-binaries';
-import {
-  type Cluster,
-  findCluster,
-  openCluster,
-  readPassword,
-  removeCluster,
-  superuser,
-} from './postgres-cluster';
+import { type Cluster, findCluster, openCluster, readPassword, superuser } from './postgres-cluster';
 import { clearLeftovers, recordOwner } from './postgres-leftovers';
 import {
   killPostmaster,
@@ -87,15 +80,14 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
 }
 
 /**
- * Removes a stopped PostgreSQL with all of its data, wherever they lie; one left running by a process that is gone is
- * stopped first.
+ * Removes a stopped PostgreSQL with all of its data; one left running by a process that is gone is stopped first.
  *
  * @throws Error when it is running for a process that is alive.
  */
 export async function removePostgres(directory: string): Promise<void> {
   const cluster = await findCluster(resolve(directory));
   if (cluster) await clearLeftovers(cluster);
-  await removeCluster(resolve(directory));
+  await rm(directory, { recursive: true, force: true });
 }
 
 interface Started {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, readlinkSync, realpathSync } from 'node:fs';
 
 /** The program and arguments of a process; empty when there is none, or it may not be seen. */
 export function commandLine(pid: number): string {
@@ -9,6 +9,21 @@ export function commandLine(pid: number): string {
       : execFileSync('ps', ['-ww', '-o', 'command=', '-p', String(pid)], { encoding: 'utf8', stdio: 'pipe' });
   } catch {
     return '';
+  }
+}
+
+/**
+ * Whether a process is the program that works in `folder`: ids of processes are used again. Where the system does not
+ * tell the folder that a process is in (macOS), its arguments must name it.
+ */
+export function isRunningIn(pid: number, program: string, folder: string): boolean {
+  const command = commandLine(pid);
+  if (!command.includes(program)) return false;
+  if (process.platform !== 'linux') return command.includes(folder);
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`) === realpathSync(folder);
+  } catch {
+    return false;
   }
 }
 

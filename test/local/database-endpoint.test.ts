@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Signer } from '@aws-sdk/rds-signer';
 import { Client, type ClientConfig } from 'pg';
 import { type LocalCertificate, localCertificate } from '../../lib/local/certificates';
@@ -200,22 +201,22 @@ test('large statements and results pass whole, both ways', async () => {
 test('a running statement can be cancelled', async () => {
   const client = await signIn({ user: 'delete_user_group', password: await token() });
   const sleeping = client.query('select pg_sleep(20)');
+  await whenTrue(`select bool_or(wait_event = 'PgSleep') as met from pg_stat_activity`);
   const keys = client as unknown as { processID: number; secretKey: number };
   const request = Buffer.alloc(16);
   for (const [at, value] of [16, 80877102, keys.processID, keys.secretKey].entries()) {
     request.writeInt32BE(value, at * 4);
   }
   const socket = connect(endpoint.port, '127.0.0.1', () => socket.write(request)).resume();
+  const closed = new Promise((resolve) => socket.on('close', resolve));
   await expect(sleeping).rejects.toMatchObject({ code: '57014' });
-  await new Promise((resolve) => socket.on('close', resolve));
+  await closed;
 });
 
 test('a client that goes takes its connection to PostgreSQL with it', async () => {
   const client = await signIn({ user: 'delete_user_group', password: await token() });
   await client.end();
-  const count = `select count(*)::int as count from pg_stat_activity where usename = 'delete_user_group'`;
-  while ((await asAdministrator(count)).rows[0].count > 0)
-    await new Promise((resolve) => setTimeout(resolve, 10));
+  await whenTrue(`select count(*) = 0 as met from pg_stat_activity where usename = 'delete_user_group'`);
 });
 
 test('when PostgreSQL crashes, statements under way fail, and new connections work once it is back', async () => {
@@ -271,6 +272,10 @@ function token(different: Partial<ConstructorParameters<typeof Signer>[0]> = {})
 
 function changeOneDigit(signed: string): string {
   return signed.replace(/(?<=X-Amz-Signature=)./, (digit) => (digit === '0' ? '1' : '0'));
+}
+
+async function whenTrue(condition: string): Promise<void> {
+  while (!(await asAdministrator(condition)).rows[0].met) await sleep(10);
 }
 
 async function asAdministrator(sql: string) {

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, cp, lstat, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, cp, lstat, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,7 +19,6 @@ const running: Postgres[] = [];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'wallet-test-'));
-  await chmod(folder, 0o711);
 });
 afterEach(async () => {
   await Promise.all(running.splice(0).map((postgres) => postgres.stop()));
@@ -153,7 +152,10 @@ describe.each(identities)('run by %s', (_, identity: { uid?: number; gid?: numbe
   });
   afterAll(() => rm(installation, { recursive: true, force: true }));
 
-  beforeEach(() => own(folder));
+  beforeEach(async () => {
+    await chmod(folder, 0o711);
+    await own(folder);
+  });
   afterEach(async () => {
     await Promise.all(runs.splice(0).map((each) => leftBy(each, 'stop')));
   });
@@ -205,6 +207,7 @@ describe.each(identities)('run by %s', (_, identity: { uid?: number; gid?: numbe
     await chmod(join(native(closed), 'lib'), 0o500);
     await run(closed);
     expect(await readdir(cache, { recursive: true })).toContainEqual(expect.stringMatching(/bin\/postgres$/));
+    await chmod(join(native(closed), 'lib'), 0o700);
     if (!wasThere) await rm(cache, { recursive: true });
   });
 
@@ -250,42 +253,16 @@ describe.each(identities)('run by %s', (_, identity: { uid?: number; gid?: numbe
 });
 
 if (isRoot) {
-  describe('run by root on a state folder that is closed to others', () => {
-    const location = (): Promise<string> => readFile(join(folder, 'state', 'location'), 'utf8');
-    beforeEach(() => chmod(folder, 0o700));
-    afterEach(async () => {
-      await Promise.all(running.map((postgres) => postgres.stop()));
-      await removePostgres(join(folder, 'state'));
-    });
-
-    test('data lie outside, are kept between runs, and are removed with the rest', async () => {
-      const first = await start();
-      await query(first, 'create table kept as select 42 as answer');
-      await first.stop();
-      const outside = await location();
-      expect([outside.startsWith(folder), (await stat(outside)).mode & 0o777]).toEqual([false, 0o700]);
-      const second = await start();
-      expect(await query(second, 'select answer from kept')).toEqual([{ answer: 42 }]);
-      await second.stop();
-      await removePostgres(join(folder, 'state'));
-      expect(existsSync(outside)).toBe(false);
-    });
-
-    test('when the state folder is removed by hand, the next start makes new data and removes the old', async () => {
-      const first = await start();
-      await first.stop();
-      const outside = await location();
-      await rm(join(folder, 'state'), { recursive: true });
-      const second = await start();
-      expect([existsSync(outside), second.password === first.password]).toEqual([false, false]);
-    });
-
-    test('when the data outside are removed by hand, they are made anew', async () => {
-      const first = await start();
-      await first.stop();
-      await rm(await location(), { recursive: true });
-      expect(await query(await start(), 'select 1 as one')).toEqual([{ one: 1 }]);
-    });
+  test('root keeps data in a state folder that is closed to others', async () => {
+    const closed = join(folder, 'closed');
+    await mkdir(closed, { mode: 0o700 });
+    const first = await start(join(closed, 'state'));
+    await query(first, 'create table kept as select 42 as answer');
+    await first.stop();
+    expect(existsSync(join(closed, 'state', 'cluster', 'data', 'PG_VERSION'))).toBe(true);
+    expect(await query(await start(join(closed, 'state')), 'select answer from kept')).toEqual([
+      { answer: 42 },
+    ]);
   });
 
   test('data of another user are refused, with their owner', async () => {

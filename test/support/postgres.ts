@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Postgres, removePostgres, startPostgres as startIn } from '../../lib/local/postgres';
@@ -14,8 +14,6 @@ export interface TestPostgres extends Postgres {
  */
 export async function startPostgres({ durable = false } = {}): Promise<TestPostgres> {
   const directory = await mkdtemp(join(tmpdir(), 'wallet-test-'));
-  // PostgreSQL's account, which is not root's, must get to its data.
-  await chmod(directory, 0o711);
   const postgres = await startIn({ directory, durable }).catch(async (error) => {
     await rm(directory, { recursive: true, force: true });
     throw error;
