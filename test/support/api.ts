@@ -1,0 +1,154 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { request } from 'node:http';
+import { KMSClient, SignCommand } from '@aws-sdk/client-kms';
+import { joseSignature } from '../../lib/operations/elliptic-signature';
+import type { LocalEnvironment } from './local-environment';
+import { expectDocumented } from './openapi';
+import type { Organization } from './organization';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** A request as it goes over the wire; nothing of it is normalized. */
+export interface WireRequest {
+  readonly method?: string;
+  readonly path: string;
+  /** In order; a name may come twice. */
+  readonly headers?: readonly (readonly [name: string, value: string])[];
+  readonly body?: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+  readonly body: { readonly code?: string; readonly requestId?: string };
+}
+
+/** Sends a request and holds its answer against the OpenAPI document. */
+export async function send(
+  baseUrl: string,
+  { method = 'DELETE', path, headers = [], body }: WireRequest,
+): Promise<Answer> {
+  const { hostname, port, host } = new URL(baseUrl);
+  // With headers as a list, Node adds none of its own.
+  const own = [
+    ['host', host],
+    ...(body === undefined ? [] : [['content-length', `${Buffer.byteLength(body)}`]]),
+  ];
+  const answer = await new Promise<Answer>((resolve, reject) => {
+    const sent = request(
+      { hostname, port, method, path, headers: [...own, ...headers].flat(), timeout: 30_000 },
+      (response) => {
+        let text = '';
+        response.setEncoding('utf8');
+        response.on('data', (piece) => {
+          text += piece;
+        });
+        response.on('end', () => {
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, body: parse(text) });
+        });
+        response.on('error', reject);
+      },
+    );
+    sent.on('timeout', () => sent.destroy(new Error(`no answer to ${method} ${path} within 30 s`)));
+    sent.on('error', reject);
+    sent.end(body);
+  });
+  expectDocumented({
+    method,
+    path,
+    status: answer.status,
+    contentType: answer.headers['content-type'] as string | undefined,
+    body: answer.text,
+  });
+  return answer;
+}
+
+function parse(text: string): Answer['body'] {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
+
+/** Makes tokens of an environment with its own keys, good ones unless told otherwise. */
+export interface TokenMaker {
+  accessToken(organization: Organization, claims?: Json, header?: Json): Promise<string>;
+  userAction(organization: Organization, claims?: Json, header?: Json): Promise<string>;
+}
+
+const seconds = () => Math.floor(Date.now() / 1000);
+const emptyBodyHash = createHash('sha256').update('').digest('base64url');
+
+/** Signs with the private keys of a local environment, through its KMS. */
+export async function openTokenMaker(
+  local: LocalEnvironment,
+  environment: string,
+  issuer: string,
+): Promise<TokenMaker> {
+  const outputs = local.outputs(environment);
+  const kms = new KMSClient({
+    region: outputs.TokenSigningKeyArn?.split(':')[3] ?? '',
+    endpoint: local.endpoints.kms ?? '',
+    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+  });
+  const sample = await local
+    .wallet(environment, 'seed', '--json')
+    .then((text) => JSON.parse(text) as Organization);
+  const keyId = async (...command: string[]) => {
+    const token = await local.wallet(environment, ...command, '--caller', sample.callerId);
+    return JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).kid as string;
+  };
+  const keys = {
+    accessToken: { arn: outputs.TokenSigningKeyArn, id: await keyId('token') },
+    userAction: {
+      arn: outputs.UserActionSigningKeyArn,
+      id: await keyId('user-action', '--method', 'DELETE', '--path', '/auth/user-groups/ug-1'),
+    },
+  };
+  const sign = async (key: { arn: string | undefined; id: string }, header: Json, claims: Json) => {
+    const encode = (part: Json) => Buffer.from(JSON.stringify(part)).toString('base64url');
+    const input = `${encode({ alg: 'ES256', kid: key.id, ...header })}.${encode(claims)}`;
+    const { Signature } = await kms.send(
+      new SignCommand({ KeyId: key.arn, Message: Buffer.from(input), SigningAlgorithm: 'ECDSA_SHA_256' }),
+    );
+    return `${input}.${joseSignature(Signature ?? new Uint8Array()).toString('base64url')}`;
+  };
+  return {
+    accessToken: ({ organizationId, callerId }, claims = {}, header = {}) =>
+      sign(
+        keys.accessToken,
+        { typ: 'JWT', ...header },
+        {
+          iss: issuer,
+          aud: 'wallet-api',
+          sub: callerId,
+          org: organizationId,
+          kind: 'CustomerEmployee',
+          iat: seconds(),
+          nbf: seconds(),
+          exp: seconds() + 600,
+          ...claims,
+        },
+      ),
+    userAction: ({ organizationId, callerId, userGroupId }, claims = {}, header = {}) =>
+      sign(
+        keys.userAction,
+        { typ: 'user-action+jwt', ...header },
+        {
+          iss: issuer,
+          aud: 'wallet-user-action',
+          sub: callerId,
+          org: organizationId,
+          jti: randomUUID(),
+          htm: 'DELETE',
+          htp: `/auth/user-groups/${userGroupId}`,
+          bh: emptyBodyHash,
+          iat: seconds(),
+          exp: seconds() + 300,
+          ...claims,
+        },
+      ),
+  };
+}
