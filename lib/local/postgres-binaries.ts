@@ -114,8 +114,18 @@ async function makeOwnFolder(folder: string): Promise<void> {
   await chmod(folder, 0o755);
 }
 
+/** The copies that this process is making or has made: several PostgreSQLs may start at once. */
+const copies = new Map<string, Promise<void>>();
+
+function copyOnce(native: string, copy: string): Promise<void> {
+  const copying = copies.get(copy) ?? makeCopy(native, copy);
+  copies.set(copy, copying);
+  copying.catch(() => copies.delete(copy));
+  return copying;
+}
+
 /** Copies under another name first, so that a copy that is there is whole, whoever else copies at the same time. */
-async function copyOnce(native: string, copy: string): Promise<void> {
+async function makeCopy(native: string, copy: string): Promise<void> {
   if (await lstat(copy).catch(() => undefined)) return;
   const unfinished = `${dirname(copy)}.${randomUUID()}`;
   try {
