@@ -32,8 +32,11 @@ export const openApiFile = join(__dirname, '../../lib/openapi.yaml');
 /** The public contract, parsed and with its references as they are. */
 export const openApi = parse(readFileSync(openApiFile, 'utf8'));
 
-/** What any other method and path is answered with. */
-const UNKNOWN_ROUTE = { '404': { $ref: '#/components/responses/RouteNotFound' } };
+/** What any other method and path is answered with; 400 where the path itself is no path. */
+const UNKNOWN_ROUTE = {
+  '400': { $ref: '#/components/responses/MalformedRequest' },
+  '404': { $ref: '#/components/responses/RouteNotFound' },
+};
 
 const ajv = new Ajv2020({ strict: false, validateSchema: false }).addSchema(openApi, 'openapi');
 const validators = new Map<string, ValidateFunction>();
@@ -76,7 +79,7 @@ export function documentedProblems({ responses }: Operation): string[] {
 }
 
 function documentedResponse(method: string, path: string, status: number, what: string) {
-  const route = path.split('?')[0] ?? '';
+  const route = (path.split('?')[0] ?? '').replace(/\/+$/, '');
   const known = operations().find((each) => each.method === method && template(each.path).test(route));
   const responses = known?.operation.responses ?? UNKNOWN_ROUTE;
   const entry = responses[String(status) as keyof typeof responses];

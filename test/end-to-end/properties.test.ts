@@ -1,0 +1,17 @@
+import { environments } from '../../lib/environments';
+import { holdRequests } from '../support/hold-requests';
+import { localEnvironment } from '../support/local-environment';
+
+/** In all, over the environments that are meant for traffic. More: `npm run fuzz`. */
+const requests = 5_000;
+const busy = environments.filter(({ deprecation }) => deprecation === undefined);
+
+it(`${requests} generated requests: no 5xx, no 200 that is not due, every error as documented`, async () => {
+  const local = await localEnvironment();
+  const findings = await Promise.all(
+    busy.map((environment) => holdRequests(local, environment, { requests: requests / busy.length })),
+  );
+  expect(findings.reduce((sum, found) => sum + found.requests, 0)).toBeGreaterThanOrEqual(requests);
+  for (const { statuses } of findings)
+    expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['200', '400', '401', '403', '404']));
+}, 180_000);
