@@ -10,6 +10,7 @@ export interface RunningEnvironment {
 
 /** A user group that was made to be deleted, and who may delete it. */
 export interface Demonstration {
+  readonly running: RunningEnvironment;
   readonly userGroupId: string;
   readonly callerId: string;
 }
@@ -32,8 +33,7 @@ export function summary(running: readonly RunningEnvironment[], bold: (text: str
  * when it is pasted.
  */
 export function deletionCommand(
-  { environment, baseUrl }: RunningEnvironment,
-  { userGroupId, callerId }: Demonstration,
+  { running: { environment, baseUrl }, userGroupId, callerId }: Demonstration,
   { projectRoot, outputsFile }: { readonly projectRoot: string; readonly outputsFile: string },
 ): string {
   const path = `/auth/user-groups/${userGroupId}`;

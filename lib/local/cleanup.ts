@@ -25,3 +25,15 @@ export class Cleanup {
     if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join('\n'));
   }
 }
+
+/**
+ * As `Promise.all`, but waits for every one also when one fails, so that nothing starts while the rest is undone.
+ *
+ * @throws the first failure
+ */
+export async function allOrNone<const T extends readonly unknown[]>(
+  started: T,
+): Promise<{ -readonly [index in keyof T]: Awaited<T[index]> }> {
+  await Promise.allSettled(started);
+  return Promise.all(started);
+}

@@ -4,7 +4,8 @@ import type { Environment } from '../environment';
 import { environments as table } from '../environments';
 import type { Terminal } from '../operations/terminal';
 import { deletionCommand, summary } from './banner';
-import { seedDemonstration } from './demonstration';
+import { demonstrate } from './demonstration';
+import type { Region } from './region';
 import { type RunningEnvironments, startEnvironments } from './start';
 import { stateFolder } from './state';
 
@@ -99,12 +100,14 @@ async function run(
     terminal.note(terminal.alarm(`error: ${describe(error)}`));
     return 1;
   }
-  const [first] = running.regions;
-  const demonstration = first && (await seedDemonstration(first));
+  const demonstration = await demonstrate(running.regions[0] as Region).catch((error: Error) => {
+    terminal.note(terminal.alarm(error.message));
+    return undefined;
+  });
   terminal.note(`${seconds().padStart(6)}  ready`);
   terminal.result(`\n${summary(running.regions, terminal.bold)}\n`);
-  if (first && demonstration) {
-    const command = deletionCommand(first, demonstration, { projectRoot, outputsFile: state.outputsFile });
+  if (demonstration) {
+    const command = deletionCommand(demonstration, { projectRoot, outputsFile: state.outputsFile });
     terminal.result(`Delete a user group, in another terminal:\n\n${command}\n`);
   }
   terminal.result('Ctrl-C stops everything.');

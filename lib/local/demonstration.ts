@@ -1,18 +1,23 @@
 import type { Demonstration } from './banner';
 import type { Region } from './region';
 
+type Answer =
+  | { readonly ok: true; readonly result: { readonly callerId: string; readonly userGroupId: string } }
+  | { readonly ok: false; readonly error: { readonly message: string } };
+
 /**
  * Makes an organization with a user group that can be deleted, the way the command line's `seed` does.
  *
- * @throws Error with the reason when the operations function refuses
+ * @throws Error with the reason when the operations function fails or refuses
  */
-export async function seedDemonstration({ functions, outputs }: Region): Promise<Demonstration> {
-  const operations = functions.find(String(outputs.OperationsFunctionName));
-  const result = await operations.invoke({ operation: 'seed', input: { userGroupName: 'Demonstration' } });
-  if (!result.ok) throw new Error(`The demonstration group could not be made: ${result.errorMessage}`);
-  const answer = result.payload as
-    | { ok: true; result: Demonstration }
-    | { ok: false; error: { message: string } };
-  if (!answer.ok) throw new Error(`The demonstration group could not be made: ${answer.error.message}`);
-  return answer.result;
+export async function demonstrate(region: Region): Promise<Demonstration> {
+  const operations = region.functions.find(String(region.outputs.OperationsFunctionName));
+  const seed = { operation: 'seed', input: { userGroupName: 'Demonstration' } };
+  const result = await operations.invoke(seed);
+  if (!result.ok) throw notMade(result.errorMessage);
+  const answer = result.payload as Answer;
+  if (!answer.ok) throw notMade(answer.error.message);
+  return { ...answer.result, running: region };
 }
+
+const notMade = (reason: string) => new Error(`The group for the demonstration could not be made: ${reason}`);

@@ -6,8 +6,8 @@ import type { LocalCertificate } from './certificates';
 import { Cleanup } from './cleanup';
 import { type CustomResources, openCustomResources } from './custom-resources';
 import { type EventSource, startEventSource } from './event-sources';
-import { openFunctionLogs } from './function-log';
 import { LOCAL_ACCOUNT_ID } from './function-runtime';
+import type { Logs } from './logs';
 import type { Postgres } from './postgres';
 import { provisionDatabaseCluster } from './resources/database-cluster';
 import { eventSourceMapping } from './resources/event-source-mapping';
@@ -31,6 +31,7 @@ export interface RegionOptions {
   readonly postgres: Promise<Postgres>;
   readonly certificate: LocalCertificate;
   readonly services: Services;
+  readonly logs: Logs;
   /** Gets a line about something that went wrong while the environment runs. */
   readonly onProblem: (line: string) => void;
 }
@@ -56,25 +57,21 @@ export async function startRegion(options: RegionOptions): Promise<Region> {
   try {
     return await start(options, cleanup);
   } catch (error) {
-    await cleanup.run();
+    await cleanup.run().catch((also) => options.onProblem(String(also)));
     throw error;
   }
 }
 
 async function start(options: RegionOptions, cleanup: Cleanup): Promise<Region> {
-  const { environment, stack, folder, services } = options;
+  const { environment, stack, folder, services, logs } = options;
   const home = { stackName: stack.name, region: stack.region };
-  const logs = openFunctionLogs(folder.logsDirectory, (name, message) =>
-    options.onProblem(`${environment.name}, ${name}: ${message}`),
-  );
-  cleanup.add(() => logs.close());
   const secrets = openSecrets(home, folder.secretsFile, services.secrets);
   const functions = createFunctions({
     ...home,
     assets: stack.assets,
     runtimeVariables: { ...functionCredentials, ...services.variables },
     certificateAuthority: options.certificate.caFile,
-    onLog: logs.write,
+    onLog: logs.writeFunction,
   });
   cleanup.add(() => functions.stop());
   services.functions.add(functions);
@@ -89,6 +86,7 @@ async function start(options: RegionOptions, cleanup: Cleanup): Promise<Region> 
       postgres: options.postgres,
       certificate: options.certificate,
       credentials: functionCredentials,
+      onRefusal: (reason) => logs.write('database-endpoint', reason),
       register: services.databases.add,
       onCreated: () => removeFile(folder.customResourcesFile),
       cleanup,

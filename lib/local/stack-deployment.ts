@@ -1,4 +1,5 @@
 import type { Stack, TemplateResource } from './assembly';
+import { allOrNone } from './cleanup';
 import type { SecretReference } from './dynamic-references';
 import { LOCAL_ACCOUNT_ID } from './function-runtime/environment';
 import { createResolver, type TemplateResolver } from './intrinsics';
@@ -100,9 +101,7 @@ export async function deployStack(options: DeploymentOptions): Promise<DeployedS
     resources.set(logicalId, await provisionOf(type)({ logicalId, type, properties }));
   }
 
-  const outcomes = await Promise.allSettled(Object.keys(present).map(make));
-  const failure = outcomes.find((outcome) => outcome.status === 'rejected');
-  if (failure) throw failure.reason;
+  await allOrNone(Object.keys(present).map(make));
 
   return {
     resolver,

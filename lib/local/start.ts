@@ -2,7 +2,8 @@ import { mkdirSync, rmSync } from 'node:fs';
 import type { Environment } from '../environment';
 import { readAssembly, type Stack } from './assembly';
 import { localCertificate } from './certificates';
-import { Cleanup } from './cleanup';
+import { allOrNone, Cleanup } from './cleanup';
+import { type Logs, openLogs } from './logs';
 import { requireFreePorts } from './ports';
 import { type Postgres, removePostgres, startPostgres } from './postgres';
 import { type Region, startRegion } from './region';
@@ -42,7 +43,7 @@ export async function startEnvironments(options: StartOptions): Promise<RunningE
   try {
     return { regions: await start(options, cleanup), stop: () => cleanup.run() };
   } catch (error) {
-    await cleanup.run();
+    await cleanup.run().catch((also) => options.onProblem(String(also)));
     throw error;
   }
 }
@@ -61,40 +62,36 @@ async function start(options: StartOptions, cleanup: Cleanup): Promise<readonly 
   forgetAddresses(state);
   if (options.fresh) await removeData(options);
 
-  const databases = new Map(environments.map(({ name }) => [name, startDatabase(state, name)]));
-  cleanup.add(
-    async () => void (await Promise.all([...databases.values()].map((database) => stopDatabase(database)))),
-  );
-  const synthesized = synthesize(state.assemblyDirectory, signal).then(() =>
-    onStep('Synthesized the stacks'),
-  );
-  const [certificate, services] = await Promise.all([
+  const begun = environments.map((environment) => begin(environment, options));
+  cleanup.add(() => together(begun.map((each) => each.end())));
+  const [, certificate, services] = await allOrNone([
+    synthesize(state.assemblyDirectory, signal).then(() => onStep('Synthesized the stacks')),
     localCertificate({ directory: state.certificatesDirectory }),
     startServices(cleanup),
-    synthesized,
   ]);
   signal.throwIfAborted();
 
   const stacks = readAssembly(state.assemblyDirectory);
-  const starting = environments.map(async (environment) => {
-    const region = await startRegion({
-      environment,
-      stack: stackOf(environment, stacks),
-      folder: state.environment(environment.name),
-      port: portOf(options, environment),
-      postgres: databases.get(environment.name) as Promise<Postgres>,
-      certificate,
-      services,
-      onProblem: options.onProblem,
-    });
-    onStep(`Started ${environment.name}: ${region.baseUrl}`);
-    return region;
-  });
-  const outcomes = await Promise.allSettled(starting);
-  const regions = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
-  cleanup.add(async () => void (await Promise.all(regions.map((region) => region.stop()))));
-  const failure = outcomes.find((outcome) => outcome.status === 'rejected');
-  if (failure) throw failure.reason;
+  const running: Region[] = [];
+  cleanup.add(() => together(running.map((region) => region.stop())));
+  const regions = await allOrNone(
+    begun.map(async ({ environment, logs, postgres }) => {
+      const region = await startRegion({
+        environment,
+        stack: stackOf(environment, stacks),
+        folder: state.environment(environment.name),
+        port: portOf(options, environment),
+        postgres,
+        certificate,
+        services,
+        logs,
+        onProblem: options.onProblem,
+      });
+      running.push(region);
+      onStep(`Started ${environment.name}: ${region.baseUrl}`);
+      return region;
+    }),
+  );
   signal.throwIfAborted();
 
   cleanup.add(async () => forgetAddresses(state));
@@ -136,15 +133,38 @@ async function removeData({ state, environments, onStep }: StartOptions): Promis
   onStep(`Removed the data of ${environments.map(({ name }) => name).join(', ')}`);
 }
 
-function startDatabase(state: StateFolder, name: string): Promise<Postgres> {
-  const folder = state.environment(name);
-  const starting = startPostgres({ directory: folder.databaseDirectory });
-  // Whoever awaits it gets the error; until then it is not an unhandled one.
-  starting.catch(() => undefined);
-  return starting;
+interface BegunEnvironment {
+  readonly environment: Environment;
+  readonly logs: Logs;
+  readonly postgres: Promise<Postgres>;
+  end(): Promise<void>;
 }
 
-async function stopDatabase(starting: Promise<Postgres>): Promise<void> {
-  const started = await starting.catch(() => undefined);
-  await started?.stop();
+/** Starts what needs no template, while the stacks are synthesized. */
+function begin(environment: Environment, { state, onProblem }: StartOptions): BegunEnvironment {
+  const { name } = environment;
+  const folder = state.environment(name);
+  const logs = openLogs(folder.logsDirectory, (functionName, message) =>
+    onProblem(`${name}, ${functionName}: ${message}`),
+  );
+  const postgres = startPostgres({
+    directory: folder.databaseDirectory,
+    onLog: (line) => logs.write('postgresql', line),
+  });
+  // Whoever awaits it gets the error; until then it is not an unhandled one.
+  postgres.catch(() => undefined);
+  return {
+    environment,
+    logs,
+    postgres,
+    async end() {
+      const started = await postgres.catch(() => undefined);
+      await started?.stop();
+      await logs.close();
+    },
+  };
+}
+
+async function together(steps: readonly Promise<void>[]): Promise<void> {
+  await allOrNone(steps);
 }

@@ -23,6 +23,8 @@ export interface DatabaseClusterSetting {
   readonly certificate: LocalCertificate;
   /** Whose sign-in tokens the cluster accepts. */
   readonly credentials: FunctionCredentials;
+  /** Gets why somebody was not let in. */
+  readonly onRefusal: (reason: string) => void;
   /** Makes a cluster known to the Data API. */
   readonly register: (cluster: DataApiCluster) => void;
   /** Told when the database is new, so that whatever is remembered of an earlier one is wrong. */
@@ -111,6 +113,7 @@ async function startEndpoint(postgres: Postgres, setting: DatabaseClusterSetting
     certificate: setting.certificate,
     region: setting.home.region,
     credentials: accessKey,
+    onRefusal: setting.onRefusal,
   });
   setting.cleanup.add(() => endpoint.close());
   return endpoint;
