@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { App } from 'aws-cdk-lib';
+import { App, Validations } from 'aws-cdk-lib';
 import type { Environment } from './environment';
 import { environments as table } from './environments';
 import { RegionStack } from './region-stack';
+import { residencyPlugin } from './residency';
 
 export interface CreateAppOptions {
   /** Folder of the assembly. @default - what the CDK command line asks for, otherwise a new temporary folder */
@@ -35,6 +36,7 @@ export function createApp(options: CreateAppOptions = {}): App {
   for (const environment of environments) {
     new RegionStack(app, { environment, account: accounts[environment.name] });
   }
+  Validations.of(app).addPlugins(residencyPlugin(environments));
   return app;
 }
 

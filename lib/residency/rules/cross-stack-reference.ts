@@ -1,0 +1,29 @@
+import { callsWithin, startOf } from '../places';
+import { findingAt, findingOf, type Rule } from '../rule';
+import { isObject, objectAt } from '../template';
+
+const imports = ['Fn::ImportValue', 'Fn::GetStackOutput'];
+// What the library puts into a stack for a reference to another region's.
+const carriers =
+  /^Custom::(CrossRegionExportWriter|CrossRegionExportReader|CrossRegionStringParameterReader)$/;
+
+/** Stacks share nothing: neither within a region nor, least of all, between two. */
+export const crossStackReference: Rule = {
+  id: 'cross-stack-reference',
+  refuses: 'A reference between stacks',
+  remedy: 'Make the resource in the stack that uses it, or pass its name as configuration.',
+  *find({ document, resources }) {
+    for (const resource of resources) {
+      if (carriers.test(resource.type)) yield findingOf(resource);
+      for (const call of callsWithin(startOf(resource), imports)) yield findingAt(resource, call);
+    }
+    for (const [name, output] of Object.entries(objectAt(document, 'Outputs'))) {
+      if (isObject(output) && output.Export !== undefined) {
+        yield { location: `Outputs.${name}.Export`, value: output.Export };
+      }
+    }
+    for (const section of ['Outputs', 'Conditions']) {
+      yield* callsWithin({ location: section, value: document[section] }, imports);
+    }
+  },
+};

@@ -1,0 +1,59 @@
+import { isAbsent, isOneOf, propertyRule } from '../property-rule';
+import { type Finding, findingOf, type Rule } from '../rule';
+import type { Template } from '../template';
+
+const elasticIpType = 'AWS::EC2::EIP';
+const natGatewayType = 'AWS::EC2::NatGateway';
+
+const single = propertyRule({
+  id: 'nat-count',
+  refuses: 'Not the number of NAT gateways that the stack has: one where it serves, none where it stands by',
+  remedy: 'Send everything through the one webhook origin gateway, zonal and with the one address.',
+  checks: [
+    {
+      type: natGatewayType,
+      path: 'AvailabilityMode',
+      holds: (value, template) => value === undefined || isOneOf('zonal')(value, template),
+    },
+    { type: natGatewayType, path: 'SecondaryAllocationIds', holds: isAbsent },
+    { type: natGatewayType, path: 'AvailabilityZoneAddresses', holds: isAbsent },
+  ],
+});
+
+/** One address that receivers can rely on: one gateway, zonal, without further addresses, and no spare Elastic IP. */
+export const natCount: Rule = {
+  ...single,
+  *find(template) {
+    yield* miscounted(template);
+    yield* single.find(template);
+  },
+};
+
+function* miscounted({ boundary, resources }: Template): Generator<Finding> {
+  const gateways = resources.filter(({ type }) => type === natGatewayType);
+  if (gateways.length < boundary.natGateways) {
+    yield { location: 'Resources', value: `${gateways.length} NAT gateways` };
+  }
+  yield* gateways.slice(boundary.natGateways).map(findingOf);
+  // An adopted address is no resource of the stack, so there may be fewer.
+  yield* resources
+    .filter(({ type }) => type === elasticIpType)
+    .slice(boundary.natGateways)
+    .map(findingOf);
+}
+
+/** The address is a promise to receivers: it outlives its resource and its stack. */
+export const elasticIpRetained: Rule = {
+  id: 'elastic-ip-not-retained',
+  refuses: 'An Elastic IP that is given back with its stack or its replacement',
+  remedy: 'Set DeletionPolicy and UpdateReplacePolicy to Retain.',
+  *find({ resources }) {
+    for (const { type, logicalId, deletionPolicy, updateReplacePolicy } of resources) {
+      if (type !== elasticIpType) continue;
+      const policies = { DeletionPolicy: deletionPolicy, UpdateReplacePolicy: updateReplacePolicy };
+      for (const [location, value] of Object.entries(policies)) {
+        if (value !== 'Retain') yield { logicalId, location, value };
+      }
+    }
+  },
+};

@@ -1,0 +1,27 @@
+import { type Holds, isAbsent, isFalse, isOff, isOneOf, propertyRule } from '../property-rule';
+
+const isPresent: Holds = (value) => value !== undefined;
+
+/** Endpoints on the internet, beside the API. Several are public unless told otherwise. */
+export const publicEndpoint = propertyRule({
+  id: 'public-endpoint',
+  refuses: 'An endpoint that is open to the internet',
+  remedy: 'Make it internal; the API is the one thing that answers the internet.',
+  checks: [
+    // Internet-facing by default: https://docs.aws.amazon.com/elasticloadbalancing/latest/APIReference/API_CreateLoadBalancer.html
+    { type: 'AWS::ElasticLoadBalancingV2::LoadBalancer', path: 'Scheme', holds: isOneOf('internal') },
+    { type: 'AWS::ElasticLoadBalancing::LoadBalancer', path: 'Scheme', holds: isOneOf('internal') },
+    { type: 'AWS::Lambda::Url', path: 'AuthType', holds: isOneOf('AWS_IAM') },
+    { type: 'AWS::DMS::ReplicationInstance', path: 'PubliclyAccessible', holds: isFalse },
+    { type: 'AWS::EKS::Cluster', path: 'ResourcesVpcConfig.EndpointPublicAccess', holds: isFalse },
+    { type: 'AWS::OpenSearchService::Domain', path: 'VPCOptions', holds: isPresent },
+    { type: 'AWS::Transfer::Server', path: 'EndpointType', holds: isOneOf('VPC', 'VPC_ENDPOINT') },
+    { type: 'AWS::AppSync::GraphQLApi', path: 'Visibility', holds: isOneOf('PRIVATE') },
+    { type: 'AWS::S3::Bucket', path: 'WebsiteConfiguration', holds: isAbsent },
+    {
+      type: 'AWS::MSK::Cluster',
+      path: 'BrokerNodeGroupInfo.ConnectivityInfo.PublicAccess.Type',
+      holds: isOff,
+    },
+  ],
+});

@@ -1,0 +1,26 @@
+import { isOneOf, propertyRule } from '../property-rule';
+
+const holds = isOneOf('REGIONAL', 'PRIVATE');
+
+/**
+ * An edge-optimized endpoint, the default where none is chosen, takes requests through CloudFront, all over the world.
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-api-endpoint-types.html
+ */
+export const notRegionalEndpoint = propertyRule({
+  id: 'endpoint-not-regional',
+  refuses: 'An API endpoint that is not regional',
+  remedy: 'Set the type of the endpoint to REGIONAL, and to that alone.',
+  checks: [
+    { type: 'AWS::ApiGateway::RestApi', path: 'EndpointConfiguration.Types', holds: isListOf },
+    { type: 'AWS::ApiGateway::DomainName', path: 'EndpointConfiguration.Types', holds: isListOf },
+    {
+      type: 'AWS::ApiGatewayV2::DomainName',
+      path: 'DomainNameConfigurations.*.EndpointType',
+      holds: (value, template) => value === undefined || holds(value, template),
+    },
+  ],
+});
+
+function isListOf(...[value, template]: Parameters<typeof holds>): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every((type) => holds(type, template));
+}
