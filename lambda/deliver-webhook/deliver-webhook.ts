@@ -33,6 +33,8 @@ export interface Attempt {
   readonly status?: number;
   readonly outcome: NextStep['outcome'];
   readonly reason: string;
+  /** When it is tried again: milliseconds since 1970. */
+  readonly nextAttemptAt?: number;
 }
 
 export interface Receivers {
@@ -107,6 +109,7 @@ export async function deliverWebhook(
     ...(result.answered ? { status: result.status } : {}),
     outcome: step.outcome,
     reason: reasonOf(result),
+    ...(step.outcome === 'failed' ? { nextAttemptAt: now + step.retryInMs } : {}),
   };
   ports.journal.attempted(attempt, {
     ageMs: now - delivery.acceptedAt,

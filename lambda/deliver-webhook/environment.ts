@@ -7,9 +7,3 @@ export const variables = [
   'DELIVERY_DEAD_LETTER_QUEUE_URL',
   'WEBHOOK_SECRETS_KEY_ID',
 ] as const;
-
-/**
- * Set to `allowed`, it permits receivers at `http://127.0.0.1` and `http://localhost`. The local environment alone
- * gives it to the functions that it runs: no template has it.
- */
-export const localReceiversVariable = 'WEBHOOK_LOCAL_RECEIVERS';

@@ -10,7 +10,7 @@ export const metricsNamespace = 'WalletWebhooks';
 export function createJournal({ log, metrics }: { readonly log: Log; readonly metrics: Metrics }): Journal {
   return {
     attempted(attempt, { ageMs, retryInMs }) {
-      const { attemptedAt: _, ...seen } = attempt;
+      const { attemptedAt: _, nextAttemptAt: __, ...seen } = attempt;
       const line = { logCode: webhookLogCodes.attempted, ...seen, ageMs, retryInMs };
       if (attempt.outcome === 'delivered') log.info('Webhook delivered', line);
       else log.warn('Webhook not delivered', line);

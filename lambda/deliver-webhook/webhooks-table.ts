@@ -21,13 +21,15 @@ export function createWebhooks(database: Database): Webhooks {
       });
     },
 
-    record: ({ eventId, webhookId, deliveryId, attemptedAt, durationMs, status, outcome, reason }) =>
+    record: (attempt) =>
       database.execute(sql`
         insert into webhook_attempts
-          (event_id, webhook_id, delivery_id, attempted_at, duration_ms, status, outcome, reason)
+          (event_id, webhook_id, delivery_id, attempted_at, duration_ms, status, outcome, reason, next_attempt_at)
         values
-          (${eventId}, ${webhookId}, ${deliveryId}, ${new Date(attemptedAt).toISOString()}::timestamptz,
-           ${Math.round(durationMs)}::integer, ${status ?? null}::integer, ${outcome}, ${reason})`),
+          (${attempt.eventId}, ${attempt.webhookId}, ${attempt.deliveryId},
+           ${isoTime(attempt.attemptedAt)}::timestamptz, ${Math.round(attempt.durationMs)}::integer,
+           ${attempt.status ?? null}::integer, ${attempt.outcome}, ${attempt.reason},
+           ${attempt.nextAttemptAt === undefined ? null : isoTime(attempt.nextAttemptAt)}::timestamptz)`),
 
     disable: (webhookId, url, reason) =>
       database.execute(sql`
@@ -36,3 +38,5 @@ export function createWebhooks(database: Database): Webhooks {
         where webhook_id = ${webhookId} and url = ${url} and enabled`),
   };
 }
+
+const isoTime = (milliseconds: number) => new Date(milliseconds).toISOString();

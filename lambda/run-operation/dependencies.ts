@@ -1,14 +1,18 @@
 import { connectDatabase } from '../database/connect';
 import { readVariables } from '../shared/environment';
 import { createLog } from '../shared/log';
+import { localReceiversVariable } from '../webhooks/environment';
 import { variables } from './environment';
+import type { Ports } from './operation';
 
 export function createDependencies() {
   const { ENVIRONMENT } = readVariables(variables, process.env);
-  return {
-    ports: { database: connectDatabase(process.env), environment: ENVIRONMENT },
-    log: createLog('run-operation'),
+  const ports: Ports = {
+    database: connectDatabase(process.env),
+    environment: ENVIRONMENT,
+    localReceivers: process.env[localReceiversVariable] === 'allowed',
   };
+  return { ports, log: createLog('run-operation') };
 }
 
 export type Dependencies = ReturnType<typeof createDependencies>;

@@ -13,6 +13,8 @@ export interface Ports {
   readonly database: Database;
   /** The environment's name, for messages. */
   readonly environment: string;
+  /** Whether webhooks may go to this very machine: see `localReceiversVariable`. @default false */
+  readonly localReceivers?: boolean;
 }
 
 /** Something that an operator does to a region: checks its input, then does it. The answer is JSON. */

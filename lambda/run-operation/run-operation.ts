@@ -1,16 +1,30 @@
 import { fail, type Result } from '../shared/result';
 import type { Operation, OperationError, Ports } from './operation';
 import { addUserGroup } from './operations/add-user-group';
+import { addWebhook } from './operations/add-webhook';
 import { describeIdentity } from './operations/describe-identity';
+import { describeWebhook } from './operations/describe-webhook';
+import { disableWebhook } from './operations/disable-webhook';
+import { enableWebhook } from './operations/enable-webhook';
 import { listAuditRecords } from './operations/list-audit-records';
+import { listDeliveryAttempts } from './operations/list-delivery-attempts';
+import { listWebhooks } from './operations/list-webhooks';
+import { rotateWebhookSecret } from './operations/rotate-webhook-secret';
 import { seed } from './operations/seed';
 import type { Request } from './request';
 
 /** Every operation by the name that commands call it by. A new one is a file in `operations/` and a line here. */
 const operations: Readonly<Record<string, Operation>> = {
   'add-user-group': addUserGroup,
+  'add-webhook': addWebhook,
   'describe-identity': describeIdentity,
+  'describe-webhook': describeWebhook,
+  'disable-webhook': disableWebhook,
+  'enable-webhook': enableWebhook,
   'list-audit-records': listAuditRecords,
+  'list-delivery-attempts': listDeliveryAttempts,
+  'list-webhooks': listWebhooks,
+  'rotate-webhook-secret': rotateWebhookSecret,
   seed,
 };
 

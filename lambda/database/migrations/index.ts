@@ -1,6 +1,7 @@
 import organizationsAndGroups from './0001-organizations-and-groups.sql';
 import userActionsAndAudit from './0002-user-actions-and-audit.sql';
 import webhooks from './0003-webhooks.sql';
+import webhookNextAttempt from './0004-webhook-next-attempt.sql';
 
 /** A forward-only step of the schema. Once applied anywhere, its text never changes: a later file amends it. */
 export interface Migration {
@@ -13,4 +14,5 @@ export const migrations: readonly Migration[] = [
   { name: '0001-organizations-and-groups', text: organizationsAndGroups },
   { name: '0002-user-actions-and-audit', text: userActionsAndAudit },
   { name: '0003-webhooks', text: webhooks },
+  { name: '0004-webhook-next-attempt', text: webhookNextAttempt },
 ];

@@ -1,0 +1,17 @@
+import { sql } from '../../database/sql';
+import { ok } from '../../shared/result';
+import { operation } from '../operation';
+import { idField } from '../request';
+import { unavailable } from '../unavailable';
+import { webhookNotFound } from '../webhook';
+
+/** Enables a webhook again: events from now on are delivered to it. */
+export const enableWebhook = operation({ webhookId: idField('wh') }, async ({ webhookId }, ports) => {
+  const outcome = await ports.database.execute(sql`
+    update webhooks set enabled = true, disabled_reason = null
+    where webhook_id = ${webhookId}
+    returning webhook_id`);
+  if (!outcome.ok) return unavailable(outcome.error);
+  if (outcome.value.length === 0) return webhookNotFound(webhookId, ports.environment);
+  return ok({ webhookId, enabled: true, disabledReason: null });
+});

@@ -1,0 +1,61 @@
+import type { Database, DatabaseUnavailable, Row } from '../database/database';
+import { sql } from '../database/sql';
+import { fail, ok, type Result } from '../shared/result';
+
+/** A webhook as operators see it. Times are ISO 8601, UTC. */
+export interface Webhook {
+  readonly webhookId: string;
+  readonly organizationId: string;
+  readonly url: string;
+  /** Of the events it wants; null is all of them. */
+  readonly kinds: readonly string[] | null;
+  readonly enabled: boolean;
+  readonly disabledReason: string | null;
+  readonly secretVersion: number;
+  /** When that version took over from the one before it; null for the first. */
+  readonly rotatedAt: string | null;
+  readonly createdAt: string;
+}
+
+/** Of webhooks in one answer, which the Data API bounds at 1 MiB. */
+export const maxWebhooks = 200;
+
+/** An organization's webhooks, or the one of an id; the latest first, at most `maxWebhooks`. */
+export async function findWebhooks(
+  database: Database,
+  { organizationId, webhookId }: { readonly organizationId?: string; readonly webhookId?: string },
+): Promise<Result<readonly Webhook[], DatabaseUnavailable>> {
+  const outcome = await database.execute(sql`
+    select webhook_id, organization_id, url, array_to_string(kinds, ',') as kinds, enabled, disabled_reason,
+      secret_version, cast(extract(epoch from rotated_at) as double precision) as rotated_at,
+      cast(extract(epoch from created_at) as double precision) as created_at
+    from webhooks
+    where organization_id = ${organizationId ?? null} or webhook_id = ${webhookId ?? null}
+    order by webhooks.created_at desc, webhook_id
+    limit ${maxWebhooks}`);
+  return outcome.ok ? ok(outcome.value.map(toWebhook)) : outcome;
+}
+
+/** The answer about a webhook that does not exist. */
+export const webhookNotFound = (webhookId: string, environment: string) =>
+  fail({
+    code: 'webhook_not_found',
+    message: `There is no webhook ${webhookId} in environment ${environment}. "webhook list" tells those of an organization.`,
+  });
+
+function toWebhook(row: Row): Webhook {
+  return {
+    webhookId: String(row.webhook_id),
+    organizationId: String(row.organization_id),
+    url: String(row.url),
+    kinds: row.kinds === null ? null : String(row.kinds).split(','),
+    enabled: row.enabled === true,
+    disabledReason: row.disabled_reason === null ? null : String(row.disabled_reason),
+    secretVersion: Number(row.secret_version),
+    rotatedAt: row.rotated_at === null ? null : toIsoTime(row.rotated_at),
+    createdAt: toIsoTime(row.created_at),
+  };
+}
+
+/** @param epoch seconds since 1970 */
+export const toIsoTime = (epoch: unknown): string => new Date(Number(epoch) * 1000).toISOString();

@@ -1,0 +1,281 @@
+import type { Database } from '../../../lambda/database/database';
+import { sql } from '../../../lambda/database/sql';
+import { createWebhooks } from '../../../lambda/deliver-webhook/webhooks-table';
+import { createSubscriptions } from '../../../lambda/fan-out-event/subscriptions-table';
+import { createHandler } from '../../../lambda/run-operation/handler';
+import { newId } from '../../../lambda/shared/ids';
+import { ok } from '../../../lambda/shared/result';
+import { recordLog } from '../../support/log';
+import { rows } from '../../support/organization';
+import { type RegionDatabase, startRegionDatabase } from '../../support/region-database';
+import { addOrganization } from '../../support/webhooks';
+
+type Json = Readonly<Record<string, unknown>>;
+
+const url = 'https://hooks.customer.com/wallet?tenant=1';
+const refused = (code: string, message: unknown = expect.any(String)) => ({
+  ok: false,
+  error: { code, message },
+});
+
+describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (access) => {
+  let region: RegionDatabase;
+  let database: Database;
+  let organizationId: string;
+  beforeAll(async () => {
+    region = await startRegionDatabase(access);
+    await region.migrate();
+    database = region.as('run_operation');
+  });
+  beforeEach(async () => {
+    organizationId = await addOrganization(region.owner);
+  });
+  afterAll(() => region.stop());
+
+  const invoke = (operation: string, input: Json, localReceivers = false) =>
+    createHandler({ ports: { database, environment: 'test', localReceivers }, log: recordLog() })({
+      operation,
+      input,
+    });
+  const done = async (operation: string, input: Json): Promise<Json> => {
+    const answer = await invoke(operation, input);
+    if (!answer.ok) throw new Error(answer.error.message);
+    return answer.result as Json;
+  };
+  const add = async (change: Json = {}) => {
+    const { webhookId } = await done('add-webhook', { organizationId, url, ...change });
+    return String(webhookId);
+  };
+  const wanting = (kind: string) =>
+    createSubscriptions(region.as('fan_out_event')).wanting({ id: 'e', organizationId, kind, text: '{}' });
+
+  describe('add-webhook', () => {
+    it('adds one that wants all kinds, enabled, with its first secret', async () => {
+      const webhookId = await add();
+      expect(webhookId).toMatch(/^wh-[a-z0-9]{5}-[a-z0-9]{5}-[a-z0-9]{16}$/);
+      expect(await wanting('any.kind')).toEqual(ok([webhookId]));
+      expect(await done('describe-webhook', { webhookId })).toEqual({
+        webhookId,
+        organizationId,
+        url,
+        kinds: null,
+        enabled: true,
+        disabledReason: null,
+        secretVersion: 1,
+        rotatedAt: null,
+        createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+      });
+    });
+
+    it('adds one that wants some kinds, each once, whatever they are called', async () => {
+      const kinds = ['wallet.created', 'null', 'a/b:c_d-e', 'wallet.created'];
+      const webhookId = await add({ kinds });
+      expect(await done('describe-webhook', { webhookId })).toMatchObject({ kinds: kinds.slice(0, 3) });
+      expect(await wanting('null')).toEqual(ok([webhookId]));
+      expect(await wanting('wallet.deleted')).toEqual(ok([]));
+    });
+
+    it('keeps the URL as the URL standard writes it', async () => {
+      const webhookId = await add({ url: ' https://HOOKS.Customer.com:443/a b ' });
+      expect(await done('describe-webhook', { webhookId })).toMatchObject({
+        url: 'https://hooks.customer.com/a%20b',
+      });
+    });
+
+    it.each([
+      ['url_malformed', 'hooks.customer.com'],
+      ['scheme_not_https', 'http://hooks.customer.com/'],
+      ['scheme_not_https', 'http://127.0.0.1:8010/'],
+      ['credentials_in_url', 'https://user:secret@hooks.customer.com/'],
+      ['address_instead_of_name', 'https://169.254.169.254/'],
+      ['name_not_public', 'https://localhost/'],
+      ['port_not_allowed', 'https://hooks.customer.com:22/'],
+      ['url_too_long', `https://hooks.customer.com/${'é'.repeat(700)}`],
+    ])('refuses with %s a URL that delivery would refuse', async (code, refusedUrl) => {
+      expect(await invoke('add-webhook', { organizationId, url: refusedUrl })).toEqual(refused(code));
+    });
+
+    it('takes a receiver on this machine where the local environment permits it', async () => {
+      const input = { organizationId, url: 'http://127.0.0.1:8010/' };
+      expect(await invoke('add-webhook', input, true)).toMatchObject({ ok: true });
+    });
+
+    it.each([
+      ['no kinds', []],
+      ['a kind with a comma', ['a,b']],
+      ['a kind that is no text', [1]],
+      ['101 kinds', Array.from({ length: 101 }, (_, index) => `kind${index}`)],
+      ['text', 'wallet.created'],
+    ])('refuses %s', async (_, kinds) => {
+      expect(await invoke('add-webhook', { organizationId, url, kinds })).toEqual(
+        refused('input_invalid', expect.stringContaining('"kinds" must be 1 to 100 kinds')),
+      );
+    });
+
+    it('refuses an organization that does not exist, and names the environment', async () => {
+      const stranger = newId('or');
+      expect(await invoke('add-webhook', { organizationId: stranger, url })).toEqual(
+        refused('organization_not_found', expect.stringContaining(`${stranger} in environment test`)),
+      );
+    });
+  });
+
+  it('list-webhooks lists those of one organization, the latest first', async () => {
+    const first = await add();
+    await rows(region.owner, sql`update webhooks set created_at = created_at - interval '1 minute'`);
+    const second = await add();
+    organizationId = await addOrganization(region.owner);
+    const other = await add();
+    const { webhooks } = await done('list-webhooks', { organizationId });
+    expect(webhooks).toMatchObject([{ webhookId: other }]);
+    const { organizationId: earlier } = await done('describe-webhook', { webhookId: first });
+    expect(await done('list-webhooks', { organizationId: earlier })).toMatchObject({
+      webhooks: [{ webhookId: second }, { webhookId: first }],
+    });
+  });
+
+  describe('rotate-webhook-secret', () => {
+    const rotate = (webhookId: string, change: Json = {}) =>
+      invoke('rotate-webhook-secret', { webhookId, ...change });
+
+    it('gives the next secret, and delivery signs by both for 24 h', async () => {
+      const webhookId = await add();
+      const before = Date.now();
+      const { rotatedAt, previousSignsUntil, ...rest } = await done('rotate-webhook-secret', { webhookId });
+      expect(rest).toEqual({ webhookId, secretVersion: 2 });
+      expect(Math.abs(Date.parse(String(rotatedAt)) - before)).toBeLessThan(10_000);
+      expect(Date.parse(String(previousSignsUntil)) - Date.parse(String(rotatedAt))).toBe(24 * 3_600_000);
+      const found = await createWebhooks(region.as('deliver_webhook')).find(webhookId);
+      expect(found).toMatchObject({ ok: true, value: { secretVersion: 2, rotatedAt: expect.any(Number) } });
+    });
+
+    it('refuses another rotation while the older secret signs, unless told that it may end', async () => {
+      const webhookId = await add();
+      await rotate(webhookId);
+      expect(await rotate(webhookId)).toEqual(refused('rotation_running', expect.stringContaining('until')));
+      expect(await done('describe-webhook', { webhookId })).toMatchObject({ secretVersion: 2 });
+      expect(await rotate(webhookId, { again: true })).toMatchObject({ result: { secretVersion: 3 } });
+    });
+
+    it('rotates again when 24 h have passed', async () => {
+      const webhookId = await add();
+      await rotate(webhookId);
+      const aDay = sql`update webhooks set rotated_at = rotated_at - interval '24 hours' where webhook_id = ${webhookId}`;
+      await rows(region.owner, aDay);
+      expect(await rotate(webhookId)).toMatchObject({ result: { secretVersion: 3 } });
+    });
+
+    it('rotates once of two that are asked for at once', async () => {
+      const webhookId = await add();
+      const answers = await Promise.all([rotate(webhookId), rotate(webhookId)]);
+      expect(answers.filter((answer) => answer.ok)).toHaveLength(1);
+      expect(await done('describe-webhook', { webhookId })).toMatchObject({ secretVersion: 2 });
+    });
+  });
+
+  describe('disable-webhook and enable-webhook', () => {
+    it('end and resume what is delivered', async () => {
+      const webhookId = await add();
+      expect(await done('disable-webhook', { webhookId })).toEqual({
+        webhookId,
+        enabled: false,
+        disabledReason: 'operator',
+      });
+      expect(await wanting('any.kind')).toEqual(ok([]));
+      expect(await done('enable-webhook', { webhookId })).toEqual({
+        webhookId,
+        enabled: true,
+        disabledReason: null,
+      });
+      expect(await wanting('any.kind')).toEqual(ok([webhookId]));
+    });
+
+    it('keep the reason for which it was disabled before', async () => {
+      const webhookId = await add();
+      await createWebhooks(region.as('deliver_webhook')).disable(webhookId, url, 'gone');
+      expect(await done('disable-webhook', { webhookId })).toMatchObject({ disabledReason: 'gone' });
+    });
+  });
+
+  it.each(['describe-webhook', 'rotate-webhook-secret', 'disable-webhook', 'enable-webhook'])(
+    '%s refuses a webhook that does not exist, and what is no id of one',
+    async (operation) => {
+      const webhookId = newId('wh');
+      expect(await invoke(operation, { webhookId })).toEqual(
+        refused('webhook_not_found', expect.stringContaining(`${webhookId} in environment test`)),
+      );
+      expect(await invoke(operation, { webhookId: newId('or') })).toEqual(refused('input_invalid'));
+    },
+  );
+
+  describe('list-delivery-attempts', () => {
+    it('lists the attempts to deliver an event as they were made, and when it is tried next', async () => {
+      const webhookId = newId('wh');
+      const at = Date.parse('2026-11-20T12:00:00.123Z');
+      const journal = createWebhooks(region.as('deliver_webhook'));
+      const attempt = { eventId: 'evt_1', webhookId, deliveryId: 'msg_1', durationMs: 12.4 };
+      const failed = {
+        ...attempt,
+        attemptedAt: at,
+        outcome: 'failed',
+        reason: 'connection_refused',
+      } as const;
+      await journal.record({ ...failed, nextAttemptAt: at + 5_000 });
+      await journal.record({
+        ...attempt,
+        attemptedAt: at + 5_001,
+        status: 204,
+        outcome: 'delivered',
+        reason: 'ok',
+      });
+      await journal.record({ ...failed, eventId: 'evt_2' });
+
+      const common = { webhookId, deliveryId: 'msg_1', durationMs: 12 };
+      expect(await done('list-delivery-attempts', { eventId: 'evt_1' })).toEqual({
+        attempts: [
+          {
+            ...common,
+            date: '2026-11-20T12:00:00.123Z',
+            status: null,
+            outcome: 'failed',
+            reason: 'connection_refused',
+            nextAttemptAt: '2026-11-20T12:00:05.123Z',
+          },
+          {
+            ...common,
+            date: '2026-11-20T12:00:05.124Z',
+            status: 204,
+            outcome: 'delivered',
+            reason: 'ok',
+            nextAttemptAt: null,
+          },
+        ],
+      });
+    });
+
+    it('lists nothing of an event of which nothing is known, and refuses what is no id', async () => {
+      expect(await done('list-delivery-attempts', { eventId: 'evt_unknown' })).toEqual({ attempts: [] });
+      expect(await invoke('list-delivery-attempts', { eventId: 'a.b' })).toEqual(refused('input_invalid'));
+    });
+  });
+});
+
+it('every operation on webhooks says that the database did not answer', async () => {
+  const away = {
+    execute: async () => ({ ok: false, error: { kind: 'database_unavailable', reason: 'timeout' } }) as const,
+  };
+  const handler = createHandler({ ports: { database: away, environment: 'test' }, log: recordLog() });
+  const webhookId = newId('wh');
+  const organizationId = newId('or');
+  for (const [operation, input] of [
+    ['add-webhook', { organizationId, url }],
+    ['list-webhooks', { organizationId }],
+    ['describe-webhook', { webhookId }],
+    ['rotate-webhook-secret', { webhookId }],
+    ['disable-webhook', { webhookId }],
+    ['enable-webhook', { webhookId }],
+    ['list-delivery-attempts', { eventId: 'evt_1' }],
+  ] as const) {
+    expect(await handler({ operation, input })).toEqual(refused('database_unavailable'));
+  }
+});
