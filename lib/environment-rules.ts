@@ -1,4 +1,23 @@
 import type { Environment } from './environment';
+import {
+  capacityUnits,
+  domainPattern,
+  isBoolean,
+  isDate,
+  isGlobalClusterIdentifier,
+  isLabels,
+  isListOf,
+  isStackId,
+  isVpcCidr,
+  labelsRemedy,
+  matches,
+  regionPattern,
+  retentions,
+  stackIdRemedy,
+  vpcCidrRemedy,
+  wholeNumber,
+} from './environment-values';
+import { standbyRules } from './standby-rules';
 
 /** What a field of an environment must be like. */
 export interface Rule {
@@ -15,28 +34,10 @@ export interface Rule {
 }
 
 /** Fields that differ between any two environments. */
-export const uniqueFields = ['name', 'stackId', 'vpcCidr', 'tokenIssuer', 'localPort'] as const;
+export const uniqueFields = ['name', 'tokenIssuer', 'localPort'] as const;
 
-const regionPattern =
-  /^(af|ap|ca|eu|il|me|mx|sa|us)-(central|north|south|east|west|northeast|northwest|southeast|southwest)-\d$/;
-const domainPattern = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/;
-/** https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html */
-const retentions = [
-  1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
-];
-const isDate = (value: unknown) =>
-  typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value));
-const isBoolean = (value: unknown) => typeof value === 'boolean';
-const matches = (pattern: RegExp) => (value: unknown) => typeof value === 'string' && pattern.test(value);
-const wholeNumber = (least: number, most: number) => (value: unknown) =>
-  typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most;
-const capacityUnits = (least: number, most: number) => (value: unknown) =>
-  typeof value === 'number' && Number.isInteger(value * 2) && value >= least && value <= most;
-const isListOf = (isItem: (item: unknown) => boolean) => (value: unknown) =>
-  Array.isArray(value) && value.length > 0 && new Set(value).size === value.length && value.every(isItem);
-const isLabels = isListOf(matches(/^\d{4}-(0[1-9]|1[0-2])[a-z]?$/));
-const labelsRemedy =
-  'List the months of the keys, such as 2026-11 or 2026-11b, each once, the one that signs first.';
+/** Fields that differ between any two stacks, those of standbys included. */
+export const uniqueStackFields = ['stackId', 'vpcCidr'] as const;
 
 export const environmentRules: readonly Rule[] = [
   {
@@ -46,8 +47,8 @@ export const environmentRules: readonly Rule[] = [
   },
   {
     field: 'stackId',
-    holds: matches(/^[A-Z][A-Za-z0-9]{2,40}$/),
-    remedy: 'Use a capital letter, then letters and digits only, 41 at most.',
+    holds: isStackId,
+    remedy: stackIdRemedy,
   },
   {
     field: 'purpose',
@@ -74,8 +75,8 @@ export const environmentRules: readonly Rule[] = [
   },
   {
     field: 'vpcCidr',
-    holds: matches(/^10\.\d{1,3}\.0\.0\/16$/),
-    remedy: 'Use a /16 block of 10.0.0.0/8, such as 10.10.0.0/16.',
+    holds: isVpcCidr,
+    remedy: vpcCidrRemedy,
   },
   {
     field: 'chains',
@@ -83,6 +84,7 @@ export const environmentRules: readonly Rule[] = [
     remedy: 'List mainnet, testnet or both, each once.',
   },
   { field: 'serviceLevelAgreement', holds: isBoolean, remedy: 'Write true or false.' },
+  { field: 'testFundsOnly', holds: isBoolean, remedy: 'Write true or false.' },
   {
     field: 'deprecation.since',
     holds: isDate,
@@ -139,6 +141,13 @@ export const environmentRules: readonly Rule[] = [
     remedy: 'Write true or false; true with a service level agreement.',
   },
   {
+    field: 'database.replicaOf',
+    holds: (value, { standby }) => isGlobalClusterIdentifier(value) && standby === undefined,
+    remedy:
+      'Give the name of the global database, and no standby beside it; leave it out of a cluster that began empty.',
+    optional: true,
+  },
+  {
     field: 'logRetentionDays',
     holds: (value) => retentions.some((days) => days === value),
     remedy: `Use one of CloudWatch's retentions: ${retentions.join(', ')}.`,
@@ -176,11 +185,28 @@ export const environmentRules: readonly Rule[] = [
     parentOptional: true,
   },
   {
+    field: 'domainNames.hostedZone.id',
+    holds: matches(/^Z[A-Z0-9]{1,31}$/),
+    remedy: 'Give the id of the Route 53 zone, such as Z0123456789ABCDEFGHIJ, or leave hostedZone out.',
+    parentOptional: true,
+  },
+  {
+    field: 'domainNames.hostedZone.name',
+    holds: (value, { domainNames }) =>
+      matches(domainPattern)(value) &&
+      [domainNames?.api, domainNames?.dashboard].every((name) => `.${name}`.endsWith(`.${value}`)),
+    remedy: 'Give the name of the zone that both names are in, without a dot at its end.',
+    parentOptional: true,
+  },
+  {
     field: 'domainNames.certificateArn',
-    holds: (value, { region }) =>
-      matches(/^arn:[a-z-]+:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/)(value) &&
-      (value as string).split(':')[3] === region,
-    remedy: 'Give the ARN of an ACM certificate in the region that serves.',
+    holds: (value, { region, domainNames }) =>
+      value === undefined
+        ? domainNames?.hostedZone !== undefined
+        : matches(/^arn:[a-z-]+:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/)(value) &&
+          (value as string).split(':')[3] === region,
+    remedy:
+      'Give the ARN of an ACM certificate in the region that serves; leave it out with a hosted zone only.',
     parentOptional: true,
   },
   {
@@ -195,5 +221,13 @@ export const environmentRules: readonly Rule[] = [
     remedy: 'Give the IPv4 address of that allocation, such as 203.0.113.7.',
     parentOptional: true,
   },
+  {
+    field: 'publicIpv4Pool',
+    holds: (value, { adoptedElasticIp }) =>
+      matches(/^ipv4pool-ec2-[0-9a-f]{8,17}$/)(value) && adoptedElasticIp === undefined,
+    remedy: 'Give the id of the pool, ipv4pool-ec2-…, and no adoptedElasticIp beside it, or leave it out.',
+    optional: true,
+  },
   { field: 'localPort', holds: wholeNumber(1024, 65535), remedy: 'Use a port from 1024 to 65535.' },
+  ...standbyRules,
 ];

@@ -1,5 +1,5 @@
 import type { Environment } from './environment';
-import { environmentRules, type Rule, uniqueFields } from './environment-rules';
+import { environmentRules, type Rule, uniqueFields, uniqueStackFields } from './environment-rules';
 
 /** A row of the table of environments that cannot be deployed. The message names field, value and remedy. */
 export class InvalidEnvironment extends Error {
@@ -42,20 +42,34 @@ export function validateEnvironments(table: unknown): readonly Environment[] {
   }
   const rows = table.map((row, index) => validateEnvironment(row, `environments[${index}]`));
   for (const field of uniqueFields) {
-    const seen = new Map<unknown, string>();
-    for (const row of rows) {
-      const other = seen.get(row[field]);
-      if (other !== undefined) {
-        throw new InvalidEnvironment(
-          `${row.name}.${field}`,
-          row[field],
-          `${other} has the same: choose another.`,
-        );
-      }
-      seen.set(row[field], row.name);
-    }
+    refuseRepetition(
+      rows.map((row) => ({ field: `${row.name}.${field}`, value: row[field], owner: row.name })),
+    );
+  }
+  for (const field of uniqueStackFields) {
+    refuseRepetition(
+      rows.flatMap(({ name, standby, ...row }) => [
+        { field: `${name}.${field}`, value: row[field], owner: name },
+        ...(standby
+          ? [{ field: `${name}.standby.${field}`, value: standby[field], owner: `the standby of ${name}` }]
+          : []),
+      ]),
+    );
   }
   return rows;
+}
+
+function refuseRepetition(
+  fields: readonly { readonly field: string; readonly value: unknown; readonly owner: string }[],
+): void {
+  const owners = new Map<unknown, string>();
+  for (const { field, value, owner } of fields) {
+    const other = owners.get(value);
+    if (other !== undefined) {
+      throw new InvalidEnvironment(field, value, `${other} has the same: choose another.`);
+    }
+    owners.set(value, owner);
+  }
 }
 
 function check(rule: Rule, row: Record<string, unknown>, name: string): void {
@@ -67,7 +81,7 @@ function check(rule: Rule, row: Record<string, unknown>, name: string): void {
     return;
   }
   const value = isRecord(parent) ? parent[path[path.length - 1] as string] : undefined;
-  if (value === undefined && rule.optional) {
+  if (value === undefined && rule.optional && isRecord(parent)) {
     return;
   }
   if (!rule.holds(value, row as unknown as Environment)) {

@@ -20,6 +20,8 @@ export interface Environment {
   readonly vpcCidr: string;
   readonly chains: readonly Chain[];
   readonly serviceLevelAgreement: boolean;
+  /** Its users are to use test funds only. A matter of the terms of use: nothing can prevent the others. */
+  readonly testFundsOnly: boolean;
   /** Absent: not deprecated. */
   readonly deprecation?: Deprecation;
   readonly databaseAccess: DatabaseAccess;
@@ -34,8 +36,35 @@ export interface Environment {
   readonly domainNames?: DomainNames;
   /** @default - the stack makes the Elastic IP itself */
   readonly adoptedElasticIp?: AdoptedElasticIp;
+  /**
+   * The pool of your own addresses, in the region, that the stack takes its Elastic IP from. Only for an Elastic IP
+   * that is yet to be made: a change would replace it.
+   * https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-byoip.html
+   *
+   * @default - Amazon's own addresses
+   */
+  readonly publicIpv4Pool?: string;
   /** The port of this environment's API on 127.0.0.1 when it runs on a developer's machine. */
   readonly localPort: number;
+  /** A second region that holds a replica of the data and serves nothing. @default - none */
+  readonly standby?: Standby;
+}
+
+/** Where a replica of an environment's data waits to be promoted. */
+export interface Standby {
+  /** The CloudFormation stack's name. Never change it. */
+  readonly stackId: string;
+  /** One of the environment's `residencyRegions`, not the one that serves. */
+  readonly region: string;
+  readonly vpcCidr: string;
+  /** Name of the Aurora Global Database that both clusters belong to. Never change it. */
+  readonly globalClusterIdentifier: string;
+  /**
+   * Database instances. None are needed to keep the replica; promotion needs one at least, as many as serve at best.
+   *
+   * @default 0
+   */
+  readonly instances?: number;
 }
 
 export type Chain = 'mainnet' | 'testnet';
@@ -57,6 +86,14 @@ export interface DatabaseSize {
   readonly backupRetentionDays: number;
   /** Refuses deletion of the cluster and of the stack. */
   readonly deletionProtection: boolean;
+  /**
+   * Name of the global database as whose replica the cluster began, in a standby that has been promoted: its owner
+   * and its database came with the data. Never change or remove it, for CloudFormation would take the cluster out of
+   * the global database.
+   *
+   * @default - the cluster began empty
+   */
+  readonly replicaOf?: string;
 }
 
 /** API Gateway's token bucket for the whole stage. */
@@ -75,11 +112,24 @@ export interface SigningKeyLabels {
   readonly userAction: readonly string[];
 }
 
+/** Names of one's own for the API and the dashboard. */
 export interface DomainNames {
   readonly api: string;
   readonly dashboard: string;
-  /** ARN of the ACM certificate, in the environment's region, that covers both names. */
-  readonly certificateArn: string;
+  /** The public Route 53 zone that both names are in. @default - whoever keeps the zone adds the records */
+  readonly hostedZone?: HostedZone;
+  /**
+   * ARN of the ACM certificate, in the environment's region, that covers both names.
+   *
+   * @default - the stack makes one, which takes a hosted zone: ACM has to find a record there
+   */
+  readonly certificateArn?: string;
+}
+
+export interface HostedZone {
+  readonly id: string;
+  /** Without a dot at the end. */
+  readonly name: string;
 }
 
 /** An Elastic IP that exists already, such as the one a deleted stack left behind. */

@@ -13,6 +13,7 @@ export const environments: readonly Environment[] = validateEnvironments([
     vpcCidr: '10.10.0.0/16',
     chains: ['mainnet', 'testnet'],
     serviceLevelAgreement: true,
+    testFundsOnly: false,
     databaseAccess: 'data-api',
     database: {
       capacity: { minimum: 1, maximum: 32 },
@@ -25,6 +26,12 @@ export const environments: readonly Environment[] = validateEnvironments([
     tokenIssuer: 'https://eu.wallet-infrastructure.example',
     signingKeyLabels: { accessToken: ['2026-11'], userAction: ['2026-11'] },
     localPort: 8001,
+    standby: {
+      stackId: 'WalletEuStandby',
+      region: 'eu-west-1',
+      vpcCidr: '10.11.0.0/16',
+      globalClusterIdentifier: 'wallet-eu',
+    },
   },
   {
     name: 'uae',
@@ -36,6 +43,7 @@ export const environments: readonly Environment[] = validateEnvironments([
     vpcCidr: '10.20.0.0/16',
     chains: ['mainnet', 'testnet'],
     serviceLevelAgreement: true,
+    testFundsOnly: false,
     databaseAccess: 'direct',
     database: {
       capacity: { minimum: 1, maximum: 32 },
@@ -59,6 +67,7 @@ export const environments: readonly Environment[] = validateEnvironments([
     vpcCidr: '10.30.0.0/16',
     chains: ['mainnet', 'testnet'],
     serviceLevelAgreement: false,
+    testFundsOnly: true,
     deprecation: { since: '2026-11-20' },
     databaseAccess: 'data-api',
     database: {

@@ -14,6 +14,7 @@ const full = {
   domainNames: {
     api: 'api.example.com',
     dashboard: 'dashboard.example.com',
+    hostedZone: { id: 'Z0123456789ABCDEFGHIJ', name: 'example.com' },
     certificateArn: 'arn:aws:acm:eu-central-1:123456789012:certificate/1a2b-3c',
   },
   adoptedElasticIp: { allocationId: 'eipalloc-0123456789abcdef0', address: '203.0.113.7' },
@@ -40,6 +41,7 @@ const refused: Record<string, readonly unknown[]> = {
   vpcCidr: [undefined, '10.10.0.0/8', '192.168.0.0/16'],
   chains: [undefined, [], ['ropsten'], ['mainnet', 'mainnet']],
   serviceLevelAgreement: [undefined, 'yes'],
+  testFundsOnly: [undefined, 'yes'],
   'deprecation.since': [undefined, 'yesterday', '2026-13-01'],
   'deprecation.sunset': ['2025-12-31', 'never'],
   databaseAccess: [undefined, 'proxy'],
@@ -49,6 +51,7 @@ const refused: Record<string, readonly unknown[]> = {
   'database.readers': [undefined, 0, 16, 1.5],
   'database.backupRetentionDays': [undefined, 7, 36],
   'database.deletionProtection': [undefined, false],
+  'database.replicaOf': ['Wallet', 'wallet--eu', 'wallet-eu'],
   logRetentionDays: [undefined, 2, 9999],
   'throttle.requestsPerSecond': [undefined, 0, 2501],
   'throttle.burst': [undefined, 100, 1251],
@@ -57,10 +60,18 @@ const refused: Record<string, readonly unknown[]> = {
   'signingKeyLabels.userAction': [undefined, []],
   'domainNames.api': [undefined, 'API.example.com', 'localhost'],
   'domainNames.dashboard': [undefined, 'api.example.com'],
-  'domainNames.certificateArn': [undefined, 'arn:aws:acm:us-east-1:123456789012:certificate/1a2b-3c'],
+  'domainNames.hostedZone.id': [undefined, 'example.com', '/hostedzone/Z0123456789'],
+  'domainNames.hostedZone.name': [undefined, 'example.com.', 'example.net', 'ample.com'],
+  'domainNames.certificateArn': ['arn:aws:acm:us-east-1:123456789012:certificate/1a2b-3c'],
   'adoptedElasticIp.allocationId': [undefined, '203.0.113.7'],
   'adoptedElasticIp.address': [undefined, '203.0.113.256', '203.0.113', '203.0.113.7/32'],
+  publicIpv4Pool: ['amazon', 'ipv4pool-ec2-0123456789abcdef0'],
   localPort: [undefined, 80, 65536],
+  'standby.stackId': [undefined, 'walletEuStandby'],
+  'standby.region': [undefined, 'eu-central-1', 'us-east-1'],
+  'standby.vpcCidr': [undefined, '192.168.0.0/16'],
+  'standby.globalClusterIdentifier': [undefined, 'Wallet', '1wallet', 'wallet-', 'wallet--eu'],
+  'standby.instances': [-1, 17, 1.5],
 };
 
 function withField(row: object, field: string, value: unknown): Record<string, unknown> {
@@ -135,11 +146,34 @@ describe('validation of a row', () => {
     expect(error.field).toBe('staging.database.pauseAfterMinutes');
   });
 
+  it('wants a certificate unless the stack can make one that Route 53 proves', () => {
+    const { hostedZone, certificateArn, ...names } = full.domainNames;
+    for (const domainNames of [
+      { ...names, hostedZone },
+      { ...names, certificateArn },
+    ])
+      expect(validateEnvironment({ ...full, domainNames })).toBeDefined();
+    expect(attempt(() => validateEnvironment({ ...full, domainNames: names })).field).toBe(
+      'eu.domainNames.certificateArn',
+    );
+  });
+
+  it('takes a new address from a pool, or an old one by its allocation', () => {
+    const { adoptedElasticIp: _, ...row } = full;
+    expect(validateEnvironment({ ...row, publicIpv4Pool: 'ipv4pool-ec2-0123456789abcdef0' })).toBeDefined();
+  });
+
+  it('knows a cluster that began as a standby', () => {
+    const { standby: _, ...row } = full;
+    const promoted = { ...row, database: { ...row.database, replicaOf: 'wallet-eu' } };
+    expect(validateEnvironment(promoted)).toEqual(promoted);
+  });
+
   it.each([null, 'eu', 5, []])('refuses %j as a row', (row) => {
     expect(attempt(() => validateEnvironment(row)).field).toBe('environment');
   });
 
-  it.each(['deprecated', 'database.reader', 'adoptedElasticIp.adress'])(
+  it.each(['deprecated', 'database.reader', 'adoptedElasticIp.adress', 'standby.size'])(
     'refuses the unknown field %s',
     (field) => {
       expect(attempt(() => validateEnvironment(withField(full, field, 1))).field).toBe(`eu.${field}`);
@@ -153,6 +187,9 @@ describe('validation of a row', () => {
     expect(attempt(() => validateEnvironment({ ...full, deprecation: true })).field).toBe(
       'eu.deprecation.since',
     );
+    expect(attempt(() => validateEnvironment({ ...full, standby: 'eu-west-1' })).field).toBe(
+      'eu.standby.stackId',
+    );
   });
 });
 
@@ -163,6 +200,13 @@ it('allows the retentions that CloudWatch offers', () => {
 });
 
 describe('validation of the table', () => {
+  it.each(['stackId', 'vpcCidr'] as const)('refuses a standby with the %s of another stack', (field) => {
+    const [eu, uae] = [environmentLike('eu'), environmentLike('uae')];
+    const error = attempt(() => validateEnvironments([eu, { ...uae, [field]: eu.standby?.[field] }]));
+    expect(error.field).toBe(`uae.${field}`);
+    expect(error.remedy).toBe('the standby of eu has the same: choose another.');
+  });
+
   it.each(['name', 'stackId', 'vpcCidr', 'tokenIssuer', 'localPort'] as const)(
     'refuses two rows with one %s',
     (field) => {
