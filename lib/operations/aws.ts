@@ -46,7 +46,7 @@ function explain(error: Error & { code?: string; $fault?: string }, action: stri
       'Sign in to its account (such as "aws sso login") and name the profile in AWS_PROFILE.',
     );
   }
-  if (error.name === 'AccessDeniedException') {
+  if (accessDenied.has(error.name)) {
     return new CommandFailed(
       `${action} was refused: ${error.message}.`,
       `Sign in as someone who has ${action}.`,
@@ -54,3 +54,6 @@ function explain(error: Error & { code?: string; $fault?: string }, action: stri
   }
   return error.$fault ? new CommandFailed(`${action} failed: ${error.name}: ${error.message}.`) : error;
 }
+
+/** Most services' name for it, CloudFormation's and EC2's. */
+const accessDenied = new Set(['AccessDeniedException', 'AccessDenied', 'UnauthorizedOperation']);

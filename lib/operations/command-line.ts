@@ -2,6 +2,8 @@ import { Command, CommanderError } from 'commander';
 import { register as registerAudit } from './audit';
 import { register as registerEnvironments } from './environments';
 import { CommandFailed } from './failure';
+import { register as registerMoveOrigin } from './move-origin';
+import { register as registerOriginStatus } from './origin-status';
 import { register as registerOrigins } from './origins';
 import { register as registerSeed } from './seed';
 import type { Terminal } from './terminal';
@@ -16,6 +18,8 @@ const commands = [
   registerUserAction,
   registerAudit,
   registerOrigins,
+  registerOriginStatus,
+  registerMoveOrigin,
 ];
 
 const help = `

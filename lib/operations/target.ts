@@ -15,7 +15,7 @@ export interface ClientSettings {
 }
 
 /** The AWS services that the command line calls, as `endpoints.json` names them. */
-export type Service = 'kms' | 'lambda';
+export type Service = 'cloudformation' | 'cloudwatch' | 'ec2' | 'kms' | 'lambda' | 'sqs';
 
 /** One environment that was deployed, to AWS or to this machine. */
 export interface Target {
@@ -24,6 +24,8 @@ export interface Target {
   readonly local: boolean;
   /** @throws CommandFailed when the stack has no such output. */
   output(name: string): string;
+  /** Whether the service can be called. A region has them all; this machine has what is emulated here. */
+  offers(service: Service): boolean;
   /** The region's real endpoint and the SDK's usual credentials, or those of this machine. */
   clientSettings(service: Service): ClientSettings;
 }
@@ -52,6 +54,7 @@ export async function openTarget({ environment: name, outputs: file }: TargetOpt
     environment,
     local: endpoints !== undefined,
     output: (output) => stack[output] ?? missingOutput(output, environment, file),
+    offers: (service) => !endpoints || endpoints[service] !== undefined,
     clientSettings: (service) =>
       endpoints
         ? {

@@ -1,9 +1,12 @@
+import { createInterface } from 'node:readline';
 import { styleText } from 'node:util';
 
 /** Where a command writes. Results go to `result`, everything else to `note`; the streams stay apart. */
 export interface Terminal {
   result(text: string): void;
   note(text: string): void;
+  /** The line that a person types after the question. Absent where nobody sits at the terminal. */
+  ask?(question: string): Promise<string>;
   /** Bold, where the results go to a terminal that shows it. */
   bold(text: string): string;
   /** Red, where the notes go to a terminal that shows it. */
@@ -16,15 +19,38 @@ interface Output {
   hasColors?(): boolean;
 }
 
-export function createTerminal(stdout: Output, stderr: Output): Terminal {
+/** @param stdin a person's keyboard, if it is one. @default - nobody can be asked */
+export function createTerminal(
+  stdout: Output,
+  stderr: Output,
+  stdin?: NodeJS.ReadableStream & { readonly isTTY?: boolean },
+): Terminal {
   const style = (output: Output, format: 'bold' | 'red') => (text: string) =>
     output.hasColors?.() ? styleText(format, text) : text;
   return {
     result: (text) => void stdout.write(`${text}\n`),
     note: (text) => void stderr.write(`${text}\n`),
+    ...(stdin?.isTTY && {
+      ask: (question: string) => {
+        stderr.write(question);
+        return firstLine(stdin);
+      },
+    }),
     bold: style(stdout, 'bold'),
     alarm: style(stderr, 'red'),
   };
+}
+
+/** Empty when the input ends without one. */
+function firstLine(input: NodeJS.ReadableStream): Promise<string> {
+  const lines = createInterface({ input });
+  return new Promise((resolve) => {
+    lines.once('line', (line) => {
+      resolve(line);
+      lines.close();
+    });
+    lines.once('close', () => resolve(''));
+  });
 }
 
 /** Lines of columns, each as wide as its widest cell; the first row is the heading. */

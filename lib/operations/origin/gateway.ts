@@ -1,0 +1,91 @@
+import type { Address, EC2Client } from '@aws-sdk/client-ec2';
+import { callAws } from '../aws';
+import { CommandFailed } from '../failure';
+import type { Target } from '../target';
+import { patientAttempts, type StackResource } from './stack';
+
+/** The NAT gateway of the stack. */
+export interface Gateway {
+  readonly id: string;
+  /** EC2's: `pending`, `available`, `failed`, `deleting` or `deleted`. */
+  readonly state: string;
+  readonly subnetId: string;
+  readonly availabilityZone: string;
+  /** The public IPv4 address that it sends from. */
+  readonly address: string | undefined;
+}
+
+/** The Elastic IP behind the stack's output. */
+export interface OriginAddress {
+  readonly allocationId: string;
+  readonly address: string;
+  /** What holds it: a network interface of a gateway or of something else. */
+  readonly heldBy: string | undefined;
+}
+
+export interface NetworkApi {
+  readonly client: EC2Client;
+  readonly target: Target;
+}
+
+/** EC2's state of a gateway that CloudFormation lists and EC2 no longer knows. */
+const gone = 'deleted';
+
+export async function openNetworkApi(target: Target): Promise<NetworkApi> {
+  const { EC2Client } = await import('@aws-sdk/client-ec2');
+  return { client: new EC2Client({ ...target.clientSettings('ec2'), maxAttempts: patientAttempts }), target };
+}
+
+/** @throws CommandFailed when the account has no such Elastic IP in the region. */
+export async function readAddress({ client, target }: NetworkApi, address: string): Promise<OriginAddress> {
+  const { DescribeAddressesCommand } = await import('@aws-sdk/client-ec2');
+  const request = new DescribeAddressesCommand({ Filters: [{ Name: 'public-ip', Values: [address] }] });
+  const { Addresses } = await callAws(target, 'ec2:DescribeAddresses', (options) =>
+    client.send(request, options),
+  );
+  const found = Addresses?.[0];
+  if (!found?.AllocationId) {
+    throw new CommandFailed(
+      `The account has no Elastic IP ${address} in ${target.environment.region}: it was released or moved to another account.`,
+      'Look for it before anything else is changed: "Keeping the address" in docs/runbook.md.',
+    );
+  }
+  return { allocationId: found.AllocationId, address, heldBy: holderOf(found) };
+}
+
+/** The gateway that the stack has now, if it has one. */
+export async function readGateway(
+  { client, target }: NetworkApi,
+  resources: readonly StackResource[],
+): Promise<Gateway | undefined> {
+  const id = resources.find(({ type }) => type === 'AWS::EC2::NatGateway')?.physicalId;
+  if (id === undefined) return undefined;
+  const { DescribeNatGatewaysCommand, DescribeSubnetsCommand } = await import('@aws-sdk/client-ec2');
+  const gateways = new DescribeNatGatewaysCommand({ Filter: [{ Name: 'nat-gateway-id', Values: [id] }] });
+  const { NatGateways } = await callAws(target, 'ec2:DescribeNatGateways', (options) =>
+    client.send(gateways, options),
+  );
+  const { State: state = gone, SubnetId: subnetId = '', NatGatewayAddresses } = NatGateways?.[0] ?? {};
+  const subnets = new DescribeSubnetsCommand({ Filters: [{ Name: 'subnet-id', Values: [subnetId] }] });
+  const { Subnets } = await callAws(target, 'ec2:DescribeSubnets', (options) =>
+    client.send(subnets, options),
+  );
+  return {
+    id,
+    state,
+    subnetId,
+    availabilityZone: Subnets?.[0]?.AvailabilityZone ?? '',
+    address: NatGatewayAddresses?.find(({ IsPrimary }) => IsPrimary !== false)?.PublicIp,
+  };
+}
+
+/** The public subnet of a zone by its number, as the VPC's construct calls it. */
+export const publicSubnetOf = (zone: string, resources: readonly StackResource[]): string | undefined =>
+  resources.find(
+    ({ type, logicalId }) =>
+      type === 'AWS::EC2::Subnet' && logicalId.startsWith(`NetworkVpcPublicSubnet${zone}Subnet`),
+  )?.physicalId;
+
+function holderOf({ AssociationId, InstanceId, NetworkInterfaceId }: Address): string | undefined {
+  return AssociationId && (InstanceId ?? NetworkInterfaceId ?? AssociationId);
+}

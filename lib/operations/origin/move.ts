@@ -1,0 +1,137 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { CommandFailed } from '../failure';
+import { type FollowOptions, followUpdate, type UpdateEnd } from './follow-update';
+import { readAddress } from './gateway';
+import { planMove, type Step } from './move-plan';
+import { faultsOf, type OriginApis, type OriginState, readOriginState } from './origin-state';
+import { describeStack, noZone, type OriginStack } from './stack';
+import { latestOperation } from './stack-events';
+import { updateZone } from './zone-update';
+
+/** An update that was done, or that an earlier run had begun. */
+export interface DoneUpdate {
+  readonly zone: string;
+  readonly seconds: number;
+}
+
+/** What is left to do now. Reads only. */
+export async function readPlan(
+  { stacks }: OriginApis,
+  zone: string,
+): Promise<{ readonly stack: OriginStack; readonly steps: readonly Step[] }> {
+  const stack = await describeStack(stacks);
+  return { stack, steps: planMove(stack, await latestOperation(stacks, stack), zone) };
+}
+
+/** Does one step after the other, and looks at the stack anew before each: other people and CI update it too. */
+export async function move(
+  apis: OriginApis,
+  zone: string,
+  options: FollowOptions,
+): Promise<readonly DoneUpdate[]> {
+  const done: DoneUpdate[] = [];
+  for (let looks = 0; looks < enoughLooks; looks++) {
+    const { stack, steps } = await readPlan(apis, zone);
+    const [step] = steps;
+    if (!step) return done;
+    const token = await begin(apis, stack, step, options);
+    if (token === undefined) continue;
+    const end = await followUpdate(apis.stacks, stack, token, options);
+    if (end.status !== 'UPDATE_COMPLETE') throw await failure(apis, step.zone, end);
+    options.report(`Zone ${step.zone}: done after ${end.duration} s.`);
+    for (const failure of end.failures) options.report(`  left behind: ${failure}`);
+    done.push({ zone: step.zone, seconds: end.duration });
+  }
+  throw new CommandFailed(
+    `Stack ${apis.target.environment.stackId} is updated by others all the time.`,
+    'See that nobody else updates it, and run this command again.',
+  );
+}
+
+/** Two updates need three looks; each update of somebody else that comes between costs one more. */
+const enoughLooks = 30;
+
+/** The token of the update that is to be followed; `undefined` when the stack has moved on and is to be looked at anew. */
+async function begin(
+  apis: OriginApis,
+  stack: OriginStack,
+  step: Step,
+  options: FollowOptions,
+): Promise<string | undefined> {
+  if (step.kind === 'wait') {
+    options.report(`Waiting for the update to zone ${step.zone} that an earlier run began.`);
+    return step.token;
+  }
+  if (step.zone !== noZone) await addressIsFree(apis, stack, options);
+  options.report(`Updating stack ${stack.name} to zone ${step.zone}.`);
+  const answer = await updateZone(apis.stacks, stack, step.zone);
+  if (answer.kind === 'accepted') return answer.token;
+  await pause(options.interval);
+  return undefined;
+}
+
+/** EC2 lets go of an address, and Lambda turns a consumer on, some moments after they said that they would. */
+const patientLooks = 60;
+
+async function addressIsFree(
+  { network }: OriginApis,
+  stack: OriginStack,
+  { interval }: FollowOptions,
+): Promise<void> {
+  for (let looks = 1; ; looks++) {
+    const { address, allocationId, heldBy } = await readAddress(network, stack.address);
+    if (heldBy === undefined) return;
+    if (looks === patientLooks) {
+      throw new CommandFailed(
+        `${address} (${allocationId}) is still held by ${heldBy}, so no gateway can be made with it.`,
+        `Find what ${heldBy} belongs to, such as a NAT gateway that CloudFormation could not delete, and delete that. Then run this command again: webhooks wait until then.`,
+      );
+    }
+    await pause(interval);
+  }
+}
+
+/** A failed update leaves the stack where it was. Where that is decides whether webhooks go out. */
+async function failure({ stacks }: OriginApis, zone: string, end: UpdateEnd): Promise<CommandFailed> {
+  const stack = await describeStack(stacks);
+  const causes = end.failures.map((cause) => `\n  ${cause}`).join('');
+  const message = `The update to zone ${zone} failed; stack ${stack.name} is ${end.status}.${causes}`;
+  if (end.status !== 'UPDATE_ROLLBACK_COMPLETE') {
+    return new CommandFailed(message, 'Run this command again: it says what the stack needs.');
+  }
+  return new CommandFailed(
+    message,
+    stack.zone === noZone
+      ? 'No gateway holds the address now, and webhooks wait. Remove the cause and run this command again, or move to another zone, the former one included.'
+      : `Everything is as it was, in zone ${stack.zone}. Remove the cause and run this command again.`,
+  );
+}
+
+/**
+ * Asks EC2 and Lambda, not CloudFormation, whether all is as promised: the gateway in the zone, the same address on
+ * it, the consumers on.
+ *
+ * @throws CommandFailed with what is not.
+ */
+export async function verify(
+  apis: OriginApis,
+  stack: OriginStack,
+  zone: string,
+  { interval }: FollowOptions,
+): Promise<OriginState> {
+  for (let looks = 1; ; looks++) {
+    const { address } = await describeStack(apis.stacks);
+    const state = await readOriginState(apis, stack);
+    const faults = faultsOf(state, zone);
+    if (address !== stack.address) faults.push(`its address was ${stack.address} and is ${address} now`);
+    if (faults.length === 0) return state;
+    const settling = state.consumers.some((consumer) => consumer.state === 'Enabling');
+    if (!settling || looks === patientLooks) {
+      throw new CommandFailed(
+        `Stack ${stack.name} is in zone ${zone}, but ${faults.join('; ')}.`,
+        'Something was changed past CloudFormation: see "Moving the webhook origin" in docs/runbook.md.',
+      );
+    }
+    await pause(interval);
+  }
+}

@@ -1,0 +1,55 @@
+import type { Target } from '../target';
+import { type Consumer, readConsumers } from './consumers';
+import {
+  type Gateway,
+  type NetworkApi,
+  type OriginAddress,
+  publicSubnetOf,
+  readAddress,
+  readGateway,
+} from './gateway';
+import { listResources, noZone, type OriginStack, type StackApi, type StackResource } from './stack';
+
+/** The webhook origin as EC2 and Lambda have it, not as the stack says that it should be. */
+export interface OriginState {
+  readonly address: OriginAddress;
+  readonly gateway: Gateway | undefined;
+  readonly consumers: readonly Consumer[];
+  readonly resources: readonly StackResource[];
+}
+
+export interface OriginApis {
+  readonly target: Target;
+  readonly stacks: StackApi;
+  readonly network: NetworkApi;
+}
+
+export async function readOriginState(
+  { target, stacks, network }: OriginApis,
+  stack: OriginStack,
+): Promise<OriginState> {
+  const resources = await listResources(stacks);
+  const [address, gateway, consumers] = await Promise.all([
+    readAddress(network, stack.address),
+    readGateway(network, resources),
+    readConsumers(target, resources),
+  ]);
+  return { address, gateway, consumers, resources };
+}
+
+/** What is not as it should be while the stack's zone is `zone`. Empty: everything is. */
+export function faultsOf({ address, gateway, consumers, resources }: OriginState, zone: string): string[] {
+  if (zone === noZone) return ['no gateway holds the address'];
+  if (!gateway) return ['the stack has no gateway'];
+  const faults: string[] = [];
+  if (gateway.state !== 'available') faults.push(`gateway ${gateway.id} is ${gateway.state}`);
+  if (gateway.subnetId !== publicSubnetOf(zone, resources))
+    faults.push(`gateway ${gateway.id} is in subnet ${gateway.subnetId}, not in the one of zone ${zone}`);
+  if (gateway.address !== address.address)
+    faults.push(
+      `gateway ${gateway.id} sends from ${gateway.address ?? 'no address'}, not ${address.address}`,
+    );
+  for (const { functionName, state } of consumers)
+    if (state !== 'Enabled') faults.push(`the consumer ${functionName} is ${state.toLowerCase()}`);
+  return faults;
+}

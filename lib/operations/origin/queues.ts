@@ -1,0 +1,112 @@
+import { callAws } from '../aws';
+import type { Target } from '../target';
+import { patientAttempts, type StackResource } from './stack';
+
+/** What waits in a queue. All counts are SQS's approximations. */
+export interface QueueBacklog {
+  readonly name: string;
+  /** Messages that a consumer would get now. */
+  readonly waiting: number;
+  /** Messages that a consumer has, or that wait for their next attempt. */
+  readonly later: number;
+  /** Seconds that the oldest waits; `undefined` where it cannot be known. */
+  readonly oldest: number | undefined;
+}
+
+interface Queue {
+  readonly name: string;
+  readonly url: string;
+}
+
+/** The stack's queues, dead letters included. On this machine, which has no stack to ask, they are found by their names. */
+export async function readQueues(
+  target: Target,
+  resources: readonly StackResource[] | undefined,
+): Promise<readonly QueueBacklog[]> {
+  const { SQSClient } = await import('@aws-sdk/client-sqs');
+  const client = new SQSClient({ ...target.clientSettings('sqs'), maxAttempts: patientAttempts });
+  const queues = resources
+    ? resources
+        .filter(({ type }) => type === 'AWS::SQS::Queue')
+        .map(({ logicalId, physicalId }) => ({ name: logicalId, url: physicalId }))
+    : await findQueues(target, client);
+  return Promise.all(
+    queues.map(async ({ name, url }) => {
+      const [counts, oldest] = await Promise.all([
+        countMessages(target, client, url),
+        ageOfOldest(target, url),
+      ]);
+      return { name, ...counts, oldest };
+    }),
+  );
+}
+
+async function findQueues(
+  target: Target,
+  client: import('@aws-sdk/client-sqs').SQSClient,
+): Promise<readonly Queue[]> {
+  const { ListQueuesCommand } = await import('@aws-sdk/client-sqs');
+  const prefix = `${target.environment.stackId}-`;
+  const { QueueUrls } = await callAws(target, 'sqs:ListQueues', (options) =>
+    client.send(new ListQueuesCommand({ QueueNamePrefix: prefix }), options),
+  );
+  return (QueueUrls ?? []).map((url) => ({ name: nameOf(url).slice(prefix.length), url }));
+}
+
+async function countMessages(
+  target: Target,
+  client: import('@aws-sdk/client-sqs').SQSClient,
+  url: string,
+): Promise<{ waiting: number; later: number }> {
+  const { GetQueueAttributesCommand } = await import('@aws-sdk/client-sqs');
+  const request = new GetQueueAttributesCommand({
+    QueueUrl: url,
+    AttributeNames: [
+      'ApproximateNumberOfMessages',
+      'ApproximateNumberOfMessagesNotVisible',
+      'ApproximateNumberOfMessagesDelayed',
+    ],
+  });
+  const { Attributes = {} } = await callAws(target, 'sqs:GetQueueAttributes', (options) =>
+    client.send(request, options),
+  );
+  return {
+    waiting: Number(Attributes.ApproximateNumberOfMessages ?? 0),
+    later:
+      Number(Attributes.ApproximateNumberOfMessagesNotVisible ?? 0) +
+      Number(Attributes.ApproximateNumberOfMessagesDelayed ?? 0),
+  };
+}
+
+/** Milliseconds. SQS sends its metrics once a minute, some minutes late. */
+const lately = 10 * 60_000;
+
+/**
+ * SQS itself does not tell it, CloudWatch does.
+ * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
+ */
+async function ageOfOldest(target: Target, url: string): Promise<number | undefined> {
+  if (!target.offers('cloudwatch')) return undefined;
+  const { CloudWatchClient, GetMetricStatisticsCommand } = await import('@aws-sdk/client-cloudwatch');
+  const client = new CloudWatchClient({
+    ...target.clientSettings('cloudwatch'),
+    maxAttempts: patientAttempts,
+  });
+  const now = Date.now();
+  const request = new GetMetricStatisticsCommand({
+    Namespace: 'AWS/SQS',
+    MetricName: 'ApproximateAgeOfOldestMessage',
+    Dimensions: [{ Name: 'QueueName', Value: nameOf(url) }],
+    StartTime: new Date(now - lately),
+    EndTime: new Date(now),
+    Period: 60,
+    Statistics: ['Maximum'],
+  });
+  const { Datapoints = [] } = await callAws(target, 'cloudwatch:GetMetricStatistics', (options) =>
+    client.send(request, options),
+  );
+  const inOrder = Datapoints.toSorted((a, b) => Number(a.Timestamp) - Number(b.Timestamp));
+  return inOrder.at(-1)?.Maximum;
+}
+
+const nameOf = (url: string): string => url.split('/').at(-1) ?? '';

@@ -1,0 +1,65 @@
+import type { StackEvent } from '@aws-sdk/client-cloudformation';
+import { callAws } from '../aws';
+import type { OriginStack, StackApi } from './stack';
+
+/** One step of a stack's update, of the stack itself or of a resource. */
+export interface UpdateEvent {
+  readonly id: string;
+  readonly time: Date;
+  readonly logicalId: string;
+  readonly status: string;
+  readonly reason: string | undefined;
+  /** Whether it is of the stack itself. */
+  readonly ofStack: boolean;
+  readonly token: string | undefined;
+}
+
+/** The latest event of the stack itself: what runs or ran last, and whose it is. */
+export async function latestOperation(api: StackApi, stack: OriginStack): Promise<UpdateEvent | undefined> {
+  for await (const event of eventsBackwards(api, stack)) if (event.ofStack) return event;
+  return undefined;
+}
+
+/** The events of the update with that token, the first first. Empty while CloudFormation shows none. */
+export async function eventsOf(
+  api: StackApi,
+  stack: OriginStack,
+  token: string,
+): Promise<readonly UpdateEvent[]> {
+  const events: UpdateEvent[] = [];
+  for await (const event of eventsBackwards(api, stack)) {
+    if (event.token === token) {
+      events.unshift(event);
+      if (event.ofStack && event.status === 'UPDATE_IN_PROGRESS') break;
+    } else if (event.ofStack && events.length > 0) break;
+  }
+  return events;
+}
+
+async function* eventsBackwards(
+  { client, target }: StackApi,
+  stack: OriginStack,
+): AsyncGenerator<UpdateEvent> {
+  const { DescribeStackEventsCommand } = await import('@aws-sdk/client-cloudformation');
+  let nextToken: string | undefined;
+  do {
+    const request = new DescribeStackEventsCommand({ StackName: stack.id, NextToken: nextToken });
+    const page = await callAws(target, 'cloudformation:DescribeStackEvents', (options) =>
+      client.send(request, options),
+    );
+    for (const event of page.StackEvents ?? []) yield readEvent(event);
+    nextToken = page.NextToken;
+  } while (nextToken);
+}
+
+function readEvent(event: StackEvent): UpdateEvent {
+  return {
+    id: event.EventId ?? '',
+    time: event.Timestamp ?? new Date(0),
+    logicalId: event.LogicalResourceId ?? '',
+    status: event.ResourceStatus ?? '',
+    reason: event.ResourceStatusReason,
+    ofStack: event.PhysicalResourceId === event.StackId,
+    token: event.ClientRequestToken,
+  };
+}
