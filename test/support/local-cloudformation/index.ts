@@ -1,0 +1,129 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Account } from './account';
+import { type Answers, cloudFormation, ec2, json, Refusal } from './answers';
+import { readQuery, writeXml } from './query-protocol';
+import { Stack } from './stack';
+import { type Json, Template } from './template';
+
+/** One call of an SDK. */
+export interface Call {
+  /** Counted from 1. */
+  readonly number: number;
+  readonly action: string;
+  readonly input: Json;
+}
+
+/**
+ * What becomes of a call: it is served; refused as throttled; its connection breaks before or after it took effect;
+ * or it is refused for good, before or after it took effect, which ends a command there as a kill would.
+ */
+export type Fate = 'serve' | 'throttle' | 'lose-request' | 'lose-answer' | 'end-before' | 'end-after';
+
+/**
+ * AWS with one deployed environment, on a free port of 127.0.0.1, for the real SDK. Time passes with each call: the
+ * update under way takes some steps.
+ */
+export class LocalCloud {
+  readonly account = new Account();
+  readonly stack: Stack;
+  readonly calls: Call[] = [];
+  /** Decides what becomes of a call. */
+  fate: (call: Call) => Fate | Promise<Fate> = () => 'serve';
+  /** Steps of an update for each call. */
+  stepsPerCall = 3;
+  /** The outputs file of the deployment. */
+  outputs = '';
+  private directory = '';
+  private readonly server = createServer((request, response) => void this.answer(request, response));
+
+  private constructor(stackName: string, template: Json) {
+    this.stack = new Stack(stackName, new Template(template), this.account);
+  }
+
+  /** Deploys the template, with its default parameters, and writes an outputs file with the endpoints beside it. */
+  static async start(stackName: string, template: Json): Promise<LocalCloud> {
+    const cloud = new LocalCloud(stackName, template);
+    await new Promise<void>((done) => cloud.server.listen(0, '127.0.0.1', done));
+    const url = `http://127.0.0.1:${(cloud.server.address() as AddressInfo).port}`;
+    const services = ['cloudformation', 'cloudwatch', 'ec2', 'lambda', 'sqs'];
+    const outputs = { WebhookOriginAddress: cloud.stack.output('WebhookOriginAddress') };
+    cloud.directory = await mkdtemp(join(tmpdir(), 'wallet-cloud-'));
+    cloud.outputs = join(cloud.directory, 'outputs.json');
+    await writeFile(cloud.outputs, JSON.stringify({ [stackName]: outputs }));
+    await writeFile(
+      join(cloud.directory, 'endpoints.json'),
+      JSON.stringify(Object.fromEntries(services.map((service) => [service, url]))),
+    );
+    return cloud;
+  }
+
+  async stop(): Promise<void> {
+    const closed = new Promise((done) => this.server.close(done));
+    this.server.closeAllConnections();
+    await closed;
+    await rm(this.directory, { recursive: true });
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const { action, input, answers, item } = readCall(request, body);
+    const call = { number: this.calls.length + 1, action, input };
+    this.calls.push(call);
+    const fate = await this.fate(call);
+    for (let step = 0; step < this.stepsPerCall; step++) this.stack.tick();
+    if (fate === 'lose-request') return void request.socket.destroy();
+    try {
+      if (fate === 'throttle') throw new Refusal('Throttling', 'Rate exceeded');
+      if (fate === 'end-before') throw new Refusal('AccessDenied', 'The command ends here');
+      const respond = answers[action];
+      if (!respond) throw new Refusal('InvalidAction', `${action} is not served here`);
+      const result = respond(input, this.stack);
+      if (fate === 'end-after') throw new Refusal('AccessDenied', 'The command ends here');
+      if (fate === 'lose-answer') return void request.socket.destroy();
+      response.end(
+        item ? writeXml(`${action}Response`, inResult(action, result, item), item) : JSON.stringify(result),
+      );
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      refuse(response, error, item);
+    }
+  }
+}
+
+type Item = 'item' | 'member';
+
+function readCall(
+  { url = '', headers }: IncomingMessage,
+  body: string,
+): { action: string; input: Json; answers: Answers; item?: Item } {
+  const mapping = /^\/2015-03-31\/event-source-mappings\/([^/?]+)/.exec(url)?.[1];
+  if (mapping) {
+    return { action: 'GetEventSourceMapping', input: { UUID: decodeURIComponent(mapping) }, answers: json };
+  }
+  const target = headers['x-amz-target'];
+  if (typeof target === 'string') {
+    return { action: target.split('.').at(-1) ?? '', input: JSON.parse(body), answers: json };
+  }
+  const { Action, Version, ...input } = readQuery(body);
+  return Version === '2016-11-15'
+    ? { action: Action, input, answers: ec2, item: 'item' }
+    : { action: Action, input, answers: cloudFormation, item: 'member' };
+}
+
+/** The Query protocol wraps the result, EC2's dialect of it does not. */
+const inResult = (action: string, result: Json, item: Item) =>
+  item === 'member' ? { [`${action}Result`]: result } : result;
+
+function refuse(response: ServerResponse, { code, message }: Refusal, item: Item | undefined): void {
+  response.statusCode = 400;
+  const error = { Code: code, Message: message };
+  if (item === 'member') return void response.end(writeXml('ErrorResponse', { Error: error }, 'member'));
+  if (item === 'item') return void response.end(writeXml('Response', { Errors: { Error: error } }, 'item'));
+  response.setHeader('x-amzn-errortype', code);
+  response.end(JSON.stringify({ __type: code, message }));
+}
