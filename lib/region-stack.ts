@@ -5,6 +5,7 @@ import { RegionDatabase } from './database';
 import type { Environment } from './environment';
 import { AuthorizeRequest, DeleteUserGroup, RunOperation } from './functions';
 import { Network } from './network';
+import { OperationsKey } from './operations-key';
 import { SchemaMigration } from './schema-migration';
 import { SigningKeys } from './signing-keys';
 import { Webhooks } from './webhooks';
@@ -31,6 +32,7 @@ export class RegionStack extends Stack {
       Tags.of(this).add(name, value);
     }
 
+    const operationsKey = new OperationsKey(this, 'OperationsKey', { environment });
     const { vpc, webhookOrigin } = new Network(this, 'Network', { environment });
     const database = new RegionDatabase(this, 'Database', { environment, vpc });
     const migration = new SchemaMigration(this, 'SchemaMigration', { environment, database });
@@ -51,7 +53,7 @@ export class RegionStack extends Stack {
       deleteUserGroup,
       webhookOriginAddress: webhookOrigin.address,
     });
-    const webhooks = new Webhooks(this, 'Webhooks', {
+    const { events, deliveries, secretsKey } = new Webhooks(this, 'Webhooks', {
       environment,
       vpc,
       webhookOrigin,
@@ -71,7 +73,11 @@ export class RegionStack extends Stack {
       'The one IPv4 address from which webhooks come',
       webhookOrigin.address,
     );
-    this.output('WebhookEventsQueueUrl', 'Events put here become webhooks', webhooks.events.queue.queueUrl);
+    this.output('WebhookEventsQueueUrl', 'Events put here become webhooks', events.queue.queueUrl);
+    this.output('WebhookEventsDeadLetterQueueUrl', 'Events set aside', events.deadLetters.queueUrl);
+    this.output('WebhookDeliveryQueueUrl', 'Deliveries on their way', deliveries.queue.queueUrl);
+    this.output('WebhookDeliveryDeadLetterQueueUrl', 'Deliveries given up', deliveries.deadLetters.queueUrl);
+    this.output('WebhookSecretsKeyArn', "KMS key that webhooks' secrets derive from", secretsKey.keyArn);
     this.output('TokenSigningKeyArn', 'KMS key that signs access tokens', keys.accessToken.signingKeyArn);
     this.output('UserActionSigningKeyArn', 'KMS key that signs user actions', keys.userAction.signingKeyArn);
     this.output('DatabaseClusterArn', 'The Aurora cluster', database.clusterArn);
