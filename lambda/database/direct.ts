@@ -67,7 +67,8 @@ function poolConfig({
     max: connections,
     connectionTimeoutMillis: 5_000,
     query_timeout: callTimeout,
-    statement_timeout: callTimeout,
+    // The server gives up first: what is reported as failed does not happen afterwards.
+    statement_timeout: callTimeout - 1_000,
     // Below the 10 minutes after which the roles' idle sessions are closed, so that we close first.
     idleTimeoutMillis: 5 * 60_000,
     maxLifetimeSeconds: 30 * 60,

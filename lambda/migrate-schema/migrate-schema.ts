@@ -115,7 +115,8 @@ const closeToPublic = sql`
  * Makes the role, or brings it to the given way of signing in. Role names and passwords cannot be bound in `create
  * role`; they are bound as settings of the transaction and quoted by the server.
  *
- * A role that holds `rds_iam` cannot sign in with a password.
+ * A role's statements end before its function stops waiting for them (8 s), so that what is reported as failed does not
+ * happen afterwards. A role that holds `rds_iam` cannot sign in with a password.
  * @see https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.IAMDBAuth.DBAccounts.html
  */
 function ensureRole({ name, password }: Role): readonly Statement[] {
@@ -133,7 +134,7 @@ function ensureRole({ name, password }: Role): readonly Statement[] {
           execute format('create role %I login', role_name);
         end if;
         execute format('grant connect on database %I to %I', current_database(), role_name);
-        execute format('alter role %I set statement_timeout = ''10s''', role_name);
+        execute format('alter role %I set statement_timeout = ''7s''', role_name);
         execute format('alter role %I set idle_session_timeout = ''10min''', role_name);
         execute format('alter role %I set idle_in_transaction_session_timeout = ''10s''', role_name);
         if role_password = '' then

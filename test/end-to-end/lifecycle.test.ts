@@ -1,14 +1,13 @@
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 import { removePostgres } from '../../lib/local/postgres';
-import { findCluster, readPassword } from '../../lib/local/postgres-cluster';
 import { stateFolder } from '../../lib/local/state';
 import { isRunning, type LocalCommand, outputsOf, startLocalCommand } from '../support/local-command';
+import { openLocalDatabase } from '../support/local-database';
 import { wallet } from '../support/wallet-command';
 
 jest.setTimeout(90_000);
@@ -57,22 +56,11 @@ const send = async ({ url, headers }: Deletion) => {
 
 /** Holds every deletion up, as a slow database would, until it is released. */
 async function holdDeletions(): Promise<() => Promise<void>> {
-  const cluster = await findCluster(databaseDirectory);
-  if (!cluster) throw new Error('There is no database.');
-  const port = readFileSync(join(cluster.data, 'postmaster.pid'), 'utf8').split('\n')[3];
-  const client = new Client({
-    host: '127.0.0.1',
-    port: Number(port),
-    user: 'postgres',
-    password: await readPassword(cluster),
-    database: 'wallet',
-  });
-  client.on('error', () => undefined);
-  await client.connect();
+  const { client, close } = await openLocalDatabase(directory, 'eu');
   await client.query('begin; lock table user_groups in access exclusive mode');
   return async () => {
     await client.query('rollback');
-    await client.end();
+    await close();
   };
 }
 
@@ -114,7 +102,7 @@ it('Ctrl-C answers the running request, then ends everything, and the next start
   expect(await answer).toEqual({ status: 200, body: '{}' });
   expect((await first.ended()).exitCode).toBe(0);
   expect(Date.now() - told).toBeLessThan(5_000);
-  expect(processes.filter(isRunning)).toEqual([]);
+  await until(() => !processes.some(isRunning));
   expect(readdirSync(directory).sort()).toEqual(['cdk.out', 'certificates', 'environments', 'logs']);
 
   const second = start('--port', `eu=${new URL(later.url).port}`);

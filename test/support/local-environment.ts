@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { environments } from '../../lib/environments';
@@ -25,9 +25,14 @@ const patience = 60_000;
 export async function localEnvironment(): Promise<LocalEnvironment> {
   const stateDirectory = process.env.LOCAL_ENVIRONMENT;
   if (!stateDirectory) throw new Error('End-to-end tests belong into test/end-to-end: see jest.config.js.');
-  const outputsFile = join(stateDirectory, 'outputs.json');
-  const outputs = await readWhenReady(stateDirectory, outputsFile);
+  await untilReady(stateDirectory, join(stateDirectory, 'outputs.json'));
+  return openLocalEnvironment(stateDirectory);
+}
 
+/** The environments that run on a state folder and are ready. */
+export function openLocalEnvironment(stateDirectory: string): LocalEnvironment {
+  const outputsFile = join(stateDirectory, 'outputs.json');
+  const outputs: Record<string, Record<string, string>> = JSON.parse(readFileSync(outputsFile, 'utf8'));
   const walletIn = (environment: string, ...args: string[]) =>
     wallet(...args, '--environment', environment, '--outputs', outputsFile);
 
@@ -41,23 +46,17 @@ export async function localEnvironment(): Promise<LocalEnvironment> {
   };
 }
 
-async function readWhenReady(
-  stateDirectory: string,
-  outputsFile: string,
-): Promise<Record<string, Record<string, string>>> {
+async function untilReady(stateDirectory: string, outputsFile: string): Promise<void> {
   const deadline = Date.now() + patience;
   let begun = false;
   for (;;) {
-    try {
-      return JSON.parse(readFileSync(outputsFile, 'utf8'));
-    } catch {
-      const holder = lockHolder(stateDirectory);
-      begun ||= holder !== undefined;
-      if ((begun && holder === undefined) || Date.now() > deadline) {
-        const log = readFileSync(join(stateDirectory, 'start.log'), 'utf8');
-        throw new Error(`The local environments did not start:\n${log}`);
-      }
-      await sleep(50);
+    if (existsSync(outputsFile)) return;
+    const holder = lockHolder(stateDirectory);
+    begun ||= holder !== undefined;
+    if ((begun && holder === undefined) || Date.now() > deadline) {
+      const log = readFileSync(join(stateDirectory, 'start.log'), 'utf8');
+      throw new Error(`The local environments did not start:\n${log}`);
     }
+    await sleep(50);
   }
 }

@@ -1,0 +1,93 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { environments } from '../../lib/environments';
+import { removePostgres } from '../../lib/local/postgres';
+import { stateFolder } from '../../lib/local/state';
+import { type Answer, openTokenMaker, send, type TokenMaker } from '../support/api';
+import { type LocalCommand, startLocalCommand } from '../support/local-command';
+import { type LocalDatabase, openLocalDatabase } from '../support/local-database';
+import { type LocalEnvironment, openLocalEnvironment } from '../support/local-environment';
+import type { Organization } from '../support/organization';
+
+jest.setTimeout(90_000);
+
+/** Environments of their own: nobody else's requests meet this trouble. */
+const names = ['eu', 'uae'];
+const directory = mkdtempSync(join(tmpdir(), 'wallet-trouble-'));
+let command: LocalCommand;
+let local: LocalEnvironment;
+
+beforeAll(async () => {
+  const options = names.flatMap((name) => ['--environment', name, '--port', `${name}=0`]);
+  command = startLocalCommand('--state', directory, ...options);
+  await command.ready();
+  local = openLocalEnvironment(directory);
+});
+
+afterAll(async () => {
+  command.process.kill('SIGTERM');
+  await command.ended();
+  for (const name of names) await removePostgres(stateFolder(directory).environment(name).databaseDirectory);
+  rmSync(directory, { recursive: true });
+});
+
+const troubled = environments.filter(({ name }) => names.includes(name));
+
+describe.each(troubled)('in $name, by $databaseAccess access', ({ name, tokenIssuer }) => {
+  let tokens: TokenMaker;
+  let organization: Organization;
+  let database: LocalDatabase;
+  beforeAll(async () => {
+    tokens = await openTokenMaker(local, name, tokenIssuer);
+  });
+  beforeEach(async () => {
+    organization = await local.walletJson<Organization>(name, 'seed');
+    database = await openLocalDatabase(directory, name);
+  });
+  afterEach(() => database.close());
+
+  const attempt = async (): Promise<Answer> =>
+    send(local.outputs(name).ApiBaseUrl ?? '', {
+      path: `/auth/user-groups/${organization.userGroupId}`,
+      headers: [
+        ['authorization', `Bearer ${await tokens.accessToken(organization)}`],
+        ['x-svc-useraction', await tokens.userAction(organization)],
+      ],
+    });
+
+  it('503 while the database does not answer, and 200 when it does again', async () => {
+    await database.client.query('begin; lock table user_groups in access exclusive mode');
+    expect(await attempt()).toMatchObject({
+      status: 503,
+      headers: { 'retry-after': expect.stringMatching(/^\d+$/) },
+      body: { code: 'database_unavailable' },
+    });
+    await database.client.query('rollback');
+    expect((await attempt()).status).toBe(200);
+  });
+
+  it('200 at the next request after the server ended its connections', async () => {
+    await attempt();
+    const { rows } = await database.client.query(
+      "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'delete_user_group'",
+    );
+    expect(rows.length).toBeGreaterThan(0);
+    organization = await local.walletJson<Organization>(name, 'seed');
+    expect((await attempt()).status).toBe(200);
+  });
+
+  it('500 for a bug, without a word about it', async () => {
+    await database.client.query('revoke delete on user_groups from delete_user_group');
+    const failed = await attempt();
+    expect(failed).toMatchObject({ status: 500, body: { code: 'internal_error' } });
+    expect(failed.text).not.toContain('user_groups');
+    await database.client.query('grant delete on user_groups to delete_user_group');
+    expect((await attempt()).status).toBe(200);
+  });
+
+  it('503 when the database is gone', async () => {
+    process.kill(database.pid, 'SIGKILL');
+    expect(await attempt()).toMatchObject({ status: 503, body: { code: 'database_unavailable' } });
+  });
+});

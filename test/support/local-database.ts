@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { findCluster, readPassword } from '../../lib/local/postgres-cluster';
+import { stateFolder } from '../../lib/local/state';
+
+/** The PostgreSQL of a local environment, for tests that do to it what the product never does. */
+export interface LocalDatabase {
+  /** The server's main process. */
+  readonly pid: number;
+  /** Signed in as the superuser, to the environment's database. */
+  readonly client: Client;
+  close(): Promise<void>;
+}
+
+export async function openLocalDatabase(stateDirectory: string, environment: string): Promise<LocalDatabase> {
+  const cluster = await findCluster(stateFolder(stateDirectory).environment(environment).databaseDirectory);
+  if (!cluster) throw new Error(`${environment} has no database below ${stateDirectory}.`);
+  const [pid, , , port] = readFileSync(join(cluster.data, 'postmaster.pid'), 'utf8').split('\n');
+  const client = new Client({
+    host: '127.0.0.1',
+    port: Number(port),
+    user: 'postgres',
+    password: await readPassword(cluster),
+    database: 'wallet',
+  });
+  client.on('error', () => undefined);
+  await client.connect();
+  return { pid: Number(pid), client, close: () => client.end() };
+}
