@@ -3,6 +3,7 @@ import type { Construct } from 'constructs';
 import * as authorizeRequest from '../lambda/authorize-request/environment';
 import * as deleteUserGroup from '../lambda/delete-user-group/environment';
 import * as runOperation from '../lambda/run-operation/environment';
+import { deprecationHeaders } from './api/deprecation-headers';
 import type { RegionDatabase } from './database';
 import type { Environment } from './environment';
 import { HandlerFunction } from './handler-function';
@@ -21,6 +22,7 @@ export class AuthorizeRequest extends HandlerFunction {
     super(scope, id, {
       useCase: 'authorize-request',
       description: 'Verifies access tokens',
+      invokedBy: 'gateway',
       variables: authorizeRequest.variables,
       environment: { TOKEN_ISSUER: environment.tokenIssuer, TOKEN_KEYS: keys.jwks },
       timeout: Duration.seconds(5),
@@ -48,8 +50,13 @@ export class DeleteUserGroup extends HandlerFunction {
     super(scope, id, {
       useCase: 'delete-user-group',
       description: 'Deletes a user group',
+      invokedBy: 'gateway',
       variables: deleteUserGroup.variables,
-      environment: { TOKEN_ISSUER: environment.tokenIssuer, USER_ACTION_KEYS: keys.jwks },
+      environment: {
+        TOKEN_ISSUER: environment.tokenIssuer,
+        USER_ACTION_KEYS: keys.jwks,
+        DEPRECATION_HEADERS: JSON.stringify(deprecationHeaders(environment.deprecation)),
+      },
       // The gateway waits 29 s at most; by then the function has answered.
       timeout: Duration.seconds(28),
       memorySize: 1024,
@@ -67,6 +74,7 @@ export class RunOperation extends HandlerFunction {
     super(scope, id, {
       useCase: 'run-operation',
       description: "Carries out the operations of the operator's command line",
+      invokedBy: 'operator',
       variables: runOperation.variables,
       environment: { ENVIRONMENT: environment.name },
       timeout: Duration.seconds(30),

@@ -3,13 +3,17 @@ import { bind } from '../shared/bind';
 import { logCodes } from '../shared/log';
 import { problemResponse } from '../shared/problem';
 import { readRequestId } from '../shared/request-id';
+import { withHeaders } from '../shared/with-headers';
 import { deleteUserGroup } from './delete-user-group';
 import { createDependencies, type Dependencies } from './dependencies';
 import { readDeletionRequest } from './request';
 
 /** `DELETE /auth/user-groups/{userGroupId}`, as the specification's section 4 says. */
-export const createHandler =
-  ({ log, now, ...ports }: Dependencies) =>
+export const createHandler = ({ deprecationHeaders, ...dependencies }: Dependencies) =>
+  withHeaders(deprecationHeaders, answer(dependencies));
+
+const answer =
+  ({ log, now, ...ports }: Omit<Dependencies, 'deprecationHeaders'>) =>
   async (event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => {
     const requestId = readRequestId(event.requestContext);
     try {

@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import type { DatabaseUnavailable } from '../../../lambda/database/database';
+import type { Dependencies } from '../../../lambda/delete-user-group/dependencies';
 import { createHandler } from '../../../lambda/delete-user-group/handler';
 import { createUserActionVerifier } from '../../../lambda/delete-user-group/user-action';
 import type {
@@ -22,7 +23,8 @@ const key = createSigningKey();
 const log = recordLog();
 const deletions: UserGroupDeletion[] = [];
 let outcome: () => Result<DeletionOutcome, DatabaseUnavailable>;
-const handler = createHandler({
+const dependencies: Dependencies = {
+  deprecationHeaders: {},
   log,
   now: () => Date.now(),
   verifyUserAction: createUserActionVerifier({ keys: [key.jwk] }, issuer),
@@ -30,7 +32,8 @@ const handler = createHandler({
     deletions.push(deletion);
     return outcome();
   },
-});
+};
+const handler = createHandler(dependencies);
 
 beforeEach(() => {
   log.clear();
@@ -185,6 +188,21 @@ it('explains nothing of a bug, but logs it', async () => {
 it('tells the client to authenticate again on 401', async () => {
   const { headers } = await answer({ authorizer: { exp: '1' } });
   expect(headers).toMatchObject({ 'WWW-Authenticate': expect.stringMatching(/^Bearer/) });
+});
+
+it('says with every answer that the environment is deprecated, when it is', async () => {
+  const deprecationHeaders = { Deprecation: '@1795132800', Sunset: 'Wed, 30 Jun 2027 00:00:00 GMT' };
+  const deprecated = createHandler({ ...dependencies, deprecationHeaders });
+  const headersOf = async (request?: Request) => (await deprecated(event(request))).headers;
+  expect(await headersOf()).toMatchObject({ ...deprecationHeaders, 'Content-Type': 'application/json' });
+  expect(await headersOf({ id: 'x' })).toMatchObject({
+    ...deprecationHeaders,
+    'Content-Type': 'application/problem+json',
+  });
+  outcome = () => {
+    throw new Error('a bug');
+  };
+  expect(await headersOf()).toMatchObject(deprecationHeaders);
 });
 
 it('logs nothing of the signature', async () => {
