@@ -1,16 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Environment } from '../environment';
 import { type ApiGateway, readRestApi, startApiGateway } from './api-gateway';
 import type { Stack } from './assembly';
 import type { LocalCertificate } from './certificates';
 import { Cleanup } from './cleanup';
 import { type CustomResources, openCustomResources } from './custom-resources';
-import { type EventSource, startEventSource } from './event-sources';
 import { LOCAL_ACCOUNT_ID } from './function-runtime';
 import type { Logs } from './logs';
 import type { Postgres } from './postgres';
 import { provisionDatabaseCluster } from './resources/database-cluster';
-import { eventSourceMapping } from './resources/event-source-mapping';
 import { createFunctions, type Functions } from './resources/function';
 import { provisionKey } from './resources/key';
 import { arn } from './resources/names';
@@ -20,6 +17,7 @@ import { unmade } from './resources/unmade';
 import { functionCredentials, type Services } from './services';
 import { type DeployedStack, deployStack, type Provision } from './stack-deployment';
 import { type EnvironmentFolder, removeFile } from './state';
+import { startTriggers, type Triggers } from './triggers';
 
 export interface RegionOptions {
   readonly environment: Environment;
@@ -112,13 +110,14 @@ async function start(options: RegionOptions, cleanup: Cleanup): Promise<Region> 
   });
 
   const api = await startApi(options, deployed, functions);
-  const sources = startEventSources(options, deployed, functions);
-  cleanup.add(async () => {
-    const stops = sources.map((source) => source.stop());
-    await Promise.all([
-      api.close(),
-      Promise.race([Promise.all(stops), sleep(stopGraceMs, undefined, { ref: false })]),
-    ]);
+  let triggers: Triggers | undefined;
+  cleanup.add(async () => void (await Promise.all([api.close(), triggers?.stop()])));
+  triggers = startTriggers({
+    stack,
+    deployed,
+    functions,
+    queues: services.queues,
+    onProblem: options.onProblem,
   });
   return {
     environment,
@@ -136,9 +135,6 @@ function atLocalAddress(outputs: Readonly<Record<string, string>>, baseUrl: stri
     Object.entries(outputs).map(([name, value]) => [name, value.replaceAll(deployedUrl, baseUrl)]),
   );
 }
-
-/** Milliseconds that invocations from queues have to end, as running requests have. */
-const stopGraceMs = 1_000;
 
 /** Custom resources about things that are not made here: the default security group of the VPC. */
 const notForThisMachine = new Set(['Custom::VpcRestrictDefaultSG']);
@@ -176,31 +172,6 @@ function startApi(
     functions: functions.find,
     region,
     accountId: LOCAL_ACCOUNT_ID,
-  });
-}
-
-function startEventSources(
-  options: RegionOptions,
-  deployed: DeployedStack,
-  functions: Functions,
-): EventSource[] {
-  const { stack, services } = options;
-  return [...deployed.resources.keys()].flatMap((id) => {
-    const resource = stack.template.Resources[id];
-    if (resource?.Type !== 'AWS::Lambda::EventSourceMapping') return [];
-    const properties = deployed.resolver.resolve(resource.Properties ?? {}, `Resources.${id}.Properties`);
-    const mapping = eventSourceMapping(stack.name, id, properties as Record<string, unknown>);
-    if (!mapping.enabled) return [];
-    const { functionName, ...settings } = mapping;
-    const target = functions.find(functionName);
-    return startEventSource({
-      ...settings,
-      endpoint: services.queues.url,
-      queueUrl: services.queues.urlOf(settings.queueArn),
-      region: stack.region,
-      invoke: (event) => target.invoke(event),
-      onProblem: options.onProblem,
-    });
   });
 }
 
