@@ -1,0 +1,199 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { allowListFormatNames } from '../../lib/allow-lists/formats';
+import { wallet } from './region';
+
+let directory: string;
+let outputs: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'wallet-origins-'));
+  outputs = await write('outputs.json', {
+    WalletStaging: { WebhookOriginAddress: '35.180.1.9' },
+    WalletEu: { WebhookOriginAddress: '3.120.14.7' },
+    WalletEuStandby: { DatabaseClusterArn: 'arn:aws:rds:eu-west-1:000000000000:cluster:standby' },
+    WalletUae: { WebhookOriginAddress: '3.28.5.4' },
+  });
+});
+afterEach(() => rm(directory, { recursive: true }));
+
+async function write(name: string, content: unknown): Promise<string> {
+  const file = join(directory, name);
+  await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
+  return file;
+}
+
+const origins = (...args: string[]) => wallet('origins', '--outputs', outputs, ...args);
+const rules = (text: string) => text.split('\n').filter((line) => line && !line.startsWith('#'));
+
+describe('origins', () => {
+  it('prints a plain list of all environments, in the order of the table', async () => {
+    const { exitCode, stdout, stderr } = await origins();
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(rules(stdout)).toEqual(['3.120.14.7/32', '3.28.5.4/32', '35.180.1.9/32']);
+    expect(stdout).toContain('# Environment staging in eu-west-3, deprecated: test funds only');
+  });
+
+  it('prints one environment when asked for it', async () => {
+    const { stdout } = await origins('--environment', 'eu', '--format', 'nginx');
+    expect(rules(stdout)).toEqual(['allow 3.120.14.7/32; # eu in eu-central-1', 'deny all;']);
+  });
+
+  it.each(allowListFormatNames)('prints %s, with one line break at its end', async (format) => {
+    const { exitCode, stdout } = await origins('--format', format);
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/[^\n]\n$/);
+    expect(stdout).toContain('3.120.14.7');
+  });
+
+  it('says on stderr how to use what has no comments', async () => {
+    const { stderr } = await origins('--format', 'aws-waf');
+    expect(stderr).toMatch(/^Use: aws wafv2 create-ip-set --cli-input-json/);
+  });
+
+  it('takes the name and the port', async () => {
+    const { stdout } = await origins('--format', 'nftables', '--port', '8443', '--name', 'hooks');
+    expect(stdout).toContain('table inet hooks {');
+    expect(stdout).toContain('tcp dport 8443 drop');
+  });
+
+  it('prints JSON with --json', async () => {
+    const { stdout } = await origins('--json', '--environment', 'staging');
+    expect(JSON.parse(stdout)).toEqual([
+      {
+        environment: 'staging',
+        region: 'eu-west-3',
+        addresses: ['35.180.1.9/32'],
+        deprecated: true,
+        deprecation: { since: '2026-11-20' },
+      },
+    ]);
+  });
+
+  it('warns of an address that is this machine itself', async () => {
+    await write('endpoints.json', {});
+    await write('outputs.json', {
+      WalletEu: { WebhookOriginAddress: '127.0.0.1' },
+      WalletUae: { WebhookOriginAddress: '127.0.0.1' },
+    });
+    const { exitCode, stdout, stderr } = await origins();
+    expect(exitCode).toBe(0);
+    expect(rules(stdout)).toEqual(['127.0.0.1/32']);
+    expect(stderr).toBe('warning: 127.0.0.1 is this machine itself: the list is good for trying out only.\n');
+  });
+
+  it('warns of an address that is reserved for documentation', async () => {
+    await write('outputs.json', { WalletEu: { WebhookOriginAddress: '203.0.113.7' } });
+    expect((await origins()).stderr).toMatch(/^warning: 203\.0\.113\.7 is reserved for documentation/);
+  });
+});
+
+describe('origins fails, with nothing on stdout, when', () => {
+  it.each([
+    ['the file is not JSON', '{', /cannot be read/],
+    ['the file has no stacks', '[]', /is not a file of stack outputs/],
+    ['the file has no environment', { Other: {} }, /has no outputs of any environment\. It has: Other/],
+    ['a stack has no address', { WalletEu: {} }, /has no output WebhookOriginAddress/],
+    [
+      'the address is private',
+      { WalletEu: { WebhookOriginAddress: '10.0.0.1' } },
+      /"10\.0\.0\.1".*no public/,
+    ],
+    ['a deployed one is loopback', { WalletEu: { WebhookOriginAddress: '127.0.0.1' } }, /no public/],
+    ['the address is a rule', { WalletEu: { WebhookOriginAddress: '0.0.0.0/0' } }, /no public/],
+    ['the address is no text', { WalletEu: { WebhookOriginAddress: ['3.120.14.7'] } }, /no public/],
+    [
+      'the address brings its own rule',
+      { WalletEu: { WebhookOriginAddress: '3.1.2.3; allow all' } },
+      /no public/,
+    ],
+  ])('%s', async (_, content, message) => {
+    await write('outputs.json', content);
+    const { exitCode, stdout, stderr } = await origins();
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+    expect(stderr).toMatch(message);
+  });
+
+  it('the file does not exist', async () => {
+    const { exitCode, stderr } = await wallet('origins', '--outputs', join(directory, 'none.json'));
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain('There is no outputs file');
+  });
+
+  it('the environment was not deployed', async () => {
+    await write('outputs.json', { WalletUae: { WebhookOriginAddress: '3.28.5.4' } });
+    expect(await origins('--environment', 'eu')).toMatchObject({ exitCode: 1, stdout: '' });
+  });
+});
+
+describe('origins is used wrongly with', () => {
+  it('an unknown format, and lists those there are', async () => {
+    const { exitCode, stdout, stderr } = await origins('--format', 'squid');
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
+    expect(stderr).toContain(allowListFormatNames.join(', '));
+  });
+
+  it.each([
+    ['an unknown environment', ['--environment', 'mars']],
+    ['a port that is none', ['--port', '0']],
+    ['a port too high', ['--port', '65536']],
+    ['a port with a rule in it', ['--port', '443 accept']],
+    ['a name with blanks', ['--name', 'my hooks']],
+    ['a name too long', ['--name', 'a'.repeat(29)]],
+    ['a name that breaks out', ['--name', 'x";}']],
+    ['two formats', ['--json', '--format', 'nginx']],
+    ['a list and a format', ['--check', 'list', '--format', 'nginx']],
+    ['a list that is not there', ['--check', '/nonexistent/list']],
+  ])('%s', async (_, args) => {
+    expect(await origins(...args)).toMatchObject({ exitCode: 2, stdout: '' });
+  });
+});
+
+describe('origins --check', () => {
+  const check = async (list: string, ...args: string[]) =>
+    origins('--check', await write('list', list), ...args);
+
+  it('answers 0 when the list is the same', async () => {
+    const { exitCode, stdout, stderr } = await check('3.120.14.7', '--environment', 'eu');
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+    expect(stdout).toMatch(/^present {2}3\.120\.14\.7\/32 {2}eu$/m);
+  });
+
+  it('answers 1 when an address is missing or stale, and says which', async () => {
+    const { exitCode, stdout, stderr } = await check('allow 3.120.14.7;\nallow 5.6.7.8;\ndeny all;');
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(/^missing {2}3\.28\.5\.4\/32 +uae$/m);
+    expect(stdout).toMatch(/^missing {2}35\.180\.1\.9\/32 +staging$/m);
+    expect(stdout).toMatch(/^stale {4}5\.6\.7\.8\/32$/m);
+    expect(stderr).toContain('differs: 2 missing, 1 stale.');
+  });
+
+  it('answers 0 for an entry that covers more, and names it', async () => {
+    const { exitCode, stdout } = await check('3.120.0.0/16', '--environment', 'eu');
+    expect(exitCode).toBe(0);
+    expect(stdout).toMatch(/^broader {2}3\.120\.0\.0\/16 +covers 3\.120\.14\.7\/32 \(eu\)$/m);
+  });
+
+  it('prints one JSON document with --json, whatever the answer', async () => {
+    const same = await check('3.120.14.7', '--environment', 'eu', '--json');
+    expect(JSON.parse(same.stdout)).toMatchObject({ same: true, missing: [], stale: [] });
+    const different = await check('', '--environment', 'eu', '--json');
+    expect(different.exitCode).toBe(1);
+    expect(JSON.parse(different.stdout)).toMatchObject({
+      same: false,
+      missing: [{ environment: 'eu', cidr: '3.120.14.7/32' }],
+    });
+  });
+
+  it('reads stdin when the file is -', async () => {
+    const args = ['--import', 'tsx', 'bin/wallet.ts', 'origins', '--outputs', outputs, '--check', '-'];
+    const exitCode = await new Promise((resolve) => {
+      const child = execFile(process.execPath, args, { timeout: 20_000 }, (error) =>
+        resolve(error?.code ?? 0),
+      );
+      child.stdin?.end('3.120.14.7 3.28.5.4 35.180.1.9');
+    });
+    expect(exitCode).toBe(0);
+  });
+});

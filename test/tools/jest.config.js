@@ -1,0 +1,18 @@
+const { projects, reporters } = require('../../jest.config');
+
+/**
+ * `npm run test:tools`: the allow-lists, loaded by the very tools that they are for. They are no part of `npm test`,
+ * which needs Node.js alone.
+ * @type {import('jest').Config}
+ */
+module.exports = {
+  rootDir: '../..',
+  roots: ['<rootDir>/test/tools'],
+  testEnvironment: 'node',
+  testMatch: ['**/*.tool.ts'],
+  transform: projects[0].transform,
+  globalSetup: '<rootDir>/test/tools/required-tools.ts',
+  reporters,
+  testTimeout: 30_000,
+  maxWorkers: 2,
+};

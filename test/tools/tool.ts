@@ -1,0 +1,117 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { get } from 'node:http';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { toolPath } from './required-tools';
+
+export interface Outcome {
+  readonly exitCode: number | null;
+  readonly output: string;
+}
+
+export interface Folder {
+  readonly path: string;
+  write(name: string, text: string): Promise<string>;
+  remove(): Promise<void>;
+}
+
+/** A temporary folder that servers under another user can read, too. */
+export async function createFolder(): Promise<Folder> {
+  const path = await mkdtemp(join(tmpdir(), 'wallet-tools-'));
+  await chmod(path, 0o755);
+  return {
+    path,
+    write: async (name, text) => {
+      const file = join(path, name);
+      await writeFile(file, text);
+      return file;
+    },
+    remove: () => rm(path, { recursive: true, force: true }),
+  };
+}
+
+const start = (command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess =>
+  spawn(command, args, {
+    env: { ...process.env, PATH: toolPath, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+
+/** Runs a tool to its end: at most 20 s. */
+export async function run(
+  command: string,
+  args: readonly string[],
+  env?: NodeJS.ProcessEnv,
+): Promise<Outcome> {
+  const child = start(command, args, env);
+  const output = collect(child);
+  const deadline = setTimeout(() => child.kill('SIGKILL'), 20_000);
+  const [exitCode] = await once(child, 'close');
+  clearTimeout(deadline);
+  return { exitCode, output: output() };
+}
+
+/** Runs a server in the foreground while `use` runs, from when it accepts connections; then ends it. */
+export async function whileServing<T>(
+  server: { readonly command: string; readonly args: readonly string[]; readonly env?: NodeJS.ProcessEnv },
+  port: number,
+  use: () => Promise<T>,
+): Promise<T> {
+  const child = start(server.command, server.args, server.env);
+  const output = collect(child);
+  try {
+    await accepts(port, child, output);
+    return await use();
+  } finally {
+    if (child.exitCode === null) {
+      child.kill('SIGTERM');
+      await once(child, 'close');
+    }
+  }
+}
+
+async function accepts(port: number, child: ChildProcess, output: () => string): Promise<void> {
+  for (let attempt = 0; attempt < 100; attempt++) {
+    if (child.exitCode !== null) break;
+    const socket = connect(port, '127.0.0.1');
+    const connected = await Promise.race([
+      once(socket, 'connect').then(
+        () => true,
+        () => false,
+      ),
+      delay(1000, false, { ref: false }),
+    ]);
+    socket.destroy();
+    if (connected) return;
+    await delay(50);
+  }
+  throw new Error(`${child.spawnfile} does not serve: ${output()}`);
+}
+
+function collect({ stdout, stderr }: ChildProcess): () => string {
+  const chunks: Buffer[] = [];
+  for (const stream of [stdout, stderr]) stream?.on('data', (chunk) => chunks.push(chunk));
+  return () => Buffer.concat(chunks).toString();
+}
+
+/** A port that nobody listened on a moment ago. */
+export async function unusedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** The status of `GET /hook`, asked for from one of this machine's own addresses. */
+export async function statusFrom(localAddress: string, port: number): Promise<number | undefined> {
+  const signal = AbortSignal.timeout(5000);
+  const request = get({ host: '127.0.0.1', port, path: '/hook', localAddress, agent: false, signal });
+  const [response] = await once(request, 'response');
+  response.resume();
+  return response.statusCode;
+}
