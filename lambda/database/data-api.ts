@@ -175,24 +175,19 @@ function unavailability(error: unknown): string | undefined {
   }
   const state = sqlState(error);
   if (state && isUnavailable(state)) return `sql_state_${state}`;
-  const { name, code, $retryable } = error as {
-    name?: string;
-    code?: string;
-    $retryable?: { throttling?: boolean };
-  };
+  const { name, code, message, $retryable } = error as Partial<SdkError>;
+  // The SDK calls a reset connection a time-out as well: its code tells.
+  if (connectionErrors.test(`${code} ${message}`)) return 'connection_lost';
   if (name === 'TimeoutError') return 'timeout';
-  if (name === 'ThrottlingException' || $retryable?.throttling) return 'throttled';
-  return code && connectionErrors.has(code) ? 'connection_lost' : undefined;
+  return name === 'ThrottlingException' || $retryable?.throttling ? 'throttled' : undefined;
 }
 
-const connectionErrors = new Set([
-  'ECONNREFUSED',
-  'ECONNRESET',
-  'EPIPE',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'ETIMEDOUT',
-]);
+interface SdkError extends Error {
+  readonly code: string;
+  readonly $retryable: { readonly throttling?: boolean };
+}
+
+const connectionErrors = /\b(ECONN\w+|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)\b|socket hang up/;
 
 /** The Data API puts PostgreSQL's code into the message: `ERROR: …; SQLState: 42501`. */
 function sqlState(error: unknown): string | undefined {

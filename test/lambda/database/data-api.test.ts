@@ -1,0 +1,88 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { RDSDataClient } from '@aws-sdk/client-rds-data';
+import { createDataApiDatabase } from '../../../lambda/database/data-api';
+import { sql } from '../../../lambda/database/sql';
+import { fail, ok } from '../../../lambda/shared/result';
+
+type Reply = readonly [status: number, error: string] | 'rows' | 'reset' | 'silence';
+
+let server: Server;
+let replies: Reply[];
+let calls: number;
+
+beforeEach((done) => {
+  calls = 0;
+  server = createServer((request, response) => {
+    request.resume();
+    calls += 1;
+    const reply = replies.length > 1 ? replies.shift() : replies[0];
+    if (reply === 'silence') return;
+    if (reply === 'reset') {
+      request.socket.destroy();
+      return;
+    }
+    response.setHeader('content-type', 'application/json');
+    if (reply === 'rows' || reply === undefined) {
+      response.end(JSON.stringify({ columnMetadata: [{ label: 'one' }], records: [[{ longValue: 1 }]] }));
+      return;
+    }
+    const [status, name] = reply;
+    response.writeHead(status, { 'x-amzn-errortype': name }).end(JSON.stringify({ message: name }));
+  }).listen(0, '127.0.0.1', done);
+});
+afterEach((done) => {
+  server.closeAllConnections();
+  server.close(done);
+});
+
+function ask(resumePatience = 5_000, callTimeout = 8_000) {
+  const client = new RDSDataClient({
+    region: 'eu-central-1',
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
+    maxAttempts: 1,
+    requestHandler: { requestTimeout: callTimeout, throwOnRequestTimeout: true },
+  });
+  const settings = { clusterArn: 'cluster', secretArn: 'secret', database: 'wallet', resumePatience };
+  return createDataApiDatabase(settings, client)
+    .execute(sql`select 1 as one`)
+    .finally(() => client.destroy());
+}
+
+const unavailable = (reason: string) => fail({ kind: 'database_unavailable', reason });
+
+it('waits for a paused cluster to resume', async () => {
+  replies = [[400, 'DatabaseResumingException'], [400, 'DatabaseResumingException'], 'rows'];
+  expect(await ask()).toEqual(ok([{ one: 1 }]));
+  expect(calls).toBe(3);
+});
+
+it('gives up on a paused cluster when its patience is over', async () => {
+  replies = [[400, 'DatabaseResumingException']];
+  expect(await ask(1_200)).toEqual(unavailable('resuming'));
+  expect(calls).toBeGreaterThan(1);
+});
+
+it.each<[Reply, string]>([
+  [[504, 'DatabaseUnavailableException'], 'DatabaseUnavailableException'],
+  [[503, 'ServiceUnavailableError'], 'ServiceUnavailableError'],
+  [[500, 'InternalServerErrorException'], 'InternalServerErrorException'],
+  [[400, 'StatementTimeoutException'], 'timeout'],
+  [[429, 'ThrottlingException'], 'throttled'],
+  ['reset', 'connection_lost'],
+])('calls %s unavailable, and sends nothing twice', async (reply, reason) => {
+  replies = [reply];
+  expect(await ask()).toEqual(unavailable(reason));
+  expect(calls).toBe(1);
+});
+
+it('does not wait for ever for an answer', async () => {
+  replies = ['silence'];
+  expect(await ask(0, 200)).toEqual(unavailable('timeout'));
+});
+
+it('takes a refusal of AWS for a bug', async () => {
+  replies = [[403, 'AccessDeniedException']];
+  await expect(ask()).rejects.toMatchObject({ name: 'AccessDeniedException' });
+});
