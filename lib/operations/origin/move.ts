@@ -30,66 +30,66 @@ export async function move(
   options: FollowOptions,
 ): Promise<readonly DoneUpdate[]> {
   const done: DoneUpdate[] = [];
-  for (let looks = 0; looks < enoughLooks; looks++) {
+  let obstacle: CommandFailed | undefined;
+  for (let looks = 0; looks < patientLooks; looks++) {
+    if (obstacle) await pause(options.interval);
     const { stack, steps } = await readPlan(apis, zone);
     const [step] = steps;
     if (!step) return done;
-    const token = await begin(apis, stack, step, options);
-    if (token === undefined) continue;
-    const end = await followUpdate(apis.stacks, stack, token, options);
+    const begun = await begin(apis, stack, step, options);
+    obstacle = begun.obstacle;
+    if (begun.token === undefined) continue;
+    const end = await followUpdate(apis.stacks, stack, begun.token, options);
     if (end.status !== 'UPDATE_COMPLETE') throw await failure(apis, step.zone, end);
     options.report(`Zone ${step.zone}: done after ${end.duration} s.`);
-    for (const failure of end.failures) options.report(`  left behind: ${failure}`);
+    for (const failed of end.failures) options.report(`  left behind: ${failed}`);
     done.push({ zone: step.zone, seconds: end.duration });
   }
-  throw new CommandFailed(
-    `Stack ${apis.target.environment.stackId} is updated by others all the time.`,
-    'See that nobody else updates it, and run this command again.',
-  );
-}
-
-/** Two updates need three looks; each update of somebody else that comes between costs one more. */
-const enoughLooks = 30;
-
-/** The token of the update that is to be followed; `undefined` when the stack has moved on and is to be looked at anew. */
-async function begin(
-  apis: OriginApis,
-  stack: OriginStack,
-  step: Step,
-  options: FollowOptions,
-): Promise<string | undefined> {
-  if (step.kind === 'wait') {
-    options.report(`Waiting for the update to zone ${step.zone} that an earlier run began.`);
-    return step.token;
-  }
-  if (step.zone !== noZone) await addressIsFree(apis, stack, options);
-  options.report(`Updating stack ${stack.name} to zone ${step.zone}.`);
-  const answer = await updateZone(apis.stacks, stack, step.zone);
-  if (answer.kind === 'accepted') return answer.token;
-  await pause(options.interval);
-  return undefined;
+  throw obstacle ?? somebodyElse(apis);
 }
 
 /** EC2 lets go of an address, and Lambda turns a consumer on, some moments after they said that they would. */
 const patientLooks = 60;
 
-async function addressIsFree(
+type Begun =
+  | { readonly token: string; readonly obstacle?: undefined }
+  /** Why the step cannot be begun yet. It may be otherwise in a moment. */
+  | { readonly obstacle: CommandFailed; readonly token?: undefined };
+
+async function begin(
+  apis: OriginApis,
+  stack: OriginStack,
+  step: Step,
+  options: FollowOptions,
+): Promise<Begun> {
+  if (step.kind === 'wait') {
+    options.report(`Waiting for the update to zone ${step.zone} that an earlier run began.`);
+    return { token: step.token };
+  }
+  const holder = step.zone === noZone ? undefined : await holderOfAddress(apis, stack);
+  if (holder) return { obstacle: holder };
+  options.report(`Updating stack ${stack.name} to zone ${step.zone}.`);
+  const answer = await updateZone(apis.stacks, stack, step.zone);
+  return answer.kind === 'accepted' ? { token: answer.token } : { obstacle: somebodyElse(apis) };
+}
+
+async function holderOfAddress(
   { network }: OriginApis,
   stack: OriginStack,
-  { interval }: FollowOptions,
-): Promise<void> {
-  for (let looks = 1; ; looks++) {
-    const { address, allocationId, heldBy } = await readAddress(network, stack.address);
-    if (heldBy === undefined) return;
-    if (looks === patientLooks) {
-      throw new CommandFailed(
-        `${address} (${allocationId}) is still held by ${heldBy}, so no gateway can be made with it.`,
-        `Find what ${heldBy} belongs to, such as a NAT gateway that CloudFormation could not delete, and delete that. Then run this command again: webhooks wait until then.`,
-      );
-    }
-    await pause(interval);
-  }
+): Promise<CommandFailed | undefined> {
+  const { address, allocationId, heldBy } = await readAddress(network, stack.address);
+  if (heldBy === undefined) return undefined;
+  return new CommandFailed(
+    `${address} (${allocationId}) is still held by ${heldBy}, so no gateway can be made with it.`,
+    `Find what ${heldBy} belongs to, such as a NAT gateway that CloudFormation could not delete, and delete that. Then run this command again: webhooks wait until then.`,
+  );
 }
+
+const somebodyElse = ({ target }: OriginApis) =>
+  new CommandFailed(
+    `Stack ${target.environment.stackId} is updated by somebody else again and again.`,
+    'See that nobody else updates it, and run this command again.',
+  );
 
 /** A failed update leaves the stack where it was. Where that is decides whether webhooks go out. */
 async function failure({ stacks }: OriginApis, zone: string, end: UpdateEnd): Promise<CommandFailed> {

@@ -1,0 +1,165 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Call, Fate, LocalCloud } from '../../support/local-cloudformation';
+import { deploy, facts, moveOrigin } from './deployed';
+
+const address = '203.0.113.7';
+
+/** A deployment to whose delivery queue a message is sent with every call. */
+async function deployBusy(): Promise<{ cloud: LocalCloud; sent: string[] }> {
+  const cloud = await deploy();
+  const [queue] = [...cloud.account.queues].find(([name]) => name.endsWith('WebhookDeliveryQueue')) ?? [''];
+  const sent: string[] = [];
+  cloud.fate = watch;
+  return { cloud, sent };
+
+  function watch({ number }: Call): Fate {
+    sent.push(`message ${number}`);
+    cloud.account.queues.get(queue)?.push(`message ${number}`);
+    return 'serve';
+  }
+}
+
+/** Has the command end at one of its calls, as if it were killed there. */
+function endAt(cloud: LocalCloud, number: number, fate: Fate): void {
+  const usual = cloud.fate;
+  const first = cloud.calls.length;
+  cloud.fate = async (call) => {
+    const served = await usual(call);
+    return call.number - first === number ? fate : served;
+  };
+}
+
+async function expectMoved(cloud: LocalCloud, sent: readonly string[], where: string): Promise<void> {
+  cloud.stack.tick();
+  expect({ where, ...facts(cloud) }).toMatchObject({
+    where,
+    address,
+    egress: address,
+    gateways: [facts(cloud).heldBy],
+    zones: ['eu-central-1b'],
+    consumers: ['Enabled', 'Enabled'],
+    zone: '2',
+    status: 'UPDATE_COMPLETE',
+  });
+  const arrived = cloud.account.arrivals.map(({ message }) => message);
+  expect(arrived.toSorted()).toEqual([...sent].sort());
+  expect(new Set(cloud.account.arrivals.map(({ from }) => from))).toEqual(new Set([address]));
+}
+
+async function callsOfWholeMove(): Promise<readonly string[]> {
+  const { cloud, sent } = await deployBusy();
+  expect((await moveOrigin(cloud, '--zone', '2', '--yes')).exitCode).toBe(0);
+  await expectMoved(cloud, sent, 'without interruption');
+  await cloud.stop();
+  return cloud.calls.map(({ action }) => action);
+}
+
+it.each([
+  ['at once', () => {}],
+  ['after the update that it had begun', (cloud: LocalCloud) => cloud.stack.settle()],
+])(
+  'a move that ends at any of its calls goes on when it is run again, %s',
+  async (_, meanwhile) => {
+    const actions = await callsOfWholeMove();
+    expect(actions.length).toBeGreaterThan(25);
+    for (const [index, action] of actions.entries()) {
+      const fates: Fate[] = action === 'UpdateStack' ? ['end-before', 'end-after'] : ['end-before'];
+      for (const fate of fates) {
+        const { cloud, sent } = await deployBusy();
+        const usual = cloud.fate;
+        endAt(cloud, index + 1, fate);
+        const where = `${fate} ${index + 1} ${action}`;
+        expect({ where, ...(await moveOrigin(cloud, '--zone', '2', '--yes')) }).toMatchObject({
+          where,
+          exitCode: 1,
+        });
+        cloud.fate = usual;
+        meanwhile(cloud);
+        expect({ where, ...(await moveOrigin(cloud, '--zone', '2', '--yes')) }).toMatchObject({
+          where,
+          exitCode: 0,
+        });
+        await expectMoved(cloud, sent, where);
+        await cloud.stop();
+      }
+    }
+  },
+  60_000,
+);
+
+it('a move that ends again and again gets there all the same', async () => {
+  const { cloud, sent } = await deployBusy();
+  const usual = cloud.fate;
+  let runs = 0;
+  let exitCode: number;
+  do {
+    cloud.fate = usual;
+    endAt(cloud, 9, 'end-after');
+    ({ exitCode } = await moveOrigin(cloud, '--zone', '2', '--yes'));
+    runs += 1;
+  } while (exitCode !== 0 && runs < 20);
+  expect(runs).toBeGreaterThan(2);
+  await expectMoved(cloud, sent, `after ${runs} runs`);
+  await cloud.stop();
+});
+
+it('another zone can be chosen while an update of an earlier run is still under way', async () => {
+  const { cloud, sent } = await deployBusy();
+  const usual = cloud.fate;
+  endAt(cloud, 6, 'end-before');
+  expect((await moveOrigin(cloud, '--zone', '3', '--yes')).exitCode).toBe(1);
+  cloud.fate = usual;
+  expect(cloud.stack.status).toBe('UPDATE_IN_PROGRESS');
+  const { exitCode, stderr } = await moveOrigin(cloud, '--zone', '2', '--yes');
+  expect(exitCode).toBe(0);
+  expect(stderr).toContain('1. Wait for the update to zone none that an earlier run of this command began.');
+  await expectMoved(cloud, sent, 'after a change of mind');
+  await cloud.stop();
+});
+
+describe('the process killed', () => {
+  let cloud: LocalCloud;
+  let sent: string[];
+  beforeEach(async () => {
+    ({ cloud, sent } = await deployBusy());
+  });
+  afterEach(() => cloud.stop());
+
+  it.each<[string, string, number, Fate]>([
+    ['before its first update is taken', 'UpdateStack', 1, 'lose-request'],
+    ['after its first update was taken', 'UpdateStack', 1, 'serve'],
+    ['while its first update runs', 'DescribeStackEvents', 4, 'serve'],
+    ['between its updates', 'DescribeAddresses', 1, 'serve'],
+    ['after its second update was taken', 'UpdateStack', 2, 'serve'],
+    ['while it looks at the outcome', 'DescribeNatGateways', 1, 'serve'],
+  ])('%s: the next one ends in the new zone', async (_, action, occurrence, fate) => {
+    const usual = cloud.fate;
+    let met = 0;
+    let command: ChildProcess | undefined;
+    cloud.fate = async (call) => {
+      const served = await usual(call);
+      if (call.action !== action) return served;
+      met += 1;
+      if (met !== occurrence || !command) return served;
+      const exit = once(command, 'exit');
+      command.kill('SIGKILL');
+      await exit;
+      return fate;
+    };
+    command = start(cloud);
+    expect(await once(command, 'exit')).toEqual([null, 'SIGKILL']);
+    cloud.fate = usual;
+    expect((await moveOrigin(cloud, '--zone', '2', '--yes')).exitCode).toBe(0);
+    await expectMoved(cloud, sent, 'after a kill');
+  });
+});
+
+function start(cloud: LocalCloud): ChildProcess {
+  const options = ['--outputs', cloud.outputs, '--zone', '2', '--yes', '--interval', '0.01'];
+  return spawn(process.execPath, ['--import', 'tsx', 'bin/wallet.ts', 'move-origin', ...options], {
+    cwd: join(__dirname, '..', '..', '..'),
+    stdio: 'ignore',
+  });
+}

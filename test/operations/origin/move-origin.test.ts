@@ -1,0 +1,358 @@
+import { PassThrough } from 'node:stream';
+import { runCommandLine } from '../../../lib/operations/command-line';
+import { createTerminal } from '../../../lib/operations/terminal';
+import type { Fate, LocalCloud } from '../../support/local-cloudformation';
+import { deploy, facts, moveOrigin } from './deployed';
+
+let cloud: LocalCloud;
+beforeEach(async () => {
+  cloud = await deploy();
+});
+afterEach(() => cloud.stop());
+
+const address = '203.0.113.7';
+const inZone = (zone: string) => ({
+  address,
+  egress: address,
+  gateways: [expect.any(String)],
+  zones: [`eu-central-1${'abc'[Number(zone) - 1]}`],
+  consumers: ['Enabled', 'Enabled'],
+  zone,
+});
+const updates = () => cloud.calls.filter(({ action }) => action === 'UpdateStack');
+/** What an update was for, whatever else it says. */
+const zonesOf = (calls: ReturnType<typeof updates>) =>
+  calls.map(({ input }) => input.Parameters.find(isZone)?.ParameterValue);
+const isZone = ({ ParameterKey }: { ParameterKey: string }) => ParameterKey === 'WebhookOriginZone';
+
+/** Gives the first calls of an action their fate, and serves all others. */
+function fateOf(action: string, ...fates: readonly Fate[]): void {
+  let met = 0;
+  cloud.fate = (call) => (call.action === action ? (fates[met++] ?? 'serve') : 'serve');
+}
+
+/** What a person might do past this command: one update of the zone, and of whatever the template has. */
+function updateByHand(zone: string, token = 'by-hand'): void {
+  cloud.stack.begin({ ...cloud.stack.parameters, WebhookOriginZone: zone }, token);
+}
+
+describe('a move', () => {
+  it('ends in the other zone with the same address and the consumers on', async () => {
+    const printed = await moveOrigin(cloud, '--zone', '2', '--yes', '--json');
+    expect(printed.exitCode).toBe(0);
+    expect(JSON.parse(printed.stdout)).toEqual({
+      environment: 'eu',
+      stack: 'WalletEu',
+      address,
+      zone: '2',
+      availabilityZone: 'eu-central-1b',
+      natGatewayId: facts(cloud).heldBy,
+      updates: [
+        { zone: 'none', seconds: expect.any(Number) },
+        { zone: '2', seconds: expect.any(Number) },
+      ],
+    });
+    expect(facts(cloud)).toMatchObject({ ...inZone('2'), status: 'UPDATE_COMPLETE' });
+  });
+
+  it('changes the zone and nothing else: template, other parameters, role and tags stay', async () => {
+    await moveOrigin(cloud, '--zone', '3', '--yes');
+    expect(zonesOf(updates())).toEqual(['none', '3']);
+    const tokens = updates().map(({ input }) => input.ClientRequestToken);
+    expect(new Set(tokens).size).toBe(2);
+    for (const { input } of updates()) {
+      expect(input).toEqual({
+        StackName: cloud.stack.id,
+        UsePreviousTemplate: 'true',
+        Parameters: [
+          expect.objectContaining({ ParameterKey: 'WebhookOriginZone' }),
+          { ParameterKey: 'BootstrapVersion', UsePreviousValue: 'true' },
+        ],
+        Capabilities: cloud.stack.capabilities,
+        ClientRequestToken: expect.stringMatching(/^[a-zA-Z0-9][-a-zA-Z0-9]{0,127}$/),
+      });
+    }
+  });
+
+  it('switches the consumer off before the gateway goes, and on after it is back', async () => {
+    await moveOrigin(cloud, '--zone', '2', '--yes');
+    const ended = cloud.stack.events
+      .toReversed()
+      .filter(({ type, status }) => status.endsWith('_COMPLETE') && /NatGateway|EventSource/.test(type))
+      .map(({ type, status }) => `${type.split('::')[2]} ${status}`);
+    expect(ended.slice(0, 2)).toEqual(['EventSourceMapping UPDATE_COMPLETE', 'NatGateway DELETE_COMPLETE']);
+    expect(ended.slice(2)).toEqual(
+      expect.arrayContaining(['NatGateway CREATE_COMPLETE', 'EventSourceMapping UPDATE_COMPLETE']),
+    );
+  });
+
+  it('loses no message: what is sent meanwhile arrives afterwards, from the same address', async () => {
+    const [queue] = [...cloud.account.queues].find(([name]) => name.endsWith('WebhookDeliveryQueue')) ?? [''];
+    const sent: string[] = [];
+    cloud.fate = ({ number }) => {
+      sent.push(`message ${number}`);
+      cloud.account.queues.get(queue)?.push(`message ${number}`);
+      return 'serve';
+    };
+    await moveOrigin(cloud, '--zone', '2', '--yes');
+    cloud.stack.tick();
+    expect(cloud.account.arrivals.map(({ message }) => message).sort()).toEqual(sent.sort());
+    expect(new Set(cloud.account.arrivals.map(({ from }) => from))).toEqual(new Set([address]));
+  });
+
+  it('tells each step of each resource as it goes, and how long it took', async () => {
+    const { stderr } = await moveOrigin(cloud, '--zone', '2', '--yes');
+    expect(stderr).toMatch(/^ {2}\d+:\d\d {2}WebhookOriginNatGateway DELETE_IN_PROGRESS$/m);
+    expect(stderr).toMatch(/^ {2}\d+:\d\d {2}WebhookOriginNatGateway DELETE_COMPLETE after \d+ s$/m);
+    expect(stderr.match(/WebhookOriginNatGateway CREATE_COMPLETE/g)).toHaveLength(1);
+    expect(stderr).toMatch(/^Zone none: done after \d+ s\.$/m);
+  });
+
+  it('does nothing when the origin is in that zone already', async () => {
+    const printed = await moveOrigin(cloud, '--zone', '1');
+    expect(printed.exitCode).toBe(0);
+    expect(printed.stderr).toContain('there is nothing to do');
+    expect(updates()).toEqual([]);
+  });
+
+  it('needs one update only when the address is on no gateway', async () => {
+    updateByHand('none');
+    cloud.stack.settle();
+    expect(facts(cloud)).toMatchObject({ gateways: [], consumers: expect.arrayContaining(['Disabled']) });
+    await moveOrigin(cloud, '--zone', '1', '--yes');
+    expect(zonesOf(updates())).toEqual(['1']);
+    expect(facts(cloud)).toMatchObject(inZone('1'));
+  });
+});
+
+describe('before a move', () => {
+  const answered = async (answer: string) => {
+    const keyboard = Object.assign(new PassThrough(), { isTTY: true });
+    keyboard.end(answer);
+    const written = { stdout: '', stderr: '' };
+    const output = (name: 'stdout' | 'stderr') => ({ write: (text: string) => (written[name] += text) });
+    const terminal = createTerminal(output('stdout'), output('stderr'), keyboard);
+    const args = ['move-origin', '--outputs', cloud.outputs, '--zone', '2', '--interval', '0.001'];
+    return { exitCode: await runCommandLine(args, terminal), ...written };
+  };
+
+  it.each(['y\n', 'YES\n'])('says what it will do and asks; %j is yes', async (answer) => {
+    const { exitCode, stderr } = await answered(answer);
+    expect(stderr.indexOf('1. Update the stack to zone none')).toBeLessThan(stderr.indexOf('Do it? [y/N]'));
+    expect(exitCode).toBe(0);
+    expect(facts(cloud)).toMatchObject(inZone('2'));
+  });
+
+  it.each(['n\n', '\n', ''])('changes nothing when the answer is %j', async (answer) => {
+    expect(await answered(answer)).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(updates()).toEqual([]);
+  });
+
+  it('asks for --yes where nobody can be asked', async () => {
+    const printed = await moveOrigin(cloud, '--zone', '2');
+    expect(printed).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('Add --yes') });
+    expect(updates()).toEqual([]);
+  });
+
+  it('shows the plan with --dry-run, and does nothing', async () => {
+    const words = await moveOrigin(cloud, '--zone', '2', '--dry-run');
+    expect(words).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('from zone 1 to zone 2') });
+    const { stdout } = await moveOrigin(cloud, '--zone', '2', '--dry-run', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({
+      from: '1',
+      zone: '2',
+      steps: [
+        { step: 'update', zone: 'none' },
+        { step: 'update', zone: '2' },
+      ],
+    });
+    expect(updates()).toEqual([]);
+  });
+});
+
+describe('a move is refused', () => {
+  it.each([['4'], ['0'], ['none'], ['eu-central-1b'], ['']])('to zone %j, as used wrongly', async (zone) => {
+    expect(await moveOrigin(cloud, '--zone', zone, '--yes')).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(updates()).toEqual([]);
+  });
+
+  it('while another update runs', async () => {
+    cloud.stepsPerCall = 0;
+    updateByHand('none', 'cdk-deploy-7');
+    const printed = await moveOrigin(cloud, '--zone', '2', '--yes');
+    expect(printed).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(printed.stderr).toMatch(/Another update of stack WalletEu runs: UPDATE_IN_PROGRESS since 2026-/);
+    expect(printed.stderr).toContain('Run this command again when it has ended');
+    expect(updates()).toEqual([]);
+  });
+
+  it('when another update begins between its own two, which it says', async () => {
+    let begun = false;
+    cloud.fate = ({ action }) => {
+      if (action !== 'DescribeAddresses' || begun) return 'serve';
+      begun = true;
+      updateByHand('3', 'cdk-deploy-8');
+      return 'serve';
+    };
+    const printed = await moveOrigin(cloud, '--zone', '2', '--yes');
+    expect(printed.exitCode).toBe(1);
+    expect(printed.stderr).toContain('Another update of stack WalletEu runs');
+    cloud.stack.settle();
+    expect((await moveOrigin(cloud, '--zone', '2', '--yes')).exitCode).toBe(0);
+    expect(facts(cloud)).toMatchObject(inZone('2'));
+  });
+
+  it.each([
+    ['UPDATE_ROLLBACK_FAILED', 'aws cloudformation continue-update-rollback --stack-name WalletEu'],
+    ['UPDATE_FAILED', 'aws cloudformation rollback-stack --stack-name WalletEu --region eu-central-1'],
+    ['ROLLBACK_COMPLETE', 'npx cdk deploy WalletEu'],
+    ['REVIEW_IN_PROGRESS', 'npx cdk deploy WalletEu'],
+  ])('while the stack is %s, with the remedy', async (status, remedy) => {
+    cloud.stack.status = status;
+    const printed = await moveOrigin(cloud, '--zone', '2', '--yes');
+    expect(printed.exitCode).toBe(1);
+    expect(printed.stderr).toContain(`Stack WalletEu is ${status}`);
+    expect(printed.stderr).toContain(remedy);
+    expect(updates()).toEqual([]);
+  });
+
+  it('when the outputs file is of another deployment', async () => {
+    const [elasticIp] = cloud.account.addresses.values();
+    const resource = cloud.stack.resources.get('WebhookOriginElasticIp');
+    Object.assign(resource ?? {}, { attributes: { PublicIp: '203.0.113.99' } });
+    const printed = await moveOrigin(cloud, '--zone', '2', '--yes');
+    expect(printed.stderr).toContain(
+      `has the webhook origin 203.0.113.99, the outputs file has ${elasticIp?.address}`,
+    );
+    expect(updates()).toEqual([]);
+  });
+
+  it('for lack of a permission, which it names', async () => {
+    fateOf('UpdateStack', 'end-before');
+    const printed = await moveOrigin(cloud, '--zone', '2', '--yes');
+    expect(printed.exitCode).toBe(1);
+    expect(printed.stderr).toContain('Sign in as someone who has cloudformation:UpdateStack');
+  });
+});
+
+describe('a direct update from zone to zone, past this command', () => {
+  it('fails at the new gateway and is rolled back, with nothing lost', async () => {
+    const before = facts(cloud);
+    updateByHand('2');
+    cloud.stack.settle();
+    expect(facts(cloud)).toEqual({ ...before, status: 'UPDATE_ROLLBACK_COMPLETE' });
+    const failed = cloud.stack.events.find(({ status }) => status === 'CREATE_FAILED');
+    expect(failed?.logicalId).toBe('WebhookOriginNatGateway');
+    expect(failed?.reason).toContain('is already associated');
+  });
+
+  it('does not keep this command from moving', async () => {
+    updateByHand('2');
+    cloud.stack.settle();
+    expect((await moveOrigin(cloud, '--zone', '2', '--yes')).exitCode).toBe(0);
+    expect(facts(cloud)).toMatchObject(inZone('2'));
+  });
+});
+
+describe('trouble on the way', () => {
+  it.each(['DescribeStacks', 'DescribeStackEvents', 'UpdateStack', 'DescribeNatGateways'])(
+    'throttling of %s is waited out',
+    async (action) => {
+      fateOf(action, 'throttle', 'throttle');
+      expect((await moveOrigin(cloud, '--zone', '2', '--yes')).exitCode).toBe(0);
+      expect(facts(cloud)).toMatchObject(inZone('2'));
+    },
+  );
+
+  it.each<[string, Fate]>([
+    ['request', 'lose-request'],
+    ['answer', 'lose-answer'],
+  ])('a lost %s of an update is sent again, and taken once', async (_, fate) => {
+    fateOf('UpdateStack', fate, 'serve', fate);
+    expect((await moveOrigin(cloud, '--zone', '2', '--yes')).exitCode).toBe(0);
+    expect(zonesOf(updates())).toEqual(['none', 'none', '2', '2']);
+    expect(new Set(updates().map(({ input }) => input.ClientRequestToken)).size).toBe(2);
+    expect(cloud.stack.events.filter(({ reason }) => reason === 'User Initiated')).toHaveLength(2);
+    expect(facts(cloud)).toMatchObject(inZone('2'));
+  });
+
+  const noCapacity = {
+    type: 'AWS::EC2::NatGateway',
+    action: 'CREATE',
+    reason: 'Network vpc has insufficient capacity',
+  } as const;
+
+  it('a gateway that cannot be made is reported, webhooks wait, and another zone can be taken', async () => {
+    cloud.stack.plannedFailures.push(noCapacity);
+    const printed = await moveOrigin(cloud, '--zone', '2', '--yes');
+    expect(printed).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(printed.stderr).toContain(
+      'The update to zone 2 failed; stack WalletEu is UPDATE_ROLLBACK_COMPLETE.',
+    );
+    expect(printed.stderr).toContain(noCapacity.reason);
+    expect(printed.stderr).toContain('No gateway holds the address now, and webhooks wait.');
+    expect(facts(cloud)).toMatchObject({ address, heldBy: undefined, zone: 'none' });
+
+    expect((await moveOrigin(cloud, '--zone', '1', '--yes')).exitCode).toBe(0);
+    expect(facts(cloud)).toMatchObject(inZone('1'));
+  });
+
+  it('a consumer that cannot be switched off leaves everything as it was', async () => {
+    cloud.stack.plannedFailures.push({
+      type: 'AWS::Lambda::EventSourceMapping',
+      action: 'UPDATE',
+      reason: 'busy',
+    });
+    const printed = await moveOrigin(cloud, '--zone', '2', '--yes');
+    expect(printed.exitCode).toBe(1);
+    expect(printed.stderr).toContain('Everything is as it was, in zone 1.');
+    expect(facts(cloud)).toMatchObject({ ...inZone('1'), status: 'UPDATE_ROLLBACK_COMPLETE' });
+  });
+
+  it('a rollback that fails is said, and what to do about it', async () => {
+    updateByHand('none');
+    cloud.stack.settle();
+    cloud.stack.plannedFailures.push(
+      { type: 'AWS::Lambda::EventSourceMapping', action: 'UPDATE', reason: 'cannot be switched on' },
+      { type: 'AWS::EC2::NatGateway', action: 'DELETE', reason: 'cannot be deleted' },
+    );
+    const printed = await moveOrigin(cloud, '--zone', '2', '--yes');
+    expect(printed.exitCode).toBe(1);
+    expect(printed.stderr).toContain('stack WalletEu is UPDATE_ROLLBACK_FAILED');
+    expect(printed.stderr).toContain('cannot be deleted');
+    const again = await moveOrigin(cloud, '--zone', '2', '--yes');
+    expect(again.exitCode).toBe(1);
+    expect(again.stderr).toContain('continue-update-rollback');
+  });
+
+  it('a gateway that CloudFormation left behind is named, and no update is tried with its address', async () => {
+    cloud.stack.plannedFailures.push({
+      type: 'AWS::EC2::NatGateway',
+      action: 'DELETE',
+      reason: 'has dependencies',
+    });
+    const gateway = facts(cloud).heldBy;
+    const printed = await moveOrigin(cloud, '--zone', '2', '--yes');
+    expect(printed.exitCode).toBe(1);
+    expect(printed.stderr).toContain('left behind: WebhookOriginNatGateway: ');
+    expect(printed.stderr).toContain(`is still held by eni-of-${gateway}`);
+    expect(zonesOf(updates())).toEqual(['none']);
+  });
+
+  it('an address that is gone stops everything', async () => {
+    cloud.account.addresses.clear();
+    updateByHand('none');
+    cloud.stack.settle();
+    const printed = await moveOrigin(cloud, '--zone', '2', '--yes');
+    expect(printed.exitCode).toBe(1);
+    expect(printed.stderr).toContain(`The account has no Elastic IP ${address} in eu-central-1`);
+    expect(updates()).toEqual([]);
+  });
+
+  it('what was changed past CloudFormation is found at the end', async () => {
+    for (const mapping of cloud.account.mappings.values()) mapping.state = 'Disabled';
+    const printed = await moveOrigin(cloud, '--zone', '1', '--yes');
+    expect(printed).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(printed.stderr).toMatch(/the consumer \S+ is disabled; the consumer \S+ is disabled/);
+  });
+});
