@@ -7,9 +7,10 @@ import type {
 } from 'aws-cdk-lib';
 import type { Environment } from './environment';
 import { boundariesOf, type ResidencyBoundary } from './residency/boundary';
+import { nestedStacksOf } from './residency/nested-stacks';
 import type { Finding, Rule } from './residency/rule';
 import { templateRules } from './residency/rules';
-import { readTemplate, type Template } from './residency/template';
+import { type FindNested, readTemplate, type Template } from './residency/template';
 
 /** A stack that no row stands for, or in another region than its row says: nothing else of it is looked at. */
 const unlistedStack: Omit<Rule, 'find'> = {
@@ -37,18 +38,19 @@ export class ResidencyPlugin implements IPolicyValidationPlugin {
 
   constructor(private readonly boundaries: readonly ResidencyBoundary[]) {}
 
-  validate({ stackTemplates }: IPolicyValidationContext): PolicyValidationPluginReport {
-    const violations = stackTemplates.flatMap((stack) => this.check(stack));
+  validate({ stackTemplates, appConstruct }: IPolicyValidationContext): PolicyValidationPluginReport {
+    const findNested = nestedStacksOf(appConstruct);
+    const violations = stackTemplates.flatMap((stack) => this.check(stack, findNested));
     return { success: violations.length === 0, violations };
   }
 
-  private check(stack: PolicyValidationStack): readonly PolicyViolation[] {
+  private check(stack: PolicyValidationStack, findNested: FindNested): readonly PolicyViolation[] {
     const boundary = this.boundaries.find(({ stackId }) => stackId === stack.stackConstructPath);
     if (boundary === undefined || boundary.region !== stack.region) {
       const finding = { location: 'Region', value: stack.region ?? 'any region' };
       return [violation(unlistedStack, finding, stack.templatePath, stack.stackConstructPath)];
     }
-    return checkTemplate(readTemplate(stack.templatePath, boundary), stack.stackConstructPath);
+    return checkTemplate(readTemplate(stack.templatePath, boundary, findNested), stack.stackConstructPath);
   }
 }
 

@@ -15,6 +15,6 @@ export function regionsIn(text: string): readonly string[] {
 
 /** The region fields of the ARNs in a text, such as `eu-west-1`, `*` or a placeholder. Global services' are left out. */
 export function arnRegionsIn(text: string): readonly string[] {
-  const fields = text.matchAll(/\barn:(?:aws[a-z-]*|\*|‹[^›]*›):[a-z0-9*-]+:([^:\s"']*):/gi);
+  const fields = text.matchAll(/\barn:(?:aws[a-z-]*|\*|‹[^›]*›):[a-z0-9*-]+:((?:‹[^›]*›|[^:\s"'])*):/gi);
   return Array.from(fields, ([, region = '']) => region).filter((region) => region !== '');
 }

@@ -1,5 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import type { ResidencyBoundary } from './boundary';
 
 export type JsonObject = { readonly [key: string]: unknown };
@@ -34,40 +33,31 @@ export function objectAt(value: unknown, key: string): JsonObject {
   return isObject(found) ? found : {};
 }
 
+/** Finds the file that becomes a nested stack's template, by the template that declares it and its logical id there. */
+export type FindNested = (declaringFile: string, logicalId: string) => string | undefined;
+
 /** Reads a template of an assembly. @throws when the file is missing or no JSON */
-export function readTemplate(file: string, boundary: ResidencyBoundary): Template {
+export function readTemplate(file: string, boundary: ResidencyBoundary, findNested: FindNested): Template {
   const document = JSON.parse(readFileSync(file, 'utf8')) as JsonObject;
-  const declared = Object.entries(objectAt(document, 'Resources')).filter(([, declaration]) =>
-    isObject(declaration),
+  const resources = Object.entries(objectAt(document, 'Resources')).map(([logicalId, declaration]) =>
+    resourceOf(logicalId, declaration),
   );
-  const nestedFiles = declared.flatMap(([logicalId, declaration]) => {
-    // The library notes there which file of the assembly becomes the nested stack's template.
-    const asset = objectAt(declaration, 'Metadata')['aws:asset:path'];
-    const isStack = (declaration as JsonObject).Type === 'AWS::CloudFormation::Stack';
-    const nested = isStack && typeof asset === 'string' ? join(dirname(file), asset) : undefined;
-    return nested !== undefined && existsSync(nested) ? [[logicalId, nested] as const] : [];
+  const nested = resources.flatMap(({ logicalId }) => {
+    const nestedFile = findNested(file, logicalId);
+    if (nestedFile === undefined) return [];
+    // The parent's boundary, but for the gateway: that is the parent's own.
+    return [[logicalId, readTemplate(nestedFile, { ...boundary, natGateways: 0 }, findNested)] as const];
   });
-  return {
-    file,
-    boundary,
-    document,
-    resources: declared.map(([logicalId, declaration]) => resourceOf(logicalId, declaration as JsonObject)),
-    nested: new Map(
-      // The parent's boundary, but for the gateway: that is the parent's own.
-      nestedFiles.map(([logicalId, nested]) => [
-        logicalId,
-        readTemplate(nested, { ...boundary, natGateways: 0 }),
-      ]),
-    ),
-  };
+  return { file, boundary, document, resources, nested: new Map(nested) };
 }
 
-function resourceOf(logicalId: string, declaration: JsonObject): Resource {
+function resourceOf(logicalId: string, declaration: unknown): Resource {
+  const { Type, DeletionPolicy, UpdateReplacePolicy } = isObject(declaration) ? declaration : {};
   return {
     logicalId,
-    type: String(declaration.Type),
+    type: String(Type),
     properties: objectAt(declaration, 'Properties'),
-    deletionPolicy: declaration.DeletionPolicy,
-    updateReplacePolicy: declaration.UpdateReplacePolicy,
+    deletionPolicy: DeletionPolicy,
+    updateReplacePolicy: UpdateReplacePolicy,
   };
 }

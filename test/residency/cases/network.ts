@@ -1,0 +1,289 @@
+import { type CfnResource, RemovalPolicy, type Stack } from 'aws-cdk-lib';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import * as lambda from 'aws-cdk-lib/aws-lambda';
+import * as rds from 'aws-cdk-lib/aws-rds';
+import { oneRegion, only } from '../refusals';
+import type { RuleCases } from './case';
+
+const serving = { ...oneRegion, natGateways: 1 } as const;
+
+const subnetsWithoutAddresses = [
+  { name: 'Public', subnetType: ec2.SubnetType.PUBLIC, mapPublicIpOnLaunch: false },
+  { name: 'Isolated', subnetType: ec2.SubnetType.PRIVATE_ISOLATED },
+];
+
+/** A network whose gateways' addresses are kept. */
+const networkWith = (natGateways: number) => (stack: Stack) => {
+  const vpc = new ec2.Vpc(stack, 'Vpc', {
+    natGateways,
+    subnetConfiguration: [
+      ...subnetsWithoutAddresses,
+      { name: 'Private', subnetType: ec2.SubnetType.PRIVATE_WITH_EGRESS },
+    ].filter(({ name }) => natGateways > 0 || name !== 'Private'),
+  });
+  for (const construct of vpc.node.findAll()) {
+    if (construct.node.id === 'EIP') (construct as CfnResource).applyRemovalPolicy(RemovalPolicy.RETAIN);
+  }
+};
+
+const elasticIp =
+  (policy: RemovalPolicy, applyToUpdateReplacePolicy = true) =>
+  (stack: Stack) => {
+    new ec2.CfnEIP(stack, 'Address').applyRemovalPolicy(policy, { applyToUpdateReplacePolicy });
+    only('AWS::EC2::NatGateway', { AllocationId: 'eipalloc-1' })(stack);
+  };
+
+export const natCount: RuleCases = {
+  hostile: {
+    'a gateway in each zone': {
+      build: networkWith(2),
+      boundary: serving,
+      path: 'Test/Vpc/PublicSubnet2/NATGateway',
+      at: 'Type',
+      value: 'AWS::EC2::NatGateway',
+    },
+    'no gateway where the stack serves': {
+      build: networkWith(0),
+      boundary: serving,
+      path: 'Test',
+      at: 'Resources',
+      value: '0 NAT gateways',
+    },
+    'a gateway where the stack stands by': {
+      build: networkWith(1),
+      path: 'Test/Vpc/PublicSubnet1/NATGateway',
+      at: 'Type',
+      value: 'AWS::EC2::NatGateway',
+    },
+    'a second origin address where the stack stands by': {
+      build: elasticIp(RemovalPolicy.RETAIN),
+      path: 'Test/Address',
+      at: 'Type',
+      value: 'AWS::EC2::EIP',
+    },
+    'a regional gateway, which has several addresses': {
+      build: only('AWS::EC2::NatGateway', { AvailabilityMode: 'regional' }),
+      boundary: serving,
+      path: 'Test/It',
+      at: 'Properties.AvailabilityMode',
+      value: 'regional',
+    },
+    'a gateway with a second address': {
+      build: only('AWS::EC2::NatGateway', { AllocationId: 'a', SecondaryAllocationIds: ['b'] }),
+      boundary: serving,
+      path: 'Test/It',
+      at: 'Properties.SecondaryAllocationIds',
+      value: 'b',
+    },
+  },
+  harmless: {
+    'one gateway where the stack serves': { build: networkWith(1), boundary: serving },
+    'no gateway where the stack stands by': { build: networkWith(0) },
+    'one gateway with an adopted address': {
+      build: only('AWS::EC2::NatGateway', { AllocationId: 'eipalloc-1' }),
+      boundary: serving,
+    },
+  },
+};
+
+export const elasticIpRetained: RuleCases = {
+  hostile: {
+    'an address that goes with the stack': {
+      build: elasticIp(RemovalPolicy.DESTROY),
+      boundary: serving,
+      path: 'Test/Address',
+      at: 'DeletionPolicy',
+      value: 'Delete',
+    },
+    'an address that goes with its replacement': {
+      build: elasticIp(RemovalPolicy.RETAIN, false),
+      boundary: serving,
+      path: 'Test/Address',
+      at: 'UpdateReplacePolicy',
+      value: 'left out',
+    },
+  },
+  harmless: { 'an address that is kept': { build: elasticIp(RemovalPolicy.RETAIN), boundary: serving } },
+};
+
+export const publicAddress: RuleCases = {
+  hostile: {
+    'a subnet that gives addresses': {
+      build: (stack) => {
+        new ec2.Vpc(stack, 'Vpc', { natGateways: 0 });
+      },
+      path: 'Test/Vpc/PublicSubnet1/Subnet',
+      at: 'Properties.MapPublicIpOnLaunch',
+      value: 'true',
+    },
+    'a database with an address': {
+      build: (stack) => {
+        new rds.CfnDBInstance(stack, 'Database', { publiclyAccessible: true });
+      },
+      path: 'Test/Database',
+      at: 'Properties.PubliclyAccessible',
+      value: 'true',
+    },
+    'a machine with an address': {
+      build: only('AWS::EC2::Instance', { NetworkInterfaces: [{ AssociatePublicIpAddress: true }] }),
+      path: 'Test/It',
+      at: 'Properties.NetworkInterfaces.0.AssociatePublicIpAddress',
+      value: 'true',
+    },
+    'a container with an address': {
+      build: only('AWS::ECS::Service', {
+        NetworkConfiguration: { AwsvpcConfiguration: { AssignPublicIp: 'ENABLED' } },
+      }),
+      path: 'Test/It',
+      at: 'Properties.NetworkConfiguration.AwsvpcConfiguration.AssignPublicIp',
+      value: 'ENABLED',
+    },
+    'an address tied to a machine': {
+      build: only('AWS::EC2::EIPAssociation', { InstanceId: 'i-1' }),
+      path: 'Test/It',
+      at: 'Type',
+      value: 'AWS::EC2::EIPAssociation',
+    },
+    'an address by a parameter': {
+      build: only('AWS::EC2::Subnet', { MapPublicIpOnLaunch: { Ref: 'Unknown' } }),
+      path: 'Test/It',
+      at: 'Properties.MapPublicIpOnLaunch',
+      value: 'Unknown',
+    },
+  },
+  harmless: {
+    'a subnet and a database without addresses': {
+      build: (stack) => {
+        new ec2.Vpc(stack, 'Vpc', { natGateways: 0, subnetConfiguration: subnetsWithoutAddresses });
+        new rds.CfnDBInstance(stack, 'Database', { publiclyAccessible: false });
+      },
+    },
+  },
+};
+
+const functionIn = (subnetType: ec2.SubnetType) => (stack: Stack) => {
+  const vpc = new ec2.Vpc(stack, 'Vpc', { natGateways: 0, subnetConfiguration: subnetsWithoutAddresses });
+  new lambda.Function(stack, 'Function', {
+    runtime: lambda.Runtime.NODEJS_24_X,
+    handler: 'index.handler',
+    code: lambda.Code.fromInline('exports.handler = () => {};'),
+    vpc: vpc as ec2.IVpc,
+    vpcSubnets: { subnetType },
+    allowPublicSubnet: true,
+  });
+};
+
+export const publicSubnet: RuleCases = {
+  hostile: {
+    'a function in public subnets': {
+      build: functionIn(ec2.SubnetType.PUBLIC),
+      path: 'Test/Function/Resource',
+      at: 'Properties.VpcConfig',
+      value: 'VpcPublicSubnet1',
+    },
+  },
+  harmless: { 'a function in isolated subnets': { build: functionIn(ec2.SubnetType.PRIVATE_ISOLATED) } },
+};
+
+const groupOpenTo = (peer: (vpc: ec2.Vpc) => ec2.IPeer) => (stack: Stack) => {
+  const vpc = new ec2.Vpc(stack, 'Vpc', { natGateways: 0, subnetConfiguration: subnetsWithoutAddresses });
+  new ec2.SecurityGroup(stack, 'Group', { vpc: vpc as ec2.IVpc }).addIngressRule(peer(vpc), ec2.Port.HTTPS);
+};
+
+export const openSecurityGroup: RuleCases = {
+  hostile: {
+    'a group open to the internet': {
+      build: groupOpenTo(() => ec2.Peer.anyIpv4()),
+      path: 'Test/Group/Resource',
+      at: 'Properties.SecurityGroupIngress.0.CidrIp',
+      value: '0.0.0.0/0',
+    },
+    'half of the internet': {
+      build: only('AWS::EC2::SecurityGroupIngress', { CidrIp: '0.0.0.0/1' }),
+      path: 'Test/It',
+      at: 'Properties.CidrIp',
+      value: '0.0.0.0/1',
+    },
+    'more than the private block': {
+      build: only('AWS::EC2::SecurityGroupIngress', { CidrIp: '10.0.0.0/7' }),
+      path: 'Test/It',
+      at: 'Properties.CidrIp',
+      value: '10.0.0.0/7',
+    },
+  },
+  harmless: {
+    "a group open to the network's own block": {
+      build: groupOpenTo((vpc) => ec2.Peer.ipv4(vpc.vpcCidrBlock)),
+    },
+    'a private block': { build: only('AWS::EC2::SecurityGroupIngress', { CidrIp: '10.20.0.0/16' }) },
+    'everything outwards': {
+      build: only('AWS::EC2::SecurityGroupEgress', { CidrIp: '0.0.0.0/0' }),
+    },
+  },
+};
+
+export const ipv6: RuleCases = {
+  hostile: {
+    'a network with both': {
+      build: (stack) => {
+        new ec2.Vpc(stack, 'Vpc', {
+          natGateways: 0,
+          ipProtocol: ec2.IpProtocol.DUAL_STACK,
+          subnetConfiguration: subnetsWithoutAddresses,
+        });
+      },
+      path: 'Test/Vpc/ipv6cidr',
+      at: 'Properties.AmazonProvidedIpv6CidrBlock',
+      value: 'true',
+    },
+    'a subnet that gives addresses': {
+      build: only('AWS::EC2::Subnet', { AssignIpv6AddressOnCreation: true }),
+      path: 'Test/It',
+      at: 'Properties.AssignIpv6AddressOnCreation',
+      value: 'true',
+    },
+    'an egress-only gateway': {
+      build: only('AWS::EC2::EgressOnlyInternetGateway', {}),
+      path: 'Test/It',
+      at: 'Type',
+      value: 'AWS::EC2::EgressOnlyInternetGateway',
+    },
+    'a route': {
+      build: only('AWS::EC2::Route', { DestinationIpv6CidrBlock: '::/0' }),
+      path: 'Test/It',
+      at: 'Properties.DestinationIpv6CidrBlock',
+      value: '::/0',
+    },
+    'a rule of a security group': {
+      build: groupOpenTo(() => ec2.Peer.anyIpv6()),
+      path: 'Test/Group/Resource',
+      at: 'Properties.SecurityGroupIngress.0.CidrIpv6',
+      value: '::/0',
+    },
+    'an endpoint that answers both': {
+      build: only('AWS::ApiGateway::RestApi', {
+        EndpointConfiguration: { Types: ['REGIONAL'], IpAddressType: 'dualstack' },
+      }),
+      path: 'Test/It',
+      at: 'Properties.EndpointConfiguration.IpAddressType',
+      value: 'dualstack',
+    },
+    'a database that answers both': {
+      build: only('AWS::RDS::DBCluster', { NetworkType: 'DUAL' }),
+      path: 'Test/It',
+      at: 'Properties.NetworkType',
+      value: 'DUAL',
+    },
+  },
+  harmless: {
+    'an IPv4 endpoint, subnet and database': {
+      build: (stack) => {
+        new ec2.Vpc(stack, 'Vpc', { natGateways: 0, subnetConfiguration: subnetsWithoutAddresses });
+        new rds.CfnDBCluster(stack, 'Database', { networkType: 'IPV4' });
+        only('AWS::ApiGateway::RestApi', {
+          EndpointConfiguration: { Types: ['REGIONAL'], IpAddressType: 'ipv4' },
+        })(stack);
+      },
+    },
+  },
+};
