@@ -64,6 +64,16 @@ export async function startRegionDatabase(
   };
 }
 
+/** A region's database with the schema of the product, by the access that most environments have. */
+export async function startMigratedDatabase(): Promise<RegionDatabase> {
+  const region = await startRegionDatabase('data-api');
+  await region.migrate().catch(async (error) => {
+    await region.stop();
+    throw error;
+  });
+  return region;
+}
+
 interface Connections {
   as(user: string): TransactionalDatabase;
   close(): Promise<void>;

@@ -18,13 +18,13 @@ import { secretText } from '../../../lambda/webhooks/signature';
 import { createWebhookSecrets } from '../../../lambda/webhooks/webhook-secrets';
 import { recordLog } from '../../support/log';
 import { type MacServer, startMacServer } from '../../support/mac-server';
-import { type MigratedDatabase, startMigratedDatabase } from '../../support/migrated-database';
+import { type RegionDatabase, startMigratedDatabase } from '../../support/region-database';
 import { startTestQueues, type TestQueue, type TestQueues } from '../../support/sqs';
 import { addOrganization, addWebhook, disableWebhook, eventText } from '../../support/webhooks';
 
 const hour = 3_600_000;
 const log = recordLog();
-let database: MigratedDatabase;
+let database: RegionDatabase;
 let queues: TestQueues;
 let mac: MacServer;
 let webhooks: Webhooks;

@@ -6,12 +6,12 @@ import { fail } from '../../../lambda/shared/result';
 import { deliveryId, parseDelivery } from '../../../lambda/webhooks/delivery';
 import { createQueue } from '../../../lambda/webhooks/queue';
 import { recordLog } from '../../support/log';
-import { type MigratedDatabase, startMigratedDatabase } from '../../support/migrated-database';
+import { type RegionDatabase, startMigratedDatabase } from '../../support/region-database';
 import { startTestQueues, type TestQueue, type TestQueues } from '../../support/sqs';
 import { addOrganization, addWebhook, disableWebhook, eventText } from '../../support/webhooks';
 
 const log = recordLog();
-let database: MigratedDatabase;
+let database: RegionDatabase;
 let functionsDatabase: Database;
 let queues: TestQueues;
 let events: TestQueue;

@@ -4,10 +4,10 @@ import { createHandler } from '../../../lambda/purge-expired/handler';
 import { type Expiring, purgeExpired } from '../../../lambda/purge-expired/purge-expired';
 import { fail, ok } from '../../../lambda/shared/result';
 import { recordLog } from '../../support/log';
-import { type MigratedDatabase, startMigratedDatabase } from '../../support/migrated-database';
+import { type RegionDatabase, startMigratedDatabase } from '../../support/region-database';
 
 const log = recordLog();
-let database: MigratedDatabase;
+let database: RegionDatabase;
 
 beforeAll(async () => {
   database = await startMigratedDatabase();

@@ -1,8 +1,8 @@
 import type { DatabaseRole } from '../../../lambda/database/environment';
 import { type Statement, sql } from '../../../lambda/database/sql';
-import { type MigratedDatabase, startMigratedDatabase } from '../../support/migrated-database';
+import { type RegionDatabase, startMigratedDatabase } from '../../support/region-database';
 
-let database: MigratedDatabase;
+let database: RegionDatabase;
 beforeAll(async () => {
   database = await startMigratedDatabase();
 });
