@@ -11,4 +11,5 @@ const accounts = Object.fromEntries(
   ]),
 );
 
-createApp({ accounts }).synth();
+// The variable of the CDK command line's `--no-validation`.
+createApp({ accounts, validateTemplates: process.env.CDK_VALIDATION !== 'false' }).synth();

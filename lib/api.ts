@@ -14,6 +14,7 @@ import {
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import { accessLog } from './api/access-log';
+import { acknowledgeOwnTokens, acknowledgeRestApi } from './api/api-rules';
 import { deprecationHeaders } from './api/deprecation-headers';
 import { addGatewayResponses } from './api/gateway-responses';
 import { WebAcl } from './api/web-acl';
@@ -72,7 +73,7 @@ export class RegionApi extends Construct {
       resultsCacheTtl: Duration.seconds(60),
     });
 
-    this.restApi.root
+    const deletion = this.restApi.root
       .addResource('auth')
       .addResource('user-groups')
       .addResource('{userGroupId}')
@@ -81,6 +82,7 @@ export class RegionApi extends Construct {
         authorizationType: AuthorizationType.CUSTOM,
         authorizer,
       });
+    acknowledgeOwnTokens(deletion);
   }
 }
 
@@ -110,5 +112,6 @@ function createRestApi(scope: Construct, environment: Environment): RestApi {
 
   // The library's own output of the address: the stack has `ApiBaseUrl`.
   restApi.node.tryRemoveChild('Endpoint');
+  acknowledgeRestApi(restApi);
   return restApi;
 }

@@ -5,6 +5,7 @@ import type { Environment } from './environment';
 import { environments as table } from './environments';
 import { RegionStack } from './region-stack';
 import { residencyPlugin } from './residency';
+import { addRulePacks } from './rules';
 
 export interface CreateAppOptions {
   /** Folder of the assembly. @default - what the CDK command line asks for, otherwise a new temporary folder */
@@ -14,8 +15,8 @@ export interface CreateAppOptions {
   /** @default - the table in environments.ts */
   readonly environments?: readonly Environment[];
   /**
-   * Whether synthesis checks the templates as CloudFormation would, which takes two thirds of its time. The CDK command
-   * line's `--no-validation` and `CDK_VALIDATION=false` do the same. @default true
+   * Whether synthesis checks the templates as CloudFormation would, which takes two thirds of its time, and against
+   * the rule packs (lib/rules.ts). The CDK command line's `--no-validation` does the same. @default true
    */
   readonly validateTemplates?: boolean;
 }
@@ -37,6 +38,7 @@ export function createApp(options: CreateAppOptions = {}): App {
     new RegionStack(app, { environment, account: accounts[environment.name] });
   }
   Validations.of(app).addPlugins(residencyPlugin(environments));
+  if (validateTemplates) addRulePacks(app);
   return app;
 }
 

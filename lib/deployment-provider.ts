@@ -1,10 +1,12 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
-import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Provider } from 'aws-cdk-lib/custom-resources';
 import type { Construct } from 'constructs';
+import { acknowledgeFunction, acknowledgeInlinePolicy } from './function-rules';
 import type { HandlerFunction } from './handler-function';
-import { useArm } from './library-function';
+import { runOnArm } from './library-function';
 
 export interface DeploymentProviderProps {
   /** Its timeout has to be well below the framework's 15 minutes, so that running out of it is reported. */
@@ -27,7 +29,18 @@ export class DeploymentProvider extends Provider {
       description: `Invokes ${handler.node.id} while the stack is deployed`,
     });
     logGroup.grantWrite(role);
-    super(scope, id, { onEventHandler: handler, frameworkOnEventRole: role, logGroup });
-    useArm(this);
+    role.addToPolicy(
+      new PolicyStatement({
+        actions: ['lambda:GetFunction', 'lambda:InvokeFunction'],
+        resources: [handler.functionArn],
+      }),
+    );
+    // The library would also allow every version and alias of the function, of which there are none.
+    const finishedRole = role.withoutPolicyUpdates();
+    super(scope, id, { onEventHandler: handler, frameworkOnEventRole: finishedRole, logGroup });
+    const framework = this.node.findChild('framework-onEvent') as LambdaFunction;
+    runOnArm(framework);
+    acknowledgeFunction(framework, 'deployment');
+    acknowledgeInlinePolicy(role);
   }
 }

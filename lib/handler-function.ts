@@ -5,6 +5,8 @@ import { Architecture, Function as LambdaFunction, LoggingFormat, Runtime } from
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { bundledCode } from './bundles';
+import { acknowledgeFunction, acknowledgeInlinePolicy, type Invoker, ownPolicy } from './function-rules';
+import { acknowledge } from './rules';
 
 /** Where in a VPC a function runs. */
 export interface FunctionNetwork {
@@ -17,6 +19,8 @@ export interface HandlerFunctionProps<Name extends string = string> {
   /** The folder under `lambda/` with the `handler.ts` to bundle. */
   readonly useCase: string;
   readonly description: string;
+  /** What makes it run; nothing is made or allowed by it. */
+  readonly invokedBy: Invoker;
   /** The names of the function's own variables: its `environment.ts`. */
   readonly variables: readonly Name[];
   /** A value for each of `variables`; one that is missing does not compile. */
@@ -66,6 +70,15 @@ export class HandlerFunction<Name extends string = string> extends LambdaFunctio
         securityGroups: props.network.securityGroups,
       }),
     });
+    acknowledgeFunction(this, props.invokedBy);
+    acknowledgeInlinePolicy(role);
+    if (props.network) {
+      acknowledge(
+        ownPolicy(role),
+        ['AwsSolutions-IAM5[Resource::*]'],
+        'Lambda makes network interfaces with this role, and EC2 allows those actions on all resources only. A second statement denies them to the code of the function.',
+      );
+    }
   }
 }
 

@@ -1,15 +1,13 @@
 import { type CfnResource, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import type { CfnFunction } from 'aws-cdk-lib/aws-lambda';
+import type { CfnFunction, IFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
-import type { Provider } from 'aws-cdk-lib/custom-resources';
 import type { Construct } from 'constructs';
 
 const architectures = ['arm64'];
 
-/** Runs the framework function of a custom resource provider on the processors that our own functions run on. */
-export function useArm(provider: Provider): void {
-  const framework = provider.node.findChild('framework-onEvent').node.defaultChild as CfnFunction;
-  framework.architectures = architectures;
+/** Runs a function of the library on the processors that our own functions run on. */
+export function runOnArm(lambda: IFunction): void {
+  (lambda.node.defaultChild as CfnFunction).architectures = architectures;
 }
 
 /**

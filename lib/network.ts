@@ -3,7 +3,9 @@ import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Environment } from './environment';
+import { acknowledgeInlinePolicy } from './function-rules';
 import { tameDefaultSecurityGroupFunction } from './library-function';
+import { acknowledge, nistAndPci } from './rules';
 import { WebhookOrigin } from './webhook-origin';
 
 export interface NetworkProps {
@@ -43,8 +45,20 @@ export class Network extends Construct {
         },
       },
     });
+    acknowledgeInternetRoutes(vpc);
+    acknowledgeInlinePolicy(vpc.node.findChild('All').node.findChild('IAMRole'));
     tameDefaultSecurityGroupFunction(this, environment.logRetentionDays);
     // The library's own class and interface disagree where optional properties are exact.
     this.vpc = vpc as ec2.IVpc;
+  }
+}
+
+function acknowledgeInternetRoutes({ publicSubnets }: ec2.Vpc): void {
+  for (const subnet of publicSubnets) {
+    acknowledge(
+      subnet.node.findChild('DefaultRoute'),
+      nistAndPci('VPCNoUnrestrictedRouteToIGW'),
+      'Receivers of webhooks are anywhere on the internet. The subnet holds the NAT gateway at most, which admits no connection from outside, and gives nothing else a public address.',
+    );
   }
 }

@@ -32,7 +32,7 @@ export class RegionStack extends Stack {
       Tags.of(this).add(name, value);
     }
 
-    const operationsKey = new OperationsKey(this, 'OperationsKey', { environment });
+    new OperationsKey(this, 'OperationsKey', { environment });
     const { vpc, webhookOrigin } = new Network(this, 'Network', { environment });
     const database = new RegionDatabase(this, 'Database', { environment, vpc });
     const migration = new SchemaMigration(this, 'SchemaMigration', { environment, database });

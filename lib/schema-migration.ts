@@ -32,6 +32,7 @@ export class SchemaMigration extends Construct {
     const handler = new HandlerFunction(this, 'MigrateSchema', {
       useCase: 'migrate-schema',
       description: 'Applies the migrations that the database does not have yet',
+      invokedBy: 'deployment',
       // Filled by `grantOwnership`, as they depend on how the database is reached.
       variables: [],
       environment: {},

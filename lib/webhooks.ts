@@ -81,6 +81,7 @@ export class Webhooks extends Construct {
     const handler = this.handler('FanOutEvent', {
       useCase: 'fan-out-event',
       description: 'Puts an event on its way to each webhook that wants it',
+      invokedBy: 'queue',
       variables: fanOutEvent.variables,
       environment: {
         EVENTS_QUEUE_URL: queue.queueUrl,
@@ -101,6 +102,7 @@ export class Webhooks extends Construct {
     const handler = this.handler('DeliverWebhook', {
       useCase: 'deliver-webhook',
       description: 'Delivers events to webhooks from the webhook origin',
+      invokedBy: 'queue',
       variables: deliverWebhook.variables,
       environment: {
         DELIVERY_QUEUE_URL: queue.queueUrl,
@@ -124,6 +126,7 @@ export class Webhooks extends Construct {
     const handler = this.handler('PurgeExpired', {
       useCase: 'purge-expired',
       description: 'Deletes what is kept for a time only',
+      invokedBy: 'schedule',
       variables: purgeExpired.variables,
       environment: {},
       timeout: Duration.minutes(5),

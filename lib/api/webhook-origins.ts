@@ -1,4 +1,5 @@
 import { MockIntegration, PassthroughBehavior, type Resource } from 'aws-cdk-lib/aws-apigateway';
+import { acknowledgePublicMethod } from './api-rules';
 import { staticValues } from './gateway-responses';
 
 export interface WebhookOriginsProps {
@@ -39,7 +40,7 @@ export function addWebhookOrigins(resource: Resource, props: WebhookOriginsProps
     ],
   });
 
-  resource.addMethod('GET', integration, {
+  const method = resource.addMethod('GET', integration, {
     operationName: 'listWebhookOrigins',
     methodResponses: [
       {
@@ -48,4 +49,5 @@ export function addWebhookOrigins(resource: Resource, props: WebhookOriginsProps
       },
     ],
   });
+  acknowledgePublicMethod(method);
 }

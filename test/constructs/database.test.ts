@@ -250,6 +250,7 @@ it('refuses direct access to a function outside of the VPC', () => {
     const outside = new HandlerFunction(stack, 'Outside', {
       useCase: 'delete-user-group',
       description: '',
+      invokedBy: 'gateway',
       variables: [],
       environment: {},
       timeout: Duration.seconds(1),

@@ -80,6 +80,7 @@ describe.each(Object.entries(stacks))('each function of %s', (_, stack) => {
 describe('a handler function', () => {
   const props = {
     description: 'For a test',
+    invokedBy: 'operator',
     variables: [],
     environment: {},
     timeout: Duration.seconds(3),

@@ -32,6 +32,7 @@ const state = {
     WebhookOriginElasticIp: 'AWS::EC2::EIP',
     DatabaseCluster: 'AWS::RDS::DBCluster',
     DatabaseKey: 'AWS::KMS::Key',
+    OperationsKey: 'AWS::KMS::Key',
     DatabaseMasterSecret: 'AWS::SecretsManager::Secret',
     AccessTokenSigningKey202611: 'AWS::KMS::Key',
     UserActionSigningKey202611: 'AWS::KMS::Key',
@@ -85,7 +86,7 @@ describe.each(each)('the stack of %s', (_, stack) => {
 
   it('keeps addresses, keys and queues when it is deleted', () => {
     const kept = stack.resources.filter(({ Type }) => /::(EIP|Key|Queue)$/.test(Type));
-    expect(kept).toHaveLength(9);
+    expect(kept).toHaveLength(10);
     for (const resource of kept)
       expect(resource).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
   });
