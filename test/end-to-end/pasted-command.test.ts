@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { localEnvironment } from '../support/local-environment';
 
@@ -17,9 +18,17 @@ const method = process.argv[process.argv.indexOf('-X') + 1];
 fetch(url, { method, headers }).then(async (response) => console.log(response.status, await response.text()));
 `;
 
+/** The addresses are there a moment before all is printed. */
+async function readPrinted(file: string): Promise<string> {
+  const printed = readFileSync(file, 'utf8');
+  if (printed.includes('Ctrl-C stops everything')) return printed;
+  await sleep(50);
+  return readPrinted(file);
+}
+
 it('the command that "npm start" prints deletes a group as it is pasted, in any folder', async () => {
   const { stateDirectory } = await localEnvironment();
-  const printed = readFileSync(join(stateDirectory, 'start.log'), 'utf8');
+  const printed = await readPrinted(join(stateDirectory, 'start.log'));
   const [command] = /^curl (?:.*\\\n)*.*/m.exec(printed) ?? [];
   expect(command).toBeDefined();
   const script = `curl() { node -e "$CURL" -- "$@"; }\n${command}`;
