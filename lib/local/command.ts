@@ -126,7 +126,8 @@ function describe(error: unknown): string {
 }
 
 function oneMoreEnvironment(name: string, earlier: readonly Environment[] = []): readonly Environment[] {
-  return [...earlier, known(name)];
+  const environment = known(name);
+  return [...earlier.filter((other) => other !== environment), environment];
 }
 
 function oneMorePort(text: string, earlier: Readonly<Record<string, number>> = {}): Record<string, number> {
