@@ -1,36 +1,21 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { environments } from '../../lib/environments';
-import { removePostgres } from '../../lib/local/postgres';
-import { stateFolder } from '../../lib/local/state';
 import { type Answer, openTokenMaker, send, type TokenMaker } from '../support/api';
-import { type LocalCommand, startLocalCommand } from '../support/local-command';
 import { type LocalDatabase, openLocalDatabase } from '../support/local-database';
-import { type LocalEnvironment, openLocalEnvironment } from '../support/local-environment';
+import type { LocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
+import { startTemporaryEnvironments, type TemporaryEnvironments } from '../support/temporary-environments';
 
 jest.setTimeout(90_000);
 
-/** Environments of their own: nobody else's requests meet this trouble. */
 const names = ['eu', 'uae'];
-const directory = mkdtempSync(join(tmpdir(), 'wallet-trouble-'));
-let command: LocalCommand;
+let environmentsOfOurOwn: TemporaryEnvironments;
 let local: LocalEnvironment;
 
 beforeAll(async () => {
-  const options = names.flatMap((name) => ['--environment', name, '--port', `${name}=0`]);
-  command = startLocalCommand('--state', directory, ...options);
-  await command.ready();
-  local = openLocalEnvironment(directory);
+  environmentsOfOurOwn = await startTemporaryEnvironments(names);
+  local = environmentsOfOurOwn.local;
 });
-
-afterAll(async () => {
-  command.process.kill('SIGTERM');
-  await command.ended();
-  for (const name of names) await removePostgres(stateFolder(directory).environment(name).databaseDirectory);
-  rmSync(directory, { recursive: true });
-});
+afterAll(() => environmentsOfOurOwn.stop());
 
 const troubled = environments.filter(({ name }) => names.includes(name));
 
@@ -43,7 +28,7 @@ describe.each(troubled)('in $name, by $databaseAccess access', ({ name, tokenIss
   });
   beforeEach(async () => {
     organization = await local.walletJson<Organization>(name, 'seed');
-    database = await openLocalDatabase(directory, name);
+    database = await openLocalDatabase(local.stateDirectory, name);
   });
   afterEach(() => database.close());
 

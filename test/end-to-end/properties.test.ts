@@ -1,4 +1,5 @@
 import { environments } from '../../lib/environments';
+import foundCases from '../fuzz/found-cases.json';
 import { holdRequests } from '../support/hold-requests';
 import { localEnvironment } from '../support/local-environment';
 
@@ -14,4 +15,11 @@ it(`${requests} generated requests: no 5xx, no 200 that is not due, every error 
   expect(findings.reduce((sum, found) => sum + found.requests, 0)).toBeGreaterThanOrEqual(requests);
   for (const { statuses } of findings)
     expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['200', '400', '401', '403', '404']));
+}, 180_000);
+
+it('every case that was found before is held', async () => {
+  const local = await localEnvironment();
+  for (const found of foundCases) {
+    for (const environment of busy) await holdRequests(local, environment, { requests: 1, ...found });
+  }
 }, 180_000);

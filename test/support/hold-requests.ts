@@ -19,6 +19,8 @@ export interface Run {
   readonly requests: number;
   /** @default - a new one */
   readonly seed?: number;
+  /** With a seed: the one case that fast-check found under this path. */
+  readonly path?: string;
   /** Called after each batch. */
   readonly onProgress?: (requests: number) => void;
 }
@@ -34,12 +36,12 @@ export interface Findings {
  * Sends generated requests to a local environment and holds each answer: no 5xx, a 200 exactly where it is due, and
  * every body in the documented shape.
  *
- * @throws Error of fast-check with the seed and the smallest failing requests.
+ * @throws RequestsFailed with the case that failed
  */
 export async function holdRequests(
   local: LocalEnvironment,
   environment: { readonly name: string; readonly tokenIssuer: string },
-  { requests, seed = Date.now(), onProgress }: Run,
+  { requests, seed = Date.now() % 2 ** 31, path, onProgress }: Run,
 ): Promise<Findings> {
   const baseUrl = local.outputs(environment.name).ApiBaseUrl ?? '';
   const tokens = await openTokenMaker(local, environment.name, environment.tokenIssuer);
@@ -71,8 +73,34 @@ export async function holdRequests(
     sent += generated.length;
     onProgress?.(sent);
   });
-  await fc.assert(property, { seed, numRuns: Math.ceil(requests / width), endOnFailure: true });
+  const details = await fc.check(property, {
+    seed,
+    numRuns: Math.ceil(requests / width),
+    endOnFailure: true,
+    ...(path !== undefined && { path }),
+  });
+  if (details.failed)
+    throw new RequestsFailed(
+      { seed, path: details.counterexamplePath ?? '' },
+      fc.defaultReportMessage(details) ?? '',
+    );
   return { seed, requests: sent, statuses };
+}
+
+/** Where fast-check finds a failing batch again. */
+export interface FoundCase {
+  readonly seed: number;
+  readonly path: string;
+}
+
+export class RequestsFailed extends Error {
+  override readonly name = 'RequestsFailed';
+  constructor(
+    readonly found: FoundCase,
+    message: string,
+  ) {
+    super(message);
+  }
 }
 
 /** A throttled request was not looked at: it is sent again. */

@@ -1,0 +1,62 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command, InvalidArgumentError } from 'commander';
+import { environments } from '../../lib/environments';
+import { type FoundCase, holdRequests, RequestsFailed } from '../support/hold-requests';
+import { startTemporaryEnvironments } from '../support/temporary-environments';
+
+// What later versions of the SDK will ask of Node.js is no news here.
+process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
+
+const foundCasesFile = join(__dirname, 'found-cases.json');
+
+const wholeNumber = (text: string): number => {
+  const number = Number(text);
+  if (!Number.isSafeInteger(number)) throw new InvalidArgumentError(`'${text}' is no whole number.`);
+  return number;
+};
+
+const { runs, seed, environment } = new Command('npm run fuzz --')
+  .description('Sends generated requests to a local environment and holds every answer against the contract.')
+  .option('--runs <number>', 'requests to send', wholeNumber, 20_000)
+  .option('--seed <number>', 'begin where another run did', wholeNumber, Date.now() % 2 ** 31)
+  .option('--environment <name>', `one of ${environments.map(({ name }) => name).join(', ')}`, 'eu')
+  .parse()
+  .opts<{ runs: number; seed: number; environment: string }>();
+
+async function run(): Promise<number> {
+  const row = environments.find(({ name }) => name === environment);
+  if (!row) {
+    console.error(`There is no environment '${environment}'.`);
+    return 2;
+  }
+  console.error(
+    `Seed ${seed}: ${runs} requests to ${environment}. Repeat with: npm run fuzz -- --seed ${seed} --runs ${runs}`,
+  );
+  const { local, stop } = await startTemporaryEnvironments([environment]);
+  try {
+    const findings = await holdRequests(local, row, {
+      requests: runs,
+      seed,
+      onProgress: (sent) => sent % 1_000 === 0 && console.error(`${sent} of ${runs} requests held`),
+    });
+    console.log(JSON.stringify(findings));
+    return 0;
+  } catch (error) {
+    if (!(error instanceof RequestsFailed)) throw error;
+    keep(error.found);
+    console.error(`${error.message}\nThe case is kept in ${foundCasesFile}: npm test holds it from now on.`);
+    return 1;
+  } finally {
+    await stop();
+  }
+}
+
+function keep(found: FoundCase): void {
+  const cases = JSON.parse(readFileSync(foundCasesFile, 'utf8')) as FoundCase[];
+  writeFileSync(foundCasesFile, `${JSON.stringify([...cases, found], null, 2)}\n`);
+}
+
+void run().then((exitCode) => {
+  process.exitCode = exitCode;
+});
