@@ -2,6 +2,9 @@ import { resolve } from 'node:path';
 import { runLocalCommand } from '../lib/local/command';
 import { createTerminal } from '../lib/operations/terminal';
 
+// With `npm start | tee file`, Ctrl-C ends tee as well: what nobody reads must not keep the rest from ending in order.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+
 void runLocalCommand(process.argv.slice(2), {
   terminal: createTerminal(process.stdout, process.stderr),
   projectRoot: resolve(__dirname, '..'),

@@ -72,8 +72,10 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-it('Ctrl-C while it starts ends it and leaves no lock', async () => {
+it('Ctrl-C while it starts ends it and leaves no lock, though nobody reads any more what it says', async () => {
   const command = start('--port', 'eu=0');
+  command.process.stdout?.destroy();
+  command.process.stderr?.destroy();
   await until(() => existsSync(join(directory, 'lock')));
   await sleep(500);
   const processes = command.processes();
