@@ -9,7 +9,7 @@ let template: StackTemplate | undefined;
 export async function deploy(): Promise<LocalCloud> {
   template ??= synthesizeStacks([environmentLike(name)])[name];
   if (!template) throw new Error(`No template of ${name}`);
-  return LocalCloud.start(template.environment.stackId, structuredClone(template.json));
+  return LocalCloud.start(template.environment.stackId, template.json);
 }
 
 /** Runs `wallet move-origin`, with questions about the progress so often that no test waits. */

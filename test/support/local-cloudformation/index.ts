@@ -28,7 +28,6 @@ export type Fate = 'serve' | 'throttle' | 'lose-request' | 'lose-answer' | 'end-
  * update under way takes some steps.
  */
 export class LocalCloud {
-  readonly account = new Account();
   readonly stack: Stack;
   readonly calls: Call[] = [];
   /** Decides what becomes of a call. */
@@ -40,13 +39,21 @@ export class LocalCloud {
   private directory = '';
   private readonly server = createServer((request, response) => void this.answer(request, response));
 
-  private constructor(stackName: string, template: Json) {
+  private constructor(
+    stackName: string,
+    template: Json,
+    readonly account: Account,
+  ) {
     this.stack = new Stack(stackName, new Template(template), this.account);
   }
 
-  /** Deploys the template, with its default parameters, and writes an outputs file with the endpoints beside it. */
-  static async start(stackName: string, template: Json): Promise<LocalCloud> {
-    const cloud = new LocalCloud(stackName, template);
+  /**
+   * Deploys the template, with its default parameters, and writes an outputs file with the endpoints beside it.
+   *
+   * @param account with what is in it already. @default - an empty one
+   */
+  static async start(stackName: string, template: Json, account = new Account()): Promise<LocalCloud> {
+    const cloud = new LocalCloud(stackName, template, account);
     await new Promise<void>((done) => cloud.server.listen(0, '127.0.0.1', done));
     const url = `http://127.0.0.1:${(cloud.server.address() as AddressInfo).port}`;
     const services = ['cloudformation', 'cloudwatch', 'ec2', 'lambda', 'sqs'];

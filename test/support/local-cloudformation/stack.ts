@@ -85,6 +85,16 @@ export class Stack {
     this.tick();
   }
 
+  /** Deletes the stack, and what does not outlive it. */
+  delete(): void {
+    for (const { logicalId, type, retained } of this.template.resources(this.parameters).toReversed()) {
+      const resource = this.resources.get(logicalId);
+      if (resource && !retained) finish(resourceType(type).delete(this.account, resource.physicalId));
+      this.resources.delete(logicalId);
+    }
+    this.record('DELETE_COMPLETE');
+  }
+
   /** The output as it is now. */
   output(name: string): string {
     return String(this.resolved(this.template.outputs[name]?.Value));
@@ -122,9 +132,14 @@ export class Stack {
   private createAtOnce(wanted: WantedResource): void {
     const { logicalId, type } = wanted;
     const properties = this.resolved(wanted.properties);
-    const making = resourceType(type).create(this.account, properties, `${this.name}-${logicalId}`);
-    let step = making.next();
-    while (!step.done) step = making.next();
-    this.resources.set(logicalId, { logicalId, type, properties, ...step.value, status: 'CREATE_COMPLETE' });
+    const made = finish(resourceType(type).create(this.account, properties, `${this.name}-${logicalId}`));
+    this.resources.set(logicalId, { logicalId, type, properties, ...made, status: 'CREATE_COMPLETE' });
   }
+}
+
+/** Lets all the time pass that something takes. */
+function finish<Result>(work: Generator<undefined, Result>): Result {
+  let step = work.next();
+  while (!step.done) step = work.next();
+  return step.value;
 }

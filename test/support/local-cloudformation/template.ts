@@ -8,6 +8,8 @@ export interface WantedResource {
   readonly properties: Json;
   /** Logical ids of what must exist first. */
   readonly after: readonly string[];
+  /** Whether it outlives its stack. */
+  readonly retained: boolean;
 }
 
 export type Parameters = Readonly<Record<string, string>>;
@@ -40,7 +42,8 @@ export class Template {
       const properties = this.decide(resource.Properties ?? {}, parameters);
       const dependsOn = [resource.DependsOn ?? []].flat();
       const after = [...new Set([...dependsOn, ...referencesIn(properties)])];
-      wanted.set(logicalId, { logicalId, type: resource.Type, properties, after });
+      const retained = resource.DeletionPolicy === 'Retain';
+      wanted.set(logicalId, { logicalId, type: resource.Type, properties, after, retained });
     }
     return inOrder(wanted);
   }

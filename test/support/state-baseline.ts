@@ -1,0 +1,174 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { createApp } from '../../lib/app';
+import type { Environment } from '../../lib/environment';
+
+// biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this
+type Json = any;
+
+/** By stack, then by logical id. */
+export type Baseline = Readonly<Record<string, Readonly<Record<string, HeldState>>>>;
+
+interface HeldState {
+  readonly type: string;
+  /** Properties that cannot change without replacement, as they are. One that is not listed is left out of the template. */
+  readonly fixed: Json;
+}
+
+interface StatefulType {
+  /** Properties whose change makes CloudFormation replace the resource, or refuse the update. */
+  readonly fixed: readonly string[];
+  /** What a replacement would cost, and what to do instead. */
+  readonly remedy: string;
+}
+
+/**
+ * What holds state that nobody can make again.
+ *
+ * Source of the properties: "Update requires: Replacement" on each type's page at
+ * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/, and `createOnlyProperties` and
+ * `conditionalCreateOnlyProperties` of its resource schema.
+ */
+export const statefulTypes: Readonly<Record<string, StatefulType>> = {
+  'AWS::EC2::EIP': {
+    // Some of these only reassociate the address; none has a reason to change.
+    fixed: [
+      'Address',
+      'Domain',
+      'InstanceId',
+      'IpamPoolId',
+      'NetworkBorderGroup',
+      'PublicIpv4Pool',
+      'TransferAddress',
+    ],
+    remedy:
+      'Webhooks would come from another address than receivers allow. Undo the change. To use another address on purpose: "Keeping the address" in docs/runbook.md.',
+  },
+  'AWS::RDS::DBCluster': {
+    fixed: [
+      'AvailabilityZones',
+      'ClusterScalabilityType',
+      'DBClusterIdentifier',
+      'DBSubnetGroupName',
+      'DBSystemId',
+      'DatabaseName',
+      'Engine',
+      'EngineMode',
+      'GlobalClusterIdentifier',
+      'KmsKeyId',
+      'MasterUsername',
+      'PubliclyAccessible',
+      'RestoreToTime',
+      'RestoreType',
+      'SnapshotIdentifier',
+      'SourceDBClusterIdentifier',
+      'SourceDbClusterResourceId',
+      'SourceRegion',
+      'StorageEncrypted',
+      'UseLatestRestorableTime',
+    ],
+    remedy:
+      'The new cluster would be empty. Undo the change; what must change is done by a snapshot that is restored beside the old cluster, with the service stopped.',
+  },
+  'AWS::RDS::GlobalCluster': {
+    fixed: ['Engine', 'GlobalClusterIdentifier', 'SourceDBClusterIdentifier', 'StorageEncrypted'],
+    remedy: 'The replica in the other region would be lost. Undo the change.',
+  },
+  'AWS::KMS::Key': {
+    // https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-kms-key.html
+    fixed: ['KeySpec', 'KeyUsage', 'MultiRegion', 'Origin'],
+    remedy:
+      'What the key encrypted, signed or derived would be lost with it. Undo the change; to rotate a signing key, add a label beside the old one, and take the old key out of the baseline when its last token has expired.',
+  },
+  'AWS::SQS::Queue': {
+    fixed: ['FifoQueue', 'QueueName'],
+    remedy: 'Messages that wait would stay in the old queue, where nobody reads them. Undo the change.',
+  },
+  'AWS::SecretsManager::Secret': {
+    fixed: ['Name'],
+    remedy: 'The new secret would hold another password than the database. Undo the change.',
+  },
+};
+
+/** Templates of the app's stacks, by stack. */
+export function synthesizeTemplates(environments?: readonly Environment[]): Readonly<Record<string, Json>> {
+  const outdir = mkdtempSync(join(tmpdir(), 'wallet-test-'));
+  try {
+    const app = createApp({ outdir, ...(environments && { environments }), validateTemplates: false });
+    return Object.fromEntries(
+      app
+        .synth()
+        .stacks.map((stack) => [stack.stackName, JSON.parse(readFileSync(stack.templateFullPath, 'utf8'))]),
+    );
+  } finally {
+    rmSync(outdir, { recursive: true });
+  }
+}
+
+/** What a template's stack holds. A resource that goes with its stack, such as a role's password, is no such state. */
+export function stateOf(template: Json): Readonly<Record<string, HeldState>> {
+  return Object.fromEntries(
+    Object.entries<Json>(template.Resources)
+      .filter(([, { Type, DeletionPolicy }]) => statefulTypes[Type] && DeletionPolicy !== 'Delete')
+      .map(([logicalId, { Type, Properties = {} }]) => [
+        logicalId,
+        { type: Type, fixed: fixedOf(Type, Properties) },
+      ]),
+  );
+}
+
+/** What deploying the template over the baseline would lose, one sentence or more for each; empty when nothing. */
+export function lossesOf(baseline: Baseline[string], template: Json): string[] {
+  const losses = Object.entries(baseline).flatMap(([logicalId, { type, fixed }]) => {
+    const now = template.Resources[logicalId];
+    const { remedy = '' } = statefulTypes[type] ?? {};
+    const loss = (what: string) => `${logicalId} (${type}) ${what}. ${remedy}`;
+    if (now === undefined) return [loss('is gone, or has another logical id')];
+    if (now.Type !== type) return [loss(`is of type ${now.Type} now`)];
+    const changed = changesBetween(fixed, fixedOf(type, now.Properties ?? {})).map((change) =>
+      loss(`would be replaced: ${change}`),
+    );
+    const dropped = ['DeletionPolicy', 'UpdateReplacePolicy'].filter((policy) => now[policy] === 'Delete');
+    return [...changed, ...dropped.map((policy) => loss(`is no longer kept: ${policy} is Delete`))];
+  });
+  const unknown = Object.keys(stateOf(template)).filter((logicalId) => !baseline[logicalId]);
+  const added = unknown.map(
+    (logicalId) =>
+      `${logicalId} (${template.Resources[logicalId].Type}) is new. Hold it too: npx tsx ${addCommand}`,
+  );
+  return [...losses, ...added];
+}
+
+const addCommand = 'test/support/state-baseline.ts';
+const baselineFile = join(__dirname, '..', 'constructs', 'state-baseline.json');
+
+export const readBaseline = (): Baseline => JSON.parse(readFileSync(baselineFile, 'utf8'));
+
+function fixedOf(type: string, properties: Json): Json {
+  const names = (statefulTypes[type]?.fixed ?? []).filter((name) => properties[name] !== undefined);
+  return Object.fromEntries(names.map((name) => [name, properties[name]]));
+}
+
+function changesBetween(before: Json, after: Json): string[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
+  return names
+    .filter((name) => !isDeepStrictEqual(before[name], after[name]))
+    .map((name) => `${name} was ${text(before[name])} and is ${text(after[name])}`);
+}
+
+const text = (value: unknown) => (value === undefined ? 'left out' : JSON.stringify(value));
+
+/** Adds to the baseline what is new. What it has is never changed: that is done by hand, or not at all. */
+function addNewState(): void {
+  const baseline = readBaseline();
+  const stacks = Object.entries(synthesizeTemplates()).map(([stack, template]) => [
+    stack,
+    { ...stateOf(template), ...baseline[stack] },
+  ]);
+  const merged = { ...baseline, ...Object.fromEntries(stacks) };
+  writeFileSync(baselineFile, `${JSON.stringify(merged, undefined, 2)}\n`);
+}
+
+if (require.main === module) addNewState();
