@@ -1,14 +1,19 @@
 import { Command, CommanderError } from 'commander';
 import { register as registerAudit } from './audit';
+import { register as registerDeliveries } from './deliveries';
 import { register as registerEnvironments } from './environments';
 import { CommandFailed } from './failure';
 import { register as registerMoveOrigin } from './move-origin';
 import { register as registerOriginStatus } from './origin-status';
 import { register as registerOrigins } from './origins';
+import { register as registerReceive } from './receive';
+import { register as registerRedeliver } from './redeliver';
 import { register as registerSeed } from './seed';
+import { register as registerSendEvent } from './send-event';
 import type { Terminal } from './terminal';
 import { register as registerToken } from './token';
 import { register as registerUserAction } from './user-action';
+import { register as registerWebhook } from './webhook';
 
 /** In the order of the help. Each adds its command to the program. */
 const commands = [
@@ -17,6 +22,11 @@ const commands = [
   registerToken,
   registerUserAction,
   registerAudit,
+  registerWebhook,
+  registerReceive,
+  registerSendEvent,
+  registerDeliveries,
+  registerRedeliver,
   registerOrigins,
   registerOriginStatus,
   registerMoveOrigin,
@@ -30,6 +40,11 @@ A first deletion, on this machine:
   ACTION=$(npm run -s wallet -- user-action --caller us-… --method DELETE --path /auth/user-groups/ug-…)
   curl -i -X DELETE http://127.0.0.1:8001/auth/user-groups/ug-… \\
     -H "Authorization: Bearer $TOKEN" -H "X-SVC-USERACTION: $ACTION"
+
+A first webhook, on this machine:
+  npm run -s wallet -- receive                      in another terminal: prints what arrives
+  npm run -s wallet -- webhook add --organization or-… --url http://127.0.0.1:8010/
+  npm run -s wallet -- send-event --organization or-… --kind wallet.created --data '{"walletId":"wa-1"}'
 
 On a deployed environment:
   npx cdk deploy WalletUae --outputs-file outputs.json

@@ -2,10 +2,20 @@ import { callAws } from './aws';
 import { CommandFailed } from './failure';
 import type { Target } from './target';
 
+/** The operations function would not do what it was asked; `code` says why. */
+export class OperationRefused extends CommandFailed {
+  constructor(
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
 /**
  * Has the region's operations function (`lambda/run-operation`) do something. Needs `lambda:InvokeFunction` on it.
  *
- * @throws CommandFailed with the function's own message when it refuses.
+ * @throws OperationRefused with the function's own message; CommandFailed when it does not answer.
  */
 export async function runOperation(
   target: Target,
@@ -44,14 +54,15 @@ function readAnswer(payload: string, functionError: string | undefined, operatio
     );
   }
   if (answer?.ok === true && answer.result) return answer.result;
-  if (answer?.ok === false && answer.error) throw new CommandFailed(answer.error.message);
+  if (answer?.ok === false && answer.error)
+    throw new OperationRefused(answer.error.code, answer.error.message);
   throw otherVersion('that is not an answer');
 }
 
 interface Answer {
   readonly ok?: boolean;
   readonly result?: Readonly<Record<string, unknown>>;
-  readonly error?: { readonly message: string };
+  readonly error?: { readonly code: string; readonly message: string };
   readonly errorMessage?: string;
 }
 

@@ -22,6 +22,13 @@ export const withOutputs = (command: Command) =>
 export const withEnvironment = (command: Command) =>
   withOutputs(command.option('--environment <name>', 'the environment to work on', 'eu'));
 
+export const allowProduction = () =>
+  new Option('--allow-production', 'write to a deployed environment that has an SLA');
+
+/** The options that lead another command to the same environment, to be pasted into a shell. */
+export const sameEnvironment = ({ environment, outputs }: CommonOptions): string =>
+  `--environment ${environment} --outputs '${outputs}'`;
+
 /** `--expires-in`, a time such as `90s`, `15m` or `1h`, read into seconds; a bare number is seconds. */
 export function expiresIn(text: { readonly usual: string; readonly atMost: string }): Option {
   return new Option('--expires-in <time>', `until it expires, at most ${text.atMost}`)

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
-import { CommandFailed } from './failure';
 import { readTexts, runOperation } from './operations-function';
-import { type CommonOptions, id, withEnvironment } from './options';
+import { allowProduction, type CommonOptions, id, sameEnvironment, withEnvironment } from './options';
+import { requireProductionAllowed } from './production';
 import { openTarget, type Target } from './target';
 import type { Terminal } from './terminal';
 
@@ -38,19 +38,14 @@ export function register(program: Command, terminal: Terminal): void {
     )
     .option('--organization <id>', 'add a user group to this organization, which "seed" made', id('or'))
     .option('--name <name>', "the user group's name; a new one when left out", groupName)
-    .option('--allow-production', 'write to a deployed environment that has an SLA')
+    .addOption(allowProduction())
     .addHelpText('after', help)
     .action((options: SeedOptions) => seed(options, terminal));
 }
 
 async function seed(options: SeedOptions, terminal: Terminal): Promise<void> {
   const target = await openTarget(options);
-  if (!target.local && target.environment.serviceLevelAgreement && !options.allowProduction) {
-    throw new CommandFailed(
-      `Environment ${options.environment} is in production: what "seed" makes stays there.`,
-      'Add --allow-production if that is what you want.',
-    );
-  }
+  requireProductionAllowed(target, options, 'what "seed" makes stays there');
   const {
     organization: organizationId,
     name: userGroupName = `Approvers ${randomBytes(3).toString('hex')}`,
@@ -76,7 +71,7 @@ function nextSteps(
   made: { callerId: string; userGroupId: string },
 ): string {
   const path = `/auth/user-groups/${made.userGroupId}`;
-  const common = `--environment ${options.environment} --outputs '${options.outputs}' --caller ${made.callerId}`;
+  const common = `${sameEnvironment(options)} --caller ${made.callerId}`;
   return `
 Delete the group:
   TOKEN=$(npm run -s wallet -- token ${common})

@@ -1,0 +1,22 @@
+/** Ctrl-C, or the signal by which others end a process. */
+const signals = ['SIGINT', 'SIGTERM'] as const;
+
+export interface Interruption {
+  readonly signal: AbortSignal;
+  /** Leaves Ctrl-C to Node.js again. */
+  forget(): void;
+}
+
+/** Lets a command end in order at Ctrl-C. The second Ctrl-C ends the process at once, as usual. */
+export function awaitInterruption(): Interruption {
+  const controller = new AbortController();
+  const forget = () => {
+    for (const name of signals) process.off(name, interrupt);
+  };
+  const interrupt = () => {
+    forget();
+    controller.abort();
+  };
+  for (const name of signals) process.on(name, interrupt);
+  return { signal: controller.signal, forget };
+}

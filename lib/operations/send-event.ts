@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto';
+import { type Command, InvalidArgumentError } from 'commander';
+import { callAws } from './aws';
+import { UsedWrongly } from './failure';
+import { allowProduction, type CommonOptions, id, sameEnvironment, withEnvironment } from './options';
+import { requireProductionAllowed } from './production';
+import { openTarget } from './target';
+import type { Terminal } from './terminal';
+import { eventKind } from './webhook/event-kind';
+
+interface SendEventOptions extends CommonOptions {
+  readonly organization: string;
+  readonly kind: string;
+  /** JSON, as it was typed. */
+  readonly data: string;
+  readonly id?: string;
+  readonly allowProduction?: boolean;
+}
+
+const help = `
+Each enabled webhook of the organization that wants the kind gets the event. With --id, an event that was sent before
+is sent again: its deliveries have the same webhook-id as then.
+
+Needs sqs:SendMessage on the queue in WebhookEventsQueueUrl.
+
+Examples:
+  wallet send-event --organization or-… --kind wallet.created --data '{"walletId":"wa-1"}'
+  EVENT=$(npm run -s wallet -- send-event --organization or-… --kind wallet.created --data '{}')
+  wallet send-event --environment uae --organization or-… --kind a.b --data '[1]' --json     {"eventId":"…"}`;
+
+export function register(program: Command, terminal: Terminal): void {
+  withEnvironment(program.command('send-event'))
+    .summary("send an event to an organization's webhooks")
+    .description(
+      "Puts an event on the environment's queue, from where it goes to webhooks, and prints its id.",
+    )
+    .requiredOption('--organization <id>', 'the organization in which it happened', id('or'))
+    .requiredOption('--kind <kind>', 'its kind, such as wallet.created', eventKind)
+    .option('--data <json>', 'what is told of it', json, '{}')
+    .option('--id <id>', 'its id; a new one when left out', eventId)
+    .addOption(allowProduction())
+    .addHelpText('after', help)
+    .action((options: SendEventOptions) => sendEvent(options, terminal));
+}
+
+async function sendEvent(options: SendEventOptions, terminal: Terminal): Promise<void> {
+  const target = await openTarget(options);
+  requireProductionAllowed(target, options, 'receivers take the event for a real one');
+  const { id: eventId = `evt_${randomUUID().replaceAll('-', '')}`, organization } = options;
+  const body = writeEvent(eventId, options);
+
+  const { SendMessageCommand, SQSClient } = await import('@aws-sdk/client-sqs');
+  const client = new SQSClient(target.clientSettings('sqs'));
+  const message = new SendMessageCommand({
+    QueueUrl: target.output('WebhookEventsQueueUrl'),
+    MessageBody: body,
+    MessageGroupId: organization,
+  });
+  // The SDK may send it again when an answer is lost: an event that comes twice makes the same deliveries.
+  await callAws(target, 'sqs:SendMessage', (call) => client.send(message, call));
+  terminal.result(options.json ? JSON.stringify({ eventId }) : eventId);
+  terminal.note(
+    `See its way: npm run -s wallet -- deliveries ${sameEnvironment(options)} --event ${eventId}`,
+  );
+}
+
+/** The data stays as it was typed: written anew, a number beyond 2^53 would change its value. */
+function writeEvent(eventId: string, { organization, kind, data }: SendEventOptions): string {
+  const head = { id: eventId, organizationId: organization, kind, date: new Date().toISOString() };
+  const text = `${JSON.stringify(head).slice(0, -1)},"data":${data}}`;
+  const size = Buffer.byteLength(text);
+  if (size <= maxEventBytes) return text;
+  throw new UsedWrongly(
+    `The event has ${size} bytes; at most ${maxEventBytes} are allowed.`,
+    'Give less with --data.',
+  );
+}
+
+/** As `fan-out-event` has it. */
+const maxEventBytes = 64 * 1024;
+
+function json(text: string): string {
+  try {
+    JSON.parse(text);
+    return text.trim();
+  } catch (error) {
+    throw new InvalidArgumentError(`Give JSON, such as '{"walletId":"wa-1"}': ${(error as Error).message}.`);
+  }
+}
+
+/** Reads the id of an event. */
+export function eventId(text: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(text)) return text;
+  throw new InvalidArgumentError(
+    'Give 1 to 64 letters, digits, hyphens or underscores, the first a letter or digit.',
+  );
+}

@@ -1,0 +1,25 @@
+import type { Command } from 'commander';
+import type { Terminal } from './terminal';
+import { register as registerAdd } from './webhook/add';
+import { register as registerDisable } from './webhook/disable';
+import { register as registerEnable } from './webhook/enable';
+import { register as registerList } from './webhook/list';
+import { register as registerRotate } from './webhook/rotate';
+import { register as registerSecret } from './webhook/secret';
+
+const commands = [registerAdd, registerList, registerSecret, registerRotate, registerDisable, registerEnable];
+
+const help = `
+Examples:
+  wallet webhook add --organization or-… --url https://hooks.customer.com/wallet
+  wallet webhook list --organization or-…
+  wallet webhook rotate --webhook wh-…`;
+
+export function register(program: Command, terminal: Terminal): void {
+  const group = program
+    .command('webhook')
+    .summary('add, list, rotate, disable and enable webhooks')
+    .description('Manages the webhooks of organizations: where events go, and the secrets that sign them.')
+    .addHelpText('after', help);
+  for (const registerCommand of commands) registerCommand(group, terminal);
+}

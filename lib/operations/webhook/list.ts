@@ -1,0 +1,38 @@
+import type { Command } from 'commander';
+import { type CommonOptions, id, withEnvironment } from '../options';
+import { openTarget } from '../target';
+import { type Terminal, table } from '../terminal';
+import { listWebhooks } from './webhook';
+
+interface ListOptions extends CommonOptions {
+  readonly organization: string;
+}
+
+const help = `
+Examples:
+  wallet webhook list --organization or-…
+  wallet webhook list --environment uae --organization or-… --json`;
+
+export function register(group: Command, terminal: Terminal): void {
+  withEnvironment(group.command('list'))
+    .summary('list the webhooks of an organization')
+    .description('Lists the webhooks of an organization, the latest first, at most 200.')
+    .requiredOption('--organization <id>', 'the organization', id('or'))
+    .addHelpText('after', help)
+    .action((options: ListOptions) => list(options, terminal));
+}
+
+async function list({ organization, ...options }: ListOptions, terminal: Terminal): Promise<void> {
+  const webhooks = await listWebhooks(await openTarget(options), organization);
+  if (options.json) return terminal.result(JSON.stringify(webhooks));
+  if (webhooks.length === 0) return terminal.note(`${organization} has no webhook.`);
+  const rows = webhooks.map((webhook) => [
+    webhook.webhookId,
+    webhook.enabled ? 'enabled' : `disabled: ${webhook.disabledReason}`,
+    webhook.kinds?.join(',') ?? 'all',
+    String(webhook.secretVersion),
+    webhook.createdAt,
+    webhook.url,
+  ]);
+  terminal.result(table([['WEBHOOK', 'STATE', 'KINDS', 'SECRET', 'ADDED', 'URL'], ...rows], terminal.bold));
+}

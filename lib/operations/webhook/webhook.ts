@@ -1,0 +1,31 @@
+import { runOperation } from '../operations-function';
+import { id } from '../options';
+import type { Target } from '../target';
+
+/** A webhook as the operations function tells of it. Times are ISO 8601, UTC. */
+export interface Webhook {
+  readonly webhookId: string;
+  readonly organizationId: string;
+  readonly url: string;
+  /** Null is all of them. */
+  readonly kinds: readonly string[] | null;
+  readonly enabled: boolean;
+  readonly disabledReason: string | null;
+  readonly secretVersion: number;
+  readonly rotatedAt: string | null;
+  readonly createdAt: string;
+}
+
+/** `--webhook <id>` of the commands that work on one. */
+export const webhookOption = ['--webhook <id>', 'the webhook', id('wh')] as const;
+
+/** @throws OperationRefused `webhook_not_found` */
+export async function describeWebhook(target: Target, webhookId: string): Promise<Webhook> {
+  return (await runOperation(target, 'describe-webhook', { webhookId })) as unknown as Webhook;
+}
+
+/** The webhooks of an organization, the latest first. */
+export async function listWebhooks(target: Target, organizationId: string): Promise<readonly Webhook[]> {
+  const { webhooks } = await runOperation(target, 'list-webhooks', { organizationId });
+  return webhooks as readonly Webhook[];
+}
