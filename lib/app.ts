@@ -6,6 +6,7 @@ import { environments as table } from './environments';
 import { RegionStack } from './region-stack';
 import { residencyPlugin } from './residency';
 import { addRulePacks } from './rules';
+import { StandbyStack } from './standby-stack';
 
 export interface CreateAppOptions {
   /** Folder of the assembly. @default - what the CDK command line asks for, otherwise a new temporary folder */
@@ -35,7 +36,14 @@ export function createApp(options: CreateAppOptions = {}): App {
     treeMetadata: false,
   });
   for (const environment of environments) {
-    new RegionStack(app, { environment, account: accounts[environment.name] });
+    const account = accounts[environment.name];
+    const serving = new RegionStack(app, { environment, account });
+    if (environment.standby) {
+      // The replica joins a global database that the serving stack makes. Nothing else ties the two.
+      new StandbyStack(app, { environment, standby: environment.standby, account }).addStackDependency(
+        serving,
+      );
+    }
   }
   Validations.of(app).addPlugins(residencyPlugin(environments));
   if (validateTemplates) addRulePacks(app);

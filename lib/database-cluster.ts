@@ -1,15 +1,17 @@
-import { Aws, Duration, Fn, RemovalPolicy, Token } from 'aws-cdk-lib';
-import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import { Duration, RemovalPolicy, Token } from 'aws-cdk-lib';
+import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import type { IGrantable } from 'aws-cdk-lib/aws-iam';
-import { Key } from 'aws-cdk-lib/aws-kms';
-import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import type { Key } from 'aws-cdk-lib/aws-kms';
 import * as rds from 'aws-cdk-lib/aws-rds';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import type { DatabaseRole } from '../lambda/database/environment';
 import { ClosedSecurityGroup } from './closed-security-group';
+import { DatabaseFoundation, databaseEngine, databasePort, databaseSubnets } from './database-foundation';
+import { acknowledgeClients, acknowledgeCluster } from './database-rules';
 import { excludedCharacters } from './database-secrets';
 import type { Environment } from './environment';
+import { instancesOf, joinGlobalDatabase } from './global-database';
 import { withStableLogicalId } from './stable-logical-id';
 
 export const databaseName = 'wallet';
@@ -27,7 +29,7 @@ export class DatabaseCluster extends Construct {
   /** Encrypts the storage, its backups, and the secrets of those who sign in. */
   readonly key: Key;
   readonly masterSecret: ISecret;
-  readonly subnets: ec2.SubnetSelection = { subnetType: ec2.SubnetType.PRIVATE_ISOLATED };
+  readonly subnets = databaseSubnets;
   private readonly cluster: rds.DatabaseCluster;
   private readonly vpc: ec2.IVpc;
 
@@ -35,31 +37,20 @@ export class DatabaseCluster extends Construct {
     super(scope, id);
     const { capacity, pauseAfterMinutes, backupRetentionDays, deletionProtection } = environment.database;
     this.vpc = vpc;
-    this.key = withStableLogicalId(
-      new Key(this, 'Key', {
-        description: `Database of ${environment.name}: storage, backups and secrets`,
-        enableKeyRotation: true,
-        removalPolicy: RemovalPolicy.RETAIN,
-      }),
-      'DatabaseKey',
-    );
-    const clusterIdentifier = uniqueIdentifier(environment);
-    const exportedLogs =
-      environment.databaseAccess === 'direct' ? ['postgresql', 'iam-db-auth-error'] : ['postgresql'];
-    const engine = rds.DatabaseClusterEngine.auroraPostgres({
-      version: rds.AuroraPostgresEngineVersion.VER_17_9,
+    const foundation = new DatabaseFoundation(this, 'Foundation', {
+      environment,
+      vpc,
+      removalPolicy: deletionProtection ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     });
+    this.key = foundation.key;
     this.cluster = new rds.DatabaseCluster(this, 'Cluster', {
-      clusterIdentifier,
-      engine,
+      clusterIdentifier: foundation.clusterIdentifier,
+      engine: databaseEngine,
+      port: databasePort,
       vpc,
       vpcSubnets: this.subnets,
-      securityGroups: [
-        new ClosedSecurityGroup(this, 'SecurityGroup', {
-          vpc,
-          description: 'Database: admits its clients, reaches nothing',
-        }),
-      ],
+      subnetGroup: foundation.subnetGroup,
+      securityGroups: [foundation.securityGroup],
       defaultDatabaseName: databaseName,
       credentials: rds.Credentials.fromGeneratedSecret('wallet_owner', {
         encryptionKey: this.key,
@@ -73,25 +64,25 @@ export class DatabaseCluster extends Construct {
       ...instances(environment, vpc, this.key),
       storageEncryptionKey: this.key,
       ...insights(environment, this.key),
-      parameterGroup: new rds.ParameterGroup(this, 'Parameters', {
-        engine,
-        description: 'TLS for every connection',
-        parameters: { 'rds.force_ssl': '1' },
-      }),
+      parameterGroup: foundation.parameterGroup,
       enableDataApi: environment.databaseAccess === 'data-api',
       iamAuthentication: environment.databaseAccess === 'direct',
       backup: { retention: Duration.days(backupRetentionDays) },
       deletionProtection,
       removalPolicy: deletionProtection ? RemovalPolicy.RETAIN : RemovalPolicy.SNAPSHOT,
-      cloudwatchLogsExports: exportedLogs,
+      cloudwatchLogsExports: foundation.exportedLogs,
     });
     withStableLogicalId(this.cluster, 'DatabaseCluster');
+    for (const instance of instancesOf(this.cluster))
+      withStableLogicalId(instance, `Database${instance.node.id}`);
+    this.cluster.node.defaultChild?.node.addDependency(...foundation.logGroups);
     this.masterSecret = withStableLogicalId(
       this.cluster.node.findChild('Secret') as ISecret,
       'DatabaseMasterSecret',
     );
     this.masterSecret.applyRemovalPolicy(deletionProtection ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY);
-    this.createLogGroups(clusterIdentifier, exportedLogs, environment);
+    joinGlobalDatabase(this.cluster, environment);
+    acknowledgeCluster(this.cluster, environment);
     this.arn = this.cluster.clusterArn;
     this.host = this.cluster.clusterEndpoint.hostname;
     this.port = Token.asString(this.cluster.clusterEndpoint.port);
@@ -104,6 +95,7 @@ export class DatabaseCluster extends Construct {
       description: 'Functions that connect to the database',
     });
     this.cluster.connections.allowDefaultPortFrom(clients, 'PostgreSQL');
+    acknowledgeClients(this.cluster);
     return clients;
   }
 
@@ -111,31 +103,6 @@ export class DatabaseCluster extends Construct {
   grantConnect(grantee: IGrantable, role: DatabaseRole): void {
     this.cluster.grantConnect(grantee, role);
   }
-
-  /** RDS would make the log groups itself, and keep their lines for ever. */
-  private createLogGroups(
-    clusterIdentifier: string,
-    exportedLogs: readonly string[],
-    environment: Environment,
-  ) {
-    for (const name of exportedLogs) {
-      const logGroup = new LogGroup(this, `Log-${name}`, {
-        logGroupName: `/aws/rds/cluster/${clusterIdentifier}/${name}`,
-        retention: environment.logRetentionDays,
-        removalPolicy: RemovalPolicy.DESTROY,
-      });
-      this.cluster.node.defaultChild?.node.addDependency(logGroup);
-    }
-  }
-}
-
-/**
- * Known before the cluster is made, because its log groups are named after it; told apart by the stack's own id,
- * so that a stack that is made anew does not collide with what its predecessor left behind.
- */
-function uniqueIdentifier(environment: Environment): string {
-  const stackUuid = Fn.select(2, Fn.split('/', Aws.STACK_ID));
-  return `wallet-${environment.name}-${Fn.select(0, Fn.split('-', stackUuid))}`;
 }
 
 /**

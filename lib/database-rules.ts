@@ -6,7 +6,6 @@ import { acknowledge, nistAndPci } from './rules';
 
 /** Accepts what the rule packs find on a cluster, its instances and its owner's secret, and is right as it is. */
 export function acknowledgeCluster(cluster: DatabaseCluster, environment: Environment): void {
-  const { backupRetentionDays, deletionProtection } = environment.database;
   if (environment.databaseAccess === 'data-api') {
     acknowledge(
       cluster,
@@ -14,7 +13,7 @@ export function acknowledgeCluster(cluster: DatabaseCluster, environment: Enviro
       'Nobody connects to it: it is reached over the RDS Data API, which signs in with secrets, and no security group is admitted. With IAM authentication there would be one more way to sign in, for nobody.',
     );
   }
-  if (!deletionProtection) {
+  if (!environment.database.deletionProtection) {
     acknowledge(
       cluster,
       ['AwsSolutions-RDS10', 'NIST.800.53.R5-RDSInstanceDeletionProtectionEnabled'],
@@ -22,20 +21,25 @@ export function acknowledgeCluster(cluster: DatabaseCluster, environment: Enviro
     );
   }
   for (const instance of cluster.node.children.filter(({ node }) => /^(Writer|Reader)/.test(node.id))) {
-    acknowledge(
-      instance,
-      ['NIST.800.53.R5-RDSEnhancedMonitoringEnabled'],
-      'The instance is serverless: capacity, connections, storage and lag are in CloudWatch every minute. Enhanced monitoring would write into a log group that all databases of the account share, beyond the retention and the key that hold for the logs of this stack.',
-    );
-    acknowledge(
-      instance,
-      ['NIST.800.53.R5-RDSInBackupPlan'],
-      `The cluster is backed up continuously and can be restored to any second of the last ${backupRetentionDays} days. A plan of AWS Backup would keep the same data in the same region a second time; another region is not permitted for it.`,
-    );
+    acknowledgeInstance(instance, environment);
   }
   acknowledgeUnrotated(
     cluster.node.findChild('Secret'),
     'It is 30 random characters that only the schema migration may read, during a deployment.',
+  );
+}
+
+/** Accepts what the rule packs find on an instance of a cluster. */
+export function acknowledgeInstance(instance: IConstruct, { database }: Environment): void {
+  acknowledge(
+    instance,
+    ['NIST.800.53.R5-RDSEnhancedMonitoringEnabled'],
+    'The instance is serverless: capacity, connections, storage and lag are in CloudWatch every minute. Enhanced monitoring would write into a log group that all databases of the account share, beyond the retention and the key that hold for the logs of this stack.',
+  );
+  acknowledge(
+    instance,
+    ['NIST.800.53.R5-RDSInBackupPlan'],
+    `The cluster is backed up continuously and can be restored to any second of the last ${database.backupRetentionDays} days. A plan of AWS Backup would keep the same data in the same region a second time; another region is not permitted for it.`,
   );
 }
 

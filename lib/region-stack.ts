@@ -1,8 +1,7 @@
-import { CfnOutput, Fn, Stack, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { RegionApi } from './api';
 import { RegionDatabase } from './database';
-import type { Environment } from './environment';
+import { EnvironmentStack, type EnvironmentStackProps } from './environment-stack';
 import { AuthorizeRequest, DeleteUserGroup, RunOperation } from './functions';
 import { Network } from './network';
 import { OperationsKey } from './operations-key';
@@ -10,27 +9,10 @@ import { SchemaMigration } from './schema-migration';
 import { SigningKeys } from './signing-keys';
 import { Webhooks } from './webhooks';
 
-export interface RegionStackProps {
-  readonly environment: Environment;
-  /** The AWS account to deploy to. @default - decided by the deployer's credentials */
-  readonly account?: string | undefined;
-}
-
 /** One environment of the service in one region. Shares nothing with any other stack. */
-export class RegionStack extends Stack {
-  private readonly zones: number;
-
-  constructor(scope: Construct, { environment, account }: RegionStackProps) {
-    super(scope, environment.stackId, {
-      env: { region: environment.region, ...(account && { account }) },
-      description: describe(environment),
-      tags: tags(environment),
-      terminationProtection: environment.serviceLevelAgreement,
-    });
-    this.zones = environment.zones;
-    for (const [name, value] of Object.entries(tags(environment))) {
-      Tags.of(this).add(name, value);
-    }
+export class RegionStack extends EnvironmentStack {
+  constructor(scope: Construct, { environment, account }: EnvironmentStackProps) {
+    super(scope, environment.purpose, { environment, account });
 
     new OperationsKey(this, 'OperationsKey', { environment });
     const { vpc, webhookOrigin } = new Network(this, 'Network', { environment });
@@ -89,28 +71,4 @@ export class RegionStack extends Stack {
     this.output('ServiceLevelAgreement', 'yes or no', environment.serviceLevelAgreement ? 'yes' : 'no');
     this.output('Deprecated', 'true or false', String(environment.deprecation !== undefined));
   }
-
-  /** Zones by number, so that synthesis needs to ask no account for their names. */
-  override get availabilityZones(): string[] {
-    return Array.from({ length: this.zones }, (_, index) => Fn.select(index, Fn.getAzs()));
-  }
-
-  private output(name: string, description: string, value: string): void {
-    new CfnOutput(this, name, { description, value });
-  }
-}
-
-function describe(environment: Environment): string {
-  const terms = environment.serviceLevelAgreement ? 'with' : 'without';
-  const deprecated = environment.deprecation ? ' Deprecated.' : '';
-  return `Wallet infrastructure: ${environment.purpose}, ${terms} a service level agreement.${deprecated}`;
-}
-
-function tags({ name, serviceLevelAgreement, deprecation }: Environment): Record<string, string> {
-  return {
-    service: 'wallet-infrastructure',
-    environment: name,
-    'service-level-agreement': serviceLevelAgreement ? 'yes' : 'no',
-    deprecated: String(deprecation !== undefined),
-  };
 }

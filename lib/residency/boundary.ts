@@ -12,12 +12,12 @@ export interface ResidencyBoundary {
   readonly natGateways: 0 | 1;
 }
 
-/** The boundaries of the stacks that the environments' rows stand for. */
+/** The boundaries of the stacks that the environments' rows stand for, their standbys' among them. */
 export function boundariesOf(environments: readonly Environment[]): readonly ResidencyBoundary[] {
-  return environments.map(({ stackId, region, residencyRegions }) => ({
-    stackId,
-    region,
-    residencyRegions,
-    natGateways: 1,
-  }));
+  return environments.flatMap(({ stackId, region, residencyRegions, standby }) => [
+    { stackId, region, residencyRegions, natGateways: 1 } as const,
+    ...(standby
+      ? [{ stackId: standby.stackId, region: standby.region, residencyRegions, natGateways: 0 } as const]
+      : []),
+  ]);
 }

@@ -1,0 +1,95 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import type { IVpc } from 'aws-cdk-lib/aws-ec2';
+import { CfnDBCluster, CfnDBInstance } from 'aws-cdk-lib/aws-rds';
+import { Construct } from 'constructs';
+import { DatabaseFoundation, databaseEngine, databasePort, databaseVersion } from './database-foundation';
+import { acknowledgeInstance } from './database-rules';
+import type { Environment, Standby } from './environment';
+import { acknowledge } from './rules';
+import { withStableLogicalId } from './stable-logical-id';
+
+export interface DatabaseReplicaProps {
+  /** As it would serve from the standby's region. */
+  readonly environment: Environment;
+  readonly standby: Standby;
+  readonly vpc: IVpc;
+}
+
+/**
+ * A secondary of an Aurora Global Database: a cluster whose storage follows the primary's, encrypted with a key of its
+ * own region. It has no instances until it is about to be promoted: storage is replicated without them.
+ * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/aurora-global-database-attach.console.headless.html
+ */
+export class DatabaseReplica extends Construct {
+  readonly clusterArn: string;
+
+  constructor(scope: Construct, id: string, { environment, standby, vpc }: DatabaseReplicaProps) {
+    super(scope, id);
+    const { capacity, backupRetentionDays, deletionProtection } = environment.database;
+    // The data is in the primary. Once promoted, the policies of a region that serves hold.
+    const removalPolicy = RemovalPolicy.DESTROY;
+    const foundation = new DatabaseFoundation(this, 'Foundation', { environment, vpc, removalPolicy });
+    const cluster = withStableLogicalId(
+      // Neither owner nor database: they come with the data, and RDS refuses them for a secondary.
+      new CfnDBCluster(this, 'Cluster', {
+        globalClusterIdentifier: standby.globalClusterIdentifier,
+        enableGlobalWriteForwarding: false,
+        dbClusterIdentifier: foundation.clusterIdentifier,
+        engine: databaseEngine.engineType,
+        engineVersion: databaseVersion.auroraPostgresFullVersion,
+        port: databasePort,
+        dbSubnetGroupName: foundation.subnetGroup.subnetGroupName,
+        vpcSecurityGroupIds: [foundation.securityGroup.securityGroupId],
+        dbClusterParameterGroupName: foundation.parameterGroup.bindToCluster({}).parameterGroupName,
+        storageEncrypted: true,
+        kmsKeyId: foundation.key.keyArn,
+        serverlessV2ScalingConfiguration: { minCapacity: capacity.minimum, maxCapacity: capacity.maximum },
+        enableCloudwatchLogsExports: foundation.exportedLogs,
+        backupRetentionPeriod: backupRetentionDays,
+        copyTagsToSnapshot: true,
+        deletionProtection,
+      }),
+      'DatabaseCluster',
+    );
+    cluster.node.addDependency(...foundation.logGroups);
+    cluster.applyRemovalPolicy(removalPolicy);
+    acknowledge(
+      cluster,
+      ['AwsSolutions-RDS6'],
+      'Nobody can connect: it has no instance and admits no security group. Promoted, it has the ways in of a region that serves.',
+    );
+    this.clusterArn = cluster.attrDbClusterArn;
+    for (let index = 0; index < (standby.instances ?? 0); index += 1) {
+      this.addInstance(index, { cluster, foundation, environment, vpc });
+    }
+  }
+
+  /** As `DatabaseCluster` would have it: a promoted cluster keeps its instances. */
+  private addInstance(index: number, { cluster, foundation, environment, vpc }: InstanceSurroundings): void {
+    const name = index === 0 ? 'Writer' : `Reader${index}`;
+    const instance = withStableLogicalId(
+      new CfnDBInstance(this, name, {
+        dbClusterIdentifier: cluster.ref,
+        engine: databaseEngine.engineType,
+        dbInstanceClass: 'db.serverless',
+        availabilityZone: vpc.availabilityZones[index % environment.zones] ?? '',
+        promotionTier: Math.min(index, 1),
+        publiclyAccessible: false,
+        autoMinorVersionUpgrade: true,
+        enablePerformanceInsights: true,
+        performanceInsightsRetentionPeriod: 7,
+        performanceInsightsKmsKeyId: foundation.key.keyArn,
+      }),
+      `Database${name}`,
+    );
+    instance.applyRemovalPolicy(RemovalPolicy.DESTROY);
+    acknowledgeInstance(instance, environment);
+  }
+}
+
+interface InstanceSurroundings {
+  readonly cluster: CfnDBCluster;
+  readonly foundation: DatabaseFoundation;
+  readonly environment: Environment;
+  readonly vpc: IVpc;
+}

@@ -1,0 +1,39 @@
+import type { Construct } from 'constructs';
+import { DatabaseReplica } from './database-replica';
+import type { Environment, Standby } from './environment';
+import { EnvironmentStack } from './environment-stack';
+import { StandbyNetwork } from './network';
+import { OperationsKey } from './operations-key';
+
+export interface StandbyStackProps {
+  readonly environment: Environment;
+  readonly standby: Standby;
+  /** The AWS account that the environment is deployed to. @default - decided by the deployer's credentials */
+  readonly account?: string | undefined;
+}
+
+/**
+ * The second region of an environment: a replica of its data and a network to serve from, and nothing that serves.
+ * What it has, it has under the logical ids of a region that serves: promoted, it becomes a `RegionStack` by an update.
+ */
+export class StandbyStack extends EnvironmentStack {
+  constructor(
+    scope: Construct,
+    { environment: { standby: _, ...served }, standby, account }: StandbyStackProps,
+  ) {
+    const { stackId, region, vpcCidr, globalClusterIdentifier } = standby;
+    const environment: Environment = { ...served, stackId, region, vpcCidr };
+    super(scope, `standby of ${environment.purpose}`, { environment, account });
+
+    new OperationsKey(this, 'OperationsKey', { environment });
+    const { vpc } = new StandbyNetwork(this, 'Network', { environment });
+    const replica = new DatabaseReplica(this, 'Database', { environment, standby, vpc });
+
+    this.output(
+      'DatabaseClusterArn',
+      'The Aurora cluster that a promotion makes the primary',
+      replica.clusterArn,
+    );
+    this.output('GlobalClusterIdentifier', 'The global database that it belongs to', globalClusterIdentifier);
+  }
+}
