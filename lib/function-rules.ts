@@ -10,7 +10,7 @@ const boundOf: Readonly<Record<Invoker, string>> = {
     'The throttle of the API stage bounds it. A reservation would be taken from all other functions of the account, and would answer bursts that the throttle admits with errors.',
   queue:
     'MaximumConcurrency of its event source bounds it. A limit on the function would make SQS count every throttled attempt as a receive of the message.',
-  schedule: 'One rule invokes it once a day.',
+  schedule: 'One rule invokes it once a day, and two runs at once delete the same rows: nothing to bound.',
   deployment: 'CloudFormation alone invokes it, a few times in a deployment.',
   operator: 'Operators whom IAM admits invoke it, one command at a time.',
 };
