@@ -51,7 +51,7 @@ export class RegionApi extends Construct {
     addGatewayResponses(this.restApi, headers);
     this.addUserGroupDeletion(props);
     addWebhookOrigins(this.restApi.root.addResource('webhook-origins'), {
-      environmentName: environment.name,
+      environment,
       address: props.webhookOriginAddress,
       headers,
     });

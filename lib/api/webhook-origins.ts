@@ -1,20 +1,25 @@
 import { MockIntegration, PassthroughBehavior, type Resource } from 'aws-cdk-lib/aws-apigateway';
+import type { Environment } from '../environment';
 import { acknowledgePublicMethod } from './api-rules';
 import { staticValues } from './gateway-responses';
 
 export interface WebhookOriginsProps {
-  readonly environmentName: string;
+  readonly environment: Environment;
   /** The fixed address, IPv4, without a prefix length. */
   readonly address: string;
   /** Sent besides the endpoint's own. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** Both carry the signature in every environment: which applies where is not specified. */
+export const signatureHeaders = ['X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'] as const;
+
 /** Seconds. The address never changes; the age bounds how long a deprecation goes unnoticed. */
 const MAX_AGE = 3600;
 
 /**
- * `GET /webhook-origins`: the addresses that receivers put on their allow-lists, straight from the gateway. It works
+ * `GET /webhook-origins`: the addresses that receivers put on their allow-lists, the headers that they verify, and
+ * whether the environment is deprecated, straight from the gateway. It works
  * whatever becomes of the functions and the database, and needs no token.
  */
 export function addWebhookOrigins(resource: Resource, props: WebhookOriginsProps): void {
@@ -26,7 +31,15 @@ export function addWebhookOrigins(resource: Resource, props: WebhookOriginsProps
   const parameters = Object.entries(headers).map(
     ([name, value]) => [`method.response.header.${name}`, value] as const,
   );
-  const body = JSON.stringify({ environment: props.environmentName, addresses: [`${props.address}/32`] });
+  const { name, region, deprecation } = props.environment;
+  const body = JSON.stringify({
+    environment: name,
+    region,
+    addresses: [`${props.address}/32`],
+    signatureHeaders,
+    deprecated: deprecation !== undefined,
+    ...(deprecation && { deprecation }),
+  });
 
   const integration = new MockIntegration({
     requestTemplates: { 'application/json': '{"statusCode": 200}' },

@@ -77,10 +77,22 @@ describe('the webhook origins', () => {
     expect(route).toMatchObject({ AuthorizationType: 'NONE', Integration: { Type: 'MOCK' } });
   });
 
-  it('are the environment and its one address, as a block', () => {
+  it('are the environment, its region and its one address as a block, the headers to verify, and deprecation', () => {
     expect(JSON.parse(String(response.ResponseTemplates['application/json']))).toEqual({
       environment: api.environment.name,
+      region: api.environment.region,
       addresses: ['203.0.113.7/32'],
+      signatureHeaders: ['X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'],
+      deprecated: false,
+    });
+    const deprecation = { since: '2026-11-20', sunset: '2027-06-30' };
+    const deprecated = synthesizeApi({ deprecation }).routes()[
+      'GET /webhook-origins'
+    ] as unknown as typeof route;
+    const [{ ResponseTemplates }] = deprecated.Integration.IntegrationResponses;
+    expect(JSON.parse(String(ResponseTemplates['application/json']))).toMatchObject({
+      deprecated: true,
+      deprecation,
     });
   });
 
@@ -92,7 +104,7 @@ describe('the webhook origins', () => {
     expect(ResponseTemplates['application/json']).toEqual({
       'Fn::Join': [
         '',
-        [`{"environment":"${api.environment.name}","addresses":["`, { Ref: 'ElasticIp' }, '/32"]}'],
+        [expect.stringMatching(/"addresses":\["$/), { Ref: 'ElasticIp' }, expect.stringMatching(/^\/32"\]/)],
       ],
     });
   });

@@ -111,6 +111,14 @@ describe.each(names)('in %s', (environment) => {
     const { ApiBaseUrl, WebhookOriginAddress } = local.outputs(environment);
     const response = await fetch(`${ApiBaseUrl}/webhook-origins`);
     expect(response.status).toBe(200);
-    expect(await response.json()).toEqual({ environment, addresses: [`${WebhookOriginAddress}/32`] });
+    const { region, deprecation } = environments.find(({ name }) => name === environment) ?? {};
+    expect(await response.json()).toEqual({
+      environment,
+      region,
+      addresses: [`${WebhookOriginAddress}/32`],
+      signatureHeaders: ['X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'],
+      deprecated: deprecation !== undefined,
+      deprecation,
+    });
   });
 });

@@ -77,7 +77,7 @@ test('the template of an environment is served: deletion behind the authorizer, 
   const origins = await send(gateway, 'GET', '/webhook-origins');
   expect(origins).toMatchObject({
     status: 200,
-    json: { environment: 'eu', addresses: ['203.0.113.7/32'] },
+    json: { environment: 'eu', region: 'eu-central-1', addresses: ['203.0.113.7/32'], deprecated: false },
     headers: { 'content-type': 'application/json' },
   });
 });
