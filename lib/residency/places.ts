@@ -52,7 +52,8 @@ const propertiesByResource = new WeakMap<Resource, readonly NamedPlace[]>();
 export function propertiesOf(resource: Resource, template: Template): readonly NamedPlace[] {
   const known = propertiesByResource.get(resource);
   if (known !== undefined) return known;
-  const found = [...propertiesWithin(startOf(resource), template)];
+  const found: NamedPlace[] = [];
+  collectProperties(startOf(resource), template, found);
   propertiesByResource.set(resource, found);
   return found;
 }
@@ -60,31 +61,26 @@ export function propertiesOf(resource: Resource, template: Template): readonly N
 /** A resource's properties as one value. */
 export const startOf = ({ properties }: Resource): Place => ({ location: 'Properties', value: properties });
 
-function* propertiesWithin({ location, value }: Place, template: Template): Generator<NamedPlace> {
+function collectProperties({ location, value }: Place, template: Template, found: NamedPlace[]): void {
   const content = contentOf(value, template);
   if (Array.isArray(content)) {
     for (const [index, item] of content.entries()) {
-      yield* propertiesWithin({ location: `${location}.${index}`, value: item }, template);
+      collectProperties({ location: `${location}.${index}`, value: item }, template, found);
     }
   } else if (isObject(content)) {
     const isProperties = intrinsicOf(content) === undefined;
     for (const [name, item] of Object.entries(content)) {
       const place = { location: `${location}.${name}`, value: item };
-      if (isProperties) {
-        for (const branch of branchesOf(place)) yield { ...branch, name };
-      }
-      yield* propertiesWithin(place, template);
+      if (isProperties) found.push(...branchesOf(place).map((branch) => ({ ...branch, name })));
+      collectProperties(place, template, found);
     }
   }
 }
 
 /** What a JSON text says; any other value as it is. */
 function contentOf(value: unknown, template: Template): unknown {
-  const intrinsic = intrinsicOf(value);
-  const isText = typeof value === 'string' || intrinsic?.name === 'Fn::Join' || intrinsic?.name === 'Fn::Sub';
-  if (!isText) return value;
+  if (!beginsLikeJson(value)) return value;
   const documents = textsOf(value, template).flatMap((text) => {
-    if (!/^\s*[[{]/.test(text)) return [];
     try {
       return [JSON.parse(text) as unknown];
     } catch {
@@ -94,24 +90,30 @@ function contentOf(value: unknown, template: Template): unknown {
   return documents.length > 1 ? documents : (documents[0] ?? value);
 }
 
+/** A text that begins with a bracket, in one piece or in several. */
+function beginsLikeJson(value: unknown): boolean {
+  if (typeof value === 'string') return /^\s*[[{]/.test(value);
+  const { name, argument } = intrinsicOf(value) ?? {};
+  if (name === 'Fn::Sub') return beginsLikeJson([argument].flat()[0]);
+  const pieces = name === 'Fn::Join' && Array.isArray(argument) ? argument[1] : undefined;
+  return Array.isArray(pieces) && beginsLikeJson(pieces[0]);
+}
+
 /** Logical ids of what a value refers to. */
-export function* referencesIn(value: unknown): Generator<string> {
-  if (Array.isArray(value)) {
-    for (const item of value) yield* referencesIn(item);
-    return;
+export function referencesIn(value: unknown, found: Set<string> = new Set()): ReadonlySet<string> {
+  const { name, argument } = intrinsicOf(value) ?? {};
+  if (name === 'Ref') {
+    found.add(String(argument));
+  } else if (name === 'Fn::GetAtt') {
+    found.add(String([argument].flat()[0]).split('.')[0] ?? '');
+  } else if (name === 'Fn::Sub') {
+    const [pattern, variables] = [argument].flat();
+    for (const [, variable = ''] of String(pattern).matchAll(/\$\{([^}!.]+)[^}]*\}/g)) found.add(variable);
+    referencesIn(variables, found);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const item of Object.values(value)) referencesIn(item, found);
   }
-  const intrinsic = intrinsicOf(value);
-  if (intrinsic?.name === 'Ref') {
-    yield String(intrinsic.argument);
-  } else if (intrinsic?.name === 'Fn::GetAtt') {
-    yield String([intrinsic.argument].flat()[0]).split('.')[0] ?? '';
-  } else if (intrinsic?.name === 'Fn::Sub') {
-    const [pattern, variables] = [intrinsic.argument].flat();
-    for (const [, name = ''] of String(pattern).matchAll(/\$\{([^}!.]+)[^}]*\}/g)) yield name;
-    yield* referencesIn(variables);
-  } else if (isObject(value)) {
-    yield* referencesIn(Object.values(value));
-  }
+  return found;
 }
 
 /** Calls of the named intrinsic functions within a value; one may stand beside other keys of its object. */
