@@ -8,9 +8,10 @@ export interface RunningEnvironment {
   readonly outputs: Readonly<Record<string, string>>;
 }
 
-/** A user group that was made to be deleted, and who may delete it. */
+/** An organization with a user group that was made to be deleted, and who may delete it. */
 export interface Demonstration {
   readonly running: RunningEnvironment;
+  readonly organizationId: string;
   readonly userGroupId: string;
   readonly callerId: string;
 }
@@ -28,23 +29,50 @@ export function summary(running: readonly RunningEnvironment[], bold: (text: str
   return table([['NAME', 'REGION', 'BASE ADDRESS', 'WEBHOOK ORIGIN', 'SLA', ''], ...rows], bold);
 }
 
+/** Where the commands are, and what they speak to. */
+export interface CommandPlace {
+  readonly projectRoot: string;
+  readonly outputsFile: string;
+}
+
 /**
  * A `curl` that deletes the group, for a POSIX shell in any folder. Tokens live for minutes, so the shell makes them
  * when it is pasted.
  */
 export function deletionCommand(
   { running: { environment, baseUrl }, userGroupId, callerId }: Demonstration,
-  { projectRoot, outputsFile }: { readonly projectRoot: string; readonly outputsFile: string },
+  place: CommandPlace,
 ): string {
   const path = `/auth/user-groups/${userGroupId}`;
-  const wallet = `npm --prefix ${quote(projectRoot)} run -s wallet --`;
-  const common = `--environment ${environment.name} --outputs ${quote(outputsFile)} --caller ${callerId}`;
+  const wallet = walletCommand(environment, place);
+  const caller = `--caller ${callerId}`;
   return [
     `curl -i -X DELETE ${baseUrl}${path}`,
-    `  -H "Authorization: Bearer $(${wallet} token ${common})"`,
-    `  -H "X-SVC-USERACTION: $(${wallet} user-action ${common} --method DELETE --path ${path})"`,
+    `  -H "Authorization: Bearer $(${wallet('token')} ${caller})"`,
+    `  -H "X-SVC-USERACTION: $(${wallet('user-action')} ${caller} --method DELETE --path ${path})"`,
   ].join(' \\\n');
 }
+
+/** The command of a receiver, and those that have it receive a webhook, likewise. */
+export function webhookCommands(
+  { running: { environment }, organizationId }: Demonstration,
+  place: CommandPlace,
+): { readonly receive: string; readonly send: string } {
+  const wallet = walletCommand(environment, place);
+  const organization = `--organization ${organizationId}`;
+  return {
+    receive: wallet('receive'),
+    send: [
+      `${wallet('webhook add')} ${organization} --url http://127.0.0.1:8010/`,
+      `${wallet('send-event')} ${organization} --kind wallet.created --data '{"walletId":"wa-1"}'`,
+    ].join('\n'),
+  };
+}
+
+const walletCommand =
+  ({ name }: Environment, { projectRoot, outputsFile }: CommandPlace) =>
+  (command: string) =>
+    `npm --prefix ${quote(projectRoot)} run -s wallet -- ${command} --environment ${name} --outputs ${quote(outputsFile)}`;
 
 /** As one word of a POSIX shell. */
 function quote(text: string): string {

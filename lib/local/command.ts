@@ -3,7 +3,7 @@ import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import type { Environment } from '../environment';
 import { environments as table } from '../environments';
 import type { Terminal } from '../operations/terminal';
-import { deletionCommand, summary } from './banner';
+import { deletionCommand, summary, webhookCommands } from './banner';
 import { demonstrate } from './demonstration';
 import type { Region } from './region';
 import { type RunningEnvironments, startEnvironments } from './start';
@@ -107,8 +107,11 @@ async function run(
   terminal.note(`${seconds().padStart(6)}  ready`);
   terminal.result(`\n${summary(running.regions, terminal.bold)}\n`);
   if (demonstration) {
-    const command = deletionCommand(demonstration, { projectRoot, outputsFile: state.outputsFile });
-    terminal.result(`Delete a user group, in another terminal:\n\n${command}\n`);
+    const place = { projectRoot, outputsFile: state.outputsFile };
+    const deletion = deletionCommand(demonstration, place);
+    terminal.result(`Delete a user group, in another terminal:\n\n${deletion}\n`);
+    const { receive, send } = webhookCommands(demonstration, place);
+    terminal.result(`Receive a webhook, in another terminal:\n\n${receive}\n\nand in a third:\n\n${send}\n`);
   }
   terminal.result('Ctrl-C stops everything.');
   await interrupted;

@@ -2,7 +2,7 @@ import type { Demonstration } from './banner';
 import type { Region } from './region';
 
 type Answer =
-  | { readonly ok: true; readonly result: { readonly callerId: string; readonly userGroupId: string } }
+  | { readonly ok: true; readonly result: Omit<Demonstration, 'running'> }
   | { readonly ok: false; readonly error: { readonly message: string } };
 
 /**

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { environments } from '../../lib/environments';
-import { deletionCommand, summary } from '../../lib/local/banner';
+import { type Demonstration, deletionCommand, summary, webhookCommands } from '../../lib/local/banner';
 import { openLogs } from '../../lib/local/logs';
 
 const running = environments.map((environment, index) => ({
@@ -27,16 +27,31 @@ it('the table has a line for each environment, and says what a deprecated one is
   );
 });
 
+const demonstration: Demonstration = {
+  running: running[0] as (typeof running)[number],
+  organizationId: 'or-1',
+  userGroupId: 'ug-1',
+  callerId: 'us-1',
+};
+
+it('the commands to paste have a receiver get a webhook', () => {
+  const place = { projectRoot: '/srv/wallet', outputsFile: '/srv/wallet/.local/outputs.json' };
+  const { receive, send } = webhookCommands(demonstration, place);
+  const stub = 'npm() { shift 6; printf "<%s>" "$@"; echo; }';
+  const printed = execFileSync('sh', ['-c', [stub, receive, send].join('\n')], { encoding: 'utf8' });
+  const common = '<--environment><eu><--outputs></srv/wallet/.local/outputs.json>';
+  expect(printed.trimEnd().split('\n')).toEqual([
+    `<receive>${common}`,
+    `<webhook><add>${common}<--organization><or-1><--url><http://127.0.0.1:8010/>`,
+    `<send-event>${common}<--organization><or-1><--kind><wallet.created><--data><{"walletId":"wa-1"}>`,
+  ]);
+});
+
 it.each(['/srv/wallet', "/srv/o'brien's wallet", '/srv/$HOME `id`'])(
   'the curl to paste reaches the project in %s',
   (projectRoot) => {
-    const first = running[0];
-    if (!first) throw new Error('There is no environment.');
     const outputsFile = `${projectRoot}/.local/outputs.json`;
-    const command = deletionCommand(
-      { running: first, userGroupId: 'ug-1', callerId: 'us-1' },
-      { projectRoot, outputsFile },
-    );
+    const command = deletionCommand(demonstration, { projectRoot, outputsFile });
     const stubs = ['npm() { printf "<%s>" "$@"; }', 'curl() { printf "%s\\n" "$@"; }'];
     const printed = execFileSync('sh', ['-c', [...stubs, command].join('\n')], { encoding: 'utf8' });
     const wallet = ['--prefix', projectRoot, 'run', '-s', 'wallet', '--'];
