@@ -3,13 +3,15 @@ import type { RuleCases } from './cases/case';
 import * as entrances from './cases/entrances';
 import * as movement from './cases/movement';
 import * as network from './cases/network';
+import * as protocols from './cases/protocols';
 import * as regions from './cases/regions';
 import * as replicas from './cases/replicas';
+import * as stacks from './cases/stacks';
 import { refusalsOf } from './refusals';
 
 const cases: Readonly<Record<string, RuleCases>> = {
-  'unlisted-stack': regions.unlistedStack,
-  'unreadable-template': movement.unreadableTemplate,
+  'unlisted-stack': stacks.unlistedStack,
+  'unreadable-template': stacks.unreadableTemplate,
   'foreign-region': regions.foreignRegion,
   'endpoint-not-regional': entrances.notRegionalEndpoint,
   'edge-service': entrances.edgeService,
@@ -20,7 +22,7 @@ const cases: Readonly<Record<string, RuleCases>> = {
   'global-database': replicas.globalDatabase,
   'multi-region-store': replicas.multiRegionStore,
   'cross-region-copy': movement.crossRegionCopy,
-  'cross-stack-reference': movement.crossStackReference,
+  'cross-stack-reference': stacks.crossStackReference,
   'event-target-elsewhere': movement.eventTarget,
   'nat-count': network.natCount,
   'elastic-ip-not-retained': network.elasticIpRetained,
@@ -29,8 +31,8 @@ const cases: Readonly<Record<string, RuleCases>> = {
   'public-endpoint': entrances.publicEndpoint,
   'public-bucket': entrances.publicBucket,
   'public-policy': entrances.publicPolicy,
-  'open-security-group': network.openSecurityGroup,
-  ipv6: network.ipv6,
+  'open-security-group': protocols.openSecurityGroup,
+  ipv6: protocols.ipv6,
 };
 
 it('has hostile and harmless cases for every rule', () => {

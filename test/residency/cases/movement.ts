@@ -1,12 +1,10 @@
-import { Aws, CfnOutput, CfnResource, Fn, NestedStack, Stack } from 'aws-cdk-lib';
+import { Aws, CfnResource, type Stack } from 'aws-cdk-lib';
 import * as backup from 'aws-cdk-lib/aws-backup';
 import * as cloudtrail from 'aws-cdk-lib/aws-cloudtrail';
 import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
 import * as iam from 'aws-cdk-lib/aws-iam';
-import * as kms from 'aws-cdk-lib/aws-kms';
 import * as rds from 'aws-cdk-lib/aws-rds';
-import * as sqs from 'aws-cdk-lib/aws-sqs';
 import { only, twoRegions } from '../refusals';
 import type { Hostile, RuleCases } from './case';
 
@@ -134,57 +132,6 @@ export const crossRegionCopy: RuleCases = {
   },
 };
 
-const app = (stack: Stack) => stack.node.root as never;
-
-export const crossStackReference: RuleCases = {
-  hostile: {
-    'an export': {
-      build: (stack) => {
-        new CfnOutput(stack, 'Shared', { value: 'x', exportName: 'shared' });
-      },
-      path: 'Test',
-      at: 'Outputs.Shared.Export',
-      value: 'shared',
-    },
-    'an import': {
-      build: only('AWS::SQS::Queue', { KmsMasterKeyId: Fn.importValue('shared') }),
-      path: 'Test/It',
-      at: 'Properties.KmsMasterKeyId.Fn::ImportValue',
-      value: 'shared',
-    },
-    "another stack's output, by name": {
-      build: only('AWS::SQS::Queue', { KmsMasterKeyId: Fn.getStackOutput('Other', 'Key', 'eu-west-1') }),
-      boundary: twoRegions,
-      path: 'Test/It',
-      at: 'Properties.KmsMasterKeyId.Fn::GetStackOutput',
-      value: 'Other',
-    },
-    "the library's carrier between regions": {
-      build: (stack) => {
-        const other = new Stack(app(stack), 'Other', {
-          env: { region: 'eu-west-1' },
-          crossRegionReferences: true,
-        });
-        const key = new kms.Key(other, 'Key');
-        new sqs.CfnQueue(stack, 'Queue', { kmsMasterKeyId: key.keyArn });
-      },
-      boundary: twoRegions,
-      path: 'Test/ExportsReader/Resource/Default',
-      at: 'Type',
-      value: 'Custom::CrossRegionExportReader',
-    },
-  },
-  harmless: {
-    'references within the stack': {
-      build: (stack) => {
-        const key = new kms.Key(stack, 'Key');
-        new sqs.Queue(stack, 'Queue', { encryptionMasterKey: key });
-        new CfnOutput(stack, 'KeyArn', { value: key.keyArn });
-      },
-    },
-  },
-};
-
 const ruleTo = (arn: string) => (stack: Stack) => {
   const bus = events.EventBus.fromEventBusArn(stack, 'Bus', arn);
   const role = new iam.Role(stack, 'Role', { assumedBy: new iam.ServicePrincipal('events.amazonaws.com') });
@@ -218,44 +165,6 @@ export const eventTarget: RuleCases = {
     "a bus in the stack's region": {
       build: ruleTo('arn:aws:events:eu-central-1:123456789012:event-bus/other'),
       boundary: twoRegions,
-    },
-  },
-};
-
-export const unreadableTemplate: RuleCases = {
-  hostile: {
-    'a macro over the template': {
-      build: (stack) => {
-        stack.addTransform('Company::Macro');
-      },
-      path: 'Test',
-      at: 'Transform',
-      value: 'Company::Macro',
-    },
-    'a macro in a resource': {
-      build: only('AWS::SQS::Queue', { Tags: [{ 'Fn::Transform': { Name: 'AWS::Include' } }] }),
-      path: 'Test/It',
-      at: 'Properties.Tags.0.Fn::Transform',
-      value: 'AWS::Include',
-    },
-    'a stack from elsewhere': {
-      build: only('AWS::CloudFormation::Stack', { TemplateURL: 'https://example.com/template.json' }),
-      path: 'Test/It',
-      at: 'Type',
-      value: 'AWS::CloudFormation::Stack',
-    },
-    'a stack set': {
-      build: only('AWS::CloudFormation::StackSet', {}),
-      path: 'Test/It',
-      at: 'Type',
-      value: 'AWS::CloudFormation::StackSet',
-    },
-  },
-  harmless: {
-    'a nested stack of this app': {
-      build: (stack) => {
-        new sqs.Queue(new NestedStack(new NestedStack(stack, 'Nested'), 'Within'), 'Queue');
-      },
     },
   },
 };

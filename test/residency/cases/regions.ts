@@ -1,4 +1,13 @@
-import { Aws, CfnCondition, CfnMapping, CfnOutput, CfnParameter, CfnResource, Fn, Stack } from 'aws-cdk-lib';
+import {
+  Aws,
+  CfnCondition,
+  CfnMapping,
+  CfnOutput,
+  CfnParameter,
+  CfnResource,
+  Fn,
+  type Stack,
+} from 'aws-cdk-lib';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as route53 from 'aws-cdk-lib/aws-route53';
@@ -201,26 +210,4 @@ export const foreignRegion: RuleCases = {
       },
     },
   },
-};
-
-export const unlistedStack: RuleCases = {
-  hostile: {
-    'a stack beside the table': {
-      build: (stack) => {
-        new Stack(stack.node.root as never, 'Edge', { env: { region: 'us-east-1' } });
-      },
-      path: 'Edge',
-      at: 'Region',
-      value: 'us-east-1',
-    },
-    'a stack for any region': {
-      build: (stack) => {
-        new Stack(stack.node.root as never, 'Anywhere');
-      },
-      path: 'Anywhere',
-      at: 'Region',
-      value: 'any region',
-    },
-  },
-  harmless: { 'a stack of the table': { build: () => {} } },
 };
