@@ -1,15 +1,17 @@
+import type { DatabaseAccess } from '../../../lambda/database/environment';
 import { LocalCloud } from '../../support/local-cloudformation';
 import { environmentLike, type StackTemplate, synthesizeStacks } from '../../support/stacks';
 import { wallet } from '../region';
 
-const name = 'eu';
-let template: StackTemplate | undefined;
+const templates = new Map<DatabaseAccess, StackTemplate>();
 
 /** The environment `eu`, deployed from the template that is synthesized for it, in zone 1. */
-export async function deploy(): Promise<LocalCloud> {
-  template ??= synthesizeStacks([environmentLike(name)])[name];
-  if (!template) throw new Error(`No template of ${name}`);
-  return LocalCloud.start(template.environment.stackId, template.json);
+export async function deploy(databaseAccess: DatabaseAccess = 'data-api'): Promise<LocalCloud> {
+  const environment = environmentLike('eu', { databaseAccess });
+  const template = templates.get(databaseAccess) ?? synthesizeStacks([environment]).eu;
+  if (!template) throw new Error('No template of eu');
+  templates.set(databaseAccess, template);
+  return LocalCloud.start(environment.stackId, template.json);
 }
 
 /** Runs `wallet move-origin`, with questions about the progress so often that no test waits. */

@@ -108,6 +108,19 @@ describe('a move', () => {
     expect(stderr).toMatch(/^Zone none: done after \d+ s\.$/m);
   });
 
+  it('switches off every consumer that needs the origin: over direct access the fan-out does too', async () => {
+    const direct = await deploy('direct');
+    let off: readonly string[] = [];
+    direct.fate = ({ action }) => {
+      if (action === 'DescribeAddresses' && off.length === 0) off = facts(direct).consumers;
+      return 'serve';
+    };
+    expect((await moveOrigin(direct, '--zone', '2', '--yes')).exitCode).toBe(0);
+    await direct.stop();
+    expect(off).toEqual(['Disabled', 'Disabled']);
+    expect(facts(direct)).toMatchObject(inZone('2'));
+  });
+
   it('does nothing when the origin is in that zone already', async () => {
     const printed = await moveOrigin(cloud, '--zone', '1');
     expect(printed.exitCode).toBe(0);
