@@ -16,8 +16,9 @@ export interface CreateAppOptions {
   /** @default - the table in environments.ts */
   readonly environments?: readonly Environment[];
   /**
-   * Whether synthesis checks the templates as CloudFormation would, which takes two thirds of its time, and against
-   * the rule packs (lib/rules.ts). The CDK command line's `--no-validation` does the same. @default true
+   * Whether synthesis warns of deprecated environments and checks the templates, as CloudFormation would and against the
+   * rule packs (lib/rules.ts), which takes two thirds of its time. The CDK command line's `--no-validation` does the
+   * same for the checks. @default true
    */
   readonly validateTemplates?: boolean;
 }
@@ -38,6 +39,7 @@ export function createApp(options: CreateAppOptions = {}): App {
   for (const environment of environments) {
     const account = accounts[environment.name];
     const serving = new RegionStack(app, { environment, account });
+    if (validateTemplates) serving.warnOfDeprecation();
     if (environment.standby) {
       // The replica joins a global database that the serving stack makes. Nothing else ties the two.
       new StandbyStack(app, { environment, standby: environment.standby, account }).addStackDependency(

@@ -37,7 +37,9 @@ function roleSecret(scope: Construct, role: DatabaseRole, encryptionKey: IKey): 
       },
       removalPolicy: RemovalPolicy.DESTROY,
     }),
-    `DatabaseSecret${name}`,
+    // Short: CloudFormation makes the secret's name of it, and the Data API takes ARNs of at most 100 characters.
+    // https://docs.aws.amazon.com/rdsdataservice/latest/APIReference/API_ExecuteStatement.html
+    `Secret${name}`,
   );
   acknowledgeUnrotated(
     secret,

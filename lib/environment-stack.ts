@@ -26,20 +26,19 @@ export abstract class EnvironmentStack extends Stack {
     for (const [name, value] of Object.entries(tags(environment))) {
       Tags.of(this).add(name, value);
     }
-    if (environment.deprecation) {
-      Annotations.of(this).addWarningV2(
-        'wallet-infrastructure:deprecated-environment',
-        [
-          `${environment.name} is for those who still use it, and for nothing new.`,
-          ...notices(environment),
-        ].join(' '),
-      );
-    }
   }
 
   /** Zones by number, so that synthesis needs to ask no account for their names. */
   override get availabilityZones(): string[] {
     return Array.from({ length: this.environmentOfStack.zones }, (_, index) => Fn.select(index, Fn.getAzs()));
+  }
+
+  /** Lets synthesis warn whoever deploys a deprecated environment. */
+  warnOfDeprecation(): void {
+    const { name, deprecation } = this.environmentOfStack;
+    if (deprecation === undefined) return;
+    const sentences = [`${name} is for those who still use it.`, ...notices(this.environmentOfStack)];
+    Annotations.of(this).addWarningV2('wallet-infrastructure:deprecated-environment', sentences.join(' '));
   }
 
   /** Adds an output. What everybody who looks at the environment has to know is said with each. */

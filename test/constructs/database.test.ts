@@ -1,6 +1,7 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import { databaseRoles, databaseVariables } from '../../lambda/database/environment';
 import { RegionDatabase } from '../../lib/database';
+import { environments } from '../../lib/environments';
 import { HandlerFunction } from '../../lib/handler-function';
 import { Network } from '../../lib/network';
 import { environmentLike, type StackTemplate, synthesizeStacks, withApp } from '../support/stacks';
@@ -66,13 +67,13 @@ describe.each(Object.entries(stacks))('the database of %s', (_, stack) => {
   });
 
   it('reaches nothing itself', () => {
-    const { Properties } = stack.named('AWS::EC2::SecurityGroup', 'DatabaseClusterSecurityGroup');
+    const { Properties } = stack.get('DatabaseSecurityGroup');
     expect(Properties.SecurityGroupEgress).toMatchObject([{ CidrIp: '127.0.0.1/32' }]);
   });
 
   it('writes its logs into groups that exist before it, for a stated time', () => {
     for (const name of cluster.Properties.EnableCloudwatchLogsExports) {
-      const group = stack.named('AWS::Logs::LogGroup', `DatabaseClusterLog${name.replaceAll('-', '')}`);
+      const group = stack.get(`DatabaseLog${name.replaceAll('-', '')}`);
       expect(cluster.DependsOn).toContain(group.logicalId);
       expect(group.Properties.RetentionInDays).toBe(environment.logRetentionDays);
       const [prefix, ...identifier] = [
@@ -98,6 +99,23 @@ describe.each(Object.entries(stacks))('the database of %s', (_, stack) => {
     expect(readers.map(({ logicalId }) => logicalId)).toEqual([
       expect.stringMatching(/^SchemaMigrationMigrateSchema/),
     ]);
+  });
+});
+
+describe.each(['data-api', 'direct'] as const)('with access %s', (databaseAccess) => {
+  const switched = synthesizeStacks(environments.map((environment) => ({ ...environment, databaseAccess })));
+
+  it.each(Object.entries(switched))('the ARNs that the Data API gets in %s are short enough', (_, stack) => {
+    // As CloudFormation and Secrets Manager make them: DatabaseSecret3B817195-R7aao5xJupze-Lkf02d.
+    const { region, name } = stack.environment;
+    const secrets = stack.all('AWS::SecretsManager::Secret').map(({ logicalId, Properties }) => {
+      expect(Properties.Name).toBeUndefined();
+      return `arn:aws:secretsmanager:${region}:123456789012:secret:${logicalId}-R7aao5xJupze-Lkf02d`;
+    });
+    expect(secrets.length).toBeGreaterThanOrEqual(databaseAccess === 'data-api' ? 6 : 1);
+    for (const arn of [...secrets, `arn:aws:rds:${region}:123456789012:cluster:wallet-${name}-01234567`]) {
+      expect(arn.length).toBeLessThanOrEqual(100);
+    }
   });
 });
 
@@ -128,7 +146,7 @@ describe('access over the Data API', () => {
   it('has a secret for each role, encrypted with the key of the database', () => {
     const secrets = stack
       .all('AWS::SecretsManager::Secret')
-      .filter(({ logicalId }) => logicalId.startsWith('DatabaseSecret'));
+      .filter(({ logicalId }) => logicalId.startsWith('Secret'));
     const usernames = secrets.map(
       ({ Properties }) => JSON.parse(Properties.GenerateSecretString.SecretStringTemplate).username,
     );
@@ -141,7 +159,7 @@ describe('access over the Data API', () => {
 
   it("lets a function carry out single statements with its own role's secret, and nothing more", () => {
     const lambda = stack.named('AWS::Lambda::Function', 'DeleteUserGroup');
-    const secret = { Ref: 'DatabaseSecretDeleteUserGroup' };
+    const secret = { Ref: 'SecretDeleteUserGroup' };
     expect(stack.statementsOf(lambda).slice(1)).toEqual([
       { Effect: 'Allow', Action: 'rds-data:ExecuteStatement', Resource: clusterArn('eu-central-1') },
       { Effect: 'Allow', Action: 'secretsmanager:GetSecretValue', Resource: secret },
@@ -207,7 +225,7 @@ describe('direct access', () => {
       .all('AWS::EC2::SecurityGroupEgress')
       .filter(({ Properties }) => Properties.GroupId['Fn::GetAtt'][0] === clients);
     expect(egress.map(({ Properties }) => Properties.DestinationSecurityGroupId['Fn::GetAtt'][0])).toEqual([
-      stack.named('AWS::EC2::SecurityGroup', 'DatabaseClusterSecurityGroup').logicalId,
+      'DatabaseSecurityGroup',
     ]);
     expect(stack.get(clients).Properties.SecurityGroupEgress).toMatchObject([{ CidrIp: '127.0.0.1/32' }]);
   });

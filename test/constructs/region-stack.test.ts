@@ -43,11 +43,11 @@ const state = {
     WebhookSecretsKey: 'AWS::KMS::Key',
   },
   overDataApi: {
-    DatabaseSecretDeleteUserGroup: 'AWS::SecretsManager::Secret',
-    DatabaseSecretRunOperation: 'AWS::SecretsManager::Secret',
-    DatabaseSecretFanOutEvent: 'AWS::SecretsManager::Secret',
-    DatabaseSecretDeliverWebhook: 'AWS::SecretsManager::Secret',
-    DatabaseSecretPurgeExpired: 'AWS::SecretsManager::Secret',
+    SecretDeleteUserGroup: 'AWS::SecretsManager::Secret',
+    SecretRunOperation: 'AWS::SecretsManager::Secret',
+    SecretFanOutEvent: 'AWS::SecretsManager::Secret',
+    SecretDeliverWebhook: 'AWS::SecretsManager::Secret',
+    SecretPurgeExpired: 'AWS::SecretsManager::Secret',
   },
 };
 
@@ -73,7 +73,19 @@ describe.each(each)('the stack of %s', (_, stack) => {
     );
     expect(stack.json.Outputs.Deprecated.Value).toBe(environment.deprecation ? 'true' : 'false');
     expect(stack.json.Description).toContain(environment.purpose);
-    expect(/deprecated/i.test(stack.json.Description)).toBe(environment.deprecation !== undefined);
+  });
+
+  it('says wherever people look that it is deprecated and for test funds only, if it is', () => {
+    const { Outputs, Description } = stack.json;
+    const texts = [
+      Description,
+      ...Object.values<{ Description: string }>(Outputs).map((output) => output.Description),
+    ];
+    for (const text of texts) {
+      expect(/\bDeprecated since \d{4}-\d\d-\d\d\./.test(text)).toBe(environment.deprecation !== undefined);
+      expect(text.includes('Test funds only.')).toBe(environment.testFundsOnly);
+      expect(text).toMatch(/\w\.$/);
+    }
   });
 
   it('calls what holds state by names that never change, and nothing else holds any', () => {
@@ -100,6 +112,7 @@ describe.each(each)('the stack of %s', (_, stack) => {
       service: 'wallet-infrastructure',
       environment: environment.name,
       deprecated: String(environment.deprecation !== undefined),
+      'test-funds-only': String(environment.testFundsOnly),
     };
     expect(stack.manifest.properties.tags).toMatchObject(tags);
     const ofCluster = stack.only('AWS::RDS::DBCluster').Properties.Tags;
@@ -148,6 +161,7 @@ describe('synthesis', () => {
     rmSync(app.outdir, { recursive: true });
     expect(environments).toEqual([
       'aws://unknown-account/eu-central-1',
+      'aws://unknown-account/eu-west-1',
       'aws://123456789012/me-central-1',
       'aws://unknown-account/eu-west-3',
     ]);
