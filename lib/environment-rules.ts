@@ -34,7 +34,7 @@ export interface Rule {
 }
 
 /** Fields that differ between any two environments. */
-export const uniqueFields = ['name', 'tokenIssuer', 'localPort'] as const;
+export const uniqueFields = ['name', 'tokenIssuer', 'localPort', 'localDashboardPort'] as const;
 
 /** Fields that differ between any two stacks, those of standbys included. */
 export const uniqueStackFields = ['stackId', 'vpcCidr'] as const;
@@ -229,5 +229,10 @@ export const environmentRules: readonly Rule[] = [
     optional: true,
   },
   { field: 'localPort', holds: wholeNumber(1024, 65535), remedy: 'Use a port from 1024 to 65535.' },
+  {
+    field: 'localDashboardPort',
+    holds: (value, { localPort }) => wholeNumber(1024, 65535)(value) && value !== localPort,
+    remedy: 'Use a port from 1024 to 65535 that is not the one of the API.',
+  },
   ...standbyRules,
 ];

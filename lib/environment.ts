@@ -46,6 +46,8 @@ export interface Environment {
   readonly publicIpv4Pool?: string;
   /** The port of this environment's API on 127.0.0.1 when it runs on a developer's machine. */
   readonly localPort: number;
+  /** The port of its dashboard there. */
+  readonly localDashboardPort: number;
   /** A second region that holds a replica of the data and serves nothing. @default - none */
   readonly standby?: Standby;
 }

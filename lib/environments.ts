@@ -26,6 +26,7 @@ export const environments: readonly Environment[] = validateEnvironments([
     tokenIssuer: 'https://eu.wallet-infrastructure.example',
     signingKeyLabels: { accessToken: ['2026-11'], userAction: ['2026-11'] },
     localPort: 8001,
+    localDashboardPort: 8101,
     standby: {
       stackId: 'WalletEuStandby',
       region: 'eu-west-1',
@@ -56,6 +57,7 @@ export const environments: readonly Environment[] = validateEnvironments([
     tokenIssuer: 'https://uae.wallet-infrastructure.example',
     signingKeyLabels: { accessToken: ['2026-11'], userAction: ['2026-11'] },
     localPort: 8002,
+    localDashboardPort: 8102,
   },
   {
     name: 'staging',
@@ -82,5 +84,6 @@ export const environments: readonly Environment[] = validateEnvironments([
     tokenIssuer: 'https://staging.wallet-infrastructure.example',
     signingKeyLabels: { accessToken: ['2026-11'], userAction: ['2026-11'] },
     localPort: 8003,
+    localDashboardPort: 8103,
   },
 ]);

@@ -22,11 +22,12 @@ export function summary(running: readonly RunningEnvironment[], bold: (text: str
     environment.name,
     environment.region,
     baseUrl,
+    outputs.DashboardUrl ?? '',
     outputs.WebhookOriginAddress ?? '',
     outputs.ServiceLevelAgreement ?? '',
     outputs.Deprecated === 'true' ? 'deprecated: test funds only' : '',
   ]);
-  return table([['NAME', 'REGION', 'BASE ADDRESS', 'WEBHOOK ORIGIN', 'SLA', ''], ...rows], bold);
+  return table([['NAME', 'REGION', 'BASE ADDRESS', 'DASHBOARD', 'WEBHOOK ORIGIN', 'SLA', ''], ...rows], bold);
 }
 
 /** Where the commands are, and what they speak to. */

@@ -19,6 +19,7 @@ export interface CommandSurroundings {
 
 interface Options {
   readonly port?: Readonly<Record<string, number>>;
+  readonly dashboardPort?: Readonly<Record<string, number>>;
   readonly state?: string;
   readonly fresh?: true;
   readonly environment?: readonly Environment[];
@@ -26,6 +27,9 @@ interface Options {
 
 const names = table.map(({ name }) => name).join(', ');
 const ports = table.map(({ name, localPort }) => `${name} ${localPort}`).join(', ');
+const dashboardPorts = table
+  .map(({ name, localDashboardPort }) => `${name} ${localDashboardPort}`)
+  .join(', ');
 
 /**
  * `npm start`: runs environments on this machine until it is told to stop. Results go to stdout, steps and problems to
@@ -45,6 +49,11 @@ export async function runLocalCommand(
     .option(
       '--port <name=port>',
       `another port (may be given again; 0: any free one) than: ${ports}`,
+      oneMorePort,
+    )
+    .option(
+      '--dashboard-port <name=port>',
+      `another port of the dashboard than: ${dashboardPorts} (with --port: any free one)`,
       oneMorePort,
     )
     .option('--state <folder>', 'where data, logs and addresses are kept (default: .local)')
@@ -87,6 +96,7 @@ async function run(
       state,
       environments: options.environment ?? table,
       ports: options.port ?? {},
+      dashboardPorts: options.dashboardPort ?? {},
       fresh: options.fresh ?? false,
       signal: interruption.signal,
       onStep: (step) => terminal.note(`${seconds().padStart(6)}  ${step}`),

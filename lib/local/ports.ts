@@ -6,6 +6,8 @@ export interface WantedPort {
   readonly environment: string;
   /** 0: any free one. */
   readonly port: number;
+  /** The option of `npm start` that chooses another. */
+  readonly option: string;
 }
 
 /** Ports that cannot be had. */
@@ -24,7 +26,7 @@ export async function requireFreePorts(wanted: readonly WantedPort[]): Promise<v
   if (found.length > 0) throw new PortsTaken(found.join('\n'));
 }
 
-async function problemOf({ environment, port }: WantedPort): Promise<string | undefined> {
+async function problemOf({ environment, port, option }: WantedPort): Promise<string | undefined> {
   if (port === 0) return undefined;
   const server = createServer();
   try {
@@ -38,7 +40,7 @@ async function problemOf({ environment, port }: WantedPort): Promise<string | un
         : `cannot be listened on (${(error as NodeJS.ErrnoException).code})`;
     return (
       `Port ${port} of environment ${environment} ${reason}. ` +
-      `See which: lsof -nP -iTCP:${port} -sTCP:LISTEN. Stop it, or choose another port: npm start -- --port ${environment}=9${String(port).slice(-3).padStart(3, '0')} (0: any free one).`
+      `See which: lsof -nP -iTCP:${port} -sTCP:LISTEN. Stop it, or choose another port: npm start -- ${option} ${environment}=9${String(port).slice(-3).padStart(3, '0')} (0: any free one).`
     );
   } finally {
     if (server.listening) {

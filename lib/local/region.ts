@@ -1,5 +1,6 @@
 import type { Environment } from '../environment';
-import { type ApiGateway, readRestApi, startApiGateway } from './api-gateway';
+import { type ApiAddresses, openApiAddresses } from './api-addresses';
+import { readRestApi } from './api-gateway';
 import type { Stack } from './assembly';
 import type { LocalCertificate } from './certificates';
 import { Cleanup } from './cleanup';
@@ -23,8 +24,8 @@ export interface RegionOptions {
   readonly environment: Environment;
   readonly stack: Stack;
   readonly folder: EnvironmentFolder;
-  /** Port of the API; 0 takes any free one. */
-  readonly port: number;
+  /** Ports of the REST APIs, by the name of their stage; 0 takes any free one. */
+  readonly ports: Readonly<Record<string, number>>;
   /** This environment's own, shared with no other. */
   readonly postgres: Promise<Postgres>;
   readonly certificate: LocalCertificate;
@@ -38,10 +39,11 @@ export interface RegionOptions {
 export interface Region {
   readonly environment: Environment;
   readonly baseUrl: string;
+  readonly dashboardUrl: string;
   /** The stack's outputs, with this machine's values. */
   readonly outputs: Readonly<Record<string, string>>;
   readonly functions: Pick<Functions, 'find'>;
-  /** Ends its API, giving running requests a second, then its functions and the way to its database. */
+  /** Ends its APIs, giving running requests a second, then its functions and the way to its database. */
   stop(): Promise<void>;
 }
 
@@ -63,6 +65,8 @@ export async function startRegion(options: RegionOptions): Promise<Region> {
 async function start(options: RegionOptions, cleanup: Cleanup): Promise<Region> {
   const { environment, stack, folder, services, logs } = options;
   const home = { stackName: stack.name, region: stack.region };
+  const addresses = await openApiAddresses(stack, options.ports);
+  cleanup.add(() => addresses.close());
   const secrets = openSecrets(home, folder.secretsFile, services.secrets);
   const functions = createFunctions({
     ...home,
@@ -103,15 +107,19 @@ async function start(options: RegionOptions, cleanup: Cleanup): Promise<Region> 
     stack,
     secret: secrets.resolve,
     provisionOf: (type) =>
-      made[type] ??
-      (type.startsWith('Custom::') && !notForThisMachine.has(type)
-        ? provisionCustomResource(custom, functions)
-        : async (request) => unmade(home, request)),
+      withLocalAddresses(
+        addresses,
+        made[type] ??
+          (type.startsWith('Custom::') && !notForThisMachine.has(type)
+            ? provisionCustomResource(custom, functions)
+            : async (request) => unmade(home, request)),
+      ),
   });
 
-  const api = await startApi(options, deployed, functions);
+  serveApis(options, addresses, deployed, functions);
   let triggers: Triggers | undefined;
-  cleanup.add(async () => void (await Promise.all([api.close(), triggers?.stop()])));
+  // What runs in the functions is answered before they end.
+  cleanup.add(async () => void (await Promise.all([addresses.close(), triggers?.stop()])));
   triggers = startTriggers({
     stack,
     deployed,
@@ -119,21 +127,21 @@ async function start(options: RegionOptions, cleanup: Cleanup): Promise<Region> 
     queues: services.queues,
     onProblem: options.onProblem,
   });
+  const outputs = addresses.localize(deployed.outputs());
+  const { ApiBaseUrl: baseUrl = '', DashboardUrl: dashboardUrl = '' } = outputs;
   return {
     environment,
-    baseUrl: api.url,
-    outputs: atLocalAddress(deployed.outputs(), api.url),
+    baseUrl,
+    dashboardUrl,
+    outputs,
     functions,
     stop: () => cleanup.run(),
   };
 }
 
-/** Other outputs may be made of the API's address; on this machine it is another. */
-function atLocalAddress(outputs: Readonly<Record<string, string>>, baseUrl: string): Record<string, string> {
-  const { ApiBaseUrl: deployedUrl = baseUrl } = outputs;
-  return Object.fromEntries(
-    Object.entries(outputs).map(([name, value]) => [name, value.replaceAll(deployedUrl, baseUrl)]),
-  );
+/** Resources may be told of the addresses of the APIs; on this machine they are others. */
+function withLocalAddresses({ localize }: ApiAddresses, provision: Provision): Provision {
+  return (request) => provision({ ...request, properties: (names) => localize(request.properties(names)) });
 }
 
 /** Custom resources about things that are not made here: the default security group of the VPC. */
@@ -153,26 +161,33 @@ function provisionCustomResource(custom: () => CustomResources, functions: Funct
   };
 }
 
-function startApi(
-  options: RegionOptions,
+function serveApis(
+  { stack: { template, region } }: RegionOptions,
+  { gateways, localize }: ApiAddresses,
   deployed: DeployedStack,
   functions: Functions,
-): Promise<ApiGateway> {
-  const { template, region } = options.stack;
+): void {
   const parts = [...deployed.resources.keys()]
     .map((id) => [id, template.Resources[id]] as const)
     .flatMap(([id, resource]) => {
       if (!resource?.Type.startsWith('AWS::ApiGateway::')) return [];
       const Properties = deployed.resolver.resolve(resource.Properties ?? {}, `Resources.${id}.Properties`);
-      return [[id, { Type: resource.Type, Properties: Properties as Record<string, unknown> }] as const];
+      return [
+        [id, { Type: resource.Type, Properties: localize(Properties as Record<string, unknown>) }] as const,
+      ];
     });
-  return startApiGateway({
-    port: options.port,
-    restApi: readRestApi(Object.fromEntries(parts), (id) => deployed.resources.get(id)?.ref ?? id),
-    functions: functions.find,
-    region,
-    accountId: LOCAL_ACCOUNT_ID,
-  });
+  for (const [logicalId, gateway] of gateways) {
+    gateway.serve({
+      restApi: readRestApi(
+        Object.fromEntries(parts),
+        logicalId,
+        (id) => deployed.resources.get(id)?.ref ?? id,
+      ),
+      functions: functions.find,
+      region,
+      accountId: LOCAL_ACCOUNT_ID,
+    });
+  }
 }
 
 function onFirstUse<T>(make: () => T): () => T {

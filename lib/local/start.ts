@@ -15,8 +15,10 @@ import { synthesize } from './synthesis';
 export interface StartOptions {
   readonly state: StateFolder;
   readonly environments: readonly Environment[];
-  /** Ports by environment; 0 takes any free one. @default - the table's own */
+  /** Ports of the APIs by environment; 0 takes any free one. @default - the table's own */
   readonly ports: Readonly<Record<string, number>>;
+  /** As `ports`, of the dashboards. @default - the table's own; any free one where the API's is not the table's */
+  readonly dashboardPorts: Readonly<Record<string, number>>;
   /** Whether to remove what earlier runs of these environments have left. */
   readonly fresh: boolean;
   /** Gives up starting. */
@@ -54,10 +56,13 @@ async function start(options: StartOptions, cleanup: Cleanup): Promise<readonly 
   const lock = lockState(state.directory);
   cleanup.add(async () => lock.release());
   await requireFreePorts(
-    environments.map((environment) => ({
-      environment: environment.name,
-      port: portOf(options, environment),
-    })),
+    environments.flatMap((environment) => {
+      const { api, dashboard } = portsOf(options, environment);
+      return [
+        { environment: environment.name, port: api, option: '--port' },
+        { environment: environment.name, port: dashboard, option: '--dashboard-port' },
+      ];
+    }),
   );
   forgetAddresses(state);
   if (options.fresh) await removeData(options);
@@ -80,7 +85,7 @@ async function start(options: StartOptions, cleanup: Cleanup): Promise<readonly 
         environment,
         stack: stackOf(environment, stacks),
         folder: state.environment(environment.name),
-        port: portOf(options, environment),
+        ports: portsOf(options, environment),
         postgres,
         certificate,
         services,
@@ -103,8 +108,12 @@ async function start(options: StartOptions, cleanup: Cleanup): Promise<readonly 
   return regions;
 }
 
-const portOf = ({ ports }: StartOptions, { name, localPort }: Environment): number =>
-  ports[name] ?? localPort;
+/** By the name of the stage. */
+function portsOf({ ports, dashboardPorts }: StartOptions, environment: Environment) {
+  const { name, localPort, localDashboardPort } = environment;
+  const api = ports[name] ?? localPort;
+  return { api, dashboard: dashboardPorts[name] ?? (api === localPort ? localDashboardPort : 0) };
+}
 
 function stackOf({ stackId }: Environment, stacks: readonly Stack[]): Stack {
   const stack = stacks.find(({ name }) => name === stackId);

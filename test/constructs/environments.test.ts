@@ -67,6 +67,7 @@ const refused: Record<string, readonly unknown[]> = {
   'adoptedElasticIp.address': [undefined, '203.0.113.256', '203.0.113', '203.0.113.7/32'],
   publicIpv4Pool: ['amazon', 'ipv4pool-ec2-0123456789abcdef0'],
   localPort: [undefined, 80, 65536],
+  localDashboardPort: [undefined, 80, 65536, 8001],
   'standby.stackId': [undefined, 'walletEuStandby'],
   'standby.region': [undefined, 'eu-central-1', 'us-east-1'],
   'standby.vpcCidr': [undefined, '192.168.0.0/16'],
@@ -207,7 +208,7 @@ describe('validation of the table', () => {
     expect(error.remedy).toBe('the standby of eu has the same: choose another.');
   });
 
-  it.each(['name', 'stackId', 'vpcCidr', 'tokenIssuer', 'localPort'] as const)(
+  it.each(['name', 'stackId', 'vpcCidr', 'tokenIssuer', 'localPort', 'localDashboardPort'] as const)(
     'refuses two rows with one %s',
     (field) => {
       const [eu, uae] = [environmentLike('eu'), environmentLike('uae')];

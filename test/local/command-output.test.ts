@@ -10,6 +10,7 @@ const running = environments.map((environment, index) => ({
   environment,
   baseUrl: `http://127.0.0.1:800${index + 1}`,
   outputs: {
+    DashboardUrl: `http://127.0.0.1:810${index + 1}`,
     WebhookOriginAddress: '127.0.0.1',
     ServiceLevelAgreement: environment.serviceLevelAgreement ? 'yes' : 'no',
     Deprecated: String(environment.deprecation !== undefined),
@@ -19,10 +20,10 @@ const running = environments.map((environment, index) => ({
 it('the table has a line for each environment, and says what a deprecated one is for', () => {
   expect(summary(running, (text) => text)).toBe(
     [
-      'NAME     REGION        BASE ADDRESS           WEBHOOK ORIGIN  SLA',
-      'eu       eu-central-1  http://127.0.0.1:8001  127.0.0.1       yes',
-      'uae      me-central-1  http://127.0.0.1:8002  127.0.0.1       yes',
-      'staging  eu-west-3     http://127.0.0.1:8003  127.0.0.1       no   deprecated: test funds only',
+      'NAME     REGION        BASE ADDRESS           DASHBOARD              WEBHOOK ORIGIN  SLA',
+      'eu       eu-central-1  http://127.0.0.1:8001  http://127.0.0.1:8101  127.0.0.1       yes',
+      'uae      me-central-1  http://127.0.0.1:8002  http://127.0.0.1:8102  127.0.0.1       yes',
+      'staging  eu-west-3     http://127.0.0.1:8003  http://127.0.0.1:8103  127.0.0.1       no   deprecated: test funds only',
     ].join('\n'),
   );
 });

@@ -16,21 +16,25 @@ export interface ResolvedResource {
 }
 
 /**
- * Builds the model of the one REST API among the resources of a stack.
+ * Builds the model of a REST API among the resources of a stack.
  *
+ * @param apiLogicalId which one
  * @param ref the physical id of a resource, as `Ref` resolved it. @default - the logical id
- * @throws Error when there is not exactly one REST API with one stage, or when it uses what is not served here: the
- * message names the logical id.
+ * @throws Error when there is no such API, when it has not exactly one stage, or when it uses what is not served here:
+ * the message names the logical id.
  */
 export function readRestApi(
   resources: Readonly<Record<string, ResolvedResource>>,
+  apiLogicalId: string,
   ref: (logicalId: string) => string = (logicalId) => logicalId,
 ): RestApiModel {
-  const ofType = (type: string) =>
+  const entries = (type: string) =>
     Object.entries(resources)
       .filter(([, { Type }]) => Type === `AWS::ApiGateway::${type}`)
       .map(([logicalId, { Properties = {} }]) => ({ logicalId, id: ref(logicalId), ...Properties }) as Entry);
-  const api = only('RestApi', ofType('RestApi'));
+  const api = entries('RestApi').find(({ logicalId }) => logicalId === apiLogicalId);
+  if (!api) throw new Error(`There is no AWS::ApiGateway::RestApi ${apiLogicalId}`);
+  const ofType = (type: string) => entries(type).filter(({ RestApiId }) => RestApiId === api.id);
   const stage = only('Stage', ofType('Stage'));
   const format = fields(stage.AccessLogSetting).Format;
   return {
@@ -143,7 +147,7 @@ function readThrottles(stage: Entry): StageParts['throttle'] {
 function only(type: string, entries: readonly Entry[]): Entry {
   const [entry] = entries;
   if (!entry || entries.length > 1) {
-    throw new Error(`One AWS::ApiGateway::${type} is needed, the stack has ${entries.length}`);
+    throw new Error(`One AWS::ApiGateway::${type} is needed, the API has ${entries.length}`);
   }
   return entry;
 }

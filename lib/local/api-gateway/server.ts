@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { LocalFunction } from '../function-runtime';
 import { type AccessEntry, accessEntry } from './access';
@@ -14,9 +14,8 @@ import { type GatewayRequest, HEADER_LIMIT, headerBytes, PAYLOAD_LIMIT, toGatewa
 import { parseTarget } from './target';
 import { createThrottles } from './throttle';
 
-export interface ApiGatewayOptions {
-  /** 0 takes any free port. */
-  readonly port: number;
+/** What an open gateway serves. */
+export interface ServedApi {
   readonly restApi: RestApiModel;
   readonly functions: (functionArn: string) => LocalFunction;
   readonly region: string;
@@ -25,38 +24,112 @@ export interface ApiGatewayOptions {
   readonly onAccess?: (entry: AccessEntry) => void;
   /** Milliseconds since 1970; for throttles and the authorizers' cache. @default Date.now */
   readonly clock?: () => number;
+}
+
+export interface GatewayAddress {
+  /** 0 takes any free port. */
+  readonly port: number;
   /** Milliseconds in which a client must have sent its whole request. @default 30000 */
   readonly requestTimeoutMs?: number;
 }
+
+export type ApiGatewayOptions = ServedApi & GatewayAddress;
 
 export interface ApiGateway {
   /** Base address, without a slash at its end: there is no stage in the path. */
   readonly url: string;
   readonly port: number;
-  /** Takes no more requests, gives running ones a second, then ends all connections. */
+  /** Takes no more requests, gives running ones a second, then ends all connections. A second call waits for the first. */
   close(): Promise<void>;
+}
+
+/** A gateway that has its address already. */
+export interface OpenApiGateway extends ApiGateway {
+  /** Begins to answer; requests that have come before wait for it. Once only. */
+  serve(api: ServedApi): void;
 }
 
 /** Milliseconds that running requests have when the front closes. */
 const CLOSING_GRACE = 1_000;
+
+type Serve = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
 
 /**
  * Serves a REST API (regional) on 127.0.0.1 as API Gateway does.
  *
  * @throws (rejects) with the code EADDRINUSE when the port is taken
  */
-export function startApiGateway(options: ApiGatewayOptions): Promise<ApiGateway> {
-  const { restApi: model, accountId, onAccess, clock = Date.now, requestTimeoutMs = 30_000 } = options;
+export async function startApiGateway(options: ApiGatewayOptions): Promise<ApiGateway> {
+  const gateway = await openApiGateway(options);
+  gateway.serve(options);
+  return gateway;
+}
+
+/**
+ * Takes the address of an API before it is known what the API consists of: that may be made of its address.
+ *
+ * @throws (rejects) with the code EADDRINUSE when the port is taken
+ */
+export function openApiGateway({
+  port: wanted,
+  requestTimeoutMs = 30_000,
+}: GatewayAddress): Promise<OpenApiGateway> {
+  let begin: (serve: Serve) => void;
+  const begun = new Promise<Serve>((resolve) => {
+    begin = resolve;
+  });
+  let closing: Promise<void> | undefined;
+  const server = createServer(
+    {
+      maxHeaderSize: 4 * HEADER_LIMIT,
+      headersTimeout: requestTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs),
+      keepAliveTimeout: 60_000,
+    },
+    (incoming, outgoing) => {
+      // Only a header value that HTTP does not allow, from a context or a request, comes this far.
+      begun.then((serve) => serve(incoming, outgoing)).catch(() => outgoing.destroy());
+    },
+  );
+  server.maxHeadersCount = 0;
+
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(wanted, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      resolve({
+        url: `http://127.0.0.1:${port}`,
+        port,
+        serve: (api) => begin(serveApi(server, api, () => closing !== undefined)),
+        close: () => {
+          closing ??= new Promise((closed) => {
+            const timer = setTimeout(() => server.closeAllConnections(), CLOSING_GRACE);
+            server.close(() => {
+              clearTimeout(timer);
+              closed();
+            });
+            server.closeIdleConnections();
+          });
+          return closing;
+        },
+      });
+    });
+  });
+}
+
+function serveApi(server: Server, api: ServedApi, isClosing: () => boolean): Serve {
+  const { restApi: model, accountId, onAccess, clock = Date.now } = api;
   const parts: GatewayParts = {
     model,
-    authorize: createAuthorize({ ...options, clock }),
+    authorize: createAuthorize({ ...api, clock }),
     admit: createThrottles(clock),
-    functions: options.functions,
+    functions: api.functions,
   };
   const begin = () => newContext({ model, accountId, now: new Date(clock()) });
-  let closing = false;
+  answerClientErrors(server, (problem) => toReply(model, problem, begin(), undefined));
 
-  async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+  return async (incoming, outgoing) => {
     const started = performance.now();
     const context = begin();
     const received = await receive(incoming);
@@ -71,48 +144,10 @@ export function startApiGateway(options: ApiGatewayOptions): Promise<ApiGateway>
             return fault('DEFAULT_5XX', 'Internal server error');
           });
     const reply = toReply(model, outcome, context, request);
-    if (closing) outgoing.shouldKeepAlive = false;
+    if (isClosing()) outgoing.shouldKeepAlive = false;
     send(outgoing, reply);
     onAccess?.(accessEntry(model, context, reply, Math.round(performance.now() - started), error));
-  }
-
-  const server = createServer(
-    {
-      maxHeaderSize: 4 * HEADER_LIMIT,
-      headersTimeout: requestTimeoutMs,
-      requestTimeout: requestTimeoutMs,
-      connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs),
-      keepAliveTimeout: 60_000,
-    },
-    (incoming, outgoing) => {
-      // Only a header value that HTTP does not allow, from a context or a request, comes this far.
-      serve(incoming, outgoing).catch(() => outgoing.destroy());
-    },
-  );
-  server.maxHeadersCount = 0;
-  answerClientErrors(server, (problem) => toReply(model, problem, begin(), undefined));
-
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      resolve({
-        url: `http://127.0.0.1:${port}`,
-        port,
-        close: () => {
-          closing = true;
-          return new Promise((closed) => {
-            const timer = setTimeout(() => server.closeAllConnections(), CLOSING_GRACE);
-            server.close(() => {
-              clearTimeout(timer);
-              closed();
-            });
-            server.closeIdleConnections();
-          });
-        },
-      });
-    });
-  });
+  };
 }
 
 /** Reads a request to its end; limits are checked first. */

@@ -7,7 +7,6 @@ import {
   groups,
   lambda,
   method,
-  resource,
   send,
   sendRaw,
   stage,
@@ -276,7 +275,7 @@ test.each([
     { G: gatewayResponse('THROTTLED', '429', { ResponseTemplates: { 'application/json': '#if(1)a#end' } }) },
     'G: a template uses #if',
   ],
-  ['two APIs', { Api2: resource('RestApi', {}) }, 'One AWS::ApiGateway::RestApi is needed, the stack has 2'],
+  ['a second stage', { Stage2: stage({ StageName: 'test' }) }, 'One AWS::ApiGateway::Stage is needed'],
 ])('%s is refused when the template is read, by its name', async (_, more, message) => {
   await expect(start({ ...groups(), ...more })).rejects.toThrow(message);
 });

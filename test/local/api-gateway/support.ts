@@ -104,6 +104,9 @@ export interface Started extends ApiGateway {
   readonly entries: AccessEntry[];
 }
 
+const firstApi = (resources: Resources): string =>
+  Object.keys(resources).find((id) => resources[id]?.Type === 'AWS::ApiGateway::RestApi') ?? '';
+
 const running: ApiGateway[] = [];
 
 export async function start(
@@ -114,7 +117,7 @@ export async function start(
   const entries: AccessEntry[] = [];
   const gateway = await startApiGateway({
     port: 0,
-    restApi: readRestApi(resources),
+    restApi: readRestApi(resources, firstApi(resources)),
     functions: (arn) => {
       const found = functions.find((each) => each.arn === arn);
       if (!found) throw new Error(`no function ${arn}`);
