@@ -19,7 +19,8 @@ export interface TestQueues {
 }
 
 export interface TestQueue extends Queue {
-  send(body: string): Promise<void>;
+  /** @param reason the attribute of a message that was set aside. @default - none */
+  send(body: string, reason?: string): Promise<void>;
   /** What is visible now, as Lambda hands it to a function. */
   receive(): Promise<SQSRecord[]>;
   /** Messages in sight, hidden, and delayed. */
@@ -44,8 +45,15 @@ export async function startTestQueues(): Promise<TestQueues> {
       const QueueUrl = queue.url;
       return {
         ...queue,
-        async send(body) {
-          await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: body }));
+        async send(body, reason) {
+          const MessageAttributes = reason && { Reason: { DataType: 'String', StringValue: reason } };
+          await sqs.send(
+            new SendMessageCommand({
+              QueueUrl,
+              MessageBody: body,
+              ...(MessageAttributes && { MessageAttributes }),
+            }),
+          );
         },
         async receive() {
           const { Messages } = await sqs.send(

@@ -1,0 +1,214 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Webhook } from 'standardwebhooks';
+import { addOrganization, eventText } from '../../support/webhooks';
+import { wallet } from '../region';
+import { startWebhookRegion, type WebhookRegion } from './webhook-region';
+
+jest.setTimeout(60_000);
+
+let region: WebhookRegion;
+let organizationId: string;
+beforeAll(async () => {
+  region = await startWebhookRegion();
+  organizationId = await addOrganization(region.owner);
+});
+const running: Receive[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((receive) => receive.end()));
+});
+afterAll(() => region.stop());
+
+interface Receive {
+  readonly url: string;
+  /** What it has printed about the delivery that is posted. */
+  post(delivery: Posted): Promise<{ status: number; report: Record<string, unknown> }>;
+  /** The lines of stdout, as they come. */
+  next(): Promise<string>;
+  end(signal?: NodeJS.Signals): Promise<{ exitCode: number | null; stderr: string }>;
+}
+
+interface Posted {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Runs the command as a process, as a person would. */
+async function receive(...args: string[]): Promise<Receive> {
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', 'bin/wallet.ts', 'receive', '--port', '0', '--outputs', region.outputs, ...args],
+    { cwd: join(__dirname, '../../..'), stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  const exited = once(child, 'exit');
+  let stderr = '';
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const next = async () => String((await lines.next()).value);
+  while (!/http:\/\/127\.0\.0\.1:\d+\//.test(stderr)) {
+    await Promise.race([once(child.stderr, 'data'), exited]);
+    if (child.exitCode !== null) throw new Error(stderr);
+  }
+  const url = /http:\/\/127\.0\.0\.1:\d+\//.exec(stderr)?.[0] ?? '';
+  const made: Receive = {
+    url,
+    next,
+    async post({ headers = {}, body = '' }) {
+      const { status } = await fetch(url, { method: 'POST', headers, body });
+      return { status, report: JSON.parse(await next()) };
+    },
+    async end(signal = 'SIGINT') {
+      if (child.exitCode === null && child.signalCode === null) child.kill(signal);
+      await exited;
+      return { exitCode: child.exitCode, stderr };
+    },
+  };
+  running.push(made);
+  return made;
+}
+
+/** A delivery as the service sends it. */
+function signed(secret: string, body = eventText(organizationId, 'evt_1'), at = new Date()): Posted {
+  const signature = new Webhook(secret).sign('msg_1', at, body);
+  return {
+    body,
+    headers: {
+      'webhook-id': 'msg_1',
+      'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+      'webhook-signature': signature,
+      'x-svc-webhook-signature': signature,
+      'svc-signature': signature,
+    },
+  };
+}
+
+const addWebhook = (url = 'http://127.0.0.1:1/') =>
+  region.json<{ webhookId: string; secret: string }>(
+    'webhook',
+    'add',
+    '--organization',
+    organizationId,
+    '--url',
+    url,
+  );
+const foreignSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+const without = (delivery: Posted, name: string): Posted => ({
+  ...delivery,
+  headers: Object.fromEntries(Object.entries(delivery.headers ?? {}).filter(([header]) => header !== name)),
+});
+
+it('verifies by the secrets of webhooks that are added later, and of later versions', async () => {
+  const receiver = await receive('--json');
+  const { webhookId, secret } = await addWebhook();
+  const delivery = signed(secret);
+  const { status, report } = await receiver.post(delivery);
+  expect(status).toBe(204);
+  expect(report).toEqual({
+    date: expect.stringMatching(/Z$/),
+    verified: true,
+    reason: null,
+    webhookId,
+    secretVersion: 1,
+    deliveryId: 'msg_1',
+    arrivals: 1,
+    eventId: 'evt_1',
+    kind: 'wallet.created',
+    ageMs: expect.any(Number),
+    from: '127.0.0.1',
+    body: delivery.body,
+    answered: 204,
+  });
+
+  await region.wallet('webhook', 'rotate', '--webhook', webhookId);
+  const rotated = signed(await region.secret(webhookId, 2));
+  expect((await receiver.post(rotated)).report).toMatchObject({ secretVersion: 2, arrivals: 2 });
+  expect((await receiver.post(signed(foreignSecret))).report).toMatchObject({
+    verified: false,
+    reason: 'webhook-signature: No matching signature found',
+    answered: 401,
+  });
+
+  const { exitCode, stderr } = await receiver.end();
+  expect(exitCode).toBe(0);
+  expect(stderr).toContain('3 received, 2 of them verified.');
+});
+
+it('says why a delivery does not verify, and answers 401', async () => {
+  const { webhookId, secret } = await addWebhook();
+  const receiver = await receive('--json', '--webhook', webhookId);
+  const good = signed(secret);
+  const reason = async (delivery: Posted) => {
+    const { status, report } = await receiver.post(delivery);
+    expect({ status, verified: report.verified }).toEqual({ status: 401, verified: false });
+    return report.reason;
+  };
+  expect(await reason({ ...good, body: `${good.body} ` })).toContain('No matching signature');
+  expect(await reason(signed(secret, good.body, new Date(Date.now() - 301_000)))).toContain('too old');
+  expect(await reason(signed(secret, good.body, new Date(Date.now() + 302_000)))).toContain('too new');
+  expect(await reason(without(good, 'webhook-signature'))).toContain('Missing required headers');
+  expect(await reason(without(good, 'svc-signature'))).toContain('svc-signature: Missing');
+  expect(await reason(without(good, 'x-svc-webhook-signature'))).toContain('x-svc-webhook-signature');
+  expect(await reason({})).toContain('Missing');
+  expect(await reason({ body: '\u{1b}[31m' })).toContain('Missing');
+  expect((await receiver.post(good)).status).toBe(204);
+});
+
+it('verifies by a secret that is given, without any environment', async () => {
+  const receiver = await receive('--json', '--secret', foreignSecret, '--outputs', '/nowhere/outputs.json');
+  expect((await receiver.post(signed(foreignSecret))).report).toMatchObject({
+    verified: true,
+    webhookId: null,
+  });
+});
+
+it('prints for a person what arrived, without characters that a terminal would obey', async () => {
+  const receiver = await receive('--secret', foreignSecret, '--respond', '503', '--delay', '0.2');
+  const begun = Date.now();
+  const answer = fetch(receiver.url, { method: 'POST', ...signed(foreignSecret) });
+  expect(await receiver.next()).toMatch(/^\d\d:\d\d:\d\d\.\d{3} {2}verified$/);
+  expect(await receiver.next()).toMatch(
+    /^ {2}webhook-id msg_1, from 127\.0\.0\.1, \d+\.\d\d s after the event, answered 503$/,
+  );
+  expect(await receiver.next()).toBe(`  ${eventText(organizationId, 'evt_1')}`);
+  expect((await answer).status).toBe(503);
+  expect(Date.now() - begun).toBeGreaterThanOrEqual(200);
+
+  await fetch(receiver.url, { method: 'POST', body: '\u{1b}[2J\u{9b}1m' });
+  expect(await receiver.next()).toContain('NOT verified: webhook-signature: Missing required headers');
+  expect(await receiver.next()).toContain('webhook-id missing');
+  expect(await receiver.next()).toBe('  \\x1b[2J\\x9b1m');
+});
+
+it('fails as often as it is told, and outlives whatever is sent', async () => {
+  const receiver = await receive('--json', '--secret', foreignSecret, '--fail-rate', '1');
+  expect((await receiver.post(signed(foreignSecret))).status).toBe(500);
+  expect((await fetch(receiver.url)).status).toBe(405);
+  const tooLarge = await fetch(receiver.url, { method: 'POST', body: 'x'.repeat(200_000) }).catch(() => null);
+  expect([413, undefined]).toContain(tooLarge?.status);
+  expect((await receiver.post(signed(foreignSecret))).report).toMatchObject({ arrivals: 2 });
+  expect((await receiver.end('SIGTERM')).exitCode).toBe(0);
+});
+
+it('names a port that is taken, and how to choose another', async () => {
+  const { url } = await receive('--secret', foreignSecret);
+  const { port } = new URL(url);
+  const printed = await wallet('receive', '--secret', foreignSecret, '--port', port);
+  expect(printed).toMatchObject({ exitCode: 1, stdout: '' });
+  expect(printed.stderr).toContain(`Port ${port} is taken by another program.`);
+  expect(printed.stderr).toContain('--port');
+});
+
+it.each([
+  ['a port beyond 65535', ['--port', '65536']],
+  ['a secret that is none', ['--secret', 'secret']],
+  ['a secret and a webhook', ['--secret', foreignSecret, '--webhook', 'wh-aaaaa-bbbbb-cccccccccccccc']],
+  ['a status of 99', ['--respond', '99']],
+  ['a part beyond 1', ['--fail-rate', '1.5']],
+  ['a negative delay', ['--delay', '-1']],
+])('%s is used wrongly', async (_, args) => {
+  expect(await wallet('receive', ...args)).toMatchObject({ exitCode: 2, stdout: '' });
+});

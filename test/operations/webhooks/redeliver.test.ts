@@ -1,0 +1,215 @@
+import { sql } from '../../../lambda/database/sql';
+import { newId } from '../../../lambda/shared/ids';
+import { type Delivery, deliveryId, parseDelivery, writeDelivery } from '../../../lambda/webhooks/delivery';
+import type { DeadLetter, DeadLetterQueue } from '../../../lib/operations/redeliver/dead-letter-queue';
+import type { Decision } from '../../../lib/operations/redeliver/decide';
+import { redeliverAll } from '../../../lib/operations/redeliver/run';
+import { rows } from '../../support/organization';
+import { addOrganization, addWebhook, disableWebhook, eventText } from '../../support/webhooks';
+import { wallet } from '../region';
+import { startWebhookRegion, type WebhookRegion } from './webhook-region';
+
+let region: WebhookRegion;
+let organizationId: string;
+let webhookId: string;
+beforeAll(async () => {
+  region = await startWebhookRegion();
+});
+beforeEach(async () => {
+  await region.emptyQueues();
+  organizationId = await addOrganization(region.owner);
+  webhookId = await addWebhook(region.owner, organizationId);
+});
+afterAll(() => region.stop());
+
+const delivery = (eventId: string, change: Partial<Delivery> = {}): Delivery => ({
+  deliveryId: deliveryId(eventId, webhookId),
+  webhookId,
+  eventId,
+  acceptedAt: 1_700_000_000_000,
+  body: eventText(organizationId, eventId),
+  ...change,
+});
+const giveUp = (given: Delivery, reason = 'server_error') =>
+  region.deliveryDeadLetters.send(writeDelivery(given), reason);
+const bodies = async (queue: 'deliveries' | 'deliveryDeadLetters' | 'events' | 'eventsDeadLetters') =>
+  (await region[queue].receive()).map(({ body }) => body);
+const redeliver = (...args: string[]) =>
+  region.json<{ redelivered: number; kept: number; outcomes: unknown[] }>('redeliver', ...args);
+
+it('sends what was given up again, as it was, and deletes it', async () => {
+  const given = delivery('evt_1', { body: '{"wei": 12345678901234567890, "ä": "\\u00e4"}' });
+  await giveUp(given);
+  expect(await redeliver()).toEqual({
+    redelivered: 1,
+    kept: 0,
+    dryRun: false,
+    interrupted: false,
+    outcomes: [{ webhookId, reason: 'server_error', keptBecause: null, messages: 1 }],
+  });
+  expect((await bodies('deliveries')).map(parseDelivery)).toEqual([{ ok: true, value: given }]);
+  expect(await region.deliveryDeadLetters.count()).toMatchObject({ visible: 0, hidden: 0 });
+});
+
+it('takes the times of earlier attempts from what SQS itself moved, so that it begins anew', async () => {
+  await region.deliveryDeadLetters.send(writeDelivery(delivery('evt_1', { startedAt: 1, notBefore: 2 })));
+  expect(await redeliver()).toMatchObject({ redelivered: 1, outcomes: [{ reason: null }] });
+  expect((await bodies('deliveries')).map(parseDelivery)).toEqual([{ ok: true, value: delivery('evt_1') }]);
+});
+
+it('leaves what would be dropped or cannot be read, in sight of the next run', async () => {
+  const disabled = await addWebhook(region.owner, organizationId);
+  await disableWebhook(region.owner, disabled);
+  const removed = newId('wh');
+  await giveUp(delivery('evt_1', { webhookId: disabled }), 'gone');
+  await giveUp(delivery('evt_2', { webhookId: removed }));
+  for (const unreadable of ['{', 'null', '{"webhookId":1}', '{"webhookId":"wh-1"}'])
+    await region.deliveryDeadLetters.send(unreadable, 'The message is not a delivery.');
+  for (let run = 0; run < 2; run++) {
+    const { redelivered, kept, outcomes } = await redeliver();
+    expect({ redelivered, kept }).toEqual({ redelivered: 0, kept: 6 });
+    expect(outcomes).toHaveLength(3);
+    expect(outcomes).toEqual(
+      expect.arrayContaining([
+        { webhookId: disabled, reason: 'gone', keptBecause: 'its webhook is disabled', messages: 1 },
+        expect.objectContaining({ webhookId: removed, keptBecause: 'its webhook is removed' }),
+        expect.objectContaining({ webhookId: null, keptBecause: 'it is not a delivery', messages: 4 }),
+      ]),
+    );
+  }
+  expect(await region.deliveryDeadLetters.count()).toMatchObject({ visible: 6, hidden: 0 });
+  expect(await bodies('deliveries')).toEqual([]);
+});
+
+it('sends to one webhook alone, and leaves the others', async () => {
+  const other = await addWebhook(region.owner, organizationId);
+  await giveUp(delivery('evt_1'));
+  await giveUp(delivery('evt_1', { webhookId: other }));
+  await region.deliveryDeadLetters.send('{', 'The message is not JSON.');
+  expect(await redeliver('--webhook', webhookId)).toMatchObject({ redelivered: 1, kept: 0 });
+  expect(await bodies('deliveries')).toEqual([writeDelivery(delivery('evt_1'))]);
+  expect(await region.deliveryDeadLetters.count()).toMatchObject({ visible: 2 });
+});
+
+it('sends nothing in a dry run, and tells by webhook and reason what it would send', async () => {
+  for (const eventId of ['evt_1', 'evt_2', 'evt_3'])
+    await giveUp(delivery(eventId), eventId === 'evt_3' ? 'timeout' : 'server_error');
+  const { stdout, stderr } = await region.wallet('redeliver', '--dry-run');
+  const lines = stdout.trim().split('\n');
+  expect(lines[0]).toMatch(/^WEBHOOK +REASON +MESSAGES$/);
+  expect(lines.slice(1).sort()).toEqual([
+    `${webhookId}  server_error  2         would be sent`,
+    `${webhookId}  timeout       1         would be sent`,
+  ]);
+  expect(stderr).toContain('about 3 messages');
+  expect(stderr).toContain('Would redeliver 3, left 0.');
+  expect(await bodies('deliveries')).toEqual([]);
+  expect(await region.deliveryDeadLetters.count()).toMatchObject({ visible: 3, hidden: 0 });
+});
+
+it('sends no more than its limit', async () => {
+  for (let index = 0; index < 25; index++) await giveUp(delivery(`evt_${index}`));
+  expect(await redeliver('--limit', '12')).toMatchObject({ redelivered: 12 });
+  expect(await region.deliveryDeadLetters.count()).toMatchObject({ visible: 13, hidden: 0 });
+  expect(await redeliver()).toMatchObject({ redelivered: 13 });
+});
+
+it('takes a webhook that was enabled again into the next run', async () => {
+  await disableWebhook(region.owner, webhookId);
+  await giveUp(delivery('evt_1'));
+  expect(await redeliver()).toMatchObject({ redelivered: 0, kept: 1 });
+  await rows(region.owner, sql`update webhooks set enabled = true, disabled_reason = null`);
+  expect(await redeliver()).toMatchObject({ redelivered: 1, kept: 0 });
+});
+
+it('sends events again that SQS moved, and leaves those that could not be read', async () => {
+  const event = eventText(organizationId, 'evt_1');
+  await region.eventsDeadLetters.send(event);
+  await region.eventsDeadLetters.send('{"id":1}', 'The event lacks: kind.');
+  await region.eventsDeadLetters.send('null');
+  const { redelivered, kept, outcomes } = await redeliver('--from', 'events');
+  expect({ redelivered, kept }).toEqual({ redelivered: 1, kept: 2 });
+  expect(outcomes).toContainEqual({
+    webhookId: null,
+    reason: 'The event lacks: kind.',
+    keptBecause: 'it cannot be read',
+    messages: 1,
+  });
+  expect(await bodies('events')).toEqual([event]);
+});
+
+it('says that there is nothing to do', async () => {
+  const printed = await region.wallet('redeliver');
+  expect(printed).toMatchObject({ exitCode: 0, stdout: '' });
+  expect(printed.stderr).toContain('Redelivered 0, left 0.');
+});
+
+it.each([
+  [['--limit', '0']],
+  [['--from', 'nowhere']],
+  [['--from', 'events', '--webhook', 'wh-aaaaa-bbbbb-cccccccccccccc']],
+])('%j is used wrongly', async (args) => {
+  expect(await wallet('redeliver', ...args)).toMatchObject({ exitCode: 2, stdout: '' });
+});
+
+describe('a run that ends early', () => {
+  const letters = (count: number): DeadLetter[] =>
+    Array.from({ length: count }, (_, index) => ({
+      messageId: `m${index}`,
+      receiptHandle: `r${index}`,
+      body: '{}',
+    }));
+
+  /** A queue of which every call is seen. */
+  function watchedQueue(all: readonly DeadLetter[], change: Partial<DeadLetterQueue> = {}) {
+    const waiting = [...all];
+    const calls: string[] = [];
+    const queue: DeadLetterQueue = {
+      count: async () => waiting.length,
+      receive: async (limit) => waiting.splice(0, Math.min(limit, 2)),
+      redeliver: async ({ messageId }) => void calls.push(`redeliver ${messageId}`),
+      putBack: async ({ messageId }) => void calls.push(`put back ${messageId}`),
+      ...change,
+    };
+    return { queue, calls, waiting };
+  }
+  const send = async (): Promise<Decision> => ({
+    kind: 'redeliver',
+    redelivery: { body: '{}', group: 'g' },
+  });
+  const keep = async (): Promise<Decision> => ({ kind: 'keep', because: 'x' });
+  const limit = Number.POSITIVE_INFINITY;
+  const onProgress = () => undefined;
+
+  it('by Ctrl-C finishes what it has in hand, and puts back what it does not send', async () => {
+    const { queue, calls, waiting } = watchedQueue(letters(6));
+    const interruption = new AbortController();
+    const decide = async ({ messageId }: DeadLetter) => {
+      if (messageId === 'm3') interruption.abort();
+      return messageId === 'm0' ? keep() : send();
+    };
+    await redeliverAll({ queue, decide, dryRun: false, limit, signal: interruption.signal, onProgress });
+    expect(calls).toEqual(['redeliver m1', 'redeliver m2', 'redeliver m3', 'put back m0']);
+    expect(waiting).toHaveLength(2);
+  });
+
+  it('by a failure puts back what it does not send, and tells the failure', async () => {
+    const { queue, calls } = watchedQueue(letters(4), {
+      redeliver: async () => Promise.reject(new Error('SQS is away')),
+    });
+    const decide = ({ messageId }: DeadLetter) => (messageId === 'm1' ? keep() : send());
+    const { signal } = new AbortController();
+    await expect(redeliverAll({ queue, decide, dryRun: false, limit, signal, onProgress })).rejects.toThrow(
+      'SQS is away',
+    );
+    expect(calls).toEqual(['put back m1']);
+  });
+
+  it('ends when messages that it left come round again', async () => {
+    const [only] = letters(1) as [DeadLetter];
+    const { queue } = watchedQueue([], { receive: async () => [only] });
+    const { signal } = new AbortController();
+    const outcomes = await redeliverAll({ queue, decide: keep, dryRun: false, limit, signal, onProgress });
+    expect(outcomes).toEqual([{ webhookId: null, reason: null, keptBecause: 'x', messages: 1 }]);
+  });
+});
