@@ -1,8 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { Webhook } from 'standardwebhooks';
+import { type ReceiveCommand, startReceiveCommand } from '../../support/receive-command';
 import { addOrganization, eventText } from '../../support/webhooks';
 import { wallet } from '../region';
 import { startWebhookRegion, type WebhookRegion } from './webhook-region';
@@ -15,60 +12,28 @@ beforeAll(async () => {
   region = await startWebhookRegion();
   organizationId = await addOrganization(region.owner);
 });
-const running: Receive[] = [];
+const running: ReceiveCommand[] = [];
 afterEach(async () => {
   await Promise.all(running.splice(0).map((receive) => receive.end()));
 });
 afterAll(() => region.stop());
-
-interface Receive {
-  readonly url: string;
-  /** What it has printed about the delivery that is posted. */
-  post(delivery: Posted): Promise<{ status: number; report: Record<string, unknown> }>;
-  /** The lines of stdout, as they come. */
-  next(): Promise<string>;
-  end(signal?: NodeJS.Signals): Promise<{ exitCode: number | null; stderr: string }>;
-}
 
 interface Posted {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-/** Runs the command as a process, as a person would. */
-async function receive(...args: string[]): Promise<Receive> {
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', 'bin/wallet.ts', 'receive', '--port', '0', '--outputs', region.outputs, ...args],
-    { cwd: join(__dirname, '../../..'), stdio: ['ignore', 'pipe', 'pipe'] },
-  );
-  const exited = once(child, 'exit');
-  let stderr = '';
-  child.stderr.on('data', (chunk) => {
-    stderr += chunk;
-  });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const next = async () => String((await lines.next()).value);
-  while (!/http:\/\/127\.0\.0\.1:\d+\//.test(stderr)) {
-    await Promise.race([once(child.stderr, 'data'), exited]);
-    if (child.exitCode !== null) throw new Error(stderr);
-  }
-  const url = /http:\/\/127\.0\.0\.1:\d+\//.exec(stderr)?.[0] ?? '';
-  const made: Receive = {
-    url,
-    next,
-    async post({ headers = {}, body = '' }) {
-      const { status } = await fetch(url, { method: 'POST', headers, body });
-      return { status, report: JSON.parse(await next()) };
-    },
-    async end(signal = 'SIGINT') {
-      if (child.exitCode === null && child.signalCode === null) child.kill(signal);
-      await exited;
-      return { exitCode: child.exitCode, stderr };
+async function receive(...args: string[]) {
+  const command = await startReceiveCommand('--outputs', region.outputs, ...args);
+  running.push(command);
+  return {
+    ...command,
+    /** Posts a delivery to it: its answer, and what it prints with `--json`. */
+    async post({ headers = {}, body = '' }: Posted) {
+      const { status } = await fetch(command.url, { method: 'POST', headers, body });
+      return { status, report: JSON.parse(await command.next()) as Record<string, unknown> };
     },
   };
-  running.push(made);
-  return made;
 }
 
 /** A delivery as the service sends it. */

@@ -1,0 +1,202 @@
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { environments } from '../../lib/environments';
+import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
+import { startReceiveCommand } from '../support/receive-command';
+import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../support/webhook-receiver';
+
+jest.setTimeout(60_000);
+
+interface Added {
+  readonly webhookId: string;
+  readonly secret: string;
+}
+interface Attempt {
+  readonly webhookId: string;
+  readonly status: number | null;
+  readonly outcome: string;
+  readonly date: string;
+  readonly nextAttemptAt: string | null;
+}
+
+let local: LocalEnvironment;
+let receiver: WebhookReceiver;
+beforeAll(async () => {
+  local = await localEnvironment();
+  receiver = await startWebhookReceiver();
+}, 90_000);
+afterAll(() => receiver.stop());
+
+const names = environments.map(({ name }) => name);
+const signatureHeaders = ['webhook-signature', 'x-svc-webhook-signature', 'svc-signature'];
+
+describe.each(names)('in %s', (environment) => {
+  let organizationId: string;
+  beforeEach(async () => {
+    ({ organizationId } = await local.walletJson<{ organizationId: string }>(environment, 'seed'));
+  });
+
+  /** Each test has receivers of its own. */
+  const own = (name: string) => `${organizationId}-${name}`;
+  const add = (name: string, ...args: string[]) => addAt(receiver.url(own(name)), ...args);
+  const addAt = (url: string, ...args: string[]) =>
+    local.walletJson<Added>(
+      environment,
+      ...['webhook', 'add', '--organization', organizationId, '--url', url],
+      ...args,
+    );
+  const sendEvent = async (kind = 'wallet.created', data = '{"walletId":"wa-1"}') => {
+    const args = ['--organization', organizationId, '--kind', kind, '--data', data];
+    return (await local.walletJson<{ eventId: string }>(environment, 'send-event', ...args)).eventId;
+  };
+  const attemptsOf = (eventId: string) =>
+    local.walletJson<Attempt[]>(environment, 'deliveries', '--event', eventId);
+  const stateOf = async (webhookId: string) => {
+    const args = ['list', '--organization', organizationId];
+    const all = await local.walletJson<Record<string, unknown>[]>(environment, 'webhook', ...args);
+    return all.find((webhook) => webhook.webhookId === webhookId);
+  };
+  /** The row of an attempt is written after the receiver has answered. */
+  const until = async <T>(read: () => Promise<T>, isIt: (value: T) => boolean): Promise<T> => {
+    const deadline = Date.now() + 10_000;
+    for (;;) {
+      const value = await read();
+      if (isIt(value) || Date.now() > deadline) return value;
+    }
+  };
+
+  it('an event is delivered from the webhook origin, signed under every header that receivers know', async () => {
+    const { webhookId, secret } = await add('in');
+    const eventId = await sendEvent('wallet.created', '{"wei":12345678901234567890}');
+    const [delivery] = await receiver.received(own('in'), 1);
+    if (!delivery) throw new Error('Nothing came.');
+    for (const header of signatureHeaders) verifyDelivery(delivery, secret, header);
+    expect(delivery.from).toBe(local.outputs(environment).WebhookOriginAddress);
+    expect(JSON.parse(delivery.body)).toMatchObject({ id: eventId, organizationId, kind: 'wallet.created' });
+    expect(delivery.body).toContain('"data":{"wei":12345678901234567890}');
+
+    const attempts = await until(
+      () => attemptsOf(eventId),
+      (found) => found.length > 0,
+    );
+    expect(attempts).toEqual([
+      expect.objectContaining({ webhookId, status: 204, outcome: 'delivered', nextAttemptAt: null }),
+    ]);
+  });
+
+  it('"wallet receive" prints a verified delivery, and ends with Ctrl-C', async () => {
+    const outputs = `${local.stateDirectory}/outputs.json`;
+    const command = await startReceiveCommand('--environment', environment, '--outputs', outputs, '--json');
+    try {
+      const { webhookId } = await addAt(command.url);
+      const eventId = await sendEvent();
+      const printed = JSON.parse(await command.next());
+      expect(printed).toMatchObject({ verified: true, webhookId, eventId, from: '127.0.0.1', answered: 204 });
+    } finally {
+      expect((await command.end()).exitCode).toBe(0);
+    }
+  });
+
+  it('webhooks get the kinds that they want, and nothing of other organizations', async () => {
+    await add('all');
+    await add('some', '--kinds', 'wallet.deleted');
+    const eventIds = [await sendEvent('wallet.created'), await sendEvent('wallet.deleted')];
+    const idsAt = async (name: string, count: number) =>
+      (await receiver.received(own(name), count)).map(({ body }) => JSON.parse(body).id);
+    expect((await idsAt('all', 2)).sort()).toEqual(eventIds.toSorted());
+    expect(await idsAt('some', 1)).toEqual(eventIds.slice(1));
+  });
+
+  it('both secrets verify after a rotation', async () => {
+    const { webhookId, secret } = await add('in');
+    const rotated = await local.walletJson<Added>(environment, 'webhook', 'rotate', '--webhook', webhookId);
+    expect(rotated.secret).not.toBe(secret);
+    await sendEvent();
+    const [delivery] = await receiver.received(own('in'), 1);
+    if (!delivery) throw new Error('Nothing came.');
+    for (const header of signatureHeaders) {
+      verifyDelivery(delivery, secret, header);
+      verifyDelivery(delivery, rotated.secret, header);
+    }
+  });
+
+  it('a disabled webhook gets nothing until it is enabled', async () => {
+    const { webhookId } = await add('disabled');
+    await add('enabled');
+    await local.wallet(environment, 'webhook', 'disable', '--webhook', webhookId);
+    await sendEvent();
+    await receiver.received(own('enabled'), 1);
+    await local.wallet(environment, 'webhook', 'enable', '--webhook', webhookId);
+    const eventId = await sendEvent();
+    const arrivals = await receiver.received(own('disabled'), 1);
+    await receiver.received(own('enabled'), 2);
+    expect(arrivals.map(({ body }) => JSON.parse(body).id)).toEqual([eventId]);
+  });
+
+  it('410 disables a webhook', async () => {
+    const { webhookId } = await add('gone');
+    receiver.answer(own('gone'), 410);
+    const eventId = await sendEvent();
+    await receiver.received(own('gone'), 1);
+    const state = await until(
+      () => stateOf(webhookId),
+      (found) => found?.enabled === false,
+    );
+    expect(state).toMatchObject({ enabled: false, disabledReason: 'gone' });
+    expect(await attemptsOf(eventId)).toMatchObject([
+      { status: 410, outcome: 'disabled', nextAttemptAt: null },
+    ]);
+  });
+
+  it('what is failed is tried again when the attempt said so, with the same webhook-id', async () => {
+    await add('flaky');
+    receiver.answer(own('flaky'), 503, 204);
+    const eventId = await sendEvent();
+    const [first, second] = await receiver.received(own('flaky'), 2);
+    expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
+    expect(second?.headers['webhook-timestamp']).not.toBe(first?.headers['webhook-timestamp']);
+
+    const attempts = await until(
+      () => attemptsOf(eventId),
+      (found) => found.length > 1,
+    );
+    expect(attempts).toMatchObject([
+      { status: 503, outcome: 'failed', nextAttemptAt: expect.any(String) },
+      { status: 204, outcome: 'delivered', nextAttemptAt: null },
+    ]);
+    const late = Date.parse(attempts[1]?.date ?? '') - Date.parse(attempts[0]?.nextAttemptAt ?? '');
+    expect(late).toBeGreaterThan(-1_500);
+    expect(late).toBeLessThan(5_000);
+  });
+
+  it('what was given up is delivered by "wallet redeliver"', async () => {
+    const { webhookId, secret } = await add('recovered');
+    const body = JSON.stringify({
+      id: 'evt_1',
+      organizationId,
+      kind: 'a',
+      date: '2026-11-20T12:00:00Z',
+      data: {},
+    });
+    const delivery = { deliveryId: 'msg_given_up', webhookId, eventId: 'evt_1', acceptedAt: 0, body };
+    const sqs = new SQSClient({
+      region: 'eu-central-1',
+      endpoint: local.endpoints.sqs ?? '',
+      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    });
+    await sqs.send(
+      new SendMessageCommand({
+        QueueUrl: local.outputs(environment).WebhookDeliveryDeadLetterQueueUrl,
+        MessageBody: JSON.stringify(delivery),
+        MessageAttributes: { Reason: { DataType: 'String', StringValue: 'server_error' } },
+      }),
+    );
+    sqs.destroy();
+
+    const redelivered = await local.walletJson(environment, 'redeliver', '--webhook', webhookId);
+    expect(redelivered).toMatchObject({ redelivered: 1, kept: 0 });
+    const [arrival] = await receiver.received(own('recovered'), 1);
+    if (!arrival) throw new Error('Nothing came.');
+    expect(arrival).toMatchObject({ body, headers: { 'webhook-id': 'msg_given_up' } });
+    verifyDelivery(arrival, secret, 'webhook-signature');
+  });
+});

@@ -1,0 +1,68 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Webhook } from 'standardwebhooks';
+
+/** A delivery as it came in. */
+export interface Received {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly from: string;
+}
+
+/** A receiver of webhooks on this machine. */
+export interface WebhookReceiver {
+  /** A URL of its own for each name. */
+  url(name?: string): string;
+  /** Answers deliveries to a name with these statuses, one after the other, the last for good. @default 204 */
+  answer(name: string, ...statuses: number[]): void;
+  /** What came to a name, when it is so many. @throws Error after 20 s */
+  received(name: string, count: number): Promise<readonly Received[]>;
+  stop(): Promise<void>;
+}
+
+export async function startWebhookReceiver(): Promise<WebhookReceiver> {
+  const received = new Map<string, Received[]>();
+  const answers = new Map<string, number[]>();
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk) => chunks.push(chunk));
+    request.on('end', () => {
+      const name = (request.url ?? '').slice(1);
+      const body = Buffer.concat(chunks).toString();
+      const arrival = { headers: request.headers, body, from: request.socket.remoteAddress ?? '' };
+      received.set(name, [...(received.get(name) ?? []), arrival]);
+      const statuses = answers.get(name) ?? [];
+      response.writeHead((statuses.length > 1 ? statuses.shift() : statuses[0]) ?? 204).end();
+    });
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: (name = '') => `http://127.0.0.1:${port}/${name}`,
+    answer: (name, ...statuses) => void answers.set(name, statuses),
+    async received(name, count) {
+      const deadline = Date.now() + 20_000;
+      for (;;) {
+        const arrivals = received.get(name) ?? [];
+        if (arrivals.length >= count) return arrivals;
+        if (Date.now() > deadline)
+          throw new Error(`${arrivals.length} of ${count} deliveries came to ${name}.`);
+        await sleep(20);
+      }
+    },
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+/** Verifies a delivery as a receiver does that knows one of the names of the signature's header. @throws Error when it does not verify */
+export function verifyDelivery({ headers, body }: Received, secret: string, signatureHeader: string): void {
+  new Webhook(secret).verify(body, {
+    'webhook-id': String(headers['webhook-id']),
+    'webhook-timestamp': String(headers['webhook-timestamp']),
+    'webhook-signature': String(headers[signatureHeader]),
+  });
+}
