@@ -14,7 +14,7 @@ interface RedeliverOptions extends CommonOptions {
   readonly from: keyof typeof queues;
   readonly webhook?: string;
   readonly dryRun?: boolean;
-  readonly limit: number;
+  readonly limit?: number;
 }
 
 const queues = {
@@ -24,7 +24,7 @@ const queues = {
 
 const help = `
 A delivery that is sent again begins anew, with the same webhook-id and 72 hours of attempts. Those to a webhook that is
-disabled or removed stay on the dead-letter queue, for 14 days from the event, and so does what cannot be read.
+disabled or removed stay on the dead-letter queue, where messages live 14 days, and so does what cannot be read.
 With "--from events", events come from the dead-letter queue of the events.
 
 It can be interrupted at any point and run again. A message may be sent twice then: receivers know it by its webhook-id.
@@ -45,14 +45,14 @@ export function register(program: Command, terminal: Terminal): void {
       new Option('--from <queue>', 'whose dead letters').choices(Object.keys(queues)).default('deliveries'),
     )
     .option('--webhook <id>', 'only deliveries to this webhook', id('wh'))
-    .option('--limit <number>', 'send at most so many', limit, Number.POSITIVE_INFINITY)
+    .option('--limit <number>', 'send at most so many; all when left out', limit)
     .option('--dry-run', 'print what would be sent again, and send nothing')
     .addHelpText('after', help)
     .action((options: RedeliverOptions) => redeliver(options, terminal));
 }
 
 async function redeliver(options: RedeliverOptions, terminal: Terminal): Promise<void> {
-  const { from, webhook, dryRun = false, limit } = options;
+  const { from, webhook, dryRun = false, limit = Number.POSITIVE_INFINITY } = options;
   if (from === 'events' && webhook)
     throw new UsedWrongly('An event is for every webhook: give --webhook or "--from events", not both.');
   const target = await openTarget(options);
