@@ -57,6 +57,10 @@ export const nameField: Field<string> = (value) =>
     ? ok(value)
     : fail('1 to 256 characters without control characters');
 
+/** True or false; false when left out. */
+export const flagField: Field<boolean> = (value = false) =>
+  typeof value === 'boolean' ? ok(value) : fail('true or false');
+
 const invalid = (message: string) => fail({ code: 'input_invalid', message });
 
 function isObject(value: unknown): value is Record<string, unknown> {

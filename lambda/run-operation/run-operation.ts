@@ -9,6 +9,7 @@ import { enableWebhook } from './operations/enable-webhook';
 import { listAuditRecords } from './operations/list-audit-records';
 import { listDeliveryAttempts } from './operations/list-delivery-attempts';
 import { listWebhooks } from './operations/list-webhooks';
+import { removeThrowAwayOrganizations } from './operations/remove-throw-away-organizations';
 import { rotateWebhookSecret } from './operations/rotate-webhook-secret';
 import { seed } from './operations/seed';
 import type { Request } from './request';
@@ -24,6 +25,7 @@ const operations: Readonly<Record<string, Operation>> = {
   'list-audit-records': listAuditRecords,
   'list-delivery-attempts': listDeliveryAttempts,
   'list-webhooks': listWebhooks,
+  'remove-throw-away-organizations': removeThrowAwayOrganizations,
   'rotate-webhook-secret': rotateWebhookSecret,
   seed,
 };

@@ -2,6 +2,7 @@ import organizationsAndGroups from './0001-organizations-and-groups.sql';
 import userActionsAndAudit from './0002-user-actions-and-audit.sql';
 import webhooks from './0003-webhooks.sql';
 import webhookNextAttempt from './0004-webhook-next-attempt.sql';
+import throwAwayOrganizations from './0005-throw-away-organizations.sql';
 
 /** A forward-only step of the schema. Once applied anywhere, its text never changes: a later file amends it. */
 export interface Migration {
@@ -15,4 +16,5 @@ export const migrations: readonly Migration[] = [
   { name: '0002-user-actions-and-audit', text: userActionsAndAudit },
   { name: '0003-webhooks', text: webhooks },
   { name: '0004-webhook-next-attempt', text: webhookNextAttempt },
+  { name: '0005-throw-away-organizations', text: throwAwayOrganizations },
 ];

@@ -1,12 +1,9 @@
 import { sql } from '../../database/sql';
 import { fail, ok } from '../../shared/result';
 import { operation } from '../operation';
-import { type Field, idField } from '../request';
+import { flagField, idField } from '../request';
 import { unavailable } from '../unavailable';
 import { toIsoTime, webhookNotFound } from '../webhook';
-
-const again: Field<boolean> = (value = false) =>
-  typeof value === 'boolean' ? ok(value) : fail('true or false');
 
 /**
  * Gives a webhook its next secret, which signs beside the present one for 24 h.
@@ -15,7 +12,7 @@ const again: Field<boolean> = (value = false) =>
  * `again` is true: otherwise, repeating a command whose answer was lost would break the receiver.
  */
 export const rotateWebhookSecret = operation(
-  { webhookId: idField('wh'), again },
+  { webhookId: idField('wh'), again: flagField },
   async ({ webhookId, again }, ports) => {
     const outcome = await ports.database.execute(sql`
       with rotated as (

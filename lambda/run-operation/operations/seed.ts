@@ -3,15 +3,19 @@ import { newId } from '../../shared/ids';
 import { ok } from '../../shared/result';
 import { operation } from '../operation';
 import { deleteUserGroups } from '../permission';
-import { nameField } from '../request';
+import { flagField, nameField } from '../request';
 import { unavailable } from '../unavailable';
+
+const shape = { userGroupName: nameField, throwAway: flagField };
 
 /**
  * Makes an organization with a caller, a service account and an end user, all members of one user group, all
  * holding `Auth:UserGroups:Delete` directly, and the group holding it too. The end user's kind is what keeps it
  * from deleting the group, so that the rule can be seen at work.
+ *
+ * With `throwAway`, `remove-throw-away-organizations` removes it all again; an organization without can never be removed.
  */
-export const seed = operation({ userGroupName: nameField }, async ({ userGroupName }, { database }) => {
+export const seed = operation(shape, async ({ userGroupName, throwAway }, { database }) => {
   const made = {
     organizationId: newId('or'),
     callerId: newId('us'),
@@ -24,7 +28,7 @@ export const seed = operation({ userGroupName: nameField }, async ({ userGroupNa
   const permissionId = newId('pm');
   const outcome = await database.execute(sql`
     with organization as (
-      insert into organizations (organization_id) values (${organizationId})
+      insert into organizations (organization_id, throw_away) values (${organizationId}, ${throwAway})
     ), identity as (
       insert into identities (identity_id, organization_id, kind) values
         (${callerId}, ${organizationId}, 'CustomerEmployee'),
