@@ -22,6 +22,7 @@ export interface DatabaseReplicaProps {
  */
 export class DatabaseReplica extends Construct {
   readonly clusterArn: string;
+  readonly clusterIdentifier: string;
 
   constructor(scope: Construct, id: string, { environment, standby, vpc }: DatabaseReplicaProps) {
     super(scope, id);
@@ -59,37 +60,41 @@ export class DatabaseReplica extends Construct {
       'Nobody can connect: it has no instance and admits no security group. Promoted, it has the ways in of a region that serves.',
     );
     this.clusterArn = cluster.attrDbClusterArn;
-    for (let index = 0; index < (standby.instances ?? 0); index += 1) {
-      this.addInstance(index, { cluster, foundation, environment, vpc });
+    this.clusterIdentifier = cluster.ref;
+    for (const instance of this.createInstances({ cluster, foundation, environment, standby, vpc })) {
+      instance.applyRemovalPolicy(removalPolicy);
+      acknowledgeInstance(instance, environment);
     }
   }
 
-  /** As `DatabaseCluster` would have it: a promoted cluster keeps its instances. */
-  private addInstance(index: number, { cluster, foundation, environment, vpc }: InstanceSurroundings): void {
-    const name = index === 0 ? 'Writer' : `Reader${index}`;
-    const instance = withStableLogicalId(
-      new CfnDBInstance(this, name, {
-        dbClusterIdentifier: cluster.ref,
-        engine: databaseEngine.engineType,
-        dbInstanceClass: 'db.serverless',
-        availabilityZone: vpc.availabilityZones[index % environment.zones] ?? '',
-        promotionTier: Math.min(index, 1),
-        publiclyAccessible: false,
-        autoMinorVersionUpgrade: true,
-        enablePerformanceInsights: true,
-        performanceInsightsRetentionPeriod: 7,
-        performanceInsightsKmsKeyId: foundation.key.keyArn,
-      }),
-      `Database${name}`,
-    );
-    instance.applyRemovalPolicy(RemovalPolicy.DESTROY);
-    acknowledgeInstance(instance, environment);
+  /** As `DatabaseCluster` would have them: a promoted cluster keeps its instances. */
+  private createInstances(surroundings: InstanceSurroundings): readonly CfnDBInstance[] {
+    const { cluster, foundation, environment, standby, vpc } = surroundings;
+    const instances = Array.from({ length: standby.instances ?? 0 }, (_, index) => {
+      const name = index === 0 ? 'Writer' : `Reader${index}`;
+      return withStableLogicalId(
+        new CfnDBInstance(this, name, {
+          dbClusterIdentifier: cluster.ref,
+          engine: databaseEngine.engineType,
+          dbInstanceClass: 'db.serverless',
+          availabilityZone: vpc.availabilityZones[index % environment.zones] ?? '',
+          promotionTier: Math.min(index, 1),
+          publiclyAccessible: false,
+          autoMinorVersionUpgrade: true,
+          enablePerformanceInsights: true,
+          performanceInsightsRetentionPeriod: 7,
+          performanceInsightsKmsKeyId: foundation.key.keyArn,
+        }),
+        `Database${name}`,
+      );
+    });
+    const [writer, ...readers] = instances;
+    for (const reader of readers) reader.addDependency(writer as CfnDBInstance);
+    return instances;
   }
 }
 
-interface InstanceSurroundings {
+interface InstanceSurroundings extends DatabaseReplicaProps {
   readonly cluster: CfnDBCluster;
   readonly foundation: DatabaseFoundation;
-  readonly environment: Environment;
-  readonly vpc: IVpc;
 }

@@ -106,9 +106,10 @@ export const environmentRules: readonly Rule[] = [
   {
     // https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_ServerlessV2ScalingConfiguration.html
     field: 'database.capacity.minimum',
-    holds: (value, { serviceLevelAgreement }) => capacityUnits(serviceLevelAgreement ? 0.5 : 0, 256)(value),
+    holds: (value, { serviceLevelAgreement, standby }) =>
+      capacityUnits(serviceLevelAgreement || standby ? 0.5 : 0, 256)(value),
     remedy:
-      'Use 0 to 256 in halves; at least 0.5 with a service level agreement, whose cluster must not pause.',
+      'Use 0 to 256 in halves; at least 0.5 with a service level agreement or a standby: such a cluster must not pause.',
   },
   {
     field: 'database.capacity.maximum',
@@ -142,9 +143,18 @@ export const environmentRules: readonly Rule[] = [
   },
   {
     field: 'database.replicaOf',
-    holds: (value, { standby }) => isGlobalClusterIdentifier(value) && standby === undefined,
+    holds: (value, { standby }) =>
+      isGlobalClusterIdentifier(value) && value !== standby?.globalClusterIdentifier,
     remedy:
-      'Give the name of the global database, and no standby beside it; leave it out of a cluster that began empty.',
+      'Give the name of the global database, not that of the standby; leave it out of a cluster that began empty.',
+    optional: true,
+  },
+  {
+    field: 'alarmEmail',
+    holds: (value, { serviceLevelAgreement }) =>
+      serviceLevelAgreement && matches(/^[^\s@]{1,64}@[^\s@]+\.[^\s@.]+$/)(value),
+    remedy:
+      'Give one e-mail address, or leave it out; without a service level agreement there are no alarms.',
     optional: true,
   },
   {

@@ -16,12 +16,17 @@ export class SynthesisFailed extends Error {
  * seconds. No AWS account or setting of whoever starts it gets in.
  *
  * @param directory the folder for the assembly; what is in it is removed
+ * @param script the app, in TypeScript
  * @throws SynthesisFailed with what the app said
  */
-export async function synthesize(directory: string, signal: AbortSignal): Promise<void> {
+export async function synthesize(
+  directory: string,
+  signal: AbortSignal,
+  script = 'bin/app.ts',
+): Promise<void> {
   rmSync(directory, { recursive: true, force: true });
   const loader = pathToFileURL(require.resolve('tsx')).href;
-  const app = spawn(process.execPath, ['--import', loader, 'bin/app.ts'], {
+  const app = spawn(process.execPath, ['--import', loader, script], {
     cwd: projectRoot,
     env: {
       PATH: '/usr/bin:/bin',

@@ -140,6 +140,12 @@ describe('validation of a row', () => {
     expect(error.message).toBe(`${label}.${field} is ${JSON.stringify(value) ?? 'missing'}. ${remedy}`);
   });
 
+  it('has no standby of a cluster that may pause', () => {
+    const standby = { ...full.standby, region: 'eu-west-1' };
+    const row = { ...pausing, residencyRegions: ['eu-west-3', 'eu-west-1'], standby };
+    expect(attempt(() => validateEnvironment(row)).field).toBe('staging.database.capacity.minimum');
+  });
+
   it('wants to know when a cluster that may reach zero pauses', () => {
     const error = attempt(() =>
       validateEnvironment(withField(pausing, 'database.pauseAfterMinutes', undefined)),
@@ -168,6 +174,8 @@ describe('validation of a row', () => {
     const { standby: _, ...row } = full;
     const promoted = { ...row, database: { ...row.database, replicaOf: 'wallet-eu' } };
     expect(validateEnvironment(promoted)).toEqual(promoted);
+    const standby = { ...full.standby, globalClusterIdentifier: 'wallet-eu-2' };
+    expect(validateEnvironment({ ...promoted, standby })).toBeDefined();
   });
 
   it.each([null, 'eu', 5, []])('refuses %j as a row', (row) => {

@@ -1,0 +1,208 @@
+import { rmSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
+import type { Stack } from 'aws-cdk-lib';
+import { createApp } from '../../lib/app';
+import type { Environment, Standby } from '../../lib/environment';
+import { rulePacks } from '../../lib/rules';
+import { StandbyStack } from '../../lib/standby-stack';
+import { environmentLike, StackTemplate, synthesizeStacks, withApp } from '../support/stacks';
+import { lossesOf, stateOf, synthesizeTemplates } from '../support/state-baseline';
+
+const eu = environmentLike('eu');
+const standby = eu.standby as Standby;
+
+/** One stack of an environment, in an app of its own. */
+function stackOf(environment: Environment, stackId: string): StackTemplate {
+  return new StackTemplate(environment, JSON.stringify(synthesizeTemplates([environment])[stackId]), {});
+}
+const withStandby = (changes: Partial<Standby>): Environment => ({
+  ...eu,
+  standby: { ...standby, ...changes },
+});
+
+const serving = synthesizeStacks([eu]).eu as StackTemplate;
+const stack = stackOf(eu, standby.stackId);
+const cluster = stack.only('AWS::RDS::DBCluster');
+
+describe('the standby', () => {
+  it('is a secondary of the global database whose primary is the cluster that serves', () => {
+    const { Properties } = serving.only('AWS::RDS::GlobalCluster');
+    expect(JSON.stringify(Properties.SourceDBClusterIdentifier)).toContain(
+      ':cluster:",{"Ref":"DatabaseCluster"}',
+    );
+    expect(Properties).toMatchObject({ GlobalClusterIdentifier: 'wallet-eu', DeletionProtection: true });
+    expect(cluster.Properties.GlobalClusterIdentifier).toBe('wallet-eu');
+    expect(cluster.Properties.EnableGlobalWriteForwarding).toBe(false);
+  });
+
+  it('has the engine, the port and the parameters of the primary, and neither owner nor database of its own', () => {
+    const primary = serving.only('AWS::RDS::DBCluster');
+    for (const name of ['Engine', 'EngineVersion', 'Port', 'ServerlessV2ScalingConfiguration'])
+      expect(cluster.Properties[name]).toEqual(primary.Properties[name]);
+    expect(stack.only('AWS::RDS::DBClusterParameterGroup').Properties).toEqual(
+      serving.only('AWS::RDS::DBClusterParameterGroup').Properties,
+    );
+    for (const name of ['MasterUsername', 'MasterUserPassword', 'DatabaseName'])
+      expect(cluster.Properties).not.toHaveProperty(name);
+  });
+
+  it('is encrypted with a key of its own region alone', () => {
+    expect(cluster.Properties).toMatchObject({
+      StorageEncrypted: true,
+      KmsKeyId: { 'Fn::GetAtt': ['DatabaseKey', 'Arn'] },
+    });
+    for (const { Properties } of stack.all('AWS::KMS::Key')) {
+      expect(Properties.MultiRegion).toBeUndefined();
+      expect(Properties.EnableKeyRotation).toBe(true);
+    }
+  });
+
+  it('has no instance, no way out, nothing public, and nothing that serves', () => {
+    const types = new Set(stack.resources.map(({ Type }) => Type));
+    expect([...types].filter((type) => !standingBy.has(type))).toEqual([]);
+    const functions = stack.all('AWS::Lambda::Function').map(({ logicalId }) => logicalId);
+    expect(functions).toEqual([expect.stringMatching(/^CustomVpcRestrictDefaultSG/)]);
+    expect(Object.keys(stack.json.Outputs).sort()).toEqual([
+      'AlarmTopicArn',
+      'DatabaseClusterArn',
+      'GlobalClusterIdentifier',
+    ]);
+  });
+
+  it('has isolated subnets in three zones, where a region that serves has them', () => {
+    const subnets = stack.all('AWS::EC2::Subnet');
+    expect(subnets).toHaveLength(3);
+    const cidrsOf = (each: StackTemplate) =>
+      subnets.map(({ logicalId }) => each.get(logicalId).Properties.CidrBlock.replace(/^10\.\d+/, ''));
+    expect(cidrsOf(stack)).toEqual(cidrsOf(serving));
+    expect(stack.only('AWS::EC2::VPC').Properties.CidrBlock).toBe(standby.vpcCidr);
+  });
+
+  it('shares nothing with the stack that serves, but for an alarm that knows where the data comes from', () => {
+    for (const { text } of [stack, serving]) expect(/Fn::ImportValue|"Export"/.test(text)).toBe(false);
+    expect(/eu-west-1|WalletEuStandby/.test(serving.text)).toBe(false);
+    const tied = stack.resources.filter((resource) => JSON.stringify(resource).includes('eu-central-1'));
+    expect(tied.map(({ Type }) => Type)).toEqual(['AWS::CloudWatch::Alarm']);
+    const elsewhere = withStandby({ stackId: 'Elsewhere', region: 'eu-west-3', vpcCidr: '10.99.0.0/16' });
+    const residencyRegions = [...eu.residencyRegions, 'eu-west-3'];
+    const moved = synthesizeStacks([{ ...elsewhere, residencyRegions }]).eu as StackTemplate;
+    expect(moved.text === serving.text).toBe(true);
+  });
+
+  it('is deployed after the stack that serves', () => {
+    const app = createApp({ environments: [eu], validateTemplates: false });
+    rmSync(app.outdir, { recursive: true });
+    const [first, second] = app.node.children as [Stack, Stack];
+    expect([first.stackName, second.stackName]).toEqual([eu.stackId, standby.stackId]);
+    expect(second.dependencies).toEqual([first]);
+    expect(first.dependencies).toEqual([]);
+  });
+
+  it('goes when its stack is deleted, but for its keys, once its protection is taken off', () => {
+    expect(cluster).toMatchObject({ DeletionPolicy: 'Delete', Properties: { DeletionProtection: true } });
+    const kept = stack.resources.filter(({ DeletionPolicy }) => DeletionPolicy === 'Retain');
+    expect(kept.map(({ Type }) => Type)).toEqual(['AWS::KMS::Key', 'AWS::KMS::Key']);
+  });
+
+  it('says whose it is', () => {
+    expect(stack.json.Description).toContain(`standby of ${eu.purpose}`);
+    expect(cluster.Properties.Tags).toContainEqual({ Key: 'environment', Value: 'eu' });
+  });
+});
+
+/** What a region has that only stands by. */
+const standingBy = new Set([
+  'AWS::CloudWatch::Alarm',
+  'AWS::EC2::FlowLog',
+  'AWS::EC2::RouteTable',
+  'AWS::EC2::SecurityGroup',
+  'AWS::EC2::SecurityGroupEgress',
+  'AWS::EC2::Subnet',
+  'AWS::EC2::SubnetRouteTableAssociation',
+  'AWS::EC2::VPC',
+  'AWS::IAM::Policy',
+  'AWS::IAM::Role',
+  'AWS::KMS::Key',
+  'AWS::Lambda::Function',
+  'AWS::Logs::LogGroup',
+  'AWS::RDS::DBCluster',
+  'AWS::RDS::DBClusterParameterGroup',
+  'AWS::RDS::DBSubnetGroup',
+  'AWS::SNS::Topic',
+  'AWS::SNS::TopicPolicy',
+  'Custom::VpcRestrictDefaultSG',
+]);
+
+describe('promotion', () => {
+  const staffed = stackOf(withStandby({ instances: 2 }), standby.stackId);
+  const promoted = stackOf(promote(eu), standby.stackId);
+
+  it('begins with instances in different zones, which the rule packs have nothing against', () => {
+    const zones = staffed.all('AWS::RDS::DBInstance').map(({ Properties }) => Properties.AvailabilityZone);
+    expect(zones.map((zone) => zone['Fn::Select'][0])).toEqual([0, 1]);
+    const findings = withApp((app) => {
+      new StandbyStack(app, { environment: eu, standby: { ...standby, instances: 2 } });
+      app.synth();
+      return rulePacks(app).flatMap((pack) => pack.validateScope(app).violations);
+    });
+    expect(findings).toEqual([]);
+  });
+
+  it('makes a region that serves of the standby, by an update that replaces and removes nothing', () => {
+    const kept = staffed.resources.filter(({ Type }) => Type !== 'AWS::CloudWatch::Alarm');
+    const changes = kept.flatMap((before) => {
+      const after = promoted.get(before.logicalId);
+      expect(after.Type).toBe(before.Type);
+      const names = Object.keys({ ...before.Properties, ...after.Properties });
+      return names
+        .filter((name) => !isDeepStrictEqual(before.Properties?.[name], after.Properties?.[name]))
+        .map((name) => `${before.logicalId}.${name}`);
+    });
+    expect(changes.sort()).toEqual(inPlace);
+    expect(lossesOf(stateOf(staffed.json), promoted.json).filter((loss) => !/is new/.test(loss))).toEqual([]);
+  });
+
+  it('gives it everything that a region that serves has, with one address of its own', () => {
+    const { standby: _, ...alone } = eu;
+    const types = (each: StackTemplate) => each.resources.map(({ Type }) => Type).sort();
+    expect(types(promoted)).toEqual(types(stackOf(alone, eu.stackId)));
+    expect(promoted.all('AWS::EC2::EIP')).toHaveLength(1);
+  });
+
+  it('keeps the cluster in the global database, with the owner and the database that came with the data', () => {
+    const { Properties } = promoted.only('AWS::RDS::DBCluster');
+    expect(Properties.GlobalClusterIdentifier).toBe(standby.globalClusterIdentifier);
+    expect(Properties).not.toHaveProperty('MasterUsername');
+    expect(Properties).not.toHaveProperty('DatabaseName');
+    const { GenerateSecretString } = promoted.get('DatabaseMasterSecret').Properties;
+    const { MasterUsername } = serving.only('AWS::RDS::DBCluster').Properties;
+    expect(JSON.parse(GenerateSecretString.SecretStringTemplate)).toEqual({ username: MasterUsername });
+  });
+});
+
+/** The row as docs/runbook.md, "Promoting the standby", has it written. */
+function promote({ standby: left, ...row }: Environment): Environment {
+  const { stackId, region, vpcCidr, globalClusterIdentifier } = left as Standby;
+  return {
+    ...row,
+    stackId,
+    region,
+    vpcCidr,
+    database: { ...row.database, replicaOf: globalClusterIdentifier },
+  };
+}
+
+/**
+ * Properties that CloudFormation changes without replacement:
+ * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-rds-dbcluster.html
+ */
+const inPlace = [
+  'DatabaseCluster.EnableGlobalWriteForwarding',
+  'DatabaseCluster.EnableHttpEndpoint',
+  'DatabaseCluster.EnableIAMDatabaseAuthentication',
+  'DatabaseCluster.MasterUserPassword',
+  'DatabaseCluster.PerformanceInsightsEnabled',
+  'DatabaseCluster.PerformanceInsightsKmsKeyId',
+  'DatabaseCluster.PerformanceInsightsRetentionPeriod',
+  'DatabaseKey.KeyPolicy',
+];

@@ -1,0 +1,4 @@
+import { createApp } from '../../lib/app';
+import { swappedEnvironments } from './swapped-environments';
+
+createApp({ environments: swappedEnvironments, validateTemplates: false }).synth();
