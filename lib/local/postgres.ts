@@ -15,12 +15,18 @@ import {
   startPostmaster,
   stopPostmaster,
 } from './postgres-process';
+import { reviveWhenEnded } from './postgres-revival';
 
 export interface PostgresOptions {
   /** Where its data are kept between runs. Made when it is not there. */
   readonly directory: string;
   /** Called with each line that PostgreSQL logs. @default - lines are dropped */
   readonly onLog?: (line: string) => void;
+  /**
+   * Starts it again when it ends though neither `stop` nor `kill` was called, and is told so in lines for a person.
+   * @default - it stays ended
+   */
+  readonly onUnexpectedEnd?: (line: string) => void;
   /**
    * Whether what is committed outlives a loss of power too, and not only a crash of PostgreSQL; false is faster, for
    * tests. @default true
@@ -38,7 +44,7 @@ export interface Postgres {
   /** Open to the account of PostgreSQL (and root) only: here every role signs in without a password. */
   readonly socketDirectory: string;
   readonly directory: string;
-  /** The process id of the postmaster; another after `restart`. */
+  /** The process id of the postmaster; another after each start. */
   readonly pid: number;
   /** Ends it in an orderly way: connections are closed, their transactions rolled back. May be called twice. */
   stop(): Promise<void>;
@@ -76,7 +82,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     await rm(socketDirectory, { recursive: true, force: true });
     throw error;
   });
-  return handle({ directory, cluster, socketDirectory, port, start, postmaster });
+  return handle({ ...options, directory, cluster, socketDirectory, port, start, postmaster });
 }
 
 /**
@@ -90,8 +96,7 @@ export async function removePostgres(directory: string): Promise<void> {
   await rm(directory, { recursive: true, force: true });
 }
 
-interface Started {
-  readonly directory: string;
+interface Started extends PostgresOptions {
   readonly cluster: Cluster;
   readonly socketDirectory: string;
   readonly port: number;
@@ -106,8 +111,9 @@ async function handle({
   port,
   start,
   postmaster,
+  onUnexpectedEnd,
 }: Started): Promise<Postgres> {
-  let current = postmaster;
+  const revival = reviveWhenEnded(postmaster, { start: () => start(port), onLine: onUnexpectedEnd });
   return {
     host: '127.0.0.1',
     port,
@@ -116,16 +122,21 @@ async function handle({
     socketDirectory,
     directory,
     get pid() {
-      return current.pid;
+      return revival.current.pid;
     },
     async stop() {
-      await stopPostmaster(current);
+      await revival.suspend();
+      await stopPostmaster(revival.current);
       await rm(socketDirectory, { recursive: true, force: true });
     },
-    kill: () => killPostmaster(current),
+    async kill() {
+      await revival.suspend();
+      await killPostmaster(revival.current);
+    },
     async restart() {
-      await stopPostmaster(current);
-      current = await start(port);
+      await revival.suspend();
+      await stopPostmaster(revival.current);
+      revival.resume(await start(port));
     },
   };
 }

@@ -159,6 +159,7 @@ function begin(environment: Environment, { state, onProblem }: StartOptions): Be
   const postgres = startPostgres({
     directory: folder.databaseDirectory,
     onLog: (line) => logs.write('postgresql', line),
+    onUnexpectedEnd: (line) => onProblem(`${name}: ${line}`),
   });
   // Whoever awaits it gets the error; until then it is not an unhandled one.
   postgres.catch(() => undefined);

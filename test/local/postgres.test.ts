@@ -66,6 +66,37 @@ describe('in this process', () => {
     expect(await query(postgres, 'select answer from kept', 'socket')).toEqual([{ answer: 42 }]);
   });
 
+  test('ended by nobody here, it starts again on the same port, and says so; stopped, it stays ended', async () => {
+    const lines: string[] = [];
+    const postgres = await startPostgres({
+      directory: join(folder, 'state'),
+      durable: false,
+      onUnexpectedEnd: (line) => lines.push(line),
+    });
+    running.push(postgres);
+    await query(postgres, 'create table kept as select 42 as answer');
+    process.kill(postgres.pid, 'SIGKILL');
+    await until(() => lines.includes('PostgreSQL runs again'));
+    expect(lines[0]).toBe('PostgreSQL ended by itself (SIGKILL) and is started again');
+    expect(await query(postgres, 'select answer from kept')).toEqual([{ answer: 42 }]);
+    await postgres.stop();
+    await sleep(200);
+    expect([isAlive(postgres.pid), lines.length]).toEqual([false, 2]);
+  });
+
+  test('stopped while it cannot start again, it is tried no more', async () => {
+    const lines: string[] = [];
+    const directory = join(folder, 'state');
+    const postgres = await startPostgres({ directory, onUnexpectedEnd: (line) => lines.push(line) });
+    running.push(postgres);
+    await writeFile(join(directory, 'cluster', 'data', 'PG_VERSION'), '16\n');
+    process.kill(postgres.pid, 'SIGKILL');
+    await until(() => lines.length === 2);
+    expect(lines[1]).toContain('initialized by PostgreSQL version 16');
+    await postgres.stop();
+    expect(lines).toHaveLength(2);
+  });
+
   test('a crash ends every process of it, in the middle of their work too', async () => {
     const postgres = await start();
     const busy = query(postgres, 'select pg_sleep(20)').catch((error: Error) => error.message);

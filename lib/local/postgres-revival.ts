@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Postmaster } from './postgres-process';
+
+export interface Revival {
+  /** The postmaster that runs, or ran last. */
+  readonly current: Postmaster;
+  /** Leaves it as it is from now on; resolves when a start that is under way has come to its end. */
+  suspend(): Promise<void>;
+  /** Looks after this one from now on. */
+  resume(postmaster: Postmaster): void;
+}
+
+export interface RevivalOptions {
+  start(): Promise<Postmaster>;
+  /** Gets a line when it has ended, when it cannot be started again, and when it runs again. Without it, none of that is done. */
+  readonly onLine: ((line: string) => void) | undefined;
+}
+
+const pauseAfterFailure = 1_000;
+
+/**
+ * Starts PostgreSQL again whenever it ends though nobody has asked it to, as a managed database is: it crashed, was
+ * killed, or found its disk full. When it does not start, it is tried again every second.
+ */
+export function reviveWhenEnded(first: Postmaster, { start, onLine }: RevivalOptions): Revival {
+  let current = first;
+  let suspended = false;
+  let reviving = Promise.resolve();
+
+  function watch(postmaster: Postmaster): void {
+    current = postmaster;
+    postmaster.child.once('exit', (code, signal) => {
+      if (suspended || !onLine || current !== postmaster) return;
+      onLine(`PostgreSQL ended by itself (${signal ?? `exit code ${code}`}) and is started again`);
+      reviving = revive(onLine);
+    });
+  }
+
+  async function revive(tell: (line: string) => void): Promise<void> {
+    for (let attempt = 1; !suspended; attempt += 1) {
+      try {
+        watch(await start());
+        return tell('PostgreSQL runs again');
+      } catch (error) {
+        if (attempt === 1) tell((error as Error).message);
+      }
+      await sleep(pauseAfterFailure);
+    }
+  }
+
+  watch(first);
+  return {
+    get current() {
+      return current;
+    },
+    suspend() {
+      suspended = true;
+      return reviving;
+    },
+    resume(postmaster) {
+      suspended = false;
+      watch(postmaster);
+    },
+  };
+}
