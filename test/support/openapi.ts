@@ -38,7 +38,11 @@ const UNKNOWN_ROUTE = {
   '404': { $ref: '#/components/responses/RouteNotFound' },
 };
 
-const ajv = new Ajv2020({ strict: false, validateSchema: false }).addSchema(openApi, 'openapi');
+const ajv = new Ajv2020({
+  strict: false,
+  validateSchema: false,
+  formats: { date: /^\d{4}-\d{2}-\d{2}$/ },
+}).addSchema(openApi, 'openapi');
 const validators = new Map<string, ValidateFunction>();
 
 /**

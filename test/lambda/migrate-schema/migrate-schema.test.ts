@@ -17,10 +17,17 @@ it('the list names every file of the folder, in order', () => {
 
 describe.each(['data-api', 'direct'] as const)('a migration with %s access', (access) => {
   let region: RegionDatabase;
-  beforeEach(async () => {
+  beforeAll(async () => {
     region = await startRegionDatabase(access);
+    await rows(region.owner, sql`create role reader`);
   });
-  afterEach(() => region.stop());
+  afterAll(() => region.stop());
+  beforeEach(async () => {
+    await rows(region.owner, sql`drop schema public cascade`);
+    await rows(region.owner, sql`create schema public`);
+    await rows(region.owner, sql`drop owned by reader`);
+    await rows(region.owner, sql`drop role reader`);
+  });
 
   const first = { name: '0001-first', text: 'create table first (id int primary key);' };
   const second = {
