@@ -89,7 +89,7 @@ export class DatabaseReplica extends Construct {
       );
     });
     const [writer, ...readers] = instances;
-    for (const reader of readers) reader.addDependency(writer as CfnDBInstance);
+    for (const reader of readers) reader.addResourceDependency(writer as CfnDBInstance);
     return instances;
   }
 }
