@@ -11,16 +11,20 @@ const lambdaRoot = join(projectRoot, 'lambda');
 /**
  * The code of `lambda/<useCase>/handler.ts` as one CommonJS file, `index.js`, with everything it imports.
  *
+ * @param files texts that lie beside it, by their names
  * @throws Error when there is no such handler, or when it does not build; the message has esbuild's findings.
  */
-export function bundledCode(useCase: string): Code {
-  return new BundledCode(useCase);
+export function bundledCode(useCase: string, files: Readonly<Record<string, string>> = {}): Code {
+  return new BundledCode(useCase, files);
 }
 
 class BundledCode extends Code {
   readonly isInline = false;
 
-  constructor(private readonly useCase: string) {
+  constructor(
+    private readonly useCase: string,
+    private readonly files: Readonly<Record<string, string>>,
+  ) {
     super();
   }
 
@@ -34,6 +38,7 @@ class BundledCode extends Code {
     const folder = mkdtempSync(join(tmpdir(), `wallet-bundle-${process.pid}-`));
     try {
       writeFileSync(join(folder, 'index.js'), source);
+      for (const [name, text] of Object.entries(this.files)) writeFileSync(join(folder, name), text);
       // Copies the folder into the assembly at once, so that it can be removed again here.
       return Code.fromAsset(folder).bind(scope);
     } finally {

@@ -3,6 +3,7 @@ import type { Construct } from 'constructs';
 import * as authorizeRequest from '../lambda/authorize-request/environment';
 import * as deleteUserGroup from '../lambda/delete-user-group/environment';
 import * as runOperation from '../lambda/run-operation/environment';
+import { crossOriginHeaders } from './api/cross-origin';
 import { deprecationHeaders } from './api/deprecation-headers';
 import type { RegionDatabase } from './database';
 import type { Environment } from './environment';
@@ -41,12 +42,14 @@ export interface DatabaseFunctionProps {
 export interface DeleteUserGroupProps extends DatabaseFunctionProps {
   /** Of user actions. */
   readonly keys: SigningKeySet;
+  /** Scheme and host of the dashboard, whose page may read the answers. */
+  readonly dashboardOrigin: string;
 }
 
 /** Deletes a user group. */
 export class DeleteUserGroup extends HandlerFunction {
   constructor(scope: Construct, id: string, props: DeleteUserGroupProps) {
-    const { environment, database, migration, keys } = props;
+    const { environment, database, migration, keys, dashboardOrigin } = props;
     super(scope, id, {
       useCase: 'delete-user-group',
       description: 'Deletes a user group',
@@ -55,7 +58,10 @@ export class DeleteUserGroup extends HandlerFunction {
       environment: {
         TOKEN_ISSUER: environment.tokenIssuer,
         USER_ACTION_KEYS: keys.jwks,
-        DEPRECATION_HEADERS: JSON.stringify(deprecationHeaders(environment.deprecation)),
+        RESPONSE_HEADERS: JSON.stringify({
+          ...deprecationHeaders(environment.deprecation),
+          ...crossOriginHeaders(dashboardOrigin),
+        }),
       },
       // The gateway waits 29 s at most; by then the function has answered.
       timeout: Duration.seconds(28),

@@ -18,6 +18,8 @@ export interface FunctionNetwork {
 export interface HandlerFunctionProps<Name extends string = string> {
   /** The folder under `lambda/` with the `handler.ts` to bundle. */
   readonly useCase: string;
+  /** Texts that lie beside the function's code, by their names. @default - none */
+  readonly files?: Readonly<Record<string, string>>;
   readonly description: string;
   /** What makes it run; nothing is made or allowed by it. */
   readonly invokedBy: Invoker;
@@ -53,7 +55,7 @@ export class HandlerFunction<Name extends string = string> extends LambdaFunctio
       role.addToPolicy(statement);
     }
     super(scope, id, {
-      code: bundledCode(props.useCase),
+      code: bundledCode(props.useCase, props.files),
       handler: 'index.handler',
       description: props.description,
       runtime: Runtime.NODEJS_24_X,

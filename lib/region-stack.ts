@@ -1,5 +1,6 @@
 import type { Construct } from 'constructs';
 import { RegionApi } from './api';
+import { RegionDashboard } from './dashboard';
 import { RegionDatabase } from './database';
 import { EnvironmentStack, type EnvironmentStackProps } from './environment-stack';
 import { AuthorizeRequest, DeleteUserGroup, RunOperation } from './functions';
@@ -23,18 +24,22 @@ export class RegionStack extends EnvironmentStack {
       environment,
       keys: keys.accessToken,
     });
+    const dashboard = new RegionDashboard(this, 'Dashboard', { environment });
     const deleteUserGroup = new DeleteUserGroup(this, 'DeleteUserGroup', {
       environment,
       database,
       migration,
       keys: keys.userAction,
+      dashboardOrigin: dashboard.origin,
     });
     const api = new RegionApi(this, 'Api', {
       environment,
       authorizeRequest,
       deleteUserGroup,
       webhookOriginAddress: webhookOrigin.address,
+      dashboardOrigin: dashboard.origin,
     });
+    dashboard.serve({ api, webhookOriginAddress: webhookOrigin.address });
     const { events, deliveries, secretsKey } = new Webhooks(this, 'Webhooks', {
       environment,
       vpc,
@@ -45,11 +50,7 @@ export class RegionStack extends EnvironmentStack {
     const operations = new RunOperation(this, 'RunOperation', { environment, database, migration });
 
     this.output('ApiBaseUrl', 'Base address of the API; every path is appended to it', api.url);
-    this.output(
-      'DashboardUrl',
-      'Address of the dashboard. Nothing is served there yet',
-      environment.domainNames ? `https://${environment.domainNames.dashboard}` : api.url,
-    );
+    this.output('DashboardUrl', 'Address of the dashboard', dashboard.url);
     this.output(
       'WebhookOriginAddress',
       'The one IPv4 address from which webhooks come',

@@ -41,7 +41,8 @@ async function attemptDeletion(
 
 /**
  * `prior`: this user action's first use, if there was one. `permitted`: the caller, when active and holding the
- * permission now, directly or through a group. `spent`: the user action, used up only by a caller who may; the primary
+ * permission now, directly or through a group; asked as two questions, because one with an `or` inside would read every
+ * assignment of the organization. `spent`: the user action, used up only by a caller who may; the primary
  * key lets one of many through. `deleted`: the group; members and assignments go by cascade. `audited`: its record.
  */
 export function deletionStatement({
@@ -65,20 +66,28 @@ export function deletionStatement({
         and caller.kind = ${caller.kind}
         and caller.kind in ('CustomerEmployee', 'ServiceAccount')
         and caller.active
-        and exists (
-          select from permission_assignments assignment
-          join permissions permission
-            on permission.organization_id = assignment.organization_id
-            and permission.permission_id = assignment.permission_id
-          where assignment.organization_id = caller.organization_id
-            and ${requiredPermission} = any (permission.operations)
-            and (
-              assignment.identity_id = caller.identity_id
-              or assignment.user_group_id in (
-                select member.user_group_id from user_group_members member
-                where member.organization_id = caller.organization_id and member.identity_id = caller.identity_id
-              )
-            )
+        and (
+          exists (
+            select from permission_assignments assignment
+            join permissions permission
+              on permission.organization_id = assignment.organization_id
+              and permission.permission_id = assignment.permission_id
+            where assignment.organization_id = caller.organization_id
+              and assignment.identity_id = caller.identity_id
+              and ${requiredPermission} = any (permission.operations)
+          )
+          or exists (
+            select from user_group_members member
+            join permission_assignments assignment
+              on assignment.organization_id = member.organization_id
+              and assignment.user_group_id = member.user_group_id
+            join permissions permission
+              on permission.organization_id = assignment.organization_id
+              and permission.permission_id = assignment.permission_id
+            where member.organization_id = caller.organization_id
+              and member.identity_id = caller.identity_id
+              and ${requiredPermission} = any (permission.operations)
+          )
         )
     ),
     spent as (

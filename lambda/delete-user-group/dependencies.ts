@@ -7,11 +7,11 @@ import { variables } from './environment';
 import { createUserActionVerifier } from './user-action';
 
 export function createDependencies() {
-  const { TOKEN_ISSUER, USER_ACTION_KEYS, DEPRECATION_HEADERS } = readVariables(variables, process.env);
+  const { TOKEN_ISSUER, USER_ACTION_KEYS, RESPONSE_HEADERS } = readVariables(variables, process.env);
   return {
     verifyUserAction: createUserActionVerifier(JSON.parse(USER_ACTION_KEYS) as Jwks, TOKEN_ISSUER),
     deleteUserGroup: deleteInDatabase(connectDatabase(process.env)),
-    deprecationHeaders: JSON.parse(DEPRECATION_HEADERS) as Readonly<Record<string, string>>,
+    responseHeaders: JSON.parse(RESPONSE_HEADERS) as Readonly<Record<string, string>>,
     log: createLog('delete-user-group'),
     now: () => Date.now(),
   };

@@ -9,11 +9,11 @@ import { createDependencies, type Dependencies } from './dependencies';
 import { readDeletionRequest } from './request';
 
 /** `DELETE /auth/user-groups/{userGroupId}`, as the specification's section 4 says. */
-export const createHandler = ({ deprecationHeaders, ...dependencies }: Dependencies) =>
-  withHeaders(deprecationHeaders, answer(dependencies));
+export const createHandler = ({ responseHeaders, ...dependencies }: Dependencies) =>
+  withHeaders(responseHeaders, answer(dependencies));
 
 const answer =
-  ({ log, now, ...ports }: Omit<Dependencies, 'deprecationHeaders'>) =>
+  ({ log, now, ...ports }: Omit<Dependencies, 'responseHeaders'>) =>
   async (event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => {
     const requestId = readRequestId(event.requestContext);
     try {

@@ -1,13 +1,17 @@
-import type { Method, RestApi } from 'aws-cdk-lib/aws-apigateway';
+import type { Method, RestApi, Stage } from 'aws-cdk-lib/aws-apigateway';
 import { acknowledge, nistAndPci } from '../rules';
 
-/** Accepts what the rule packs find on the API and its stage, and is right as it is. */
-export function acknowledgeRestApi(restApi: RestApi): void {
+/** Accepts that the gateway does not validate requests. */
+export function acknowledgeOwnValidation(restApi: RestApi): void {
   acknowledge(
     restApi,
     ['AwsSolutions-APIG2'],
     "The function checks path, query, headers and body of every request, in the documented order and with the documented codes. The gateway's validator knows no patterns of path parameters, and would answer first, otherwise.",
   );
+}
+
+/** Accepts the role by which the region's API Gateway writes access logs. */
+export function acknowledgeLogRole(restApi: RestApi): void {
   acknowledge(
     restApi.node.findChild('CloudWatchRole'),
     [
@@ -15,19 +19,22 @@ export function acknowledgeRestApi(restApi: RestApi): void {
     ],
     "It is the policy that API Gateway asks for (https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-logging.html): the role is the account's, for the access logs of every API in the region.",
   );
-  const { deploymentStage } = restApi;
+}
+
+/** Accepts what the rule packs find on a stage, and is right as it is. */
+export function acknowledgeStage(stage: Stage): void {
   acknowledge(
-    deploymentStage,
+    stage,
     ['AwsSolutions-APIG6', ...nistAndPci('APIGWExecutionLoggingEnabled')],
     'Execution logs show what callers send and what the authorizer was given. The access log has who, what, when, status, latencies and the reason of a refusal for every request.',
   );
   acknowledge(
-    deploymentStage,
+    stage,
     nistAndPci('APIGWCacheEnabledAndEncrypted'),
-    'Nothing is cached: a deletion must not be, and the list of webhook origins is made by the gateway itself.',
+    'Nothing is cached: a deletion must not be, and what else is answered is one small document, made by the gateway itself or kept in memory.',
   );
   acknowledge(
-    deploymentStage,
+    stage,
     nistAndPci('APIGWSSLEnabled'),
     'A client certificate would prove the gateway to an HTTP backend. There is none: functions are invoked through IAM.',
   );
@@ -48,5 +55,14 @@ export function acknowledgePublicMethod(method: Method): void {
     method,
     ['AwsSolutions-APIG4', 'AwsSolutions-COG4'],
     'Public on purpose: it answers with one address, which receivers of webhooks need before they have any token. Firewall and throttle stand before it.',
+  );
+}
+
+/** Accepts that a browser which asks whether a page may send a request shows no token. */
+export function acknowledgePreflight(method: Method): void {
+  acknowledge(
+    method,
+    ['AwsSolutions-APIG4', 'AwsSolutions-COG4'],
+    'Browsers send no credentials with a CORS preflight (https://fetch.spec.whatwg.org/#cors-preflight-fetch). It does nothing; the request that follows is authorized.',
   );
 }

@@ -13,6 +13,9 @@ export interface WebAclProps {
   readonly requestsPerAddress?: number;
 }
 
+/** Names the firewall among the metrics of `AWS/WAFV2`. */
+export const webAclMetricName = 'WebAcl';
+
 /** Headers that are credentials: neither the log nor the console's request samples may show them. */
 const SECRET_HEADERS = ['authorization', 'x-svc-useraction'];
 
@@ -47,6 +50,8 @@ interface ManagedRuleGroup {
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html).
  */
 export class WebAcl extends Construct {
+  private readonly arn: string;
+
   constructor(scope: Construct, id: string, props: WebAclProps) {
     super(scope, id);
 
@@ -54,7 +59,7 @@ export class WebAcl extends Construct {
       scope: 'REGIONAL',
       defaultAction: { allow: {} },
       rules: [rateRule(props.requestsPerAddress ?? 2000), ...MANAGED_RULE_GROUPS.map(managedRule)],
-      visibilityConfig: visibility('WebAcl'),
+      visibilityConfig: visibility(webAclMetricName),
       dataProtectionConfig: {
         dataProtections: [
           { field: { fieldType: 'SINGLE_HEADER', fieldKeys: SECRET_HEADERS }, action: 'SUBSTITUTION' },
@@ -62,12 +67,15 @@ export class WebAcl extends Construct {
       },
     });
 
-    new CfnWebACLAssociation(this, 'Association', {
-      webAclArn: webAcl.attrArn,
-      resourceArn: props.stage.stageArn,
-    });
+    this.arn = webAcl.attrArn;
+    this.protect(this, props.stage);
 
     this.logBlockedRequests(webAcl, props);
+  }
+
+  /** Stands before a stage too; `scope` becomes the parent of the association. */
+  protect(scope: Construct, stage: Stage): void {
+    new CfnWebACLAssociation(scope, 'Association', { webAclArn: this.arn, resourceArn: stage.stageArn });
   }
 
   private logBlockedRequests(webAcl: CfnWebACL, props: WebAclProps): void {

@@ -33,6 +33,7 @@ export function synthesizeApi(
     authorizeRequest,
     deleteUserGroup,
     webhookOriginAddress: webhookOriginAddress(stack),
+    dashboardOrigin: 'https://dashboard.example.com',
   });
   const template = Template.fromStack(stack);
   rmSync(outdir, { recursive: true });

@@ -24,7 +24,7 @@ const log = recordLog();
 const deletions: UserGroupDeletion[] = [];
 let outcome: () => Result<DeletionOutcome, DatabaseUnavailable>;
 const dependencies: Dependencies = {
-  deprecationHeaders: {},
+  responseHeaders: {},
   log,
   now: () => Date.now(),
   verifyUserAction: createUserActionVerifier({ keys: [key.jwk] }, issuer),
@@ -191,18 +191,18 @@ it('tells the client to authenticate again on 401', async () => {
 });
 
 it('says with every answer that the environment is deprecated, when it is', async () => {
-  const deprecationHeaders = { Deprecation: '@1795132800', Sunset: 'Wed, 30 Jun 2027 00:00:00 GMT' };
-  const deprecated = createHandler({ ...dependencies, deprecationHeaders });
+  const responseHeaders = { Deprecation: '@1795132800', Sunset: 'Wed, 30 Jun 2027 00:00:00 GMT' };
+  const deprecated = createHandler({ ...dependencies, responseHeaders });
   const headersOf = async (request?: Request) => (await deprecated(event(request))).headers;
-  expect(await headersOf()).toMatchObject({ ...deprecationHeaders, 'Content-Type': 'application/json' });
+  expect(await headersOf()).toMatchObject({ ...responseHeaders, 'Content-Type': 'application/json' });
   expect(await headersOf({ id: 'x' })).toMatchObject({
-    ...deprecationHeaders,
+    ...responseHeaders,
     'Content-Type': 'application/problem+json',
   });
   outcome = () => {
     throw new Error('a bug');
   };
-  expect(await headersOf()).toMatchObject(deprecationHeaders);
+  expect(await headersOf()).toMatchObject(responseHeaders);
 });
 
 it('logs nothing of the signature', async () => {

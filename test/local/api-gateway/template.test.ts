@@ -28,6 +28,7 @@ function apiResources(environmentName: string): Resources {
     authorizeRequest: lambda('authorizer'),
     deleteUserGroup: lambda('groups'),
     webhookOriginAddress: '203.0.113.7',
+    dashboardOrigin: 'https://dashboard.example.com',
   });
   const template = Template.fromStack(stack).toJSON() as StackTemplate;
   const resolver = createResolver({

@@ -1,0 +1,42 @@
+import {
+  type AllowListFormatName,
+  allowListFormatNames,
+  allowListFormats,
+  formatAllowList,
+} from '../lib/allow-lists/formats';
+import { byId, element } from './dom';
+import type { DashboardFacts } from './facts';
+
+/** Shows the address that webhooks come from, and allow-lists to copy. */
+export function startOrigin({
+  environment,
+  region,
+  webhookOriginAddress: address,
+  deprecation,
+}: DashboardFacts): void {
+  const format = byId('list-format', HTMLSelectElement);
+  const port = byId('list-port', HTMLInputElement);
+  const problem = byId('list-port-problem', HTMLElement);
+  const origin = { environment, region, address, ...(deprecation && { deprecation }) };
+
+  byId('origin-address', HTMLElement).textContent = `${address}/32`;
+  byId('origin-local', HTMLElement).hidden = !address.startsWith('127.');
+  format.replaceChildren(
+    ...allowListFormatNames.map((name) => element('option', { value: name }, allowListFormats[name].title)),
+  );
+  format.value = 'nginx';
+
+  function show(): void {
+    const name = format.value as AllowListFormatName;
+    const number = Number(port.value);
+    const good = /^\d{1,5}$/.test(port.value) && number >= 1 && number <= 65_535;
+    port.setAttribute('aria-invalid', String(!good));
+    problem.textContent = good ? '' : 'Give a port from 1 to 65535.';
+    if (!good) return;
+    byId('list-use', HTMLElement).textContent = allowListFormats[name].use;
+    byId('list-text', HTMLElement).textContent = formatAllowList(name, [origin], { port: number });
+  }
+  format.addEventListener('change', show);
+  port.addEventListener('input', show);
+  show();
+}

@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readVariables } from '../shared/environment';
+import { pageFile, variables } from './environment';
+import { fillPage } from './page';
+
+export function createDependencies() {
+  const { FACTS, RESPONSE_HEADERS } = readVariables(variables, process.env);
+  return {
+    page: fillPage(readFileSync(join(__dirname, pageFile), 'utf8'), FACTS),
+    headers: JSON.parse(RESPONSE_HEADERS) as Readonly<Record<string, string>>,
+  };
+}
+
+export type Dependencies = ReturnType<typeof createDependencies>;

@@ -1,0 +1,11 @@
+/**
+ * `FACTS`: a JSON document about the environment, for the page. `RESPONSE_HEADERS`: a JSON object with the headers of
+ * the answer.
+ */
+export const variables = ['FACTS', 'RESPONSE_HEADERS'] as const;
+
+/** The page's file, beside the function's code. */
+export const pageFile = 'index.html';
+
+/** Stands in the page where the facts belong. */
+export const factsMarker = '"{{facts}}"';

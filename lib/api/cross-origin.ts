@@ -1,0 +1,65 @@
+import { MockIntegration, PassthroughBehavior, type Resource } from 'aws-cdk-lib/aws-apigateway';
+import { acknowledgePreflight } from './api-rules';
+import { staticValues } from './gateway-responses';
+
+/** Seconds that a browser keeps the permission. */
+const MAX_AGE = 600;
+
+/**
+ * Headers by which a browser lets the pages of one origin read an answer. They stand in every answer, those of the
+ * gateway itself included: a refusal that cannot be read helps nobody. Other origins get the same, which is not
+ * theirs, so the answer need not vary by origin.
+ */
+export function crossOriginHeaders(origin: string): Readonly<Record<string, string>> {
+  return {
+    'Access-Control-Allow-Origin': origin,
+    'Access-Control-Expose-Headers': 'Retry-After, Deprecation, Sunset',
+  };
+}
+
+export interface PreflightProps {
+  readonly origin: string;
+  readonly method: string;
+  /** Request headers that the pages may send. */
+  readonly requestHeaders: readonly string[];
+  readonly operationName: string;
+  /** Sent besides the preflight's own. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/**
+ * Answers, straight from the gateway, a browser that asks whether a page may send a request (Fetch standard, CORS
+ * preflight: https://fetch.spec.whatwg.org/#cors-preflight-fetch). It allows pages of that one origin, without
+ * cookies; what the request needs to be admitted is decided as for any other.
+ */
+export function addPreflight(resource: Resource, props: PreflightProps): void {
+  const headers = staticValues({
+    ...crossOriginHeaders(props.origin),
+    'Access-Control-Allow-Methods': props.method,
+    'Access-Control-Allow-Headers': props.requestHeaders.join(', '),
+    'Access-Control-Max-Age': String(MAX_AGE),
+    'Cache-Control': 'no-store',
+    ...props.headers,
+  });
+  const parameters = Object.entries(headers).map(
+    ([name, value]) => [`method.response.header.${name}`, value] as const,
+  );
+  const preflight = resource.addMethod(
+    'OPTIONS',
+    new MockIntegration({
+      requestTemplates: { 'application/json': '{"statusCode": 204}' },
+      passthroughBehavior: PassthroughBehavior.NEVER,
+      integrationResponses: [{ statusCode: '204', responseParameters: Object.fromEntries(parameters) }],
+    }),
+    {
+      operationName: props.operationName,
+      methodResponses: [
+        {
+          statusCode: '204',
+          responseParameters: Object.fromEntries(parameters.map(([name]) => [name, true])),
+        },
+      ],
+    },
+  );
+  acknowledgePreflight(preflight);
+}

@@ -1,0 +1,44 @@
+import type { DashboardPage } from './page';
+
+/**
+ * What browsers are told of every answer of the dashboard's address, whatever it is. HSTS is for the exact host: its
+ * neighbours belong to others. Two years: https://hstspreload.org
+ */
+export const securityHeaders: Readonly<Record<string, string>> = {
+  'Strict-Transport-Security': 'max-age=63072000',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+};
+
+/**
+ * The headers of the page. It loads nothing, is in no frame, sends forms nowhere, and speaks to the API of its own
+ * environment alone. Tokens are typed into it, so nothing of it is kept by a cache or for going back.
+ *
+ * @param apiBaseUrl without a slash at its end
+ */
+export function pageHeaders(page: DashboardPage, apiBaseUrl: string): Readonly<Record<string, string>> {
+  const policy = [
+    "default-src 'none'",
+    `script-src ${page.scriptSource}`,
+    `style-src ${page.styleSource}`,
+    // The icon stands in the page.
+    'img-src data:',
+    `connect-src ${apiBaseUrl}/`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    // No text of an answer or of a person ever becomes markup.
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ];
+  return {
+    ...securityHeaders,
+    'Content-Security-Policy': policy.join('; '),
+    'Permissions-Policy':
+      'camera=(), clipboard-read=(), clipboard-write=(self), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()',
+    'Cache-Control': 'no-store',
+  };
+}

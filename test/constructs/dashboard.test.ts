@@ -1,0 +1,235 @@
+import { createHash } from 'node:crypto';
+import { dashboardPage } from '../../lib/dashboard/page';
+import { environmentLike, type Resource, type StackTemplate, synthesizeStacks } from '../support/stacks';
+
+const stacks = synthesizeStacks();
+const each = Object.entries(stacks);
+
+const domainNames = {
+  api: 'api.example.com',
+  dashboard: 'dashboard.example.com',
+  hostedZone: { id: 'Z0123456789ABCDEFGHIJ', name: 'example.com' },
+};
+const named = synthesizeStacks([environmentLike('eu', { domainNames })]).eu as StackTemplate;
+
+/** A value of a template as text, with what it refers to in braces. */
+function inWords(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const [, parts] = (value as { 'Fn::Join'?: [string, unknown[]] })['Fn::Join'] ?? [];
+  if (parts) return parts.map(inWords).join('');
+  return `{${Object.values(value as object)
+    .flat()
+    .join('.')}}`;
+}
+
+function dashboardOf(stack: StackTemplate) {
+  const api = stack.named('AWS::ApiGateway::RestApi', 'Dashboard');
+  const ofApi = (type: string): Resource[] =>
+    stack
+      .all(`AWS::ApiGateway::${type}`)
+      .filter(({ Properties }) => Properties.RestApiId.Ref === api.logicalId);
+  const { Variables } = stack.named('AWS::Lambda::Function', 'DashboardServeDashboard').Properties
+    .Environment;
+  return {
+    api,
+    ofApi,
+    stage: ofApi('Stage')[0] as Resource,
+    variables: Variables,
+    facts: JSON.parse(inWords(Variables.FACTS)),
+    headers: JSON.parse(inWords(Variables.RESPONSE_HEADERS)) as Record<string, string>,
+  };
+}
+
+const output = (stack: StackTemplate, name: string) => inWords(stack.json.Outputs[name].Value);
+
+/** Directive to its sources. */
+const policyOf = (header = '') =>
+  Object.fromEntries(
+    header.split('; ').map((directive) => {
+      const [name, ...sources] = directive.split(' ');
+      return [name, sources];
+    }),
+  );
+
+describe.each(each)('the dashboard of %s', (_, stack) => {
+  const { environment } = stack;
+  const { api, ofApi, stage, variables, facts, headers } = dashboardOf(stack);
+
+  it('has an address of its own, in the region', () => {
+    expect(api.Properties).toMatchObject({
+      EndpointConfiguration: { Types: ['REGIONAL'] },
+      SecurityPolicy: 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09',
+      EndpointAccessMode: 'STRICT',
+    });
+    expect(output(stack, 'DashboardUrl')).toBe(
+      `https://{${api.logicalId}}.execute-api.${environment.region}.{AWS::URLSuffix}/dashboard`,
+    );
+    expect(output(stack, 'ApiBaseUrl')).not.toContain(api.logicalId);
+  });
+
+  it('is served by nothing outside of it', () => {
+    expect(stack.resources.filter(({ Type }) => /CloudFront|::S3::|Amplify|Cognito/.test(Type))).toEqual([]);
+  });
+
+  it('stands behind the firewall of the API', () => {
+    const associations = stack.all('AWS::WAFv2::WebACLAssociation').map(({ Properties }) => Properties);
+    const [apiStage] = stack
+      .all('AWS::ApiGateway::Stage')
+      .filter(({ logicalId }) => logicalId !== stage.logicalId);
+    expect(associations.map(({ ResourceArn }) => ResourceArn['Fn::Join'][1].at(-1).Ref).sort()).toEqual(
+      [apiStage?.logicalId, stage.logicalId].sort(),
+    );
+    expect(new Set(associations.map(({ WebACLArn }) => inWords(WebACLArn))).size).toBe(1);
+  });
+
+  it('is throttled, and logged as the API is', () => {
+    expect(stage.Properties.MethodSettings[0]).toMatchObject({
+      ThrottlingRateLimit: environment.throttle.requestsPerSecond,
+      ThrottlingBurstLimit: environment.throttle.burst,
+      LoggingLevel: 'OFF',
+      DataTraceEnabled: false,
+    });
+    const formats = stack.all('AWS::ApiGateway::Stage').map(({ Properties }) => Properties.AccessLogSetting);
+    expect(new Set(formats.map(({ Format }) => Format)).size).toBe(1);
+    expect(new Set(formats.map(({ DestinationArn }) => inWords(DestinationArn))).size).toBe(2);
+  });
+
+  it('is one page and nothing else', () => {
+    expect(ofApi('Resource')).toEqual([]);
+    expect(ofApi('Method').map(({ Properties }) => Properties)).toEqual([
+      expect.objectContaining({ HttpMethod: 'GET', AuthorizationType: 'NONE' }),
+    ]);
+  });
+
+  it('knows what people have to know of its environment', () => {
+    expect(facts).toEqual({
+      environment: environment.name,
+      purpose: environment.purpose,
+      region: environment.region,
+      residencyRegions: environment.residencyRegions,
+      chains: environment.chains,
+      serviceLevelAgreement: environment.serviceLevelAgreement,
+      testFundsOnly: environment.testFundsOnly,
+      ...(environment.deprecation && { deprecation: environment.deprecation }),
+      apiBaseUrl: output(stack, 'ApiBaseUrl'),
+      webhookOriginAddress: output(stack, 'WebhookOriginAddress'),
+      signatureHeaders: ['X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'],
+    });
+  });
+
+  it('lets its own script and style in, speaks to its API, and to nothing else', () => {
+    const { scriptSource, styleSource } = dashboardPage();
+    expect(policyOf(headers['Content-Security-Policy'])).toEqual({
+      'default-src': ["'none'"],
+      'script-src': [scriptSource],
+      'style-src': [styleSource],
+      'img-src': ['data:'],
+      'connect-src': [`${output(stack, 'ApiBaseUrl')}/`],
+      'base-uri': ["'none'"],
+      'form-action': ["'none'"],
+      'frame-ancestors': ["'none'"],
+      'require-trusted-types-for': ["'script'"],
+      'trusted-types': ["'none'"],
+    });
+  });
+
+  it('is kept by no cache, in no frame, over TLS alone, and tells nobody where people come from', () => {
+    expect(headers).toMatchObject({
+      'Cache-Control': 'no-store',
+      'Strict-Transport-Security': expect.stringMatching(/^max-age=\d{8,}$/),
+      'X-Content-Type-Options': 'nosniff',
+      'X-Frame-Options': 'DENY',
+      'Referrer-Policy': 'no-referrer',
+      'Cross-Origin-Opener-Policy': 'same-origin',
+      'Cross-Origin-Resource-Policy': 'same-origin',
+      'Permissions-Policy': expect.stringContaining('camera=()'),
+    });
+    const refusals = ofApi('GatewayResponse').map(({ Properties }) => Properties.ResponseParameters);
+    expect(refusals.length).toBeGreaterThan(10);
+    for (const parameters of refusals) {
+      expect(parameters).toMatchObject({
+        'gatewayresponse.header.X-Content-Type-Options': "'nosniff'",
+        'gatewayresponse.header.Strict-Transport-Security': headers['Strict-Transport-Security']?.replace(
+          /.*/,
+          "'$&'",
+        ),
+      });
+    }
+  });
+
+  it('says that it is deprecated where it is', () => {
+    expect(headers.Deprecation !== undefined).toBe(environment.deprecation !== undefined);
+  });
+
+  it('fits into what a function may be told', () => {
+    // 4 KB in all: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
+    const text = Object.entries(variables).map(([name, value]) => name + inWords(value));
+    expect(text.join('').length).toBeLessThan(3_500);
+  });
+
+  it('may read the answers of the API, alone, and ask for the deletion, alone', () => {
+    const origin = output(stack, 'DashboardUrl').replace(/\/dashboard$/, '');
+    const allowed = stack.resources.flatMap(({ Type, Properties }) =>
+      [Properties?.ResponseParameters, Properties?.Integration?.IntegrationResponses?.[0]?.ResponseParameters]
+        .flatMap((parameters) => Object.entries(parameters ?? {}))
+        .filter(([name]) => name.endsWith('Access-Control-Allow-Origin'))
+        .map(([, value]) => `${Type} ${inWords(value)}`),
+    );
+    expect(new Set(allowed)).toEqual(
+      new Set([`AWS::ApiGateway::GatewayResponse '${origin}'`, `AWS::ApiGateway::Method '${origin}'`]),
+    );
+    const { Variables } = stack.named('AWS::Lambda::Function', 'DeleteUserGroup').Properties.Environment;
+    expect(JSON.parse(inWords(Variables.RESPONSE_HEADERS))).toMatchObject({
+      'Access-Control-Allow-Origin': origin,
+    });
+    const preflights = stack
+      .all('AWS::ApiGateway::Method')
+      .filter(({ Properties }) => Properties.HttpMethod === 'OPTIONS');
+    expect(preflights).toHaveLength(1);
+    const [{ ResponseParameters }] = (preflights[0] as Resource).Properties.Integration.IntegrationResponses;
+    expect(ResponseParameters).toMatchObject({
+      'method.response.header.Access-Control-Allow-Methods': "'DELETE'",
+      'method.response.header.Access-Control-Allow-Headers': "'Authorization, X-SVC-USERACTION'",
+    });
+    expect(JSON.stringify(preflights)).not.toContain('Allow-Credentials');
+  });
+});
+
+describe('with names of its own', () => {
+  const { facts, headers } = dashboardOf(named);
+
+  it('the dashboard is at its name, and speaks to the API at its name', () => {
+    expect(output(named, 'DashboardUrl')).toBe('https://dashboard.example.com');
+    expect(facts.apiBaseUrl).toBe(output(named, 'ApiBaseUrl'));
+    expect(policyOf(headers['Content-Security-Policy'])['connect-src']).toEqual([`${facts.apiBaseUrl}/`]);
+  });
+
+  it('the API answers to that name', () => {
+    const { Variables } = named.named('AWS::Lambda::Function', 'DeleteUserGroup').Properties.Environment;
+    expect(JSON.parse(inWords(Variables.RESPONSE_HEADERS))['Access-Control-Allow-Origin']).toBe(
+      'https://dashboard.example.com',
+    );
+  });
+});
+
+describe('the page', () => {
+  const { html, scriptSource, styleSource } = dashboardPage();
+  const hash = (text = '') => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+  it('has one style and one program, those that its policy lets in', () => {
+    const styles = [...html.matchAll(/<style>(.*?)<\/style>/gs)].map(([, text]) => hash(text));
+    const scripts = [...html.matchAll(/<script>(.*?)<\/script>/gs)].map(([, text]) => hash(text));
+    expect({ styles, scripts }).toEqual({ styles: [styleSource], scripts: [scriptSource] });
+    expect(html).not.toMatch(/ (on\w+|style)=/);
+  });
+
+  it('loads nothing', () => {
+    const addresses = [...html.matchAll(/(?:src|href|action)="([^"]*)"/g)].map(([, address = '']) => address);
+    expect(addresses.filter((address) => !/^(#|data:)/.test(address))).toEqual([]);
+    expect(html).not.toMatch(/@import|url\(/);
+  });
+
+  it('is small', () => {
+    expect(Buffer.byteLength(html)).toBeLessThan(64 * 1024);
+  });
+});
