@@ -8,17 +8,22 @@ import { Construct } from 'constructs';
 import type { DatabaseRole } from '../lambda/database/environment';
 import { ClosedSecurityGroup } from './closed-security-group';
 import { DatabaseFoundation, databaseEngine, databasePort, databaseSubnets } from './database-foundation';
+import { databaseName, databaseOwner } from './database-names';
 import { acknowledgeClients, acknowledgeCluster } from './database-rules';
 import { excludedCharacters } from './database-secrets';
 import type { Environment } from './environment';
 import { instancesOf, joinGlobalDatabase } from './global-database';
 import { withStableLogicalId } from './stable-logical-id';
 
-export const databaseName = 'wallet';
-
 export interface DatabaseClusterProps {
   readonly environment: Environment;
   readonly vpc: ec2.IVpc;
+}
+
+/** A cluster and its instances by the names that their metrics have. */
+export interface DatabaseInstances {
+  readonly clusterIdentifier: string;
+  readonly readerIdentifiers: readonly string[];
 }
 
 /** Aurora PostgreSQL, serverless, in the isolated subnets, encrypted with a key of its own. */
@@ -29,6 +34,7 @@ export class DatabaseCluster extends Construct {
   /** Encrypts the storage, its backups, and the secrets of those who sign in. */
   readonly key: Key;
   readonly masterSecret: ISecret;
+  readonly instances: DatabaseInstances;
   readonly subnets = databaseSubnets;
   private readonly cluster: rds.DatabaseCluster;
   private readonly vpc: ec2.IVpc;
@@ -52,7 +58,7 @@ export class DatabaseCluster extends Construct {
       subnetGroup: foundation.subnetGroup,
       securityGroups: [foundation.securityGroup],
       defaultDatabaseName: databaseName,
-      credentials: rds.Credentials.fromGeneratedSecret('wallet_owner', {
+      credentials: rds.Credentials.fromGeneratedSecret(databaseOwner, {
         encryptionKey: this.key,
         excludeCharacters: excludedCharacters,
       }),
@@ -83,6 +89,8 @@ export class DatabaseCluster extends Construct {
     this.masterSecret.applyRemovalPolicy(deletionProtection ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY);
     joinGlobalDatabase(this.cluster, environment);
     acknowledgeCluster(this.cluster, environment);
+    const [, ...readerIdentifiers] = this.cluster.instanceIdentifiers;
+    this.instances = { clusterIdentifier: this.cluster.clusterIdentifier, readerIdentifiers };
     this.arn = this.cluster.clusterArn;
     this.host = this.cluster.clusterEndpoint.hostname;
     this.port = Token.asString(this.cluster.clusterEndpoint.port);

@@ -5,7 +5,8 @@ import { CfnDBInstance } from 'aws-cdk-lib/aws-rds';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct, type IConstruct, type IDependable } from 'constructs';
 import type { DatabaseRole } from '../lambda/database/environment';
-import { DatabaseCluster, databaseName } from './database-cluster';
+import { DatabaseCluster, type DatabaseInstances } from './database-cluster';
+import { databaseName } from './database-names';
 import { type RoleSecrets, roleSecrets } from './database-secrets';
 import type { Environment } from './environment';
 import type { FunctionNetwork, HandlerFunction } from './handler-function';
@@ -18,6 +19,7 @@ export interface RegionDatabaseProps {
 /** The region's database and its ways in: over the RDS Data API, or directly by PostgreSQL's protocol. */
 export class RegionDatabase extends Construct {
   readonly clusterArn: string;
+  readonly instances: DatabaseInstances;
   /**
    * Where functions that use the database have to run: next to it when they connect directly, and nowhere in
    * particular (`undefined`) when they use the Data API.
@@ -37,6 +39,7 @@ export class RegionDatabase extends Construct {
     super(scope, id);
     this.cluster = new DatabaseCluster(this, 'Cluster', { environment, vpc });
     this.clusterArn = this.cluster.arn;
+    this.instances = this.cluster.instances;
     this.masterSecret = this.cluster.masterSecret;
     if (environment.databaseAccess === 'data-api') {
       this.roleSecrets = roleSecrets(this, this.cluster.key);

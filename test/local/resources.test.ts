@@ -42,6 +42,11 @@ describe('names', () => {
     expect(address.ref).toBe('127.0.0.1');
     expect(address.attributes.PublicIp).toBe('127.0.0.1');
   });
+
+  it("a domain name of one's own leads to this machine", () => {
+    const domain = unmade(home, { logicalId: 'Api', type: 'AWS::ApiGateway::DomainName' });
+    expect(domain.attributes.RegionalDomainName).toBe('127.0.0.1');
+  });
 });
 
 describe('secrets', () => {

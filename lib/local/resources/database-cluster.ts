@@ -1,3 +1,4 @@
+import { databaseName, databaseOwner } from '../../database-names';
 import type { LocalCertificate } from '../certificates';
 import type { Cleanup } from '../cleanup';
 import type { DatabaseTarget } from '../data-api';
@@ -57,10 +58,13 @@ const propertyNames = [
   'EnableIAMDatabaseAuthentication',
 ] as const satisfies (keyof ClusterProperties)[];
 
+/** What a cluster that began as a replica has from its primary: on this machine it begins empty, like any other. */
+const fromPrimary = { DatabaseName: databaseName, MasterUsername: databaseOwner };
+
 /** `AWS::RDS::DBCluster`: a PostgreSQL of its own, reached in the ways that the template allows and no other. */
 export function provisionDatabaseCluster(setting: DatabaseClusterSetting): Provision {
   return async ({ logicalId, properties }) => {
-    const cluster = properties(propertyNames) as unknown as ClusterProperties;
+    const cluster = { ...fromPrimary, ...properties(propertyNames) } as unknown as ClusterProperties;
     const postgres = await setting.postgres;
     const owner = { username: cluster.MasterUsername, password: cluster.MasterUserPassword };
     if (await ensureDatabase(postgres, { name: cluster.DatabaseName, owner })) setting.onCreated();

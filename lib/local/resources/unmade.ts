@@ -13,6 +13,7 @@ const valuesOf: Readonly<Record<string, Values>> = {
   'AWS::ApiGateway::RestApi': (name) => ({ RestApiId: name, RootResourceId: `${name}-root` }),
   'AWS::ApiGateway::Resource': (name) => ({ ResourceId: name }),
   'AWS::ApiGateway::Deployment': (name) => ({ DeploymentId: name }),
+  'AWS::ApiGateway::DomainName': () => ({ RegionalDomainName: loopback }),
   'AWS::ApiGateway::Authorizer': (name) => ({ AuthorizerId: name }),
 };
 
