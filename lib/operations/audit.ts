@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import { runOperation } from './operations-function';
 import { type CommonOptions, id, withEnvironment } from './options';
-import { openTarget } from './target';
+import { openTarget, type Target } from './target';
 import { type Terminal, table } from './terminal';
 
 interface AuditOptions extends CommonOptions {
   readonly group: string;
 }
 
-interface AuditRecord {
+export interface AuditRecord {
   /** ISO 8601, UTC. */
   readonly date: string;
   readonly identityId: string;
@@ -35,9 +35,9 @@ export function register(program: Command, terminal: Terminal): void {
 
 async function audit({ group: userGroupId, ...options }: AuditOptions, terminal: Terminal): Promise<void> {
   const target = await openTarget(options);
-  const { records } = await runOperation(target, 'list-audit-records', { userGroupId });
+  const records = await listAuditRecords(target, userGroupId);
   if (options.json) return terminal.result(JSON.stringify({ records }));
-  const rows = (records as readonly AuditRecord[]).map((record) => [
+  const rows = records.map((record) => [
     record.date,
     record.operation,
     record.outcome,
@@ -46,4 +46,10 @@ async function audit({ group: userGroupId, ...options }: AuditOptions, terminal:
   ]);
   if (rows.length === 0) return terminal.note(`Nothing was recorded of ${userGroupId}.`);
   terminal.result(table([['DATE', 'OPERATION', 'OUTCOME', 'BY', 'REQUEST'], ...rows], terminal.bold));
+}
+
+/** What was done to a user group, the latest first: at most 100 records. */
+export async function listAuditRecords(target: Target, userGroupId: string): Promise<readonly AuditRecord[]> {
+  const { records } = await runOperation(target, 'list-audit-records', { userGroupId });
+  return records as readonly AuditRecord[];
 }

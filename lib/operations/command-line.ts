@@ -10,6 +10,7 @@ import { register as registerReceive } from './receive';
 import { register as registerRedeliver } from './redeliver';
 import { register as registerSeed } from './seed';
 import { register as registerSendEvent } from './send-event';
+import { register as registerSmoke } from './smoke';
 import type { Terminal } from './terminal';
 import { register as registerToken } from './token';
 import { register as registerUserAction } from './user-action';
@@ -30,6 +31,7 @@ const commands = [
   registerOrigins,
   registerOriginStatus,
   registerMoveOrigin,
+  registerSmoke,
 ];
 
 const help = `

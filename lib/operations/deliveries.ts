@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { runOperation } from './operations-function';
 import { type CommonOptions, withEnvironment } from './options';
 import { eventId } from './send-event';
-import { openTarget } from './target';
+import { openTarget, type Target } from './target';
 import { type Terminal, table } from './terminal';
 
 interface DeliveriesOptions extends CommonOptions {
@@ -10,7 +10,7 @@ interface DeliveriesOptions extends CommonOptions {
 }
 
 /** One request to a receiver. Times are ISO 8601, UTC. */
-interface Attempt {
+export interface Attempt {
   readonly date: string;
   readonly webhookId: string;
   /** The receiver's `webhook-id`. */
@@ -44,9 +44,9 @@ export function register(program: Command, terminal: Terminal): void {
 
 async function deliveries({ event, ...options }: DeliveriesOptions, terminal: Terminal): Promise<void> {
   const target = await openTarget(options);
-  const { attempts } = await runOperation(target, 'list-delivery-attempts', { eventId: event });
+  const attempts = await listAttempts(target, event);
   if (options.json) return terminal.result(JSON.stringify(attempts));
-  const rows = (attempts as readonly Attempt[]).map((attempt) => [
+  const rows = attempts.map((attempt) => [
     attempt.date,
     attempt.webhookId,
     attempt.outcome,
@@ -62,4 +62,10 @@ async function deliveries({ event, ...options }: DeliveriesOptions, terminal: Te
   terminal.note(
     `No attempt to deliver ${event} is known in ${options.environment}: it is on its way, no enabled webhook wants it, it is older than 31 days, or there is no such event.`,
   );
+}
+
+/** The attempts to deliver an event, in their order: at most 1,000. */
+export async function listAttempts(target: Target, eventId: string): Promise<readonly Attempt[]> {
+  const { attempts } = await runOperation(target, 'list-delivery-attempts', { eventId });
+  return attempts as readonly Attempt[];
 }

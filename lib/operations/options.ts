@@ -29,9 +29,9 @@ export const allowProduction = () =>
 export const sameEnvironment = ({ environment, outputs }: CommonOptions): string =>
   `--environment ${environment} --outputs '${outputs}'`;
 
-/** `--expires-in`, a time such as `90s`, `15m` or `1h`, read into seconds; a bare number is seconds. */
-export function expiresIn(text: { readonly usual: string; readonly atMost: string }): Option {
-  return new Option('--expires-in <time>', `until it expires, at most ${text.atMost}`)
+/** A time such as `90s`, `15m` or `1h`, read into seconds; a bare number is seconds. */
+export function time(flags: string, what: string, text: { usual: string; atMost: string }): Option {
+  return new Option(flags, `${what}, at most ${text.atMost}`)
     .default(parseDuration(text.usual), text.usual)
     .argParser((value: string) => {
       const seconds = parseDuration(value);

@@ -1,10 +1,15 @@
 import type { CommonOptions } from './options';
 import type { Terminal } from './terminal';
 
-/** Prints a token bare, for `$(…)`, or as JSON with the time when it expires. `expiresAt` is in seconds since the epoch. */
+export interface SignedToken {
+  readonly token: string;
+  /** Seconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+/** Prints a token bare, for `$(…)`, or as JSON with the time when it expires. */
 export function printToken(
-  token: string,
-  expiresAt: number,
+  { token, expiresAt }: SignedToken,
   { json }: CommonOptions,
   terminal: Terminal,
 ): void {

@@ -61,13 +61,13 @@ async function receive(options: ReceiveOptions, terminal: Terminal): Promise<voi
     const report = reportOf(arrival, verification, { arrivals: arrivals.get(deliveryId) ?? 1, now });
     const answered = await statusOf(verification.verified, options, signal);
     terminal.result(
-      options.json ? JSON.stringify({ ...report, answered }) : inWords(report, answered, terminal.alarm),
+      options.json ? JSON.stringify({ ...report, answered }) : inWords(report, answered, terminal.bad),
     );
     return answered;
   }
 
   try {
-    const receiver = await startReceiver(options.port, answer);
+    const receiver = await startReceiver({ port: options.port, option: '--port' }, answer);
     terminal.note(introduction(receiver.url, options));
     await aborted(signal);
     await receiver.close();

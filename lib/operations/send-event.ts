@@ -4,7 +4,7 @@ import { callAws } from './aws';
 import { UsedWrongly } from './failure';
 import { allowProduction, type CommonOptions, id, sameEnvironment, withEnvironment } from './options';
 import { requireProductionAllowed } from './production';
-import { openTarget } from './target';
+import { openTarget, type Target } from './target';
 import type { Terminal } from './terminal';
 import { eventKind } from './webhook/event-kind';
 
@@ -46,27 +46,40 @@ export function register(program: Command, terminal: Terminal): void {
 async function sendEvent(options: SendEventOptions, terminal: Terminal): Promise<void> {
   const target = await openTarget(options);
   requireProductionAllowed(target, options, 'receivers take the event for a real one');
-  const { id: eventId = `evt_${randomUUID().replaceAll('-', '')}`, organization } = options;
-  const body = writeEvent(eventId, options);
-
-  const { SendMessageCommand, SQSClient } = await import('@aws-sdk/client-sqs');
-  const client = new SQSClient(target.clientSettings('sqs'));
-  const message = new SendMessageCommand({
-    QueueUrl: target.output('WebhookEventsQueueUrl'),
-    MessageBody: body,
-    MessageGroupId: organization,
-  });
-  // The SDK may send it again when an answer is lost: an event that comes twice makes the same deliveries.
-  await callAws(target, 'sqs:SendMessage', (call) => client.send(message, call));
+  const { id: eventId = newEventId(), organization: organizationId, kind, data } = options;
+  await putEvent(target, { id: eventId, organizationId, kind, data });
   terminal.result(options.json ? JSON.stringify({ eventId }) : eventId);
   terminal.note(
     `See its way: npm run -s wallet -- deliveries ${sameEnvironment(options)} --event ${eventId}`,
   );
 }
 
+export interface NewEvent {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly kind: string;
+  /** JSON. */
+  readonly data: string;
+}
+
+export const newEventId = (): string => `evt_${randomUUID().replaceAll('-', '')}`;
+
+/** Puts an event on the region's queue, dated now. Needs `sqs:SendMessage` on it. @throws UsedWrongly for too large a one */
+export async function putEvent(target: Target, event: NewEvent): Promise<void> {
+  const { SendMessageCommand, SQSClient } = await import('@aws-sdk/client-sqs');
+  const client = new SQSClient(target.clientSettings('sqs'));
+  const message = new SendMessageCommand({
+    QueueUrl: target.output('WebhookEventsQueueUrl'),
+    MessageBody: writeEvent(event),
+    MessageGroupId: event.organizationId,
+  });
+  // The SDK may send it again when an answer is lost: an event that comes twice makes the same deliveries.
+  await callAws(target, 'sqs:SendMessage', (call) => client.send(message, call));
+}
+
 /** The data stays as it was typed: written anew, a number beyond 2^53 would change its value. */
-function writeEvent(eventId: string, { organization, kind, data }: SendEventOptions): string {
-  const head = { id: eventId, organizationId: organization, kind, date: new Date().toISOString() };
+function writeEvent({ id: eventId, organizationId, kind, data }: NewEvent): string {
+  const head = { id: eventId, organizationId, kind, date: new Date().toISOString() };
   const text = `${JSON.stringify(head).slice(0, -1)},"data":${data}}`;
   const size = Buffer.byteLength(text);
   if (size <= maxEventBytes) return text;

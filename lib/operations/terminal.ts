@@ -9,6 +9,8 @@ export interface Terminal {
   ask?(question: string): Promise<string>;
   /** Bold, where the results go to a terminal that shows it. */
   bold(text: string): string;
+  /** Red, where the results go to a terminal that shows it. */
+  bad(text: string): string;
   /** Red, where the notes go to a terminal that shows it. */
   alarm(text: string): string;
 }
@@ -37,6 +39,7 @@ export function createTerminal(
       },
     }),
     bold: style(stdout, 'bold'),
+    bad: style(stdout, 'red'),
     alarm: style(stderr, 'red'),
   };
 }

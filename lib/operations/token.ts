@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { findCaller } from './caller';
+import { type CallerClaims, findCaller } from './caller';
 import { accessTokenClaims } from './claims';
-import { type CommonOptions, expiresIn, id, withEnvironment } from './options';
-import { printToken } from './print-token';
+import { type CommonOptions, id, time, withEnvironment } from './options';
+import { printToken, type SignedToken } from './print-token';
 import { openSigningKey } from './signing-key';
-import { openTarget } from './target';
+import { openTarget, type Target } from './target';
 import type { Terminal } from './terminal';
 
 interface TokenOptions extends CommonOptions {
@@ -27,22 +27,37 @@ export function register(program: Command, terminal: Terminal): void {
     .summary('print an access token of an identity')
     .description('Prints an access token (JWT, ES256) of an identity, for the Authorization header.')
     .requiredOption('--caller <id>', 'the identity: a user or a service account', id('us', 'sa'))
-    .addOption(expiresIn({ usual: '15m', atMost: '24h' }))
+    .addOption(time('--expires-in <time>', 'until it expires', { usual: '15m', atMost: '24h' }))
     .addHelpText('after', help)
     .action((options: TokenOptions) => token(options, terminal));
 }
 
 async function token(options: TokenOptions, terminal: Terminal): Promise<void> {
   const target = await openTarget(options);
-  const [key, caller] = await Promise.all([
+  const caller = () => findCaller(target, options.caller, terminal);
+  const signed = await signAccessToken(target, caller, options.expiresIn);
+  printToken(signed, options, terminal);
+}
+
+/**
+ * Has the region's key sign an access token.
+ *
+ * @param lifetime seconds, at most a day
+ */
+export async function signAccessToken(
+  target: Target,
+  caller: () => Promise<CallerClaims>,
+  lifetime: number,
+): Promise<SignedToken> {
+  const [key, known] = await Promise.all([
     openSigningKey(target, target.output('TokenSigningKeyArn')),
-    findCaller(target, options.caller, terminal),
+    caller(),
   ]);
   const claims = accessTokenClaims({
     issuer: target.environment.tokenIssuer,
-    caller,
+    caller: known,
     issuedAt: Math.floor(Date.now() / 1000),
-    lifetime: options.expiresIn,
+    lifetime,
   });
-  printToken(await key.sign('JWT', claims), claims.exp, options, terminal);
+  return { token: await key.sign('JWT', claims), expiresAt: claims.exp };
 }

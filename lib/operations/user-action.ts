@@ -1,10 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { findCaller } from './caller';
-import { userActionClaims } from './claims';
-import { type CommonOptions, expiresIn, id, withEnvironment } from './options';
-import { printToken } from './print-token';
+import { type CallerClaims, findCaller } from './caller';
+import { type SignedRequest, userActionClaims } from './claims';
+import { type CommonOptions, id, time, withEnvironment } from './options';
+import { printToken, type SignedToken } from './print-token';
 import { openSigningKey } from './signing-key';
-import { openTarget } from './target';
+import { openTarget, type Target } from './target';
 import type { Terminal } from './terminal';
 
 interface UserActionOptions extends CommonOptions {
@@ -35,25 +35,40 @@ export function register(program: Command, terminal: Terminal): void {
     .requiredOption('--method <method>', "the request's method, such as DELETE", method)
     .requiredOption('--path <path>', 'its path, as it follows the base address, without a query', path)
     .option('--body <text>', 'its body', '')
-    .addOption(expiresIn({ usual: '5m', atMost: '5m' }))
+    .addOption(time('--expires-in <time>', 'until it expires', { usual: '5m', atMost: '5m' }))
     .addHelpText('after', help)
     .action((options: UserActionOptions) => userAction(options, terminal));
 }
 
 async function userAction(options: UserActionOptions, terminal: Terminal): Promise<void> {
   const target = await openTarget(options);
-  const [key, caller] = await Promise.all([
+  const caller = () => findCaller(target, options.caller, terminal);
+  const signed = await signUserAction(target, caller, { ...options, lifetime: options.expiresIn });
+  printToken(signed, options, terminal);
+}
+
+/**
+ * Has the region's key sign one request of the caller.
+ *
+ * @param request its `lifetime` is in seconds, at most five minutes
+ */
+export async function signUserAction(
+  target: Target,
+  caller: () => Promise<CallerClaims>,
+  request: SignedRequest & { readonly lifetime: number },
+): Promise<SignedToken> {
+  const [key, known] = await Promise.all([
     openSigningKey(target, target.output('UserActionSigningKeyArn')),
-    findCaller(target, options.caller, terminal),
+    caller(),
   ]);
   const facts = {
     issuer: target.environment.tokenIssuer,
-    caller,
+    caller: known,
     issuedAt: Math.floor(Date.now() / 1000),
-    lifetime: options.expiresIn,
+    lifetime: request.lifetime,
   };
-  const claims = userActionClaims(facts, options);
-  printToken(await key.sign('user-action+jwt', claims), claims.exp, options, terminal);
+  const claims = userActionClaims(facts, request);
+  return { token: await key.sign('user-action+jwt', claims), expiresAt: claims.exp };
 }
 
 /** User actions sign requests that change state; the others need none. */

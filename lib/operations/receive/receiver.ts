@@ -22,12 +22,12 @@ const maxBody = 128 * 1024;
 /**
  * Listens on 127.0.0.1.
  *
- * @param port 0 takes any free one
+ * @param place port 0 takes any free one; `option` is how an operator chooses it
  * @param answer gives the status to answer with
  * @throws CommandFailed when the port is taken
  */
 export function startReceiver(
-  port: number,
+  { port, option }: { readonly port: number; readonly option: string },
   answer: (arrival: Arrival) => Promise<number>,
 ): Promise<Receiver> {
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
@@ -42,7 +42,7 @@ export function startReceiver(
     (incoming, outgoing) => void serve(incoming, outgoing).catch(() => outgoing.destroy()),
   );
   return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, port)));
+    server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, port, option)));
     server.listen(port, '127.0.0.1', () => {
       resolve({
         url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
@@ -67,10 +67,10 @@ async function readBody(incoming: IncomingMessage): Promise<string | undefined> 
   return Buffer.concat(chunks).toString();
 }
 
-function explain(error: NodeJS.ErrnoException, port: number): Error {
+function explain(error: NodeJS.ErrnoException, port: number, option: string): Error {
   if (error.code !== 'EADDRINUSE') return error;
   return new CommandFailed(
     `Port ${port} is taken by another program.`,
-    'Choose another with --port; 0 takes any free one.',
+    `Choose another with ${option}; 0 takes any free one.`,
   );
 }

@@ -48,11 +48,11 @@ export function reportOf(
 }
 
 /** Three lines for a person. */
-export function inWords(report: Report, status: number, alarm: (text: string) => string): string {
+export function inWords(report: Report, status: number, bad: (text: string) => string): string {
   const { date, verified, reason, webhookId, deliveryId, arrivals, ageMs, from, body } = report;
   const verdict = verified
     ? `verified${webhookId ? ` by secret ${report.secretVersion} of ${webhookId}` : ''}`
-    : alarm(`NOT verified: ${reason}`);
+    : bad(`NOT verified: ${reason}`);
   const facts = [
     `webhook-id ${printable(deliveryId ?? 'missing')}`,
     arrivals > 1 ? `arrival ${arrivals}` : '',

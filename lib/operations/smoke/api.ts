@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CommandFailed } from '../failure';
+import type { Target } from '../target';
+
+/** An answer of the environment's API. */
+export interface ApiAnswer {
+  readonly status: number;
+  readonly contentType: string | null;
+  /** Parsed when it is JSON; its text otherwise. */
+  readonly body: unknown;
+}
+
+export interface ApiRequest {
+  readonly method: 'DELETE' | 'GET';
+  /** As it follows the base address. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Milliseconds for an answer: the gateway gives a function 29 s. */
+const deadline = 35_000;
+
+/** How often a throttled request is sent again, a second later. The gateway throttles before anything is done. */
+const maxThrottled = 20;
+
+/** Sends a request to the API. @throws CommandFailed when there is no answer */
+export async function askApi(target: Target, request: ApiRequest, signal: AbortSignal): Promise<ApiAnswer> {
+  for (let throttled = 0; ; throttled++) {
+    const answer = await send(target, request, signal);
+    if (answer.status !== 429 || throttled === maxThrottled) return answer;
+    await sleep(1_000, undefined, { signal });
+  }
+}
+
+/** @throws CommandFailed that says how the API answered, and how it should have */
+export function otherAnswer({ method, path }: ApiRequest, answer: ApiAnswer, expected: string): never {
+  const { code, detail } = Object(answer.body) as { readonly code?: string; readonly detail?: string };
+  const said = code
+    ? `${answer.status} ${code}: ${detail}`
+    : `${answer.status} ${JSON.stringify(answer.body)}`;
+  throw new CommandFailed(
+    `${method} ${path} was answered with ${said.slice(0, 500)}, where ${expected} is due.`,
+    'Look into the access log of the API and the log group of the function.',
+  );
+}
+
+async function send(
+  target: Target,
+  { method, path, headers = {} }: ApiRequest,
+  signal: AbortSignal,
+): Promise<ApiAnswer> {
+  const url = `${target.output('ApiBaseUrl').replace(/\/$/, '')}${path}`;
+  const timeout = AbortSignal.timeout(deadline);
+  try {
+    const response = await fetch(url, {
+      method,
+      headers,
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, timeout]),
+    });
+    const contentType = response.headers.get('content-type');
+    return { status: response.status, contentType, body: parse(await response.text()) };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    throw new CommandFailed(
+      timeout.aborted
+        ? `${method} ${url} was not answered within ${deadline / 1_000} s.`
+        : `${method} ${url} could not be sent: ${reasonOf(error)}.`,
+      target.local
+        ? 'Start the environments of this machine with "npm start".'
+        : 'Check the network, the name in ApiBaseUrl, and that the stack is deployed.',
+    );
+  }
+}
+
+/** `fetch` says why in the cause. */
+const reasonOf = (error: unknown) => (((error as Error).cause ?? error) as Error).message;
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

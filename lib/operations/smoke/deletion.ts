@@ -1,0 +1,77 @@
+import { listAuditRecords } from '../audit';
+import { CommandFailed } from '../failure';
+import { readTexts, runOperation } from '../operations-function';
+import type { Target } from '../target';
+import { signAccessToken } from '../token';
+import { signUserAction } from '../user-action';
+import { type ApiAnswer, type ApiRequest, askApi, otherAnswer } from './api';
+import type { Finding } from './run';
+
+/** What is made to be deleted, by whom, and thrown away with everything of it. */
+export interface ThrowAway {
+  readonly organizationId: string;
+  readonly callerId: string;
+  readonly userGroupId: string;
+}
+
+export async function makeThrowAway(target: Target): Promise<Finding<ThrowAway>> {
+  const seed = { userGroupName: 'Smoke test', throwAway: true };
+  const made = await runOperation(target, 'seed', seed);
+  const value = readTexts(made, ['organizationId', 'callerId', 'userGroupId']);
+  return { value, detail: value.organizationId };
+}
+
+/** Deletes the group as a caller of the API does, and expects 200 with an empty object. */
+export async function deleteGroup(target: Target, made: ThrowAway, signal: AbortSignal) {
+  const { request, answer } = await sendDeletion(target, made, signal);
+  const { status, contentType, body } = answer;
+  if (status !== 200 || contentType !== 'application/json' || JSON.stringify(body) !== '{}')
+    otherAnswer(request, answer, '200 {} as application/json');
+  return { value: made, detail: '200 {}' };
+}
+
+/** Deletes the group once more, with a signature of its own, and expects that there is none. */
+export async function expectGone(target: Target, made: ThrowAway, signal: AbortSignal) {
+  const { request, answer } = await sendDeletion(target, made, signal);
+  const { code } = Object(answer.body) as { readonly code?: string };
+  if (answer.status !== 404 || code !== 'user_group_not_found')
+    otherAnswer(request, answer, '404 user_group_not_found');
+  return { value: made, detail: '404 user_group_not_found' };
+}
+
+/** Expects that the deletion was recorded, with who did it. */
+export async function expectAudited(target: Target, { userGroupId, callerId }: ThrowAway) {
+  const records = await listAuditRecords(target, userGroupId);
+  const deletion = records.find(
+    ({ outcome, identityId }) => outcome === 'deleted' && identityId === callerId,
+  );
+  if (!deletion) {
+    throw new CommandFailed(
+      `The audit has ${records.length} records of ${userGroupId}, and none says that ${callerId} deleted it.`,
+      'Look into the log group of the function that deletes user groups.',
+    );
+  }
+  return { value: deletion, detail: `${deletion.operation} by ${callerId}` };
+}
+
+/** Removes the organization with everything of it, and what a run that was killed left behind a day ago. */
+export async function throwAway(target: Target, { organizationId }: ThrowAway) {
+  const { removed } = await runOperation(target, 'remove-throw-away-organizations', { organizationId });
+  return { value: removed, detail: `removed ${(removed as readonly string[]).join(', ')}` };
+}
+
+async function sendDeletion(
+  target: Target,
+  { organizationId, callerId, userGroupId }: ThrowAway,
+  signal: AbortSignal,
+): Promise<{ readonly request: ApiRequest; readonly answer: ApiAnswer }> {
+  const caller = async () => ({ sub: callerId, org: organizationId, kind: 'CustomerEmployee' });
+  const [method, path] = ['DELETE', `/auth/user-groups/${userGroupId}`] as const;
+  const [access, action] = await Promise.all([
+    signAccessToken(target, caller, 300),
+    signUserAction(target, caller, { method, path, body: '', lifetime: 300 }),
+  ]);
+  const headers = { authorization: `Bearer ${access.token}`, 'x-svc-useraction': action.token };
+  const request = { method, path, headers };
+  return { request, answer: await askApi(target, request, signal) };
+}

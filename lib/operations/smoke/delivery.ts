@@ -1,0 +1,117 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type Attempt, listAttempts } from '../deliveries';
+import { CommandFailed } from '../failure';
+import { readTexts, runOperation } from '../operations-function';
+import type { Arrival } from '../receive/receiver';
+import { verify } from '../receive/verification';
+import type { NewEvent } from '../send-event';
+import type { Target } from '../target';
+import { openWebhookSecrets } from '../webhook/secrets';
+import { until } from './patience';
+import { type SmokeReceiver, sourceOf } from './receiver';
+import type { Finding } from './run';
+
+export interface AddedWebhook {
+  readonly webhookId: string;
+  readonly secret: string;
+}
+
+export async function addWebhook(
+  target: Target,
+  organizationId: string,
+  url: string,
+): Promise<Finding<AddedWebhook>> {
+  const added = await runOperation(target, 'add-webhook', { organizationId, url, kinds: null });
+  const { webhookId } = readTexts(added, ['webhookId']);
+  const secrets = await openWebhookSecrets(target);
+  const secret = await secrets.secret(webhookId, Number(added.secretVersion));
+  return { value: { webhookId, secret }, detail: `${webhookId} to ${url}` };
+}
+
+/** Expects that the delivery verifies by the webhook's secret, under each header, and tells the event as it was sent. */
+export async function expectSigned(arrival: Arrival, { secret }: AddedWebhook, event: NewEvent) {
+  const verification = verify(arrival, [{ secret }]);
+  if (!verification.verified) {
+    throw new CommandFailed(
+      `The delivery does not verify: ${verification.reason}.`,
+      'Check that the delivery function and WebhookSecretsKeyArn in the outputs file are of the same stack, and the clock of this machine.',
+    );
+  }
+  const { id, organizationId, kind, data } = JSON.parse(arrival.body) as Record<string, unknown>;
+  const sent = { ...event, data: JSON.parse(event.data) };
+  if (!isDeepStrictEqual({ id, organizationId, kind, data }, sent))
+    throw new CommandFailed('The delivery is signed, but tells another event than the one that was sent.');
+  return { value: true, detail: `Standard Webhooks, ${String(arrival.headers['webhook-id'])}` };
+}
+
+/** Expects that the delivery came from the address that receivers have on their allow-lists. */
+export async function expectFromOrigin(target: Target, arrival: Arrival) {
+  const expected = target.output('WebhookOriginAddress');
+  const source = sourceOf(arrival);
+  if (source !== expected) {
+    const forwarded = arrival.headers['x-forwarded-for'];
+    throw new CommandFailed(
+      `The delivery came from ${source}, not from ${expected}. The listener saw ${arrival.from}, X-Forwarded-For says ${forwarded ?? 'nothing'}.`,
+      forwarded
+        ? 'If a content delivery network stands between, lead the URL past it. Otherwise see "wallet origin-status".'
+        : 'Have the proxy or tunnel before the listener add X-Forwarded-For.',
+    );
+  }
+  return { value: source, detail: source };
+}
+
+/** What a delivery is waited for with. */
+export interface DeliveryPatience {
+  readonly seconds: number;
+  readonly signal: AbortSignal;
+}
+
+interface Sent {
+  readonly eventId: string;
+  readonly webhookId: string;
+}
+
+/** Waits for the delivery at the receiver that this command runs. */
+export async function expectDelivery(
+  target: Target,
+  sent: Sent,
+  delivery: NonNullable<SmokeReceiver['delivery']>,
+  { seconds, signal }: DeliveryPatience,
+): Promise<Finding<Arrival>> {
+  const begun = Date.now();
+  const arrival = await delivery(seconds, signal);
+  if (!arrival) throw explain(await lastAttempt(target, sent), seconds);
+  return { value: arrival, detail: `${((Date.now() - begun) / 1_000).toFixed(1)} s after it was sent` };
+}
+
+/** Waits until it is recorded that the receiver answered with 2xx. */
+export async function expectDelivered(target: Target, sent: Sent, patience: DeliveryPatience) {
+  let last: Attempt | undefined;
+  await until(
+    async () => {
+      last = await lastAttempt(target, sent);
+      return last && last.outcome !== 'failed' ? last : undefined;
+    },
+    { every: 500, ...patience },
+  );
+  if (last?.outcome !== 'delivered') throw explain(last, patience.seconds);
+  return { value: last, detail: `answered ${last.status} after ${last.durationMs} ms` };
+}
+
+async function lastAttempt(target: Target, { eventId, webhookId }: Sent): Promise<Attempt | undefined> {
+  return (await listAttempts(target, eventId)).findLast((attempt) => attempt.webhookId === webhookId);
+}
+
+function explain(attempt: Attempt | undefined, seconds: number): CommandFailed {
+  if (!attempt) {
+    return new CommandFailed(
+      `No delivery was attempted within ${seconds} s.`,
+      'See "wallet origin-status": the consumers may be off, or messages waiting. Otherwise look into the log groups of the functions that fan out and deliver.',
+    );
+  }
+  const { outcome, reason, status } = attempt;
+  return new CommandFailed(
+    `The delivery did not reach the receiver: ${outcome}, ${reason}${status === null ? '' : ` (${status})`}.`,
+    'Check that the URL leads to the receiver, from the internet, and that it answers with 2xx.',
+  );
+}

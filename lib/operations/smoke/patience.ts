@@ -1,0 +1,23 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+interface Patience {
+  readonly seconds: number;
+  /** Milliseconds between two questions. */
+  readonly every: number;
+  /** @throws AbortError when it is aborted */
+  readonly signal: AbortSignal;
+}
+
+/** Asks again and again until there is an answer. @returns undefined when the time has run out */
+export async function until<T>(
+  ask: () => Promise<T | undefined> | T | undefined,
+  { seconds, every, signal }: Patience,
+): Promise<T | undefined> {
+  const deadline = Date.now() + seconds * 1_000;
+  for (;;) {
+    const answer = await ask();
+    if (answer !== undefined) return answer;
+    if (Date.now() >= deadline) return undefined;
+    await sleep(every, undefined, { signal });
+  }
+}

@@ -1,0 +1,74 @@
+import { kindOfAddress } from '../../allow-lists/address';
+import { UsedWrongly } from '../failure';
+import { type Arrival, startReceiver } from '../receive/receiver';
+import type { Target } from '../target';
+import { until } from './patience';
+
+export interface ReceiverOptions {
+  /** Where deliveries go. @default - the listener's own address, which only an environment of this machine reaches */
+  readonly receiverUrl?: string;
+  /** Where to listen on 127.0.0.1. @default - any free port on this machine; not at all when a URL is given */
+  readonly receiverListen?: number;
+}
+
+/** Where the delivery goes. */
+export interface SmokeReceiver {
+  readonly url: string;
+  /**
+   * The event's delivery; undefined when none came in time. Absent when the receiver is somebody else's: only that one
+   * sees what arrives.
+   */
+  readonly delivery?: (seconds: number, signal: AbortSignal) => Promise<Arrival | undefined>;
+  close(): Promise<void>;
+}
+
+/**
+ * @param eventId what it waits for; it answers everything else with 404
+ * @throws UsedWrongly for a deployed environment without a receiver that it can reach; CommandFailed for a taken port
+ */
+export async function openReceiver(
+  { local, environment }: Target,
+  eventId: string,
+  { receiverUrl, receiverListen }: ReceiverOptions,
+): Promise<SmokeReceiver> {
+  if (!local && !receiverUrl) {
+    throw new UsedWrongly(
+      `Environment ${environment.name} is deployed and reaches no receiver on this machine by itself.`,
+      'Give a public one with --receiver-url, lead a URL to this machine (--receiver-listen 8010 --receiver-url https://…), or leave webhooks out with --without-webhook.',
+    );
+  }
+  if (receiverUrl && receiverListen === undefined) return { url: receiverUrl, close: async () => undefined };
+
+  let arrived: Arrival | undefined;
+  const receiver = await startReceiver(
+    { port: receiverListen ?? 0, option: '--receiver-listen' },
+    async (arrival) => {
+      if (arrival.method !== 'POST' || eventOf(arrival) !== eventId) return 404;
+      arrived ??= arrival;
+      return 204;
+    },
+  );
+  return {
+    url: receiverUrl ?? receiver.url,
+    delivery: (seconds, signal) => until(() => arrived, { seconds, every: 50, signal }),
+    close: receiver.close,
+  };
+}
+
+/**
+ * The address that a delivery came from. In front of the listener, a proxy or tunnel on this machine says it in
+ * `X-Forwarded-For`, to which each appends whom it saw: the last public one is who came in from the internet.
+ */
+export function sourceOf({ headers, from }: Pick<Arrival, 'headers' | 'from'>): string {
+  const forwarded = String(headers['x-forwarded-for'] ?? '').split(',');
+  const chain = [...forwarded, from].map((address) => address.trim());
+  return chain.findLast((address) => ['public', 'documentation'].includes(kindOfAddress(address))) ?? from;
+}
+
+function eventOf({ body }: Arrival): unknown {
+  try {
+    return Object(JSON.parse(body)).id;
+  } catch {
+    return undefined;
+  }
+}
