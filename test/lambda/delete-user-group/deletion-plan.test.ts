@@ -1,0 +1,96 @@
+import { Client } from 'pg';
+import { deletionStatement } from '../../../lambda/delete-user-group/delete-in-database';
+import { newId } from '../../../lambda/shared/ids';
+import { executedPlans, mostRows } from '../../support/executed-plans';
+import { type Organization, seedOrganization } from '../../support/organization';
+import { type RegionDatabase, startMigratedDatabase } from '../../support/region-database';
+
+/** Far more than a deletion concerns. */
+const crowd = 2_000;
+const few = 20;
+
+let region: RegionDatabase;
+let client: Client;
+let organization: Organization;
+
+/** The organization has a crowd of groups, each with an assignment of the permission. */
+beforeAll(async () => {
+  region = await startMigratedDatabase();
+  const { host, port, database, superuser: user, password } = region.postgres;
+  client = new Client({ host, port, database, user, password });
+  await client.connect();
+  organization = await seedOrganization(region.owner);
+  const number = "lpad(n::text, 16, '0')";
+  await client.query(
+    `with user_group as (
+       insert into user_groups (user_group_id, organization_id, name)
+       select 'ug-aaaaa-aaaaa-' || ${number}, $1, 'Group ' || n from generate_series(1, $2::int) n
+     )
+     insert into permission_assignments (assignment_id, organization_id, permission_id, user_group_id)
+     select 'as-aaaaa-aaaaa-' || ${number}, $1, permission_id, 'ug-aaaaa-aaaaa-' || ${number}
+     from permissions, generate_series(1, $2::int) n where organization_id = $1`,
+    [organization.organizationId, crowd],
+  );
+});
+afterAll(async () => {
+  await client.end();
+  await region.stop();
+});
+
+/** Someone who came after the crowd. */
+async function addIdentity(): Promise<string> {
+  const identityId = newId('us');
+  await client.query(
+    `insert into identities (identity_id, organization_id, kind) values ($1, $2, 'CustomerEmployee')`,
+    [identityId, organization.organizationId],
+  );
+  return identityId;
+}
+
+async function addAssignee(): Promise<string> {
+  const identityId = await addIdentity();
+  await client.query(
+    `insert into permission_assignments (assignment_id, organization_id, permission_id, identity_id)
+     select $1, organization_id, permission_id, $2 from permissions where organization_id = $3`,
+    [newId('as'), identityId, organization.organizationId],
+  );
+  return identityId;
+}
+
+async function addMember(userGroupId: string): Promise<string> {
+  const identityId = await addIdentity();
+  await client.query(
+    'insert into user_group_members (organization_id, user_group_id, identity_id) values ($1, $2, $3)',
+    [organization.organizationId, userGroupId, identityId],
+  );
+  return identityId;
+}
+
+const group = (number: number) => `ug-aaaaa-aaaaa-${String(number).padStart(16, '0')}`;
+
+it.each([
+  ['holds the permission', addAssignee, group(1), 'deleted'],
+  ['holds it through a group', () => addMember(group(crowd)), group(2), 'deleted'],
+  ['does not hold it', addIdentity, group(3), 'permission_missing'],
+] as const)('reads a few rows of many when the caller %s', async (_, identity, userGroupId, outcome) => {
+  const { text, values } = deletionStatement({
+    caller: {
+      identityId: await identity(),
+      organizationId: organization.organizationId,
+      kind: 'CustomerEmployee',
+    },
+    userGroupId,
+    userAction: { id: userGroupId, expiresAt: Date.now() / 1_000 + 300 },
+    requestId: userGroupId,
+  });
+  await client.query('vacuum analyze');
+  let answer: unknown;
+  const plans = await executedPlans(client, async () => {
+    const rendered = text.reduce((statement, part, index) => `${statement}$${index}${part}`);
+    answer = (await client.query(rendered, [...values])).rows;
+  });
+  expect(answer).toEqual([{ outcome }]);
+  expect(plans.filter((plan) => mostRows(plan) > few)).toEqual([]);
+  // The statement itself, and the two cascades of a deletion.
+  expect(plans).toHaveLength(outcome === 'deleted' ? 3 : 1);
+});

@@ -1,0 +1,75 @@
+import type { Client } from 'pg';
+
+/** Names as PostgreSQL writes them. https://www.postgresql.org/docs/17/sql-explain.html */
+interface PlanNode {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  /** Rows of one loop, on average: given on, and read in vain. */
+  readonly 'Actual Rows': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Join Filter'?: number;
+  readonly 'Rows Removed by Index Recheck'?: number;
+  readonly 'Actual Loops': number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** A statement as it was carried out, its own or a trigger's on its behalf. */
+export interface ExecutedPlan {
+  readonly statement: string;
+  readonly nodes: readonly PlanNode[];
+}
+
+/**
+ * Runs `work` on a superuser's connection and gives the plans of all that was carried out, as EXPLAIN (ANALYZE) would:
+ * those of cascading deletions included, which EXPLAIN does not show.
+ * Source: https://www.postgresql.org/docs/17/auto-explain.html
+ */
+export async function executedPlans(client: Client, work: () => Promise<unknown>): Promise<ExecutedPlan[]> {
+  const plans: ExecutedPlan[] = [];
+  const take = ({ message = '' }: { readonly message?: string | undefined }) => {
+    const json = /^duration: .*? plan:\n(.*)$/s.exec(message)?.[1];
+    if (json === undefined) return;
+    const { 'Query Text': statement, Plan: plan } = JSON.parse(json);
+    plans.push({ statement, nodes: nodesOf(plan) });
+  };
+  await client.query(`
+    load 'auto_explain';
+    set auto_explain.log_level = notice;
+    set auto_explain.log_format = json;
+    set auto_explain.log_analyze = on;
+    set auto_explain.log_nested_statements = on;
+    set auto_explain.log_min_duration = 0`);
+  client.on('notice', take);
+  try {
+    await work();
+  } finally {
+    client.off('notice', take);
+    await client.query('set auto_explain.log_min_duration = -1');
+  }
+  return plans;
+}
+
+function nodesOf(node: PlanNode): PlanNode[] {
+  return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+}
+
+/** The tables that are read from one end to the other. */
+export function sequentialScans({ nodes }: ExecutedPlan): string[] {
+  return nodes
+    .filter((node) => node['Node Type'] === 'Seq Scan')
+    .map((node) => node['Relation Name'] ?? 'unknown');
+}
+
+/** The most rows that a step of the plan has handled, whatever came of them. */
+export function mostRows({ nodes }: ExecutedPlan): number {
+  return Math.max(...nodes.map((node) => node['Actual Loops'] * rowsOfLoop(node)));
+}
+
+function rowsOfLoop(node: PlanNode): number {
+  return (
+    node['Actual Rows'] +
+    (node['Rows Removed by Filter'] ?? 0) +
+    (node['Rows Removed by Join Filter'] ?? 0) +
+    (node['Rows Removed by Index Recheck'] ?? 0)
+  );
+}
