@@ -57,12 +57,3 @@ export function acknowledgePublicMethod(method: Method): void {
     'Public on purpose: it answers with one address, which receivers of webhooks need before they have any token. Firewall and throttle stand before it.',
   );
 }
-
-/** Accepts that a browser which asks whether a page may send a request shows no token. */
-export function acknowledgePreflight(method: Method): void {
-  acknowledge(
-    method,
-    ['AwsSolutions-APIG4', 'AwsSolutions-COG4'],
-    'Browsers send no credentials with a CORS preflight (https://fetch.spec.whatwg.org/#cors-preflight-fetch). It does nothing; the request that follows is authorized.',
-  );
-}
