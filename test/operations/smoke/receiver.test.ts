@@ -53,9 +53,10 @@ describe('the receiver', () => {
     const other = createServer().listen(0, '127.0.0.1');
     await once(other, 'listening');
     const { port } = other.address() as AddressInfo;
-    await expect(openReceiver(target(true), 'evt_1', { receiverListen: port })).rejects.toThrow(
-      CommandFailed,
-    );
+    await expect(openReceiver(target(true), 'evt_1', { receiverListen: port })).rejects.toMatchObject({
+      message: `Port ${port} is taken by another program.`,
+      remedy: expect.stringContaining('--receiver-listen'),
+    });
     other.close();
     await once(other, 'close');
   });
