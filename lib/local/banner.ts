@@ -25,7 +25,9 @@ export function summary(running: readonly RunningEnvironment[], bold: (text: str
     outputs.DashboardUrl ?? '',
     outputs.WebhookOriginAddress ?? '',
     outputs.ServiceLevelAgreement ?? '',
-    outputs.Deprecated === 'true' ? 'deprecated: test funds only' : '',
+    [outputs.Deprecated === 'true' && 'deprecated', environment.testFundsOnly && 'test funds only']
+      .filter(Boolean)
+      .join(': '),
   ]);
   return table([['NAME', 'REGION', 'BASE ADDRESS', 'DASHBOARD', 'WEBHOOK ORIGIN', 'SLA', ''], ...rows], bold);
 }

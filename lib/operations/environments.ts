@@ -19,18 +19,21 @@ export function register(program: Command, terminal: Terminal): void {
 
 async function listEnvironments(options: CommonOptions, terminal: Terminal): Promise<void> {
   const outputs = await readOutputs(options.outputs);
-  const listed = environments.flatMap(({ name, region, stackId, serviceLevelAgreement, deprecation }) => {
-    const stack = outputs[stackId];
-    if (!stack) return [];
-    return {
-      environment: name,
-      region,
-      baseUrl: stack.ApiBaseUrl ?? '',
-      webhookOrigin: stack.WebhookOriginAddress ?? '',
-      serviceLevelAgreement,
-      deprecated: deprecation !== undefined,
-    };
-  });
+  const listed = environments.flatMap(
+    ({ name, region, stackId, serviceLevelAgreement, deprecation, testFundsOnly }) => {
+      const stack = outputs[stackId];
+      if (!stack) return [];
+      return {
+        environment: name,
+        region,
+        baseUrl: stack.ApiBaseUrl ?? '',
+        webhookOrigin: stack.WebhookOriginAddress ?? '',
+        serviceLevelAgreement,
+        deprecated: deprecation !== undefined,
+        testFundsOnly,
+      };
+    },
+  );
   if (options.json) return terminal.result(JSON.stringify(listed));
   const rows = listed.map((row) => [
     row.environment,
@@ -38,7 +41,7 @@ async function listEnvironments(options: CommonOptions, terminal: Terminal): Pro
     row.baseUrl,
     row.webhookOrigin,
     row.serviceLevelAgreement ? 'yes' : 'no',
-    row.deprecated ? 'deprecated' : '',
+    [row.deprecated && 'deprecated', row.testFundsOnly && 'test funds only'].filter(Boolean).join(': '),
   ]);
   terminal.result(
     table([['NAME', 'REGION', 'BASE ADDRESS', 'WEBHOOK ORIGIN', 'SLA', ''], ...rows], terminal.bold),

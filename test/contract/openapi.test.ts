@@ -89,6 +89,20 @@ describe('the document', () => {
     });
   });
 
+  it('gives every response the headers of a deprecated environment', () => {
+    const { responses } = openApi.components;
+    for (const { path, method, operation } of operations())
+      for (const [status, response] of Object.entries(operation.responses)) {
+        const { headers } = '$ref' in response ? responses[response.$ref.split('/').at(-1) ?? ''] : response;
+        expect([path, method, status, Object.keys(headers ?? {})]).toEqual([
+          path,
+          method,
+          status,
+          expect.arrayContaining(['Deprecation', 'Sunset']),
+        ]);
+      }
+  });
+
   it.each(Object.entries(designed))('lists the codes of status %s', (status, codes) => {
     const listed = documentedProblems(deletion);
     for (const code of codes) expect(listed).toContain(`${status} ${code}`);

@@ -186,6 +186,7 @@ it('lists the environments that the outputs file has', async () => {
       webhookOrigin: '127.0.0.1',
       serviceLevelAgreement: true,
       deprecated: false,
+      testFundsOnly: false,
     },
     expect.objectContaining({ environment: 'uae', webhookOrigin: '' }),
   ]);

@@ -24,6 +24,7 @@ interface Reference {
 }
 
 interface Response {
+  readonly headers?: Readonly<Record<string, unknown>>;
   /** Absent: the body is empty. */
   readonly content?: Readonly<Record<string, unknown>>;
 }
