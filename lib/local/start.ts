@@ -21,6 +21,8 @@ export interface StartOptions {
   readonly dashboardPorts: Readonly<Record<string, number>>;
   /** Whether to remove what earlier runs of these environments have left. */
   readonly fresh: boolean;
+  /** The script of the CDK app that makes the environments' stacks. @default - the project's own */
+  readonly app?: string;
   /** Gives up starting. */
   readonly signal: AbortSignal;
   readonly onStep: (step: string) => void;
@@ -70,7 +72,7 @@ async function start(options: StartOptions, cleanup: Cleanup): Promise<readonly 
   const begun = environments.map((environment) => begin(environment, options));
   cleanup.add(() => together(begun.map((each) => each.end())));
   const [, certificate, services] = await allOrNone([
-    synthesize(state.assemblyDirectory, signal).then(() => onStep('Synthesized the stacks')),
+    synthesize(state.assemblyDirectory, signal, options.app).then(() => onStep('Synthesized the stacks')),
     localCertificate({ directory: state.certificatesDirectory }),
     startServices(cleanup),
   ]);
