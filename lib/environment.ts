@@ -26,6 +26,13 @@ export interface Environment {
   readonly deprecation?: Deprecation;
   readonly databaseAccess: DatabaseAccess;
   readonly database: DatabaseSize;
+  /**
+   * Who is told of alarms, with a service level agreement. They have to confirm it once. Alarms name metrics and
+   * thresholds, never data of an organization, so the address may be anywhere.
+   *
+   * @default - nobody, until somebody subscribes to the topic of the stack's output `AlarmTopicArn`
+   */
+  readonly alarmEmail?: string;
   /** Days that CloudWatch keeps log lines; one of the retentions that it offers. */
   readonly logRetentionDays: number;
   readonly throttle: Throttle;

@@ -24,6 +24,9 @@ export function tameDefaultSecurityGroupFunction(scope: Construct, retention: Re
   handler.addPropertyOverride('Architectures', architectures);
   handler.addPropertyOverride('LoggingConfig', { LogFormat: 'JSON', LogGroup: logGroup.logGroupName });
   const role = provider.node.findChild('Role') as CfnResource;
+  // The library makes both without tags, and cannot add any to them.
+  const tags = Object.entries(Stack.of(scope).tags.tagValues()).map(([Key, Value]) => ({ Key, Value }));
+  for (const resource of [handler, role]) resource.addPropertyOverride('Tags', tags);
   role.addPropertyDeletionOverride('ManagedPolicyArns');
   role.addPropertyOverride('Policies.1', {
     PolicyName: 'Log',

@@ -4,6 +4,7 @@ import { RegionDashboard } from './dashboard';
 import { RegionDatabase } from './database';
 import { EnvironmentStack, type EnvironmentStackProps } from './environment-stack';
 import { AuthorizeRequest, DeleteUserGroup, RunOperation } from './functions';
+import { Monitoring } from './monitoring';
 import { Network } from './network';
 import { OperationsKey } from './operations-key';
 import { SchemaMigration } from './schema-migration';
@@ -15,7 +16,7 @@ export class RegionStack extends EnvironmentStack {
   constructor(scope: Construct, { environment, account }: EnvironmentStackProps) {
     super(scope, environment.purpose, { environment, account });
 
-    new OperationsKey(this, 'OperationsKey', { environment });
+    const operationsKey = new OperationsKey(this, 'OperationsKey', { environment });
     const { vpc, webhookOrigin } = new Network(this, 'Network', { environment });
     const database = new RegionDatabase(this, 'Database', { environment, vpc });
     const migration = new SchemaMigration(this, 'SchemaMigration', { environment, database });
@@ -40,7 +41,7 @@ export class RegionStack extends EnvironmentStack {
       dashboardOrigin: dashboard.origin,
     });
     dashboard.serve({ api, webhookOriginAddress: webhookOrigin.address });
-    const { events, deliveries, secretsKey } = new Webhooks(this, 'Webhooks', {
+    const webhooks = new Webhooks(this, 'Webhooks', {
       environment,
       vpc,
       webhookOrigin,
@@ -48,6 +49,28 @@ export class RegionStack extends EnvironmentStack {
       migration,
     });
     const operations = new RunOperation(this, 'RunOperation', { environment, database, migration });
+    if (environment.serviceLevelAgreement) {
+      const { fanOutEvent, deliverWebhook, purgeExpired } = webhooks;
+      const { topicArn } = new Monitoring(this, 'Monitoring', {
+        environment,
+        key: operationsKey,
+        api,
+        dashboard,
+        functions: {
+          'authorize-request': { lambda: authorizeRequest },
+          'delete-user-group': { lambda: deleteUserGroup },
+          'run-operation': { lambda: operations },
+          'fan-out-event': { lambda: fanOutEvent },
+          'deliver-webhook': { lambda: deliverWebhook },
+          // It runs once a day.
+          'purge-expired': { lambda: purgeExpired, tolerates: 1 },
+        },
+        database,
+        webhooks,
+        webhookOrigin,
+      });
+      this.output('AlarmTopicArn', 'Alarms are published here', topicArn);
+    }
 
     this.output('ApiBaseUrl', 'Base address of the API; every path is appended to it', api.url);
     this.output('DashboardUrl', 'Address of the dashboard', dashboard.url);
@@ -56,6 +79,7 @@ export class RegionStack extends EnvironmentStack {
       'The one IPv4 address from which webhooks come',
       webhookOrigin.address,
     );
+    const { events, deliveries, secretsKey } = webhooks;
     this.output('WebhookEventsQueueUrl', 'Events put here become webhooks', events.queue.queueUrl);
     this.output('WebhookEventsDeadLetterQueueUrl', 'Events set aside', events.deadLetters.queueUrl);
     this.output('WebhookDeliveryQueueUrl', 'Deliveries on their way', deliveries.queue.queueUrl);

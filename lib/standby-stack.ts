@@ -1,7 +1,8 @@
-import type { Construct } from 'constructs';
+import { Construct } from 'constructs';
 import { DatabaseReplica } from './database-replica';
 import type { Environment, Standby } from './environment';
 import { EnvironmentStack } from './environment-stack';
+import { StandbyMonitoring } from './monitoring';
 import { StandbyNetwork } from './network';
 import { OperationsKey } from './operations-key';
 
@@ -25,9 +26,20 @@ export class StandbyStack extends EnvironmentStack {
     const environment: Environment = { ...served, stackId, region, vpcCidr };
     super(scope, `standby of ${environment.purpose}`, { environment, account });
 
-    new OperationsKey(this, 'OperationsKey', { environment });
+    const operationsKey = new OperationsKey(this, 'OperationsKey', { environment });
     const { vpc } = new StandbyNetwork(this, 'Network', { environment });
-    const replica = new DatabaseReplica(this, 'Database', { environment, standby, vpc });
+    // Stands where `RegionDatabase` has its cluster: logical ids follow from that.
+    const database = new Construct(this, 'Database');
+    const replica = new DatabaseReplica(database, 'Cluster', { environment, standby, vpc });
+
+    if (environment.serviceLevelAgreement) {
+      const { topicArn } = new StandbyMonitoring(this, 'Monitoring', {
+        environment,
+        key: operationsKey,
+        replica: { clusterIdentifier: replica.clusterIdentifier, sourceRegion: served.region },
+      });
+      this.output('AlarmTopicArn', 'Alarms are published here', topicArn);
+    }
 
     this.output(
       'DatabaseClusterArn',

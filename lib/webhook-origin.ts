@@ -48,6 +48,17 @@ export class WebhookOrigin extends Construct {
     });
   }
 
+  /**
+   * The NAT gateway. Refer to it only under the condition `isAttached`.
+   *
+   * @throws Error before a VPC has been made with `natProvider`
+   */
+  get gatewayId(): string {
+    const [gateway] = this.natProvider.configuredGateways;
+    if (gateway === undefined) throw new Error('The webhook origin has no gateway yet: make the VPC first.');
+    return gateway.gatewayId;
+  }
+
   private keepElasticIp(environment: Environment): { allocationId: string; address: string } {
     const elasticIp = new ec2.CfnEIP(this, 'ElasticIp', { domain: 'vpc' });
     elasticIp.overrideLogicalId('WebhookOriginElasticIp');

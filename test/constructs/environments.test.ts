@@ -17,6 +17,7 @@ const full = {
     hostedZone: { id: 'Z0123456789ABCDEFGHIJ', name: 'example.com' },
     certificateArn: 'arn:aws:acm:eu-central-1:123456789012:certificate/1a2b-3c',
   },
+  alarmEmail: 'on-call@example.com',
   adoptedElasticIp: { allocationId: 'eipalloc-0123456789abcdef0', address: '203.0.113.7' },
 };
 const pausing = {
@@ -52,6 +53,7 @@ const refused: Record<string, readonly unknown[]> = {
   'database.backupRetentionDays': [undefined, 7, 36],
   'database.deletionProtection': [undefined, false],
   'database.replicaOf': ['Wallet', 'wallet--eu', 'wallet-eu'],
+  alarmEmail: ['', 'on-call', 'a@b', 'a b@example.com', 7],
   logRetentionDays: [undefined, 2, 9999],
   'throttle.requestsPerSecond': [undefined, 0, 2501],
   'throttle.burst': [undefined, 100, 1251],

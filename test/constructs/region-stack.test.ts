@@ -59,6 +59,21 @@ const statefulTypes = new Set([
   'AWS::S3::Bucket',
 ]);
 
+/** Types that have no tags: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/ */
+const untaggable = new RegExp(
+  `^(Custom::.*|AWS::(${[
+    'ApiGateway::(Account|Authorizer|Deployment|GatewayResponse|Method|Resource)',
+    'EC2::(Route|SecurityGroup(Egress|Ingress)|SubnetRouteTableAssociation|VPCGatewayAttachment)',
+    'IAM::Policy',
+    'Lambda::Permission',
+    'Logs::MetricFilter',
+    'SecretsManager::SecretTargetAttachment',
+    'SNS::(Subscription|TopicPolicy)',
+    'SQS::QueuePolicy',
+    'WAFv2::(LoggingConfiguration|WebACLAssociation)',
+  ].join('|')}))$`,
+);
+
 describe.each(each)('the stack of %s', (_, stack) => {
   const { environment } = stack;
 
@@ -115,10 +130,12 @@ describe.each(each)('the stack of %s', (_, stack) => {
       'test-funds-only': String(environment.testFundsOnly),
     };
     expect(stack.manifest.properties.tags).toMatchObject(tags);
-    const ofCluster = stack.only('AWS::RDS::DBCluster').Properties.Tags;
-    expect(
-      Object.fromEntries(ofCluster.map(({ Key, Value }: Record<string, string>) => [Key, Value])),
-    ).toMatchObject(tags);
+    for (const { logicalId, Type, Properties } of stack.resources.filter(
+      ({ Type }) => !untaggable.test(Type),
+    )) {
+      const own = (Properties.Tags ?? []).map(({ Key, Value }: Record<string, string>) => [Key, Value]);
+      expect({ logicalId, Type, tags: Object.fromEntries(own) }).toMatchObject({ logicalId, Type, tags });
+    }
   });
 
   it('encrypts its queues, refuses plain connections to them, and keeps messages for 14 days', () => {

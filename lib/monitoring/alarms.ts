@@ -1,0 +1,57 @@
+import { Stack } from 'aws-cdk-lib';
+import {
+  Alarm,
+  type ComparisonOperator,
+  type IMetric,
+  type TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import { Construct } from 'constructs';
+
+export interface AlarmProps {
+  /** What has happened, for whoever is woken by it: a sentence. */
+  readonly meaning: string;
+  /** The heading in `docs/runbook.md` that says what to do, as it stands in a link. @default - the alarm's name */
+  readonly heading?: string;
+  readonly metric: IMetric;
+  readonly comparison: ComparisonOperator;
+  /** In the metric's unit. */
+  readonly threshold: number;
+  /** Periods of the metric in a row that have to breach. @default 1 */
+  readonly periods?: number;
+  /** What a period without data says; CloudWatch's own default would leave many alarms undecided. */
+  readonly missing: TreatMissingData;
+}
+
+/** The alarms of a stack: named after it, sent to its topic when they begin and when they end. */
+export class Alarms extends Construct {
+  private readonly topic: ITopic;
+
+  constructor(scope: Construct, id: string, { topic }: { readonly topic: ITopic }) {
+    super(scope, id);
+    this.topic = topic;
+  }
+
+  /** @param name in lowercase with hyphens, such as `api-errors` */
+  add(name: string, props: AlarmProps): Alarm {
+    const { meaning, heading = name, metric, comparison, threshold, periods = 1, missing } = props;
+    const alarm = new Alarm(this, name, {
+      alarmName: `${Stack.of(this).stackName}-${name}`,
+      alarmDescription: `${meaning} Runbook: docs/runbook.md#${heading}`,
+      metric,
+      comparisonOperator: comparison,
+      threshold,
+      evaluationPeriods: periods,
+      treatMissingData: missing,
+      // A percentile of few requests says nothing.
+      ...(isPercentile(metric) && { evaluateLowSampleCountPercentile: 'ignore' }),
+    });
+    const action = new SnsAction(this.topic);
+    alarm.addAlarmAction(action);
+    alarm.addOkAction(action);
+    return alarm;
+  }
+}
+
+const isPercentile = (metric: IMetric) => /^p\d/.test(metric.toMetricConfig().metricStat?.statistic ?? '');
