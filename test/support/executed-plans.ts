@@ -53,10 +53,10 @@ function nodesOf(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 }
 
-/** The tables that are read from one end to the other. */
+/** The tables that were read from one end to the other. */
 export function sequentialScans({ nodes }: ExecutedPlan): string[] {
   return nodes
-    .filter((node) => node['Node Type'] === 'Seq Scan')
+    .filter((node) => node['Node Type'] === 'Seq Scan' && node['Actual Loops'] > 0)
     .map((node) => node['Relation Name'] ?? 'unknown');
 }
 

@@ -13,7 +13,10 @@ let region: RegionDatabase;
 let client: Client;
 let organization: Organization;
 
-/** The organization has a crowd of groups, each with an assignment of the permission. */
+/**
+ * The organization has a crowd of groups, each with an assignment of the permission. One person is in all of them, which
+ * the planner takes for usual.
+ */
 beforeAll(async () => {
   region = await startMigratedDatabase();
   const { host, port, database, superuser: user, password } = region.postgres;
@@ -25,11 +28,15 @@ beforeAll(async () => {
     `with user_group as (
        insert into user_groups (user_group_id, organization_id, name)
        select 'ug-aaaaa-aaaaa-' || ${number}, $1, 'Group ' || n from generate_series(1, $2::int) n
+     ),
+     member as (
+       insert into user_group_members (organization_id, user_group_id, identity_id)
+       select $1, 'ug-aaaaa-aaaaa-' || ${number}, $3 from generate_series(1, $2::int) n
      )
      insert into permission_assignments (assignment_id, organization_id, permission_id, user_group_id)
      select 'as-aaaaa-aaaaa-' || ${number}, $1, permission_id, 'ug-aaaaa-aaaaa-' || ${number}
      from permissions, generate_series(1, $2::int) n where organization_id = $1`,
-    [organization.organizationId, crowd],
+    [organization.organizationId, crowd, organization.serviceAccountId],
   );
 });
 afterAll(async () => {
