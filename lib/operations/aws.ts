@@ -20,7 +20,10 @@ export async function callAws<T>(
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     if (abortSignal.aborted)
-      throw new CommandFailed(`${action} was not answered within ${deadline / 1000} s.`);
+      throw new CommandFailed(
+        `${action} was not answered within ${deadline / 1000} s.`,
+        'See what became of it before you try again: it may have been done. AWS tells of its troubles in the AWS Health Dashboard.',
+      );
     throw explain(error, action, target);
   }
 }
@@ -52,7 +55,11 @@ function explain(error: Error & { code?: string; $fault?: string }, action: stri
       `Sign in as someone who has ${action}.`,
     );
   }
-  return error.$fault ? new CommandFailed(`${action} failed: ${error.name}: ${error.message}.`) : error;
+  if (!error.$fault) return error;
+  return new CommandFailed(
+    `${action} failed: ${error.name}: ${error.message}.`,
+    'Check that the outputs file is of this deployment, and the account that you are signed in to.',
+  );
 }
 
 /** Most services' name for it, CloudFormation's and EC2's. */

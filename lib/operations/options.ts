@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { environments } from '../environments';
 
 /** Options that every command on an environment takes. */
 export interface CommonOptions {
@@ -20,7 +21,11 @@ export const withOutputs = (command: Command) =>
     .option('--json', 'print JSON');
 
 export const withEnvironment = (command: Command) =>
-  withOutputs(command.option('--environment <name>', 'the environment to work on', 'eu'));
+  withOutputs(command.addOption(environment('the environment to work on').default('eu')));
+
+/** `--environment`, one of the table. */
+export const environment = (description: string) =>
+  new Option('--environment <name>', description).choices(environments.map(({ name }) => name));
 
 export const allowProduction = () =>
   new Option('--allow-production', 'write to a deployed environment that has an SLA');

@@ -12,7 +12,7 @@ import {
 } from '../allow-lists/formats';
 import { environments } from '../environments';
 import { CommandFailed, UsedWrongly } from './failure';
-import { withOutputs } from './options';
+import { environment, withOutputs } from './options';
 import { openTarget, readOutputs, type Target } from './target';
 import { type Terminal, table } from './terminal';
 
@@ -47,7 +47,7 @@ export function register(program: Command, terminal: Terminal): void {
     .description(
       'Prints the addresses from which webhooks come as an allow-list, or checks a list that is in use.',
     )
-    .option('--environment <name>', 'only this environment (default: all that the outputs file has)')
+    .addOption(environment('only this one; all that the outputs file has when left out'))
     .addOption(new Option('--format <format>', 'what to print (default: text)').choices(allowListFormatNames))
     .option(
       '--port <port>',

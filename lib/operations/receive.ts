@@ -34,7 +34,7 @@ export function register(program: Command, terminal: Terminal): void {
   withEnvironment(program.command('receive'))
     .summary('run a small receiver of webhooks on this machine')
     .description('Listens on 127.0.0.1 for webhooks, verifies and prints what arrives, until Ctrl-C.')
-    .option('--port <number>', 'where to listen; 0 takes any free port', port, 8010)
+    .option('--port <port>', 'where to listen; 0 takes any free port', port, 8010)
     .option('--webhook <id>', "verify by this webhook's secrets alone", id('wh'))
     .option('--secret <secret>', 'verify by this secret alone', secret)
     .option('--respond <status>', 'answer with this status, whatever arrives', status)

@@ -76,7 +76,10 @@ export async function readOutputs(file: string): Promise<Outputs> {
     );
   }
   if (!isObject(outputs) || !Object.values(outputs).every(isObject)) {
-    throw new CommandFailed(`${file} is not a file of stack outputs: {"STACK": {"OUTPUT": "value"}}.`);
+    throw new CommandFailed(
+      `${file} is not a file of stack outputs: {"STACK": {"OUTPUT": "value"}}.`,
+      'Give the file that "cdk deploy --outputs-file" or "npm start" wrote with --outputs.',
+    );
   }
   return outputs as Outputs;
 }
@@ -85,8 +88,9 @@ export async function readOutputs(file: string): Promise<Outputs> {
 async function readEndpoints(outputsFile: string): Promise<Partial<Record<Service, string>> | undefined> {
   const file = join(dirname(outputsFile), 'endpoints.json');
   const endpoints = await readJson(file);
-  if (endpoints !== undefined && !isObject(endpoints))
-    throw new CommandFailed(`${file} is not {"SERVICE": "URL"}.`);
+  if (endpoints !== undefined && !isObject(endpoints)) {
+    throw new CommandFailed(`${file} is not {"SERVICE": "URL"}.`, 'Start the environments anew: npm start.');
+  }
   return endpoints;
 }
 
@@ -95,7 +99,10 @@ async function readJson(file: string): Promise<unknown> {
     return JSON.parse(await readFile(file, 'utf8'));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new CommandFailed(`${file} cannot be read: ${(error as Error).message}.`);
+    throw new CommandFailed(
+      `${file} cannot be read: ${(error as Error).message}.`,
+      'Take the file as "cdk deploy --outputs-file" or "npm start" wrote it.',
+    );
   }
 }
 

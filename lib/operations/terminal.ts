@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { styleText } from 'node:util';
+import { inspect } from 'node:util';
 
 /** Where a command writes. Results go to `result`, everything else to `note`; the streams stay apart. */
 export interface Terminal {
@@ -27,8 +27,11 @@ export function createTerminal(
   stderr: Output,
   stdin?: NodeJS.ReadableStream & { readonly isTTY?: boolean },
 ): Terminal {
-  const style = (output: Output, format: 'bold' | 'red') => (text: string) =>
-    output.hasColors?.() ? styleText(format, text) : text;
+  // Not `styleText`: it asks stdout whether it shows colours, also for what goes to stderr.
+  const style = (output: Output, format: 'bold' | 'red') => (text: string) => {
+    const [on, off] = inspect.colors[format] as [number, number];
+    return output.hasColors?.() ? `\x1b[${on}m${text}\x1b[${off}m` : text;
+  };
   return {
     result: (text) => void stdout.write(`${text}\n`),
     note: (text) => void stderr.write(`${text}\n`),

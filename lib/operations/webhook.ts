@@ -18,6 +18,7 @@ Examples:
 export function register(program: Command, terminal: Terminal): void {
   const group = program
     .command('webhook')
+    .usage('COMMAND [options]')
     .summary('add, list, rotate, disable and enable webhooks')
     .description('Manages the webhooks of organizations: where events go, and the secrets that sign them.')
     .addHelpText('after', help);

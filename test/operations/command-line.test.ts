@@ -173,7 +173,7 @@ it.each([
 
 it('documents the exit codes', async () => {
   const { stdout } = await wallet('--help');
-  expect(stdout).toContain('Exit codes: 0 done, 1 failed (stderr says why), 2 used wrongly.');
+  expect(stdout).toContain('Exit codes: 0 done, 1 failed (stderr says why and what to do), 2 used wrongly.');
 });
 
 it('lists the environments that the outputs file has', async () => {

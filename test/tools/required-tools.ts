@@ -13,6 +13,9 @@ const packages: Readonly<Record<string, string>> = {
   aws: 'awscli',
   ip: 'iproute2',
   unshare: 'util-linux',
+  bash: 'bash',
+  zsh: 'zsh',
+  fish: 'fish',
 };
 
 /** Fails the whole run when a tool is absent: a test that is skipped proves nothing and tells nobody. */

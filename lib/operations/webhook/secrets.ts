@@ -26,7 +26,12 @@ export async function openWebhookSecrets(target: Target): Promise<WebhookSecrets
       const { Mac } = await callAws(target, 'kms:GenerateMac', (options) =>
         client.send(new GenerateMacCommand(message), options),
       );
-      if (Mac?.length !== 32) throw new CommandFailed(`${keyArn} made no MAC of 32 bytes.`);
+      if (Mac?.length !== 32) {
+        throw new CommandFailed(
+          `${keyArn} made no MAC of 32 bytes.`,
+          'Check the outputs file: WebhookSecretsKeyArn has to be the key of the stack.',
+        );
+      }
       return `whsec_${Buffer.from(Mac).toString('base64')}`;
     },
   };

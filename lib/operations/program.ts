@@ -1,0 +1,82 @@
+import { Command } from 'commander';
+import { version } from '../../package.json';
+import { register as registerAudit } from './audit';
+import { register as registerCompletion } from './completion';
+import { register as registerDeliveries } from './deliveries';
+import { register as registerEnvironments } from './environments';
+import { register as registerMoveOrigin } from './move-origin';
+import { register as registerOriginStatus } from './origin-status';
+import { register as registerOrigins } from './origins';
+import { register as registerReceive } from './receive';
+import { register as registerRedeliver } from './redeliver';
+import { register as registerSeed } from './seed';
+import { register as registerSendEvent } from './send-event';
+import { register as registerSmoke } from './smoke';
+import type { Terminal } from './terminal';
+import { register as registerToken } from './token';
+import { register as registerUserAction } from './user-action';
+import { register as registerWebhook } from './webhook';
+
+/** By the headings of the help, in its order. Each adds its command to the program. */
+const commands = {
+  'Environments:': [registerEnvironments, registerSmoke],
+  'User groups:': [registerSeed, registerToken, registerUserAction, registerAudit],
+  'Webhooks:': [registerWebhook, registerReceive, registerSendEvent, registerDeliveries, registerRedeliver],
+  'The address that webhooks come from:': [registerOrigins, registerOriginStatus, registerMoveOrigin],
+  'This command line:': [registerCompletion],
+} as const;
+
+const help = `
+Every command has a --help of its own, with examples. There, "wallet" stands for "npm run -s wallet --": without -s, npm
+writes lines of its own to stdout, which breaks $(…). Or have it as a command of this shell, with completion:
+  source <(npm run -s wallet -- completion bash)
+
+A first deletion, on this machine:
+  npm start                                         in another terminal, until it says "ready"
+  npm run -s wallet -- seed                         makes a user group and those who may delete it
+  TOKEN=$(npm run -s wallet -- token --caller us-…)
+  ACTION=$(npm run -s wallet -- user-action --caller us-… --method DELETE --path /auth/user-groups/ug-…)
+  curl -i -X DELETE http://127.0.0.1:8001/auth/user-groups/ug-… \\
+    -H "Authorization: Bearer $TOKEN" -H "X-SVC-USERACTION: $ACTION"
+
+A first webhook, on this machine:
+  npm run -s wallet -- receive                      in another terminal: prints what arrives
+  npm run -s wallet -- webhook add --organization or-… --url http://127.0.0.1:8010/
+  npm run -s wallet -- send-event --organization or-… --kind wallet.created --data '{"walletId":"wa-1"}'
+
+Both at once, with a verdict:
+  npm run -s wallet -- smoke
+
+On a deployed environment:
+  npx cdk deploy WalletUae --outputs-file outputs.json
+  npm run -s wallet -- origins --outputs outputs.json --environment uae --format nginx
+  AWS_PROFILE=wallet-uae npm run -s wallet -- seed --environment uae --outputs outputs.json --allow-production
+
+Results go to stdout, everything else to stderr; --json prints results for programs. Colours appear on a terminal
+alone, and never with NO_COLOR=1.
+
+Exit codes: 0 done, 1 failed (stderr says why and what to do), 2 used wrongly.`;
+
+/** The whole command line: `bin/wallet.ts` runs it, and completion and tests read its tree. */
+export function createProgram(terminal: Terminal): Command {
+  const program = new Command('wallet')
+    .description('Operates the environments of the wallet infrastructure, on this machine or deployed.')
+    .usage('COMMAND [options]')
+    .version(version, '--version', 'print the version of this command line')
+    .helpOption('-h, --help', 'print this help')
+    .commandsGroup('This command line:')
+    .helpCommand('help [command]', 'print the help of a command')
+    .addHelpText('after', help)
+    .showHelpAfterError('Add --help for the options and examples.')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.result(text.trimEnd()),
+      writeErr: (text) => terminal.note(text.trimEnd()),
+      outputError: (text, write) => write(terminal.alarm(text)),
+    });
+  for (const [heading, registered] of Object.entries(commands)) {
+    program.commandsGroup(heading);
+    for (const register of registered) register(program, terminal);
+  }
+  return program;
+}

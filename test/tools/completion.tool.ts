@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import { runCommandLine } from '../../lib/operations/command-line';
+import { createTerminal } from '../../lib/operations/terminal';
+import { createFolder, type Folder, run } from './tool';
+
+let folder: Folder;
+beforeAll(async () => {
+  folder = await createFolder();
+});
+afterAll(() => folder.remove());
+
+async function script(shell: string): Promise<string> {
+  let printed = '';
+  const stdout = {
+    write: (text: string) => {
+      printed += text;
+    },
+  };
+  await runCommandLine(['completion', shell], createTerminal(stdout, stdout));
+  return folder.write(`wallet.${shell}`, printed);
+}
+
+/** What a shell offers after the words, the last of which is being typed. */
+const complete: Readonly<Record<string, (file: string, words: readonly string[]) => Promise<string[]>>> = {
+  async bash(file, words) {
+    const typed = words.map((word) => `'${word}'`).join(' ');
+    const { output } = await run('bash', [
+      ...['--norc', '-c'],
+      `source ${file}; COMP_WORDS=(${typed}); COMP_CWORD=${words.length - 1}; _wallet 2>/dev/null; printf '%s\n' "\${COMPREPLY[@]}"`,
+    ]);
+    return linesOf(output);
+  },
+  // Completion runs within the line editor alone: what it hands over is printed instead.
+  async zsh(file, words) {
+    const typed = words.map((word) => `'${word}'`).join(' ');
+    const { output } = await run('zsh', [
+      ...['-f', '-c'],
+      `compdef() { }; _files() { print -l *; }; _describe() { print -rl -- \${choices%%:*}; };
+       source ${file}; words=(${typed}); CURRENT=${words.length}; cd ${folder.path}; _wallet`,
+    ]);
+    return linesOf(output).filter((word) => word.startsWith(words.at(-1) ?? ''));
+  },
+  async fish(file, words) {
+    const { output } = await run('fish', [
+      ...['--no-config', '-c'],
+      `source ${file}; cd ${folder.path}; complete -C "${words.join(' ')}"`,
+    ]);
+    return linesOf(output).map((line) => line.split('\t')[0] ?? '');
+  },
+};
+const linesOf = (output: string) => output.split('\n').filter(Boolean);
+
+describe.each(Object.keys(complete))('%s', (shell) => {
+  let file: string;
+  beforeAll(async () => {
+    file = await script(shell);
+  });
+  const typing = (...words: string[]) => complete[shell]?.(file, ['wallet', ...words]);
+
+  it.each([
+    ['a command', ['see'], ['seed']],
+    ['commands with the same beginning', ['origin'], ['origin-status', 'origins']],
+    ['a command of a group', ['webhook', 'ro'], ['rotate']],
+    ['an environment', ['seed', '--environment', 'u'], ['uae']],
+    ['an environment of a group', ['webhook', 'add', '--environment', 'st'], ['staging']],
+    ['a format', ['origins', '--format', 'nf'], ['nftables']],
+    ['an option', ['webhook', 'add', '--ur'], ['--url']],
+    ['an option after others', ['seed', '--environment', 'eu', '--na'], ['--name']],
+    ['a shell', ['completion', 'zs'], ['zsh']],
+    ['nothing for what only a person knows', ['token', '--caller', ''], []],
+  ])('completes %s', async (_, typed, expected) => {
+    expect((await typing(...typed))?.sort()).toEqual(expected);
+  });
+
+  it('completes a file', async () => {
+    await folder.write('outputs.json', '{}');
+    const beginning = shell === 'bash' ? join(folder.path, 'out') : 'out';
+    const expected = shell === 'bash' ? join(folder.path, 'outputs.json') : 'outputs.json';
+    expect(await typing('seed', '--outputs', beginning)).toEqual([expected]);
+  });
+
+  it('makes wallet a command, in any folder', async () => {
+    const { exitCode, output } = await run(shell, [
+      '-c',
+      `cd / && source ${file} 2>/dev/null; wallet --version`,
+    ]);
+    expect({ exitCode, output: output.trim().split('\n').at(-1) }).toEqual({
+      exitCode: 0,
+      output: expect.stringMatching(/^\d+\.\d+\.\d+$/),
+    });
+  });
+});
