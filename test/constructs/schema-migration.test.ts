@@ -1,7 +1,6 @@
-import { environmentLike, type StackTemplate, synthesizeStacks } from '../support/stacks';
+import { type StackTemplate, stackWithAccess, synthesizeStacks } from '../support/stacks';
 
 const stacks = synthesizeStacks();
-const stackOf = (name: string) => stacks[name] as StackTemplate;
 const hashOf = (stack: StackTemplate | undefined) =>
   stack?.only('Custom::SchemaMigration').Properties.ContentHash;
 
@@ -51,20 +50,22 @@ describe.each(Object.entries(stacks))('the schema migration of %s', (_, stack) =
   });
 });
 
+const direct = stackWithAccess('uae', 'direct');
+const overDataApi = stackWithAccess('eu', 'data-api');
+
 describe('the content hash', () => {
   it('is the same wherever roles sign in alike', () => {
-    expect(hashOf(stackOf('eu'))).toBe(hashOf(stackOf('staging')));
+    expect(hashOf(stackWithAccess('staging', 'data-api'))).toBe(hashOf(overDataApi));
   });
 
   it('changes when roles begin to sign in otherwise', () => {
-    const { eu } = synthesizeStacks([environmentLike('eu', { databaseAccess: 'direct' })]);
-    expect(hashOf(eu)).toBe(hashOf(stackOf('uae')));
-    expect(hashOf(eu)).not.toBe(hashOf(stackOf('eu')));
+    expect(hashOf(stackWithAccess('eu', 'direct'))).toBe(hashOf(direct));
+    expect(hashOf(direct)).not.toBe(hashOf(overDataApi));
   });
 });
 
 describe('with direct access', () => {
-  const stack = stackOf('uae');
+  const stack = direct;
   const lambda = stack.named('AWS::Lambda::Function', 'SchemaMigrationMigrateSchema');
 
   it('runs in the isolated subnets', () => {
@@ -95,7 +96,7 @@ describe('with direct access', () => {
 });
 
 it('reaches that one secret through the endpoint, and no other', () => {
-  const { PolicyDocument } = stackOf('uae').only('AWS::EC2::VPCEndpoint').Properties;
+  const { PolicyDocument } = direct.only('AWS::EC2::VPCEndpoint').Properties;
   expect(PolicyDocument.Statement).toEqual([
     {
       Effect: 'Allow',
@@ -107,7 +108,7 @@ it('reaches that one secret through the endpoint, and no other', () => {
 });
 
 describe('over the Data API', () => {
-  const stack = stackOf('eu');
+  const stack = overDataApi;
 
   it('needs no endpoint and no VPC', () => {
     expect(stack.all('AWS::EC2::VPCEndpoint')).toEqual([]);

@@ -104,6 +104,11 @@ export function environmentLike(name: string, changes: Partial<Environment> = {}
   return { ...found, ...changes };
 }
 
+/** The stack of an environment with this access, whichever the table gives it. */
+export function stackWithAccess(name: string, databaseAccess: Environment['databaseAccess']): StackTemplate {
+  return synthesizeStacks([environmentLike(name, { databaseAccess })])[name] as StackTemplate;
+}
+
 /** An app of its own for a test, which leaves nothing on the disk. */
 export function withApp<Result>(use: (app: App) => Result): Result {
   const outdir = mkdtempSync(join(tmpdir(), 'wallet-test-'));
