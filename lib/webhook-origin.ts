@@ -60,7 +60,11 @@ export class WebhookOrigin extends Construct {
   }
 
   private keepElasticIp(environment: Environment): { allocationId: string; address: string } {
-    const elasticIp = new ec2.CfnEIP(this, 'ElasticIp', { domain: 'vpc' });
+    const { publicIpv4Pool } = environment;
+    const elasticIp = new ec2.CfnEIP(this, 'ElasticIp', {
+      domain: 'vpc',
+      ...(publicIpv4Pool !== undefined && { publicIpv4Pool }),
+    });
     elasticIp.overrideLogicalId('WebhookOriginElasticIp');
     elasticIp.applyRemovalPolicy(RemovalPolicy.RETAIN);
     Tags.of(elasticIp).add('Name', nameTag(environment));

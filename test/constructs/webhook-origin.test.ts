@@ -105,3 +105,15 @@ describe('an adopted Elastic IP', () => {
     expect(staging?.json.Outputs.WebhookOriginAddress.Value).toBe(adopted.address);
   });
 });
+
+describe("an address of one's own", () => {
+  it('is taken from the pool that the row names, and kept like any other', () => {
+    const publicIpv4Pool = 'ipv4pool-ec2-0123456789abcdef0';
+    const { staging } = synthesizeStacks([environmentLike('staging', { publicIpv4Pool })]);
+    expect(staging?.get('WebhookOriginElasticIp')).toMatchObject({
+      Properties: { Domain: 'vpc', PublicIpv4Pool: publicIpv4Pool },
+      DeletionPolicy: 'Retain',
+      UpdateReplacePolicy: 'Retain',
+    });
+  });
+});
