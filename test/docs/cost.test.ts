@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { environments } from '../../lib/environments';
+import { environmentLike } from '../support/stacks';
+import { synthesizeTemplates } from '../support/state-baseline';
+
+// biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this
+type Json = any;
+
+const document = readFileSync(resolve(__dirname, '../../docs/cost.md'), 'utf8');
+const templates = synthesizeTemplates();
+const hours = 730;
+
+/** Quantities of a month by the line's name. Capacity is the table's, everything else the template's. */
+const quantities: Readonly<Record<string, (template: Json, stack: string) => number>> = {
+  'Aurora capacity units, hours at the minimum': (template, stack) =>
+    hours * all(template, 'AWS::RDS::DBInstance').length * minimumCapacity(stack),
+  'NAT gateway, hours': (template) => hours * all(template, 'AWS::EC2::NatGateway').length,
+  'Public IPv4 address, hours': (template) => hours * all(template, 'AWS::EC2::EIP').length,
+  'Interface endpoint, hours in one zone': (template) =>
+    hours * sum(all(template, 'AWS::EC2::VPCEndpoint').map(({ SubnetIds }) => SubnetIds.length)),
+  'Web ACL': (template) => all(template, 'AWS::WAFv2::WebACL').length,
+  'Rules and rule groups of the web ACL': (template) =>
+    sum(all(template, 'AWS::WAFv2::WebACL').map(({ Rules }) => Rules.length)),
+  'KMS keys': (template) => all(template, 'AWS::KMS::Key').length,
+  Secrets: (template) => all(template, 'AWS::SecretsManager::Secret').length,
+  'Metrics of alarms': (template) =>
+    sum(all(template, 'AWS::CloudWatch::Alarm').map(({ Metrics }) => Metrics?.filter(isMetric).length ?? 1)),
+};
+
+describe('the idle table', () => {
+  const rows = tableUnder('## Idle, by the month');
+  const stacks = (rows[0] ?? []).slice(2, -1).map((cell) => cell.replaceAll('`', ''));
+  const lines = rows.slice(1, -1);
+
+  it('has a column for every stack', () => {
+    expect([...stacks].sort()).toEqual(Object.keys(templates).sort());
+  });
+
+  it('has the quantities of the templates', () => {
+    expect(lines.map(([line, , ...cells]) => [line, ...cells.slice(0, stacks.length).map(Number)])).toEqual(
+      Object.entries(quantities).map(([line, quantity]) => [
+        line,
+        ...stacks.map((stack) => quantity(templates[stack], stack)),
+      ]),
+    );
+  });
+
+  it('adds up', () => {
+    const sums = stacks.map((_, index) =>
+      sum(lines.map(([, price, ...cells]) => Number(price) * Number(cells[index]))).toFixed(2),
+    );
+    expect(rows.at(-1)?.slice(2, -1)).toEqual(sums.map((each) => `**${each}**`));
+  });
+});
+
+it.each(['## A million deletions over the API', '## A million webhooks'])('%s adds up', (heading) => {
+  const rows = tableUnder(heading).slice(1);
+  for (const column of [2, 3])
+    expect(rows.at(-1)?.[column]).toBe(
+      `**${sum(rows.slice(0, -1).map((row) => Number(row[column]))).toFixed(2)}**`,
+    );
+});
+
+it('every line has its source', () => {
+  const sources = new Set(tableUnder('## Sources').map(([number]) => number));
+  const named = Array.from(document.matchAll(/\[\d+\]/g), ([number]) => number);
+  expect(named.filter((number) => !sources.has(number))).toEqual([]);
+});
+
+it('every type of resource is named, as billed or as not', () => {
+  const everyOption = synthesizeTemplates(
+    environments.map(({ name }) =>
+      environmentLike(name, {
+        ...(name !== 'staging' && { alarmEmail: 'on-call@example.com' }),
+        domainNames: {
+          api: `api.${name}.example.com`,
+          dashboard: `dashboard.${name}.example.com`,
+          hostedZone: { id: 'Z0123456789ABCDEFGHIJ', name: 'example.com' },
+        },
+      }),
+    ),
+  );
+  const types = [templates, everyOption]
+    .flatMap((each) => Object.values(each))
+    .flatMap(({ Resources }) => Object.values(Resources).map(({ Type }: Json) => Type as string))
+    .filter((type) => !type.startsWith('Custom::'));
+  const [, resources = ''] = document.split('## Resources');
+  const named = new Set(Array.from(resources.matchAll(/`(AWS::\w+::\w+)`/g), ([, type]) => type));
+  expect([...new Set(types)].filter((type) => !named.has(type)).sort()).toEqual([]);
+});
+
+function all(template: Json, type: string): Json[] {
+  return Object.values<Json>(template.Resources)
+    .filter(({ Type }) => Type === type)
+    .map(({ Properties }) => Properties);
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+const isMetric = ({ MetricStat }: Json) => MetricStat !== undefined;
+
+function minimumCapacity(stack: string): number {
+  const environment = environments.find(({ stackId, standby }) =>
+    [stackId, standby?.stackId].includes(stack),
+  );
+  return environment?.database.capacity.minimum ?? Number.NaN;
+}
+
+/** The cells of the first table below a heading, its header first. */
+function tableUnder(heading: string): string[][] {
+  const [, section = ''] = document.split(`${heading}\n`);
+  const lines = section.split('\n').filter((line, index, each) => {
+    const start = each.findIndex((other) => other.startsWith('|'));
+    const end = each.findIndex((other, at) => at > start && !other.startsWith('|'));
+    return index >= start && index < end && !line.startsWith('|---');
+  });
+  return lines.map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}
