@@ -27,6 +27,7 @@ export function startDeletion({ apiBaseUrl }: DashboardFacts): void {
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
     const deletion = read();
+    result.replaceChildren();
     if (showProblems(fields, problemsOf(deletion)) || !(await confirmed(deletion.userGroupId))) return;
     fields.accessToken.value = '';
     fields.userAction.value = '';

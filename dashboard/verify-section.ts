@@ -24,6 +24,7 @@ export function startVerifier({ signatureHeaders }: DashboardFacts): void {
 
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
+    result.replaceChildren();
     const pasted = { headers: headers.value, body: body.value, secret: secret.value };
     const { verdict, title, details } = await verify(pasted, signatureHeaders, Date.now());
     showPanel(result, {

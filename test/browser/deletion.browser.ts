@@ -1,0 +1,183 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Page } from 'playwright-core';
+import { dashboardUrl, environment, names, openDashboard, textOf, useDashboards } from './dashboard';
+
+useDashboards();
+
+interface Seeded {
+  readonly callerId: string;
+  readonly endUserId: string;
+  readonly userGroupId: string;
+}
+
+interface Typed {
+  readonly userGroupId: string;
+  readonly token: string;
+  readonly action: string;
+}
+
+const seed = (name: string) => environment().walletJson<Seeded>(name, 'seed');
+
+/** What a person needs to delete a group. */
+async function credentials(
+  name: string,
+  { userGroupId, callerId }: Pick<Seeded, 'userGroupId' | 'callerId'>,
+): Promise<Typed> {
+  const path = `/auth/user-groups/${userGroupId}`;
+  const [token, action] = await Promise.all([
+    environment().wallet(name, 'token', '--caller', callerId),
+    environment().wallet(name, 'user-action', '--caller', callerId, '--method', 'DELETE', '--path', path),
+  ]);
+  return { userGroupId, token, action };
+}
+
+async function type(page: Page, { userGroupId, token, action }: Typed): Promise<void> {
+  await page.getByLabel('User group id').fill(userGroupId);
+  await page.getByLabel('Access token').fill(token);
+  await page.getByLabel('User action signature').fill(action);
+}
+
+const ask = (page: Page) => page.getByRole('button', { name: 'Delete…' }).click();
+const confirm = (page: Page) => page.getByRole('button', { name: 'Delete the user group' }).click();
+const answer = (page: Page) => textOf(page.locator('#delete-result .panel'));
+
+async function remove(page: Page, typed: Typed): Promise<string> {
+  await type(page, typed);
+  await ask(page);
+  await confirm(page);
+  return answer(page);
+}
+
+const secrets = (page: Page) =>
+  Promise.all(['Access token', 'User action signature'].map((label) => page.getByLabel(label).inputValue()));
+
+describe.each(names)('in %s', (name) => {
+  it('a user group is deleted after it was asked for twice, and nothing is kept of the tokens', async () => {
+    const seeded = await seed(name);
+    const typed = await credentials(name, seeded);
+    const { page, origins, complaints } = await openDashboard(name);
+    expect(await remove(page, typed)).toMatch(/^The user group is deleted\n+ug-[\s\S]*\{\}$/);
+    expect(await secrets(page)).toEqual(['', '']);
+    expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])')).toBe(
+      '[{},{},""]',
+    );
+    expect(await page.content()).not.toContain(typed.token);
+    expect(origins()).toEqual([dashboardUrl(name), environment().outputs(name).ApiBaseUrl]);
+    expect(complaints).toEqual([]);
+    expect(await remove(page, await credentials(name, seeded))).toMatch(
+      /^The API refuses: 404 user_group_not_found\n/,
+    );
+  });
+
+  it('nothing is sent when the dialog is left, by its button or by Escape', async () => {
+    const typed = await credentials(name, await seed(name));
+    const { page, origins } = await openDashboard(name);
+    await type(page, typed);
+    await ask(page);
+    await page.getByRole('dialog').getByText(typed.userGroupId).waitFor();
+    await page.getByRole('button', { name: 'Keep it' }).click();
+    await ask(page);
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    expect(origins()).toEqual([dashboardUrl(name)]);
+    expect(await secrets(page)).toEqual([typed.token, typed.action]);
+    expect(await remove(page, typed)).toMatch(/^The user group is deleted\n/);
+  });
+
+  it.each<[string, string, (seeded: Seeded) => Promise<Typed>]>([
+    [
+      'a delegated user',
+      '403 caller_kind_not_allowed',
+      (seeded) => credentials(name, { ...seeded, callerId: seeded.endUserId }),
+    ],
+    [
+      'a user action for another group',
+      '403 user_action_mismatch',
+      async (seeded) => ({
+        ...(await credentials(name, await seed(name))),
+        userGroupId: seeded.userGroupId,
+        ...(await tokenOf(seeded)),
+      }),
+    ],
+    [
+      'a token that is none, refused by the gateway',
+      '401 token_malformed',
+      async (seeded) => ({ ...(await credentials(name, seeded)), token: 'not.a.token' }),
+    ],
+  ])('%s is refused with the API’s own answer: %s', async (_, refusal, prepare) => {
+    const { page } = await openDashboard(name);
+    const shown = await remove(page, await prepare(await seed(name)));
+    expect(shown).toMatch(new RegExp(`^The API refuses: ${refusal}\n`));
+    expect(shown).toContain('"requestId": "');
+  });
+
+  const tokenOf = async ({ callerId }: Seeded) => ({
+    token: await environment().wallet(name, 'token', '--caller', callerId),
+  });
+
+  it('a token of another environment is refused', async () => {
+    const other = names.find((each) => each !== name) ?? '';
+    const { page } = await openDashboard(name);
+    const shown = await remove(page, await credentials(other, await seed(other)));
+    expect(shown).toMatch(/^The API refuses: 401 token_wrong_region\n/);
+  });
+});
+
+it('what cannot be right is not sent, and the first field of them has the focus', async () => {
+  const { page, origins } = await openDashboard('eu');
+  await type(page, { userGroupId: 'ug-1', token: '', action: 'two words' });
+  await ask(page);
+  expect(await page.locator('#delete .problem').allInnerTexts()).toEqual([
+    expect.stringContaining('This is no id of a user group'),
+    'Paste an access token.',
+    expect.stringContaining('characters that no token has'),
+  ]);
+  expect(await page.evaluate('document.activeElement.id')).toBe('delete-id');
+  expect(await page.getByRole('dialog').isVisible()).toBe(false);
+  expect(origins()).toEqual([dashboardUrl('eu')]);
+});
+
+it('a token that was copied with its scheme and a line break is taken for what it is', async () => {
+  const seeded = await seed('eu');
+  const { token, ...others } = await credentials('eu', seeded);
+  const { page } = await openDashboard('eu');
+  expect(await remove(page, { ...others, token: ` Bearer ${token} ` })).toMatch(
+    /^The user group is deleted\n/,
+  );
+});
+
+it('an API that does not answer is no refusal: the group may be gone', async () => {
+  const typed = await credentials('eu', await seed('eu'));
+  const { page } = await openDashboard('eu');
+  await page.route('**/auth/**', (route) => route.abort('connectionreset'));
+  expect(await remove(page, typed)).toMatch(/^The API gave no answer\n[\s\S]*may have been carried out/);
+  expect(await secrets(page)).toEqual(['', '']);
+});
+
+it('a page of another origin may neither delete nor read a refusal', async () => {
+  const server = createServer((_, response) =>
+    response.setHeader('Content-Type', 'text/html').end('<p>Another page'),
+  );
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  try {
+    const { userGroupId, token, action } = await credentials('eu', await seed('eu'));
+    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const { page } = await openDashboard('eu', { address });
+    const target = JSON.stringify(
+      `${environment().outputs('eu').ApiBaseUrl}/auth/user-groups/${userGroupId}`,
+    );
+    const headers = JSON.stringify({ Authorization: `Bearer ${token}`, 'X-SVC-USERACTION': action });
+    const attempt = (options: string) =>
+      page.evaluate(`fetch(${target}, ${options}).then(() => 'read', (error) => error.name)`);
+    expect(await attempt(`{ method: 'DELETE', headers: ${headers} }`)).toBe('TypeError');
+    expect(await attempt(`{ method: 'GET' }`)).toBe('TypeError');
+    const { page: dashboard } = await openDashboard('eu');
+    expect(await remove(dashboard, { userGroupId, token, action })).toMatch(/^The user group is deleted\n/);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+});

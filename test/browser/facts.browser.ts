@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { environments } from '../../lib/environments';
+import { environment, openDashboard, useDashboards } from './dashboard';
+
+useDashboards();
+
+describe.each(environments)('the dashboard of $name', (row) => {
+  const { name } = row;
+
+  it('shows what people have to know', async () => {
+    const { page } = await openDashboard(name);
+    expect(await page.title()).toBe(`${name} · Wallet infrastructure`);
+    const facts = await page.locator('dl > div').allInnerTexts();
+    expect(facts.map((fact) => fact.split('\n').join(': '))).toEqual([
+      `Region: ${row.region}`,
+      `Data stays in: ${row.residencyRegions.join(', ')}`,
+      'Chains: Mainnet and testnet',
+      `Service level agreement: ${row.serviceLevelAgreement ? 'Yes' : 'None'}`,
+      `Status: ${row.deprecation ? 'Deprecated' : 'In service'}`,
+      `Base address of the API: ${environment().outputs(name).ApiBaseUrl}`,
+    ]);
+    await page.getByRole('heading', { level: 1, name }).waitFor();
+  });
+
+  it(row.testFundsOnly ? 'warns that it is for test funds' : 'warns of nothing', async () => {
+    const { page } = await openDashboard(name);
+    const warnings = await page.getByRole('note', { name: 'Warning' }).allInnerTexts();
+    const testFunds = expect.stringMatching(
+      /^Use test funds only\. Deprecated since 20 November 2026.*terms of use/,
+    );
+    expect(warnings).toEqual(row.testFundsOnly ? [testFunds] : []);
+  });
+
+  it('loads nothing but itself, and does nothing that its policy forbids', async () => {
+    const { page, origins, complaints } = await openDashboard(name);
+    await page.getByLabel('Allow-list for').selectOption('terraform');
+    await page.getByRole('button', { name: 'Verify', exact: true }).click();
+    expect(origins()).toEqual([new URL(page.url()).origin]);
+    expect(complaints).toEqual([]);
+    expect(await page.context().cookies()).toEqual([]);
+  });
+
+  it('has allow-lists for its address to copy', async () => {
+    const { page } = await openDashboard(name, { permissions: ['clipboard-read', 'clipboard-write'] });
+    const clipboard = async () => {
+      // The page itself may not read it.
+      const other = await page.context().newPage();
+      await other.goto(`${environment().outputs(name).ApiBaseUrl}/webhook-origins`);
+      await other.bringToFront();
+      const text = await other.evaluate('navigator.clipboard.readText()');
+      await other.close();
+      return text;
+    };
+    const address = `${environment().outputs(name).WebhookOriginAddress}/32`;
+    await page.getByRole('button', { name: 'Copy the address' }).click();
+    await page.locator('#announcer', { hasText: 'Copied' }).waitFor({ state: 'attached' });
+    expect(await clipboard()).toBe(address);
+
+    await page.bringToFront();
+    await page.getByLabel('Allow-list for').selectOption({ label: 'nftables' });
+    await page.getByLabel('Your port').fill('8443');
+    await page.getByRole('button', { name: 'Copy the allow-list' }).click();
+    const expected = await environment().wallet(name, 'origins', '--format', 'nftables', '--port', '8443');
+    expect(await clipboard()).toBe(expected);
+  });
+
+  it('says what is wrong with a port', async () => {
+    const { page } = await openDashboard(name);
+    await page.getByLabel('Your port').fill('65536');
+    await page.getByText('Give a port from 1 to 65535.').waitFor();
+    await page.getByLabel('Your port').fill('443');
+    await page.getByText('Give a port from 1 to 65535.').waitFor({ state: 'hidden' });
+  });
+});
+
+describe('the security policy', () => {
+  it('lets no other program in, no text become markup, and no other address be spoken to', async () => {
+    const { page, complaints } = await openDashboard('eu');
+    const attempts = [
+      "document.body.insertAdjacentHTML('beforeend', '<b>x</b>')",
+      "document.body.append(Object.assign(document.createElement('script'), { text: 'document.title = 1' }))",
+      `fetch('${environment().outputs('uae').ApiBaseUrl}/webhook-origins')`,
+      "new Image().src = 'http://127.0.0.1:9/x.png'",
+    ];
+    for (const attempt of attempts) await page.evaluate(`(async () => { ${attempt} })().catch(() => 0)`);
+    const forbidden = () => complaints.filter((text) => text.startsWith('policy: ')).sort();
+    while (forbidden().length < attempts.length) await sleep(10);
+    expect(forbidden()).toEqual([
+      'policy: connect-src',
+      'policy: img-src',
+      'policy: require-trusted-types-for',
+      'policy: require-trusted-types-for',
+    ]);
+    expect(await page.title()).toContain('eu');
+  });
+});

@@ -1,0 +1,20 @@
+const { projects, reporters } = require('../../jest.config');
+
+/**
+ * `npm run test:browser`: the dashboards of all environments in a real Chromium. No part of `npm test`, which needs
+ * Node.js alone.
+ * @type {import('jest').Config}
+ */
+module.exports = {
+  ...projects[0],
+  rootDir: '../..',
+  roots: ['<rootDir>/test/browser'],
+  displayName: 'browser',
+  testMatch: ['**/*.browser.ts'],
+  testPathIgnorePatterns: ['/node_modules/'],
+  globalSetup: '<rootDir>/test/browser/start.ts',
+  globalTeardown: '<rootDir>/test/support/stop-local-environment.ts',
+  reporters,
+  testTimeout: 60_000,
+  maxWorkers: 2,
+};

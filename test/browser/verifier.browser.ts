@@ -1,0 +1,88 @@
+import type { Page } from 'playwright-core';
+import { asLines, type CapturedDelivery, captureDelivery } from './captured-delivery';
+import { environment, names, openDashboard, textOf, useDashboards } from './dashboard';
+
+useDashboards();
+
+interface Pasted {
+  readonly headers: string;
+  readonly body: string;
+  readonly secret: string;
+}
+
+async function verify(page: Page, { headers, body, secret }: Pasted): Promise<string> {
+  await page.getByLabel('Headers').fill(headers);
+  await page.getByLabel('Body').fill(body);
+  await page.getByLabel('Secret').fill(secret);
+  await page.getByRole('button', { name: 'Verify', exact: true }).click();
+  return textOf(page.locator('#verify-result .panel'));
+}
+
+describe.each(names)('a webhook of %s', (name) => {
+  let delivery: CapturedDelivery;
+  beforeAll(async () => {
+    delivery = await captureDelivery(environment(), name);
+  });
+  const pasted = () => ({ ...delivery, headers: asLines(delivery.headers) });
+
+  it('holds as it was delivered, with the headers as lines or as JSON', async () => {
+    const { page, origins, complaints } = await openDashboard(name);
+    expect(await verify(page, pasted())).toMatch(/^The signature holds\n/);
+    expect(await verify(page, { ...pasted(), headers: JSON.stringify(delivery.headers) })).toMatch(
+      /^The signature holds\n/,
+    );
+    expect(origins()).toEqual([new URL(page.url()).origin]);
+    expect(complaints).toEqual([]);
+  });
+
+  it('does not hold with another secret or another body, and nobody is told more than a signature can tell', async () => {
+    const { page } = await openDashboard(name);
+    const changed = await verify(page, { ...pasted(), body: delivery.body.replace('wa-1', 'wa-2') });
+    const foreign = await verify(page, {
+      ...pasted(),
+      secret: `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
+    });
+    expect(changed).toMatch(/^The signature does not hold\n/);
+    expect(changed).toContain('Which of them, no signature can tell.');
+    expect(foreign).toBe(changed);
+  });
+
+  it('says what happened to a body that was printed anew', async () => {
+    const { page } = await openDashboard(name);
+    const pretty = JSON.stringify(JSON.parse(delivery.body), undefined, 2);
+    expect(await verify(page, { ...pasted(), body: pretty })).toContain(
+      'It holds for the body as compact JSON',
+    );
+    expect(await verify(page, { ...pasted(), body: `${delivery.body}\n` })).toContain(
+      'without the line break at its end',
+    );
+  });
+
+  it('says that it is too old, once it is', async () => {
+    const { page } = await openDashboard(name);
+    await page.clock.install({ time: Date.now() + 3_600_000 });
+    expect(await verify(page, pasted())).toMatch(/^The signature holds, but the delivery is 1 hour old\n/);
+  });
+
+  it('says what is missing', async () => {
+    const { page } = await openDashboard(name);
+    const { 'webhook-timestamp': _, ...headers } = delivery.headers;
+    const answer = await verify(page, { ...pasted(), headers: asLines(headers) });
+    expect(answer).toMatch(/^It cannot be verified\n/);
+    expect(answer).toContain('The header webhook-timestamp is missing.');
+  });
+});
+
+it('the form is cleared by its button, and when the page is left', async () => {
+  const { page } = await openDashboard('eu');
+  const values = async () =>
+    Promise.all(['Headers', 'Body', 'Secret'].map((label) => page.getByLabel(label).inputValue()));
+  await verify(page, { headers: 'a: b', body: 'c', secret: 'd' });
+  await page.getByRole('button', { name: 'Clear' }).click();
+  expect(await values()).toEqual(['', '', '']);
+  expect(await page.locator('#verify-result').textContent()).toBe('');
+  await verify(page, { headers: 'a: b', body: 'c', secret: 'd' });
+  await page.goto('about:blank');
+  await page.goBack();
+  expect(await values()).toEqual(['', '', '']);
+});

@@ -1,0 +1,225 @@
+import { randomBytes } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import { verify } from '../../dashboard/verifier/verify';
+import { secretText, sign } from '../../lambda/webhooks/signature';
+
+const names = ['X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'];
+const now = Date.UTC(2026, 10, 20, 12);
+const timestamp = now / 1000 - 60;
+const [key, older] = [randomBytes(32), randomBytes(32)];
+const secret = secretText(key);
+const id = 'msg_1';
+const body = '{"id":"evt_1","data":{"name":"Zürich €"}}';
+const signature = sign({ id, timestamp, body }, [key]);
+
+interface Change {
+  readonly headers?: Readonly<Record<string, string | undefined>>;
+  readonly text?: string;
+  readonly body?: string;
+  readonly secret?: string;
+  readonly now?: number;
+}
+
+const headersOf = (change: Change['headers'] = {}) =>
+  Object.entries({
+    'content-type': 'application/json',
+    'webhook-id': id,
+    'webhook-timestamp': `${timestamp}`,
+    'webhook-signature': signature,
+    'X-SVC-WEBHOOK-SIGNATURE': signature,
+    'Svc-Signature': signature,
+    ...change,
+  }).filter(([, value]) => value !== undefined);
+
+const lines = (change?: Change['headers']) =>
+  headersOf(change)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\n');
+
+const check = (change: Change = {}) =>
+  verify(
+    {
+      headers: change.text ?? lines(change.headers),
+      body: change.body ?? body,
+      secret: change.secret ?? secret,
+    },
+    names,
+    change.now ?? now,
+  );
+
+describe('a delivery as the product signs it', () => {
+  it('holds, here and with the library that receivers use', async () => {
+    expect(await check()).toEqual({
+      verdict: 'holds',
+      title: 'The signature holds',
+      details: [
+        'The delivery is 1 minute old.',
+        'Found in webhook-signature, X-SVC-WEBHOOK-SIGNATURE, Svc-Signature.',
+      ],
+    });
+    const fresh = Math.floor(Date.now() / 1000);
+    const headers = {
+      'webhook-id': id,
+      'webhook-timestamp': `${fresh}`,
+      'webhook-signature': sign({ id, timestamp: fresh, body }, [key]),
+    };
+    expect(() => new Webhook(secret).verify(body, headers)).not.toThrow();
+  });
+
+  const others = { 'X-SVC-WEBHOOK-SIGNATURE': undefined, 'Svc-Signature': undefined };
+  it.each(['webhook-signature', ...names])('holds by %s alone', async (name) => {
+    const headers = { 'webhook-signature': undefined, ...others, [name]: signature };
+    expect(await check({ headers })).toMatchObject({
+      verdict: 'holds',
+      details: expect.arrayContaining([`Found in ${name}.`]),
+    });
+  });
+
+  it.each<[string, string]>([
+    ['JSON', JSON.stringify(Object.fromEntries(headersOf()))],
+    [
+      'JSON with lists of values',
+      JSON.stringify(Object.fromEntries(headersOf().map(([n, v]) => [n, [v]])), null, 2),
+    ],
+    [
+      'what Node.js prints',
+      `{ ${headersOf()
+        .map(([n, v]) => `'${n}': '${v}'`)
+        .join(', ')} }`,
+    ],
+    [
+      'what Node.js prints, line by line',
+      `{\n${headersOf()
+        .map(([n, v]) => `  '${n}': '${v}',`)
+        .join('\n')}\n}`,
+    ],
+    ['what curl -v prints', `> POST / HTTP/1.1\n${lines().replace(/^/gm, '> ')}\n>`],
+    ['a request with Windows line breaks', `POST / HTTP/1.1\r\n${lines().replaceAll('\n', '\r\n')}\r\n\r\n`],
+    ['names in capitals', lines().replace(/^[^:]+/gm, (name) => name.toUpperCase())],
+  ])('holds with headers as %s', async (_, text) => {
+    expect(await check({ text })).toMatchObject({ verdict: 'holds' });
+  });
+
+  it('holds after a rotation, by the new secret and by the old one', async () => {
+    const both = sign({ id, timestamp, body }, [key, older]);
+    const headers = { 'webhook-signature': both, ...Object.fromEntries(names.map((name) => [name, both])) };
+    expect(await check({ headers })).toMatchObject({ verdict: 'holds' });
+    expect(await check({ headers, secret: secretText(older) })).toMatchObject({ verdict: 'holds' });
+  });
+
+  it('holds beside a signature of a version to come, and says that it was passed over', async () => {
+    const value = `v2,abc ${signature}`;
+    const headers = { 'webhook-signature': value, ...Object.fromEntries(names.map((name) => [name, value])) };
+    expect(await check({ headers })).toMatchObject({
+      verdict: 'holds',
+      details: expect.arrayContaining([expect.stringContaining('version “v2”')]),
+    });
+  });
+});
+
+describe('time', () => {
+  it.each([
+    [-301, '5 minutes ahead of this device’s clock'],
+    [301, '5 minutes old'],
+    [2 * 86_400, '2 days old'],
+  ])('%i s off, it holds and is too old or too early', async (seconds, span) => {
+    expect(await check({ now: (timestamp + seconds) * 1000 })).toMatchObject({
+      verdict: 'stale',
+      title: `The signature holds, but the delivery is ${span}`,
+    });
+  });
+
+  it.each([-300, 0, 300])('%i s off, it holds', async (seconds) => {
+    expect(await check({ now: (timestamp + seconds) * 1000 })).toMatchObject({ verdict: 'holds' });
+  });
+});
+
+describe('what does not hold', () => {
+  const cannotTell = {
+    verdict: 'refused',
+    title: 'The signature does not hold',
+    details: expect.arrayContaining([expect.stringContaining('Which of them, no signature can tell.')]),
+  };
+
+  it.each<[string, Change]>([
+    ['another body', { body: body.replace('evt_1', 'evt_2') }],
+    ['another secret', { secret: secretText(older) }],
+    ['another id', { headers: { 'webhook-id': 'msg_2' } }],
+    ['another time', { headers: { 'webhook-timestamp': `${timestamp + 1}` } }],
+  ])('%s: no cause is named that cannot be known', async (_, change) => {
+    expect(await check(change)).toMatchObject(cannotTell);
+  });
+
+  it.each<[string, string, string]>([
+    ['a line break at the end', `${body}\n`, 'without the line break at its end'],
+    ['a Windows line break at the end', `${body}\r\n`, 'without the line break at its end'],
+    ['blanks around', `  ${body}\n `, 'without the white space around it'],
+    ['pretty-printing', JSON.stringify(JSON.parse(body), null, 2), 'as compact JSON'],
+  ])('a body with %s: what was done to it', async (_, changed, how) => {
+    expect(await check({ body: changed })).toMatchObject({
+      verdict: 'refused',
+      title: 'The signature does not hold: the body was changed',
+      details: expect.arrayContaining([expect.stringContaining(`It holds for the body ${how}`)]),
+    });
+  });
+
+  it('line breaks that a text field has changed: what was done to them', async () => {
+    const original = '{\r\n"a": 1\r\n}';
+    const value = sign({ id, timestamp, body: original }, [key]);
+    const headers = { 'webhook-signature': value, ...Object.fromEntries(names.map((name) => [name, value])) };
+    expect(await check({ headers, body: original.replaceAll('\r', '') })).toMatchObject({
+      details: expect.arrayContaining([expect.stringContaining('with Windows line breaks')]),
+    });
+  });
+});
+
+describe('what cannot be verified', () => {
+  const allSignatures = (value: string | undefined) =>
+    Object.fromEntries(['webhook-signature', ...names].map((name) => [name, value]));
+
+  it.each<[string, Change, string]>([
+    ['no headers', { text: '' }, 'The header webhook-id is missing.'],
+    ['no id', { headers: { 'webhook-id': undefined } }, 'The header webhook-id is missing.'],
+    ['no timestamp', { headers: { 'webhook-timestamp': '' } }, 'The header webhook-timestamp is missing.'],
+    [
+      'no signature',
+      { headers: allSignatures(undefined) },
+      'No signature header is there: webhook-signature, X-SVC-WEBHOOK-SIGNATURE, Svc-Signature.',
+    ],
+    [
+      'two ids',
+      { text: `${lines()}\nwebhook-id: msg_2` },
+      'The header webhook-id is there more than once, with different values.',
+    ],
+    ['signatures that differ', { headers: { 'Svc-Signature': 'v1,x' } }, 'differ from each other'],
+    [
+      'a date for a timestamp',
+      { headers: { 'webhook-timestamp': '2026-11-20T12:00:00Z' } },
+      'whole seconds since 1970',
+    ],
+    ['milliseconds', { headers: { 'webhook-timestamp': `${now}` } }, 'looks like milliseconds'],
+    ['a fraction', { headers: { 'webhook-timestamp': '1795176000.5' } }, 'whole seconds since 1970'],
+    ['no version', { headers: allSignatures('abc') }, 'A signature has no version'],
+    [
+      'an unknown version',
+      { headers: allSignatures('v1a,abc') },
+      'A signature is of version “v1a”, which is unknown',
+    ],
+    ['a signature that is not base64', { headers: allSignatures('v1,%%%') }, 'A signature is not base64'],
+    ['a part of a signature', { headers: allSignatures(signature.slice(0, 19)) }, 'A signature has'],
+    ['no body', { body: '' }, 'The body is missing.'],
+    ['no secret', { secret: ' ' }, 'The secret is missing.'],
+    ['a secret without its beginning', { secret: secret.slice(6) }, 'does not begin with “whsec_”'],
+    ['a secret that is not base64', { secret: 'whsec_a b' }, 'The secret is not base64'],
+    ['a part of a secret', { secret: secret.slice(0, 20) }, 'The secret has'],
+  ])('%s', async (_, change, problem) => {
+    const { verdict, title, details } = await check(change);
+    expect({ verdict, title }).toEqual({ verdict: 'incomplete', title: 'It cannot be verified' });
+    expect(details.join(' ')).toContain(problem);
+  });
+
+  it('everything that is missing is named at once', async () => {
+    const { details } = await verify({ headers: '', body: '', secret: '' }, names, now);
+    expect(details).toHaveLength(5);
+  });
+});
