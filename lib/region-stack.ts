@@ -1,7 +1,10 @@
+import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
 import { RegionApi } from './api';
 import { RegionDashboard } from './dashboard';
 import { RegionDatabase } from './database';
+import { OwnDomainNames } from './domain-names';
+import type { Environment } from './environment';
 import { EnvironmentStack, type EnvironmentStackProps } from './environment-stack';
 import { AuthorizeRequest, DeleteUserGroup, RunOperation } from './functions';
 import { Monitoring } from './monitoring';
@@ -48,6 +51,7 @@ export class RegionStack extends EnvironmentStack {
       database,
       migration,
     });
+    this.nameAddresses(environment, { api: api.restApi, dashboard: dashboard.restApi });
     const operations = new RunOperation(this, 'RunOperation', { environment, database, migration });
     if (environment.serviceLevelAgreement) {
       const { fanOutEvent, deliverWebhook, purgeExpired } = webhooks;
@@ -95,5 +99,18 @@ export class RegionStack extends EnvironmentStack {
     );
     this.output('ServiceLevelAgreement', 'yes or no', environment.serviceLevelAgreement ? 'yes' : 'no');
     this.output('Deprecated', 'true or false', String(environment.deprecation !== undefined));
+  }
+
+  /** Without a zone of ours, whoever keeps it is told by outputs where the names have to lead. */
+  private nameAddresses({ domainNames }: Environment, apis: Record<'api' | 'dashboard', RestApi>): void {
+    if (domainNames === undefined) return;
+    const { targets } = new OwnDomainNames(this, 'DomainNames', { domainNames, apis });
+    if (domainNames.hostedZone) return;
+    this.output('ApiDomainTarget', `CNAME of ${domainNames.api}, for its zone`, targets.api);
+    this.output(
+      'DashboardDomainTarget',
+      `CNAME of ${domainNames.dashboard}, for its zone`,
+      targets.dashboard,
+    );
   }
 }
