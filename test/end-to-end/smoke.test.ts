@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
+import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -137,6 +137,44 @@ describe('with a receiver of somebody else', () => {
     await expectRemoved(report.organizationId);
   });
 });
+
+it('behind a proxy, the source address is whom the proxy saw', async () => {
+  const WebhookOriginAddress = '203.0.113.7';
+  const port = await freePort();
+  const proxy = createServer((incoming, response) => {
+    const headers = { ...incoming.headers, 'x-forwarded-for': WebhookOriginAddress };
+    const onward = request({ host: '127.0.0.1', port, method: 'POST', headers }, ({ statusCode = 502 }) =>
+      response.writeHead(statusCode).end(),
+    );
+    incoming.pipe(onward);
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/`;
+  const { report, named } = await smoke(
+    await withOutputs({ WebhookOriginAddress }),
+    ...['--receiver-listen', String(port), '--receiver-url', url],
+  );
+  proxy.close();
+  await once(proxy, 'close');
+  expect(named('failed')).toEqual(['compare GET /webhook-origins']);
+  expect(report.steps).toContainEqual(
+    expect.objectContaining({
+      name: 'compare its source address',
+      outcome: 'passed',
+      detail: WebhookOriginAddress,
+    }),
+  );
+});
+
+/** A port that nobody listened on a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
 
 it('Ctrl-C ends it, after it has cleaned up', async () => {
   const outputs = join(local.stateDirectory, 'outputs.json');
