@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net';
+import { createFairQueues, type OutgoingEntry } from './fair-queues';
 import { LOCAL_ACCOUNT_ID } from './function-runtime/environment';
 
 export interface Queue {
@@ -24,9 +25,10 @@ export interface QueueServer {
 }
 
 /** The bodies of SQS's JSON protocol, as far as they are touched here. */
-interface SqsMessage {
+interface SqsMessage extends OutgoingEntry {
   QueueUrl?: string;
   QueueUrls?: string[];
+  readonly Entries?: OutgoingEntry[];
 }
 
 /** The name and ARN of a queue on this machine. */
@@ -45,7 +47,8 @@ export function queueArn(name: string, region: string): string {
  */
 export async function startQueues(options: { readonly port?: number } = {}): Promise<QueueServer> {
   const { buildApp } = await import('fauxqs');
-  const app = buildApp({ logger: false });
+  const { stores, note } = await createFairQueues();
+  const app = buildApp({ logger: false, stores });
   const ownUrls = new Map<string, string>();
   const inward = (url: string) => ownUrls.get(url) ?? url;
   const outward = (ownUrl: string) => {
@@ -56,6 +59,7 @@ export async function startQueues(options: { readonly port?: number } = {}): Pro
   app.addHook('preHandler', async (request) => {
     const body = request.body as SqsMessage | undefined;
     if (body?.QueueUrl) body.QueueUrl = inward(body.QueueUrl);
+    for (const entry of body?.Entries ?? (body ? [body] : [])) note(entry);
   });
   app.addHook('preSerialization', async (_request, _reply, payload: SqsMessage) => {
     if (payload.QueueUrl) return { ...payload, QueueUrl: outward(payload.QueueUrl) };
