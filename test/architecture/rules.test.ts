@@ -12,7 +12,7 @@ function sources(folder: string): readonly SourceFile[] {
 }
 
 it('the source keeps the rules of the layout', () => {
-  const files = ['bin', 'lib', 'lambda'].flatMap(sources);
+  const files = ['bin', 'dashboard', 'lib', 'lambda'].flatMap(sources);
   expect(files.length).toBeGreaterThan(50);
   expect(violations(files)).toEqual([]);
 });
@@ -38,6 +38,26 @@ const broken: readonly [rule: string, path: string, text: string][] = [
     'lib imports nothing of lambda but environment files',
     'lib/api.ts',
     "export * from '../lambda/shared/problem';",
+  ],
+  [
+    'the page imports itself, allow-lists and the types of environments alone',
+    'dashboard/page.ts',
+    "import { randomBytes } from 'node:crypto';",
+  ],
+  [
+    'the page imports itself, allow-lists and the types of environments alone',
+    'dashboard/verifier/verify.ts',
+    "import { environments } from '../../lib/environments';",
+  ],
+  [
+    'lib imports nothing of the page but its facts',
+    'lib/dashboard/page.ts',
+    "import { verify } from '../../dashboard/verifier/verify';",
+  ],
+  [
+    'the page keeps nothing, and makes no markup of text',
+    'dashboard/dom.ts',
+    "localStorage.setItem('token', token);",
   ],
   ['lib never imports bin', 'lib/app.ts', "import '../bin/app';"],
   [

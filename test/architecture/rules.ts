@@ -48,6 +48,15 @@ const importRules: Readonly<Record<string, ImportRule>> = {
 
   'lib never imports bin': (path, imported) => isIn(path, 'lib') && isIn(imported, 'bin'),
 
+  'the page imports itself, allow-lists and the types of environments alone': (path, imported) =>
+    isIn(path, 'dashboard') &&
+    !isIn(imported, 'dashboard') &&
+    !isIn(imported, 'lib/allow-lists') &&
+    imported !== 'lib/environment',
+
+  'lib imports nothing of the page but its facts': (path, imported) =>
+    isIn(path, 'lib') && isIn(imported, 'dashboard') && imported !== 'dashboard/facts',
+
   'no use case imports another': (path, imported) => {
     const from = useCaseOf(path);
     const to = useCaseOf(imported);
@@ -92,6 +101,10 @@ const textRules: Readonly<Record<string, TextRule>> = {
   "constructs never branch on an environment's name": [
     isConstruct,
     /\b(?:name|environmentName|stackId|stackName)\s*(?:===|!==|==|!=)|(?:===|!==|==|!=)\s*(?:\w+\.)*environment\.name\b|switch\s*\([^)]*\b(?:name|stackId)\)|(?:===|!==|case)\s*['"](?:eu|uae|staging|WalletEu|WalletUae|WalletStaging)['"]/,
+  ],
+  'the page keeps nothing, and makes no markup of text': [
+    (path) => isIn(path, 'dashboard'),
+    /\b(?:localStorage|sessionStorage|indexedDB|cookie|innerHTML|outerHTML|insertAdjacentHTML|eval)\b/,
   ],
   'stacks share nothing': [
     isConstruct,

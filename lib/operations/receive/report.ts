@@ -1,5 +1,5 @@
 import type { Arrival } from './receiver';
-import type { Verification } from './verification';
+import { signatureHeaders, type Verification } from './verification';
 
 /** What is printed of a delivery; with `--json` one line each. */
 export interface Report {
@@ -19,6 +19,8 @@ export interface Report {
   /** Since the event's date. */
   readonly ageMs: number | null;
   readonly from: string;
+  /** Those that it is verified by, as far as they came. */
+  readonly headers: Readonly<Record<string, string>>;
   /** As it came, which is what was signed. */
   readonly body: string;
 }
@@ -43,6 +45,12 @@ export function reportOf(
     kind: textOrNull(kind),
     ageMs: Number.isNaN(age) ? null : age,
     from,
+    headers: Object.fromEntries(
+      ['webhook-id', 'webhook-timestamp', ...signatureHeaders].flatMap((name) => {
+        const value = headers[name];
+        return typeof value === 'string' ? [[name, value]] : [];
+      }),
+    ),
     body,
   };
 }

@@ -19,7 +19,7 @@ export type Verification =
   | { readonly verified: false; readonly reason: string };
 
 /** All of them carry the same value, so that whichever a receiver knows, it verifies. */
-const signatureHeaders = ['webhook-signature', 'x-svc-webhook-signature', 'svc-signature'] as const;
+export const signatureHeaders = ['webhook-signature', 'x-svc-webhook-signature', 'svc-signature'] as const;
 
 /**
  * Verifies a delivery as any receiver would, with the library of Standard Webhooks: under every header that carries

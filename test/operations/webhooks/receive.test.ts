@@ -84,6 +84,7 @@ it('verifies by the secrets of webhooks that are added later, and of later versi
     kind: 'wallet.created',
     ageMs: expect.any(Number),
     from: '127.0.0.1',
+    headers: expect.objectContaining(delivery.headers ?? {}),
     body: delivery.body,
     answered: 204,
   });
