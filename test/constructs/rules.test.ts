@@ -9,7 +9,7 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct, type IConstruct } from 'constructs';
 import { type CreateAppOptions, createApp } from '../../lib/app';
 import { acknowledge, addRulePacks, rulePacks } from '../../lib/rules';
-import { environmentLike, withApp } from '../support/stacks';
+import { environmentLike, environmentsWithEveryOption, withApp } from '../support/stacks';
 
 const packs = ['AwsSolutions', 'NIST.800.53.R5', 'PCI.DSS.321'];
 
@@ -35,6 +35,13 @@ describe('the stacks', () => {
 
   it('have no finding that nobody has accepted', () => {
     expect(open).toEqual([]);
+  });
+
+  it('have none with every option of the table either', () => {
+    withStacks({ validateTemplates: false, environments: environmentsWithEveryOption() }, (app) => {
+      app.synth();
+      expect(findingsIn(app)).toEqual([]);
+    });
   });
 
   it('are looked at by all packs', () => {

@@ -109,6 +109,20 @@ export function stackWithAccess(name: string, databaseAccess: Environment['datab
   return synthesizeStacks([environmentLike(name, { databaseAccess })])[name] as StackTemplate;
 }
 
+/** The table with whatever else its rows may have: names and a zone of one's own, somebody to be told, a standby to promote. */
+export function environmentsWithEveryOption(): readonly Environment[] {
+  return table.map((row) => ({
+    ...row,
+    ...(row.serviceLevelAgreement && { alarmEmail: 'on-call@example.com' }),
+    domainNames: {
+      api: `api.${row.name}.example.com`,
+      dashboard: `dashboard.${row.name}.example.com`,
+      hostedZone: { id: 'Z0123456789ABCDEFGHIJ', name: 'example.com' },
+    },
+    ...(row.standby && { standby: { ...row.standby, instances: 2 } }),
+  }));
+}
+
 /** An app of its own for a test, which leaves nothing on the disk. */
 export function withApp<Result>(use: (app: App) => Result): Result {
   const outdir = mkdtempSync(join(tmpdir(), 'wallet-test-'));
