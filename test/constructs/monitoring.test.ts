@@ -1,11 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { createDependencies } from '../../lambda/deliver-webhook/dependencies';
 import { validateEnvironment } from '../../lib/environment-validation';
+import { metricsOfDelivery } from '../support/delivery-metrics';
+import { missingHeadings } from '../support/runbook';
 import { environmentLike, type Resource, type StackTemplate, synthesizeStacks } from '../support/stacks';
 import { synthesizeTemplates } from '../support/state-baseline';
 
-const projectRoot = resolve(__dirname, '../..');
 const stacks = synthesizeStacks();
 const withAgreement = Object.entries(stacks).filter(
   ([, { environment }]) => environment.serviceLevelAgreement,
@@ -210,45 +208,6 @@ describe('the topic', () => {
   });
 });
 
-describe('the runbook', () => {
-  it('has every heading that the source and the other documents link to', () => {
-    const files = ['lib', 'lambda', 'docs', 'README.md'].flatMap((path) => textsOf(join(projectRoot, path)));
-    expect(files.length).toBeGreaterThan(50);
-    expect(files.flatMap(missingHeadings)).toEqual([]);
-  });
-
-  it('is found lacking when a link leads nowhere', () => {
-    expect(missingHeadings('See docs/runbook.md#api-errors, docs/runbook.md#nowhere.')).toEqual(['nowhere']);
-  });
-});
-
-/** What links to the runbook name and its headings do not have. */
-function missingHeadings(text: string): string[] {
-  const links = Array.from(text.matchAll(/\brunbook\.md#([a-z0-9-]+)/g), ([, heading = '']) => heading);
-  return links.filter((heading) => !headings.has(heading));
-}
-
-/** As they stand in links: https://docs.github.com/en/get-started/writing-on-github, "Section links". */
-const headings = new Set(
-  readFileSync(join(projectRoot, 'docs/runbook.md'), 'utf8')
-    .split('\n')
-    .filter((line) => /^#{2,} /.test(line))
-    .map((line) =>
-      line
-        .replace(/^#+ /, '')
-        .toLowerCase()
-        .replace(/[^\w -]/g, '')
-        .replaceAll(' ', '-'),
-    ),
-);
-
-function textsOf(path: string): string[] {
-  if (/\.(ts|md)$/.test(path)) return [readFileSync(path, 'utf8')];
-  return readdirSync(path, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory() || /\.(ts|md)$/.test(entry.name))
-    .flatMap(({ name }) => textsOf(join(path, name)));
-}
-
 function alarmOf(stack: StackTemplate, name: string): Resource {
   const alarm = stack
     .all('AWS::CloudWatch::Alarm')
@@ -261,59 +220,3 @@ const stageOf = (stack: StackTemplate) => stack.named('AWS::ApiGateway::Stage', 
 const firewallsOf = (stack: StackTemplate) => stack.all('AWS::WAFv2::WebACL');
 const hasMetricStat = ({ MetricStat }: { readonly MetricStat?: unknown }) => MetricStat !== undefined;
 const nameAndValue = ({ Name, Value }: { readonly Name: string; readonly Value: unknown }) => [Name, Value];
-
-/** What the delivery function writes for CloudWatch after a delivery and a failure. */
-function metricsOfDelivery() {
-  const { ports, metrics } = withVariables(
-    {
-      AWS_REGION: 'eu-central-1',
-      DATABASE_ACCESS: 'data-api',
-      DATABASE_NAME: 'wallet',
-      DATABASE_CLUSTER_ARN: 'arn:aws:rds:eu-central-1:000000000000:cluster:test',
-      DATABASE_SECRET_ARN: 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:test',
-      DELIVERY_QUEUE_URL: 'https://sqs.example/queue',
-      DELIVERY_DEAD_LETTER_QUEUE_URL: 'https://sqs.example/dead-letters',
-      WEBHOOK_SECRETS_KEY_ID: 'arn:aws:kms:eu-central-1:000000000000:key/test',
-      POWERTOOLS_LOG_LEVEL: 'SILENT',
-    },
-    createDependencies,
-  );
-  for (const outcome of ['delivered', 'failed'] as const) {
-    const attempt = { eventId: 'ev-1', webhookId: 'wh-1', deliveryId: 'de-1', attemptedAt: 0, durationMs: 1 };
-    ports.journal.attempted({ ...attempt, outcome, reason: 'test' }, { ageMs: 1 });
-  }
-  const { _aws, ...values } = metrics.serializeMetrics() as EmbeddedMetrics;
-  metrics.clearMetrics();
-  return _aws.CloudWatchMetrics.flatMap(({ Namespace, Dimensions, Metrics }) =>
-    Metrics.map(({ Name }) => ({
-      Namespace,
-      MetricName: Name,
-      Dimensions: Object.fromEntries(Dimensions.flat().map((name) => [name, values[name]])),
-    })),
-  );
-}
-
-/** https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html */
-interface EmbeddedMetrics {
-  readonly _aws: {
-    readonly CloudWatchMetrics: readonly {
-      readonly Namespace: string;
-      readonly Dimensions: readonly (readonly string[])[];
-      readonly Metrics: readonly { readonly Name: string }[];
-    }[];
-  };
-  readonly [name: string]: unknown;
-}
-
-function withVariables<Result>(variables: Readonly<Record<string, string>>, use: () => Result): Result {
-  const before = { ...process.env };
-  Object.assign(process.env, variables);
-  try {
-    return use();
-  } finally {
-    for (const name of Object.keys(variables)) {
-      if (before[name] === undefined) delete process.env[name];
-      else process.env[name] = before[name];
-    }
-  }
-}
