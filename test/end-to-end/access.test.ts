@@ -1,7 +1,14 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { newId } from '../../lambda/shared/ids';
 import { environments } from '../../lib/environments';
-import { type Answer, openTokenMaker, send, type TokenMaker, type WireRequest } from '../support/api';
+import {
+  type Answer,
+  openTokenMaker,
+  send,
+  sendPatiently,
+  type TokenMaker,
+  type WireRequest,
+} from '../support/api';
 import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
 
@@ -37,7 +44,7 @@ describe.each(environments.map(({ name, tokenIssuer }) => ({ name, tokenIssuer }
       const { token, action, headers = [], ...wire } = overrides;
       const bearer = token === undefined ? await tokens.accessToken(organization) : token;
       const userAction = action === undefined ? await tokens.userAction(organization) : action;
-      return send(baseUrl, {
+      return sendPatiently(baseUrl, {
         path: pathOf(organization),
         ...wire,
         headers: [

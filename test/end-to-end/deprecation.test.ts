@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { deprecationHeaders } from '../../lib/api/deprecation-headers';
 import { environments } from '../../lib/environments';
-import { type Answer, send, type WireRequest } from '../support/api';
+import { type Answer, sendPatiently, type WireRequest } from '../support/api';
 import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
 
@@ -16,13 +15,7 @@ describe.each(environments)('in $name', ({ name, deprecation }) => {
   const { Deprecation: since, Sunset: sunset } = deprecationHeaders(deprecation);
   const does = deprecation ? 'says' : 'does not say';
 
-  const ask = async (request: WireRequest): Promise<Answer> => {
-    const answer = await send(local.outputs(name).ApiBaseUrl ?? '', request);
-    if (answer.status !== 429) return answer;
-    // Other tests use up the environment's rate at the same time.
-    await sleep(500);
-    return ask(request);
-  };
+  const ask = (request: WireRequest) => sendPatiently(local.outputs(name).ApiBaseUrl ?? '', request);
 
   /** A deletion that is due, as far as these headers go. */
   async function remove(...wanted: readonly ('token' | 'user-action')[]): Promise<Answer> {
