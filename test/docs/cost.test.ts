@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Environment } from '../../lib/environment';
 import { environments } from '../../lib/environments';
 import { environmentsWithEveryOption } from '../support/stacks';
 import { synthesizeTemplates } from '../support/state-baseline';
@@ -8,7 +9,16 @@ import { synthesizeTemplates } from '../support/state-baseline';
 type Json = any;
 
 const document = readFileSync(resolve(__dirname, '../../docs/cost.md'), 'utf8');
-const templates = synthesizeTemplates();
+/** The ways to the database that the document reckons with, whatever the table has. */
+const accesses: Readonly<Record<string, string>> = Object.fromEntries(
+  Array.from(document.matchAll(/`(Wallet\w+)` (data-api|direct)\b/g), ([, stack, access]) => [stack, access]),
+);
+const templates = synthesizeTemplates(
+  environments.map((environment) => ({
+    ...environment,
+    databaseAccess: accesses[environment.stackId] as Environment['databaseAccess'],
+  })),
+);
 const hours = 730;
 
 /** Quantities of a month by the line's name. Capacity is the table's, everything else the template's. */
@@ -32,6 +42,10 @@ describe('the idle table', () => {
   const rows = tableUnder('## Idle, by the month');
   const stacks = (rows[0] ?? []).slice(2, -1).map((cell) => cell.replaceAll('`', ''));
   const lines = rows.slice(1, -1);
+
+  it('says with which way to the database it reckons, for every environment', () => {
+    expect(Object.keys(accesses).sort()).toEqual(environments.map(({ stackId }) => stackId).sort());
+  });
 
   it('has a column for every stack', () => {
     expect([...stacks].sort()).toEqual(Object.keys(templates).sort());
