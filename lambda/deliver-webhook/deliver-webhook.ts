@@ -4,6 +4,7 @@ import type { Delivery } from '../webhooks/delivery';
 import { sign } from '../webhooks/signature';
 import type { SecretUnavailable, WebhookSecrets } from '../webhooks/webhook-secrets';
 import { type AttemptResult, type NextStep, nextStep, type RetrySchedule, reasonOf } from './next-step';
+import type { SilentReceivers } from './silent-receivers';
 
 /** A webhook as it is at this moment. */
 export interface Webhook {
@@ -47,12 +48,15 @@ export interface Journal {
   attempted(attempt: Attempt, times: { readonly ageMs: number; readonly retryInMs?: number }): void;
   notRecorded(attempt: Attempt, cause: DatabaseUnavailable): void;
   stopped(delivery: Delivery, reason: 'webhook_disabled' | 'webhook_removed'): void;
+  /** It waits without an attempt, since its receiver lets others time out. */
+  rests(delivery: Delivery, retryInMs: number): void;
 }
 
 export interface DeliveryPorts {
   readonly webhooks: Webhooks;
   readonly secrets: WebhookSecrets;
   readonly receivers: Receivers;
+  readonly silent: SilentReceivers;
   readonly journal: Journal;
   /** Milliseconds since 1970. */
   readonly now: () => number;
@@ -90,6 +94,15 @@ export async function deliverWebhook(
   }
 
   const attemptedAt = ports.now();
+  if (ports.silent.isResting(delivery.webhookId, attemptedAt)) {
+    const moment = { now: attemptedAt, startedAt, random: ports.random() };
+    const step = nextStep({ answered: false, reason: 'receiver_resting' }, moment, ports.schedule);
+    // What would be given up gets its last attempt all the same.
+    if (step.outcome === 'failed') {
+      ports.journal.rests(delivery, step.retryInMs);
+      return ok({ kind: 'retry', inMs: step.retryInMs });
+    }
+  }
   const secrets = await presentSecrets(delivery.webhookId, webhook, attemptedAt, ports.secrets);
   if (!secrets.ok) return secrets;
 
@@ -99,6 +112,7 @@ export async function deliverWebhook(
     delivery.body,
   );
   const now = ports.now();
+  ports.silent.note(delivery.webhookId, result, now);
   const step = nextStep(result, { now, startedAt, random: ports.random() }, ports.schedule);
   const attempt: Attempt = {
     eventId: delivery.eventId,

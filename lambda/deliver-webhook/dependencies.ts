@@ -12,6 +12,7 @@ import { variables } from './environment';
 import { createJournal, metricsNamespace } from './journal';
 import { retrySchedule } from './next-step';
 import { createReceivers } from './receivers';
+import { rememberSilentReceivers } from './silent-receivers';
 import { createWebhooks } from './webhooks-table';
 
 export function createDependencies() {
@@ -23,6 +24,7 @@ export function createDependencies() {
     webhooks: createWebhooks(connectDatabase(process.env)),
     secrets: createWebhookSecrets({ kms: new KMSClient({}), keyId: names.WEBHOOK_SECRETS_KEY_ID }),
     receivers: createReceivers({ allowLocal: process.env[localReceiversVariable] === 'allowed' }),
+    silent: rememberSilentReceivers(),
     journal: createJournal({ log, metrics }),
     now: Date.now,
     random: Math.random,

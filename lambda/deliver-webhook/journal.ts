@@ -36,6 +36,15 @@ export function createJournal({ log, metrics }: { readonly log: Log; readonly me
         reason,
       });
     },
+    rests({ eventId, webhookId, deliveryId }, retryInMs) {
+      log.info('Webhook delivery rests', {
+        logCode: webhookLogCodes.deliveryRests,
+        eventId,
+        webhookId,
+        deliveryId,
+        retryInMs,
+      });
+    },
   };
 }
 

@@ -28,7 +28,10 @@ export interface OutgoingMessage {
 
 export interface Queue {
   send(messages: readonly OutgoingMessage[]): Promise<Result<null, QueueUnavailable>>;
-  /** Keeps a received message from view for so many seconds (0 to 43,200 after its receipt). */
+  /**
+   * Keeps a received message from view for so many seconds (0 to 43,200 after its receipt), a part of one counting as
+   * one: what comes early would be early again, at once and many times.
+   */
   hide(receiptHandle: string, seconds: number): Promise<Result<null, QueueUnavailable>>;
 }
 
@@ -65,7 +68,7 @@ export function createQueue({ sqs, url }: { readonly sqs: SQSClient; readonly ur
           new ChangeMessageVisibilityCommand({
             QueueUrl: url,
             ReceiptHandle: receiptHandle,
-            VisibilityTimeout: Math.round(seconds),
+            VisibilityTimeout: Math.ceil(seconds),
           }),
           { abortSignal: AbortSignal.timeout(deadline) },
         );

@@ -79,11 +79,10 @@ export async function holdRequests(
     endOnFailure: true,
     ...(path !== undefined && { path }),
   });
-  if (details.failed)
-    throw new RequestsFailed(
-      { seed, path: details.counterexamplePath ?? '' },
-      fc.defaultReportMessage(details) ?? '',
-    );
+  if (details.failed) {
+    const found = { seed, path: details.counterexamplePath ?? '' };
+    throw new RequestsFailed(found, `${fc.defaultReportMessage(details)}\n${details.errorInstance}`);
+  }
   return { seed, requests: sent, statuses };
 }
 

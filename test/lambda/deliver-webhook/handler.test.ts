@@ -10,6 +10,7 @@ import { createHandler } from '../../../lambda/deliver-webhook/handler';
 import { createJournal } from '../../../lambda/deliver-webhook/journal';
 import { retrySchedule } from '../../../lambda/deliver-webhook/next-step';
 import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
+import { rememberSilentReceivers } from '../../../lambda/deliver-webhook/silent-receivers';
 import { createWebhooks } from '../../../lambda/deliver-webhook/webhooks-table';
 import { fail } from '../../../lambda/shared/result';
 import { type Delivery, deliveryId, writeDelivery } from '../../../lambda/webhooks/delivery';
@@ -94,6 +95,7 @@ async function runBatch(change: { ports?: Partial<DeliveryPorts>; deadLetters?: 
       webhooks,
       secrets: createWebhookSecrets({ kms: mac.kms, keyId: 'key-1' }),
       receivers: createReceivers({ allowLocal: true }),
+      silent: rememberSilentReceivers(),
       journal: createJournal({ log, metrics }),
       now: () => now(),
       random: () => 0.5,
@@ -320,6 +322,31 @@ describe('a failing delivery', () => {
     const { startedAt: _, notBefore: __, ...rest } = delivery;
     expect(JSON.parse(dead?.body ?? '')).toEqual(rest);
     expect(await attempts(webhookId)).toMatchObject([{ outcome: 'given_up', reason: 'server_error' }]);
+  });
+
+  it('waits its whole time, to the second: it is not tried in a hurry before it is given up', async () => {
+    const startedAt = Date.now();
+    now = () => startedAt + 72 * hour - 300;
+    await sendDelivery(webhookId, { startedAt });
+    await runBatch();
+    expect(log.lines).toMatchObject([{ outcome: 'failed', retryInMs: 300 }]);
+    expect(await deliveries.count()).toEqual(hidden);
+    expect(await runBatch()).toMatchObject({ received: 0 });
+  });
+
+  it('rests without an attempt while its receiver is silent, and gets its last attempt all the same', async () => {
+    const silent = rememberSilentReceivers();
+    for (const _ of [1, 2]) silent.note(webhookId, { answered: false, reason: 'timeout' }, Date.now());
+    await sendDelivery(webhookId);
+    expect(await runBatch({ ports: { silent } })).toMatchObject({ kept: 1 });
+    expect(await deliveries.count()).toEqual(hidden);
+    expect(requests).toEqual([]);
+    expect(await attempts(webhookId)).toEqual([]);
+    expect(log.lines).toMatchObject([{ logCode: 'WEBHOOK_DELIVERY_RESTS', retryInMs: 5_000 }]);
+
+    await sendDelivery(webhookId, { startedAt: Date.now() - 72 * hour });
+    await runBatch({ ports: { silent } });
+    expect(await attempts(webhookId)).toMatchObject([{ outcome: 'given_up' }]);
   });
 
   it('does not follow a redirect', async () => {
