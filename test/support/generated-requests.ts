@@ -62,7 +62,10 @@ const pathChange = mostly<GeneratedRequest['path']>(
         return path.slice(0, start) + replaceAt(path.slice(start), index, piece);
       }),
     ),
-  urlText.map((text) => breaking(`a query: ${text}`, (path: string) => `${path}?${text}`)),
+  urlText
+    // Separators alone name no parameter.
+    .filter((text) => /[^&;]/.test(text))
+    .map((text) => breaking(`a query: ${text}`, (path: string) => `${path}?${text}`)),
   fc
     .constantFrom('/x', '/%2e%2e', '/..')
     .map((end) => breaking(`the path with ${end}`, (path: string) => path + end)),
