@@ -1,0 +1,61 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { checkDelays, checkInvariants } from './invariants';
+import { writeReport } from './report';
+import { runStorm } from './run';
+import { fullStorm, type StormSettings } from './settings';
+import { readPipelineTemplate } from './template';
+
+interface Options {
+  readonly events: number;
+  readonly receivers: number;
+  readonly wanted?: number;
+  readonly rate: number;
+  readonly seed: number;
+}
+
+function above(least: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!(value >= least)) throw new InvalidArgumentError(`It must be a number from ${least} up.`);
+    return value;
+  };
+}
+
+const command = new Command('storm')
+  .description(
+    'Sends events to healthy and sick receivers while functions are killed, and holds the promises of the pipeline against what comes of it',
+  )
+  .option('--events <number>', 'events while the sick receivers are there', above(1), fullStorm.events)
+  .option('--receivers <number>', 'receivers, of which some are sick', above(8), fullStorm.receivers)
+  .option('--wanted <number>', 'receivers that want each event (default: all)', above(1))
+  .option('--rate <number>', 'events a second', above(0.1), fullStorm.rate)
+  .option(
+    '--seed <number>',
+    'decides which requests fail and when functions are killed',
+    above(0),
+    fullStorm.seed,
+  )
+  .action(async ({ events, receivers, wanted = receivers, rate, seed }: Options) => {
+    const settings: StormSettings = {
+      ...fullStorm,
+      ...{ events, receivers, wanted: Math.min(wanted, receivers), rate, seed },
+      calmEvents: Math.min(fullStorm.calmEvents, Math.ceil(events / 5)),
+      warmUpEvents: Math.min(fullStorm.warmUpEvents, Math.ceil(events / 5)),
+    };
+    const interruption = new AbortController();
+    process.once('SIGINT', () => interruption.abort());
+    const seen = await runStorm({
+      settings,
+      template: readPipelineTemplate(),
+      signal: interruption.signal,
+      onProgress: (line) => process.stderr.write(`${line}\n`),
+    });
+    const invariants = [...checkInvariants(seen, settings), checkDelays(seen)];
+    process.stdout.write(`\n${writeReport(seen, settings, invariants)}\n`);
+    if (invariants.some(({ violations }) => violations.length > 0)) process.exitCode = 1;
+  });
+
+command.parseAsync().catch((error: Error) => {
+  process.stderr.write(`${error.name === 'AbortError' ? 'Interrupted.' : error.stack}\n`);
+  process.exitCode = 1;
+});

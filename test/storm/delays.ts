@@ -1,0 +1,30 @@
+import type { Observations } from './observations';
+import type { PhaseName } from './phase';
+
+/** Milliseconds from an event's acceptance to its first arrival at a healthy receiver. */
+export interface Delays {
+  readonly count: number;
+  readonly median: number;
+  /** 95 of 100 are at most that. */
+  readonly p95: number;
+}
+
+/** The delays of the healthy receivers in all phases of a name. */
+export function healthyDelays({ phases, ledgers }: Observations, name: PhaseName): Delays {
+  const webhooks = new Set(
+    phases
+      .filter((phase) => phase.name === name)
+      .flatMap(({ subscriptions }) => subscriptions)
+      .filter(({ kind }) => kind === 'healthy')
+      .map(({ webhookId }) => webhookId),
+  );
+  const delays = ledgers
+    .filter(({ webhookId }) => webhooks.has(webhookId))
+    .flatMap(({ arrivals }) => arrivals.map(({ delay }) => delay))
+    .sort((a, b) => a - b);
+  const at = (part: number) => delays[Math.floor((delays.length - 1) * part)] ?? Number.NaN;
+  return { count: delays.length, median: at(0.5), p95: at(0.95) };
+}
+
+/** How many times the healthy receivers' median delay without sick ones it may be with them. */
+export const maxRatio = 2;

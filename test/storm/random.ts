@@ -1,0 +1,19 @@
+/** Numbers from 0 to 1 that follow from a seed alone: mulberry32, https://gist.github.com/tommyettinger/46a874533244883189143505d203312c */
+export function seededRandom(seed: number): () => number {
+  let state = seed | 0;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** A number from 0 to 1 that follows from a text alone, whenever it is asked for. */
+export function randomOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  }
+  return seededRandom(hash)();
+}
