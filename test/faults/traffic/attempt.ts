@@ -1,0 +1,22 @@
+/** One request to delete a group, and what came of it. */
+export interface Attempt {
+  readonly environment: string;
+  readonly kind: AttemptKind;
+  readonly groupId: string;
+  readonly userActionId: string;
+  /** The signed user action. */
+  readonly signature: string;
+  /** `200`, or status and code of the refusal, when nothing is in trouble. */
+  readonly expected: readonly string[];
+  /** Milliseconds since 1970. */
+  readonly sentAt: number;
+  answeredAt?: number;
+  /** `200`, `503 database_unavailable`, …; `none` when no answer came. */
+  answer?: string;
+}
+
+export type AttemptKind = 'due' | 'replayed' | 'refused';
+
+/** Whether the user action of this attempt was used up by it: a group that is not there uses it up as well. */
+export const usesUp = ({ answer }: Attempt): boolean =>
+  answer === '200' || answer === '404 user_group_not_found';

@@ -1,0 +1,75 @@
+import { newId } from '../../lambda/shared/ids';
+import type { TokenMaker, WireRequest } from './api';
+import type { Organization } from './organization';
+
+/** A way for a request to be wrong. */
+export interface Mistake {
+  /** What it is answered with. */
+  readonly answer: string;
+  make(
+    right: WireRequest,
+    organization: Organization,
+    tokens: TokenMaker,
+  ): WireRequest | Promise<WireRequest>;
+}
+
+const headersOf = async (
+  access: Promise<string>,
+  action: Promise<string>,
+): Promise<NonNullable<WireRequest['headers']>> => [
+  ['authorization', `Bearer ${await access}`],
+  ['x-svc-useraction', await action],
+];
+
+/** Each is wrong in one way. */
+export const mistakes: readonly Mistake[] = [
+  { answer: '401 token_missing', make: ({ path }) => ({ path }) },
+  {
+    answer: '403 user_action_missing',
+    make: (right) => ({ ...right, headers: right.headers?.slice(0, 1) ?? [] }),
+  },
+  { answer: '400 query_not_allowed', make: (right) => ({ ...right, path: `${right.path}?force=true` }) },
+  { answer: '400 body_not_allowed', make: (right) => ({ ...right, body: '{"force":true}' }) },
+  { answer: '404 route_not_found', make: (right) => ({ ...right, method: 'PUT' }) },
+  {
+    answer: '401 token_expired',
+    make: async ({ path }, organization, tokens) => ({
+      path,
+      headers: await headersOf(
+        tokens.accessToken(organization, { iat: 1_700_000_000, nbf: 1_700_000_000, exp: 1_700_000_600 }),
+        tokens.userAction(organization),
+      ),
+    }),
+  },
+  {
+    answer: '403 user_action_mismatch',
+    make: async ({ path }, organization, tokens) => ({
+      path,
+      headers: await headersOf(
+        tokens.accessToken(organization),
+        tokens.userAction({ ...organization, userGroupId: newId('ug') }),
+      ),
+    }),
+  },
+  {
+    answer: '403 caller_kind_not_allowed',
+    make: async ({ path }, organization, tokens) => {
+      const endUser = { ...organization, callerId: organization.endUserId };
+      return {
+        path,
+        headers: await headersOf(
+          tokens.accessToken(endUser, { kind: 'EndUser' }),
+          tokens.userAction(endUser),
+        ),
+      };
+    },
+  },
+  {
+    // The token says what the database does not: an end user that calls itself an employee.
+    answer: '403 permission_missing',
+    make: async ({ path }, organization, tokens) => {
+      const endUser = { ...organization, callerId: organization.endUserId };
+      return { path, headers: await headersOf(tokens.accessToken(endUser), tokens.userAction(endUser)) };
+    },
+  },
+];
