@@ -21,8 +21,7 @@ const shared = {
 module.exports = {
   reporters: ['default', '<rootDir>/test/support/closing-line.js'],
   testTimeout: 30_000,
-  // One more than the cores of a small machine: many tests wait for real processes.
-  maxWorkers: 3,
+  maxWorkers: 2,
   projects: [
     {
       ...shared,
