@@ -1,4 +1,5 @@
-import { DatabaseError, Pool, type PoolClient, type PoolConfig } from 'pg';
+import { createHash } from 'node:crypto';
+import { DatabaseError, Pool, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
 import { fail, ok, type Result } from '../shared/result';
 import { type DatabaseUnavailable, type Row, StatementRefused, type TransactionalDatabase } from './database';
 import type { Statement } from './sql';
@@ -104,15 +105,28 @@ async function withClient<T, E>(
 
 async function run(
   client: PoolClient,
-  { text, values }: Statement,
+  statement: Statement,
 ): Promise<Result<readonly Row[], DatabaseUnavailable>> {
   try {
-    const rendered = text.reduce((sql, part, index) => `${sql}$${index}${part}`);
-    const result = await client.query<Row>(rendered, [...values]);
+    const result = await client.query<Row>(toQuery(statement));
     return ok(result.rows);
   } catch (error) {
     return unavailableOrThrow(error);
   }
+}
+
+/**
+ * In PostgreSQL's own form, and prepared under a name when it has values: a connection parses such a statement once, and
+ * plans it a few times only, which is most of the deletion's time. One without values may be several commands, which
+ * cannot be prepared.
+ *
+ * @see https://node-postgres.com/features/queries#prepared-statements
+ */
+export function toQuery({ text, values }: Statement): QueryConfig {
+  const rendered = text.reduce((sql, part, index) => `${sql}$${index}${part}`);
+  if (values.length === 0) return { text: rendered };
+  const name = createHash('sha256').update(rendered).digest('base64url');
+  return { name, text: rendered, values: [...values] };
 }
 
 async function inTransaction<T, E>(
@@ -135,6 +149,7 @@ async function inTransaction<T, E>(
 function unavailableOrThrow(error: unknown): Result<never, DatabaseUnavailable> {
   const { code, message = '' } = error as { code?: string; message?: string };
   if (error instanceof DatabaseError && code) {
+    if (isPlanOutdated(code, message)) return unavailable('plan_outdated');
     if (!isUnavailable(code)) throw new StatementRefused(code, message);
     return unavailable(code.startsWith('57P0') ? 'connection_lost' : `sql_state_${code}`);
   }
@@ -144,6 +159,14 @@ function unavailableOrThrow(error: unknown): Result<never, DatabaseUnavailable> 
 }
 
 const unavailable = (reason: string) => fail({ kind: 'database_unavailable', reason } as const);
+
+/**
+ * A migration has changed the type of a column that a prepared statement gives. It was not carried out, and the next
+ * connection prepares it anew. Source: RevalidateCachedQuery in
+ * https://github.com/postgres/postgres/blob/REL_17_STABLE/src/backend/utils/cache/plancache.c
+ */
+const isPlanOutdated = (code: string, message: string): boolean =>
+  code === '0A000' && message.startsWith('cached plan must not change');
 
 /** What `pg` and the socket say when a connection is refused, lost or cut in the middle of an answer. */
 function isConnectionError(code: string | undefined, message: string): boolean {

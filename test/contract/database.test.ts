@@ -100,9 +100,20 @@ describe.each(['data-api', 'direct'] as const)('a database with %s access', (acc
     });
   });
 
+  it('answers again, at the second try at the latest, after a migration changed a column that a statement gives', async () => {
+    await run`create table changing (id int, value int)`;
+    await run`insert into changing values (1, 7)`;
+    const read = () => run`select value from changing where id = ${1}::int`;
+    expect(await read()).toEqual(ok([{ value: 7 }]));
+    await run`alter table changing alter value type text`;
+    const first = await read();
+    if (!first.ok) expect(first.error).toEqual({ kind: 'database_unavailable', reason: 'plan_outdated' });
+    expect(await read()).toEqual(ok([{ value: '7' }]));
+  });
+
   it('comes back after the server ended its connections', async () => {
     await region.owner.execute(
-      sql`select pg_terminate_backend(pid)::text from pg_stat_activity where pid <> pg_backend_pid() and backend_type = 'client backend'`,
+      sql`select pg_terminate_backend(pid, 5000)::text from pg_stat_activity where pid <> pg_backend_pid() and backend_type = 'client backend'`,
     );
     const ended = region.owner.execute(sql`select pg_terminate_backend(pg_backend_pid())::text as ended`);
     expect(await ended).toMatchObject({

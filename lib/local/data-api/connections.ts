@@ -105,10 +105,18 @@ export function processId(client: pg.ClientBase): number {
   return (client as pg.ClientBase & { readonly processID: number }).processID;
 }
 
+/**
+ * `DISCARD ALL`, in its documented equivalents, without `DISCARD PLANS`: plans are no state that a caller could see, and
+ * those of foreign keys would have to be made again for each call. https://www.postgresql.org/docs/17/sql-discard.html
+ */
+const discardAllButPlans = `
+  close all; set session authorization default; reset all; deallocate all; unlisten *;
+  select pg_advisory_unlock_all(); discard temp; discard sequences`;
+
 async function discardSession(client: pg.ClientBase): Promise<boolean> {
   try {
     if (client.getTransactionStatus() !== 'I') await client.query('rollback');
-    await client.query('discard all');
+    await client.query(discardAllButPlans);
     return true;
   } catch {
     return false;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
+import { toQuery } from '../../../lambda/database/direct';
 import { deletionStatement } from '../../../lambda/delete-user-group/delete-in-database';
 import { Cleanup } from '../../../lib/local/cleanup';
 import { executedPlans, sequentialScans } from '../../support/executed-plans';
@@ -153,7 +154,7 @@ async function measureMembers(options: PartOptions): Promise<Figure[]> {
 
 /** Milliseconds of one deletion. @throws Error when it comes to anything else */
 async function deleteGroup(client: Client, organization: number, group: number): Promise<number> {
-  const { text, values } = deletionStatement({
+  const statement = deletionStatement({
     caller: {
       identityId: callerId(organization),
       organizationId: organizationId(organization),
@@ -163,10 +164,9 @@ async function deleteGroup(client: Client, organization: number, group: number):
     userAction: { id: randomUUID(), expiresAt: Date.now() / 1_000 + 300 },
     requestId: randomUUID(),
   });
-  const rendered = text.reduce((sql, part, index) => `${sql}$${index}${part}`);
   let outcome: unknown;
   const duration = await time(async () => {
-    const { rows } = await client.query(rendered, [...values]);
+    const { rows } = await client.query(toQuery(statement));
     outcome = rows[0]?.outcome;
   });
   if (outcome !== 'deleted') throw new Error(`Group ${group} of ${organization}: ${outcome}`);
