@@ -1,8 +1,6 @@
-import { Signer } from '@aws-sdk/rds-signer';
 import { readVariables } from '../shared/environment';
-import { createDataApiDatabase } from './data-api';
+import { loadDataApi, loadDirect, loadSigner } from './adapters';
 import type { Database } from './database';
-import { createDirectDatabase } from './direct';
 import { databaseVariables } from './environment';
 
 /**
@@ -14,7 +12,7 @@ import { databaseVariables } from './environment';
 export function connectDatabase(source: Readonly<Record<string, string | undefined>>): Database {
   if (source.DATABASE_ACCESS === 'data-api') {
     const variables = readVariables(databaseVariables['data-api'], source);
-    return createDataApiDatabase({
+    return loadDataApi().createDataApiDatabase({
       clusterArn: variables.DATABASE_CLUSTER_ARN,
       secretArn: variables.DATABASE_SECRET_ARN,
       database: variables.DATABASE_NAME,
@@ -23,12 +21,13 @@ export function connectDatabase(source: Readonly<Record<string, string | undefin
   if (source.DATABASE_ACCESS === 'direct') {
     const variables = readVariables(databaseVariables.direct, source);
     const address = { host: variables.DATABASE_HOST, port: Number(variables.DATABASE_PORT) };
+    const { Signer } = loadSigner();
     const signer = new Signer({
       hostname: address.host,
       port: address.port,
       username: variables.DATABASE_USER,
     });
-    return createDirectDatabase({
+    return loadDirect().createDirectDatabase({
       ...address,
       database: variables.DATABASE_NAME,
       user: variables.DATABASE_USER,

@@ -1,7 +1,6 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { createDataApiDatabase } from '../database/data-api';
+import { loadDataApi, loadDirect } from '../database/adapters';
 import type { TransactionalDatabase } from '../database/database';
-import { createDirectDatabase } from '../database/direct';
 import { databaseRoles } from '../database/environment';
 import { readVariables } from '../shared/environment';
 import { createLog } from '../shared/log';
@@ -32,7 +31,7 @@ export function createDependencies() {
     async connect(): Promise<TransactionalDatabase & { close?(): Promise<void> }> {
       if (process.env.DATABASE_ACCESS === 'data-api') {
         const settings = readVariables(variables['data-api'], process.env);
-        return createDataApiDatabase({
+        return loadDataApi().createDataApiDatabase({
           clusterArn: settings.DATABASE_CLUSTER_ARN,
           secretArn: settings.DATABASE_MASTER_SECRET_ARN,
           database: settings.DATABASE_NAME,
@@ -43,7 +42,7 @@ export function createDependencies() {
       }
       const settings = readVariables(variables.direct, process.env);
       const owner = await readSecret(settings.DATABASE_MASTER_SECRET_ARN);
-      return createDirectDatabase({
+      return loadDirect().createDirectDatabase({
         host: settings.DATABASE_HOST,
         port: Number(settings.DATABASE_PORT),
         database: settings.DATABASE_NAME,
