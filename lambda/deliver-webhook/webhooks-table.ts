@@ -1,42 +1,66 @@
-import type { Database } from '../database/database';
+import type { Database, DatabaseUnavailable } from '../database/database';
 import { sql } from '../database/sql';
-import { ok } from '../shared/result';
-import type { Webhooks } from './deliver-webhook';
+import { coalesce } from '../shared/coalesce';
+import { ok, type Result } from '../shared/result';
+import type { Attempt, Webhook, Webhooks } from './deliver-webhook';
 
+/**
+ * The port on the region's database. The deliveries of a batch go side by side, so what they read at once is one
+ * statement, and what they write at once is another: the Data API is paid for by the call.
+ */
 export function createWebhooks(database: Database): Webhooks {
   return {
-    async find(webhookId) {
-      const rows = await database.execute(sql`
-        select url, enabled, secret_version, (extract(epoch from rotated_at) * 1000)::float8 as rotated_at
-        from webhooks
-        where webhook_id = ${webhookId}`);
-      if (!rows.ok) return rows;
-      const [row] = rows.value;
-      if (!row) return ok(undefined);
-      return ok({
-        url: String(row.url),
-        enabled: row.enabled === true,
-        secretVersion: Number(row.secret_version),
-        ...(row.rotated_at === null ? {} : { rotatedAt: Number(row.rotated_at) }),
-      });
-    },
-
-    record: (attempt) =>
-      database.execute(sql`
-        insert into webhook_attempts
-          (event_id, webhook_id, delivery_id, attempted_at, duration_ms, status, outcome, reason, next_attempt_at)
-        values
-          (${attempt.eventId}, ${attempt.webhookId}, ${attempt.deliveryId},
-           ${isoTime(attempt.attemptedAt)}::timestamptz, ${Math.round(attempt.durationMs)}::integer,
-           ${attempt.status ?? null}::integer, ${attempt.outcome}, ${attempt.reason},
-           ${attempt.nextAttemptAt === undefined ? null : isoTime(attempt.nextAttemptAt)}::timestamptz)`),
-
+    find: coalesce((webhookIds) => findAll(database, webhookIds)),
+    record: coalesce((attempts) => recordAll(database, attempts)),
     disable: (webhookId, url, reason) =>
       database.execute(sql`
         update webhooks
         set enabled = false, disabled_reason = ${reason}
         where webhook_id = ${webhookId} and url = ${url} and enabled`),
   };
+}
+
+async function findAll(
+  database: Database,
+  webhookIds: readonly string[],
+): Promise<Result<Webhook | undefined, DatabaseUnavailable>[]> {
+  const rows = await database.execute(sql`
+    select webhook_id, url, enabled, secret_version, (extract(epoch from rotated_at) * 1000)::float8 as rotated_at
+    from webhooks
+    where webhook_id in (select jsonb_array_elements_text(${JSON.stringify(webhookIds)}::jsonb))`);
+  if (!rows.ok) return webhookIds.map(() => rows);
+  const found = new Map(
+    rows.value.map((row): [string, Webhook] => [
+      String(row.webhook_id),
+      {
+        url: String(row.url),
+        enabled: row.enabled === true,
+        secretVersion: Number(row.secret_version),
+        ...(row.rotated_at === null ? {} : { rotatedAt: Number(row.rotated_at) }),
+      },
+    ]),
+  );
+  return webhookIds.map((webhookId) => ok(found.get(webhookId)));
+}
+
+async function recordAll(
+  database: Database,
+  attempts: readonly Attempt[],
+): Promise<Result<unknown, DatabaseUnavailable>[]> {
+  const rows = attempts.map(({ attemptedAt, durationMs, nextAttemptAt, ...attempt }) => ({
+    ...attempt,
+    attemptedAt: isoTime(attemptedAt),
+    durationMs: Math.round(durationMs),
+    nextAttemptAt: nextAttemptAt === undefined ? null : isoTime(nextAttemptAt),
+  }));
+  const recorded = await database.execute(sql`
+    insert into webhook_attempts
+      (event_id, webhook_id, delivery_id, attempted_at, duration_ms, status, outcome, reason, next_attempt_at)
+    select "eventId", "webhookId", "deliveryId", "attemptedAt", "durationMs", status, outcome, reason, "nextAttemptAt"
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as attempt (
+      "eventId" text, "webhookId" text, "deliveryId" text, "attemptedAt" timestamptz, "durationMs" integer,
+      status integer, outcome text, reason text, "nextAttemptAt" timestamptz)`);
+  return attempts.map(() => recorded);
 }
 
 const isoTime = (milliseconds: number) => new Date(milliseconds).toISOString();
