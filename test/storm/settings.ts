@@ -39,14 +39,14 @@ export interface ScaledClock {
   readonly visibilityTimeout: number;
 }
 
-/** A tenth of the product's times for receivers and functions; its 72 hours of retries are 15 seconds. */
-const tenth: ScaledClock = {
+/** A twentieth of the product's times for receivers and functions; its 72 hours of retries are 15 seconds. */
+const twentieth: ScaledClock = {
   schedule: { minDelay: 1_000, maxDelay: 6_000, jitter: 0.2, giveUpAfter: 15_000 },
-  connectTimeout: 500,
-  timeout: 1_500,
-  rest: { first: 6_000, longest: 30_000 },
-  functionTimeout: 7_500,
-  visibilityTimeout: 45_000,
+  connectTimeout: 250,
+  timeout: 750,
+  rest: { first: 3_000, longest: 15_000 },
+  functionTimeout: 3_750,
+  visibilityTimeout: 23_000,
 };
 
 export const fullStorm: StormSettings = {
@@ -58,7 +58,7 @@ export const fullStorm: StormSettings = {
   rate: 10,
   seed: 1,
   killEvery: { deliverWebhook: 3_000, fanOutEvent: 10_000 },
-  clock: tenth,
+  clock: twentieth,
   patience: 300_000,
 };
 
