@@ -1,18 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join, relative, sep } from 'node:path';
-import { ruleNames, type SourceFile, violations } from './rules';
-
-const root = join(__dirname, '../..');
-
-function sources(folder: string): readonly SourceFile[] {
-  return readdirSync(join(root, folder), { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && /\.tsx?$/.test(entry.name))
-    .map((entry) => join(entry.parentPath, entry.name))
-    .map((file) => ({ path: relative(root, file).split(sep).join('/'), text: readFileSync(file, 'utf8') }));
-}
+import { ruleNames, violations } from './rules';
+import { sourcesIn } from './sources';
 
 it('the source keeps the rules of the layout', () => {
-  const files = ['bin', 'dashboard', 'lib', 'lambda'].flatMap(sources);
+  const files = sourcesIn('bin', 'dashboard', 'lib', 'lambda').filter(({ path }) => path.endsWith('.ts'));
   expect(files.length).toBeGreaterThan(50);
   expect(violations(files)).toEqual([]);
 });

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { dependencyFaults, type Manifest, neededOtherwise } from './dependencies';
+import { projectRoot, sourcesIn } from './sources';
+
+const manifest: Manifest = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8'));
+
+it('every dependency is imported or run, and everything imported is a dependency', () => {
+  const files = sourcesIn('bin', 'dashboard', 'lambda', 'lib', 'test').filter(
+    // Its fixtures are texts with imports of their own.
+    ({ path }) => !path.startsWith('test/architecture/'),
+  );
+  expect(dependencyFaults(manifest, files)).toEqual([]);
+});
+
+const needed = Object.fromEntries(Object.keys(neededOtherwise).map((name) => [name, '1.0.0']));
+const small: Manifest = {
+  dependencies: { pg: '1.0.0' },
+  devDependencies: { ...needed, ajv: '1.0.0' },
+  optionalDependencies: {},
+};
+const kept = [
+  { path: 'lambda/a.ts', text: "import { Pool } from 'pg';" },
+  { path: 'lib/a.ts', text: "import type { SQSEvent } from 'aws-lambda';\nimport { x } from './ajv';" },
+  { path: 'test/a.ts', text: "import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';" },
+];
+
+it('a project that keeps it has no fault', () => {
+  expect(dependencyFaults(small, kept)).toEqual([]);
+});
+
+it.each([
+  ["import yaml from 'yaml';", 'lib/b.ts imports yaml, which package.json does not list.'],
+  ["import {\n  parse,\n} from 'yaml';", 'lib/b.ts imports yaml, which package.json does not list.'],
+  [
+    "import type { App } from '@scope/name/inside';",
+    'lib/b.ts imports @scope/name, which package.json does not list.',
+  ],
+  ["const x = require.resolve('tsx');", 'lib/b.ts imports tsx, which package.json does not list.'],
+  ["const x = await import('ajv');", 'lib/b.ts imports ajv: it belongs to dependencies.'],
+  ["export * from 'ajv';", 'lib/b.ts imports ajv: it belongs to dependencies.'],
+])('%s is a fault', (text, fault) => {
+  expect(dependencyFaults(small, [...kept, { path: 'lib/b.ts', text }])).toEqual([fault]);
+});
+
+it('a dependency that only tests import, or nothing, is a fault', () => {
+  const [, ...others] = kept;
+  expect(dependencyFaults(small, others)).toEqual(['Nothing imports pg.']);
+  const tested = { path: 'test/b.ts', text: "import { Pool } from 'pg';" };
+  expect(dependencyFaults(small, [...others, tested])).toEqual([
+    'Only tests import pg: it belongs to devDependencies.',
+  ]);
+});
+
+it('an exception for what is not listed is a fault', () => {
+  const { jest: _, ...devDependencies } = small.devDependencies;
+  expect(dependencyFaults({ ...small, devDependencies }, kept)).toEqual([
+    'jest is said to be needed, and is not listed.',
+  ]);
+});
