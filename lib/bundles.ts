@@ -3,10 +3,34 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { Code, type CodeConfig } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { buildSync } from 'esbuild';
+import { type BuildOptions, buildSync } from 'esbuild';
 
 const projectRoot = resolve(__dirname, '..');
 const lambdaRoot = join(projectRoot, 'lambda');
+
+/** How a handler and all that it imports become one file. Paths are from the root of the project. */
+export const bundling = {
+  absWorkingDir: projectRoot,
+  bundle: true,
+  platform: 'node',
+  target: 'node24',
+  format: 'cjs',
+  // Packages' ES modules, where they have them: esbuild can then leave out what is not used.
+  mainFields: ['module', 'main'],
+  // An optional native driver that `pg` asks for only when told to.
+  external: ['pg-native'],
+  loader: { '.sql': 'text' },
+  // Names stay, so that a stack trace in the log can be read without a source map.
+  minifyWhitespace: true,
+  minifySyntax: true,
+  legalComments: 'none',
+  logLevel: 'silent',
+} as const satisfies BuildOptions;
+
+/** The use cases that have a handler. */
+export function handlerNames(): readonly string[] {
+  return readdirSync(lambdaRoot).filter((folder) => existsSync(join(lambdaRoot, folder, 'handler.ts')));
+}
 
 /**
  * The code of `lambda/<useCase>/handler.ts` as one CommonJS file, `index.js`, with everything it imports.
@@ -56,28 +80,13 @@ function bundles(): ReadonlyMap<string, Uint8Array> {
 }
 
 function build(): ReadonlyMap<string, Uint8Array> {
-  const useCases = readdirSync(lambdaRoot).filter((folder) =>
-    existsSync(join(lambdaRoot, folder, 'handler.ts')),
-  );
   const { outputFiles } = buildSync({
-    absWorkingDir: projectRoot,
-    entryPoints: Object.fromEntries(useCases.map((name) => [`${name}/index`, `lambda/${name}/handler.ts`])),
+    ...bundling,
+    entryPoints: Object.fromEntries(
+      handlerNames().map((name) => [`${name}/index`, `lambda/${name}/handler.ts`]),
+    ),
     outdir: 'bundles',
     write: false,
-    bundle: true,
-    platform: 'node',
-    target: 'node24',
-    format: 'cjs',
-    // Packages' ES modules, where they have them: esbuild can then leave out what is not used.
-    mainFields: ['module', 'main'],
-    // An optional native driver that `pg` asks for only when told to.
-    external: ['pg-native'],
-    loader: { '.sql': 'text' },
-    // Names stay, so that a stack trace in the log can be read without a source map.
-    minifyWhitespace: true,
-    minifySyntax: true,
-    legalComments: 'none',
-    logLevel: 'silent',
   });
   return new Map(outputFiles.map((file) => [basename(dirname(file.path)), file.contents]));
 }

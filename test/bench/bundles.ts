@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { type BuildOptions, buildSync } from 'esbuild';
+import { join } from 'node:path';
+import { buildSync } from 'esbuild';
+import { bundling } from '../../lib/bundles';
 import { readAssembly, type Stack } from '../../lib/local/assembly';
 import { synthesize } from '../../lib/local/synthesis';
-
-const projectRoot = resolve(__dirname, '../..');
+import { packageFolders } from '../support/bundled-packages';
 
 /** The bundles that would be uploaded, each in the folder of its asset, by use case. */
 export type DeployedBundles = Readonly<Record<string, string>>;
@@ -45,16 +44,13 @@ function handlersOf({ template, assets }: Stack): { useCase: string; folder: str
 /** What to bundle: a file of the project, or source text. */
 export type Entry = { readonly file: string } | { readonly source: string };
 
-/**
- * Bundles `entry` into `folder/index.js` with the settings of `lib/bundles.ts`. That they are the same is a matter of
- * `bundlesAlike`.
- */
+/** Bundles `entry` into `folder/index.js`, as handlers are bundled. */
 export function bundle(folder: string, entry: Entry): string {
   buildSync({
-    ...settings,
+    ...bundling,
     ...('file' in entry
       ? { entryPoints: [entry.file] }
-      : { stdin: { contents: entry.source, resolveDir: projectRoot, loader: 'ts' as const } }),
+      : { stdin: { contents: entry.source, resolveDir: bundling.absWorkingDir, loader: 'ts' as const } }),
     outfile: join(folder, 'index.js'),
   });
   return folder;
@@ -62,41 +58,5 @@ export function bundle(folder: string, entry: Entry): string {
 
 /** The npm packages of which something is in the bundle of a file. */
 export function packagesOf(file: string): string[] {
-  const { metafile } = buildSync({ ...settings, entryPoints: [file], write: false, metafile: true });
-  const [output] = Object.values(metafile.outputs);
-  const inputs = Object.entries(output?.inputs ?? {}).filter(([, { bytesInOutput }]) => bytesInOutput > 0);
-  const names = inputs.flatMap(([path]) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1] ?? []);
-  return [...new Set(names)].sort();
-}
-
-const settings = {
-  absWorkingDir: projectRoot,
-  bundle: true,
-  platform: 'node',
-  target: 'node24',
-  format: 'cjs',
-  mainFields: ['module', 'main'],
-  external: ['pg-native'],
-  loader: { '.sql': 'text' },
-  minifyWhitespace: true,
-  minifySyntax: true,
-  legalComments: 'none',
-  logLevel: 'silent',
-} as const satisfies BuildOptions;
-
-/**
- * Makes sure that what is compared is bundled alike.
- *
- * @throws Error when the product's handler does not come out of `bundle` as it came out of synthesis
- */
-export function requireBundlesAlike(deployed: DeployedBundles, directory: string): void {
-  const useCase = 'delete-user-group';
-  const folder = bundle(join(directory, 'comparison'), { file: `lambda/${useCase}/handler.ts` });
-  const [ours, theirs] = [folder, deployed[useCase] ?? ''].map((each) =>
-    readFileSync(join(each, 'index.js'), 'utf8'),
-  );
-  if (ours !== theirs)
-    throw new Error(
-      'test/bench/bundles.ts bundles otherwise than lib/bundles.ts: make its settings the same.',
-    );
+  return [...new Set(packageFolders([file]).map((folder) => folder.replace(/^.*node_modules\//, '')))].sort();
 }

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Cleanup } from '../../../lib/local/cleanup';
-import { bundle, packagesOf, requireBundlesAlike, synthesizeBundles } from '../bundles';
+import { bundle, packagesOf, synthesizeBundles } from '../bundles';
 import { clientsAlone } from '../clients-alone';
 import { type ColdStart, startColdWorld } from '../cold-world';
 import { type Check, compare, type Figure, type PartOptions, type PartResult, samplesFor } from '../figures';
@@ -35,7 +35,6 @@ export async function measureColdStarts(options: PartOptions): Promise<PartResul
     const directory = await mkdtemp(join(tmpdir(), 'wallet-bench-'));
     cleanup.add(() => rm(directory, { recursive: true }));
     const deployed = await synthesizeBundles(join(directory, 'assembly'));
-    requireBundlesAlike(deployed, directory);
     const starts = await startColdWorld(cleanup, directory);
     const unmeasured = Object.keys(deployed).filter(
       (name) => !starts.some(({ useCase }) => useCase === name),

@@ -6,7 +6,7 @@ import type { DatabaseAccess } from '../../../lambda/database/environment';
 import { Cleanup } from '../../../lib/local/cleanup';
 import { type LocalFunction, startFunction } from '../../../lib/local/function-runtime';
 import { createSigningKey } from '../../support/tokens';
-import { bundle, requireBundlesAlike, synthesizeBundles } from '../bundles';
+import { bundle, synthesizeBundles } from '../bundles';
 import { deletionEvent, deletionVariables } from '../deletion-event';
 import { compare, type Figure, type PartOptions, type PartResult, samplesFor } from '../figures';
 import { fillRegion, userGroupId } from '../fill';
@@ -27,7 +27,6 @@ export async function measureDeletion(options: PartOptions): Promise<PartResult>
   const directory = await mkdtemp(join(tmpdir(), 'wallet-bench-'));
   try {
     const deployed = await synthesizeBundles(join(directory, 'assembly'));
-    requireBundlesAlike(deployed, directory);
     const bundles = {
       deletion: deployed['delete-user-group'] ?? '',
       transaction: bundle(join(directory, 'transaction'), {

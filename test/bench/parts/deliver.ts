@@ -6,7 +6,7 @@ import { localReceiversVariable } from '../../../lambda/webhooks/environment';
 import { Cleanup } from '../../../lib/local/cleanup';
 import { type LocalFunction, startFunction } from '../../../lib/local/function-runtime';
 import { startKms } from '../../../lib/local/kms';
-import { bundle, requireBundlesAlike, synthesizeBundles } from '../bundles';
+import { bundle, synthesizeBundles } from '../bundles';
 import { deliveryBatch } from '../delivery-batch';
 import { compare, type Figure, type PartOptions, type PartResult, samplesFor } from '../figures';
 import { fillRegion, organizationId } from '../fill';
@@ -35,7 +35,6 @@ async function measureInstance(options: PartOptions): Promise<Figure[]> {
     const directory = await mkdtemp(join(tmpdir(), 'wallet-bench-'));
     cleanup.add(() => rm(directory, { recursive: true }));
     const deployed = await synthesizeBundles(join(directory, 'assembly'));
-    requireBundlesAlike(deployed, directory);
     const receiver = await startReceiverProcess(cleanup);
     const database = await startRegion(cleanup, 'data-api', { durable: true });
     await fillRegion(database.client, { groups: 1_000, groupsPerOrganization: 1_000 });

@@ -1,0 +1,122 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { handlerNames } from '../../lib/bundles';
+import { packageFolders } from './bundled-packages';
+
+const projectRoot = resolve(__dirname, '../..');
+
+/** Where the list stands. */
+export const licencesFile = resolve(projectRoot, 'docs/licences.md');
+
+interface LockedPackage {
+  readonly version: string;
+  readonly license?: string;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+
+/** By folder; the root of the project is the empty one. */
+type Lock = Readonly<Record<string, LockedPackage>>;
+
+/** Whatever may be in a function's bundle: no condition on those who run it but to keep the notice. */
+export const deployableLicences = [
+  '0BSD',
+  'Apache-2.0',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  'ISC',
+  'MIT',
+  'MIT-0',
+];
+
+/** The folders of the packages that are in the bundles of the functions, with their licences. */
+export function deployedLicences(lock = readLock()): ReadonlyMap<string, string> {
+  const folders = packageFolders(handlerNames().map((name) => `lambda/${name}/handler.ts`));
+  return new Map(folders.map((folder) => [folder, licenceOf(folder, lock)]));
+}
+
+/** The text of `docs/licences.md`, from `package-lock.json` and from what the bundler puts into the bundles. */
+export function licencesDocument(): string {
+  const lock = readLock();
+  const deployed = deployedLicences(lock);
+  const root = lock[''] as LockedPackage;
+  const direct = [
+    ...rows(root.dependencies, 'product'),
+    ...rows(root.optionalDependencies, 'product, on its own platform'),
+    ...rows(root.devDependencies, 'development'),
+  ];
+  const folders = Object.keys(lock).filter((folder) => folder !== '');
+
+  return `# Licences
+
+Written by \`npx tsx test/support/licences.ts\` from \`package-lock.json\` and from what the bundler puts into the functions;
+a test holds it. The project itself is unlicensed: it is not published.
+
+## What is deployed
+
+The functions' bundles hold these packages. They go into the deployer's own AWS account, and nothing of them is passed on
+to anybody: the dashboard's page, which browsers are given, holds none. A test refuses any licence in a bundle but
+${inWords(deployableLicences)}. \`aws-cdk-lib\` (Apache-2.0) adds functions of its own to every stack.
+
+| Licence | Packages |
+|---|---|
+${grouped([...deployed])
+  .map(([licence, names]) => `| ${licence} | ${names.map((name) => `\`${name}\``).join(', ')} |`)
+  .join('\n')}
+
+## Direct dependencies
+
+| Package | Version | Licence | For |
+|---|---|---|---|
+${direct
+  .map(([name, use]) => {
+    const folder = `node_modules/${name}`;
+    return `| \`${name}\` | ${lock[folder]?.version} | ${licenceOf(folder, lock)} | ${deployed.has(folder) ? 'product, deployed' : use} |`;
+  })
+  .join('\n')}
+
+## Every package of the lock file
+
+${folders.length} packages, those for other platforms than one's own included. Of licences that few packages have, the names are given.
+
+| Licence | Packages |
+|---|---|
+${grouped(folders.map((folder) => [folder, licenceOf(folder, lock)] as const))
+  .map(
+    ([licence, names]) =>
+      `| ${licence} | ${names.length}${names.length > 4 ? '' : `: ${names.map((name) => `\`${name}\``).join(', ')}`} |`,
+  )
+  .join('\n')}
+`;
+}
+
+function readLock(): Lock {
+  return JSON.parse(readFileSync(resolve(projectRoot, 'package-lock.json'), 'utf8')).packages;
+}
+
+/** The lock knows nothing of a platform's package that was not at hand: it has the licence of the package it is part of. */
+function licenceOf(folder: string, lock: Lock): string {
+  const known = lock[folder]?.license;
+  if (known !== undefined) return known;
+  const name = nameOf(folder);
+  const whole = Object.values(lock).find(({ optionalDependencies = {} }) => name in optionalDependencies);
+  return whole?.license ?? 'unknown';
+}
+
+const nameOf = (folder: string) => folder.replace(/^.*node_modules\//, '');
+
+const rows = (dependencies: Readonly<Record<string, string>> = {}, use: string) =>
+  Object.keys(dependencies).map((name) => [name, use] as const);
+
+/** The packages of each licence, that of most packages first. */
+function grouped(packages: readonly (readonly [folder: string, licence: string])[]): [string, string[]][] {
+  const groups = new Map<string, string[]>();
+  for (const [folder, licence] of packages)
+    groups.set(licence, [...(groups.get(licence) ?? []), nameOf(folder)]);
+  return [...groups].sort(([a, some], [b, others]) => others.length - some.length || (a < b ? -1 : 1));
+}
+
+const inWords = (names: readonly string[]) => `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+
+if (require.main === module) writeFileSync(licencesFile, licencesDocument());
