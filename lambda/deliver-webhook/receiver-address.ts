@@ -34,7 +34,7 @@ export async function findAddress(
  * `ipaddr.js` knows (https://www.iana.org/assignments/iana-ipv4-special-registry). The VPC's own ranges and the metadata
  * services (169.254.0.0/16) are among those.
  */
-export function isPublicAddress(address: string): boolean {
+function isPublicAddress(address: string): boolean {
   return isIPv4(address) && ipaddr.IPv4.parse(address).range() === 'unicast';
 }
 

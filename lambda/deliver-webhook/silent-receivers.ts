@@ -18,7 +18,7 @@ export interface Rest {
 }
 
 /** With the first rest an instance waits a fifth of its time, with the longest a twentieth. */
-export const rest: Rest = { first: 60_000, longest: 300_000 };
+const rest: Rest = { first: 60_000, longest: 300_000 };
 
 /** A receiver that is slow once is not silent yet. */
 const timeoutsBeforeRest = 2;

@@ -18,7 +18,7 @@ export interface Webhook {
 }
 
 /** Of webhooks in one answer, which the Data API bounds at 1 MiB. */
-export const maxWebhooks = 200;
+const maxWebhooks = 200;
 
 /** An organization's webhooks, or the one of an id; the latest first, at most `maxWebhooks`. */
 export async function findWebhooks(

@@ -1,7 +1,7 @@
 import { isId } from './ids';
 
 /** The kinds of identity that call the API. */
-export const callerKinds = ['CustomerEmployee', 'EndUser', 'ServiceAccount'] as const;
+const callerKinds = ['CustomerEmployee', 'EndUser', 'ServiceAccount'] as const;
 export type CallerKind = (typeof callerKinds)[number];
 
 /** Who calls, as the access token says. */

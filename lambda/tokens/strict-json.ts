@@ -1,5 +1,5 @@
 /** A JSON object that names a member twice means different things to different parsers (RFC 8259 section 4). */
-export function hasDuplicateNames(json: string): boolean {
+function hasDuplicateNames(json: string): boolean {
   const open: Set<string>[] = [];
   for (const [token, colon] of json.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?|[{}]/g)) {
     if (token === '{') {

@@ -42,7 +42,7 @@ export async function openSigningKey(target: Target, keyArn: string): Promise<Si
 }
 
 /** The thumbprint of an elliptic-curve key: SHA-256 of its required members in this very order (RFC 7638, section 3.2). */
-export function thumbprint(publicKey: KeyObject): string {
+function thumbprint(publicKey: KeyObject): string {
   const { crv, kty, x, y } = publicKey.export({ format: 'jwk' });
   return createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
 }

@@ -8,7 +8,7 @@ import {
 import { type Delivery, parseDelivery } from '../../lambda/webhooks/delivery';
 
 /** Messages of a queue: in sight, hidden and delayed. */
-export async function countMessages(sqs: SQSClient, queueUrl: string): Promise<number> {
+async function countMessages(sqs: SQSClient, queueUrl: string): Promise<number> {
   const { Attributes } = await sqs.send(
     new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['All'] }),
   );

@@ -56,7 +56,7 @@ export function accessTokenClaims(overrides: Json = {}): Json {
 
 export const userGroupId = 'ug-aaaaa-bbbbb-cccccccccccccc';
 
-export function userActionClaims(overrides: Json = {}): Json {
+function userActionClaims(overrides: Json = {}): Json {
   return {
     iss: issuer,
     aud: 'wallet-user-action',

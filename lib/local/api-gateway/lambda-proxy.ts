@@ -52,7 +52,7 @@ function internalError(status: 500 | 502): Fault {
  * Every field is optional, and any further field makes the response malformed.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html#api-gateway-simple-proxy-for-lambda-output-format
  */
-export function readProxyResult(
+function readProxyResult(
   payload: unknown,
   { model, request }: Pick<Exchange, 'model' | 'request'>,
 ): Outcome {

@@ -13,7 +13,7 @@ export type UpdateAnswer =
 const tokenPrefix = 'wallet-move-origin-to-';
 
 /** Names an update of this command: what it is for, and that it is this one. CloudFormation takes a token once. */
-export const updateToken = (zone: string): string => `${tokenPrefix}${zone}-${randomUUID()}`;
+const updateToken = (zone: string): string => `${tokenPrefix}${zone}-${randomUUID()}`;
 
 /** The zone that an update with this token leads to; `undefined` for updates of somebody else. */
 export const zoneOfToken = (token: string | undefined): string | undefined =>

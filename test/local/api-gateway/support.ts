@@ -15,7 +15,7 @@ export type Resources = Record<string, ResolvedResource>;
 export type Event = any;
 export type Behaviour = (event: Event, signal: AbortSignal | undefined) => unknown | Promise<unknown>;
 
-export const functionArn = (name: string) => `arn:aws:lambda:eu-central-1:000000000000:function:${name}`;
+const functionArn = (name: string) => `arn:aws:lambda:eu-central-1:000000000000:function:${name}`;
 
 /** A function whose code is in the test: what it throws becomes a failed invocation. */
 export class FakeFunction implements LocalFunction {
@@ -59,7 +59,7 @@ export const lambda = (name: string, more: object = {}) => ({
   ...more,
 });
 
-export const resource = (type: string, properties: object): ResolvedResource => ({
+const resource = (type: string, properties: object): ResolvedResource => ({
   Type: `AWS::ApiGateway::${type}`,
   Properties: { RestApiId: 'Api', ...properties },
 });
