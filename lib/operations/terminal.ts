@@ -61,12 +61,18 @@ function firstLine(input: NodeJS.ReadableStream): Promise<string> {
 
 /** Lines of columns, each as wide as its widest cell; the first row is the heading. */
 export function table(rows: readonly (readonly string[])[], heading: (text: string) => string): string {
+  return columns(rows)
+    .map((line, index) => (index === 0 ? heading(line) : line))
+    .join('\n');
+}
+
+/** A line for each row, its cells as wide as the widest of their column. */
+export function columns(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
-  const lines = rows.map((row) =>
+  return rows.map((row) =>
     row
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
       .join('  ')
       .trimEnd(),
   );
-  return lines.map((line, index) => (index === 0 ? heading(line) : line)).join('\n');
 }

@@ -1,6 +1,6 @@
+import { median, percentile } from '../support/statistics';
 import { compare, type Figure, meetsGoal, samplesFor } from './figures';
 import { interleave } from './interleave';
-import { median, percentile } from './statistics';
 import { formatResults, shortcomings } from './table';
 
 const named = { what: 'ours', against: 'theirs', unit: 'ms' } as const;

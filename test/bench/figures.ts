@@ -1,4 +1,4 @@
-import { median, percentile } from './statistics';
+import { median, percentile } from '../support/statistics';
 
 /** Names in which figures are asked for on the command line. */
 export const partNames = ['delete', 'growth', 'cold', 'deliver', 'synth', 'start'] as const;

@@ -1,7 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import type { TransactionalDatabase } from '../../lambda/database/database';
 import { createDirectDatabase } from '../../lambda/database/direct';
@@ -12,6 +11,7 @@ import type { Cleanup } from '../../lib/local/cleanup';
 import { startDataApi } from '../../lib/local/data-api';
 import { startDatabaseEndpoint } from '../../lib/local/database-endpoint';
 import { functionCredentials } from '../../lib/local/services';
+import { readMigrations } from '../support/migration-files';
 import { startPostgres, type TestPostgres } from '../support/postgres';
 
 export const region = 'eu-central-1';
@@ -114,13 +114,4 @@ async function serve(
       NODE_EXTRA_CA_CERTS: certificate.caFile,
     },
   };
-}
-
-/** The files themselves: only bundles and Jest import SQL. */
-function readMigrations() {
-  const directory = resolve(__dirname, '../../lambda/database/migrations');
-  return readdirSync(directory)
-    .filter((file) => file.endsWith('.sql'))
-    .sort()
-    .map((file) => ({ name: basename(file, '.sql'), text: readFileSync(join(directory, file), 'utf8') }));
 }

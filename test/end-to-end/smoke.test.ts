@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { runCommandLine } from '../../lib/operations/command-line';
 import { createTerminal } from '../../lib/operations/terminal';
 import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
+import { unusedPort } from '../support/unused-port';
 
 jest.setTimeout(60_000);
 
@@ -140,7 +141,7 @@ describe('with a receiver of somebody else', () => {
 
 it('behind a proxy, the source address is whom the proxy saw', async () => {
   const WebhookOriginAddress = '203.0.113.7';
-  const port = await freePort();
+  const port = await unusedPort();
   const proxy = createServer((incoming, response) => {
     const headers = { ...incoming.headers, 'x-forwarded-for': WebhookOriginAddress };
     const onward = request({ host: '127.0.0.1', port, method: 'POST', headers }, ({ statusCode = 502 }) =>
@@ -165,16 +166,6 @@ it('behind a proxy, the source address is whom the proxy saw', async () => {
     }),
   );
 });
-
-/** A port that nobody listened on a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 it('Ctrl-C ends it, after it has cleaned up', async () => {
   const outputs = join(local.stateDirectory, 'outputs.json');

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { environments } from '../../lib/environments';
+import { numberFrom } from '../support/number-option';
 import { faultKinds } from './kinds';
 import { inTable, report } from './report';
 import { runFaults } from './run';
@@ -15,11 +16,6 @@ interface Options {
   readonly json?: true;
 }
 
-const number = (text: string): number => {
-  const value = Number(text);
-  if (!(value >= 0)) throw new InvalidArgumentError(`'${text}' is no number.`);
-  return value;
-};
 const oneMoreOf =
   (known: readonly string[]) =>
   (name: string, earlier: readonly string[] = []): readonly string[] => {
@@ -31,8 +27,8 @@ const kindNames = faultKinds.map(({ name }) => name);
 
 const options = new Command('npm run faults --')
   .description('Troubles local environments while requests and events go on, and checks what must hold.')
-  .option('--minutes <number>', 'for how long faults are made', number, 10)
-  .option('--seed <number>', 'choose the faults that another run chose', number, Date.now() % 2 ** 31)
+  .option('--minutes <number>', 'for how long faults are made', numberFrom(0), 10)
+  .option('--seed <number>', 'choose the faults that another run chose', numberFrom(0), Date.now() % 2 ** 31)
   .option(
     '--environment <name>',
     'only this one (may be given again; default: eu, uae)',

@@ -1,3 +1,4 @@
+import { columns } from '../../lib/operations/terminal';
 import { troubles } from './checks';
 import { checkNames, type MadeFault } from './findings';
 import { recoveryLimits } from './recovery';
@@ -79,13 +80,13 @@ export function inTable(report: Report): string {
   const checks = Object.values(report.checks).reduce((sum, count) => sum + count, 0);
   const { deletions, deliveries, deliveriesWithReadersLost } = recoveryLimits;
   return [
-    ...columns([
+    ...indented([
       ['fault', 'times', 'answers to troubled requests', 'deletions again', 'deliveries again'],
       ...faults,
     ]),
     ...notMade,
     '',
-    ...columns(Object.entries(report.checks).map(([name, count]) => [name, String(count)])),
+    ...indented(Object.entries(report.checks).map(([name, count]) => [name, String(count)])),
     '',
     `answers: ${inList(report.answers)}; deliveries: ${report.deliveries}, of them dead letters: ${report.deadLetters}`,
     `limits: deletions again within ${deletions / 1_000} s, deliveries within ${deliveries / 1_000} s of a fault's end (queues-reset: ${deliveriesWithReadersLost / 1_000} s)`,
@@ -99,9 +100,4 @@ const inList = (counts: Readonly<Record<string, number>>): string =>
     .map(([status, count]) => `${status} ${count}×`)
     .join(', ') || 'none';
 
-function columns(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
-  return rows.map((row) =>
-    `  ${row.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join('  ')}`.trimEnd(),
-  );
-}
+const indented = (rows: readonly (readonly string[])[]) => columns(rows).map((line) => `  ${line}`);

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Environment } from '../../lib/environment';
 import { Cleanup } from '../../lib/local/cleanup';
-import { seededRandom } from '../storm/random';
+import { oneOf, seededRandom, shuffled } from '../support/random';
 import { checkAnswers, checkGroups, checkReplays } from './checks';
 import { Findings, type MadeFault } from './findings';
 import type { FaultKind } from './kinds';
-import { oneOf, shuffled } from './random';
 import { recover } from './recovery';
 import { type Place, startWorld, stockSize, type World } from './world';
 

@@ -1,4 +1,5 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
+import { numberFrom } from '../support/number-option';
 import { checkDelays, checkInvariants } from './invariants';
 import { writeReport } from './report';
 import { runStorm } from './run';
@@ -13,26 +14,18 @@ interface Options {
   readonly seed: number;
 }
 
-function above(least: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (!(value >= least)) throw new InvalidArgumentError(`It must be a number from ${least} up.`);
-    return value;
-  };
-}
-
 const command = new Command('storm')
   .description(
     'Sends events to healthy and sick receivers while functions are killed, and holds the promises of the pipeline against what comes of it',
   )
-  .option('--events <number>', 'events while the sick receivers are there', above(1), fullStorm.events)
-  .option('--receivers <number>', 'receivers, of which some are sick', above(8), fullStorm.receivers)
-  .option('--wanted <number>', 'receivers that want each event (default: all)', above(1))
-  .option('--rate <number>', 'events a second', above(0.1), fullStorm.rate)
+  .option('--events <number>', 'events while the sick receivers are there', numberFrom(1), fullStorm.events)
+  .option('--receivers <number>', 'receivers, of which some are sick', numberFrom(8), fullStorm.receivers)
+  .option('--wanted <number>', 'receivers that want each event (default: all)', numberFrom(1))
+  .option('--rate <number>', 'events a second', numberFrom(0.1), fullStorm.rate)
   .option(
     '--seed <number>',
     'decides which requests fail and when functions are killed',
-    above(0),
+    numberFrom(0),
     fullStorm.seed,
   )
   .action(async ({ events, receivers, wanted = receivers, rate, seed }: Options) => {

@@ -1,5 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { TransactionalDatabase } from '../../lambda/database/database';
 import { createDirectDatabase } from '../../lambda/database/direct';
 import { type DatabaseRole, databaseRoles } from '../../lambda/database/environment';
@@ -9,6 +8,7 @@ import { localCertificate } from '../../lib/local/certificates';
 import type { Cleanup } from '../../lib/local/cleanup';
 import { startDatabaseEndpoint } from '../../lib/local/database-endpoint';
 import { functionCredentials } from '../../lib/local/services';
+import { readMigrations } from '../support/migration-files';
 import { startPostgres } from '../support/postgres';
 
 export interface StormDatabase {
@@ -64,13 +64,4 @@ export async function startDatabase(
       NODE_EXTRA_CA_CERTS: certificate.caFile,
     }),
   };
-}
-
-/** The files themselves: only bundles and Jest import SQL. */
-function readMigrations() {
-  const directory = resolve(__dirname, '../../lambda/database/migrations');
-  return readdirSync(directory)
-    .filter((file) => file.endsWith('.sql'))
-    .sort()
-    .map((file) => ({ name: basename(file, '.sql'), text: readFileSync(join(directory, file), 'utf8') }));
 }

@@ -1,3 +1,4 @@
+import { median, percentile } from '../support/statistics';
 import type { Observations } from './observations';
 import type { PhaseName } from './phase';
 
@@ -20,10 +21,9 @@ export function healthyDelays({ phases, ledgers }: Observations, name: PhaseName
   );
   const delays = ledgers
     .filter(({ webhookId }) => webhooks.has(webhookId))
-    .flatMap(({ arrivals }) => arrivals.map(({ delay }) => delay))
-    .sort((a, b) => a - b);
-  const at = (part: number) => delays[Math.floor((delays.length - 1) * part)] ?? Number.NaN;
-  return { count: delays.length, median: at(0.5), p95: at(0.95) };
+    .flatMap(({ arrivals }) => arrivals.map(({ delay }) => delay));
+  if (delays.length === 0) return { count: 0, median: Number.NaN, p95: Number.NaN };
+  return { count: delays.length, median: median(delays), p95: percentile(delays, 0.95) };
 }
 
 /** How many times the healthy receivers' median delay without sick ones it may be with them. */

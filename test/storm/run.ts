@@ -1,8 +1,8 @@
 import { Cleanup } from '../../lib/local/cleanup';
+import { seededRandom } from '../support/random';
 import { createKiller, type Killer } from './killer';
 import { type Observations, observe } from './observations';
 import { type Phase, type PhaseName, runPhase } from './phase';
-import { seededRandom } from './random';
 import type { StormSettings } from './settings';
 import type { PipelineTemplate } from './template';
 import { startWorld, type World } from './world';

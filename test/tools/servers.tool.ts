@@ -1,6 +1,7 @@
 import { type AllowListFormatName, formatAllowList } from '../../lib/allow-lists/formats';
 import { all, eu } from '../allow-lists/origins';
-import { createFolder, type Folder, run, statusFrom, unusedPort, whileServing } from './tool';
+import { unusedPort } from '../support/unused-port';
+import { createFolder, type Folder, run, statusFrom, whileServing } from './tool';
 
 interface Server {
   readonly format: AllowListFormatName;

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -95,16 +95,6 @@ function collect({ stdout, stderr }: ChildProcess): () => string {
   const chunks: Buffer[] = [];
   for (const stream of [stdout, stderr]) stream?.on('data', (chunk) => chunks.push(chunk));
   return () => Buffer.concat(chunks).toString();
-}
-
-/** A port that nobody listened on a moment ago. */
-export async function unusedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** The status of `GET /hook`, asked for from one of this machine's own addresses. */

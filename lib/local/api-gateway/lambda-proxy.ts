@@ -52,10 +52,7 @@ function internalError(status: 500 | 502): Fault {
  * Every field is optional, and any further field makes the response malformed.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html#api-gateway-simple-proxy-for-lambda-output-format
  */
-function readProxyResult(
-  payload: unknown,
-  { model, request }: Pick<Exchange, 'model' | 'request'>,
-): Outcome {
+function readProxyResult(payload: unknown, { model, request }: Pick<Exchange, 'model' | 'request'>): Outcome {
   if (typeof payload !== 'object' || payload === null) return internalError(502);
   if (Object.keys(payload).some((key) => !FIELDS.has(key))) return internalError(502);
   const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = payload as Record<

@@ -1,4 +1,4 @@
-import { oneOf } from '../random';
+import { oneOf } from '../../support/random';
 import { type FaultKind, signalProcess } from './kind';
 
 /** Every 300 ms, half of the functions' processes are ended by SIGKILL, whatever they are doing. */

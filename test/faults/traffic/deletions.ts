@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Answer, send, type TokenMaker, type WireRequest } from '../../support/api';
 import { type Mistake, mistakes } from '../../support/deletion-mistakes';
 import type { GroupStock } from '../../support/group-stock';
-import { oneOf } from '../random';
+import { oneOf } from '../../support/random';
 import { type Attempt, usesUp } from './attempt';
 
 export interface DeletionsOptions {

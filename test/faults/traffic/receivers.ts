@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
-import { oneOf } from '../random';
+import { oneOf } from '../../support/random';
 
 /** A webhook that was added for a receiver here. */
 export interface Subscription {

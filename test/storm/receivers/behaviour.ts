@@ -1,4 +1,4 @@
-import { randomOf } from '../random';
+import { randomOf } from '../../support/random';
 
 export type ReceiverKind =
   | 'healthy'
