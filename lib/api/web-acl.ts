@@ -9,9 +9,10 @@ export interface WebAclProps {
   /** Part of the name of the log group, which AWS WAF wants to begin with `aws-waf-logs-`. */
   readonly environmentName: string;
   readonly logRetention: RetentionDays;
-  /** Requests that one address may send in five minutes. @default 2000 */
-  readonly requestsPerAddress?: number;
 }
+
+/** Requests that one address may send in five minutes. */
+const REQUESTS_PER_ADDRESS = 2000;
 
 /** Names the firewall among the metrics of `AWS/WAFV2`. */
 export const webAclMetricName = 'WebAcl';
@@ -58,7 +59,7 @@ export class WebAcl extends Construct {
     const webAcl = new CfnWebACL(this, 'Resource', {
       scope: 'REGIONAL',
       defaultAction: { allow: {} },
-      rules: [rateRule(props.requestsPerAddress ?? 2000), ...MANAGED_RULE_GROUPS.map(managedRule)],
+      rules: [rateRule(REQUESTS_PER_ADDRESS), ...MANAGED_RULE_GROUPS.map(managedRule)],
       visibilityConfig: visibility(webAclMetricName),
       dataProtectionConfig: {
         dataProtections: [

@@ -1,0 +1,26 @@
+import { type Document, deadReferences, readDocuments, unlisted } from '../support/documents';
+
+const documents = readDocuments();
+
+it.each(documents)('$path refers to what is there', (document) => {
+  expect(deadReferences(document)).toEqual([]);
+});
+
+it.each([
+  ['see [it](nowhere.md)', 'nowhere.md'],
+  ['see [it](runbook.md#nowhere)', 'runbook.md#nowhere'],
+  ['see [it](#nowhere)', '#nowhere'],
+  ['see `lib/nowhere.ts`', 'lib/nowhere.ts'],
+  ['run `npx tsx test/support/nowhere.ts`', 'test/support/nowhere.ts'],
+  ['run `npm run nothing -- --runs 1`', 'npm run nothing'],
+])('a document with "%s" is found lacking', (text, dead) => {
+  expect(deadReferences({ path: 'docs/cost.md', text })).toEqual([dead]);
+});
+
+it('the index of decisions has every record', () => {
+  const index = documents.find(({ path }) => path === 'docs/decisions/README.md') as Document;
+  expect(unlisted(index)).toEqual([]);
+  expect(unlisted({ ...index, text: index.text.replace('](alarms.md)', '](alarm.md)') })).toEqual([
+    'docs/decisions/alarms.md',
+  ]);
+});
