@@ -40,7 +40,8 @@ async function attemptDeletion(
 }
 
 /**
- * `prior`: this user action's first use, if there was one. `permitted`: the caller, when active and holding the
+ * `prior`: this user action's first use, if there was one, by its audit record, which outlives the row of the use: an id
+ * that a signer gives out twice is a replay on any day. `permitted`: the caller, when active and holding the
  * permission now, directly or through a group; looked up from the caller and from each of the caller's groups (to which
  * `offset 0` keeps the planner), because the organization may have any number of assignments. `spent`: the user action,
  * used up only by a caller who may; the primary key lets one of many through. `deleted`: the group; members and
@@ -54,10 +55,11 @@ export function deletionStatement({
 }: UserGroupDeletion): Statement {
   return sql`
     with prior as (
-      select used.request_id = ${requestId} and used.identity_id = ${caller.identityId} as same_request, audit.outcome
-      from used_user_actions used
-      left join audit_records audit on audit.user_action_id = used.user_action_id
-      where used.user_action_id = ${userAction.id}
+      select coalesce(used.request_id = ${requestId} and used.identity_id = ${caller.identityId}, false) as same_request,
+        audit.outcome
+      from audit_records audit
+      left join used_user_actions used on used.user_action_id = audit.user_action_id
+      where audit.user_action_id = ${userAction.id}
     ),
     permitted as (
       select caller.organization_id, caller.identity_id

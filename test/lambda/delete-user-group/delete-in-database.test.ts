@@ -94,6 +94,16 @@ describe.each(['data-api', 'direct'] as const)('a deletion with %s access', (acc
     });
   });
 
+  it('is a replay with a user action id of long ago, whose use is forgotten', async () => {
+    const first = deletion();
+    await deleteUserGroup(first);
+    await execute`delete from used_user_actions where user_action_id = ${first.userAction.id}`;
+    const other = await addGroup(region.owner, organization);
+    const again = deletion({ userGroupId: other, userAction: first.userAction });
+    expect(await deleteUserGroup(again)).toEqual(ok('user_action_replayed'));
+    expect(await traces(region.owner, other)).toEqual(whole);
+  });
+
   describe('is allowed', () => {
     it('to a service account', async () => {
       const { organizationId, serviceAccountId: identityId } = organization;
