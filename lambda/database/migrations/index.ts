@@ -3,6 +3,7 @@ import userActionsAndAudit from './0002-user-actions-and-audit.sql';
 import webhooks from './0003-webhooks.sql';
 import webhookNextAttempt from './0004-webhook-next-attempt.sql';
 import throwAwayOrganizations from './0005-throw-away-organizations.sql';
+import identitiesStayAsTheyAre from './0006-identities-stay-as-they-are.sql';
 
 /** A forward-only step of the schema. Once applied anywhere, its text never changes: a later file amends it. */
 export interface Migration {
@@ -17,4 +18,5 @@ export const migrations: readonly Migration[] = [
   { name: '0003-webhooks', text: webhooks },
   { name: '0004-webhook-next-attempt', text: webhookNextAttempt },
   { name: '0005-throw-away-organizations', text: throwAwayOrganizations },
+  { name: '0006-identities-stay-as-they-are', text: identitiesStayAsTheyAre },
 ];

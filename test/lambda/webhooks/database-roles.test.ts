@@ -24,6 +24,7 @@ it.each<[DatabaseRole, string, Statement]>([
   ['deliver_webhook', 'delete an attempt', sql`delete from webhook_attempts`],
   ['deliver_webhook', 'see user groups', sql`select name from user_groups`],
   ['delete_user_group', 'see webhooks', sql`select webhook_id from webhooks`],
+  ['run_operation', 'activate an identity', sql`update identities set active = true`],
   ['run_operation', 'delete an attempt', sql`delete from webhook_attempts`],
   [
     'run_operation',
