@@ -9,7 +9,7 @@ import {
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { acknowledgeLogRole, acknowledgeOwnTokens, acknowledgeOwnValidation } from './api/api-rules';
+import { acknowledgeLogRole, acknowledgeOwnTokens, acknowledgeOwnValidation } from './api/api-findings';
 import { addPreflight, crossOriginHeaders } from './api/cross-origin';
 import { deprecationHeaders } from './api/deprecation-headers';
 import { addGatewayResponses } from './api/gateway-responses';

@@ -5,7 +5,7 @@ import type { Environment } from './environment';
 import { environments as table } from './environments';
 import { RegionStack } from './region-stack';
 import { residencyPlugin } from './residency';
-import { addRulePacks } from './rules';
+import { addRulePacks } from './rule-packs';
 import { StandbyStack } from './standby-stack';
 
 export interface CreateAppOptions {
@@ -17,7 +17,7 @@ export interface CreateAppOptions {
   readonly environments?: readonly Environment[];
   /**
    * Whether synthesis warns of deprecated environments and checks the templates, as CloudFormation would and against the
-   * rule packs (lib/rules.ts), which takes two thirds of its time. The CDK command line's `--no-validation` does the
+   * rule packs (lib/rule-packs.ts), which takes two thirds of its time. The CDK command line's `--no-validation` does the
    * same for the checks. @default true
    */
   readonly validateTemplates?: boolean;

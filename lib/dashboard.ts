@@ -6,7 +6,7 @@ import type { RegionApi } from './api';
 import { deprecationHeaders } from './api/deprecation-headers';
 import { addGatewayResponses } from './api/gateway-responses';
 import { gatewayOrigin, regionalRestApi } from './api/regional-rest-api';
-import { acknowledgeOpenPage } from './dashboard/dashboard-rules';
+import { acknowledgeOpenPage } from './dashboard/dashboard-findings';
 import { dashboardFacts } from './dashboard/facts';
 import { dashboardPage } from './dashboard/page';
 import { pageHeaders, securityHeaders } from './dashboard/security-headers';

@@ -5,9 +5,9 @@ import { CfnDBInstance } from 'aws-cdk-lib/aws-rds';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct, type IConstruct, type IDependable } from 'constructs';
 import type { DatabaseRole } from '../lambda/database/environment';
-import { DatabaseCluster, type DatabaseInstances } from './database-cluster';
-import { databaseName } from './database-names';
-import { type RoleSecrets, roleSecrets } from './database-secrets';
+import { DatabaseCluster, type DatabaseInstances } from './database/cluster';
+import { databaseName } from './database/names';
+import { type RoleSecrets, roleSecrets } from './database/secrets';
 import type { Environment } from './environment';
 import type { FunctionNetwork, HandlerFunction } from './handler-function';
 

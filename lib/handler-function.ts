@@ -5,8 +5,8 @@ import { Architecture, Function as LambdaFunction, LoggingFormat, Runtime } from
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { bundledCode } from './bundles';
-import { acknowledgeFunction, acknowledgeInlinePolicy, type Invoker, ownPolicy } from './function-rules';
-import { acknowledge } from './rules';
+import { acknowledgeFunction, acknowledgeInlinePolicy, type Invoker, ownPolicy } from './function-findings';
+import { acknowledge } from './rule-packs';
 
 /** Where in a VPC a function runs. */
 export interface FunctionNetwork {

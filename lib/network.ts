@@ -3,9 +3,9 @@ import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import type { Environment } from './environment';
-import { acknowledgeInlinePolicy } from './function-rules';
+import { acknowledgeInlinePolicy } from './function-findings';
 import { tameDefaultSecurityGroupFunction } from './library-function';
-import { acknowledge, nistAndPci } from './rules';
+import { acknowledge, nistAndPci } from './rule-packs';
 import { WebhookOrigin } from './webhook-origin';
 
 export interface NetworkProps {

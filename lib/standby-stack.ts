@@ -1,5 +1,5 @@
 import { Construct } from 'constructs';
-import { DatabaseReplica } from './database-replica';
+import { DatabaseReplica } from './database/replica';
 import type { Environment, Standby } from './environment';
 import { EnvironmentStack } from './environment-stack';
 import { StandbyMonitoring } from './monitoring';

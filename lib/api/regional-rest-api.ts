@@ -10,7 +10,7 @@ import {
 import type { Construct } from 'constructs';
 import type { Environment } from '../environment';
 import { accessLog } from './access-log';
-import { acknowledgeStage } from './api-rules';
+import { acknowledgeStage } from './api-findings';
 
 export interface RegionalRestApiProps {
   readonly environment: Environment;

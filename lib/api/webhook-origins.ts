@@ -1,6 +1,6 @@
 import { MockIntegration, PassthroughBehavior, type Resource } from 'aws-cdk-lib/aws-apigateway';
 import type { Environment } from '../environment';
-import { acknowledgePublicMethod } from './api-rules';
+import { acknowledgePublicMethod } from './api-findings';
 import { staticValues } from './gateway-responses';
 
 export interface WebhookOriginsProps {

@@ -4,7 +4,7 @@ import { createServer as createTlsServer, type Server as TlsServer } from 'node:
 import { checkSignIn } from './database-sign-in';
 import type { AccessKey } from './database-token';
 import type { Postgres } from './postgres';
-import { askPassword, ConnectionGone, type Opening, readOpening, refuse } from './postgres-startup';
+import { askPassword, ConnectionGone, type Opening, readOpening, refuse } from './postgres/startup';
 
 export interface DatabaseEndpointOptions {
   readonly postgres: Pick<Postgres, 'host' | 'port' | 'superuser' | 'socketDirectory'>;

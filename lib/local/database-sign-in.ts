@@ -1,7 +1,7 @@
 import { Client, type ClientConfig, DatabaseError } from 'pg';
 import { type AccessKey, problemOfToken } from './database-token';
 import type { Postgres } from './postgres';
-import { ConnectionGone, type Refusal } from './postgres-startup';
+import { ConnectionGone, type Refusal } from './postgres/startup';
 
 interface SignIn {
   readonly user: string;

@@ -3,10 +3,10 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Account, giveTo, postgresAccount } from './postgres-account';
-import { postgresBinaries } from './postgres-binaries';
-import { type Cluster, findCluster, openCluster, readPassword, superuser } from './postgres-cluster';
-import { clearLeftovers, recordOwner } from './postgres-leftovers';
+import { type Account, giveTo, postgresAccount } from './postgres/account';
+import { postgresBinaries } from './postgres/binaries';
+import { type Cluster, findCluster, openCluster, readPassword, superuser } from './postgres/cluster';
+import { clearLeftovers, recordOwner } from './postgres/leftovers';
 import {
   killPostmaster,
   PostgresDidNotStart,
@@ -14,8 +14,8 @@ import {
   type PostmasterOptions,
   startPostmaster,
   stopPostmaster,
-} from './postgres-process';
-import { reviveWhenEnded } from './postgres-revival';
+} from './postgres/process';
+import { reviveWhenEnded } from './postgres/revival';
 
 export interface PostgresOptions {
   /** Where its data are kept between runs. Made when it is not there. */

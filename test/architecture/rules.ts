@@ -90,7 +90,7 @@ const isConstruct = (path: string): boolean =>
   isIn(path, 'lib') &&
   !isIn(path, 'lib/local') &&
   !isIn(path, 'lib/operations') &&
-  !path.startsWith('lib/environment') &&
+  !path.startsWith('lib/environments') &&
   !path.startsWith('lib/residency');
 
 const textRules: Readonly<Record<string, TextRule>> = {

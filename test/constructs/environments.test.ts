@@ -1,11 +1,11 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
-import { environmentRules } from '../../lib/environment-rules';
+import { environments } from '../../lib/environments';
+import { environmentRules } from '../../lib/environments/rules';
 import {
   InvalidEnvironment,
   validateEnvironment,
   validateEnvironments,
-} from '../../lib/environment-validation';
-import { environments } from '../../lib/environments';
+} from '../../lib/environments/validation';
 import { environmentLike } from '../support/stacks';
 
 const full = {

@@ -1,4 +1,4 @@
-import { validateEnvironment } from '../../lib/environment-validation';
+import { validateEnvironment } from '../../lib/environments/validation';
 import { metricsOfDelivery } from '../support/delivery-metrics';
 import { missingHeadings } from '../support/runbook';
 import { environmentLike, type Resource, type StackTemplate, synthesizeStacks } from '../support/stacks';

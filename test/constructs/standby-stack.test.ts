@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Stack } from 'aws-cdk-lib';
 import { createApp } from '../../lib/app';
 import type { Environment, Standby } from '../../lib/environment';
-import { rulePacks } from '../../lib/rules';
+import { rulePacks } from '../../lib/rule-packs';
 import { StandbyStack } from '../../lib/standby-stack';
 import { environmentLike, StackTemplate, withApp } from '../support/stacks';
 import { lossesOf, stateOf, synthesizeTemplates } from '../support/state-baseline';

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from 'esbuild';
 import { Client } from 'pg';
 import { type Postgres, removePostgres, startPostgres } from '../../lib/local/postgres';
-import { installedPackage } from '../../lib/local/postgres-binaries';
+import { installedPackage } from '../../lib/local/postgres/binaries';
 import { childrenOf, commandLine, isAlive } from '../../lib/local/processes';
 import type { PostgresRun } from '../support/postgres-run';
 

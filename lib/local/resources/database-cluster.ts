@@ -1,4 +1,4 @@
-import { databaseName, databaseOwner } from '../../database-names';
+import { databaseName, databaseOwner } from '../../database/names';
 import type { LocalCertificate } from '../certificates';
 import type { Cleanup } from '../cleanup';
 import type { DatabaseTarget } from '../data-api';

@@ -1,8 +1,8 @@
 import { CfnSecurityGroupIngress } from 'aws-cdk-lib/aws-ec2';
 import type { DatabaseCluster } from 'aws-cdk-lib/aws-rds';
 import type { IConstruct } from 'constructs';
-import type { Environment } from './environment';
-import { acknowledge, nistAndPci } from './rules';
+import type { Environment } from '../environment';
+import { acknowledge, nistAndPci } from '../rule-packs';
 
 /** Accepts what the rule packs find on a cluster, its instances and its owner's secret, and is right as it is. */
 export function acknowledgeCluster(cluster: DatabaseCluster, environment: Environment): void {

@@ -2,9 +2,9 @@ import { RemovalPolicy } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
-import { type DatabaseRole, databaseRoles } from '../lambda/database/environment';
-import { acknowledgeUnrotated } from './database-rules';
-import { withStableLogicalId } from './stable-logical-id';
+import { type DatabaseRole, databaseRoles } from '../../lambda/database/environment';
+import { withStableLogicalId } from '../stable-logical-id';
+import { acknowledgeUnrotated } from './database-findings';
 
 export type RoleSecrets = { readonly [role in DatabaseRole]?: ISecret };
 

@@ -1,6 +1,6 @@
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { IConstruct } from 'constructs';
-import { acknowledge, nistAndPci } from './rules';
+import { acknowledge, nistAndPci } from './rule-packs';
 
 /** Who makes a function run. It decides what bounds its concurrency, and what becomes of an event that fails. */
 export type Invoker = 'gateway' | 'queue' | 'schedule' | 'deployment' | 'operator';

@@ -2,11 +2,11 @@ import { RemovalPolicy } from 'aws-cdk-lib';
 import type { IVpc } from 'aws-cdk-lib/aws-ec2';
 import { CfnDBCluster, CfnDBInstance } from 'aws-cdk-lib/aws-rds';
 import { Construct } from 'constructs';
-import { DatabaseFoundation, databaseEngine, databasePort, databaseVersion } from './database-foundation';
-import { acknowledgeInstance } from './database-rules';
-import type { Environment, Standby } from './environment';
-import { acknowledge } from './rules';
-import { withStableLogicalId } from './stable-logical-id';
+import type { Environment, Standby } from '../environment';
+import { acknowledge } from '../rule-packs';
+import { withStableLogicalId } from '../stable-logical-id';
+import { acknowledgeInstance } from './database-findings';
+import { DatabaseFoundation, databaseEngine, databasePort, databaseVersion } from './foundation';
 
 export interface DatabaseReplicaProps {
   /** As it would serve from the standby's region. */

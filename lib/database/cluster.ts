@@ -5,15 +5,15 @@ import type { Key } from 'aws-cdk-lib/aws-kms';
 import * as rds from 'aws-cdk-lib/aws-rds';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
-import type { DatabaseRole } from '../lambda/database/environment';
-import { ClosedSecurityGroup } from './closed-security-group';
-import { DatabaseFoundation, databaseEngine, databasePort, databaseSubnets } from './database-foundation';
-import { databaseName, databaseOwner } from './database-names';
-import { acknowledgeClients, acknowledgeCluster } from './database-rules';
-import { excludedCharacters } from './database-secrets';
-import type { Environment } from './environment';
+import type { DatabaseRole } from '../../lambda/database/environment';
+import { ClosedSecurityGroup } from '../closed-security-group';
+import type { Environment } from '../environment';
+import { withStableLogicalId } from '../stable-logical-id';
+import { acknowledgeClients, acknowledgeCluster } from './database-findings';
+import { DatabaseFoundation, databaseEngine, databasePort, databaseSubnets } from './foundation';
 import { instancesOf, joinGlobalDatabase } from './global-database';
-import { withStableLogicalId } from './stable-logical-id';
+import { databaseName, databaseOwner } from './names';
+import { excludedCharacters } from './secrets';
 
 export interface DatabaseClusterProps {
   readonly environment: Environment;

@@ -1,4 +1,5 @@
-import type { Environment } from './environment';
+import type { Environment } from '../environment';
+import { standbyRules } from './standby-rules';
 import {
   capacityUnits,
   domainPattern,
@@ -16,8 +17,7 @@ import {
   stackIdRemedy,
   vpcCidrRemedy,
   wholeNumber,
-} from './environment-values';
-import { standbyRules } from './standby-rules';
+} from './values';
 
 /** What a field of an environment must be like. */
 export interface Rule {

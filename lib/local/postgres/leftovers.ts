@@ -1,8 +1,8 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cluster } from './postgres-cluster';
-import { isAlive, isRunningIn } from './processes';
+import { isAlive, isRunningIn } from '../processes';
+import type { Cluster } from './cluster';
 
 interface Owner {
   /** The process that started PostgreSQL. */

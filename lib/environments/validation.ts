@@ -1,5 +1,5 @@
-import type { Environment } from './environment';
-import { environmentRules, type Rule, uniqueFields, uniqueStackFields } from './environment-rules';
+import type { Environment } from '../environment';
+import { environmentRules, type Rule, uniqueFields, uniqueStackFields } from './rules';
 
 /** A row of the table of environments that cannot be deployed. The message names field, value and remedy. */
 export class InvalidEnvironment extends Error {

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import { type Account, postgresEnvironment } from './postgres-account';
-import { pathForPostgres } from './postgres-cluster';
-import { childrenOf } from './processes';
+import { childrenOf } from '../processes';
+import { type Account, postgresEnvironment } from './account';
+import { pathForPostgres } from './cluster';
 
 export interface PostmasterOptions {
   readonly program: string;

@@ -1,5 +1,5 @@
 import type { Method, RestApi, Stage } from 'aws-cdk-lib/aws-apigateway';
-import { acknowledge, nistAndPci } from '../rules';
+import { acknowledge, nistAndPci } from '../rule-packs';
 
 /** Accepts that the gateway does not validate requests. */
 export function acknowledgeOwnValidation(restApi: RestApi): void {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, cp, lstat, mkdir, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
-import { type Account, runAs } from './postgres-account';
+import { type Account, runAs } from './account';
 
 /** The programs of PostgreSQL 17 that are used here. */
 export interface PostgresBinaries {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Account, giveTo, runAs } from './postgres-account';
-import type { PostgresBinaries } from './postgres-binaries';
+import { type Account, giveTo, runAs } from './account';
+import type { PostgresBinaries } from './binaries';
 
 /** The files of one PostgreSQL. */
 export interface Cluster {

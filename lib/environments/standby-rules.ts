@@ -1,4 +1,4 @@
-import type { Rule } from './environment-rules';
+import type { Rule } from './rules';
 import {
   isGlobalClusterIdentifier,
   isStackId,
@@ -6,7 +6,7 @@ import {
   stackIdRemedy,
   vpcCidrRemedy,
   wholeNumber,
-} from './environment-values';
+} from './values';
 
 /** What an environment's standby must be like. */
 export const standbyRules: readonly Rule[] = [

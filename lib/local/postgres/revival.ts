@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Postmaster } from './postgres-process';
+import type { Postmaster } from './process';
 
 export interface Revival {
   /** The postmaster that runs, or ran last. */

@@ -1,5 +1,5 @@
 import type { Method, RestApi } from 'aws-cdk-lib/aws-apigateway';
-import { acknowledge } from '../rules';
+import { acknowledge } from '../rule-packs';
 
 /** Accepts what the rule packs find on the dashboard's address, which is open and takes no input. */
 export function acknowledgeOpenPage(restApi: RestApi, page: Method): void {

@@ -8,7 +8,7 @@ import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct, type IConstruct } from 'constructs';
 import { type CreateAppOptions, createApp } from '../../lib/app';
-import { acknowledge, addRulePacks, rulePacks } from '../../lib/rules';
+import { acknowledge, addRulePacks, rulePacks } from '../../lib/rule-packs';
 import { environmentLike, environmentsWithEveryOption, withApp } from '../support/stacks';
 
 const packs = ['AwsSolutions', 'NIST.800.53.R5', 'PCI.DSS.321'];
