@@ -113,8 +113,8 @@ export interface Throttle {
 
 /**
  * Labels of the KMS keys, each the month in which the key was added, such as `2026-11` (a letter tells apart two of
- * one month). The first signs; all verify. Rotation adds a label at the end, later moves it to the front, and
- * removes the old one when its last token has expired.
+ * one month). The first signs; all verify. A rotation puts a new label first, and removes the old one when its last
+ * token has expired: docs/runbook.md#rotating-a-signing-key.
  */
 export interface SigningKeyLabels {
   readonly accessToken: readonly string[];
