@@ -6,7 +6,7 @@ export interface ReceivedDelivery {
   readonly delivery: Delivery;
   /**
    * When the delivery was first taken from the queue: milliseconds since 1970. Retries count from here, so that the
-   * time in which our consumer was off is not held against the receiver.
+   * time for which it waited for our consumer is not held against the receiver.
    */
   readonly startedAt: number;
 }
