@@ -1,10 +1,8 @@
 import type { Database, DatabaseUnavailable } from '../database/database';
 import { type Statement, sql } from '../database/sql';
+import { deleteUserGroups } from '../shared/permission';
 import { fail, ok, type Result } from '../shared/result';
 import type { DeleteUserGroup, DeletionOutcome, UserGroupDeletion } from './user-group-deletion';
-
-/** Bound, not written into the SQL: the Data API could take its colons for parameters. */
-const requiredPermission = 'Auth:UserGroups:Delete';
 
 /** How often a deletion is sent again when another request raced it to the same user action, or its answer was lost. */
 const attempts = 3;
@@ -77,7 +75,7 @@ export function deletionStatement({
               and permission.permission_id = assignment.permission_id
             where assignment.organization_id = caller.organization_id
               and assignment.identity_id = caller.identity_id
-              and ${requiredPermission} = any (permission.operations)
+              and ${deleteUserGroups} = any (permission.operations)
           )
           or exists (
             select from user_group_members member
@@ -90,7 +88,7 @@ export function deletionStatement({
                   and permission.permission_id = assignment.permission_id
                 where assignment.organization_id = member.organization_id
                   and assignment.user_group_id = member.user_group_id
-                  and ${requiredPermission} = any (permission.operations)
+                  and ${deleteUserGroups} = any (permission.operations)
                 offset 0
               )
           )
@@ -114,7 +112,7 @@ export function deletionStatement({
     audited as (
       insert into audit_records
         (organization_id, identity_id, operation, subject_id, subject_name, outcome, request_id, user_action_id)
-      select spent.organization_id, spent.identity_id, ${requiredPermission}, ${userGroupId},
+      select spent.organization_id, spent.identity_id, ${deleteUserGroups}, ${userGroupId},
         (select name from deleted),
         case when exists (select from deleted) then 'deleted' else 'user_group_not_found' end,
         spent.request_id, spent.user_action_id

@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { type Caller, readCaller } from '../shared/caller';
+import { isId } from '../shared/ids';
 import type { Problem } from '../shared/problem';
 import { fail, ok, type Result } from '../shared/result';
 import { clockToleranceSeconds } from '../tokens/verify-jwt';
@@ -19,9 +20,6 @@ type RequestProblem = Problem<
   | 'body_not_allowed'
   | 'caller_kind_not_allowed'
 >;
-
-/** Pattern and length of the specification, section 8. */
-const userGroupIdPattern = /^ug-[a-z0-9]{5}-[a-z0-9]{5}-[a-z0-9]{14,16}$/;
 
 /** The gateway reads `{}` as a body; it says nothing, so it counts as none. */
 const emptyBodies = new Set(['', '{}']);
@@ -46,7 +44,7 @@ export function readDeletionRequest(
   }
 
   const userGroupId = event.pathParameters?.userGroupId ?? '';
-  if (!userGroupIdPattern.test(userGroupId)) {
+  if (!isId(userGroupId, 'ug')) {
     return fail({
       code: 'invalid_user_group_id',
       detail:

@@ -1,6 +1,7 @@
 import type { DatabaseUnavailable } from '../database/database';
 import { fail, ok, type Result } from '../shared/result';
 import type { Delivery } from '../webhooks/delivery';
+import { rotationOverlap } from '../webhooks/rotation';
 import { sign } from '../webhooks/signature';
 import type { SecretUnavailable, WebhookSecrets } from '../webhooks/webhook-secrets';
 import { type AttemptResult, type NextStep, nextStep, type RetrySchedule, reasonOf } from './next-step';
@@ -70,9 +71,6 @@ export type Disposition =
   | { readonly kind: 'finished' }
   | { readonly kind: 'retry'; readonly inMs: number }
   | { readonly kind: 'given_up'; readonly reason: string };
-
-/** How long a rotated secret signs beside its successor: milliseconds. */
-const rotationOverlap = 24 * 3_600_000;
 
 /**
  * Attempts one delivery to the webhook's present URL. An error is a fault of ours: the receiver was not asked, or its

@@ -16,6 +16,9 @@ export interface WebhookEvent {
 /** Bytes of an event's JSON. Receivers are told to expect small bodies; the delivery with its wrapping fits a batch. */
 export const maxEventBytes = 64 * 1024;
 
+/** An event's id: it becomes part of a signed text that is delimited by full stops, so it has none. */
+export const isEventId = (text: string): boolean => /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(text);
+
 /** An event's kind, such as `wallet.created`: 1 to 128 characters. */
 export const isEventKind = (text: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/.test(text);
 
@@ -41,8 +44,7 @@ export function parseEvent(text: string): Result<WebhookEvent, string> {
   }
 
   const { id, organizationId, kind, date } = fields;
-  // The id becomes part of a signed text that is delimited by full stops: it has none.
-  if (typeof id !== 'string' || !/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(id)) {
+  if (typeof id !== 'string' || !isEventId(id)) {
     return fail('"id" must be 1 to 64 letters, digits, hyphens or underscores, the first a letter or digit.');
   }
   if (typeof organizationId !== 'string' || !isId(organizationId, 'or')) {

@@ -1,8 +1,8 @@
 import { sql } from '../../database/sql';
 import { newId } from '../../shared/ids';
+import { deleteUserGroups } from '../../shared/permission';
 import { fail, ok } from '../../shared/result';
 import { operation } from '../operation';
-import { deleteUserGroups } from '../permission';
 import { idField, nameField } from '../request';
 import { unavailable } from '../unavailable';
 

@@ -1,12 +1,13 @@
 import { sql } from '../../database/sql';
 import { fail, ok } from '../../shared/result';
+import { isEventId } from '../../webhooks/event';
 import { operation } from '../operation';
 import type { Field } from '../request';
 import { unavailable } from '../unavailable';
 import { toIsoTime } from '../webhook';
 
 const eventIdField: Field<string> = (value) =>
-  typeof value === 'string' && /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(value)
+  typeof value === 'string' && isEventId(value)
     ? ok(value)
     : fail("an event's id: 1 to 64 letters, digits, hyphens or underscores");
 

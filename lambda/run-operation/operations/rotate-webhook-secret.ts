@@ -1,5 +1,6 @@
 import { sql } from '../../database/sql';
 import { fail, ok } from '../../shared/result';
+import { rotationOverlap } from '../../webhooks/rotation';
 import { operation } from '../operation';
 import { flagField, idField } from '../request';
 import { unavailable } from '../unavailable';
@@ -18,7 +19,7 @@ export const rotateWebhookSecret = operation(
       with rotated as (
         update webhooks set secret_version = secret_version + 1, rotated_at = now()
         where webhook_id = ${webhookId}
-          and (${again} or rotated_at is null or rotated_at < now() - interval '24 hours')
+          and (${again} or rotated_at is null or rotated_at < now() - make_interval(secs => ${rotationOverlap / 1_000}::double precision))
         returning secret_version, rotated_at)
       select coalesce(rotated.secret_version, webhooks.secret_version) as secret_version,
         cast(extract(epoch from coalesce(rotated.rotated_at, webhooks.rotated_at, now())) as double precision) as rotated_at,
@@ -30,14 +31,11 @@ export const rotateWebhookSecret = operation(
     const [webhook] = outcome.value;
     if (!webhook) return webhookNotFound(webhookId, ports.environment);
     const rotatedAt = toIsoTime(webhook.rotated_at);
-    const previousSignsUntil = new Date(Date.parse(rotatedAt) + overlap).toISOString();
+    const previousSignsUntil = new Date(Date.parse(rotatedAt) + rotationOverlap).toISOString();
     if (!webhook.done) return stillRotating(webhookId, rotatedAt, previousSignsUntil);
     return ok({ webhookId, secretVersion: webhook.secret_version, rotatedAt, previousSignsUntil });
   },
 );
-
-/** Milliseconds that both secrets sign: as `deliver-webhook` has it. */
-const overlap = 24 * 3_600_000;
 
 const stillRotating = (webhookId: string, rotatedAt: string, until: string) =>
   fail({

@@ -1,8 +1,8 @@
 import { sql } from '../../database/sql';
 import { newId } from '../../shared/ids';
+import { deleteUserGroups } from '../../shared/permission';
 import { ok } from '../../shared/result';
 import { operation } from '../operation';
-import { deleteUserGroups } from '../permission';
 import { flagField, nameField } from '../request';
 import { unavailable } from '../unavailable';
 
