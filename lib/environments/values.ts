@@ -7,8 +7,12 @@ export const domainPattern = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\
 export const retentions = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ];
+/** A day that the calendar has: JavaScript takes the 30th of February for the 2nd of March. */
 export const isDate = (value: unknown) =>
-  typeof value === 'string' && /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value));
+  typeof value === 'string' &&
+  /^\d{4}-\d{2}-\d{2}$/.test(value) &&
+  !Number.isNaN(Date.parse(value)) &&
+  new Date(value).toISOString().startsWith(value);
 export const isBoolean = (value: unknown) => typeof value === 'boolean';
 export const matches = (pattern: RegExp) => (value: unknown) =>
   typeof value === 'string' && pattern.test(value);
@@ -20,7 +24,7 @@ export const isListOf = (isItem: (item: unknown) => boolean) => (value: unknown)
   Array.isArray(value) && value.length > 0 && new Set(value).size === value.length && value.every(isItem);
 export const isStackId = matches(/^[A-Z][A-Za-z0-9]{2,40}$/);
 export const stackIdRemedy = 'Use a capital letter, then letters and digits only, 41 at most.';
-export const isVpcCidr = matches(/^10\.\d{1,3}\.0\.0\/16$/);
+export const isVpcCidr = matches(/^10\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.0\.0\/16$/);
 export const vpcCidrRemedy = 'Use a /16 block of 10.0.0.0/8, such as 10.10.0.0/16.';
 /** https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-rds-globalcluster.html */
 export const isGlobalClusterIdentifier = matches(/^[a-z](-?[a-z0-9]){0,62}$/);

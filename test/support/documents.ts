@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 
-export const projectRoot = resolve(__dirname, '../..');
+const projectRoot = resolve(__dirname, '../..');
 
 /** A document of the project: its path from the root, and its Markdown. */
 export interface Document {

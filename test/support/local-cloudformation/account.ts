@@ -41,8 +41,6 @@ export class Account {
   /** Messages by the name of their queue. */
   readonly queues = new Map<string, string[]>();
   readonly arrivals: Arrival[] = [];
-  /** Attempts that found no way out. */
-  failedAttempts = 0;
   private made = 0;
 
   nextId(prefix: string): string {
@@ -94,8 +92,7 @@ export class Account {
       const messages = this.queues.get(queueName);
       if (state !== 'Enabled' || !messages?.length) continue;
       const from = this.egress;
-      if (from === undefined) this.failedAttempts += 1;
-      else this.arrivals.push(...messages.splice(0).map((message) => ({ message, from })));
+      if (from !== undefined) this.arrivals.push(...messages.splice(0).map((message) => ({ message, from })));
     }
   }
 }

@@ -42,7 +42,6 @@ export class Stack {
   parameters: Parameters;
   readonly capabilities = ['CAPABILITY_IAM', 'CAPABILITY_NAMED_IAM', 'CAPABILITY_AUTO_EXPAND'];
   readonly roleArn = 'arn:aws:iam::000000000000:role/cdk-cfn-exec-role';
-  readonly tags = { service: 'wallet-infrastructure' };
   readonly resources = new Map<string, StackResource>();
   readonly events: StackEvent[] = [];
   readonly plannedFailures: PlannedFailure[] = [];
