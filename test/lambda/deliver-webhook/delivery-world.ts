@@ -1,0 +1,177 @@
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Metrics } from '@aws-lambda-powertools/metrics';
+import { DeleteMessageCommand } from '@aws-sdk/client-sqs';
+import { sql } from '../../../lambda/database/sql';
+import type { DeliveryPorts, Webhooks } from '../../../lambda/deliver-webhook/deliver-webhook';
+import type { Dependencies } from '../../../lambda/deliver-webhook/dependencies';
+import { createHandler } from '../../../lambda/deliver-webhook/handler';
+import { createJournal } from '../../../lambda/deliver-webhook/journal';
+import { retrySchedule } from '../../../lambda/deliver-webhook/next-step';
+import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
+import { rememberSilentReceivers } from '../../../lambda/deliver-webhook/silent-receivers';
+import { createWebhooks } from '../../../lambda/deliver-webhook/webhooks-table';
+import { type Delivery, deliveryId, writeDelivery } from '../../../lambda/webhooks/delivery';
+import { createQueue } from '../../../lambda/webhooks/queue';
+import { secretText } from '../../../lambda/webhooks/signature';
+import { createWebhookSecrets } from '../../../lambda/webhooks/webhook-secrets';
+import { recordLog } from '../../support/log';
+import { type MacServer, startMacServer } from '../../support/mac-server';
+import { type RegionDatabase, startMigratedDatabase } from '../../support/region-database';
+import { startTestQueues, type TestQueue, type TestQueues } from '../../support/sqs';
+import { addOrganization, addWebhook, eventText } from '../../support/webhooks';
+
+/** What a queue has. */
+export const emptied = { visible: 0, hidden: 0, delayed: 0 };
+export const hidden = { visible: 0, hidden: 1, delayed: 0 };
+export const delayed = { visible: 0, hidden: 0, delayed: 1 };
+
+/** The delivery function's surroundings, for the tests of a file: each part real, but for the time. */
+export function useDeliveryWorld(): DeliveryWorld {
+  const world = new DeliveryWorld();
+  beforeAll(() => world.start());
+  beforeEach(() => world.renew());
+  afterAll(() => world.stop());
+  return world;
+}
+
+class DeliveryWorld {
+  readonly log = recordLog();
+  database!: RegionDatabase;
+  mac!: MacServer;
+  webhooks!: Webhooks;
+  deliveries!: TestQueue;
+  deadLetters!: TestQueue;
+  /** Of the receiver. */
+  url!: string;
+  /** What the receiver answers. */
+  answer: { status: number; headers?: Record<string, string> } = { status: 204 };
+  /** What the receiver has got. */
+  requests: { path: string; headers: IncomingHttpHeaders; body: string }[] = [];
+  now: () => number = Date.now;
+  private queues!: TestQueues;
+  private receiver!: Server;
+  private organizationId!: string;
+
+  async start(): Promise<void> {
+    [this.database, this.queues, this.mac] = await Promise.all([
+      startMigratedDatabase(),
+      startTestQueues(),
+      startMacServer(),
+    ]);
+    this.webhooks = createWebhooks(this.database.as('deliver_webhook'));
+    this.receiver = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk) => chunks.push(chunk));
+      request.on('end', () => {
+        const { url: path = '', headers } = request;
+        this.requests.push({ path, headers, body: Buffer.concat(chunks).toString() });
+        response.writeHead(this.answer.status, this.answer.headers).end();
+      });
+    });
+    await new Promise<void>((resolve) => this.receiver.listen(0, '127.0.0.1', resolve));
+    this.url = `http://127.0.0.1:${(this.receiver.address() as AddressInfo).port}/in?a=1`;
+  }
+
+  /** New queues and a new organization; everything well. */
+  async renew(): Promise<void> {
+    this.log.clear();
+    this.mac.failing = false;
+    this.answer = { status: 204 };
+    this.requests = [];
+    this.now = Date.now;
+    [this.deliveries, this.deadLetters] = await Promise.all([this.queues.create(), this.queues.create()]);
+    this.organizationId = await addOrganization(this.database.owner);
+  }
+
+  async stop(): Promise<void> {
+    this.receiver.close();
+    await Promise.all([this.database.stop(), this.queues.stop(), this.mac.stop()]);
+  }
+
+  /** @param url @default - the receiver's */
+  addWebhook(url = this.url): Promise<string> {
+    return addWebhook(this.database.owner, this.organizationId, { url });
+  }
+
+  async sendDelivery(webhookId: string, change: Partial<Delivery> = {}): Promise<Delivery> {
+    const delivery = {
+      deliveryId: deliveryId('ev-1', webhookId),
+      webhookId,
+      eventId: 'ev-1',
+      acceptedAt: Date.now() - 1_500,
+      body: eventText(this.organizationId, 'ev-1'),
+      ...change,
+    };
+    await this.deliveries.send(writeDelivery(delivery));
+    return delivery;
+  }
+
+  /** Runs one batch as Lambda would: what is not reported is deleted. */
+  async runBatch(change: { ports?: Partial<DeliveryPorts>; deadLetters?: string } = {}) {
+    const { log, mac, webhooks } = this;
+    const metrics = new Metrics({ namespace: 'Test', serviceName: 'test' });
+    const dependencies: Dependencies = {
+      ports: {
+        webhooks,
+        secrets: createWebhookSecrets({ kms: mac.kms, keyId: 'key-1' }),
+        receivers: createReceivers({ allowLocal: true }),
+        silent: rememberSilentReceivers(),
+        journal: createJournal({ log, metrics }),
+        now: () => this.now(),
+        random: () => 0.5,
+        schedule: retrySchedule,
+        ...change.ports,
+      },
+      queue: this.queue(this.deliveries.url),
+      deadLetters: this.queue(change.deadLetters ?? this.deadLetters.url),
+      log,
+      metrics,
+    };
+    const emitted: string[] = [];
+    const output = jest
+      .spyOn(process.stdout, 'write')
+      .mockImplementation((text) => emitted.push(String(text)) > 0);
+    const consoleLog = jest
+      .spyOn(console, 'log')
+      .mockImplementation((text) => void emitted.push(String(text)));
+    const Records = await this.deliveries.receive();
+    const { batchItemFailures } = await createHandler(dependencies)({ Records });
+    output.mockRestore();
+    consoleLog.mockRestore();
+    const kept = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+    for (const { messageId, receiptHandle } of Records) {
+      if (!kept.has(messageId)) await this.remove(receiptHandle);
+    }
+    return { received: Records.length, kept: kept.size, emitted };
+  }
+
+  async attempts(webhookId: string) {
+    const rows = await this.database.owner.execute(sql`
+      select event_id, delivery_id, status, outcome, reason, duration_ms
+      from webhook_attempts where webhook_id = ${webhookId} order by webhook_attempt_id`);
+    return rows.ok ? rows.value : [];
+  }
+
+  async rotate(webhookId: string, hoursAgo: number): Promise<void> {
+    await this.database.owner.execute(sql`
+      update webhooks
+      set secret_version = 2, rotated_at = now() - make_interval(mins => ${hoursAgo * 60}::integer)
+      where webhook_id = ${webhookId}`);
+  }
+
+  async secret(webhookId: string, version: number): Promise<string> {
+    const secrets = createWebhookSecrets({ kms: this.mac.kms, keyId: 'key-1' });
+    const derived = await secrets.secret(webhookId, version);
+    if (!derived.ok) throw new Error(derived.error.reason);
+    return secretText(derived.value);
+  }
+
+  private queue(url: string) {
+    return createQueue({ sqs: this.queues.sqs, url });
+  }
+
+  private async remove(ReceiptHandle: string): Promise<void> {
+    await this.queues.sqs.send(new DeleteMessageCommand({ QueueUrl: this.deliveries.url, ReceiptHandle }));
+  }
+}

@@ -1,0 +1,79 @@
+import type { Webhooks } from '../../../lambda/deliver-webhook/deliver-webhook';
+import { fail } from '../../../lambda/shared/result';
+import { hidden, useDeliveryWorld } from './delivery-world';
+
+const hour = 3_600_000;
+const gone = 'http://127.0.0.1:1/000000000000/gone';
+const world = useDeliveryWorld();
+
+describe('our own faults', () => {
+  let webhookId: string;
+  const unavailable = async () => fail({ kind: 'database_unavailable', reason: 'timeout' } as const);
+  beforeEach(async () => {
+    webhookId = await world.addWebhook();
+    await world.sendDelivery(webhookId);
+  });
+
+  it('leave the receiver alone while the database is away: the message waits, and no attempt is counted', async () => {
+    expect(
+      await world.runBatch({ ports: { webhooks: { ...world.webhooks, find: unavailable } } }),
+    ).toMatchObject({
+      kept: 1,
+    });
+    expect(world.requests).toEqual([]);
+    expect(await world.attempts(webhookId)).toEqual([]);
+    expect(await world.deliveries.count()).toEqual(hidden);
+    expect(world.log.lines).toMatchObject([
+      { logCode: 'WEBHOOK_DELIVERY_WAITS', cause: 'database_unavailable' },
+    ]);
+  });
+
+  it('leave the receiver alone while KMS is away', async () => {
+    world.mac.failing = true;
+    expect(await world.runBatch()).toMatchObject({ kept: 1 });
+    expect(world.requests).toEqual([]);
+    expect(await world.attempts(webhookId)).toEqual([]);
+    expect(world.log.lines).toMatchObject([
+      { cause: 'secret_unavailable', reason: 'KMSInvalidStateException' },
+    ]);
+  });
+
+  it('do not make a delivery happen twice because its row could not be written', async () => {
+    expect(
+      await world.runBatch({ ports: { webhooks: { ...world.webhooks, record: unavailable } } }),
+    ).toMatchObject({
+      kept: 0,
+    });
+    expect(world.requests).toHaveLength(1);
+    expect(world.log.lines).toMatchObject([
+      { logCode: 'WEBHOOK_ATTEMPTED' },
+      { logCode: 'WEBHOOK_ATTEMPT_NOT_RECORDED' },
+    ]);
+  });
+
+  it('keep a message whose webhook could not be disabled', async () => {
+    world.answer = { status: 410 };
+    expect(
+      await world.runBatch({ ports: { webhooks: { ...world.webhooks, disable: unavailable } } }),
+    ).toMatchObject({
+      kept: 1,
+    });
+  });
+
+  it('keep what could not be set aside', async () => {
+    await world.sendDelivery(webhookId, { startedAt: Date.now() - 100 * hour });
+    world.answer = { status: 500 };
+    expect(await world.runBatch({ deadLetters: gone })).toMatchObject({ received: 2, kept: 2 });
+  });
+
+  it('of one delivery leave the others of the batch alone', async () => {
+    await world.sendDelivery(await world.addWebhook());
+    const find: Webhooks['find'] = (id) =>
+      id === webhookId ? Promise.reject(new Error('bug')) : world.webhooks.find(id);
+    expect(await world.runBatch({ ports: { webhooks: { ...world.webhooks, find } } })).toMatchObject({
+      received: 2,
+      kept: 1,
+    });
+    expect(world.requests).toHaveLength(1);
+  });
+});
