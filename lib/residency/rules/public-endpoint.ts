@@ -7,7 +7,16 @@ export const publicEndpoint = propertyRule({
   id: 'public-endpoint',
   refuses: 'An endpoint that is open to the internet',
   remedy: 'Make it internal; the API is the one thing that answers the internet.',
+  // HTTP and WebSocket APIs are always public, and no firewall stands before them:
+  // https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-vs-rest.html
+  types: [/^AWS::ApiGatewayV2::Api$/],
   checks: [
+    // Public by default: https://docs.aws.amazon.com/apprunner/latest/api/API_IngressConfiguration.html
+    {
+      type: 'AWS::AppRunner::Service',
+      path: 'NetworkConfiguration.IngressConfiguration.IsPubliclyAccessible',
+      holds: isFalse,
+    },
     // Internet-facing by default: https://docs.aws.amazon.com/elasticloadbalancing/latest/APIReference/API_CreateLoadBalancer.html
     { type: 'AWS::ElasticLoadBalancingV2::LoadBalancer', path: 'Scheme', holds: isOneOf('internal') },
     { type: 'AWS::ElasticLoadBalancing::LoadBalancer', path: 'Scheme', holds: isOneOf('internal') },

@@ -120,6 +120,18 @@ export const publicEndpoint: RuleCases = {
       at: 'Properties.Scheme',
       value: 'left out',
     },
+    'an HTTP API, which no firewall protects': {
+      build: only('AWS::ApiGatewayV2::Api', { Name: 'api', ProtocolType: 'HTTP' }),
+      path: 'Test/It',
+      at: 'Type',
+      value: 'AWS::ApiGatewayV2::Api',
+    },
+    'a container service that says nothing of who may come': {
+      build: only('AWS::AppRunner::Service', {}),
+      path: 'Test/It',
+      at: 'Properties.NetworkConfiguration.IngressConfiguration.IsPubliclyAccessible',
+      value: 'left out',
+    },
     'a search domain outside of the network': {
       build: only('AWS::OpenSearchService::Domain', {}),
       path: 'Test/It',
@@ -136,6 +148,11 @@ export const publicEndpoint: RuleCases = {
   harmless: {
     'a function URL for signed requests': { build: functionUrl(lambda.FunctionUrlAuthType.AWS_IAM) },
     'an internal load balancer': { build: loadBalancer({ Scheme: 'internal' }) },
+    'a container service for its network alone': {
+      build: only('AWS::AppRunner::Service', {
+        NetworkConfiguration: { IngressConfiguration: { IsPubliclyAccessible: false } },
+      }),
+    },
   },
 };
 
