@@ -43,7 +43,11 @@ export function createDirectDatabase(
   pool.on('error', () => undefined);
 
   return {
-    execute: (statement) => withClient(pool, (client) => run(client, statement)),
+    async execute(statement) {
+      const once = () => withClient(pool, (client) => run(client, statement));
+      const result = await once();
+      return isPlanOutdated(result) ? once() : result;
+    },
     transaction: (work) => withClient(pool, (client) => inTransaction(client, work)),
     close: () => pool.end(),
   };
@@ -149,7 +153,8 @@ async function inTransaction<T, E>(
 function unavailableOrThrow(error: unknown): Result<never, DatabaseUnavailable> {
   const { code, message = '' } = error as { code?: string; message?: string };
   if (error instanceof DatabaseError && code) {
-    if (isPlanOutdated(code, message)) return unavailable('plan_outdated');
+    if (code === '0A000' && message.startsWith('cached plan must not change'))
+      return unavailable(planOutdated);
     if (!isUnavailable(code)) throw new StatementRefused(code, message);
     return unavailable(code.startsWith('57P0') ? 'connection_lost' : `sql_state_${code}`);
   }
@@ -161,12 +166,13 @@ function unavailableOrThrow(error: unknown): Result<never, DatabaseUnavailable> 
 const unavailable = (reason: string) => fail({ kind: 'database_unavailable', reason } as const);
 
 /**
- * A migration has changed the type of a column that a prepared statement gives. It was not carried out, and the next
+ * A migration has changed the type of a column that a prepared statement gives. It was not carried out, and another
  * connection prepares it anew. Source: RevalidateCachedQuery in
  * https://github.com/postgres/postgres/blob/REL_17_STABLE/src/backend/utils/cache/plancache.c
  */
-const isPlanOutdated = (code: string, message: string): boolean =>
-  code === '0A000' && message.startsWith('cached plan must not change');
+const planOutdated = 'plan_outdated';
+const isPlanOutdated = (result: Result<unknown, DatabaseUnavailable>): boolean =>
+  !result.ok && result.error.reason === planOutdated;
 
 /** What `pg` and the socket say when a connection is refused, lost or cut in the middle of an answer. */
 function isConnectionError(code: string | undefined, message: string): boolean {

@@ -100,14 +100,12 @@ describe.each(['data-api', 'direct'] as const)('a database with %s access', (acc
     });
   });
 
-  it('answers again, at the second try at the latest, after a migration changed a column that a statement gives', async () => {
+  it('answers after a migration changed the type of a column that a statement gives', async () => {
     await run`create table changing (id int, value int)`;
     await run`insert into changing values (1, 7)`;
     const read = () => run`select value from changing where id = ${1}::int`;
     expect(await read()).toEqual(ok([{ value: 7 }]));
     await run`alter table changing alter value type text`;
-    const first = await read();
-    if (!first.ok) expect(first.error).toEqual({ kind: 'database_unavailable', reason: 'plan_outdated' });
     expect(await read()).toEqual(ok([{ value: '7' }]));
   });
 
