@@ -6,6 +6,9 @@ import { runStorm } from './run';
 import { fullStorm, type StormSettings } from './settings';
 import { readPipelineTemplate } from './template';
 
+// What later versions of the SDK will ask of Node.js is no news here.
+process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
+
 interface Options {
   readonly events: number;
   readonly receivers: number;
