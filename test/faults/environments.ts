@@ -7,8 +7,8 @@ import type { Cleanup } from '../../lib/local/cleanup';
 import { removePostgres } from '../../lib/local/postgres';
 import { commandLine } from '../../lib/local/processes';
 import { stateFolder } from '../../lib/local/state';
-import { startLocalCommand } from '../support/local-command';
-import { type LocalEnvironment, openLocalEnvironment } from '../support/local-environment';
+import type { LocalEnvironment } from '../support/local-environment';
+import { startPreloadedEnvironments } from '../support/preloaded-environments';
 
 /** Environments that can be troubled from outside. */
 export interface TroubledEnvironments {
@@ -41,18 +41,12 @@ export async function startTroubledEnvironments(
   await mkdir(control);
   const disks = await makeDisks(directory, environments, cleanup);
 
-  process.env.FAULTS_CONTROL = control;
-  process.env.NODE_OPTIONS = `--require ${join(__dirname, 'inside', 'environment.cjs')}`;
-  const names = environments.flatMap(({ name }) => ['--environment', name, '--port', `${name}=0`]);
-  const command = startLocalCommand('--state', directory, ...names);
-  delete process.env.NODE_OPTIONS;
-  cleanup.add(async () => {
-    command.process.kill('SIGTERM');
-    await command.ended();
+  const { local, command } = await startPreloadedEnvironments(cleanup, {
+    directory,
+    environments,
+    script: join(__dirname, 'inside', 'environment.cjs'),
+    variables: { FAULTS_CONTROL: control },
   });
-  await command.ready();
-
-  const local = openLocalEnvironment(directory);
   const set = (name: string, content: string | undefined) =>
     content === undefined
       ? rm(join(control, name), { force: true })
