@@ -16,6 +16,7 @@ export const neededOtherwise: Readonly<Record<string, string>> = {
   '@seriousme/openapi-schema-validator': 'test/contract/openapi.test.ts, which starts its command',
   '@swc/core': '@swc/jest, whose peer it is',
   '@swc/jest': 'jest.config.js, which names it as a transform',
+  '@types/autocannon': "types of 'autocannon'",
   '@types/aws-lambda': "types of 'aws-lambda', a name without a package",
   '@types/jest': 'tsconfig.json',
   '@types/node': 'tsconfig.json',

@@ -1,0 +1,80 @@
+import { type GroupState, isGone, isWhole } from '../support/group-stock';
+import { expectDocumented } from '../support/openapi';
+import type { Answered } from './generator';
+import { enoughLooks, growthOf, type MemoryCourse } from './memory';
+
+/** Something that must be, and what was seen against it. */
+export interface Check {
+  readonly name: string;
+  /** How often it was looked at. */
+  readonly times: number;
+  readonly violations: readonly string[];
+}
+
+/** What an API beyond its rate answers, so that a burst may meet it. */
+const throttled = '429 too_many_requests';
+
+/** `200`, or status and code of a problem; `no answer`. */
+export function inWords({ answer }: Answered): string {
+  if (!answer) return 'no answer';
+  if (answer.status === 200) return '200';
+  try {
+    return `${answer.status} ${(JSON.parse(answer.text) as { readonly code: string }).code}`;
+  } catch {
+    return `${answer.status} ${answer.text.slice(0, 100)}`;
+  }
+}
+
+export const isThrottled = (answered: Answered): boolean => inWords(answered) === throttled;
+
+/** Every request got the answer that it should have; in a burst, one of the gateway's throttle will do. */
+export function checkAnswers(answers: readonly Answered[], part: 'steady' | 'burst'): Check {
+  const violations = answers
+    .filter((answered) => inWords(answered) !== answered.request.expected)
+    .filter((answered) => part === 'steady' || !isThrottled(answered))
+    .map((answered) => `${inWords(answered)} instead of ${answered.request.expected}`);
+  return { name: `answers as expected, ${part}`, times: answers.length, violations };
+}
+
+export function checkShapes(answers: readonly Answered[]): Check {
+  const violations = answers.flatMap(({ request, answer }) => {
+    if (!answer) return [];
+    const { method = 'DELETE', path } = request.wire;
+    try {
+      const { status, contentType, text } = answer;
+      expectDocumented({ method, path, status, contentType, body: text });
+      return [];
+    } catch (error) {
+      return [(error as Error).message];
+    }
+  });
+  return { name: 'answers in a documented shape', times: answers.length, violations };
+}
+
+/** A group is gone by the one deletion that was answered with 200, and whole otherwise. */
+export function checkGroups(answers: readonly Answered[], states: ReadonlyMap<string, GroupState>): Check {
+  const violations = answers.flatMap((answered) => {
+    const { groupId } = answered.request;
+    const state = states.get(groupId);
+    const isRight = state && (inWords(answered) === '200' ? isGone(state) : isWhole(state));
+    return isRight ? [] : [`${groupId} after ${inWords(answered)}: ${JSON.stringify(state)}`];
+  });
+  return {
+    name: 'groups gone with everything, or whole, as the answer says',
+    times: answers.length,
+    violations,
+  };
+}
+
+/** Each process that lived long enough holds no more at the end than in the middle. */
+export function checkMemory(courses: readonly MemoryCourse[]): Check {
+  const judged = courses.flatMap((course) => {
+    const growth = growthOf(course);
+    return growth ? [{ ...course, growth }] : [];
+  });
+  const growing = judged
+    .filter(({ growth }) => growth.isGrowing)
+    .map(({ name, pid, growth: { before, after } }) => `${name} (${pid}): ${before} bytes, then ${after}`);
+  const violations = judged.length > 0 ? growing : [`no process was looked at ${enoughLooks} times`];
+  return { name: 'memory after garbage collection without growth', times: judged.length, violations };
+}

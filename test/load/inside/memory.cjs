@@ -1,0 +1,33 @@
+/*
+ * Whenever $LOAD_CONTROL/look holds another number, this process collects its garbage and writes what is left into
+ * $LOAD_CONTROL/NUMBER-PID.json.
+ */
+const { readFileSync, renameSync, writeFileSync } = require('node:fs');
+const { join } = require('node:path');
+const { setFlagsFromString } = require('node:v8');
+const { runInNewContext } = require('node:vm');
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc');
+
+const control = process.env.LOAD_CONTROL;
+const name = process.env.AWS_LAMBDA_FUNCTION_NAME ?? 'npm start';
+let seen = '0';
+
+setInterval(() => {
+  let asked;
+  try {
+    asked = readFileSync(join(control, 'look'), 'utf8');
+  } catch {
+    return;
+  }
+  if (asked === seen) return;
+  seen = asked;
+  // Twice: what the first finds with a finalizer, only the second can free.
+  collectGarbage();
+  collectGarbage();
+  const { heapUsed, rss } = process.memoryUsage();
+  const file = join(control, `${asked}-${process.pid}.json`);
+  writeFileSync(`${file}.part`, JSON.stringify({ name, pid: process.pid, heapUsed, rss }));
+  renameSync(`${file}.part`, file);
+}, 100).unref();
