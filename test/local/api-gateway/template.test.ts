@@ -1,21 +1,20 @@
-import { App, Stack } from 'aws-cdk-lib';
+import { type App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { RegionApi } from '../../../lib/api';
+import type { Environment } from '../../../lib/environment';
 import { environments } from '../../../lib/environments';
 import type { Template as StackTemplate } from '../../../lib/local/assembly';
 import { createResolver } from '../../../lib/local/intrinsics';
+import { withApp } from '../../support/stacks';
 import { allow, FakeFunction, type Resources, send, start, stopAll } from './support';
 
 afterEach(stopAll);
 
 const REGION = 'eu-central-1';
 
-/** The resources of an environment's API, from its own construct, with their intrinsic functions resolved. */
-function apiResources(environmentName: string): Resources {
-  const environment = environments.find(({ name }) => name === environmentName);
-  if (!environment) throw new Error(`no environment ${environmentName}`);
-  const stack = new Stack(new App(), 'Test', { env: { region: REGION } });
+function synthesize(app: App, environment: Environment): StackTemplate {
+  const stack = new Stack(app, 'Test', { env: { region: REGION } });
   const lambda = (id: string) =>
     new LambdaFunction(stack, id, {
       functionName: id,
@@ -30,7 +29,14 @@ function apiResources(environmentName: string): Resources {
     webhookOriginAddress: '203.0.113.7',
     dashboardOrigin: 'https://dashboard.example.com',
   });
-  const template = Template.fromStack(stack).toJSON() as StackTemplate;
+  return Template.fromStack(stack).toJSON() as StackTemplate;
+}
+
+/** The resources of an environment's API, from its own construct, with their intrinsic functions resolved. */
+function apiResources(environmentName: string): Resources {
+  const environment = environments.find(({ name }) => name === environmentName);
+  if (!environment) throw new Error(`no environment ${environmentName}`);
+  const template = withApp((app) => synthesize(app, environment));
   const resolver = createResolver({
     stackName: 'Test',
     region: REGION,
