@@ -90,19 +90,27 @@ export function startEventSource(options: EventSourceOptions): EventSource {
     running.add(invocation);
   }
 
+  /** Each call has a signal of its own: `fetch` listens to the one that it gets until its garbage is collected. */
   async function receive(count: number, waitSeconds: number): Promise<Message[]> {
-    const answer = await sqsRequest<{ Messages?: Message[] }>(
-      { url: options.endpoint, region: options.region, signal: stopping.signal },
-      'ReceiveMessage',
-      {
-        QueueUrl: options.queueUrl,
-        MaxNumberOfMessages: Math.min(perCall, count),
-        WaitTimeSeconds: waitSeconds,
-        MessageSystemAttributeNames: ['All'],
-        MessageAttributeNames: ['All'],
-      },
-    );
-    return answer.Messages ?? [];
+    const call = new AbortController();
+    const abort = () => call.abort();
+    stopping.signal.addEventListener('abort', abort);
+    try {
+      const answer = await sqsRequest<{ Messages?: Message[] }>(
+        { url: options.endpoint, region: options.region, signal: call.signal },
+        'ReceiveMessage',
+        {
+          QueueUrl: options.queueUrl,
+          MaxNumberOfMessages: Math.min(perCall, count),
+          WaitTimeSeconds: waitSeconds,
+          MessageSystemAttributeNames: ['All'],
+          MessageAttributeNames: ['All'],
+        },
+      );
+      return answer.Messages ?? [];
+    } finally {
+      stopping.signal.removeEventListener('abort', abort);
+    }
   }
 
   async function handOver(messages: readonly Message[]): Promise<void> {
