@@ -43,16 +43,23 @@ const asked = program.processedArgs[0] as PartName[];
 async function run(): Promise<number> {
   const results: Partial<Record<PartName, PartResult>> = {};
   const loads: string[] = [];
+  const failed: PartName[] = [];
   for (const part of asked.length > 0 ? asked : partNames) {
     const begin = performance.now();
     loads.push(`${part} ${loadavg()[0]?.toFixed(1)}`);
-    results[part] = await measure[part]({ effort, onProgress: (line) => note(`${part}: ${line}`) });
-    note(`${part}: done in ${((performance.now() - begin) / 1_000).toFixed(1)} s`);
+    try {
+      results[part] = await measure[part]({ effort, onProgress: (line) => note(`${part}: ${line}`) });
+      note(`${part}: done in ${((performance.now() - begin) / 1_000).toFixed(1)} s`);
+    } catch (error) {
+      // What the other parts have measured is worth having.
+      failed.push(part);
+      note(`${part}: could not be measured: ${(error as Error).stack}`);
+    }
   }
   const machine = `${describeMachine()}. Load of the machine before each part: ${loads.join(', ')}.`;
   console.log(`${machine}\n\n${formatResults(results)}`);
   if (json) writeFileSync(json, `${JSON.stringify({ machine, results }, null, 2)}\n`);
-  return check && complain(results) ? 1 : 0;
+  return failed.length > 0 || (check && complain(results)) ? 1 : 0;
 }
 
 function complain(results: Results): boolean {

@@ -1,13 +1,22 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 
-/** A port that nobody listened on a moment ago. */
+/** Below what Linux (32768 and up) and macOS (49152 and up) give to who asks for any port, as most of the tests do. */
+const from = 10_000;
+const to = 30_000;
+
+/** A port that nobody listened on a moment ago, and that nobody gets by chance. */
 export async function unusedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
+  for (;;) {
+    const port = from + Math.floor(Math.random() * (to - from));
+    const server = createServer();
+    try {
+      await once(server.listen(port, '127.0.0.1'), 'listening');
+      server.close();
+      await once(server, 'close');
+      return port;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    }
+  }
 }

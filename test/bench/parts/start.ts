@@ -1,8 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,6 +8,7 @@ import { environments } from '../../../lib/environments';
 import { removePostgres } from '../../../lib/local/postgres';
 import { stateFolder } from '../../../lib/local/state';
 import { synthesize } from '../../../lib/local/synthesis';
+import { unusedPort } from '../../support/unused-port';
 import { compare, type PartOptions, type PartResult, samplesFor } from '../figures';
 import { interleave, time } from '../interleave';
 
@@ -64,7 +63,7 @@ export async function measureStart(options: PartOptions): Promise<PartResult> {
 
 /** Milliseconds from the start of the command to the last environment's first answer. */
 async function startOnce(state: string): Promise<number> {
-  const ports = await freePorts(environments.length);
+  const ports = await Promise.all(environments.map(unusedPort));
   const args = environments.flatMap(({ name }, index) => [
     ...['--port', `${name}=${ports[index]}`],
     ...['--dashboard-port', `${name}=0`],
@@ -99,17 +98,4 @@ async function answered(port: number, deadline: number): Promise<void> {
     await sleep(10);
   }
   throw new Error('Not answered in time.');
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer().listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
 }
