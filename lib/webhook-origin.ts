@@ -21,8 +21,7 @@ export class WebhookOrigin extends Construct {
   readonly address: string;
   /** True while a gateway holds the address; what sends from it is to be switched off otherwise. */
   readonly isAttached: CfnCondition;
-  /** To be given to the VPC. */
-  readonly natProvider: ec2.NatProvider;
+  private readonly gateway: WebhookOriginGateway;
 
   constructor(scope: Construct, id: string, { environment }: WebhookOriginProps) {
     super(scope, id);
@@ -40,12 +39,22 @@ export class WebhookOrigin extends Construct {
 
     const elasticIp = environment.adoptedElasticIp ?? this.keepElasticIp(environment);
     this.address = elasticIp.address;
-    this.natProvider = new WebhookOriginGateway({
+    this.gateway = new WebhookOriginGateway({
       allocationId: elasticIp.allocationId,
       isAttached: this.isAttached,
       name: nameTag(environment),
       zone: zone.valueAsString,
     });
+  }
+
+  /** To be given to the VPC. */
+  get natProvider(): ec2.NatProvider {
+    return this.gateway;
+  }
+
+  /** The private subnets' routes to the gateway, once a VPC has been made. They are there while it `isAttached`. */
+  get routes(): readonly ec2.CfnRoute[] {
+    return this.gateway.routes;
   }
 
   /**
@@ -54,7 +63,7 @@ export class WebhookOrigin extends Construct {
    * @throws Error before a VPC has been made with `natProvider`
    */
   get gatewayId(): string {
-    const [gateway] = this.natProvider.configuredGateways;
+    const [gateway] = this.gateway.configuredGateways;
     if (gateway === undefined) throw new Error('The webhook origin has no gateway yet: make the VPC first.');
     return gateway.gatewayId;
   }
@@ -84,6 +93,7 @@ interface WebhookOriginGatewayProps {
 
 /** Makes the one NAT gateway, in the zone that the parameter names, and the private subnets' routes to it. */
 class WebhookOriginGateway extends ec2.NatProvider {
+  readonly routes: ec2.CfnRoute[] = [];
   private gatewayId: string | undefined;
 
   constructor(private readonly props: WebhookOriginGatewayProps) {
@@ -120,6 +130,7 @@ class WebhookOriginGateway extends ec2.NatProvider {
       natGatewayId: this.gatewayId,
     });
     route.cfnOptions.condition = this.props.isAttached;
+    this.routes.push(route);
   }
 
   /** Nested conditions, one for each zone but the last: CloudFormation has no switch. */

@@ -1,4 +1,4 @@
-import { Duration, Fn, RemovalPolicy } from 'aws-cdk-lib';
+import { Aws, Duration, Fn, RemovalPolicy } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
 import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
@@ -167,10 +167,8 @@ export class Webhooks extends Construct {
       maxConcurrency: concurrency,
       reportBatchItemFailures: true,
     });
-    if (needsOrigin) {
-      const isAttached = Fn.conditionIf(this.props.webhookOrigin.isAttached.logicalId, true, false);
-      (mapping.node.defaultChild as CfnEventSourceMapping).addPropertyOverride('Enabled', isAttached);
-    }
+    if (needsOrigin)
+      runWhileAttached(mapping.node.defaultChild as CfnEventSourceMapping, this.props.webhookOrigin);
   }
 
   /** The private subnets, with the ports that receivers may have, and with the database where it is reached directly. */
@@ -190,6 +188,20 @@ export class Webhooks extends Construct {
       securityGroups: [...(database.network?.securityGroups ?? []), securityGroup as ec2.ISecurityGroup],
     };
   }
+}
+
+/**
+ * Turns a consumer on and off with the origin, and on only after the routes are there: an attempt before that would fail,
+ * and the receiver would be blamed. `DependsOn` cannot be under a condition, and on what is not made it keeps the
+ * consumer from being made too; a reference in the metadata orders them alike.
+ *
+ * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-condition.html
+ * @see https://cloudonaut.io/optional-dependson-with-cloudformation-metadata-to-the-rescue
+ */
+function runWhileAttached(mapping: CfnEventSourceMapping, { isAttached, routes }: WebhookOrigin): void {
+  mapping.addPropertyOverride('Enabled', Fn.conditionIf(isAttached.logicalId, true, false));
+  const references = routes.map(({ ref }) => ref);
+  mapping.addMetadata('After', Fn.conditionIf(isAttached.logicalId, references, Aws.NO_VALUE));
 }
 
 function allowSending(handler: HandlerFunction, ...queues: readonly Queue[]): void {

@@ -66,6 +66,22 @@ describe.each(each)('the webhooks of %s', (_, stack) => {
     expect(sourceOf(stack, 'DeliverWebhook').Properties.Enabled).toEqual(whileAttached);
   });
 
+  it('turns delivery on after the routes to the origin are there, and is there without them', () => {
+    const routes = stack
+      .all('AWS::EC2::Route')
+      .filter(({ Properties }) => 'NatGatewayId' in Properties)
+      .map(({ logicalId }) => ({ Ref: logicalId }));
+    expect(routes).toHaveLength(3);
+    const source = sourceOf(stack, 'DeliverWebhook');
+    const [condition, references, otherwise] = source.Metadata?.After['Fn::If'] ?? [];
+    expect(condition).toBe('WebhookOriginIsAttached');
+    expect(references).toHaveLength(3);
+    expect(references).toEqual(expect.arrayContaining(routes));
+    expect(otherwise).toEqual({ Ref: 'AWS::NoValue' });
+    expect(source).not.toHaveProperty('Condition');
+    expect(source.DependsOn ?? []).not.toEqual(expect.arrayContaining(routes.map(({ Ref }) => Ref)));
+  });
+
   it('lets delivery out on the ports that receivers may have, and nobody in', () => {
     const group = stack.named('AWS::EC2::SecurityGroup', 'WebhooksEgress');
     expect(group.Properties.SecurityGroupEgress).toMatchObject([

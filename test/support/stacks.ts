@@ -13,6 +13,7 @@ export interface Resource {
   readonly logicalId: string;
   readonly Type: string;
   readonly Properties: Json;
+  readonly Metadata?: Json;
   readonly Condition?: string;
   readonly DependsOn?: readonly string[];
   readonly DeletionPolicy?: string;
