@@ -76,7 +76,7 @@ export type Disposition =
  * Attempts one delivery to the webhook's present URL. An error is a fault of ours: the receiver was not asked, or its
  * answer could not be acted upon, and the message waits.
  *
- * @param startedAt when the delivery was first taken from the queue: milliseconds since 1970
+ * @param startedAt when the delivery was first taken from the queue, waits for us left out: milliseconds since 1970
  */
 export async function deliverWebhook(
   delivery: Delivery,

@@ -37,7 +37,7 @@ export const retrySchedule: RetrySchedule = {
 
 export interface Moment {
   readonly now: number;
-  /** When the delivery was first taken from the queue: milliseconds since 1970. */
+  /** When the delivery was first taken from the queue, waits for us left out: milliseconds since 1970. */
   readonly startedAt: number;
   /** From 0 to 1. */
   readonly random: number;

@@ -27,7 +27,7 @@ export async function receive(
   record: SQSRecord,
   { ports, queue, deadLetters, log }: ReceivePorts,
 ): Promise<'kept' | 'gone'> {
-  const read = readDelivery(record);
+  const read = readDelivery(record, ports.now());
   if (!read.ok) {
     const refused = {
       logCode: webhookLogCodes.deliveryRefused,

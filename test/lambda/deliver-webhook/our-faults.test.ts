@@ -61,7 +61,7 @@ describe('our own faults', () => {
   });
 
   it('keep what could not be set aside', async () => {
-    await world.sendDelivery(webhookId, { startedAt: Date.now() - 100 * hour });
+    await world.sendDelivery(webhookId, { startedAt: Date.now() - 100 * hour, notBefore: Date.now() });
     world.answer = { status: 500 };
     expect(await world.runBatch({ deadLetters: gone })).toMatchObject({ received: 2, kept: 2 });
   });

@@ -38,7 +38,7 @@ describe('a failing delivery', () => {
   });
 
   it('waits as a delayed copy when the wait is long, which does not count as in flight', async () => {
-    await world.sendDelivery(webhookId, { startedAt: Date.now() - 2 * hour });
+    await world.sendDelivery(webhookId, { startedAt: Date.now() - 2 * hour, notBefore: Date.now() });
     expect(await world.runBatch()).toMatchObject({ kept: 0 });
     expect(await world.deliveries.count()).toEqual(delayed);
   });
@@ -65,7 +65,8 @@ describe('a failing delivery', () => {
   });
 
   it('is given up at 72 h: it lies in the dead-letter queue with the reason, ready to begin anew', async () => {
-    const delivery = await world.sendDelivery(webhookId, { startedAt: Date.now() - 72 * hour, notBefore: 1 });
+    const startedAt = Date.now() - 72 * hour;
+    const delivery = await world.sendDelivery(webhookId, { startedAt, notBefore: Date.now() });
     const { emitted } = await world.runBatch();
     expect(emitted.join()).toContain('"GivenUp":1');
     expect(await world.deliveries.count()).toEqual(emptied);
@@ -80,7 +81,7 @@ describe('a failing delivery', () => {
   it('waits its whole time, to the second: it is not tried in a hurry before it is given up', async () => {
     const startedAt = Date.now();
     world.now = () => startedAt + 72 * hour - 300;
-    await world.sendDelivery(webhookId, { startedAt });
+    await world.sendDelivery(webhookId, { startedAt, notBefore: startedAt + 72 * hour - 1_000 });
     await world.runBatch();
     expect(world.log.lines).toMatchObject([{ outcome: 'failed', retryInMs: 300 }]);
     expect(await world.deliveries.count()).toEqual(hidden);
@@ -97,7 +98,7 @@ describe('a failing delivery', () => {
     expect(await world.attempts(webhookId)).toEqual([]);
     expect(world.log.lines).toMatchObject([{ logCode: 'WEBHOOK_DELIVERY_RESTS', retryInMs: 5_000 }]);
 
-    await world.sendDelivery(webhookId, { startedAt: Date.now() - 72 * hour });
+    await world.sendDelivery(webhookId, { startedAt: Date.now() - 72 * hour, notBefore: Date.now() });
     await world.runBatch({ ports: { silent } });
     expect(await world.attempts(webhookId)).toMatchObject([{ outcome: 'given_up' }]);
   });
