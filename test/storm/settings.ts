@@ -55,7 +55,7 @@ export const fullStorm: StormSettings = {
   wanted: 20,
   calmEvents: 1_000,
   warmUpEvents: 100,
-  rate: 10,
+  rate: 8,
   seed: 1,
   killEvery: { deliverWebhook: 3_000, fanOutEvent: 10_000 },
   clock: twentieth,
