@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import type { Environment } from '../environment';
 import { standbyRules } from './standby-rules';
 import {
@@ -227,7 +228,7 @@ export const environmentRules: readonly Rule[] = [
   },
   {
     field: 'adoptedElasticIp.address',
-    holds: matches(/^((25[0-5]|2[0-4]\d|1?\d?\d)(\.(?!$)|$)){4}$/),
+    holds: (value) => typeof value === 'string' && isIPv4(value),
     remedy: 'Give the IPv4 address of that allocation, such as 203.0.113.7.',
     parentOptional: true,
   },
