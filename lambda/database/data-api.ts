@@ -11,6 +11,7 @@ import {
   InternalServerErrorException,
   RDSDataClient,
   RollbackTransactionCommand,
+  SecretsErrorException,
   ServiceUnavailableError,
   type SqlParameter,
   StatementTimeoutException,
@@ -36,13 +37,8 @@ export interface DataApiSettings {
    * @default 20,000
    */
   readonly resumePatience?: number;
-  /**
-   * Milliseconds for one call to be answered. The Data API ends a statement after 45 s unless it is told to go on.
-   * @default 8,000
-   */
+  /** Milliseconds for one call to be answered. The Data API ends a statement after 45 s. @default 8,000 */
   readonly callTimeout?: number;
-  /** Lets statements run on past the Data API's 45 s; for migrations. @default false */
-  readonly continueAfterTimeout?: boolean;
 }
 
 const defaultResumePatience = 20_000;
@@ -72,7 +68,6 @@ export function createDataApiDatabase(
         sql: text,
         parameters,
         includeResultMetadata: true,
-        continueAfterTimeout: settings.continueAfterTimeout,
         transactionId,
       }),
     );
@@ -94,18 +89,20 @@ export function createDataApiDatabase(
       );
       if (!begun.ok) return begun;
       const { transactionId } = begun.value;
-      const end = (command: CommitTransactionCommand | RollbackTransactionCommand) =>
-        toResult(() => client.send(command as CommitTransactionCommand));
+      // What cannot be rolled back now is, when nothing has been heard of it for three minutes: data-api.html.
+      const rollBack = () =>
+        client.send(new RollbackTransactionCommand({ ...target, transactionId })).catch(() => undefined);
       try {
         const outcome = await work({ execute: (statement) => toResult(() => run(statement, transactionId)) });
         if (outcome.ok) {
-          const committed = await end(new CommitTransactionCommand({ ...target, transactionId }));
+          const commit = new CommitTransactionCommand({ ...target, transactionId });
+          const committed = await toResult(() => client.send(commit));
           return committed.ok ? outcome : committed;
         }
-        await end(new RollbackTransactionCommand({ ...target, transactionId }));
+        await rollBack();
         return outcome;
       } catch (error) {
-        await end(new RollbackTransactionCommand({ ...target, transactionId }));
+        await rollBack();
         throw error;
       }
     },
@@ -169,7 +166,8 @@ function unavailability(error: unknown): string | undefined {
   if (
     error instanceof DatabaseUnavailableException ||
     error instanceof ServiceUnavailableError ||
-    error instanceof InternalServerErrorException
+    error instanceof InternalServerErrorException ||
+    error instanceof SecretsErrorException
   ) {
     return error.name;
   }

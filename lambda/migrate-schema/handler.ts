@@ -36,7 +36,7 @@ function explain(failure: MigrationFailed): string {
     case 'refused':
       return `Migration ${failure.migration} failed and was rolled back: ${failure.message} (SQLSTATE ${failure.sqlState}).`;
     case 'database_unavailable':
-      return `The database could not be reached (${failure.reason}). Files that were applied stay applied; deploy again.`;
+      return `The database could not be reached, or a file took longer than it may (${failure.reason}). Files that were applied stay applied; deploy again.`;
   }
 }
 

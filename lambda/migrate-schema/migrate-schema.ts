@@ -115,8 +115,8 @@ const closeToPublic = sql`
  * Makes the role, or brings it to the given way of signing in. Role names and passwords cannot be bound in `create
  * role`; they are bound as settings of the transaction and quoted by the server.
  *
- * A role's statements end before its function stops waiting for them (8 s), so that what is reported as failed does not
- * happen afterwards. A role that holds `rds_iam` cannot sign in with a password.
+ * A role's statements end before its function stops waiting for them (8 s), so that what is reported as failed seldom
+ * happens afterwards: the Data API may take longer than the difference to hand a statement over. A role that holds `rds_iam` cannot sign in with a password.
  * @see https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.IAMDBAuth.DBAccounts.html
  */
 function ensureRole({ name, password }: Role): readonly Statement[] {

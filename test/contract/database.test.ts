@@ -109,6 +109,16 @@ describe.each(['data-api', 'direct'] as const)('a database with %s access', (acc
     expect(await read()).toEqual(ok([{ value: '7' }]));
   });
 
+  it('calls a sign-in that is refused unavailable: somebody is changing a password or a grant', async () => {
+    await region.migrate();
+    await run`alter role purge_expired nologin`;
+    expect(await region.as('purge_expired').execute(sql`select 1 as one`)).toEqual(
+      fail({ kind: 'database_unavailable', reason: expect.stringContaining('28') }),
+    );
+    await run`alter role purge_expired login`;
+    expect(await region.as('purge_expired').execute(sql`select 1 as one`)).toEqual(ok([{ one: 1 }]));
+  });
+
   it('comes back after the server ended its connections', async () => {
     await region.owner.execute(
       sql`select pg_terminate_backend(pid, 5000)::text from pg_stat_activity where pid <> pg_backend_pid() and backend_type = 'client backend'`,

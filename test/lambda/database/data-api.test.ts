@@ -69,6 +69,7 @@ it.each<[Reply, string]>([
   [[503, 'ServiceUnavailableError'], 'ServiceUnavailableError'],
   [[500, 'InternalServerErrorException'], 'InternalServerErrorException'],
   [[400, 'StatementTimeoutException'], 'timeout'],
+  [[400, 'SecretsErrorException'], 'SecretsErrorException'],
   [[429, 'ThrottlingException'], 'throttled'],
   ['reset', 'connection_lost'],
 ])('calls %s unavailable, and sends nothing twice', async (reply, reason) => {
