@@ -208,6 +208,20 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
       });
     });
 
+    it('lists what was done to a group of an organization that is gone', async () => {
+      const userGroupId = newId('ug');
+      await rows(
+        region.owner,
+        sql`
+        insert into audit_records (organization_id, identity_id, operation, subject_id, outcome, request_id, user_action_id)
+        values (${newId('or')}, 'us-1', 'Auth:UserGroups:Delete', ${userGroupId}, 'deleted', 'gone', 'gone')`,
+      );
+      expect(await list(userGroupId)).toMatchObject({
+        ok: true,
+        result: { records: [{ requestId: 'gone' }] },
+      });
+    });
+
     it('lists nothing of a group of which nothing is known', async () => {
       expect(await list(newId('ug'))).toEqual({ ok: true, result: { records: [] } });
     });
