@@ -17,10 +17,13 @@ export interface Webhook {
   readonly createdAt: string;
 }
 
-/** Of webhooks in one answer, which the Data API bounds at 1 MiB. */
-const maxWebhooks = 200;
+/**
+ * Enabled webhooks of one organization: as many as fit one answer of the Data API, 1 MiB, with their kinds and URLs, and
+ * as one event is fanned out to within the function's time.
+ */
+export const maxWebhooks = 50;
 
-/** An organization's webhooks, or the one of an id; the latest first, at most `maxWebhooks`. */
+/** An organization's webhooks, or the one of an id: the enabled ones, then as many of the others as an answer takes. */
 export async function findWebhooks(
   database: Database,
   { organizationId, webhookId }: { readonly organizationId?: string; readonly webhookId?: string },
@@ -31,7 +34,7 @@ export async function findWebhooks(
       cast(extract(epoch from created_at) as double precision) as created_at
     from webhooks
     where organization_id = ${organizationId ?? null} or webhook_id = ${webhookId ?? null}
-    order by webhooks.created_at desc, webhook_id
+    order by enabled desc, webhooks.created_at desc, webhook_id
     limit ${maxWebhooks}`);
   return outcome.ok ? ok(outcome.value.map(toWebhook)) : outcome;
 }

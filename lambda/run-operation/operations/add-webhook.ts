@@ -6,6 +6,7 @@ import { maxUrlLength, readReceiverUrl, type UrlRefusal } from '../../webhooks/r
 import { operation } from '../operation';
 import { type Field, idField } from '../request';
 import { unavailable } from '../unavailable';
+import { maxWebhooks } from '../webhook';
 
 const maxKinds = 100;
 
@@ -34,14 +35,22 @@ export const addWebhook = operation(shape, async ({ organizationId, url: text, k
 
   const webhookId = newId('wh');
   const outcome = await ports.database.execute(sql`
-    insert into webhooks (webhook_id, organization_id, url, kinds)
-    select ${webhookId}, organization_id, ${url}, string_to_array(${kinds?.join(',') ?? null}, ',')
-    from organizations where organization_id = ${organizationId}
-    returning secret_version`);
+    with organization as (
+      select organization_id,
+        (select count(*) from webhooks
+          where webhooks.organization_id = organizations.organization_id and enabled) as webhooks
+      from organizations where organization_id = ${organizationId}),
+    added as (
+      insert into webhooks (webhook_id, organization_id, url, kinds)
+      select ${webhookId}, organization_id, ${url}, string_to_array(${kinds?.join(',') ?? null}, ',')
+      from organization where webhooks < ${maxWebhooks}
+      returning secret_version)
+    select added.secret_version from organization left join added on true`);
   if (!outcome.ok) return unavailable(outcome.error);
 
   const [added] = outcome.value;
   if (!added) return organizationNotFound(organizationId, ports.environment);
+  if (added.secret_version === null) return tooManyWebhooks(organizationId);
   return ok({ webhookId, organizationId, url, kinds, secretVersion: added.secret_version });
 });
 
@@ -54,6 +63,12 @@ const refusals: Readonly<Record<UrlRefusal, string>> = {
   name_not_public: 'The name in the URL is not a public one.',
   port_not_allowed: 'The port in the URL must be 443, or one from 1024 up.',
 };
+
+const tooManyWebhooks = (organizationId: string) =>
+  fail({
+    code: 'too_many_webhooks',
+    message: `${organizationId} has ${maxWebhooks} enabled webhooks, which is the most. "webhook disable" one that is not needed any more.`,
+  });
 
 const organizationNotFound = (organizationId: string, environment: string) =>
   fail({

@@ -112,6 +112,26 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
       );
     });
 
+    it('refuses one enabled webhook too many; all of them fit one answer, as long as they may be', async () => {
+      const kinds = JSON.stringify(Array.from({ length: 100 }, (_, index) => `${index}-`.padEnd(128, 'k')));
+      await rows(
+        region.owner,
+        sql`
+        insert into webhooks (webhook_id, organization_id, url, kinds, enabled, disabled_reason)
+        select 'wh-' || substr(id, 1, 5) || '-' || substr(id, 6, 5) || '-' || substr(id, 11, 16), ${organizationId},
+          rpad(${url}, 2048, 'x'), (select array_agg(kind) from jsonb_array_elements_text(${kinds}::jsonb) kind),
+          number <= 49, case when number > 49 then 'gone' end
+        from generate_series(1, 60) number, md5(${organizationId} || number) id`,
+      );
+      await add();
+      expect(await invoke('add-webhook', { organizationId, url })).toEqual(
+        refused('too_many_webhooks', expect.stringContaining('50 enabled webhooks')),
+      );
+      const { webhooks } = await done('list-webhooks', { organizationId });
+      expect(webhooks).toHaveLength(50);
+      expect((webhooks as Json[]).every(({ enabled }) => enabled)).toBe(true);
+    });
+
     it('refuses an organization that does not exist, and names the environment', async () => {
       const stranger = newId('or');
       expect(await invoke('add-webhook', { organizationId: stranger, url })).toEqual(
