@@ -17,8 +17,8 @@ export interface Purged {
 const batchSize = 1_000;
 
 /**
- * Deletes all that has expired, batch by batch, until nothing is left or the time is over: the next day goes on. What
- * was deleted stays deleted when the database goes away in between.
+ * Deletes all that has expired, a batch of each kind in turn, until nothing is left or the time is over: the next day
+ * goes on, and no kind keeps another from its turn. What was deleted stays deleted when the database goes away in between.
  *
  * @param deadline milliseconds since 1970
  */
@@ -27,16 +27,18 @@ export async function purgeExpired(
   deadline: number,
   now: () => number,
 ): Promise<Result<Purged, DatabaseUnavailable>> {
-  const purged: Record<string, number> = {};
-  for (const { name, deleteSome } of kinds) {
-    purged[name] = 0;
-    let deleted = batchSize;
-    while (deleted === batchSize && now() < deadline) {
-      const batch = await deleteSome(batchSize);
+  const purged: Record<string, number> = Object.fromEntries(kinds.map(({ name }) => [name, 0]));
+  let left = kinds;
+  while (left.length > 0) {
+    const more: Expiring[] = [];
+    for (const kind of left) {
+      if (now() >= deadline) return ok(purged);
+      const batch = await kind.deleteSome(batchSize);
       if (!batch.ok) return batch;
-      deleted = batch.value;
-      purged[name] += deleted;
+      purged[kind.name] = (purged[kind.name] ?? 0) + batch.value;
+      if (batch.value === batchSize) more.push(kind);
     }
+    left = more;
   }
   return ok(purged);
 }

@@ -67,16 +67,28 @@ it('fails visibly when the database is away', async () => {
   await expect(createHandler({ expiring: [away], log, now: Date.now })(undefined)).rejects.toThrow('timeout');
 });
 
-it('ends at its deadline, with more to delete', async () => {
+describe('with more to delete than there is time for', () => {
   let time = 0;
-  const endless: Expiring = {
-    name: 'rows',
+  beforeEach(() => {
+    time = 0;
+  });
+  const endless = (name: string): Expiring => ({
+    name,
     async deleteSome(limit) {
       time += 1;
       return ok(limit);
     },
-  };
-  expect(await purgeExpired([endless], 3, () => time)).toEqual(ok({ rows: 3_000 }));
+  });
+
+  it('ends at its deadline', async () => {
+    expect(await purgeExpired([endless('rows')], 3, () => time)).toEqual(ok({ rows: 3_000 }));
+  });
+
+  it('gives each kind its turn', async () => {
+    expect(await purgeExpired([endless('rows'), endless('others')], 5, () => time)).toEqual(
+      ok({ rows: 3_000, others: 2_000 }),
+    );
+  });
 });
 
 it('can do no more than it needs', async () => {
