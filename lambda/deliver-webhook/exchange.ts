@@ -15,10 +15,12 @@ export interface Post {
 const maxHeadBytes = 16 * 1024;
 const maxBodyBytes = 16 * 1024;
 const maxInterimAnswers = 10;
+/** Milliseconds for the body, which nobody reads: a receiver that never ends it would hold up a whole batch. */
+const bodyTimeout = 1_000;
 
 /**
  * Sends one request over a connection, and closes it. The answer is known with its status; the body is only taken off
- * the receiver's hands, up to 16 KiB, never unpacked, never kept. Nothing is followed.
+ * the receiver's hands, for a second, up to 16 KiB, never unpacked, never kept. Nothing is followed.
  */
 export function exchange(socket: Socket, post: Post, signal: AbortSignal): Promise<AttemptResult> {
   return new Promise((resolve) => {
@@ -38,8 +40,10 @@ export function exchange(socket: Socket, post: Post, signal: AbortSignal): Promi
       },
       maxHeaderSize: maxHeadBytes,
     });
+    let bodyTimer: NodeJS.Timeout | undefined;
     const end = (reason: string) => {
       signal.removeEventListener('abort', timeOut);
+      clearTimeout(bodyTimer);
       resolve(answer ?? { answered: false, reason });
       outgoing.destroy();
       socket.destroy();
@@ -52,6 +56,7 @@ export function exchange(socket: Socket, post: Post, signal: AbortSignal): Promi
         status: response.statusCode as number,
         ...(retryAfter ? { retryAfter } : {}),
       };
+      bodyTimer = setTimeout(() => end('ok'), bodyTimeout);
       let bytes = 0;
       response.on('data', (chunk: Buffer) => {
         bytes += chunk.length;

@@ -36,10 +36,13 @@ export function rememberSilentReceivers({ first, longest }: Rest = rest): Silent
   return {
     isResting: (webhookId, now) => now < (silences.get(webhookId)?.until ?? 0),
     note(webhookId, result, now) {
-      const before = silences.get(webhookId)?.timeouts ?? 0;
+      const silence = silences.get(webhookId);
+      const isSilent = !result.answered && isTimeout(result.reason);
+      // Attempts that began before the rest tell nothing new.
+      if (isSilent && silence && now < silence.until) return;
       silences.delete(webhookId);
-      if (result.answered || !isTimeout(result.reason)) return;
-      const timeouts = before + 1;
+      if (!isSilent) return;
+      const timeouts = (silence?.timeouts ?? 0) + 1;
       const doublings = timeouts - timeoutsBeforeRest;
       const length = doublings < 0 ? 0 : Math.min(longest, first * 2 ** doublings);
       silences.set(webhookId, { timeouts, until: now + length });

@@ -13,7 +13,7 @@ export interface WebhookEvent {
   readonly text: string;
 }
 
-/** Bytes of an event's JSON. Receivers are told to expect small bodies; the delivery with its wrapping fits a batch. */
+/** Bytes of an event's JSON: what receivers are told to expect. The delivery with its wrapping fits a batch. */
 export const maxEventBytes = 64 * 1024;
 
 /** An event's id: it becomes part of a signed text that is delimited by full stops, so it has none. */

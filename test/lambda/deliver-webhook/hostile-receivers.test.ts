@@ -218,6 +218,16 @@ it('takes the answer of a receiver that answers before the request ends', async 
   expect(await post(port, 'x'.repeat(60_000))).toEqual(answered());
 });
 
+it.each([
+  ['promised', `${head}content-length: 10\r\n\r\n`],
+  ['chunked', `${head}transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n`],
+])('does not wait for the end of a %s body: the status is the answer', async (_, text) => {
+  const port = await tlsReceiver(say(text));
+  const begin = performance.now();
+  expect(await post(port)).toEqual(answered());
+  expect(performance.now() - begin).toBeLessThan(timeout);
+});
+
 it('reads Retry-After', async () => {
   const port = await tlsReceiver(say('HTTP/1.1 503 Busy\r\nretry-after: 120\r\ncontent-length: 0\r\n\r\n'));
   expect(await post(port)).toEqual({ answered: true, status: 503, retryAfter: '120' });

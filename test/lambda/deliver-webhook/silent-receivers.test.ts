@@ -17,6 +17,13 @@ it('lets a receiver rest after two time-outs in a row, longer with each, five mi
   }
 });
 
+it('takes a batch of time-outs at once for the beginning of one rest', () => {
+  const silent = rememberSilentReceivers();
+  for (let attempt = 0; attempt < 10; attempt += 1) silent.note(webhook, timeout, attempt);
+  expect(silent.isResting(webhook, 60 * second)).toBe(true);
+  expect(silent.isResting(webhook, 61 * second)).toBe(false);
+});
+
 it.each([
   { answered: true, status: 500 },
   { answered: false, reason: 'connection_reset' },
