@@ -24,6 +24,7 @@ export class WebhookQueue extends Construct {
     this.queue = withStableLogicalId(
       new Queue(this, 'Messages', {
         ...keptMessages,
+        maxMessageSizeBytes: maxMessageBytes - room,
         // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
         visibilityTimeout: Duration.seconds(6 * functionTimeout.toSeconds()),
         deadLetterQueue: { queue: this.deadLetters, maxReceiveCount },
@@ -41,12 +42,16 @@ export class WebhookQueue extends Construct {
  */
 const maxReceiveCount = 1_000;
 
+/** Events are at most 64 KiB, and their deliveries, with what JSON escapes, twice that. */
+const maxMessageBytes = 256 * 1024;
+/** Bytes by which a dead letter may be longer than the message was: by the reason why it was set aside. */
+const room = 1024;
+
 const keptMessages = {
   encryption: QueueEncryption.SQS_MANAGED,
   enforceSSL: true,
   // The most that SQS allows.
   retentionPeriod: Duration.days(14),
-  // Events are at most 64 KiB; within this, the reason fits a message that is set aside.
-  maxMessageSizeBytes: 256 * 1024,
+  maxMessageSizeBytes: maxMessageBytes,
   removalPolicy: RemovalPolicy.RETAIN,
 };

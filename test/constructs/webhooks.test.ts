@@ -39,7 +39,10 @@ describe.each(each)('the webhooks of %s', (_, stack) => {
     });
     const timeout = functionOf(stack, consumer).Properties.Timeout;
     expect(queue.Properties.VisibilityTimeout).toBe(6 * timeout);
-    expect(stack.get(`${name}DeadLetterQueue`).Properties.MessageRetentionPeriod).toBe(14 * 86_400);
+    const dead = stack.get(`${name}DeadLetterQueue`).Properties;
+    expect(dead.MessageRetentionPeriod).toBe(14 * 86_400);
+    // With the reason why it was set aside, the longest message fits.
+    expect(dead.MaximumMessageSize - queue.Properties.MaximumMessageSize).toBeGreaterThanOrEqual(1_024);
   });
 
   it.each([
