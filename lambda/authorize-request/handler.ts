@@ -1,21 +1,21 @@
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import { bind } from '../shared/bind';
 import { logCodes } from '../shared/log';
-import { readRequestId } from '../shared/request-id';
 import { authorizeRequest } from './authorize-request';
 import { createDependencies, type Dependencies } from './dependencies';
 import { readBearerToken } from './request';
 
 /**
  * Decides for the gateway whether a request's access token is good. The answer is cached per token, so it speaks of
- * every route of the stage; what the caller may do there is decided at the moment of the deed.
+ * every route of the stage; what the caller may do there is decided at the moment of the deed. The request's id is for
+ * the log alone, so one that the caller may have chosen will do.
  */
 export const createHandler =
   ({ verifyAccessToken, log }: Dependencies) =>
   async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
     const bearer = readBearerToken(event);
     const decision = authorizeRequest(bearer.ok ? verifyAccessToken(bearer.value) : bearer);
-    const requestId = readRequestId(event.requestContext);
+    const requestId = event.requestContext.extendedRequestId ?? event.requestContext.requestId;
     if (!decision.allowed) {
       const { code, detail, cause } = decision;
       log.info('Request refused', { logCode: logCodes.requestRefused, requestId, code, cause });

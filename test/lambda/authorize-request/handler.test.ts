@@ -39,6 +39,16 @@ it('allows every route of the stage, so that a cached answer never denies anothe
   });
 });
 
+it('is content with the event that the guide of the gateway shows: no list of values, no extended id', async () => {
+  const answer = await handler({
+    methodArn,
+    headers: { Authorization: `Bearer ${signJwt(key, accessTokenClaims())}` },
+    requestContext: { requestId: 'request-2' },
+  } as unknown as APIGatewayRequestAuthorizerEvent);
+  expect(answer.policyDocument.Statement).toMatchObject([{ Effect: 'Allow' }]);
+  expect(log.lines).toMatchObject([{ requestId: 'request-2' }]);
+});
+
 it.each([
   [
     'an expired token',
