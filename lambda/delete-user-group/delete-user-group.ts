@@ -29,7 +29,8 @@ const refusals: Record<Exclude<DeletionOutcome, 'deleted'>, Problem> = {
 
 const unavailable = {
   code: 'database_unavailable',
-  detail: 'The request could not be completed. Send it again with a new user action signature.',
+  detail:
+    'The database did not answer in time. The deletion may have been carried out. Send it again with a new user action signature.',
 } as const;
 
 /** Deletes the group when the user action is good for it and the caller may. */
