@@ -2,6 +2,7 @@ import { RemovalPolicy } from 'aws-cdk-lib';
 import { type CfnDBCluster, CfnGlobalCluster, type DatabaseCluster } from 'aws-cdk-lib/aws-rds';
 import type { IConstruct } from 'constructs';
 import type { Environment } from '../environment';
+import { acknowledge } from '../rule-packs';
 import { withStableLogicalId } from '../stable-logical-id';
 
 /**
@@ -27,6 +28,11 @@ export function joinGlobalDatabase(cluster: DatabaseCluster, { standby, database
     resource.globalClusterIdentifier = database.replicaOf;
     // They came with the data. CloudFormation cannot give them to a cluster that exists, and would have to replace it.
     for (const property of ['MasterUsername', 'DatabaseName']) resource.addPropertyDeletionOverride(property);
+    acknowledge(
+      resource,
+      ['CloudFormation-Validate::F3021'],
+      'A password without a user name is right for a cluster that exists: its owner came with the data, and gets a new password.',
+    );
   }
 }
 

@@ -1,4 +1,6 @@
-import { rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Stack } from 'aws-cdk-lib';
 import { createApp } from '../../lib/app';
@@ -164,6 +166,16 @@ describe('promotion', () => {
     });
     expect(changes.sort()).toEqual(inPlace);
     expect(lossesOf(stateOf(staffed.json), promoted.json).filter((loss) => !/is new/.test(loss))).toEqual([]);
+  });
+
+  it('passes every check of synthesis', () => {
+    const outdir = mkdtempSync(join(tmpdir(), 'wallet-test-'));
+    try {
+      const app = createApp({ outdir, environments: [promote(eu)] });
+      expect(() => app.synth()).not.toThrow();
+    } finally {
+      rmSync(outdir, { recursive: true });
+    }
   });
 
   it('gives it everything that a region that serves has, with one address of its own', () => {
