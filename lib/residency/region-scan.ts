@@ -11,8 +11,9 @@ export interface NamedRegion {
   readonly region: string;
 }
 
-// Prose and labels: nothing is sent to a region because a description or a tag mentions it.
-const prose = /description$|^tags$/i;
+/** Prose and labels: nothing is sent to a region because a description or a tag mentions it. A variable may be both. */
+const isProse = (name: string, location: string) =>
+  /description$|^tags$/i.test(name) && !location.endsWith('.Variables');
 
 /** The regions that a value names, at any depth, without those that are allowed. */
 export function* regionsNamed(
@@ -30,7 +31,7 @@ export function* regionsNamed(
     }
   } else if (isObject(value) && !isDenial(value)) {
     for (const [name, item] of Object.entries(value)) {
-      if (prose.test(name)) continue;
+      if (isProse(name, location)) continue;
       const place = { location: `${location}.${name}`, value: item };
       for (const region of regionsOutside(name, allowed)) yield { ...place, text: name, region };
       yield* regionsNamed(place, allowed, template);

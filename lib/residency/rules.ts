@@ -22,6 +22,8 @@ import {
   multiRegionStore,
   secretReplica,
 } from './rules/replicas';
+import { unknownType } from './rules/unknown-type';
+import { wayOut } from './rules/way-out';
 
 /** Rules about what is in a template. */
 export const templateRules: readonly Rule[] = [
@@ -38,6 +40,7 @@ export const templateRules: readonly Rule[] = [
   crossRegionCopy,
   crossStackReference,
   eventTarget,
+  wayOut,
   natCount,
   elasticIpRetained,
   publicAddress,
@@ -47,4 +50,5 @@ export const templateRules: readonly Rule[] = [
   publicPolicy,
   openSecurityGroup,
   ipv6,
+  unknownType,
 ];

@@ -7,6 +7,7 @@ import * as protocols from './cases/protocols';
 import * as regions from './cases/regions';
 import * as replicas from './cases/replicas';
 import * as stacks from './cases/stacks';
+import * as waysOut from './cases/ways-out';
 import { refusalsOf } from './refusals';
 
 const cases: Readonly<Record<string, RuleCases>> = {
@@ -24,6 +25,7 @@ const cases: Readonly<Record<string, RuleCases>> = {
   'cross-region-copy': movement.crossRegionCopy,
   'cross-stack-reference': stacks.crossStackReference,
   'event-target-elsewhere': movement.eventTarget,
+  'way-out': waysOut.wayOut,
   'nat-count': network.natCount,
   'elastic-ip-not-retained': network.elasticIpRetained,
   'public-address': network.publicAddress,
@@ -33,6 +35,7 @@ const cases: Readonly<Record<string, RuleCases>> = {
   'public-policy': entrances.publicPolicy,
   'open-security-group': protocols.openSecurityGroup,
   ipv6: protocols.ipv6,
+  'unknown-type': waysOut.unknownType,
 };
 
 it('has hostile and harmless cases for every rule', () => {

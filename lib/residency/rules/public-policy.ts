@@ -1,6 +1,7 @@
 import { type NamedPlace, propertiesOf } from '../places';
 import { findingAt, type Rule } from '../rule';
-import { isObject, type JsonObject, objectAt } from '../template';
+import { isObject, type JsonObject, objectAt, type Template } from '../template';
+import { textsOf } from '../text';
 
 // The API is public by contract. A VPC endpoint's policy says what its network may reach, not who may come.
 const exempt = ['AWS::ApiGateway::RestApi', 'AWS::EC2::VPCEndpoint'];
@@ -17,11 +18,11 @@ export const publicPolicy: Rule = {
   *find(template) {
     for (const resource of template.resources) {
       if (exempt.includes(resource.type)) continue;
-      if (resource.type === 'AWS::Lambda::Permission' && isOpenPermission(resource.properties)) {
+      if (resource.type === 'AWS::Lambda::Permission' && isOpenPermission(resource.properties, template)) {
         yield findingAt(resource, { location: 'Properties.Principal', value: '*' });
       }
       for (const place of propertiesOf(resource, template)) {
-        yield* openStatements(place).map((statement) =>
+        yield* openStatements(place, template).map((statement) =>
           findingAt(resource, { location: place.location, value: statement }),
         );
       }
@@ -29,34 +30,53 @@ export const publicPolicy: Rule = {
   },
 };
 
-function openStatements({ name, value }: NamedPlace): readonly JsonObject[] {
+function openStatements({ name, value }: NamedPlace, template: Template): readonly JsonObject[] {
   if (name !== 'Statement') return [];
-  return [value].flat().filter(isObject).filter(isOpen);
+  return [value]
+    .flat()
+    .filter(isObject)
+    .filter((statement) => isOpen(statement, template));
 }
 
-function isOpen(statement: JsonObject): boolean {
+function isOpen(statement: JsonObject, template: Template): boolean {
   const { Effect: effect, Principal: principal, NotPrincipal: others } = statement;
   const isEverybody = others !== undefined || principals(principal).some((name) => name === '*');
-  return effect === 'Allow' && isEverybody && !isNarrowed(objectAt(statement, 'Condition'));
+  return effect === 'Allow' && isEverybody && !isNarrowed(objectAt(statement, 'Condition'), template);
 }
 
 function principals(principal: unknown): readonly unknown[] {
   return isObject(principal) ? [principal.AWS, principal.Federated].flat() : [principal];
 }
 
-/** All operators must hold at once, so that one is enough; one that is negated narrows nothing down. */
-function isNarrowed(condition: JsonObject): boolean {
+/** Operators that hold only when the key is there and has one of the values. */
+const comparing = /^(ForAnyValue:)?(StringEquals|StringEqualsIgnoreCase|StringLike|ArnEquals|ArnLike)$/i;
+
+/** All operators must hold at once, so that one is enough. */
+function isNarrowed(condition: JsonObject, template: Template): boolean {
   return Object.entries(condition).some(
     ([operator, keys]) =>
-      !/not|ifexists/i.test(operator) &&
+      comparing.test(operator) &&
       isObject(keys) &&
-      Object.keys(keys).some((key) => narrowing.test(key)),
+      Object.entries(keys).some(([key, values]) => narrowing.test(key) && isNarrow(values, template)),
   );
 }
 
-function isOpenPermission(properties: JsonObject): boolean {
-  const isNarrow = ['SourceArn', 'SourceAccount', 'PrincipalOrgID'].some(
-    (name) => properties[name] !== undefined,
+function isNarrow(values: unknown, template: Template): boolean {
+  const texts = [values].flat().flatMap((value) => textsOf(value, template));
+  return texts.length > 0 && texts.every(isNarrowText);
+}
+
+/** An ARN of one account, or of a resource whose name tells it; anything else that is not made of wildcards. */
+function isNarrowText(text: string): boolean {
+  const [prefix, , , , account = '', ...resource] = text.split(':');
+  const name = prefix === 'arn' ? account || resource.join(':') : text;
+  // Wildcards may follow what is named: `o-a1b2c3/*`, `bucket/*`.
+  return /^[^*?]+(\/|$)/.test(name);
+}
+
+function isOpenPermission(properties: JsonObject, template: Template): boolean {
+  const isNarrowed = ['SourceArn', 'SourceAccount', 'PrincipalOrgID'].some(
+    (name) => properties[name] !== undefined && isNarrow(properties[name], template),
   );
-  return properties.Principal === '*' && !isNarrow;
+  return properties.Principal === '*' && !isNarrowed;
 }

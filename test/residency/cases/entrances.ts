@@ -1,4 +1,4 @@
-import { CfnResource, type Stack } from 'aws-cdk-lib';
+import { Aws, CfnResource, type Stack } from 'aws-cdk-lib';
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
 import * as origins from 'aws-cdk-lib/aws-cloudfront-origins';
@@ -217,6 +217,34 @@ export const publicPolicy: RuleCases = {
       at: 'Properties.PolicyDocument.Statement',
       value: 'StringNotEquals',
     },
+    ...Object.fromEntries(
+      [
+        { StringLike: { 'aws:PrincipalArn': '*' } },
+        { ArnLike: { 'aws:PrincipalArn': 'arn:aws:iam::*:*' } },
+        { StringLike: { 'aws:PrincipalOrgID': 'o-*' } },
+        { StringEquals: { 'aws:SourceAccount': ['123456789012', '*'] } },
+        { Null: { 'aws:SourceArn': 'true' } },
+        { 'ForAllValues:StringEquals': { 'aws:PrincipalOrgPaths': 'o-a1b2c3/r-1/' } },
+      ].map((conditions) => [
+        `a condition that anybody fulfils: ${JSON.stringify(conditions)}`,
+        {
+          build: queuePolicy({ conditions }),
+          path: 'Test/Queue/Policy/Resource',
+          at: 'Properties.PolicyDocument.Statement',
+          value: Object.keys(conditions)[0] as string,
+        },
+      ]),
+    ),
+    'a function that any source may invoke': {
+      build: only('AWS::Lambda::Permission', {
+        Principal: '*',
+        Action: 'lambda:InvokeFunction',
+        SourceArn: '*',
+      }),
+      path: 'Test/It',
+      at: 'Properties.Principal',
+      value: '*',
+    },
     'a policy as a JSON text': {
       build: only('Custom::Policy', {
         Policy: JSON.stringify({ Statement: { Effect: 'Allow', Principal: { AWS: ['*'] }, Action: '*' } }),
@@ -237,6 +265,14 @@ export const publicPolicy: RuleCases = {
       build: queuePolicy({
         conditions: { ArnEquals: { 'aws:SourceArn': 'arn:aws:sns:me-central-1:1:topic' } },
       }),
+    },
+    'everybody narrowed down to a part of an organization': {
+      build: queuePolicy({
+        conditions: { 'ForAnyValue:StringLike': { 'aws:PrincipalOrgPaths': ['o-a1b2c3/r-1/*'] } },
+      }),
+    },
+    'everybody narrowed down to the own account': {
+      build: queuePolicy({ conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } } }),
     },
     'a denial to everybody': {
       build: (stack) => {

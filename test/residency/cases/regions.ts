@@ -41,6 +41,14 @@ const policyOf = (statement: iam.PolicyStatement) => (stack: Stack) => {
 
 export const foreignRegion: RuleCases = {
   hostile: {
+    'a variable of a function that is called a description': {
+      build: only('AWS::Lambda::Function', {
+        Environment: { Variables: { BUCKET_DESCRIPTION: 'arn:aws:sqs:us-east-1:123456789012:copies' } },
+      }),
+      path: 'Test/It',
+      at: 'Properties.Environment.Variables.BUCKET_DESCRIPTION',
+      value: 'us-east-1',
+    },
     'an ARN': value('arn:aws:sqs:us-east-1:123456789012:queue'),
     'an ARN of an unknown region': value('arn:aws:sqs:eu-north-9:123456789012:queue', 'eu-north-9'),
     'an ARN of every region': value('arn:aws:sqs:*:123456789012:queue', '*'),

@@ -1,0 +1,133 @@
+import { Aws, CustomResource, type Stack } from 'aws-cdk-lib';
+import * as apigateway from 'aws-cdk-lib/aws-apigateway';
+import * as events from 'aws-cdk-lib/aws-events';
+import * as targets from 'aws-cdk-lib/aws-events-targets';
+import * as sns from 'aws-cdk-lib/aws-sns';
+import * as subscriptions from 'aws-cdk-lib/aws-sns-subscriptions';
+import * as sqs from 'aws-cdk-lib/aws-sqs';
+import { only } from '../refusals';
+import type { Hostile, RuleCases } from './case';
+
+const elsewhere = 'https://collector.example/';
+const property = (type: string, properties: object, at: string, value: string): Hostile => ({
+  build: only(type, properties),
+  path: 'Test/It',
+  at: `Properties.${at}`,
+  value,
+});
+const method = (integration: apigateway.Integration) => (stack: Stack) => {
+  const api = new apigateway.RestApi(stack, 'Api', {
+    endpointTypes: [apigateway.EndpointType.REGIONAL],
+    cloudWatchRole: false,
+  });
+  api.root.addMethod('GET', integration);
+};
+
+export const wayOut: RuleCases = {
+  hostile: {
+    'a topic that posts to an address': {
+      build: (stack) => {
+        new sns.Topic(stack, 'Topic').addSubscription(new subscriptions.UrlSubscription(elsewhere));
+      },
+      path: `Test/Topic/${elsewhere.replaceAll('/', '--')}/Resource`,
+      at: 'Properties.Protocol',
+      value: 'https',
+    },
+    'a topic that posts, by its own list': property(
+      'AWS::SNS::Topic',
+      { Subscription: [{ Protocol: 'http', Endpoint: elsewhere }] },
+      'Subscription.0.Protocol',
+      'http',
+    ),
+    'an API that passes requests on': {
+      build: method(new apigateway.HttpIntegration(elsewhere)),
+      path: 'Test/Api/Default/GET/Resource',
+      at: 'Properties.Integration.Type',
+      value: 'HTTP_PROXY',
+    },
+    'an API that is described in a text': property(
+      'AWS::ApiGateway::RestApi',
+      { Body: { openapi: '3.0.1' }, EndpointConfiguration: { Types: ['REGIONAL'] } },
+      'Body',
+      'openapi',
+    ),
+    'events to an API destination': property(
+      'AWS::Events::Rule',
+      {
+        Targets: [
+          { Id: 'one', Arn: `arn:aws:events:me-central-1:${Aws.ACCOUNT_ID}:api-destination/collector/1` },
+        ],
+      },
+      'Targets.0.Arn',
+      'api-destination',
+    ),
+    ...Object.fromEntries(
+      ['TransitGatewayId', 'VpcPeeringConnectionId', 'NetworkInterfaceId', 'InstanceId'].map((name) => [
+        `a route by ${name}`,
+        property('AWS::EC2::Route', { RouteTableId: 'rtb-1', [name]: 'x-1' }, name, 'x-1'),
+      ]),
+    ),
+  },
+  harmless: {
+    'a topic that feeds a queue': {
+      build: (stack) => {
+        const queue = new sqs.Queue(stack, 'Queue');
+        new sns.Topic(stack, 'Topic').addSubscription(new subscriptions.SqsSubscription(queue));
+      },
+    },
+    'a method that answers by itself': { build: method(new apigateway.MockIntegration()) },
+    'events to a queue': {
+      build: (stack) => {
+        new events.Rule(stack, 'Rule', {
+          schedule: events.Schedule.cron({ hour: '3' }),
+          targets: [new targets.SqsQueue(new sqs.Queue(stack, 'Queue'))],
+        });
+      },
+    },
+  },
+};
+
+/** Types that each take data elsewhere, or let somebody in, without a word that a rule could know. */
+const unjudged: Readonly<Record<string, object>> = {
+  'AWS::AppFlow::Flow': {},
+  'AWS::AppSync::Api': { Name: 'open' },
+  'AWS::Bedrock::ApplicationInferenceProfile': { InferenceProfileName: 'global' },
+  'AWS::Bedrock::Guardrail': { CrossRegionConfig: { GuardrailProfileArn: 'apac' } },
+  'AWS::DMS::Endpoint': { ServerName: 'collector.example' },
+  'AWS::DataSync::LocationObjectStorage': { ServerHostname: 'collector.example' },
+  'AWS::EC2::VPNConnection': { CustomerGatewayId: 'cgw-1' },
+  'AWS::Elasticsearch::Domain': {},
+  'AWS::Events::ApiDestination': { InvocationEndpoint: elsewhere },
+  'AWS::KinesisFirehose::DeliveryStream': {
+    HttpEndpointDestinationConfiguration: { EndpointConfiguration: { Url: elsewhere } },
+  },
+  'AWS::Lightsail::Instance': { BundleId: 'small' },
+  'AWS::MWAA::Environment': { WebserverAccessMode: 'PUBLIC_ONLY' },
+  'AWS::NetworkManager::VpcAttachment': { CoreNetworkId: 'core-1' },
+  'AWS::OpenSearchServerless::SecurityPolicy': { Policy: '[{"AllowFromPublic":true}]' },
+  'AWS::SageMaker::NotebookInstance': { InstanceType: 'ml.t3.medium' },
+  'AWS::SecurityHub::AggregatorV2': { RegionLinkingMode: 'ALL_REGIONS' },
+  'AWS::ServiceCatalog::CloudFormationProvisionedProduct': { ProductName: 'unread' },
+  'AWS::StepFunctions::StateMachine': { DefinitionString: '{}' },
+  'AWS::Transfer::Connector': { Url: 'sftp://collector.example' },
+  'MongoDB::Atlas::Cluster': { RegionName: 'ME_CENTRAL' },
+};
+
+export const unknownType: RuleCases = {
+  hostile: Object.fromEntries(
+    Object.entries(unjudged).map(([type, properties]) => [
+      type,
+      { build: only(type, properties), path: 'Test/It', at: 'Type', value: type },
+    ]),
+  ),
+  harmless: {
+    'a queue': { build: only('AWS::SQS::Queue', {}) },
+    "what a stack's own function makes": {
+      build: (stack) => {
+        const serviceToken = `arn:aws:lambda:${Aws.REGION}:${Aws.ACCOUNT_ID}:function:own`;
+        new CustomResource(stack, 'Own', { serviceToken });
+        new CustomResource(stack, 'Named', { serviceToken, resourceType: 'Custom::Named' });
+      },
+    },
+  },
+};
