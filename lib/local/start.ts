@@ -1,4 +1,5 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { Environment } from '../environment';
 import { readAssembly, type Stack } from './assembly';
 import { localCertificate } from './certificates';
@@ -52,9 +53,24 @@ export async function startEnvironments(options: StartOptions): Promise<RunningE
   }
 }
 
+function makeStateFolder(directory: string): void {
+  try {
+    makeFolder(directory);
+  } catch (error) {
+    throw new Error(`${(error as Error).message}. Give another folder for the state with --state DIR.`);
+  }
+}
+
+/** Not by `mkdir`'s own recursion, which never ends below a folder that takes no others, such as `/proc`. */
+function makeFolder(path: string): void {
+  if (existsSync(path)) return;
+  makeFolder(dirname(path));
+  mkdirSync(path);
+}
+
 async function start(options: StartOptions, cleanup: Cleanup): Promise<readonly Region[]> {
   const { state, environments, signal, onStep } = options;
-  mkdirSync(state.directory, { recursive: true });
+  makeStateFolder(state.directory);
   const lock = lockState(state.directory);
   cleanup.add(async () => lock.release());
   await requireFreePorts(

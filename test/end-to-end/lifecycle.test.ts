@@ -154,6 +154,15 @@ it('a taken port is refused before anything is started, with the remedy', async 
   other.close();
 });
 
+it.each(['/proc/nowhere/state', '/dev/null/state'])(
+  'the folder %s, which nobody can make, is refused with the remedy',
+  async (state) => {
+    const { exitCode, stderr } = await start('--state', state).ended();
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/error: E\w+: .*\. Give another folder for the state with --state DIR\./);
+  },
+);
+
 it.each([
   [['--port', 'eu'], 'Give it as NAME=PORT, such as eu=9001.'],
   [['--port', 'mars=1'], 'There is no environment "mars". Choose of: eu, uae, staging.'],
