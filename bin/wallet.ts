@@ -4,7 +4,17 @@ import { createTerminal } from '../lib/operations/terminal';
 // Versions are pinned in package.json; what later versions of the SDK will ask for is no news to an operator.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
 
+let lostOutput = false;
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', ({ code }: NodeJS.ErrnoException) => {
+    if (lostOutput) return;
+    lostOutput = true;
+    // Nobody reads any more, as after `| head`: a command that has things to clear up does so, any other ends here.
+    if (code === 'EPIPE') process.kill(process.pid, 'SIGTERM');
+  });
+}
+
 const terminal = createTerminal(process.stdout, process.stderr, process.stdin);
 void runCommandLine(process.argv.slice(2), terminal).then((exitCode) => {
-  process.exitCode = exitCode;
+  process.exitCode = exitCode || Number(lostOutput);
 });

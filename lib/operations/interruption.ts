@@ -1,5 +1,5 @@
-/** Ctrl-C, or the signal by which others end a process. */
-const signals = ['SIGINT', 'SIGTERM'] as const;
+/** Ctrl-C, the signal by which others end a process, and a terminal that was closed. */
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export interface Interruption {
   readonly signal: AbortSignal;

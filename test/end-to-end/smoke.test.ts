@@ -167,33 +167,50 @@ it('behind a proxy, the source address is whom the proxy saw', async () => {
   );
 });
 
-it('Ctrl-C ends it, after it has cleaned up', async () => {
-  const outputs = join(local.stateDirectory, 'outputs.json');
-  const nobody = ['--receiver-url', 'http://127.0.0.1:1/'];
-  const child = spawn(
-    process.execPath,
-    [
-      '--import',
-      'tsx',
-      'bin/wallet.ts',
-      'smoke',
-      '--environment',
-      environment,
-      '--outputs',
-      outputs,
-      ...nobody,
-    ],
-    { cwd: join(__dirname, '../..'), stdio: ['ignore', 'pipe', 'pipe'] },
-  );
-  const exited = once(child, 'exit');
-  let printed = '';
-  child.stderr.resume();
-  for await (const chunk of child.stdout) {
-    printed += chunk;
-    if (printed.includes('verify its signature') && !child.killed) child.kill('SIGINT');
+describe('is ended, after it has cleaned up, by', () => {
+  function smoke() {
+    const options = ['--environment', environment, '--outputs', join(local.stateDirectory, 'outputs.json')];
+    const nobody = ['--receiver-url', 'http://127.0.0.1:1/'];
+    const program = ['--import', 'tsx', 'bin/wallet.ts', 'smoke', ...options, ...nobody];
+    return spawn(process.execPath, program, {
+      cwd: join(__dirname, '../..'),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
   }
-  expect(await exited).toEqual([1, null]);
-  expect(printed).toMatch(/skipped +\d+\.\d\d s {2}find the attempt recorded +interrupted/);
-  expect(printed).toMatch(/passed +\d+\.\d\d s {2}clean up/);
-  await expectRemoved(/or-[\w-]+/.exec(printed)?.[0] ?? '');
+  const organizationIn = (printed: string) => /or-[\w-]+/.exec(printed)?.[0] ?? '';
+
+  it.each([
+    ['Ctrl-C', 'SIGINT'],
+    ['a terminal that is closed', 'SIGHUP'],
+  ] as const)('%s', async (_, signal) => {
+    const child = smoke();
+    const exited = once(child, 'exit');
+    let printed = '';
+    child.stderr.resume();
+    for await (const chunk of child.stdout) {
+      printed += chunk;
+      if (printed.includes('verify its signature') && !child.killed) child.kill(signal);
+    }
+    expect(await exited).toEqual([1, null]);
+    expect(printed).toMatch(/skipped +\d+\.\d\d s {2}find the attempt recorded +interrupted/);
+    expect(printed).toMatch(/passed +\d+\.\d\d s {2}clean up/);
+    await expectRemoved(organizationIn(printed));
+  });
+
+  it('a reader of its output that ends, as head does', async () => {
+    const child = smoke();
+    const exited = once(child, 'exit');
+    let printed = '';
+    let problems = '';
+    child.stderr.on('data', (chunk) => {
+      problems += chunk;
+    });
+    child.stdout.on('data', (chunk) => {
+      printed += chunk;
+      if (organizationIn(printed)) child.stdout.destroy();
+    });
+    expect(await exited).toEqual([1, null]);
+    expect(problems).not.toContain('Error');
+    await expectRemoved(organizationIn(printed));
+  });
 });

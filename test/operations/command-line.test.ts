@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { answerOk, identityId, organizationId, type Region, startRegion, wallet } from './region';
@@ -213,6 +214,20 @@ it('tells an operator whose local environment is not running to start it', async
     stderr: 'error: Environment eu is not running on this machine.\nStart it with "npm start".\n',
   });
   await stopped.remove();
+});
+
+it('ends without a word when nobody reads what it says', async () => {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'bin/wallet.ts', '--help'], {
+    cwd: join(__dirname, '..', '..'),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  child.stdout.destroy();
+  let problems = '';
+  child.stderr.on('data', (chunk) => {
+    problems += chunk;
+  });
+  await once(child, 'close');
+  expect(problems).toBe('');
 });
 
 /** Runs the command line as `npm run wallet` does. */
