@@ -8,6 +8,8 @@ export interface DeadLetter {
   readonly body: string;
   /** Why it was set aside or given up; absent when SQS itself moved it, after its last receive. */
   readonly reason?: string;
+  /** When it was sent: milliseconds since 1970. */
+  readonly sentAt: number;
 }
 
 /** What a dead letter becomes. */
@@ -68,17 +70,19 @@ export async function openDeadLetterQueue(
         // Without a wait, SQS asks some of its servers only, and may find nothing where there is something.
         WaitTimeSeconds: 1,
         MessageAttributeNames: ['Reason'],
+        MessageSystemAttributeNames: ['SentTimestamp'],
       });
       const { Messages = [] } = await callAws(target, 'sqs:ReceiveMessage', (options) =>
         client.send(request, options),
       );
-      return Messages.map(({ MessageId, ReceiptHandle, Body, MessageAttributes }) => {
+      return Messages.map(({ MessageId, ReceiptHandle, Body, MessageAttributes, Attributes }) => {
         const reason = MessageAttributes?.Reason?.StringValue;
         return {
           messageId: MessageId ?? '',
           receiptHandle: ReceiptHandle ?? '',
           body: Body ?? '',
           ...(reason && { reason }),
+          sentAt: Number(Attributes?.SentTimestamp ?? 0),
         };
       });
     },

@@ -1,3 +1,4 @@
+import { parseDelivery } from '../../../lambda/webhooks/delivery';
 import type { DeadLetter, Redelivery } from './dead-letter-queue';
 
 /** What to do with a dead letter. */
@@ -23,12 +24,10 @@ export function decideOnDelivery(
   only: string | undefined,
 ): Decide {
   return async ({ body }) => {
-    const { startedAt: _, notBefore: __, ...delivery } = readObject(body) ?? {};
+    const read = parseDelivery(body);
+    if (!read.ok) return only ? { kind: 'ignore' } : { kind: 'keep', because: 'it is not a delivery' };
+    const { startedAt: _, notBefore: __, ...delivery } = read.value;
     const { webhookId } = delivery;
-    const fields = [delivery.deliveryId, delivery.eventId, delivery.body];
-    if (typeof webhookId !== 'string' || !fields.every((field) => typeof field === 'string')) {
-      return only ? { kind: 'ignore' } : { kind: 'keep', because: 'it is not a delivery' };
-    }
     if (only && webhookId !== only) return { kind: 'ignore' };
     const state = await stateOf(webhookId);
     if (state !== 'enabled') return { kind: 'keep', webhookId, because: `its webhook is ${state}` };

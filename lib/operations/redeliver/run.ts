@@ -1,5 +1,5 @@
 import type { DeadLetter, DeadLetterQueue } from './dead-letter-queue';
-import type { Decide } from './decide';
+import type { Decide, Decision } from './decide';
 
 export interface RunOptions {
   readonly queue: DeadLetterQueue;
@@ -12,6 +12,8 @@ export interface RunOptions {
   readonly signal: AbortSignal;
   /** Gets the number of messages that were looked at, now and then. */
   readonly onProgress: (looked: number) => void;
+  /** Milliseconds since 1970. @default Date.now */
+  readonly now?: () => number;
 }
 
 /** Messages that share a fate. */
@@ -29,14 +31,16 @@ export interface Outcome {
  * point and begun anew: in the worst case a message goes out twice.
  */
 export async function redeliverAll(options: RunOptions): Promise<readonly Outcome[]> {
-  const { queue, decide, dryRun, limit, signal, onProgress } = options;
+  const { queue, decide, dryRun, limit, signal, onProgress, now = Date.now } = options;
+  const begun = now();
   const outcomes = new Map<string, Outcome>();
   const seen = new Set<string>();
   const stay: DeadLetter[] = [];
   let redelivered = 0;
 
   async function handle(letter: DeadLetter): Promise<void> {
-    const decision = await decide(letter);
+    // What comes while this runs may be what it has just sent: for the next run, or this one would never end.
+    const decision = letter.sentAt > begun ? cameMeanwhile : await decide(letter);
     const redelivers = decision.kind === 'redeliver';
     if (redelivers && !dryRun) await queue.redeliver(letter, decision.redelivery);
     else stay.push(letter);
@@ -70,6 +74,8 @@ export async function redeliverAll(options: RunOptions): Promise<readonly Outcom
   }
   return [...outcomes.values()];
 }
+
+const cameMeanwhile: Decision = { kind: 'keep', because: 'it came while this ran' };
 
 /** A message whose time out of sight is over cannot be put back, and need not be. */
 async function putBack(queue: DeadLetterQueue, letters: readonly DeadLetter[]): Promise<void> {

@@ -63,21 +63,23 @@ it('leaves what would be dropped or cannot be read, in sight of the next run', a
   const removed = newId('wh');
   await giveUp(delivery('evt_1', { webhookId: disabled }), 'gone');
   await giveUp(delivery('evt_2', { webhookId: removed }));
-  for (const unreadable of ['{', 'null', '{"webhookId":1}', '{"webhookId":"wh-1"}'])
+  const { acceptedAt: _, ...incomplete } = delivery('evt_3');
+  const unreadables = ['{', 'null', '{"webhookId":1}', '{"webhookId":"wh-1"}', JSON.stringify(incomplete)];
+  for (const unreadable of unreadables)
     await region.deliveryDeadLetters.send(unreadable, 'The message is not a delivery.');
   for (let run = 0; run < 2; run++) {
     const { redelivered, kept, outcomes } = await redeliver();
-    expect({ redelivered, kept }).toEqual({ redelivered: 0, kept: 6 });
+    expect({ redelivered, kept }).toEqual({ redelivered: 0, kept: 7 });
     expect(outcomes).toHaveLength(3);
     expect(outcomes).toEqual(
       expect.arrayContaining([
         { webhookId: disabled, reason: 'gone', keptBecause: 'its webhook is disabled', messages: 1 },
         expect.objectContaining({ webhookId: removed, keptBecause: 'its webhook is removed' }),
-        expect.objectContaining({ webhookId: null, keptBecause: 'it is not a delivery', messages: 4 }),
+        expect.objectContaining({ webhookId: null, keptBecause: 'it is not a delivery', messages: 5 }),
       ]),
     );
   }
-  expect(await region.deliveryDeadLetters.count()).toMatchObject({ visible: 6, hidden: 0 });
+  expect(await region.deliveryDeadLetters.count()).toMatchObject({ visible: 7, hidden: 0 });
   expect(await bodies('deliveries')).toEqual([]);
 });
 
@@ -158,6 +160,7 @@ describe('a run that ends early', () => {
       messageId: `m${index}`,
       receiptHandle: `r${index}`,
       body: '{}',
+      sentAt: 1_000,
     }));
 
   /** A queue of which every call is seen. */
@@ -203,6 +206,21 @@ describe('a run that ends early', () => {
       'SQS is away',
     );
     expect(calls).toEqual(['put back m1']);
+  });
+
+  it('ends though what it sends comes straight back, each time as a new message', async () => {
+    let sent = 0;
+    const [letter] = letters(1) as [DeadLetter];
+    const { queue, calls } = watchedQueue([], {
+      receive: async () => {
+        sent += 1;
+        return sent > 50 ? [] : [{ ...letter, messageId: `m${sent}`, sentAt: 1_000 + sent }];
+      },
+    });
+    const { signal } = new AbortController();
+    const options = { queue, decide: async () => send(), dryRun: false, limit, signal, onProgress };
+    await redeliverAll({ ...options, now: () => 1_001 });
+    expect(calls.filter((call) => call.startsWith('redeliver'))).toEqual(['redeliver m1']);
   });
 
   it('ends when messages that it left come round again', async () => {
