@@ -1,5 +1,4 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { emulatorFile } from './queue-emulator';
 
 type Fauxqs = typeof import('fauxqs', { with: { 'resolution-mode': 'import' }});
 type Stores = NonNullable<NonNullable<Parameters<Fauxqs['buildApp']>[0]>['stores']>;
@@ -32,7 +31,9 @@ const noisyCount = 30;
 export async function createFairQueues(): Promise<FairQueues> {
   const groups = new WeakMap<object, string>();
   const groupOf = (message: SqsMessage) => groups.get(message.messageAttributes);
-  const { SqsStore } = (await import(storeFile())) as { readonly SqsStore: new () => SqsStore };
+  const { SqsStore } = (await import(emulatorFile('sqsStore.js'))) as {
+    readonly SqsStore: new () => SqsStore;
+  };
   const store = new SqsStore();
   const createQueue = store.createQueue.bind(store);
   store.createQueue = (...options) => {
@@ -48,16 +49,6 @@ export async function createFairQueues(): Promise<FairQueues> {
       groups.set(entry.MessageAttributes, entry.MessageGroupId);
     },
   };
-}
-
-/** The emulator's store, which its package does not export. */
-function storeFile(): string {
-  const files = (require.resolve.paths('fauxqs') ?? []).map((folder) =>
-    join(folder, 'fauxqs', 'dist', 'sqs', 'sqsStore.js'),
-  );
-  const found = files.find((file) => existsSync(file));
-  if (!found) throw new Error('fauxqs has no dist/sqs/sqsStore.js: it is not the version of package.json.');
-  return found;
 }
 
 function makeFair(queue: SqsQueue, groupOf: (message: SqsMessage) => string | undefined): SqsQueue {

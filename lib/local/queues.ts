@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createFairQueues, type OutgoingEntry } from './fair-queues';
 import { LOCAL_ACCOUNT_ID } from './function-runtime/environment';
+import { acceptEveryCharacter } from './queue-emulator';
 
 export interface Queue {
   readonly url: string;
@@ -47,6 +48,7 @@ export function queueArn(name: string, region: string): string {
  */
 export async function startQueues(options: { readonly port?: number } = {}): Promise<QueueServer> {
   const { buildApp } = await import('fauxqs');
+  await acceptEveryCharacter();
   const { stores, note } = await createFairQueues();
   const app = buildApp({ logger: false, stores });
   const ownUrls = new Map<string, string>();

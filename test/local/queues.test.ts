@@ -34,6 +34,16 @@ async function receive(QueueUrl: string, WaitTimeSeconds = 0) {
   return answer.Messages ?? [];
 }
 
+it('takes every character that SQS takes, and no other', async () => {
+  const { url: QueueUrl } = await queues.createQueue({ name: 'characters', region, attributes: {} });
+  const MessageBody = '{"a":"\u{1F44D} \u00fc \uFFFD"}';
+  await client.send(new SendMessageCommand({ QueueUrl, MessageBody }));
+  expect(await receive(QueueUrl)).toMatchObject([{ Body: MessageBody }]);
+  await expect(client.send(new SendMessageCommand({ QueueUrl, MessageBody: 'a\u0001' }))).rejects.toThrow(
+    'Invalid characters',
+  );
+});
+
 it('gives queue URLs on the loopback address, which need no name resolution', async () => {
   const queue = await queues.createQueue({ name: 'plain', region, attributes: {} });
   expect(queue.url).toBe(`${queues.url}/000000000000/plain`);
