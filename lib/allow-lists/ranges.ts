@@ -10,18 +10,19 @@ export interface AddressRange {
 }
 
 /**
- * An IPv4 address, alone, with a prefix length or a netmask, or the first of a range. Not one with a port behind it
+ * An IPv4 address, alone, with a prefix length or a netmask (after a slash, or a blank as routers have it), or the first of
+ * a range. Not one with a port behind it
  * (a place to listen or to connect to), in a URL, or as a part of something longer such as a version.
  */
 const source =
-  /(?<![\w.:/-])(\d{1,3}(?:\.\d{1,3}){3})(?:\/(\d{1,3}(?:\.\d{1,3}){3}|\d{1,2})|\s?-\s?(\d{1,3}(?:\.\d{1,3}){3}))?(?![\w:]|\.\d|[/-]\d)/g;
+  /(?<![\w.:/-])(\d{1,3}(?:\.\d{1,3}){3})(?:\/(\d{1,3}(?:\.\d{1,3}){3}|\d{1,2})|[ \t]+(255(?:\.\d{1,3}){3})|\s?-\s?(\d{1,3}(?:\.\d{1,3}){3}))?(?![\w:]|\.\d|[/-]\d)/g;
 
 /** The sources that a piece of text names, without what is no address (`999.1.1.1`). */
 export function rangesIn(text: string): AddressRange[] {
-  return [...text.matchAll(source)].flatMap(([, address = '', network, last]) => {
+  return [...text.matchAll(source)].flatMap(([, address = '', network, mask, last]) => {
     if (!IPv4.isValidFourPartDecimal(address)) return [];
     if (last !== undefined) return between(address, last);
-    return inNetwork(address, network ?? '32');
+    return inNetwork(address, network ?? mask ?? '32');
   });
 }
 

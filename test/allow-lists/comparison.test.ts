@@ -42,6 +42,7 @@ describe('a list', () => {
     ['a network', '203.0.113.0/24', '203.0.113.0/24'],
     ['a network with host bits', '203.0.113.99/24', '203.0.113.0/24'],
     ['a netmask', '203.0.113.0/255.255.255.0', '203.0.113.0/24'],
+    ['a netmask after a blank', 'permit 203.0.113.0 255.255.255.0', '203.0.113.0/24'],
     ['a range', '203.0.113.1-203.0.113.9', '203.0.113.1-203.0.113.9'],
     ['everything', '0.0.0.0/0', '0.0.0.0/0'],
   ])('with %s that covers the address has it, and more', (_, list, entry) => {
@@ -56,6 +57,10 @@ describe('a list', () => {
 
   it.each(['203.0.112.0/24', '203.0.113.8/29', '203.0.113.8-203.0.113.9'])('with %s does not', (list) => {
     expect(compare(list, eu)).toMatchObject({ same: false, missing: [{ environment: 'eu' }], broader: [] });
+  });
+
+  it('takes the netmask of one address for a part of it', () => {
+    expect(compare('203.0.113.7 255.255.255.255', eu)).toMatchObject({ same: true, stale: [], broader: [] });
   });
 
   it('with an entry twice has it once', () => {
