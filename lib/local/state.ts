@@ -67,7 +67,10 @@ export function readJson<T>(file: string): T | undefined {
   try {
     return JSON.parse(text) as T;
   } catch (cause) {
-    throw new Error(`${file} is damaged. Remove it, or start over with --fresh.`, { cause });
+    throw new Error(
+      `${file} is damaged. Start over with --fresh: the environment's data go by what was in it, and go with it.`,
+      { cause },
+    );
   }
 }
 
