@@ -171,6 +171,29 @@ it.each([
   expect(printed.stdout).toMatch(/wallet (-- )?(seed|token|user-action|audit) /);
 });
 
+it.each([
+  ['seed', 'seed'],
+  ['webhook', 'webhook'],
+  ['webhook add', 'webhook add'],
+  ['seed more', 'seed'],
+  ['', ''],
+])('help %s prints what --help does', async (words, command) => {
+  const split = (text: string) => text.split(' ').filter(Boolean);
+  const printed = await wallet('help', ...split(words));
+  expect(printed).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(printed).toEqual(await wallet(...split(command), '--help'));
+});
+
+it.each([
+  ['nope', "unknown command 'nope'"],
+  ['sed', "unknown command 'sed'\n(Did you mean seed?)"],
+  ['webhook nope', "unknown command 'nope'"],
+])('help %s says that there is none', async (words, message) => {
+  const printed = await wallet('help', ...words.split(' '));
+  expect(printed).toMatchObject({ exitCode: 2, stdout: '' });
+  expect(printed.stderr).toContain(message);
+});
+
 it('documents the exit codes', async () => {
   const { stdout } = await wallet('--help');
   expect(stdout).toContain('Exit codes: 0 done, 1 failed (stderr says why and what to do), 2 used wrongly.');
