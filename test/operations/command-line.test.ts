@@ -122,6 +122,7 @@ describe('what an operator is told', () => {
     const printed = await token('--outputs', region.outputs);
     expect(printed.exitCode).toBe(1);
     expect(printed.stderr).toContain('failed at describe-identity: permission denied');
+    expect(printed.stderr).toContain(`The reason is in its log in ${dirname(region.outputs)}/logs/eu.`);
   });
 
   it.each(['', 'null', '{"ok":true}', { ok: true, result: { kind: 1 } }])(
