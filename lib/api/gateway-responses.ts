@@ -87,7 +87,7 @@ const problems: Readonly<Record<string, Problem>> = {
     status: 413,
     code: 'request_too_large',
     title: 'Request too large',
-    detail: 'The request is larger than 10 MB.',
+    detail: 'The request is larger than 10 MB, or its headers than 10,240 bytes.',
   },
   RESOURCE_NOT_FOUND: ROUTE_NOT_FOUND,
   THROTTLED: TOO_MANY_REQUESTS,

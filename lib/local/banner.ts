@@ -1,4 +1,5 @@
 import type { Environment } from '../environment';
+import { shellWord } from '../operations/shell-word';
 import { table } from '../operations/terminal';
 
 /** An environment that runs, as far as people are told of it. */
@@ -75,9 +76,4 @@ export function webhookCommands(
 const walletCommand =
   ({ name }: Environment, { projectRoot, outputsFile }: CommandPlace) =>
   (command: string) =>
-    `npm --prefix ${quote(projectRoot)} run -s wallet -- ${command} --environment ${name} --outputs ${quote(outputsFile)}`;
-
-/** As one word of a POSIX shell. */
-function quote(text: string): string {
-  return /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}
+    `npm --prefix ${shellWord(projectRoot)} run -s wallet -- ${command} --environment ${name} --outputs ${shellWord(outputsFile)}`;

@@ -1,10 +1,11 @@
-import { resolve } from 'node:path';
+import { relative, resolve, sep } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import type { Environment } from '../environment';
 import { environments as table } from '../environments';
 import type { Terminal } from '../operations/terminal';
 import { deletionCommand, summary, webhookCommands } from './banner';
 import { demonstrate } from './demonstration';
+import { portTakenMeanwhile } from './ports';
 import type { Region } from './region';
 import { type RunningEnvironments, startEnvironments } from './start';
 import { stateFolder } from './state';
@@ -56,7 +57,11 @@ export async function runLocalCommand(
       `another port of the dashboard than: ${dashboardPorts} (with --port: any free one)`,
       oneMorePort,
     )
-    .option('--state <folder>', 'where data, logs and addresses are kept (default: .local)')
+    .option(
+      '--state <folder>',
+      'where data, logs and addresses are kept (default: .local)',
+      folderIn(surroundings.projectRoot),
+    )
     .option('--fresh', 'remove the data of earlier runs first')
     .configureOutput({
       writeOut: (text) => terminal.result(text.trimEnd()),
@@ -89,7 +94,7 @@ async function run(
       wanted();
     });
   });
-  const state = stateFolder(resolve(projectRoot, options.state ?? '.local'));
+  const state = stateFolder(options.state ?? resolve(projectRoot, '.local'));
   let running: RunningEnvironments;
   try {
     running = await startEnvironments({
@@ -107,7 +112,7 @@ async function run(
       terminal.note('Stopped.');
       return 0;
     }
-    terminal.note(terminal.alarm(`error: ${describe(error)}`));
+    terminal.note(terminal.alarm(`error: ${describe(portTakenMeanwhile(error) ?? error)}`));
     return 1;
   }
   const demonstration = await demonstrate(running.regions[0] as Region).catch((error: Error) => {
@@ -137,6 +142,16 @@ function describe(error: unknown): string {
     ? error.message
     : (error.stack ?? error.message);
 }
+
+/** A folder of the state's own: what lies beside it would pass for the state of an environment, and `--fresh` remove it. */
+const folderIn =
+  (projectRoot: string) =>
+  (text: string): string => {
+    const folder = resolve(projectRoot, text);
+    const outwards = relative(folder, projectRoot).split(sep)[0] === '..';
+    if (text !== '' && outwards) return folder;
+    throw new InvalidArgumentError(`Give a folder of its own, such as .local: ${folder} holds the project.`);
+  };
 
 function oneMoreEnvironment(name: string, earlier: readonly Environment[] = []): readonly Environment[] {
   const environment = known(name);

@@ -1,12 +1,14 @@
 import { CommanderError } from 'commander';
 import { CommandFailed } from './failure';
+import { rewriteHelp } from './help-words';
 import { createProgram } from './program';
 import type { Terminal } from './terminal';
 
 /** Runs one command and returns the exit code of the process: 0, 1 (it failed) or 2 (used wrongly). */
 export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
   try {
-    await createProgram(terminal).parseAsync(args, { from: 'user' });
+    const program = createProgram(terminal);
+    await program.parseAsync(rewriteHelp(program, args), { from: 'user' });
     return 0;
   } catch (error) {
     return report(error, terminal);

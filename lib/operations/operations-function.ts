@@ -32,7 +32,7 @@ export async function runOperation(
   const { FunctionError, Payload } = await callAws(target, 'lambda:InvokeFunction', (options) =>
     client.send(invocation, options),
   );
-  return readAnswer(Buffer.from(Payload ?? []).toString(), FunctionError, operation);
+  return readAnswer(Buffer.from(Payload ?? []).toString(), FunctionError, { operation, logs: target.logs });
 }
 
 /** Takes fields of text from an operation's result. */
@@ -45,12 +45,16 @@ export function readTexts<const Name extends string>(
   return Object.fromEntries(names.map((name) => [name, result[name]])) as { [name in Name]: string };
 }
 
-function readAnswer(payload: string, functionError: string | undefined, operation: string) {
+function readAnswer(
+  payload: string,
+  functionError: string | undefined,
+  { operation, logs }: { readonly operation: string; readonly logs: string },
+) {
   const answer = parse(payload);
   if (functionError) {
     throw new CommandFailed(
       `The operations function failed at ${operation}: ${answer?.errorMessage ?? functionError}.`,
-      'The reason is in its log group.',
+      `The reason is in its log in ${logs}.`,
     );
   }
   if (answer?.ok === true && answer.result) return answer.result;

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { environments } from '../environments';
+import { shellWord } from './shell-word';
 
 /** Options that every command on an environment takes. */
 export interface CommonOptions {
@@ -32,7 +33,7 @@ export const allowProduction = () =>
 
 /** The options that lead another command to the same environment, to be pasted into a shell. */
 export const sameEnvironment = ({ environment, outputs }: CommonOptions): string =>
-  `--environment ${environment} --outputs '${outputs}'`;
+  `--environment ${environment} --outputs ${shellWord(outputs)}`;
 
 /** A time such as `90s`, `15m` or `1h`, read into seconds; a bare number is seconds. */
 export function time(flags: string, what: string, text: { usual: string; atMost: string }): Option {

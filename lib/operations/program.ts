@@ -65,7 +65,7 @@ export function createProgram(terminal: Terminal): Command {
     .version(version, '--version', 'print the version of this command line')
     .helpOption('-h, --help', 'print this help')
     .commandsGroup('This command line:')
-    .helpCommand('help [command]', 'print the help of a command')
+    .helpCommand('help [command...]', 'print the help of a command')
     .addHelpText('after', help)
     .showHelpAfterError('Add --help for the options and examples.')
     .exitOverride()

@@ -7,8 +7,9 @@ import { candidatesOfOrganization, candidatesOfWebhook, type FindCandidates } fr
 import { type Arrival, startReceiver } from './receive/receiver';
 import { inWords, reportOf } from './receive/report';
 import { type Candidate, type Verification, verify } from './receive/verification';
-import { openTarget } from './target';
+import { openTarget, type Target } from './target';
 import type { Terminal } from './terminal';
+import { describeWebhook } from './webhook/webhook';
 
 interface ReceiveOptions extends CommonOptions, Behaviour {
   readonly port: number;
@@ -45,7 +46,11 @@ export function register(program: Command, terminal: Terminal): void {
 }
 
 async function receive(options: ReceiveOptions, terminal: Terminal): Promise<void> {
-  const verifyDelivery = rememberingVerifier(await openCandidates(options));
+  const { secret: given, webhook } = options;
+  if (given && webhook) throw new UsedWrongly('Give --secret or --webhook, not both.');
+  // A secret that is given needs no environment.
+  const target = given ? undefined : await openTarget(options);
+  const verifyDelivery = rememberingVerifier(await openCandidates(target, options));
   const arrivals = new Map<string, number>();
   const seen = { verified: 0, all: 0 };
   const { signal, forget } = awaitInterruption();
@@ -68,7 +73,7 @@ async function receive(options: ReceiveOptions, terminal: Terminal): Promise<voi
 
   try {
     const receiver = await startReceiver({ port: options.port, option: '--port' }, answer);
-    terminal.note(introduction(receiver.url, options));
+    terminal.note(introduction(receiver.url, target, options));
     await aborted(signal);
     await receiver.close();
   } finally {
@@ -77,12 +82,15 @@ async function receive(options: ReceiveOptions, terminal: Terminal): Promise<voi
   terminal.note(`${seen.all} received, ${seen.verified} of them verified.`);
 }
 
-async function openCandidates(options: ReceiveOptions): Promise<FindCandidates> {
-  const { secret: given, webhook } = options;
-  if (given && webhook) throw new UsedWrongly('Give --secret or --webhook, not both.');
-  if (given) return async () => [{ secret: given }];
-  const target = await openTarget(options);
-  return webhook ? candidatesOfWebhook(target, webhook) : candidatesOfOrganization(target);
+async function openCandidates(
+  target: Target | undefined,
+  { secret: given = '', webhook }: ReceiveOptions,
+): Promise<FindCandidates> {
+  if (!target) return async () => [{ secret: given }];
+  if (!webhook) return candidatesOfOrganization(target);
+  // A webhook that is not there, or an environment that does not run, is told now rather than with the first delivery.
+  await describeWebhook(target, webhook);
+  return candidatesOfWebhook(target, webhook);
 }
 
 /** Looks secrets up when those that it knows do not verify: a webhook may be new, or its secret. */
@@ -102,11 +110,18 @@ function rememberingVerifier(find: FindCandidates): (arrival: Arrival) => Promis
   };
 }
 
-function introduction(url: string, { secret: given, webhook, ...options }: ReceiveOptions): string {
+function introduction(url: string, target: Target | undefined, options: ReceiveOptions): string {
   const listening = `Listening on ${url} until Ctrl-C.`;
-  if (given || webhook) return listening;
-  return `${listening} Send it what happens in an organization ("wallet seed" makes one):
-  npm run -s wallet -- webhook add ${sameEnvironment(options)} --organization or-… --url ${url}`;
+  if (!target) return listening;
+  const add = `npm run -s wallet -- webhook add ${sameEnvironment(options)} --organization or-… --url`;
+  if (target.local) {
+    if (options.webhook) return listening;
+    return `${listening} Send it what happens in an organization ("wallet seed" makes one):\n  ${add} ${url}`;
+  }
+  const reachable = `${listening} Environment ${target.environment.name} is deployed and reaches public https URLs alone: one has to lead here, by a tunnel or a proxy with a certificate.`;
+  return options.webhook
+    ? reachable
+    : `${reachable} Send it what happens in an organization:\n  ${add} https://…`;
 }
 
 const aborted = (signal: AbortSignal) =>

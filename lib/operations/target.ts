@@ -22,6 +22,8 @@ export interface Target {
   readonly environment: Environment;
   /** Whether it runs on this machine: `npm start` wrote its outputs. */
   readonly local: boolean;
+  /** Where its functions' logs are, to be told: a folder of this machine, or CloudWatch. */
+  readonly logs: string;
   /** @throws CommandFailed when the stack has no such output. */
   output(name: string): string;
   /** Whether the service can be called. A region has them all; this machine has what is emulated here. */
@@ -53,6 +55,7 @@ export async function openTarget({ environment: name, outputs: file }: TargetOpt
   return {
     environment,
     local: endpoints !== undefined,
+    logs: endpoints ? join(dirname(file), 'logs', name) : 'CloudWatch',
     output: (output) => stack[output] ?? missingOutput(output, environment, file),
     offers: (service) => !endpoints || endpoints[service] !== undefined,
     clientSettings: (service) =>

@@ -123,6 +123,7 @@ describe('what an operator is told', () => {
     const printed = await token('--outputs', region.outputs);
     expect(printed.exitCode).toBe(1);
     expect(printed.stderr).toContain('failed at describe-identity: permission denied');
+    expect(printed.stderr).toContain(`The reason is in its log in ${dirname(region.outputs)}/logs/eu.`);
   });
 
   it.each(['', 'null', '{"ok":true}', { ok: true, result: { kind: 1 } }])(
@@ -170,6 +171,29 @@ it.each([
   const printed = await wallet(...args);
   expect(printed).toMatchObject({ exitCode: 0, stderr: '' });
   expect(printed.stdout).toMatch(/wallet (-- )?(seed|token|user-action|audit) /);
+});
+
+it.each([
+  ['seed', 'seed'],
+  ['webhook', 'webhook'],
+  ['webhook add', 'webhook add'],
+  ['seed more', 'seed'],
+  ['', ''],
+])('help %s prints what --help does', async (words, command) => {
+  const split = (text: string) => text.split(' ').filter(Boolean);
+  const printed = await wallet('help', ...split(words));
+  expect(printed).toMatchObject({ exitCode: 0, stderr: '' });
+  expect(printed).toEqual(await wallet(...split(command), '--help'));
+});
+
+it.each([
+  ['nope', "unknown command 'nope'"],
+  ['sed', "unknown command 'sed'\n(Did you mean seed?)"],
+  ['webhook nope', "unknown command 'nope'"],
+])('help %s says that there is none', async (words, message) => {
+  const printed = await wallet('help', ...words.split(' '));
+  expect(printed).toMatchObject({ exitCode: 2, stdout: '' });
+  expect(printed.stderr).toContain(message);
 });
 
 it('documents the exit codes', async () => {

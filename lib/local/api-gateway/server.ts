@@ -82,6 +82,8 @@ export function openApiGateway({
   const server = createServer(
     {
       maxHeaderSize: 4 * HEADER_LIMIT,
+      // Node.js would refuse it without a problem document: `receive` does it with one.
+      requireHostHeader: false,
       headersTimeout: requestTimeoutMs,
       requestTimeout: requestTimeoutMs,
       connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs),
@@ -93,6 +95,8 @@ export function openApiGateway({
     },
   );
   server.maxHeadersCount = 0;
+  // The gateway drops `Expect`; without a listener, Node.js answers 417 to whatever it does not know.
+  server.on('checkExpectation', (incoming, outgoing) => server.emit('request', incoming, outgoing));
 
   return new Promise((resolve, reject) => {
     server.once('error', reject);
@@ -155,6 +159,11 @@ async function receive(incoming: IncomingMessage): Promise<GatewayRequest | Outc
   if (headerBytes(incoming) > HEADER_LIMIT) {
     incoming.resume();
     return fault('REQUEST_TOO_LARGE', `HTTP header is larger than ${HEADER_LIMIT} bytes.`);
+  }
+  // https://www.rfc-editor.org/rfc/rfc9112#section-3.2
+  if (incoming.httpVersion === '1.1' && incoming.headers.host === undefined) {
+    incoming.resume();
+    return fault('BAD_REQUEST_PARAMETERS', 'Bad Request');
   }
   const body = await readBody(incoming, PAYLOAD_LIMIT);
   if (body === 'aborted') return body;

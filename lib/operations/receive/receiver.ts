@@ -24,7 +24,7 @@ const maxBody = 128 * 1024;
  *
  * @param place port 0 takes any free one; `option` is how an operator chooses it
  * @param answer gives the status to answer with
- * @throws CommandFailed when the port is taken
+ * @throws CommandFailed when the port is taken, or needs root
  */
 export function startReceiver(
   { port, option }: { readonly port: number; readonly option: string },
@@ -68,6 +68,12 @@ async function readBody(incoming: IncomingMessage): Promise<string | undefined> 
 }
 
 function explain(error: NodeJS.ErrnoException, port: number, option: string): Error {
+  if (error.code === 'EACCES') {
+    return new CommandFailed(
+      `Port ${port} may be listened on by root alone.`,
+      `Choose one from 1024 up with ${option}; 0 takes any free one.`,
+    );
+  }
   if (error.code !== 'EADDRINUSE') return error;
   return new CommandFailed(
     `Port ${port} is taken by another program.`,

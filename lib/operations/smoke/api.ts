@@ -33,14 +33,19 @@ export async function askApi(target: Target, request: ApiRequest, signal: AbortS
 }
 
 /** @throws CommandFailed that says how the API answered, and how it should have */
-export function otherAnswer({ method, path }: ApiRequest, answer: ApiAnswer, expected: string): never {
+export function otherAnswer(
+  target: Target,
+  { method, path }: ApiRequest,
+  answer: ApiAnswer,
+  expected: string,
+): never {
   const { code, detail } = Object(answer.body) as { readonly code?: string; readonly detail?: string };
   const said = code
     ? `${answer.status} ${code}: ${detail}`
     : `${answer.status} ${JSON.stringify(answer.body)}`;
   throw new CommandFailed(
     `${method} ${path} was answered with ${said.slice(0, 500)}, where ${expected} is due.`,
-    'Look into the access log of the API and the log group of the function.',
+    `Look into the logs of the API and of the function, in ${target.logs}.`,
   );
 }
 

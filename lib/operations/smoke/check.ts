@@ -48,7 +48,8 @@ export async function check({ receiver, ...parts }: Check): Promise<ThrowAway | 
     await run.step(stepNames.audit, deleted, (group) => expectAudited(target, group));
     await run.step(stepNames.origins, true, () => expectOrigins(target, signal));
     if (receiver) await checkWebhooks({ ...parts, receiver }, made);
-    else for (const name of Object.values(webhookSteps)) run.leaveOut(name, 'left out: --without-webhook');
+    else
+      for (const name of Object.values(webhookSteps)) run.leaveOut(name, true, 'left out: --without-webhook');
   } finally {
     await run.lastStep(stepNames.cleanUp, made, (group) => throwAway(target, group));
   }
@@ -80,7 +81,7 @@ async function checkWebhooks(
     await run.step(stepNames.source, received, (to) => expectFromOrigin(target, to.arrival));
   } else {
     for (const name of [stepNames.receive, stepNames.verify, stepNames.source])
-      run.leaveOut(name, 'only the receiver sees it: --receiver-listen would tell');
+      run.leaveOut(name, sent, 'only the receiver sees it: --receiver-listen would tell');
   }
   await run.step(stepNames.attempt, sent, (to) => expectDelivered(target, to, patience));
 }

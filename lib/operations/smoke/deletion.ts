@@ -26,7 +26,7 @@ export async function deleteGroup(target: Target, made: ThrowAway, signal: Abort
   const { request, answer } = await sendDeletion(target, made, signal);
   const { status, contentType, body } = answer;
   if (status !== 200 || contentType !== 'application/json' || JSON.stringify(body) !== '{}')
-    otherAnswer(request, answer, '200 {} as application/json');
+    otherAnswer(target, request, answer, '200 {} as application/json');
   return { value: made, detail: '200 {}' };
 }
 
@@ -35,7 +35,7 @@ export async function expectGone(target: Target, made: ThrowAway, signal: AbortS
   const { request, answer } = await sendDeletion(target, made, signal);
   const { code } = Object(answer.body) as { readonly code?: string };
   if (answer.status !== 404 || code !== 'user_group_not_found')
-    otherAnswer(request, answer, '404 user_group_not_found');
+    otherAnswer(target, request, answer, '404 user_group_not_found');
   return { value: made, detail: '404 user_group_not_found' };
 }
 
@@ -48,7 +48,7 @@ export async function expectAudited(target: Target, { userGroupId, callerId }: T
   if (!deletion) {
     throw new CommandFailed(
       `The audit has ${records.length} records of ${userGroupId}, and none says that ${callerId} deleted it.`,
-      'Look into the log group of the function that deletes user groups.',
+      `Look into the log of the function that deletes user groups, in ${target.logs}.`,
     );
   }
   return { value: deletion, detail: `${deletion.operation} by ${callerId}` };

@@ -80,7 +80,7 @@ export async function expectDelivery(
 ): Promise<Finding<Arrival>> {
   const begun = Date.now();
   const arrival = await delivery(seconds, signal);
-  if (!arrival) throw explain(await lastAttempt(target, sent), seconds);
+  if (!arrival) throw explain(await lastAttempt(target, sent), { seconds, logs: target.logs });
   return { value: arrival, detail: `${((Date.now() - begun) / 1_000).toFixed(1)} s after it was sent` };
 }
 
@@ -94,7 +94,7 @@ export async function expectDelivered(target: Target, sent: Sent, patience: Deli
     },
     { every: 500, ...patience },
   );
-  if (last?.outcome !== 'delivered') throw explain(last, patience.seconds);
+  if (last?.outcome !== 'delivered') throw explain(last, { seconds: patience.seconds, logs: target.logs });
   return { value: last, detail: `answered ${last.status} after ${last.durationMs} ms` };
 }
 
@@ -102,11 +102,14 @@ async function lastAttempt(target: Target, { eventId, webhookId }: Sent): Promis
   return (await listAttempts(target, eventId)).findLast((attempt) => attempt.webhookId === webhookId);
 }
 
-function explain(attempt: Attempt | undefined, seconds: number): CommandFailed {
+function explain(
+  attempt: Attempt | undefined,
+  { seconds, logs }: { readonly seconds: number; readonly logs: string },
+): CommandFailed {
   if (!attempt) {
     return new CommandFailed(
       `No delivery was attempted within ${seconds} s.`,
-      'See "wallet origin-status": the consumers may be off, or messages waiting. Otherwise look into the log groups of the functions that fan out and deliver.',
+      `See "wallet origin-status": the consumers may be off, or messages waiting. Otherwise look into the logs of the functions that fan out and deliver, in ${logs}.`,
     );
   }
   const { outcome, reason, status } = attempt;

@@ -12,6 +12,6 @@ export async function expectOrigins(target: Target, signal: AbortSignal) {
     addresses: [`${target.output('WebhookOriginAddress')}/32`],
   };
   if (answer.status !== 200 || !isDeepStrictEqual({ environment, addresses }, due))
-    otherAnswer(request, answer, `200 with ${JSON.stringify(due)}`);
+    otherAnswer(target, request, answer, `200 with ${JSON.stringify(due)}`);
   return { value: due, detail: due.addresses.join(', ') };
 }

@@ -2,6 +2,7 @@ import { kindOfAddress } from '../../allow-lists/address';
 import { UsedWrongly } from '../failure';
 import { type Arrival, startReceiver } from '../receive/receiver';
 import type { Target } from '../target';
+import { requireReceiverUrl } from '../webhook/receiver-url';
 import { until } from './patience';
 
 export interface ReceiverOptions {
@@ -24,19 +25,22 @@ export interface SmokeReceiver {
 
 /**
  * @param eventId what it waits for; it answers everything else with 404
- * @throws UsedWrongly for a deployed environment without a receiver that it can reach; CommandFailed for a taken port
+ * @throws UsedWrongly for a deployed environment without a receiver that it can reach, and for a URL that is
+ *   none; CommandFailed for a port that cannot be had
  */
 export async function openReceiver(
-  { local, environment }: Target,
+  target: Target,
   eventId: string,
   { receiverUrl, receiverListen }: ReceiverOptions,
 ): Promise<SmokeReceiver> {
-  if (!local && !receiverUrl) {
+  const { local, environment } = target;
+  if (!local && receiverUrl === undefined) {
     throw new UsedWrongly(
       `Environment ${environment.name} is deployed and reaches no receiver on this machine by itself.`,
       'Give a public one with --receiver-url, lead a URL to this machine (--receiver-listen 8010 --receiver-url https://…), or leave webhooks out with --without-webhook.',
     );
   }
+  if (receiverUrl !== undefined) requireReceiverUrl(target, '--receiver-url', receiverUrl);
   if (receiverUrl && receiverListen === undefined) return { url: receiverUrl, close: async () => undefined };
 
   let arrived: Arrival | undefined;

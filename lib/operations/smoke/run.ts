@@ -41,8 +41,12 @@ export interface Run {
   ): Promise<T | undefined>;
   /** As `step`, and also after Ctrl-C. */
   lastStep: Run['step'];
-  /** Reports a step as unchecked. */
-  leaveOut(name: string, reason: string): void;
+  /**
+   * Reports a step as unchecked; as skipped when what it needs is `undefined`.
+   *
+   * @param need as that of `step`
+   */
+  leaveOut(name: string, need: unknown, reason: string): void;
 }
 
 /**
@@ -57,9 +61,12 @@ export function createRun(signal: AbortSignal, report: (result: StepResult) => v
     report(result);
   };
 
+  const skip = (name: string) =>
+    add(name, 'skipped', signal.aborted ? 'interrupted' : 'needs a step that failed');
+
   const perform: Run['step'] = async (name, need, work) => {
     if (need === undefined) {
-      add(name, 'skipped', signal.aborted ? 'interrupted' : 'needs a step that failed');
+      skip(name);
       return undefined;
     }
     const begun = performance.now();
@@ -79,7 +86,7 @@ export function createRun(signal: AbortSignal, report: (result: StepResult) => v
     results,
     step: (name, need, work) => perform(name, signal.aborted ? undefined : need, work),
     lastStep: perform,
-    leaveOut: (name, reason) => add(name, 'unchecked', reason),
+    leaveOut: (name, need, reason) => (need === undefined ? skip(name) : add(name, 'unchecked', reason)),
   };
 }
 

@@ -5,6 +5,7 @@ import { requireProductionAllowed } from '../production';
 import { openTarget } from '../target';
 import type { Terminal } from '../terminal';
 import { eventKinds } from './event-kind';
+import { requireReceiverUrl } from './receiver-url';
 import { openWebhookSecrets } from './secrets';
 
 interface AddOptions extends CommonOptions {
@@ -43,13 +44,14 @@ export function register(group: Command, terminal: Terminal): void {
 
 async function add(options: AddOptions, terminal: Terminal): Promise<void> {
   const target = await openTarget(options);
+  requireReceiverUrl(target, '--url', options.url);
   requireProductionAllowed(target, options, 'a webhook sends events of the organization out of it');
   const secrets = await openWebhookSecrets(target);
   const { organization: organizationId, url, kinds = null } = options;
   const added = await runOperation(target, 'add-webhook', { organizationId, url, kinds });
   const { webhookId } = readTexts(added, ['webhookId']);
   terminal.note(
-    `Added ${webhookId}. "wallet webhook secret --webhook ${webhookId}" prints its secret again.`,
+    `Added ${webhookId}. Its secret again: npm run -s wallet -- webhook secret ${sameEnvironment(options)} --webhook ${webhookId}`,
   );
 
   const secret = await secrets.secret(webhookId, Number(added.secretVersion));

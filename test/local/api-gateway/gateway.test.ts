@@ -153,6 +153,11 @@ test.each([
   ['an absolute target', 'GET http://x/groups/a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 200],
   ['HTTP/1.0', 'GET /groups/a HTTP/1.0\r\n\r\n', 200],
   [
+    'an unknown expectation',
+    'GET /groups/a HTTP/1.1\r\nHost: x\r\nExpect: foo\r\nConnection: close\r\n\r\n',
+    200,
+  ],
+  [
     'a wish to upgrade',
     'GET /groups/a HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n',
     200,
@@ -162,6 +167,13 @@ test.each([
   const received = await sendRaw(gateway, text);
   expect(received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   expect(await send(gateway, 'GET', '/groups/a')).toMatchObject({ status: 200 });
+});
+
+test('HTTP/1.1 without Host is 400 with a problem', async () => {
+  const gateway = await start({ ...groups(), ...problems }, [target()]);
+  const received = await sendRaw(gateway, 'GET /groups/a HTTP/1.1\r\nConnection: close\r\n\r\n');
+  expect(received).toMatch(/^HTTP\/1\.1 400 /);
+  expect(received).toContain('"code":"BAD_REQUEST_PARAMETERS"');
 });
 
 test('whatever arrives on the socket, the front lives on', async () => {

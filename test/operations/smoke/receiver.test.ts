@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Server } from 'node:net';
 import { environments } from '../../../lib/environments';
 import { UsedWrongly } from '../../../lib/operations/failure';
 import { openReceiver, sourceOf } from '../../../lib/operations/smoke/receiver';
@@ -59,6 +59,19 @@ describe('the receiver', () => {
     });
     other.close();
     await once(other, 'close');
+  });
+
+  it('says when its port is for root alone', async () => {
+    // As root, which the tests may run as, every port can be had.
+    const listen = jest.spyOn(Server.prototype, 'listen').mockImplementation(function (this: Server) {
+      process.nextTick(() => this.emit('error', Object.assign(new Error('no'), { code: 'EACCES' })));
+      return this;
+    });
+    await expect(openReceiver(target(true), 'evt_1', { receiverListen: 80 })).rejects.toMatchObject({
+      message: 'Port 80 may be listened on by root alone.',
+      remedy: 'Choose one from 1024 up with --receiver-listen; 0 takes any free one.',
+    });
+    listen.mockRestore();
   });
 });
 

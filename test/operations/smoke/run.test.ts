@@ -22,6 +22,14 @@ it('a step that needs what failed is skipped, and the others go on', async () =>
   expect(outcomes()).toEqual(['first: failed', 'second: skipped', 'third: passed']);
 });
 
+it('a step that cannot be told from here is unchecked, and skipped when what it needs failed', async () => {
+  const { run, outcomes } = start();
+  const first = await run.step('first', true, fails);
+  run.leaveOut('second', first, 'only the receiver sees it');
+  run.leaveOut('third', true, 'only the receiver sees it');
+  expect(outcomes()).toEqual(['first: failed', 'second: skipped', 'third: unchecked']);
+});
+
 it('a failure says what, and what to do', async () => {
   const { run, reported } = start();
   await run.step('first', true, fails);

@@ -33,6 +33,22 @@ it.each([
   expect(printed).toMatchObject({ exitCode: 2, stdout: '' });
 });
 
+it.each(['http://hooks.customer.com/', 'nope', ''])(
+  'is used wrongly with a receiver at "%s", tells it, and makes nothing',
+  async (url) => {
+    const place = ['--environment', 'staging', '--outputs', outputs];
+    const printed = await wallet('smoke', ...place, '--receiver-url', url);
+    expect(printed).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(printed.stderr).toContain(`--receiver-url ${url || "''"}`);
+  },
+);
+
+it('tells what somebody else would have received as skipped when nothing was sent', async () => {
+  const place = ['--environment', 'staging', '--outputs', outputs];
+  const printed = await wallet('smoke', ...place, '--receiver-url', 'https://hooks.customer.com/wallet');
+  expect(printed.stderr).toContain('staging: 2 failed, 10 skipped,');
+});
+
 it('tells every step that fails, with --json too, and what to do', async () => {
   const place = ['--environment', 'staging', '--outputs', outputs, '--without-webhook'];
   const printed = await wallet('smoke', ...place, '--json');

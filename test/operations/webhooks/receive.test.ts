@@ -1,4 +1,5 @@
 import { Webhook } from 'standardwebhooks';
+import { newId } from '../../../lambda/shared/ids';
 import { type ReceiveCommand, startReceiveCommand } from '../../support/receive-command';
 import { addOrganization, eventText } from '../../support/webhooks';
 import { wallet } from '../region';
@@ -157,6 +158,24 @@ it('fails as often as it is told, and outlives whatever is sent', async () => {
   expect([413, undefined]).toContain(tooLarge?.status);
   expect((await receiver.post(signed(foreignSecret))).report).toMatchObject({ arrivals: 2 });
   expect((await receiver.end('SIGTERM')).exitCode).toBe(0);
+});
+
+it('tells how to send it something: to itself here, through a public URL where it is deployed', async () => {
+  const here = await receive();
+  const local = await here.end();
+  expect(local.stderr).toContain(`--outputs ${region.outputs} --organization or-… --url ${here.url}\n`);
+
+  const away = await receive('--outputs', region.deployedOutputs);
+  const { stderr } = await away.end();
+  expect(stderr).toContain('Environment eu is deployed and reaches public https URLs alone');
+  expect(stderr).toContain(`--outputs ${region.deployedOutputs} --organization or-… --url https://…\n`);
+});
+
+it('does not listen for a webhook that is not there', async () => {
+  const webhookId = newId('wh');
+  const printed = await region.wallet('receive', '--webhook', webhookId, '--port', '0');
+  expect(printed).toMatchObject({ exitCode: 1, stdout: '' });
+  expect(printed.stderr).toContain(`error: There is no webhook ${webhookId} in environment eu.`);
 });
 
 it('names a port that is taken, and how to choose another', async () => {

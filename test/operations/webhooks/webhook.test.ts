@@ -43,18 +43,34 @@ describe('webhook add', () => {
   it('tells a person how to go on, on stderr', async () => {
     const { stdout, stderr } = await region.wallet(...addArgs());
     expect(stdout).toMatch(/^webhookId {2}wh-\S+\nsecret {5}whsec_\S+\n$/);
-    expect(stderr).toMatch(/wallet webhook secret --webhook wh-/);
+    const common = `--environment eu --outputs ${region.outputs}`;
+    expect(stderr).toContain(`npm run -s wallet -- webhook secret ${common} --webhook wh-`);
+    expect(stderr).toContain(`npm run -s wallet -- send-event ${common} `);
     expect(stderr).toContain(`--organization ${organizationId} --kind wallet.created --data '{}'`);
   });
 
   it('says why a URL is refused', async () => {
-    const args = ['webhook', 'add', '--organization', organizationId, '--url', 'http://hooks.customer.com/'];
+    const args = ['webhook', 'add', '--organization', organizationId, '--url', 'https://10.0.0.1/'];
     expect(await region.wallet(...args)).toEqual({
       exitCode: 1,
       stdout: '',
-      stderr: 'error: The URL must begin with https://.\n',
+      stderr: 'error: The URL must have a public name, not an address.\n',
     });
     expect(await list()).toEqual([]);
+  });
+
+  it.each([
+    'nope',
+    'hooks.customer.com/wallet',
+    'ftp://hooks.customer.com/',
+    'http://hooks.customer.com/',
+    '',
+  ])('is used wrongly with the URL "%s", and tells it', async (wrong) => {
+    const args = ['webhook', 'add', '--organization', organizationId, '--url', wrong];
+    const printed = await region.wallet(...args);
+    expect(printed).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(printed.stderr).toContain(`error: --url ${wrong || "''"} `);
+    expect(printed.stderr).toContain('https://hooks.customer.com/wallet');
   });
 
   it('adds nothing to a deployed production environment unless told to', async () => {
