@@ -1,4 +1,3 @@
-import { parseDelivery } from '../../../lambda/webhooks/delivery';
 import type { DeadLetter, Redelivery } from './dead-letter-queue';
 
 /** What to do with a dead letter. */
@@ -24,9 +23,9 @@ export function decideOnDelivery(
   only: string | undefined,
 ): Decide {
   return async ({ body }) => {
-    const read = parseDelivery(body);
-    if (!read.ok) return only ? { kind: 'ignore' } : { kind: 'keep', because: 'it is not a delivery' };
-    const { startedAt: _, notBefore: __, ...delivery } = read.value;
+    const { startedAt: _, notBefore: __, ...delivery } = readObject(body) ?? {};
+    if (!isDelivery(delivery))
+      return only ? { kind: 'ignore' } : { kind: 'keep', because: 'it is not a delivery' };
     const { webhookId } = delivery;
     if (only && webhookId !== only) return { kind: 'ignore' };
     const state = await stateOf(webhookId);
@@ -42,6 +41,19 @@ export const decideOnEvent: Decide = async ({ body, reason }) => {
   if (typeof organizationId !== 'string') return { kind: 'keep', because: 'it is not an event' };
   return { kind: 'redeliver', redelivery: { body, group: organizationId } };
 };
+
+/** As the delivery function reads it: what it cannot read would come straight back. */
+function isDelivery(
+  fields: Readonly<Record<string, unknown>>,
+): fields is { webhookId: string; deliveryId: string; eventId: string; body: string; acceptedAt: number } {
+  const { webhookId, deliveryId, eventId, body, acceptedAt } = fields;
+  return (
+    [webhookId, eventId, body].every((field) => typeof field === 'string' && field !== '') &&
+    typeof deliveryId === 'string' &&
+    /^[\w-]{1,128}$/.test(deliveryId) &&
+    Number.isSafeInteger(acceptedAt)
+  );
+}
 
 function readObject(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
