@@ -56,16 +56,22 @@ function showProblems(
   return first !== undefined;
 }
 
-/** Asks in a dialog; closing it in any way but one means no. The focus goes back to where it was. */
+/**
+ * Asks in a dialog; closing it in any way but one means no. The focus goes back to where it was. The event `close` comes
+ * a moment after the closing: one that finds the dialog open is about an earlier question.
+ */
 function confirmed(userGroupId: string): Promise<boolean> {
   const dialog = byId('confirm', HTMLDialogElement);
   byId('confirm-id', HTMLElement).textContent = userGroupId;
-  byId('confirm-yes', HTMLButtonElement).onclick = () => dialog.close('yes');
-  byId('confirm-no', HTMLButtonElement).onclick = () => dialog.close('no');
-  dialog.returnValue = '';
-  dialog.showModal();
   return new Promise((answered) => {
-    dialog.addEventListener('close', () => answered(dialog.returnValue === 'yes'), { once: true });
+    const answer = (yes: boolean) => {
+      dialog.close();
+      answered(yes);
+    };
+    byId('confirm-yes', HTMLButtonElement).onclick = () => answer(true);
+    byId('confirm-no', HTMLButtonElement).onclick = () => answer(false);
+    dialog.onclose = () => dialog.open || answered(false);
+    dialog.showModal();
   });
 }
 

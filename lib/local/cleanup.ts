@@ -8,12 +8,12 @@ export class Cleanup {
   }
 
   /**
-   * Undoes everything; a second call waits for the first.
+   * Undoes everything; a second call waits for the first, and undoes what was added since.
    *
    * @throws AggregateError with every failure, when all has been tried
    */
   run(): Promise<void> {
-    this.running ??= this.undo();
+    this.running = this.running?.finally(() => this.undo()) ?? this.undo();
     return this.running;
   }
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import { rmSync } from 'node:fs';
-import { homedir, tmpdir } from 'node:os';
+import { mkdirSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -16,6 +16,7 @@ export class SynthesisFailed extends Error {
  * seconds. No AWS account or setting of whoever starts it gets in.
  *
  * @param directory the folder for the assembly; what is in it is removed
+ * @param signal ends the app at once; nothing is left then of its temporary files
  * @param script the app, in TypeScript
  * @throws SynthesisFailed with what the app said
  */
@@ -24,14 +25,19 @@ export async function synthesize(
   signal: AbortSignal,
   script = 'bin/app.ts',
 ): Promise<void> {
+  signal.throwIfAborted();
   rmSync(directory, { recursive: true, force: true });
+  // An app that is killed cannot remove its temporary files: they lie where they are found.
+  const temporary = `${directory}.tmp`;
+  rmSync(temporary, { recursive: true, force: true });
+  mkdirSync(temporary, { recursive: true });
   const loader = pathToFileURL(require.resolve('tsx')).href;
   const app = spawn(process.execPath, ['--import', loader, script], {
     cwd: projectRoot,
     env: {
       PATH: '/usr/bin:/bin',
       HOME: homedir(),
-      TMPDIR: tmpdir(),
+      TMPDIR: temporary,
       CDK_OUTDIR: directory,
       // CloudFormation's own rules take as long as all the rest; `npm run synth` and the tests apply them.
       CDK_VALIDATION: 'false',
@@ -57,5 +63,6 @@ export async function synthesize(
       );
   } finally {
     signal.removeEventListener('abort', abort);
+    rmSync(temporary, { recursive: true, force: true });
   }
 }

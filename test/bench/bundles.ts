@@ -14,8 +14,8 @@ interface FunctionProperties {
 }
 
 /** Synthesizes the stacks into `directory` and finds the bundles of the handlers in the assembly. */
-export async function synthesizeBundles(directory: string): Promise<DeployedBundles> {
-  await synthesize(directory, new AbortController().signal);
+export async function synthesizeBundles(directory: string, signal: AbortSignal): Promise<DeployedBundles> {
+  await synthesize(directory, signal);
   const bundles: Record<string, string> = {};
   for (const stack of readAssembly(directory)) {
     for (const { useCase, folder } of handlersOf(stack)) bundles[useCase] = folder;

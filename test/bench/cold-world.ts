@@ -35,9 +35,13 @@ const keyArn = (name: string) => `arn:aws:kms:${region}:000000000000:key/${name}
 const webhookId = 'wh-aaaaa-aaaaa-aaaaaaaaaaaaaaaa';
 
 /** What every function needs around it on this machine: databases by both ways, queues, keys and a receiver. */
-export async function startColdWorld(cleanup: Cleanup, directory: string): Promise<readonly ColdStart[]> {
-  const dataApi = await startFilledRegion(cleanup, 'data-api');
-  const direct = await startFilledRegion(cleanup, 'direct');
+export async function startColdWorld(
+  cleanup: Cleanup,
+  directory: string,
+  signal: AbortSignal,
+): Promise<readonly ColdStart[]> {
+  const dataApi = await startFilledRegion(cleanup, 'data-api', signal);
+  const direct = await startFilledRegion(cleanup, 'direct', signal);
   const receiver = await startReceiver(cleanup);
   for (const { client } of [dataApi, direct]) {
     await client.query('insert into webhooks (webhook_id, organization_id, url) values ($1, $2, $3)', [
@@ -158,8 +162,12 @@ function startsOf(events: ColdEvents, { dataApi, direct }: Environments): readon
   ];
 }
 
-async function startFilledRegion(cleanup: Cleanup, access: 'data-api' | 'direct'): Promise<BenchRegion> {
-  const filled = await startRegion(cleanup, access, { durable: false });
+async function startFilledRegion(
+  cleanup: Cleanup,
+  access: 'data-api' | 'direct',
+  signal: AbortSignal,
+): Promise<BenchRegion> {
+  const filled = await startRegion(cleanup, access, { durable: false, signal });
   await fillRegion(filled.client, { groups: 10_000, groupsPerOrganization: 1_000 });
   return filled;
 }

@@ -34,7 +34,7 @@ it.each([
 });
 
 it('never takes fewer than three samples', () => {
-  const options = { onProgress: () => undefined };
+  const options = { onProgress: () => undefined, signal: new AbortController().signal };
   expect(samplesFor({ ...options, effort: 0.5 }, 20)).toBe(10);
   expect(samplesFor({ ...options, effort: 0.01 }, 20)).toBe(3);
 });
@@ -42,10 +42,22 @@ it('never takes fewer than three samples', () => {
 it('samples every variant once a round, each round from another one, and forgets the warm-up', async () => {
   const order: string[] = [];
   const take = (name: string) => async () => order.push(name);
-  const rounds = { samples: 2, warmUp: 1 };
+  const rounds = { samples: 2, warmUp: 1, signal: new AbortController().signal };
   const taken = await interleave({ a: take('a'), b: take('b') }, rounds);
   expect(order.join('')).toBe('baabba');
   expect(taken).toEqual({ a: [3, 6], b: [4, 5] });
+});
+
+it('takes no sample after it is interrupted', async () => {
+  const interruption = new AbortController();
+  let taken = 0;
+  const take = async () => {
+    interruption.abort();
+    return ++taken;
+  };
+  const rounds = { samples: 2, warmUp: 0, signal: interruption.signal };
+  await expect(interleave({ a: take, b: take }, rounds)).rejects.toThrow('aborted');
+  expect(taken).toBe(1);
 });
 
 it('marks what misses its goal, and what does not hold', () => {

@@ -44,6 +44,8 @@ export interface PartResult {
 export interface PartOptions {
   /** The share of the usual number of samples to take, from 0 to 1: less is for trying things out. */
   readonly effort: number;
+  /** Ends the part early, with an error; nothing is left of it then. */
+  readonly signal: AbortSignal;
   /** Gets a line about how far it is. */
   readonly onProgress: (line: string) => void;
 }

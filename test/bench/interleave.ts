@@ -6,6 +6,8 @@ export interface Rounds {
   readonly samples: number;
   /** Rounds before those, which do not. */
   readonly warmUp: number;
+  /** Ends the rounds, with an error, after the sample that is being taken. */
+  readonly signal: AbortSignal;
   /** For variants that build on each other: every round begins with the first. @default false */
   readonly keepOrder?: boolean;
 }
@@ -16,13 +18,14 @@ export interface Rounds {
  */
 export async function interleave<Name extends string, Sample = number>(
   variants: Readonly<Record<Name, TakeSample<Sample>>>,
-  { samples, warmUp, keepOrder = false }: Rounds,
+  { samples, warmUp, signal, keepOrder = false }: Rounds,
 ): Promise<Record<Name, Sample[]>> {
   const names = Object.keys(variants) as Name[];
   const taken = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, Sample[]>;
   for (let round = -warmUp; round < samples; round += 1) {
     const first = keepOrder ? 0 : Math.abs(round) % names.length;
     for (const name of [...names.slice(first), ...names.slice(0, first)]) {
+      signal.throwIfAborted();
       const sample = await variants[name]();
       if (round >= 0) taken[name].push(sample);
     }

@@ -16,7 +16,7 @@ export async function measurePipeline(options: PartOptions): Promise<Figure[]> {
   const cleanup = new Cleanup();
   try {
     options.onProgress('pipeline: starting the environment');
-    const { local, stop } = await startTemporaryEnvironments([environment]);
+    const { local, stop } = await startTemporaryEnvironments([environment], options.signal);
     cleanup.add(stop);
     const receiver = await startReceiverProcess(cleanup);
     const { organizationId } = await local.walletJson<{ organizationId: string }>(environment, 'seed');
@@ -45,6 +45,7 @@ export async function measurePipeline(options: PartOptions): Promise<Figure[]> {
       }
       const put = performance.now();
       while ((await receiver.count()) < before + events) {
+        options.signal.throwIfAborted();
         if (performance.now() - put > patience) throw new Error('The events did not arrive.');
         await sleep(5);
       }

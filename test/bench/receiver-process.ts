@@ -11,7 +11,10 @@ export interface ReceiverProcess {
 }
 
 export async function startReceiverProcess(cleanup: Cleanup): Promise<ReceiverProcess> {
-  const child = fork(join(__dirname, 'functions/receiver.cjs'));
+  const child = fork(join(__dirname, 'functions/receiver.cjs'), {
+    // Ctrl-C in a terminal reaches a whole process group; whoever waits for an answer must get it.
+    detached: true,
+  });
   cleanup.add(async () => {
     child.kill();
     await new Promise((resolve) => child.once('exit', resolve));

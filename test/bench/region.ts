@@ -27,18 +27,24 @@ export interface BenchRegion {
   variables(role: DatabaseRole): Record<string, string>;
 }
 
-/** @param options `durable`: whether a commit waits for the disk, as in `npm start` and not in the tests */
+/**
+ * @param options `durable`: whether a commit waits for the disk, as in `npm start` and not in the tests; `signal` ends
+ * what the superuser's connection does at that moment, which may be to fill tables for minutes
+ */
 export async function startRegion(
   cleanup: Cleanup,
   access: DatabaseAccess,
-  options: { readonly durable: boolean },
+  { durable, signal }: { readonly durable: boolean; readonly signal: AbortSignal },
 ): Promise<BenchRegion> {
-  const postgres = await startPostgres(options);
+  const postgres = await startPostgres({ durable });
   cleanup.add(postgres.stop);
   const { host, port, database, superuser: user, password } = postgres;
   const client = new Client({ host, port, database, user, password });
   await client.connect();
-  cleanup.add(() => client.end());
+  const end = () => client.end();
+  cleanup.add(end);
+  signal.addEventListener('abort', end);
+  signal.throwIfAborted();
   const { url, owner, variables } = await serve(cleanup, postgres);
   await client.query('create role rds_iam');
   const roles = databaseRoles.map((name) =>

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 import { Argument, Command, InvalidArgumentError } from 'commander';
+import { runInterruptibly } from '../support/interruption';
 import { type PartName, type PartOptions, type PartResult, partNames } from './figures';
 import { measureColdStarts } from './parts/cold';
 import { measureDeletion } from './parts/delete';
@@ -40,7 +41,7 @@ const program = new Command('npm run bench --')
 const { json, effort, check } = program.opts<{ json?: string; effort: number; check?: true }>();
 const asked = program.processedArgs[0] as PartName[];
 
-async function run(): Promise<number> {
+async function run(signal: AbortSignal): Promise<number> {
   const results: Partial<Record<PartName, PartResult>> = {};
   const loads: string[] = [];
   const failed: PartName[] = [];
@@ -48,9 +49,10 @@ async function run(): Promise<number> {
     const begin = performance.now();
     loads.push(`${part} ${loadavg()[0]?.toFixed(1)}`);
     try {
-      results[part] = await measure[part]({ effort, onProgress: (line) => note(`${part}: ${line}`) });
+      results[part] = await measure[part]({ effort, signal, onProgress: (line) => note(`${part}: ${line}`) });
       note(`${part}: done in ${((performance.now() - begin) / 1_000).toFixed(1)} s`);
     } catch (error) {
+      signal.throwIfAborted();
       // What the other parts have measured is worth having.
       failed.push(part);
       note(`${part}: could not be measured: ${(error as Error).stack}`);
@@ -76,6 +78,4 @@ function describeMachine(): string {
   return `${new Date().toISOString().slice(0, 10)}, ${processor}, ${memory}, ${type()} ${release()}, Node.js ${process.version}`;
 }
 
-void run().then((exitCode) => {
-  process.exitCode = exitCode;
-});
+void runInterruptibly(run);

@@ -148,6 +148,21 @@ it('a token that was copied with its scheme and a line break is taken for what i
   );
 });
 
+it('a question that is asked anew at once waits for an answer of its own', async () => {
+  const typed = await credentials('eu', await seed('eu'));
+  const { page } = await openDashboard('eu');
+  await type(page, typed);
+  await ask(page);
+  // Within one task: the first question's event `close` comes when the second is open.
+  await page.evaluate(`(() => {
+    document.getElementById('confirm-no').click();
+    document.getElementById('delete-form').requestSubmit();
+  })()`);
+  await page.evaluate('new Promise((passed) => requestAnimationFrame(() => setTimeout(passed)))');
+  await confirm(page);
+  expect(await answer(page)).toMatch(/^The user group is deleted\n/);
+});
+
 it('an API that does not answer is no refusal: the group may be gone', async () => {
   const typed = await credentials('eu', await seed('eu'));
   const { page } = await openDashboard('eu');

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { environments } from '../../lib/environments';
+import { runInterruptibly } from '../support/interruption';
 import { numberFrom } from '../support/number-option';
 import { faultKinds } from './kinds';
 import { inTable, report } from './report';
@@ -43,15 +44,10 @@ const options = new Command('npm run faults --')
   .parse()
   .opts<Options>();
 
-async function run({
-  minutes,
-  seed,
-  environment = ['eu', 'uae'],
-  fault = kindNames,
-  json,
-}: Options): Promise<number> {
-  const interruption = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interruption.abort());
+async function run(
+  { minutes, seed, environment = ['eu', 'uae'], fault = kindNames, json }: Options,
+  signal: AbortSignal,
+): Promise<number> {
   console.error(
     `Seed ${seed}, ${minutes} minutes in ${environment.join(', ')}, then until every event has arrived`,
   );
@@ -60,15 +56,13 @@ async function run({
     kinds: faultKinds.filter(({ name }) => fault.includes(name)),
     duration: minutes * 60_000,
     seed,
-    signal: interruption.signal,
+    signal,
     onProgress: (line) => console.error(`${new Date().toISOString().slice(11, 19)} ${line}`),
   });
-  if (interruption.signal.aborted) return 130;
+  signal.throwIfAborted();
   const result = report(course, seed);
   console.log(json ? JSON.stringify(result) : inTable(result));
   return result.violations.length === 0 ? 0 : 1;
 }
 
-void run(options).then((exitCode) => {
-  process.exitCode = exitCode;
-});
+void runInterruptibly((signal) => run(options, signal));

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { environments } from '../../lib/environments';
 import { type FoundCase, holdRequests, RequestsFailed } from '../support/hold-requests';
+import { runInterruptibly } from '../support/interruption';
 import { startTemporaryEnvironments } from '../support/temporary-environments';
 
 // What later versions of the SDK will ask of Node.js is no news here.
@@ -24,7 +25,7 @@ const { runs, seed, environment } = new Command('npm run fuzz --')
   .parse()
   .opts<{ runs: number; seed: number; environment: string }>();
 
-async function run(): Promise<number> {
+async function run(signal: AbortSignal): Promise<number> {
   const row = environments.find(({ name }) => name === environment);
   if (!row) {
     console.error(`There is no environment '${environment}'.`);
@@ -33,7 +34,7 @@ async function run(): Promise<number> {
   console.error(
     `Seed ${seed}: ${runs} requests to ${environment}. Repeat with: npm run fuzz -- --seed ${seed} --runs ${runs}`,
   );
-  const { local, stop } = await startTemporaryEnvironments([environment]);
+  const { local, stop } = await startTemporaryEnvironments([environment], signal);
   try {
     const findings = await holdRequests(local, row, {
       requests: runs,
@@ -43,7 +44,8 @@ async function run(): Promise<number> {
     console.log(JSON.stringify(findings));
     return 0;
   } catch (error) {
-    if (!(error instanceof RequestsFailed)) throw error;
+    // A request that found nobody any more is no case to keep.
+    if (signal.aborted || !(error instanceof RequestsFailed)) throw error;
     keep(error.found);
     console.error(`${error.message}\nThe case is kept in ${foundCasesFile}: npm test holds it from now on.`);
     return 1;
@@ -57,6 +59,4 @@ function keep(found: FoundCase): void {
   writeFileSync(foundCasesFile, `${JSON.stringify([...cases, found], null, 2)}\n`);
 }
 
-void run().then((exitCode) => {
-  process.exitCode = exitCode;
-});
+void runInterruptibly(run);

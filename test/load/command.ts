@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { environments } from '../../lib/environments';
+import { runInterruptibly } from '../support/interruption';
 import { numberFrom } from '../support/number-option';
 import { inTable, report } from './report';
 import { runLoad } from './run';
@@ -39,24 +40,23 @@ const options = new Command('npm run load --')
   .parse()
   .opts<Options>();
 
-async function run({ minutes, rate, seed, environment = ['eu', 'uae'], json }: Options): Promise<number> {
-  const interruption = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => interruption.abort());
+async function run(
+  { minutes, rate, seed, environment = ['eu', 'uae'], json }: Options,
+  signal: AbortSignal,
+): Promise<number> {
   console.error(`Seed ${seed}, ${minutes} minutes in ${environment.join(', ')}`);
   const course = await runLoad({
     environments: environments.filter(({ name }) => environment.includes(name)),
     minutes,
     rate,
     seed,
-    signal: interruption.signal,
+    signal,
     onProgress: (line) => console.error(`${new Date().toISOString().slice(11, 19)} ${line}`),
   });
-  if (interruption.signal.aborted) return 130;
+  signal.throwIfAborted();
   const result = report(course, seed);
   console.log(json ? JSON.stringify(result) : inTable(result));
   return result.checks.every(({ violations }) => violations.length === 0) ? 0 : 1;
 }
 
-void run(options).then((exitCode) => {
-  process.exitCode = exitCode;
-});
+void runInterruptibly((signal) => run(options, signal));

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from 'esbuild';
 import { Client } from 'pg';
 import { type Postgres, removePostgres, startPostgres } from '../../lib/local/postgres';
+import { runAs } from '../../lib/local/postgres/account';
 import { installedPackage } from '../../lib/local/postgres/binaries';
 import { childrenOf, commandLine, isAlive } from '../../lib/local/processes';
 import type { PostgresRun } from '../support/postgres-run';
@@ -158,6 +159,12 @@ describe('in this process', () => {
     await removePostgres(directory);
     expect(existsSync(directory)).toBe(false);
     await removePostgres(directory);
+  });
+
+  test('a program runs in a process group of its own: Ctrl-C in a terminal does not end it', async () => {
+    const { output } = await runAs({}, '/bin/sh', ['-c', 'echo $$ $(ps -o pgid= -p $$)']);
+    const [pid, group] = output.trim().split(/\s+/);
+    expect(group).toBe(pid);
   });
 
   test('a machine without binaries is told what to do', () => {

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { runInterruptibly } from '../support/interruption';
 import { numberFrom } from '../support/number-option';
 import { checkDelays, checkInvariants } from './invariants';
 import { writeReport } from './report';
@@ -17,7 +18,7 @@ interface Options {
   readonly seed: number;
 }
 
-const command = new Command('storm')
+const options = new Command('storm')
   .description(
     'Sends events to healthy and sick receivers while functions are killed, and holds the promises of the pipeline against what comes of it',
   )
@@ -31,27 +32,28 @@ const command = new Command('storm')
     numberFrom(0),
     fullStorm.seed,
   )
-  .action(async ({ events, receivers, wanted = receivers, rate, seed }: Options) => {
-    const settings: StormSettings = {
-      ...fullStorm,
-      ...{ events, receivers, wanted: Math.min(wanted, receivers), rate, seed },
-      calmEvents: Math.min(fullStorm.calmEvents, Math.ceil(events / 5)),
-      warmUpEvents: Math.min(fullStorm.warmUpEvents, Math.ceil(events / 5)),
-    };
-    const interruption = new AbortController();
-    process.once('SIGINT', () => interruption.abort());
-    const seen = await runStorm({
-      settings,
-      template: readPipelineTemplate(),
-      signal: interruption.signal,
-      onProgress: (line) => process.stderr.write(`${line}\n`),
-    });
-    const invariants = [...checkInvariants(seen, settings), checkDelays(seen)];
-    process.stdout.write(`\n${writeReport(seen, settings, invariants)}\n`);
-    if (invariants.some(({ violations }) => violations.length > 0)) process.exitCode = 1;
-  });
+  .parse()
+  .opts<Options>();
 
-command.parseAsync().catch((error: Error) => {
-  process.stderr.write(`${error.name === 'AbortError' ? 'Interrupted.' : error.stack}\n`);
-  process.exitCode = 1;
-});
+async function run(
+  { events, receivers, wanted = receivers, rate, seed }: Options,
+  signal: AbortSignal,
+): Promise<number> {
+  const settings: StormSettings = {
+    ...fullStorm,
+    ...{ events, receivers, wanted: Math.min(wanted, receivers), rate, seed },
+    calmEvents: Math.min(fullStorm.calmEvents, Math.ceil(events / 5)),
+    warmUpEvents: Math.min(fullStorm.warmUpEvents, Math.ceil(events / 5)),
+  };
+  const seen = await runStorm({
+    settings,
+    template: readPipelineTemplate(),
+    signal,
+    onProgress: (line) => process.stderr.write(`${line}\n`),
+  });
+  const invariants = [...checkInvariants(seen, settings), checkDelays(seen)];
+  process.stdout.write(`\n${writeReport(seen, settings, invariants)}\n`);
+  return invariants.some(({ violations }) => violations.length > 0) ? 1 : 0;
+}
+
+void runInterruptibly((signal) => run(options, signal));

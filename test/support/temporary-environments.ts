@@ -14,13 +14,23 @@ export interface TemporaryEnvironments {
   stop(): Promise<void>;
 }
 
-/** Runs `npm start` for these environments in a temporary folder, on free ports, until it is ready. */
-export async function startTemporaryEnvironments(names: readonly string[]): Promise<TemporaryEnvironments> {
+/**
+ * Runs `npm start` for these environments in a temporary folder, on free ports, until it is ready.
+ *
+ * @param signal ends them early, also while they start; `stop` is still to be called when they had started
+ */
+export async function startTemporaryEnvironments(
+  names: readonly string[],
+  signal?: AbortSignal,
+): Promise<TemporaryEnvironments> {
   const directory = await mkdtemp(join(tmpdir(), 'wallet-test-'));
   const options = names.flatMap((name) => ['--environment', name, '--port', `${name}=0`]);
   const command = startLocalCommand('--state', directory, ...options);
+  const end = () => command.process.kill('SIGTERM');
+  signal?.addEventListener('abort', end);
   const stop = async () => {
-    command.process.kill('SIGTERM');
+    signal?.removeEventListener('abort', end);
+    end();
     await command.ended();
     for (const name of names)
       await removePostgres(stateFolder(directory).environment(name).databaseDirectory);

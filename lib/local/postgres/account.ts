@@ -43,6 +43,8 @@ export function runAs(account: Account, program: string, args: readonly string[]
       cwd,
       env: postgresEnvironment,
       stdio: ['ignore', 'pipe', 'pipe'],
+      // Ctrl-C in a terminal reaches a whole process group: a program that it ended would look like one that failed.
+      detached: true,
     });
     const output: Buffer[] = [];
     child.stdout.on('data', (chunk: Buffer) => output.push(chunk));

@@ -34,8 +34,8 @@ export async function measureColdStarts(options: PartOptions): Promise<PartResul
   try {
     const directory = await mkdtemp(join(tmpdir(), 'wallet-bench-'));
     cleanup.add(() => rm(directory, { recursive: true }));
-    const deployed = await synthesizeBundles(join(directory, 'assembly'));
-    const starts = await startColdWorld(cleanup, directory);
+    const deployed = await synthesizeBundles(join(directory, 'assembly'), options.signal);
+    const starts = await startColdWorld(cleanup, directory, options.signal);
     const unmeasured = Object.keys(deployed).filter(
       (name) => !starts.some(({ useCase }) => useCase === name),
     );
@@ -98,7 +98,7 @@ async function measureWith(
     variants[`${start.name}, ours`] = sample({ folder: ours, start, ours: true });
     variants[`${start.name}, alone`] = sample({ folder: alone, start, ours: false });
   }
-  const rounds = { samples: samplesFor(options, 30), warmUp: 2 };
+  const rounds = { samples: samplesFor(options, 30), warmUp: 2, signal: options.signal };
   options.onProgress(
     `Node.js ${runtime.version}: ${rounds.samples} rounds of ${Object.keys(variants).length}`,
   );

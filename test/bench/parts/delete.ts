@@ -26,7 +26,7 @@ interface Bundles {
 export async function measureDeletion(options: PartOptions): Promise<PartResult> {
   const directory = await mkdtemp(join(tmpdir(), 'wallet-bench-'));
   try {
-    const deployed = await synthesizeBundles(join(directory, 'assembly'));
+    const deployed = await synthesizeBundles(join(directory, 'assembly'), options.signal);
     const bundles = {
       deletion: deployed['delete-user-group'] ?? '',
       transaction: bundle(join(directory, 'transaction'), {
@@ -50,9 +50,13 @@ async function measureAccess(
   options: PartOptions,
 ): Promise<Figure[]> {
   const cleanup = new Cleanup();
-  const rounds = { samples: samplesFor(options, 1_000), warmUp: samplesFor(options, 200) };
+  const rounds = {
+    samples: samplesFor(options, 1_000),
+    warmUp: samplesFor(options, 200),
+    signal: options.signal,
+  };
   try {
-    const database = await startRegion(cleanup, access, { durable: true });
+    const database = await startRegion(cleanup, access, { durable: true, signal: options.signal });
     const groups = 2 * (rounds.samples + rounds.warmUp);
     await fillRegion(database.client, { groups, groupsPerOrganization });
     // The usual transaction locks the group, and deletes what refers to it itself.

@@ -34,9 +34,9 @@ async function measureInstance(options: PartOptions): Promise<Figure[]> {
   try {
     const directory = await mkdtemp(join(tmpdir(), 'wallet-bench-'));
     cleanup.add(() => rm(directory, { recursive: true }));
-    const deployed = await synthesizeBundles(join(directory, 'assembly'));
+    const deployed = await synthesizeBundles(join(directory, 'assembly'), options.signal);
     const receiver = await startReceiverProcess(cleanup);
-    const database = await startRegion(cleanup, 'data-api', { durable: true });
+    const database = await startRegion(cleanup, 'data-api', { durable: true, signal: options.signal });
     await fillRegion(database.client, { groups: 1_000, groupsPerOrganization: 1_000 });
     const kms = await startKms();
     cleanup.add(kms.close);
@@ -135,7 +135,7 @@ async function measureRate(
       client: rate(functions.client),
       raw: rate(functions.raw),
     },
-    { samples: samplesFor(options, 20), warmUp: 3 },
+    { samples: samplesFor(options, 20), warmUp: 3, signal: options.signal },
   );
   const what = `${count} in flight, receiver ${after} ms`;
   const against = 'POST loop, same client';

@@ -38,14 +38,18 @@ async function measureGroups(
   options: PartOptions,
 ): Promise<Required<PartResult>> {
   const cleanup = new Cleanup();
-  const rounds = { samples: samplesFor(options, 300), warmUp: samplesFor(options, 100) };
+  const rounds = {
+    samples: samplesFor(options, 300),
+    warmUp: samplesFor(options, 100),
+    signal: options.signal,
+  };
   // Deleted ones are extra, so that the last deletion meets as many groups as the name says.
   const spare = rounds.samples + rounds.warmUp + 1;
   try {
     const clients = new Map<number, Client>();
     for (const count of groupCounts) {
       options.onProgress(`${name}: filling with ${count} groups`);
-      const { client } = await startRegion(cleanup, 'direct', { durable: false });
+      const { client } = await startRegion(cleanup, 'direct', { durable: false, signal: options.signal });
       await fillRegion(client, { groups: count + spare, groupsPerOrganization });
       clients.set(count, client);
     }
@@ -100,10 +104,10 @@ async function checkPlans(
 
 async function measureMembers(options: PartOptions): Promise<Figure[]> {
   const cleanup = new Cleanup();
-  const rounds = { samples: samplesFor(options, 15), warmUp: 2 };
+  const rounds = { samples: samplesFor(options, 15), warmUp: 2, signal: options.signal };
   try {
     options.onProgress(`members: filling, ${rounds.samples} rounds`);
-    const { client } = await startRegion(cleanup, 'direct', { durable: false });
+    const { client } = await startRegion(cleanup, 'direct', { durable: false, signal: options.signal });
     const groups = memberCounts.length * (rounds.samples + rounds.warmUp);
     await fillRegion(client, { groups, groupsPerOrganization: 10_000 });
     await addPeople(client, Math.max(...memberCounts));

@@ -26,16 +26,16 @@ export async function measureStart(options: PartOptions): Promise<PartResult> {
     await rm(state, { recursive: true, force: true });
   };
   try {
-    const rounds = { samples: samplesFor(options, 7), warmUp: 1 };
+    const rounds = { samples: samplesFor(options, 7), warmUp: 1, signal: options.signal };
     options.onProgress(`${rounds.samples} rounds`);
     const taken = await interleave(
       {
         first: async () => {
           await clear();
-          return startOnce(state);
+          return startOnce(state, options.signal);
         },
-        again: () => startOnce(state),
-        synthesis: () => time(() => synthesize(join(directory, 'assembly'), new AbortController().signal)),
+        again: () => startOnce(state, options.signal),
+        synthesis: () => time(() => synthesize(join(directory, 'assembly'), options.signal)),
       },
       // The second start finds what the first has left; were the order turned, it would find nothing.
       { ...rounds, keepOrder: true },
@@ -62,7 +62,7 @@ export async function measureStart(options: PartOptions): Promise<PartResult> {
 }
 
 /** Milliseconds from the start of the command to the last environment's first answer. */
-async function startOnce(state: string): Promise<number> {
+async function startOnce(state: string, signal: AbortSignal): Promise<number> {
   const ports = await Promise.all(environments.map(unusedPort));
   const args = environments.flatMap(({ name }, index) => [
     ...['--port', `${name}=${ports[index]}`],
@@ -77,7 +77,7 @@ async function startOnce(state: string): Promise<number> {
   });
   const ended = once(command, 'exit');
   try {
-    await Promise.all(ports.map((port) => answered(port, begin + patience)));
+    await Promise.all(ports.map((port) => answered(port, begin + patience, signal)));
     return performance.now() - begin;
   } finally {
     process.kill(-(command.pid as number), 'SIGTERM');
@@ -86,9 +86,10 @@ async function startOnce(state: string): Promise<number> {
 }
 
 /** Asks until there is an answer, of the function that looks at tokens, and not only of the gateway. */
-async function answered(port: number, deadline: number): Promise<void> {
+async function answered(port: number, deadline: number, signal: AbortSignal): Promise<void> {
   const url = `http://127.0.0.1:${port}/auth/user-groups/ug-aaaaa-aaaaa-aaaaaaaaaaaaaa`;
   while (performance.now() < deadline) {
+    signal.throwIfAborted();
     const status = await fetch(url, { method: 'DELETE', headers: { authorization: 'Bearer x.y.z' } }).then(
       (response) => response.status,
       () => undefined,

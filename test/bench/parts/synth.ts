@@ -26,9 +26,10 @@ const partNames: Readonly<Record<string, string>> = {
 
 /** `cdk synth` of all stacks against that of an empty app, and what of it takes how long. */
 export async function measureSynthesis(options: PartOptions): Promise<PartResult> {
+  // Temporary files lie there too: a synthesis that Ctrl-C ends cannot remove its own.
   const directory = await mkdtemp(join(tmpdir(), 'wallet-bench-'));
   try {
-    await synthesize(join(directory, 'assembly'), new AbortController().signal);
+    await synthesize(join(directory, 'assembly'), options.signal);
     const stacks = readAssembly(join(directory, 'assembly')).length;
     const synth =
       (app: string): TakeSample =>
@@ -36,10 +37,10 @@ export async function measureSynthesis(options: PartOptions): Promise<PartResult
         time(() =>
           run('npx', ['cdk', 'synth', '--quiet', '--app', app, '--output', join(directory, 'out')], {
             cwd: projectRoot,
-            env: { ...process.env, BENCH_STACKS: String(stacks) },
+            env: { ...process.env, TMPDIR: directory, BENCH_STACKS: String(stacks) },
           }),
         );
-    const rounds = { samples: samplesFor(options, 10), warmUp: 1 };
+    const rounds = { samples: samplesFor(options, 10), warmUp: 1, signal: options.signal };
     options.onProgress(`${rounds.samples} rounds of cdk synth, ${stacks} stacks`);
     const taken = await interleave(
       { ours: synth('tsx bin/app.ts'), empty: synth('tsx test/bench/functions/empty-app.ts') },
@@ -57,7 +58,7 @@ export async function measureSynthesis(options: PartOptions): Promise<PartResult
     );
     return { figures: [whole, ...(await measureParts(directory, taken.ours, options))] };
   } finally {
-    await rm(directory, { recursive: true });
+    await rm(directory, { recursive: true, maxRetries: 5 });
   }
 }
 
@@ -70,9 +71,10 @@ async function measureParts(
   const count = samplesFor(options, 10);
   options.onProgress(`${count} times its parts`);
   for (let sample = 0; sample < count; sample += 1) {
+    options.signal.throwIfAborted();
     const { stdout } = await run('npx', ['tsx', 'test/bench/functions/synthesis-parts.ts'], {
       cwd: projectRoot,
-      env: { ...process.env, CDK_OUTDIR: join(directory, 'parts') },
+      env: { ...process.env, TMPDIR: directory, CDK_OUTDIR: join(directory, 'parts') },
     });
     samples.push(JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Parts);
   }

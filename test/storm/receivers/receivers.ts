@@ -24,13 +24,16 @@ export async function startReceivers(
     env: {},
     execArgv: [],
     serialization: 'advanced',
+    // Ctrl-C in a terminal reaches a whole process group: this process alone decides when the receivers end.
+    detached: true,
   });
   const exited = once(child, 'exit');
   cleanup.add(async () => {
     child.kill('SIGKILL');
     await exited;
   });
-  const tell = (message: ToReceivers) => void child.send(message);
+  // That it cannot be told any more comes out as its end.
+  const tell = (message: ToReceivers) => void child.send(message, () => undefined);
   const ask = async <Type extends FromReceivers['type']>(message: ToReceivers) => {
     const died = exited.then(() => Promise.reject(new Error('The receivers have ended.')));
     const answer = once(child, 'message');

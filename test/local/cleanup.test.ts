@@ -1,0 +1,29 @@
+import { Cleanup } from '../../lib/local/cleanup';
+
+test('the latest is undone first, each in spite of what fails before it', async () => {
+  const cleanup = new Cleanup();
+  const undone: string[] = [];
+  cleanup.add(async () => void undone.push('first'));
+  cleanup.add(() => Promise.reject(new Error('second fails')));
+  cleanup.add(async () => void undone.push('third'));
+  await expect(cleanup.run()).rejects.toThrow('second fails');
+  expect(undone).toEqual(['third', 'first']);
+});
+
+test('what is added while or after the rest is undone is undone by the next call, after the rest', async () => {
+  const cleanup = new Cleanup();
+  const undone: string[] = [];
+  cleanup.add(async () => void undone.push('early'));
+  const first = cleanup.run();
+  await first;
+  cleanup.add(async () => void undone.push('late'));
+  await Promise.all([cleanup.run(), cleanup.run()]);
+  expect(undone).toEqual(['early', 'late']);
+});
+
+test('a later call tells of what failed in the first as well', async () => {
+  const cleanup = new Cleanup();
+  cleanup.add(() => Promise.reject(new Error('it fails')));
+  await expect(cleanup.run()).rejects.toThrow('it fails');
+  await expect(cleanup.run()).rejects.toThrow('it fails');
+});
