@@ -116,7 +116,9 @@ const closeToPublic = sql`
  * role`; they are bound as settings of the transaction and quoted by the server.
  *
  * A role's statements end before its function stops waiting for them (8 s), so that what is reported as failed seldom
- * happens afterwards: the Data API may take longer than the difference to hand a statement over. A role that holds `rds_iam` cannot sign in with a password.
+ * happens afterwards: the Data API may take longer than the difference to hand a statement over.
+ *
+ * A role that holds `rds_iam` cannot sign in with a password.
  * @see https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.IAMDBAuth.DBAccounts.html
  */
 function ensureRole({ name, password }: Role): readonly Statement[] {

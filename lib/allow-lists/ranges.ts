@@ -10,9 +10,9 @@ export interface AddressRange {
 }
 
 /**
- * An IPv4 address, alone, with a prefix length or a netmask (after a slash, or a blank as routers have it), or the first of
- * a range. Not one with a port behind it
- * (a place to listen or to connect to), in a URL, or as a part of something longer such as a version.
+ * An IPv4 address, alone, with a prefix length or a netmask (after a slash, or a blank as routers have it), or the first
+ * of a range. Not one with a port behind it (a place to listen or to connect to), in a URL, or as a part of something
+ * longer such as a version.
  */
 const source =
   /(?<![\w.:/-])(\d{1,3}(?:\.\d{1,3}){3})(?:\/(\d{1,3}(?:\.\d{1,3}){3}|\d{1,2})|[ \t]+(255(?:\.\d{1,3}){3})|\s?-\s?(\d{1,3}(?:\.\d{1,3}){3}))?(?![\w:]|\.\d|[/-]\d)/g;
