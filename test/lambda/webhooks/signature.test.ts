@@ -34,13 +34,22 @@ it('puts one signature for each secret, the first secret first, with a space bet
 
 type Verify = (secret: string, signed: Record<string, string>, body: string) => boolean;
 
-/** The lines that the documentation shows for a language. */
-function documented(language: string): string {
-  const text = readFileSync(join(__dirname, '../../../docs/receivers.md'), 'utf8');
+/** The lines that a document shows for a language. */
+function shown(document: string, language: string): string {
+  const text = readFileSync(join(__dirname, '../../..', document), 'utf8');
   const code = new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``).exec(text)?.[1];
-  if (!code) throw new Error(`docs/receivers.md shows no ${language}`);
+  if (!code) throw new Error(`${document} shows no ${language}`);
   return code;
 }
+
+const documented = (language: string) => shown('docs/receivers.md', language);
+
+it.each(['typescript', 'python'])(
+  'the front page shows the same lines of %s as the documentation',
+  (language) => {
+    expect(shown('README.md', language)).toBe(documented(language));
+  },
+);
 
 const byLibrary: Verify = (secret, signed, body) => {
   try {
