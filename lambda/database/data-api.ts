@@ -173,16 +173,20 @@ function unavailability(error: unknown): string | undefined {
   }
   const state = sqlState(error);
   if (state && isUnavailable(state)) return `sql_state_${state}`;
-  const { name, code, message, $retryable } = error as Partial<SdkError>;
+  const { name, code, message, $retryable, $metadata } = error as Partial<SdkError>;
   // The SDK calls a reset connection a time-out as well: its code tells.
   if (connectionErrors.test(`${code} ${message}`)) return 'connection_lost';
   if (name === 'TimeoutError') return 'timeout';
-  return name === 'ThrottlingException' || $retryable?.throttling ? 'throttled' : undefined;
+  if (name === 'ThrottlingException' || $retryable?.throttling) return 'throttled';
+  // Whatever stands between may answer as well, with a page or nothing at all.
+  const status = $metadata?.httpStatusCode ?? 0;
+  return status === 429 || status >= 500 ? `http_${status}` : undefined;
 }
 
 interface SdkError extends Error {
   readonly code: string;
   readonly $retryable: { readonly throttling?: boolean };
+  readonly $metadata: { readonly httpStatusCode?: number };
 }
 
 const connectionErrors = /\b(ECONN\w+|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)\b|socket hang up/;

@@ -47,7 +47,7 @@ export interface Receivers {
 /** Where it is seen what is done. */
 export interface Journal {
   attempted(attempt: Attempt, times: { readonly ageMs: number; readonly retryInMs?: number }): void;
-  notRecorded(attempt: Attempt, cause: DatabaseUnavailable): void;
+  notRecorded(attempt: Attempt, cause: { readonly kind: string; readonly reason: string }): void;
   stopped(delivery: Delivery, reason: 'webhook_disabled' | 'webhook_removed'): void;
   /** It waits without an attempt, since its receiver lets others time out. */
   rests(delivery: Delivery, retryInMs: number): void;
@@ -128,8 +128,10 @@ export async function deliverWebhook(
     ...(step.outcome === 'failed' ? { retryInMs: step.retryInMs } : {}),
   });
 
-  // A row that cannot be written changes nothing for the receiver, and the log has the attempt.
-  const recorded = await ports.webhooks.record(attempt);
+  // A row that cannot be written, for whatever reason, changes nothing for the receiver, and the log has the attempt.
+  const recorded = await ports.webhooks
+    .record(attempt)
+    .catch(({ name, message }: Error) => fail({ kind: 'bug', reason: `${name}: ${message}` }));
   if (!recorded.ok) ports.journal.notRecorded(attempt, recorded.error);
   if (step.outcome === 'disabled') {
     const disabled = await ports.webhooks.disable(delivery.webhookId, webhook.url, attempt.reason);

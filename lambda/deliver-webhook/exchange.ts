@@ -15,6 +15,8 @@ export interface Post {
 const maxHeadBytes = 16 * 1024;
 const maxBodyBytes = 16 * 1024;
 const maxInterimAnswers = 10;
+/** Bytes of all that a receiver sends: what is around heads and bodies counts for neither, such as empty lines before. */
+const maxBytes = 256 * 1024;
 /** Milliseconds for the body, which nobody reads: a receiver that never ends it would hold up a whole batch. */
 const bodyTimeout = 1_000;
 
@@ -67,6 +69,13 @@ export function exchange(socket: Socket, post: Post, signal: AbortSignal): Promi
     };
 
     let interimAnswers = 0;
+    outgoing.on('socket', () => {
+      let bytes = 0;
+      socket.on('data', (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > maxBytes) end('response_too_large');
+      });
+    });
     outgoing.on('information', () => {
       interimAnswers += 1;
       if (interimAnswers > maxInterimAnswers) end('too_many_interim_answers');

@@ -1,4 +1,6 @@
+import type { Log } from '../shared/log';
 import { type Delivery, writeDelivery } from '../webhooks/delivery';
+import { webhookLogCodes } from '../webhooks/log-codes';
 import type { Queue } from '../webhooks/queue';
 
 /** A delivery's message, as it was received. */
@@ -14,14 +16,15 @@ const longestDelayMs = 15 * 60_000;
 /**
  * Lets a delivery wait. Up to 15 minutes its message is hidden. Longer waits are for a copy that is sent with a delay,
  * again and again until the time has come: a hidden message counts as in flight, of which a queue has 120,000, and one
- * busy receiver that is away for a day would stop everybody's deliveries. A delayed message does not count.
+ * busy receiver that is away for a day would stop everybody's deliveries. A delayed message does not count. When the copy
+ * cannot be sent, the message is hidden for 15 minutes all the same, and attempted after them.
  *
  * @returns `kept` when the message stays on the queue, `replaced` when the copy has taken its place
  */
 export async function postpone(
   { receiptHandle, delivery, startedAt }: ReceivedMessage,
   delayMs: number,
-  { queue, now }: { readonly queue: Queue; readonly now: number },
+  { queue, log, now }: { readonly queue: Queue; readonly log: Log; readonly now: number },
 ): Promise<'kept' | 'replaced'> {
   if (delayMs > longestDelayMs) {
     const copy: Delivery = { ...delivery, startedAt, notBefore: Math.round(now + delayMs) };
@@ -29,6 +32,10 @@ export async function postpone(
       { body: writeDelivery(copy), group: delivery.webhookId, delaySeconds: longestDelayMs / 1_000 },
     ]);
     if (sent.ok) return 'replaced';
+    const { kind: cause, reason } = sent.error;
+    const { webhookId, deliveryId } = delivery;
+    const line = { logCode: webhookLogCodes.deliveryWaits, webhookId, deliveryId, cause, reason };
+    log.error('Webhook delivery waits for 15 minutes only', line);
   }
   await queue.hide(receiptHandle, Math.min(delayMs, longestDelayMs) / 1_000);
   return 'kept';

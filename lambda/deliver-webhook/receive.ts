@@ -52,7 +52,7 @@ export async function receive(
   return 'gone';
 
   async function postponeBy(delayMs: number): Promise<'kept' | 'gone'> {
-    const place = await postpone(message, delayMs, { queue, now: ports.now() });
+    const place = await postpone(message, delayMs, { queue, log, now: ports.now() });
     return place === 'kept' ? 'kept' : 'gone';
   }
 

@@ -23,8 +23,8 @@ export function watchWebhooks(alarms: Alarms, { events, deliveries }: Webhooks):
   }
   const longest = {
     events: { queue: events.queue, minutes: 15 },
-    // A delivery that is due later is sent to its own queue again every 15 minutes.
-    deliveries: { queue: deliveries.queue, minutes: 30 },
+    // A copy is delayed for 15 minutes at most, and then hidden for 15: more than both has waited for us.
+    deliveries: { queue: deliveries.queue, minutes: 45 },
   };
   for (const [name, { queue, minutes }] of Object.entries(longest)) {
     alarms.add(`oldest-message-${name}`, {

@@ -5,7 +5,7 @@ import { createDataApiDatabase } from '../../../lambda/database/data-api';
 import { sql } from '../../../lambda/database/sql';
 import { fail, ok } from '../../../lambda/shared/result';
 
-type Reply = readonly [status: number, error: string] | 'rows' | 'reset' | 'silence';
+type Reply = readonly [status: number, error: string] | number | 'rows' | 'reset' | 'silence';
 
 let server: Server;
 let replies: Reply[];
@@ -25,6 +25,10 @@ beforeEach((done) => {
     response.setHeader('content-type', 'application/json');
     if (reply === 'rows' || reply === undefined) {
       response.end(JSON.stringify({ columnMetadata: [{ label: 'one' }], records: [[{ longValue: 1 }]] }));
+      return;
+    }
+    if (typeof reply === 'number') {
+      response.writeHead(reply, { 'content-type': 'text/html' }).end('<html><h1>Bad Gateway</h1></html>');
       return;
     }
     const [status, name] = reply;
@@ -71,6 +75,10 @@ it.each<[Reply, string]>([
   [[400, 'StatementTimeoutException'], 'timeout'],
   [[400, 'SecretsErrorException'], 'SecretsErrorException'],
   [[429, 'ThrottlingException'], 'throttled'],
+  [[429, 'TooManyRequestsException'], 'http_429'],
+  [[503, 'ServiceUnavailableException'], 'http_503'],
+  [[500, 'InternalFailure'], 'http_500'],
+  [502, 'http_502'],
   ['reset', 'connection_lost'],
 ])('calls %s unavailable, and sends nothing twice', async (reply, reason) => {
   replies = [reply];

@@ -6,6 +6,7 @@ import { readDelivery } from '../../../lambda/deliver-webhook/request';
 import { ok } from '../../../lambda/shared/result';
 import { type Delivery, writeDelivery } from '../../../lambda/webhooks/delivery';
 import type { Queue } from '../../../lambda/webhooks/queue';
+import { recordLog } from '../../support/log';
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -68,6 +69,7 @@ class FailingDelivery {
 
   private async postpone(delivery: Delivery, startedAt: number, delayMs: number): Promise<void> {
     const { now } = this;
+    const log = recordLog();
     const queue: Queue = {
       send: async ([copy]) => {
         this.body = copy?.body ?? '';
@@ -80,7 +82,7 @@ class FailingDelivery {
         return ok(null);
       },
     };
-    await postpone({ receiptHandle: 'r', delivery, startedAt }, delayMs, { queue, now });
+    await postpone({ receiptHandle: 'r', delivery, startedAt }, delayMs, { queue, log, now });
   }
 }
 

@@ -126,6 +126,11 @@ const misbehaviours: readonly (readonly [name: string, Behaviour, AttemptResult]
     unanswered('response_headers_too_large'),
   ],
   ['sends endless headers', say(head, endlessly('x: y\r\n')), unanswered('response_headers_too_large')],
+  [
+    'sends endless empty lines before its answer',
+    say('', endlessly('\r\n'.repeat(4_096))),
+    unanswered('response_too_large'),
+  ],
   ['sends headers slowly', say(head, often('x: y\r\n', 20)), unanswered('timeout')],
   ['sends its status one byte at a time', say('H', often('T', 50)), unanswered('response_malformed')],
   ['never answers', () => undefined, unanswered('timeout')],

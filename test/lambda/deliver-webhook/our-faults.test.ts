@@ -1,3 +1,4 @@
+import { sql } from '../../../lambda/database/sql';
 import type { Webhooks } from '../../../lambda/deliver-webhook/deliver-webhook';
 import { fail } from '../../../lambda/shared/result';
 import { hidden, useDeliveryWorld } from './delivery-world';
@@ -38,6 +39,8 @@ describe('our own faults', () => {
     ]);
   });
 
+  const notRecorded = [{ logCode: 'WEBHOOK_ATTEMPTED' }, { logCode: 'WEBHOOK_ATTEMPT_NOT_RECORDED' }];
+
   it('do not make a delivery happen twice because its row could not be written', async () => {
     expect(
       await world.runBatch({ ports: { webhooks: { ...world.webhooks, record: unavailable } } }),
@@ -45,10 +48,26 @@ describe('our own faults', () => {
       kept: 0,
     });
     expect(world.requests).toHaveLength(1);
-    expect(world.log.lines).toMatchObject([
-      { logCode: 'WEBHOOK_ATTEMPTED' },
-      { logCode: 'WEBHOOK_ATTEMPT_NOT_RECORDED' },
-    ]);
+    expect(world.log.lines).toMatchObject(notRecorded);
+  });
+
+  describe('while rows are refused', () => {
+    beforeEach(() =>
+      world.database.owner.execute(sql`revoke insert on webhook_attempts from deliver_webhook`),
+    );
+    afterEach(() => world.database.owner.execute(sql`grant insert on webhook_attempts to deliver_webhook`));
+
+    it('do not make a delivery happen twice', async () => {
+      expect(await world.runBatch()).toMatchObject({ kept: 0 });
+      expect(world.requests).toHaveLength(1);
+      expect(world.log.lines).toMatchObject(notRecorded);
+    });
+
+    it('do not keep a webhook enabled whose receiver is gone', async () => {
+      world.answer = { status: 410 };
+      expect(await world.runBatch()).toMatchObject({ kept: 0 });
+      expect(await world.webhooks.find(webhookId)).toMatchObject({ value: { enabled: false } });
+    });
   });
 
   it('keep a message whose webhook could not be disabled', async () => {
