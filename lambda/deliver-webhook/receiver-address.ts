@@ -41,9 +41,16 @@ function isPublicAddress(address: string): boolean {
 /**
  * Asks the machine's DNS servers for A records only: the VPC has no IPv6, so an AAAA record is never dialled. Unlike
  * `dns.lookup` it reads no hosts file, appends no search domain, occupies no thread, and can be cancelled.
+ *
+ * @param servers addresses, with ports. @default - the machine's
  */
-export const resolveByDns: Resolve = async (name, signal) => {
+export async function resolveByDns(
+  name: string,
+  signal: AbortSignal,
+  servers?: readonly string[],
+): Promise<readonly string[]> {
   const resolver = new dns.Resolver({ timeout: 2_000, tries: 2 });
+  if (servers) resolver.setServers(servers);
   const cancel = () => resolver.cancel();
   signal.addEventListener('abort', cancel, { once: true });
   try {
@@ -51,4 +58,4 @@ export const resolveByDns: Resolve = async (name, signal) => {
   } finally {
     signal.removeEventListener('abort', cancel);
   }
-};
+}

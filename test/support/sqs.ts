@@ -1,7 +1,9 @@
 import {
+  type ChangeMessageVisibilityRequest,
   GetQueueAttributesCommand,
   type Message,
   ReceiveMessageCommand,
+  type SendMessageBatchRequest,
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
@@ -25,7 +27,14 @@ export interface TestQueue extends Queue {
   receive(): Promise<SQSRecord[]>;
   /** Messages in sight, hidden, and delayed. */
   count(): Promise<{ readonly visible: number; readonly hidden: number; readonly delayed: number }>;
+  /** The message groups of what the client has sent to it in batches: the emulator tells them to nobody. */
+  groups(): string[];
+  /** The seconds for which the client has hidden messages of it. */
+  waits(): number[];
 }
+
+/** A call that SQS has answered without an error. */
+type Taken = Partial<SendMessageBatchRequest & ChangeMessageVisibilityRequest>;
 
 export async function startTestQueues(): Promise<TestQueues> {
   const server = await startQueues();
@@ -35,6 +44,15 @@ export async function startTestQueues(): Promise<TestQueues> {
     credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
   });
   let made = 0;
+  const taken: Taken[] = [];
+  sqs.middlewareStack.add(
+    (next) => async (call) => {
+      const answer = await next(call);
+      taken.push(call.input as Taken);
+      return answer;
+    },
+    { step: 'initialize' },
+  );
 
   return {
     sqs,
@@ -76,6 +94,14 @@ export async function startTestQueues(): Promise<TestQueues> {
             delayed: Number(Attributes?.ApproximateNumberOfMessagesDelayed),
           };
         },
+        groups: () =>
+          taken
+            .filter((call) => call.QueueUrl === QueueUrl)
+            .flatMap(({ Entries = [] }) => Entries.map(({ MessageGroupId = '' }) => MessageGroupId)),
+        waits: () =>
+          taken
+            .filter((call) => call.QueueUrl === QueueUrl)
+            .flatMap(({ VisibilityTimeout }) => VisibilityTimeout ?? []),
       };
     },
     async stop() {

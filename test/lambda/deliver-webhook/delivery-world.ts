@@ -12,7 +12,7 @@ import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
 import { rememberSilentReceivers } from '../../../lambda/deliver-webhook/silent-receivers';
 import { createWebhooks } from '../../../lambda/deliver-webhook/webhooks-table';
 import { type Delivery, deliveryId, writeDelivery } from '../../../lambda/webhooks/delivery';
-import { createQueue } from '../../../lambda/webhooks/queue';
+import { createQueue, type Queue } from '../../../lambda/webhooks/queue';
 import { secretText } from '../../../lambda/webhooks/signature';
 import { createWebhookSecrets } from '../../../lambda/webhooks/webhook-secrets';
 import { recordLog } from '../../support/log';
@@ -108,7 +108,9 @@ class DeliveryWorld {
   }
 
   /** Runs one batch as Lambda would: what is not reported is deleted. */
-  async runBatch(change: { ports?: Partial<DeliveryPorts>; deadLetters?: string } = {}) {
+  async runBatch(
+    change: { ports?: Partial<DeliveryPorts>; queue?: Partial<Queue>; deadLetters?: string } = {},
+  ) {
     const { log, mac, webhooks } = this;
     const metrics = new Metrics({ namespace: 'Test', serviceName: 'test' });
     const dependencies: Dependencies = {
@@ -123,7 +125,7 @@ class DeliveryWorld {
         schedule: retrySchedule,
         ...change.ports,
       },
-      queue: this.queue(this.deliveries.url),
+      queue: { ...this.queue(this.deliveries.url), ...change.queue },
       deadLetters: this.queue(change.deadLetters ?? this.deadLetters.url),
       log,
       metrics,

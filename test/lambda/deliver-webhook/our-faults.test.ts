@@ -24,6 +24,7 @@ describe('our own faults', () => {
     expect(world.requests).toEqual([]);
     expect(await world.attempts(webhookId)).toEqual([]);
     expect(await world.deliveries.count()).toEqual(hidden);
+    expect(world.deliveries.waits()).toEqual([5]);
     expect(world.log.lines).toMatchObject([
       { logCode: 'WEBHOOK_DELIVERY_WAITS', cause: 'database_unavailable' },
     ]);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { retrySchedule } from '../../../lambda/deliver-webhook/next-step';
 import { rememberSilentReceivers } from '../../../lambda/deliver-webhook/silent-receivers';
+import { fail } from '../../../lambda/shared/result';
 import { delayed, emptied, hidden, useDeliveryWorld } from './delivery-world';
 
 const hour = 3_600_000;
@@ -17,6 +18,7 @@ describe('a failing delivery', () => {
     await world.sendDelivery(webhookId);
     expect(await world.runBatch()).toMatchObject({ kept: 1 });
     expect(await world.deliveries.count()).toEqual(hidden);
+    expect(world.deliveries.waits()).toEqual([5]);
     expect(await world.attempts(webhookId)).toMatchObject([
       { status: 503, outcome: 'failed', reason: 'server_error' },
     ]);
@@ -37,10 +39,11 @@ describe('a failing delivery', () => {
     expect(await world.attempts(webhookId)).toMatchObject([{ outcome: 'failed' }, { outcome: 'delivered' }]);
   });
 
-  it('waits as a delayed copy when the wait is long, which does not count as in flight', async () => {
+  it('waits as a delayed copy in its message group when the wait is long, which does not count as in flight', async () => {
     await world.sendDelivery(webhookId, { startedAt: Date.now() - 2 * hour, notBefore: Date.now() });
     expect(await world.runBatch()).toMatchObject({ kept: 0 });
     expect(await world.deliveries.count()).toEqual(delayed);
+    expect(world.deliveries.groups()).toEqual([webhookId]);
   });
 
   it('keeps its age in the copy, and is not tried before its time', async () => {
@@ -55,6 +58,14 @@ describe('a failing delivery', () => {
     await world.runBatch();
     expect(world.requests).toHaveLength(1);
     expect(Number(world.log.lines.at(-1)?.retryInMs)).toBeGreaterThanOrEqual(2 * hour);
+  });
+
+  it('stays on the queue, hidden for 15 minutes, when its copy was not sent', async () => {
+    const send = async () => fail({ kind: 'queue_unavailable', reason: 'TimeoutError' } as const);
+    await world.sendDelivery(webhookId, { startedAt: Date.now() - 2 * hour, notBefore: Date.now() });
+    expect(await world.runBatch({ queue: { send } })).toMatchObject({ kept: 1 });
+    expect(await world.deliveries.count()).toEqual(hidden);
+    expect(world.deliveries.waits()).toEqual([900]);
   });
 
   it('honours Retry-After', async () => {

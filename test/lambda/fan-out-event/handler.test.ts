@@ -84,6 +84,16 @@ it("makes one delivery for each of the organization's enabled webhooks that want
   }
 });
 
+it("puts each webhook's deliveries into a message group of its own", async () => {
+  const webhookIds = [
+    await addWebhook(database.owner, organizationId),
+    await addWebhook(database.owner, organizationId),
+  ];
+  await events.send(eventText(organizationId, 'ev-1'));
+  await fanOut();
+  expect(deliveries.groups().sort()).toEqual(webhookIds.sort());
+});
+
 it('is content with an event that nobody wants', async () => {
   await events.send(eventText(organizationId, 'ev-1'));
   expect(await fanOut()).toEqual({ received: 1, waiting: [] });
@@ -160,6 +170,7 @@ describe('lets an event wait when', () => {
   ])('%s, hidden for some seconds', async (_name, change) => {
     expect((await fanOut(change())).waiting).toHaveLength(1);
     expect(await events.count()).toEqual({ visible: 0, hidden: 1, delayed: 0 });
+    expect(events.waits()).toEqual([5]);
     expect(await deadLetters.count()).toEqual({ visible: 0, hidden: 0, delayed: 0 });
     expect(log.lines).toContainEqual(expect.objectContaining({ logCode: 'EVENT_WAITS' }));
   });

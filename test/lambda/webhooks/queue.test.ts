@@ -1,0 +1,29 @@
+import { createQueue, type Queue } from '../../../lambda/webhooks/queue';
+import { startTestQueues, type TestQueue, type TestQueues } from '../../support/sqs';
+
+let queues: TestQueues;
+let received: TestQueue;
+let queue: Queue;
+beforeAll(async () => {
+  queues = await startTestQueues();
+});
+beforeEach(async () => {
+  received = await queues.create();
+  queue = createQueue({ sqs: queues.sqs, url: received.url });
+});
+afterAll(() => queues.stop());
+
+it('sends more small messages than SQS takes at once', async () => {
+  const messages = Array.from({ length: 23 }, (_, index) => ({ body: `${index}`, group: 'wh-1' }));
+  expect(await queue.send(messages)).toEqual({ ok: true, value: null });
+  expect(await received.count()).toMatchObject({ visible: 23 });
+});
+
+it('fails when SQS takes a request but refuses a message of it, and gives the reason', async () => {
+  const refused = { body: 'a\u0000', group: 'wh-1' };
+  expect(await queue.send([{ body: 'a', group: 'wh-1' }, refused])).toEqual({
+    ok: false,
+    error: { kind: 'queue_unavailable', reason: 'InvalidMessageContents' },
+  });
+  expect(await received.count()).toMatchObject({ visible: 1 });
+});
