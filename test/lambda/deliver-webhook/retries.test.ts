@@ -66,6 +66,11 @@ describe('a failing delivery', () => {
     expect(await world.runBatch({ queue: { send } })).toMatchObject({ kept: 1 });
     expect(await world.deliveries.count()).toEqual(hidden);
     expect(world.deliveries.waits()).toEqual([900]);
+    expect(world.log.lines.at(-1)).toMatchObject({
+      logCode: 'WEBHOOK_DELIVERY_WAITS',
+      webhookId,
+      cause: 'queue_unavailable',
+    });
   });
 
   it('honours Retry-After', async () => {
