@@ -1,4 +1,6 @@
+import type { Environment } from '../../lib/environment';
 import { validateEnvironment } from '../../lib/environments/validation';
+import { linesOf, linesOfAlarms } from '../support/alarm-table';
 import { metricsOfDelivery } from '../support/delivery-metrics';
 import { missingHeadings } from '../support/runbook';
 import { environmentLike, type Resource, type StackTemplate, synthesizeStacks } from '../support/stacks';
@@ -9,42 +11,56 @@ const withAgreement = Object.entries(stacks).filter(
   ([, { environment }]) => environment.serviceLevelAgreement,
 );
 
-const expected = [
-  'api-errors',
-  'api-latency',
-  'api-throttling',
-  'dashboard-errors',
-  'database-capacity',
-  'database-connections',
-  'database-replication-1',
-  'database-storage',
-  'dead-letters-deliveries',
-  'dead-letters-events',
-  'deliveries-failing',
-  'egress-connections',
-  'egress-drops',
-  'egress-ports',
-  'firewall-blocks',
-  'function-errors-authorize-request',
-  'function-errors-delete-user-group',
-  'function-errors-deliver-webhook',
-  'function-errors-fan-out-event',
-  'function-errors-purge-expired',
-  'function-errors-run-operation',
-  'function-throttling',
-  'oldest-message-deliveries',
-  'oldest-message-events',
-];
+/** Name, limit in the metric's unit, periods, what silence says, metric: as `linesOfAlarms` has them. */
+const whatIsWatched = ({ name, stackId, region }: Environment) => `
+  api-errors                         >= 5             1 of 1  notBreaching  IF(requests > 100, 100 * errors / requests, errors)
+    requests                                                                Sum of 300 s      AWS/ApiGateway Count                        ApiName=wallet-${name}  Stage={ApiRestApiDeploymentStageapi}
+    errors                                                                  Sum of 300 s      AWS/ApiGateway 5XXError                     ApiName=wallet-${name}  Stage={ApiRestApiDeploymentStageapi}
+  api-latency                        >= 2000          3 of 3  notBreaching  p99 of 300 s      AWS/ApiGateway Latency                      ApiName=wallet-${name}  Stage={ApiRestApiDeploymentStageapi}
+  api-throttling                     >= 100           1 of 1  notBreaching  Sum of 300 s      WalletApi/${stackId} Throttled
+  dashboard-errors                   >= 5             1 of 1  notBreaching  Sum of 300 s      AWS/ApiGateway 5XXError                     ApiName=wallet-${name}-dashboard  Stage={DashboardRestApiDeploymentStagedashboard}
+  database-capacity                  >= 80            3 of 3  breaching     Maximum of 300 s  AWS/RDS ACUUtilization                      DBClusterIdentifier={DatabaseCluster}
+  database-connections               >= 400           3 of 3  notBreaching  Maximum of 300 s  AWS/RDS DatabaseConnections                 DBClusterIdentifier={DatabaseCluster}
+  database-replication-1             >= 1000          3 of 3  breaching     Average of 300 s  AWS/RDS AuroraReplicaLag                    DBInstanceIdentifier={DatabaseReader1}
+  database-storage                   >= 536870912000  1 of 1  notBreaching  Maximum of 300 s  AWS/RDS VolumeBytesUsed                     DBClusterIdentifier={DatabaseCluster}
+  dead-letters-deliveries            >= 1             1 of 1  notBreaching  Maximum of 300 s  AWS/SQS ApproximateNumberOfMessagesVisible  QueueName={WebhookDeliveryDeadLetterQueue.QueueName}
+  dead-letters-events                >= 1             1 of 1  notBreaching  Maximum of 300 s  AWS/SQS ApproximateNumberOfMessagesVisible  QueueName={WebhookEventsDeadLetterQueue.QueueName}
+  deliveries-failing                 >= 1             2 of 2  notBreaching  IF(FILL(failed, 0) >= 20 AND FILL(delivered, 0) < 1, 1, 0)
+    failed                                                                  Sum of 900 s      WalletWebhooks Failed                       service=deliver-webhook
+    delivered                                                               Sum of 900 s      WalletWebhooks Delivered                    service=deliver-webhook
+  egress-connections                 < 10             3 of 3  notBreaching  IF(attempts >= 10, 100 * established / attempts, 100)
+    attempts                                                                Sum of 300 s      AWS/NATGateway ConnectionAttemptCount       NatGatewayId={WebhookOriginNatGateway.NatGatewayId}
+    established                                                             Sum of 300 s      AWS/NATGateway ConnectionEstablishedCount   NatGatewayId={WebhookOriginNatGateway.NatGatewayId}
+  egress-drops                       > 0.01           3 of 3  notBreaching  IF(dropped >= 10, 100 * dropped / (outward + inward), 0)
+    dropped                                                                 Sum of 300 s      AWS/NATGateway PacketsDropCount             NatGatewayId={WebhookOriginNatGateway.NatGatewayId}
+    outward                                                                 Sum of 300 s      AWS/NATGateway PacketsInFromSource          NatGatewayId={WebhookOriginNatGateway.NatGatewayId}
+    inward                                                                  Sum of 300 s      AWS/NATGateway PacketsInFromDestination     NatGatewayId={WebhookOriginNatGateway.NatGatewayId}
+  egress-ports                       > 0              3 of 3  notBreaching  Maximum of 300 s  AWS/NATGateway ErrorPortAllocation          NatGatewayId={WebhookOriginNatGateway.NatGatewayId}
+  firewall-blocks                    >= 500           1 of 1  notBreaching  Sum of 300 s      AWS/WAFV2 BlockedRequests                   Region=${region}  Rule=ALL  WebACL=WebAcl
+  function-errors-authorize-request  >= 3             1 of 1  notBreaching  Sum of 900 s      AWS/Lambda Errors                           FunctionName={AuthorizeRequest}
+  function-errors-delete-user-group  >= 3             1 of 1  notBreaching  Sum of 900 s      AWS/Lambda Errors                           FunctionName={DeleteUserGroup}
+  function-errors-deliver-webhook    >= 3             1 of 1  notBreaching  Sum of 900 s      AWS/Lambda Errors                           FunctionName={WebhooksDeliverWebhook}
+  function-errors-fan-out-event      >= 3             1 of 1  notBreaching  Sum of 900 s      AWS/Lambda Errors                           FunctionName={WebhooksFanOutEvent}
+  function-errors-purge-expired      >= 1             1 of 1  notBreaching  Sum of 900 s      AWS/Lambda Errors                           FunctionName={WebhooksPurgeExpired}
+  function-errors-run-operation      >= 3             1 of 1  notBreaching  Sum of 900 s      AWS/Lambda Errors                           FunctionName={RunOperation}
+  function-throttling                >= 1             1 of 1  notBreaching  FILL(m0, 0) + FILL(m1, 0) + FILL(m2, 0) + FILL(m3, 0) + FILL(m4, 0) + FILL(m5, 0)
+    m0                                                                      Sum of 300 s      AWS/Lambda Throttles                        FunctionName={AuthorizeRequest}
+    m1                                                                      Sum of 300 s      AWS/Lambda Throttles                        FunctionName={DeleteUserGroup}
+    m2                                                                      Sum of 300 s      AWS/Lambda Throttles                        FunctionName={RunOperation}
+    m3                                                                      Sum of 300 s      AWS/Lambda Throttles                        FunctionName={WebhooksFanOutEvent}
+    m4                                                                      Sum of 300 s      AWS/Lambda Throttles                        FunctionName={WebhooksDeliverWebhook}
+    m5                                                                      Sum of 300 s      AWS/Lambda Throttles                        FunctionName={WebhooksPurgeExpired}
+  oldest-message-deliveries          >= 2700          1 of 1  notBreaching  Maximum of 300 s  AWS/SQS ApproximateAgeOfOldestMessage       QueueName={WebhookDeliveryQueue.QueueName}
+  oldest-message-events              >= 900           1 of 1  notBreaching  Maximum of 300 s  AWS/SQS ApproximateAgeOfOldestMessage       QueueName={WebhookEventsQueue.QueueName}
+`;
 
 describe.each(withAgreement)('the alarms of %s', (_, stack) => {
   const alarms = stack.all('AWS::CloudWatch::Alarm');
   const alarm = (name: string) => alarmOf(stack, name);
 
-  it('watch what was promised', () => {
-    const prefix = `${stack.environment.stackId}-`;
-    expect(alarms.map(({ Properties }) => Properties.AlarmName.slice(prefix.length)).sort()).toEqual(
-      expected,
-    );
+  it('watch what was promised, each by its own metric and limit', () => {
+    const { environment } = stack;
+    expect(linesOfAlarms(environment.stackId, alarms)).toEqual(linesOf(whatIsWatched(environment)));
   });
 
   it('decide what silence means, and tell of the beginning and of the end', () => {
@@ -135,17 +151,12 @@ describe('alarms', () => {
     const alarms = (Object.values(Resources) as Resource[]).filter(
       ({ Type }) => Type === 'AWS::CloudWatch::Alarm',
     );
-    expect(alarms.map(({ Properties }) => Properties)).toEqual([
-      expect.objectContaining({
-        AlarmName: 'WalletEuStandby-standby-replication',
-        MetricName: 'AuroraGlobalDBReplicationLag',
-        Dimensions: [
-          { Name: 'DBClusterIdentifier', Value: { Ref: 'DatabaseCluster' } },
-          { Name: 'SourceRegion', Value: 'eu-central-1' },
-        ],
-        AlarmActions: [Outputs.AlarmTopicArn.Value],
-      }),
-    ]);
+    expect(linesOfAlarms('WalletEuStandby', alarms)).toEqual(
+      linesOf(`
+        standby-replication  >= 30000  3 of 3  missing  Maximum of 300 s  AWS/RDS AuroraGlobalDBReplicationLag  DBClusterIdentifier={DatabaseCluster}  SourceRegion=eu-central-1
+      `),
+    );
+    expect(alarms[0]?.Properties.AlarmActions).toEqual([Outputs.AlarmTopicArn.Value]);
   });
 
   it('are there for the agreement, whatever the environment is called', () => {

@@ -1,21 +1,9 @@
 import { createDependencies } from '../../lambda/deliver-webhook/dependencies';
+import { asOnAws } from './function-variables';
 
 /** What the delivery function writes for CloudWatch after a delivery and a failure. */
 export function metricsOfDelivery() {
-  const { ports, metrics } = withVariables(
-    {
-      AWS_REGION: 'eu-central-1',
-      DATABASE_ACCESS: 'data-api',
-      DATABASE_NAME: 'wallet',
-      DATABASE_CLUSTER_ARN: 'arn:aws:rds:eu-central-1:000000000000:cluster:test',
-      DATABASE_SECRET_ARN: 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:test',
-      DELIVERY_QUEUE_URL: 'https://sqs.example/queue',
-      DELIVERY_DEAD_LETTER_QUEUE_URL: 'https://sqs.example/dead-letters',
-      WEBHOOK_SECRETS_KEY_ID: 'arn:aws:kms:eu-central-1:000000000000:key/test',
-      POWERTOOLS_LOG_LEVEL: 'SILENT',
-    },
-    createDependencies,
-  );
+  const { ports, metrics } = asOnAws(createDependencies);
   for (const outcome of ['delivered', 'failed'] as const) {
     const attempt = { eventId: 'ev-1', webhookId: 'wh-1', deliveryId: 'de-1', attemptedAt: 0, durationMs: 1 };
     ports.journal.attempted({ ...attempt, outcome, reason: 'test' }, { ageMs: 1 });
@@ -41,17 +29,4 @@ interface EmbeddedMetrics {
     }[];
   };
   readonly [name: string]: unknown;
-}
-
-function withVariables<Result>(variables: Readonly<Record<string, string>>, use: () => Result): Result {
-  const before = { ...process.env };
-  Object.assign(process.env, variables);
-  try {
-    return use();
-  } finally {
-    for (const name of Object.keys(variables)) {
-      if (before[name] === undefined) delete process.env[name];
-      else process.env[name] = before[name];
-    }
-  }
 }

@@ -3,7 +3,7 @@ import { connect, createServer as createTcpServer, type Server, type Socket } fr
 import { createServer as createTlsServer } from 'node:tls';
 import { gzipSync } from 'node:zlib';
 import type { AttemptResult } from '../../../lambda/deliver-webhook/next-step';
-import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
+import { createReceivers, type ReceiverSettings } from '../../../lambda/deliver-webhook/receivers';
 import { createAuthority, type TestAuthority } from '../../support/certificates';
 
 const name = 'hooks.example.com';
@@ -51,10 +51,14 @@ const tlsReceiver = (behaviour: Behaviour, certificate = good) => {
 };
 const tcpReceiver = (behaviour: Behaviour) => listen(createTcpServer(behaviour));
 
-async function post(port: number, body = '{}'): Promise<AttemptResult> {
+/** @param times @default - short ones */
+async function post(
+  port: number,
+  body = '{}',
+  times: ReceiverSettings = { connectTimeout, timeout },
+): Promise<AttemptResult> {
   const receivers = createReceivers({
-    connectTimeout,
-    timeout,
+    ...times,
     authorities: [authority.cert],
     resolve: async () => ['93.184.216.34'],
     route: (target) => ({ ...target, address: '127.0.0.1' }),
@@ -330,4 +334,25 @@ it('names a receiver that does not listen, and one whose name is never answered'
       ),
   });
   expect(await silent.post(`https://${name}/`, {}, '')).toEqual(unanswered('connect_timeout'));
+});
+
+describe('without settings, an attempt has', () => {
+  // The connections are real: only the two deadlines wait for this clock.
+  beforeEach(() => jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }));
+  afterEach(() => jest.useRealTimers());
+
+  it.each([
+    ['5 s to connect', 5_000, tcpReceiver, 'connect_timeout'],
+    ['15 s in all', 15_000, tlsReceiver, 'timeout'],
+  ])('%s', async (_, limit, silentReceiver, reason) => {
+    let result: AttemptResult | undefined;
+    await new Promise((reached) => {
+      const port = silentReceiver((socket) => socket.once('data', reached));
+      port.then((number) => post(number, '{}', {})).then((attempt) => (result = attempt));
+    });
+    await jest.advanceTimersByTimeAsync(limit - 1);
+    expect(result).toBeUndefined();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(result).toEqual(unanswered(reason));
+  });
 });

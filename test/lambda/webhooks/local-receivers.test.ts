@@ -1,0 +1,53 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createDependencies as deliverWebhook } from '../../../lambda/deliver-webhook/dependencies';
+import { createDependencies as runOperation } from '../../../lambda/run-operation/dependencies';
+import { createHandler } from '../../../lambda/run-operation/handler';
+import { newId } from '../../../lambda/shared/ids';
+import { localReceiversVariable } from '../../../lambda/webhooks/environment';
+import { asOnAws } from '../../support/function-variables';
+
+// On AWS, http://127.0.0.1:9001 is the Lambda Runtime API.
+let inside: Server;
+let visits: number;
+let url: string;
+
+beforeAll(async () => {
+  inside = createServer((_request, response) => {
+    visits += 1;
+    response.end();
+  });
+  await new Promise<void>((resolve) => inside.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(inside.address() as AddressInfo).port}/`;
+});
+beforeEach(() => {
+  visits = 0;
+});
+afterAll(() => new Promise((resolve) => inside.close(resolve)));
+
+const deliver = (variables: Readonly<Record<string, string>>) =>
+  asOnAws(deliverWebhook, variables).ports.receivers.post(url, {}, '{}');
+
+describe.each([
+  ['without the variable', {}],
+  ['with another value of the variable', { [localReceiversVariable]: 'true' }],
+])('%s, a receiver on this very machine', (_, variables) => {
+  it('gets no delivery', async () => {
+    expect(await deliver(variables)).toEqual({ answered: false, reason: 'scheme_not_https' });
+    expect(visits).toBe(0);
+  });
+
+  it('cannot be added', async () => {
+    const input = { organizationId: newId('or'), url };
+    const answer = await createHandler(asOnAws(runOperation, variables))({
+      operation: 'add-webhook',
+      input,
+    });
+    expect(answer).toMatchObject({ ok: false, error: { code: 'scheme_not_https' } });
+  });
+});
+
+it('with the variable, a receiver on this very machine gets deliveries', async () => {
+  expect(await deliver({ [localReceiversVariable]: 'allowed' })).toEqual({ answered: true, status: 200 });
+  expect(visits).toBe(1);
+});
