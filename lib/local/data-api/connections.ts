@@ -33,10 +33,10 @@ const sharedConnections = 20;
 const connectTimeoutMs = 45_000;
 
 /**
- * Settings in which values are read as text: the Data API gives times in UTC
- * (https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api-operations.html).
+ * Settings that every session begins with, whatever the role's or the database's are: the Data API gives times in UTC
+ * (https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api-operations.html), and values are read as text.
  */
-const sessionSettings = '-c TimeZone=UTC -c DateStyle=ISO -c bytea_output=hex -c extra_float_digits=1';
+const sessionSettings = '-c TimeZone=UTC -c DateStyle=ISO -c extra_float_digits=1';
 
 /** Connections to PostgreSQL: shared ones for single calls, own ones for transactions. */
 export class Connections {
