@@ -31,12 +31,14 @@ export interface Work<T> {
 const sharedConnections = 20;
 /** For a connection, and for a shared one to be free: no call is longer. */
 const connectTimeoutMs = 45_000;
+/** For what is cancelled to end when everything closes; then its connection is cut. */
+const cancelMs = 2_000;
 
 /**
- * Settings in which values are read as text: the Data API gives times in UTC
- * (https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api-operations.html).
+ * Settings that every session begins with, whatever the role's or the database's are: the Data API gives times in UTC
+ * (https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api-operations.html), and values are read as text.
  */
-const sessionSettings = '-c TimeZone=UTC -c DateStyle=ISO -c bytea_output=hex -c extra_float_digits=1';
+const sessionSettings = '-c TimeZone=UTC -c DateStyle=ISO -c extra_float_digits=1';
 
 /** Connections to PostgreSQL: shared ones for single calls, own ones for transactions. */
 export class Connections {
@@ -72,13 +74,20 @@ export class Connections {
     }
   }
 
-  /** Ends every shared connection; statements that run are cancelled. */
+  /** Ends every shared connection; statements that run are cancelled, and cut off if they do not heed it. */
   async close(): Promise<void> {
     const pools = [...this.pools.values()];
     this.pools.clear();
     const ended = pools.map((pool) => pool.end());
+    const deadline = setTimeout(() => this.cutOff(), cancelMs);
     await Promise.allSettled([...this.borrowed].map(([client, target]) => this.cancel(target, client)));
     await Promise.all(ended);
+    clearTimeout(deadline);
+  }
+
+  /** `pg` breaks a connection that is ended while it is at work. */
+  private cutOff(): void {
+    for (const client of this.borrowed.keys()) void (client as pg.PoolClient & pg.Client).end();
   }
 
   private pool(target: DatabaseTarget): pg.Pool {

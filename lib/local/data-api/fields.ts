@@ -2,6 +2,7 @@ import { types } from 'pg';
 import type { ColumnType, ValueKind } from './column-types';
 import { DataApiError } from './errors';
 import { JsonNumber } from './json';
+import { timeText, utcText } from './times';
 
 export interface ResultSetOptions {
   readonly decimalReturnType: 'STRING' | 'DOUBLE_OR_LONG';
@@ -68,7 +69,7 @@ function memberFor(kind: ValueKind, options: ResultSetOptions, texts: readonly s
       return 'doubleValue';
     case 'decimal':
       if (options.decimalReturnType === 'STRING') return 'stringValue';
-      return texts.every((text) => /^-?\d+$/.test(text)) ? 'longValue' : 'doubleValue';
+      return texts.every(isLong) ? 'longValue' : 'doubleValue';
     case 'bytes':
       return 'blobValue';
     case 'text':
@@ -79,8 +80,8 @@ function memberFor(kind: ValueKind, options: ResultSetOptions, texts: readonly s
 }
 
 function toScalar(text: string, kind: ValueKind, member: ScalarMember): unknown {
-  if (kind === 'time') return utcText(text);
-  if (kind === 'timestamptz') return utcText(text.replace('+00', ''));
+  if (kind === 'time') return timeText(text);
+  if (kind === 'timestamptz') return utcText(text);
   switch (member) {
     case 'booleanValue':
       return text === 't';
@@ -89,10 +90,23 @@ function toScalar(text: string, kind: ValueKind, member: ScalarMember): unknown 
     case 'doubleValue':
       return toDouble(text);
     case 'blobValue':
-      return Buffer.from(text.slice('\\x'.length), 'hex');
+      return toBytes(text);
     case 'stringValue':
       return text;
   }
+}
+
+function isLong(text: string): boolean {
+  return /^-?\d+$/.test(text) && BigInt.asIntN(64, BigInt(text)) === BigInt(text);
+}
+
+/** Both forms of https://www.postgresql.org/docs/17/datatype-binary.html: a client may set `bytea_output`. */
+function toBytes(text: string): Buffer {
+  if (text.startsWith('\\x')) return Buffer.from(text.slice('\\x'.length), 'hex');
+  const unescaped = text.replace(/\\(\\|[0-7]{3})/g, (_, escaped) =>
+    escaped === '\\' ? escaped : String.fromCharCode(Number.parseInt(escaped, 8)),
+  );
+  return Buffer.from(unescaped, 'latin1');
 }
 
 /**
@@ -103,15 +117,4 @@ function toScalar(text: string, kind: ValueKind, member: ScalarMember): unknown 
 function toDouble(text: string): JsonNumber | string {
   if (!Number.isFinite(Number(text))) return text;
   return new JsonNumber(/^-?\d+$/.test(text) ? `${text}.0` : text);
-}
-
-/**
- * Date and time in UTC without a zone; a fraction has no, three or six digits. As captured from the service, which
- * also answers a bare internal error when a date or timestamp is infinite; documented nowhere.
- */
-function utcText(text: string): string {
-  if (text.endsWith('infinity')) {
-    throw new DataApiError('InternalServerErrorException', 'infinite date or timestamp in the result');
-  }
-  return text.replace(/\.\d+/, (fraction) => fraction.padEnd(fraction.length <= 4 ? 4 : 7, '0'));
 }

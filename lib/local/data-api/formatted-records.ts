@@ -15,10 +15,13 @@ export function formatRecords({ labels, records }: ResultSet, limits: Limits): s
       'The result contains more than one column of the same name',
     );
   }
-  const objects = records.map((record) =>
-    Object.fromEntries(record.map((field, index) => [labels[index], plainValue(field)])),
-  );
-  const text = toJson(objects);
+  // As objects, columns with labels such as "2" would come first.
+  const keys = labels.map((label) => JSON.stringify(label));
+  const objects = records.map((record) => {
+    const members = record.map((field, index) => `${keys[index]}:${toJson(plainValue(field))}`);
+    return `{${members.join(',')}}`;
+  });
+  const text = `[${objects.join(',')}]`;
   if (Buffer.byteLength(text) > limits.formattedBytes) {
     throw new DataApiError('BadRequestException', 'The JSON response exceeds the size limit 10 MB');
   }

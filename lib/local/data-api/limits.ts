@@ -8,7 +8,7 @@ export interface Limits {
   readonly transactionMs: number;
   /** Largest result, in bytes as PostgreSQL sends it. https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api.limitations.html */
   readonly resultBytes: number;
-  /** Largest row of a result, in bytes as PostgreSQL sends it. Source as above. */
+  /** Largest row of a result, in bytes as PostgreSQL sends it. https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api.troubleshooting.html */
   readonly rowBytes: number;
   /** Largest `formattedRecords`, in bytes. https://docs.aws.amazon.com/rdsdataservice/latest/APIReference/API_ExecuteStatement.html */
   readonly formattedBytes: number;

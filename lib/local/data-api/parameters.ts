@@ -1,3 +1,5 @@
+import { DataApiError } from './errors';
+
 /** A statement with PostgreSQL's positional parameters instead of the Data API's named ones. */
 export interface PositionalStatement {
   readonly text: string;
@@ -5,19 +7,23 @@ export interface PositionalStatement {
   readonly names: readonly string[];
 }
 
+const escaped = String.raw`'[^'\\]*(?:(?:\\[^]|'')[^'\\]*)*(?:'|$)`;
+/** White space with a newline, in which there may be comments: a string goes on after it. */
+const continuation = String.raw`[ \t\f\v]*(?:--[^\n\r]*)?[\n\r](?:[ \t\n\r\f\v]|--[^\n\r]*[\n\r])*`;
+
 /**
  * What can stand at a place in a statement, by PostgreSQL's lexical rules
- * (https://www.postgresql.org/docs/17/sql-syntax-lexical.html): escape string, string, quoted name, start of a dollar
- * quote, positional parameter, comment, start of a block comment, cast or `:=`, our parameter, a whole word (so that
- * an `e` or `$` within a word opens nothing), anything else.
+ * (https://www.postgresql.org/docs/17/sql-syntax-lexical.html): escape string with its continuations, string, quoted
+ * name, start of a dollar quote, positional parameter, comment, start of a block comment, cast or `:=`, our parameter,
+ * a whole word (so that an `e` or `$` within a word opens nothing), anything else.
  */
 const token = new RegExp(
   [
-    String.raw`[eE]'[^'\\]*(?:(?:\\[^]|'')[^'\\]*)*(?:'|$)`,
+    `[eE]${escaped}(?:${continuation}${escaped})*`,
     `'[^']*(?:''[^']*)*(?:'|$)`,
     `"[^"]*(?:""[^"]*)*(?:"|$)`,
     String.raw`(?<dollarQuote>\$(?:[\p{L}_][\p{L}\p{N}_]*)?\$)`,
-    String.raw`\$\d+`,
+    String.raw`(?<positional>\$\d+)`,
     String.raw`--[^\n\r]*`,
     String.raw`(?<blockComment>/\*)`,
     '::|:=',
@@ -32,10 +38,13 @@ const token = new RegExp(
  * Replaces every `:name` outside literals, quoted names, dollar quotes, comments and `::casts` by `$n`, where n is
  * the place of the name's first occurrence. A name may start with a digit, as in AWS: the slice `a[1:2]` has the
  * parameter `2`. What is not closed reaches to the end, and PostgreSQL says what is wrong.
+ *
+ * @throws DataApiError for a statement with both `:name` and `$1`, which would get the value of a name.
  */
 export function toPositional(sql: string): PositionalStatement {
   const names: string[] = [];
   let text = '';
+  let positional: string | undefined;
   let at = 0;
   while (at < sql.length) {
     token.lastIndex = at;
@@ -46,7 +55,15 @@ export function toPositional(sql: string): PositionalStatement {
         ? endOfDollarQuote(sql, at, groups.dollarQuote)
         : token.lastIndex;
     text += groups.name === undefined ? sql.slice(at, end) : `$${place(names, groups.name)}`;
+    positional ??= groups.positional;
     at = end;
+  }
+  if (positional !== undefined && names.length > 0) {
+    // PostgreSQL's own words for a parameter that is not there.
+    throw new DataApiError(
+      'DatabaseErrorException',
+      `ERROR: there is no parameter ${positional}; SQLState: 42P02`,
+    );
   }
   return { text, names };
 }

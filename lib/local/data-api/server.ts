@@ -63,6 +63,8 @@ export async function startDataApi({
       response.end(toJson(body));
     });
   });
+  // An idle connection is the client's to close: closed here, it may be while the client sends its next request.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(port, '127.0.0.1', resolve);
   });

@@ -1,4 +1,4 @@
-import type pg from 'pg';
+import pg from 'pg';
 import type { BoundStatement } from './bindings';
 import { type ColumnMetadata, describeColumns } from './column-metadata';
 import { columnTypes } from './column-types';
@@ -33,8 +33,14 @@ export async function runStatement(
   options: ResultOptions,
 ): Promise<Outcome> {
   try {
-    const result = await client.query<(string | null)[]>(queryFor(statement, options.limits));
+    const result = await submit(client, queryFor(statement, options.limits));
     const { command, rowCount, fields } = result;
+    if (command === 'COPY') {
+      throw new DataApiError(
+        'UnsupportedResultException',
+        'The Data API has no way to return what COPY sends.',
+      );
+    }
     const changed = ['INSERT', 'UPDATE', 'DELETE', 'MERGE'].includes(command);
     return {
       command,
@@ -47,6 +53,30 @@ export async function runStatement(
 }
 
 type RawQuery = pg.QueryArrayConfig & { readonly queryMode: 'extended' };
+type RawResult = pg.QueryArrayResult<(string | null)[]>;
+
+/** Fails COPY … FROM STDIN, for which there is no data. */
+class Query extends pg.Query {
+  /** Called by `pg`. */
+  handleCopyInResponse(connection: { sendCopyFail(reason: string): void; sync(): void }): void {
+    connection.sendCopyFail('the Data API has no way to send the data');
+    // Waiting for the data, PostgreSQL ignored the Sync of the statement, and after the failure it awaits another.
+    // https://www.postgresql.org/docs/17/protocol-flow.html#PROTOCOL-COPY
+    connection.sync();
+  }
+}
+
+function submit(client: pg.ClientBase, config: RawQuery): Promise<RawResult> {
+  return new Promise((resolve, reject) => {
+    const done = (error: Error | undefined, result: unknown) => {
+      if (!error) return resolve(result as RawResult);
+      // PostgreSQL sends an error before it rolls back. What is asked next is answered when it has, and then
+      // `client.getTransactionStatus()` is right.
+      client.query('', () => reject(error));
+    };
+    client.query(new Query(config, done));
+  });
+}
 
 /** The extended protocol refuses a second statement; values come back as PostgreSQL's text. */
 function queryFor({ text, values, types }: BoundStatement, limits: Limits): RawQuery {
@@ -68,7 +98,7 @@ function queryFor({ text, values, types }: BoundStatement, limits: Limits): RawQ
 
 async function toResultSet(
   client: pg.ClientBase,
-  { fields, rows }: pg.QueryArrayResult<(string | null)[]>,
+  { fields, rows }: RawResult,
   options: ResultOptions,
 ): Promise<ResultSet> {
   const types = await columnTypes(client, fields);

@@ -69,11 +69,10 @@ export class Transactions {
     void free.then(() => {
       transaction.busy = false;
       transaction.usedAt = this.now();
+      // The statement itself was a rollback or a commit, even one that failed or went on after its time.
+      if (transaction.client.getTransactionStatus() === 'I') this.drop(id, 'ended');
     });
-    const result = await answer;
-    // The statement itself was a commit or a rollback.
-    if (transaction.client.getTransactionStatus() === 'I') this.drop(id, 'ended');
-    return result;
+    return answer;
   }
 
   /** Commits. A transaction in which a statement failed is rolled back, and the caller told. */

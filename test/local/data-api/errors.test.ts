@@ -110,6 +110,36 @@ describe('a statement', () => {
     expect(records).toEqual([]);
   });
 
+  it('leaves no lock of its session', async () => {
+    await fixture.execute('select pg_advisory_lock(1)::text');
+    await eventually(async () => {
+      const { records } = await fixture.execute(`select objid from pg_locks where locktype = 'advisory'`);
+      expect(records).toEqual([]);
+    });
+  });
+
+  it('that copies is refused, and none keeps its connection', async () => {
+    for (let call = 0; call < 25; call++) {
+      await expect(fixture.execute('copy secret_thing from stdin')).rejects.toMatchObject({
+        name: 'DatabaseErrorException',
+        message: 'ERROR: COPY from stdin failed: the Data API has no way to send the data; SQLState: 57014',
+      });
+    }
+    await expect(fixture.execute('copy (select 1) to stdout')).rejects.toMatchObject({
+      name: 'UnsupportedResultException',
+      message: 'The Data API has no way to return what COPY sends.',
+    });
+    await expect(fixture.execute('select 1')).resolves.toBeDefined();
+  });
+
+  it.each(['', ';', '-- nothing', '/* nothing */'])('%j, of no command, has an empty answer', async (sql) => {
+    const { numberOfRecordsUpdated, generatedFields, records } = await fixture.execute(sql);
+    expect({ numberOfRecordsUpdated, generatedFields, records }).toEqual({
+      numberOfRecordsUpdated: 0,
+      generatedFields: [],
+    });
+  });
+
   it('that ends its own connection does not end the service', async () => {
     await expect(fixture.execute('select pg_terminate_backend(pg_backend_pid())')).rejects.toMatchObject({
       name: 'DatabaseUnavailableException',
@@ -210,6 +240,28 @@ it('closing ends what runs and every connection to PostgreSQL', async () => {
     expect(records).toEqual([]);
   });
   await other.stop();
+});
+
+it('closing does not wait for a statement that withstands its cancellation', async () => {
+  const { host, port, superuser, password } = fixture.postgres;
+  const target = { host, port, user: superuser, password, database: 'postgres' };
+  const second = await startDataApi({ resolve: () => target });
+  const sql = `do $$ begin
+    loop
+      begin perform pg_sleep(20); exception when query_canceled then null; end;
+    end loop;
+  end $$`;
+  const body = JSON.stringify({ resourceArn, secretArn, sql });
+  const running = fetch(`${second.url}/Execute`, { method: 'POST', body }).catch((error) => error);
+  await untilAsleep(fixture);
+  await second.close();
+  expect(await running).toMatchObject({ name: 'TypeError' });
+});
+
+it('an idle connection is not closed by the service', async () => {
+  const response = await post('/Execute', JSON.stringify({ resourceArn, secretArn, sql: 'select 1' }));
+  expect(response.headers.get('connection')).toBe('keep-alive');
+  expect(response.headers.get('keep-alive')).toBeNull();
 });
 
 it('a taken port is an error', async () => {

@@ -1,6 +1,6 @@
 import type { Field, SqlParameter } from '@aws-sdk/client-rds-data';
 import fc from 'fast-check';
-import { type Fixture, resourceArn, secretArn, startFixture } from './support';
+import { type Fixture, resourceArn, secretArn, secretOf, startFixture } from './support';
 
 let fixture: Fixture;
 
@@ -10,6 +10,10 @@ beforeAll(async () => {
   await fixture.execute(`create table item (
     id serial primary key, big bigint generated always as identity, name varchar(20) not null,
     price numeric(10, 2), tags text[], at timestamptz)`);
+  await fixture.execute(`create role abroad login password 'abroad'`);
+  for (const setting of ["timezone = 'Asia/Tokyo'", "datestyle = 'German'", 'extra_float_digits = -5']) {
+    await fixture.execute(`alter role abroad set ${setting}`);
+  }
 });
 afterAll(() => fixture.stop());
 
@@ -77,7 +81,10 @@ describe('values', () => {
   it.each<[string, Field]>([
     ['12::numeric', { longValue: 12 }],
     ['12.5::numeric', { doubleValue: 12.5 }],
+    ['-9223372036854775808::numeric', { longValue: -(2 ** 63) }],
+    ['9223372036854775808::numeric', { doubleValue: 2 ** 63 }],
     ['array[1, 2.5]::numeric[]', { arrayValue: { doubleValues: [1, 2.5] } }],
+    ['array[1, 1e20]::numeric[]', { arrayValue: { doubleValues: [1, 1e20] } }],
   ])('%s is a number when decimals are to be numbers', async (expression, field) => {
     expect(await selected(expression, { resultSetOptions: { decimalReturnType: 'DOUBLE_OR_LONG' } })).toEqual(
       field,
@@ -112,6 +119,66 @@ describe('values', () => {
       name: 'InternalServerErrorException',
       $metadata: { httpStatusCode: 500 },
     });
+  });
+});
+
+describe('settings', () => {
+  /** The rows of `expressions` in a transaction after `setting`. */
+  async function withSetting(setting: string, expressions: string) {
+    const transactionId = await fixture.begin();
+    try {
+      await fixture.execute(`set ${setting}`, { transactionId });
+      return (await fixture.execute(`select ${expressions}`, { transactionId })).records?.[0];
+    } finally {
+      await fixture.rollback(transactionId);
+    }
+  }
+
+  it('of the role do not change how a session begins', async () => {
+    const { records } = await fixture.execute(
+      `select '2024-02-29 12:00'::timestamptz, '2024-02-29'::date, 0.1::float8 + 0.2::float8`,
+      { secretArn: secretOf('abroad') },
+    );
+    expect(records?.[0]).toEqual([
+      { stringValue: '2024-02-29 12:00:00' },
+      { stringValue: '2024-02-29' },
+      { doubleValue: 0.1 + 0.2 },
+    ]);
+  });
+
+  it.each([
+    ['Asia/Tokyo', '2024-02-29 23:59:59.5+00', '2024-02-29 23:59:59.500'],
+    ['Asia/Kathmandu', '1999-12-31 20:00+00', '1999-12-31 20:00:00'],
+    ['America/New_York', '2024-07-01 00:30+00', '2024-07-01 00:30:00'],
+    ['Asia/Tokyo', '1800-01-01 00:00:00.123456+00', '1800-01-01 00:00:00.123456'],
+    ['America/New_York', '0001-01-01 00:00+00', '0001-01-01 00:00:00'],
+    ['Asia/Tokyo', '0001-12-31 23:00+00 BC', '0001-12-31 23:00:00 BC'],
+    ['Asia/Tokyo', '10000-01-01 00:00+00', '10000-01-01 00:00:00'],
+  ])('timezone %s: %s is still in UTC', async (zone, timestamp, text) => {
+    expect(
+      await withSetting(`timezone = '${zone}'`, `'${timestamp}'::timestamptz, '${timestamp}'::date`),
+    ).toEqual([{ stringValue: text }, { stringValue: expect.any(String) }]);
+  });
+
+  it.each(["'2024-02-29'::date", 'now()', 'now()::timestamp', 'array[now()]'])(
+    'datestyle other than ISO: %s is refused',
+    async (expression) => {
+      for (const style of ['German', 'SQL', 'Postgres']) {
+        await expect(withSetting(`datestyle = '${style}'`, expression)).rejects.toMatchObject({
+          name: 'UnsupportedResultException',
+          message: 'The result contains a date or time that is not in ISO form: DateStyle must stay ISO.',
+        });
+      }
+    },
+  );
+
+  it('bytea_output escape: bytes are the same', async () => {
+    const bytes = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+    const hex = Buffer.from(bytes).toString('hex');
+    expect(await withSetting('bytea_output = escape', `'\\x${hex}'::bytea, '\\x5c7830'::bytea`)).toEqual([
+      { blobValue: bytes },
+      { blobValue: Uint8Array.from([0x5c, 0x78, 0x30]) },
+    ]);
   });
 });
 
@@ -191,6 +258,25 @@ describe('parameters', () => {
     expect(records).toEqual([[{ longValue: 1 }]]);
   });
 
+  it('that have no value are null, and of two of one name the last counts', async () => {
+    const { records } = await fixture.execute('select :x::int', { parameters: [{ name: 'x' }] });
+    expect(records?.[0]).toEqual([{ isNull: true }]);
+    const twice = [1, 2].map((value) => ({ name: 'x', value: { longValue: value } }));
+    expect((await fixture.execute('select :x', { parameters: twice })).records?.[0]).toEqual([
+      { longValue: 2 },
+    ]);
+  });
+
+  it('that are positional are not there', async () => {
+    await expect(fixture.execute('select $1', parameter({ longValue: 1 }))).rejects.toMatchObject({
+      message: expect.stringContaining('SQLState: 08P01'),
+    });
+    await expect(fixture.execute('select $1, :x', parameter({ longValue: 1 }))).rejects.toMatchObject({
+      name: 'DatabaseErrorException',
+      message: 'ERROR: there is no parameter $1; SQLState: 42P02',
+    });
+  });
+
   it('that are arrays, or of a wrong form for their hint, are refused', async () => {
     await expect(
       fixture.execute('select :x', parameter({ arrayValue: { longValues: [1] } })),
@@ -261,6 +347,26 @@ describe('results', () => {
       '[{"a":17,"b":10.0,"c":"q\\"✓","d":null,"e":true,"f":"1.5","g":"aGVsbG8gd29ybGQ=","h":[1,null],"i":9223372036854775807}]',
     );
     expect({ records, columnMetadata }).toEqual({});
+  });
+
+  it('as JSON keep the order of their columns', async () => {
+    const { formattedRecords } = await fixture.execute('select 1 as "2", 2 as "1", 3 as "__proto__"', {
+      formatRecordsAs: 'JSON',
+    });
+    expect(formattedRecords).toBe('[{"2":1,"1":2,"__proto__":3}]');
+  });
+
+  it('as JSON are refused over 10 MB, which long labels can make of a small result', async () => {
+    const columns = Array.from({ length: 40 }, (_, index) => `1 as "${String(index).padStart(63, '_')}"`);
+    const rows = (count: number) => `select ${columns} from generate_series(1, ${count})`;
+    // 68 bytes a column with its value and punctuation, and two more a row; in the result it is 5 a column.
+    const most = Math.floor((10 * 1024 * 1024) / (40 * 68 + 2));
+    const { formattedRecords } = await fixture.execute(rows(most), { formatRecordsAs: 'JSON' });
+    expect(JSON.parse(formattedRecords as string)).toHaveLength(most);
+    await expect(fixture.execute(rows(most + 1), { formatRecordsAs: 'JSON' })).rejects.toMatchObject({
+      name: 'BadRequestException',
+      message: 'The JSON response exceeds the size limit 10 MB',
+    });
   });
 
   it('as JSON need labels that differ, and are for SELECT only', async () => {

@@ -16,7 +16,11 @@ describe('named parameters', () => {
     ['select $$:a$$, :b', 'select $$:a$$, $1'],
     ['select $x$ $$ :a $x$, :b', 'select $x$ $$ :a $x$, $1'],
     ['select a$b$ :c', 'select a$b$ $1'],
-    ['select $1 :a', 'select $1 $1'],
+    ['select $1', 'select $1'],
+    ["select E'a'\n'\\' :a'", "select E'a'\n'\\' :a'"],
+    ["select E'a' -- it's\n -- so\n'\\' :a', :b", "select E'a' -- it's\n -- so\n'\\' :a', $1"],
+    ["select E'a' '\\' :a", "select E'a' '\\' $1"],
+    ["select 'a'\n'\\' :a", "select 'a'\n'\\' $1"],
     ['select 1 -- :a\n, :b', 'select 1 -- :a\n, $1'],
     ['select 1 /* /* :a */ :b */, :c', 'select 1 /* /* :a */ :b */, $1'],
     ['do $$ begin x := :y; end $$', 'do $$ begin x := :y; end $$'],
@@ -38,8 +42,13 @@ describe('named parameters', () => {
     );
   });
 
+  it.each(['select $1, :a', 'select :a where $2'])('cannot stand beside positional ones: %s', (sql) => {
+    expect(() => toPositional(sql)).toThrow(/^ERROR: there is no parameter \$\d; SQLState: 42P02$/);
+  });
+
   it('take time in proportion to the length of the statement', () => {
-    for (const piece of ["'", '"', '$$', '/*', "E'\\", ':a', '::', "''", '$a']) {
+    const pieces = ["'", '"', '$$', '/*', "E'\\", ':a', '::', "''", '$a', "E''\n", "E'' --", "E''--\n--"];
+    for (const piece of pieces) {
       const started = performance.now();
       toPositional(piece.repeat(65_536 / piece.length));
       expect(performance.now() - started).toBeLessThan(2_000);
@@ -67,10 +76,26 @@ describe('PostgreSQL reads the same tokens as we do', () => {
   const quoted = (text: string, mark: string) => `${mark}${text.replaceAll(mark, mark + mark)}${mark}`;
   const commentless = (text: string) => text.replaceAll('/*', '').replaceAll('*/', '').replace(/[*/]/g, '');
 
+  const lineGap = fc
+    .array(
+      fc.oneof(
+        fc.constantFrom(' ', '\t', '\n'),
+        content.map((text) => `--${text.replaceAll('\n', '')}\n`),
+      ),
+    )
+    .map((pieces) => `${pieces.join('')}\n`);
+  /** A string in several parts, each on a line of its own. */
+  const continued = (prefix: string, literal: (text: string) => string) =>
+    fc.tuple(content, fc.array(fc.tuple(lineGap, content), { maxLength: 3 })).map(([first, others]) => ({
+      sql: [`${prefix}${literal(first)}`, ...others.map(([gap, text]) => `${gap}${literal(text)}`)].join(''),
+      value: [first, ...others.map(([, text]) => text)].join(''),
+    }));
+
   /** An SQL expression that is text, and what it must yield. */
   const expression = fc.oneof(
-    content.map((text) => ({ sql: quoted(text, "'"), value: text })),
-    content.map((text) => ({ sql: `E${quoted(text.replaceAll('\\', '\\\\'), "'")}`, value: text })),
+    continued('', (text) => quoted(text, "'")),
+    continued('E', (text) => quoted(text.replaceAll('\\', '\\\\'), "'")),
+    continued('E', (text) => `'${text.replace(/['\\]/g, '\\$&')}'`),
     content.map((text) => ({ sql: `$q$${text}$q$`, value: text })),
     content.filter((text) => !text.includes('$')).map((text) => ({ sql: `$$${text}$$`, value: text })),
     fc.constantFrom('p', 'q1', 'r_2').map((name) => ({ sql: `:${name}`, value: `<${name}>` })),

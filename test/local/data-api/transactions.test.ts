@@ -9,6 +9,11 @@ beforeAll(async () => {
   fixture = await startFixture({ now: () => now, limits: { statementMs: 500 } });
   await fixture.execute('create table entry (id int primary key)');
   await fixture.execute('create table deferred (id int references entry deferrable initially deferred)');
+  await fixture.execute(`create function wait() returns trigger language plpgsql as $$
+    begin perform pg_sleep(0.8); return null; end $$`);
+  await fixture.execute('create table slow (id int)');
+  await fixture.execute(`create constraint trigger wait after insert on slow
+    deferrable initially deferred for each row execute function wait()`);
 });
 beforeEach(() => fixture.execute('truncate entry cascade'));
 afterAll(() => fixture.stop());
@@ -145,6 +150,24 @@ it('a transaction that a statement ended itself is not found', async () => {
   expect(await count()).toBe(1);
 });
 
+it('a transaction whose commit, sent as a statement, PostgreSQL refuses is over', async () => {
+  const id = await fixture.begin();
+  await fixture.execute('insert into deferred values (7)', { transactionId: id });
+  await expect(fixture.execute('commit', { transactionId: id })).rejects.toMatchObject({
+    message: expect.stringContaining('SQLState: 23503'),
+  });
+  await expect(insert(1, id)).rejects.toMatchObject(ended);
+  expect(await count()).toBe(0);
+});
+
+it('a transaction in which COPY has nothing to read has failed', async () => {
+  const id = await fixture.begin();
+  await expect(fixture.execute('copy entry from stdin', { transactionId: id })).rejects.toMatchObject({
+    message: expect.stringContaining('SQLState: 57014'),
+  });
+  await expect(fixture.commit(id)).rejects.toMatchObject(aborted);
+});
+
 it('a transaction whose connection is lost is rolled back and not found', async () => {
   const id = await fixture.begin();
   await insert(1, id);
@@ -194,6 +217,39 @@ describe('past the time limit', () => {
       message: 'Transaction is still running a query',
     });
     await eventually(() => fixture.commit(id));
+    expect(await count()).toBe(1);
+  });
+
+  it.each([
+    [false, 0],
+    [true, 1],
+  ])(
+    'a commit, sent as a statement, ends its transaction (to continue: %s)',
+    async (continueAfterTimeout, kept) => {
+      const id = await fixture.begin();
+      await fixture.execute('insert into slow values (1)', { transactionId: id });
+      await expect(
+        fixture.execute('commit', { transactionId: id, continueAfterTimeout }),
+      ).rejects.toMatchObject({ name: 'StatementTimeoutException' });
+      await eventually(() => expect(insert(1, id)).rejects.toMatchObject(ended));
+      expect(await count()).toBe(0);
+      expect((await fixture.execute('select * from slow')).records).toHaveLength(kept);
+      await fixture.execute('delete from slow');
+    },
+  );
+
+  it('a batch does not go on though its statement withstood the cancellation', async () => {
+    await fixture.execute(`create function stubborn(id int) returns int language plpgsql as $$
+      begin
+        perform pg_sleep(5);
+        return id;
+      exception when query_canceled then
+        return id;
+      end $$`);
+    const parameterSets = [1, 2, 3].map((id) => [{ name: 'id', value: { longValue: id } }]);
+    await expect(
+      fixture.batch('insert into entry values (stubborn(:id::int))', { parameterSets }),
+    ).rejects.toMatchObject({ name: 'StatementTimeoutException' });
     expect(await count()).toBe(1);
   });
 
