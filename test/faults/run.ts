@@ -43,6 +43,15 @@ export async function runFaults(options: RunOptions): Promise<Course> {
   const onViolation = (violation: string) => findings.violate(violation);
   try {
     const world = await startWorld(cleanup, { environments: options.environments, random, onViolation });
+    const end = () => {
+      for (const { deletions, events } of world.places) {
+        deletions.stop();
+        events.close();
+      }
+    };
+    // Traffic whose environments are gone would go on for ever.
+    options.signal.addEventListener('abort', end);
+    cleanup.add(async () => end());
     const notMade = new Map(
       options.kinds.flatMap((kind) => {
         const reason = kind.impossible?.(world);
