@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
-import { Argument, Command, InvalidArgumentError } from 'commander';
+import { Argument, InvalidArgumentError } from 'commander';
 import { runInterruptibly } from '../support/interruption';
+import { longRun } from '../support/long-run';
 import { type PartName, type PartOptions, type PartResult, partNames } from './figures';
 import { measureColdStarts } from './parts/cold';
 import { measureDeletion } from './parts/delete';
@@ -29,7 +30,7 @@ const share = (text: string): number => {
   return number;
 };
 
-const program = new Command('npm run bench --')
+const program = longRun('bench')
   .description(
     'Measures the product, every figure as a ratio within this run. All parts, or those that are named.',
   )

@@ -1,7 +1,8 @@
-import { checkAnswers, checkGroups } from './checks';
+import { checkAnswers, checkDeliveries, checkGroups } from './checks';
 import { Findings, type MadeFault } from './findings';
 import { faultKinds } from './kinds';
 import type { Attempt } from './traffic/attempt';
+import { replayed } from './traffic/deletions';
 import type { Place } from './world';
 
 const attempt = (answer: string, changes: Partial<Attempt> = {}): Attempt => ({
@@ -60,6 +61,7 @@ describe('answers', () => {
 describe('groups', () => {
   const whole = { groups: 1, members: 3, assignments: 1, deletions: [] as string[] };
   const gone = { groups: 0, members: 0, assignments: 0, deletions: ['action-1'] };
+  const raced = (answer: string) => attempt(answer, { kind: 'raced', expected: ['200', replayed] });
   const violations = async (state: typeof whole, uses: number, ...attempts: readonly Attempt[]) => {
     const findings = new Findings();
     const groups = {
@@ -84,7 +86,30 @@ describe('groups', () => {
     ['deleted by two records', { ...gone, deletions: ['action-1', 'action-1'] }, 2, [attempt('200')], 2],
     ['one action answered twice with 200', gone, 1, [attempt('200'), attempt('200')], 1],
     ['a 200 that the audit does not have', gone, 0, [attempt('200')], 1],
+    ['one action used by one of two at once', gone, 1, [raced('200'), raced(replayed)], 0],
+    ['one action used by both of two at once', gone, 1, [raced('200'), raced('200')], 1],
+    ['a replay that is none by the audit', whole, 0, [raced(replayed)], 1],
   ])('%s', async (_, state, uses, attempts, expected) => {
     expect(await violations(state, uses, ...attempts)).toBe(expected);
+  });
+});
+
+describe('deliveries', () => {
+  it.each([
+    ['arrived', [], [], []],
+    ['missing', ['eu-1 for wh-1'], [], ['eu: eu-1 for wh-1 is lost']],
+    ['given up', ['eu-1 for wh-1'], ['eu-1 for wh-1'], ['eu: eu-1 for wh-1 is a dead letter']],
+    ['never made', ['eu-1 for wh-1', 'eu-1 for wh-2'], ['eu-1'], ['eu: eu-1 is a dead letter']],
+    [
+      'given up after it had arrived, beside another that is missing',
+      ['eu-10 for wh-1'],
+      ['eu-1'],
+      ['eu: eu-1 is a dead letter', 'eu: eu-10 for wh-1 is lost'],
+    ],
+  ])('%s', (_, missing, deadLetters, violations) => {
+    const findings = new Findings();
+    const events = { deliveries: 20, missing: () => missing };
+    checkDeliveries({ name: 'eu', events } as unknown as Place, deadLetters, findings);
+    expect(findings.violations.map((violation) => violation.replace(/^\S+ /, ''))).toEqual(violations);
   });
 });

@@ -76,7 +76,30 @@ function wrongState(state: GroupState | undefined, tried: readonly Attempt[]): s
 function wrongUse(uses: number, tried: readonly Attempt[]): string | undefined {
   const successes = tried.filter(usesUp).length;
   if (uses > 1 || successes > 1) return `was used ${uses} times, with ${successes} answers that say so`;
-  return successes === 1 && uses === 0 ? 'was used by its answer, but the audit has it not' : undefined;
+  if (uses > 0) return undefined;
+  if (successes === 1) return 'was used by its answer, but the audit has it not';
+  return tried.some(({ answer }) => answer === replayed) ? 'was refused as used, and never was' : undefined;
+}
+
+/** Those of the missing deliveries that are not among the dead letters, nor is their event. */
+export const lost = (missing: readonly string[], deadLetters: readonly string[]): readonly string[] =>
+  missing.filter((delivery) =>
+    deadLetters.every((letter) => delivery !== letter && !delivery.startsWith(`${letter} for `)),
+  );
+
+/**
+ * Every accepted event has arrived. A delivery is tried for 72 hours, which no run lasts nor any step of a clock
+ * reaches, and every event is well-formed: what lies dead was given up too early.
+ */
+export function checkDeliveries(
+  { name, events }: Pick<Place, 'name' | 'events'>,
+  deadLetters: readonly string[],
+  findings: Findings,
+): void {
+  findings.count('accepted events delivered, none given up', events.deliveries);
+  for (const letter of deadLetters) findings.violate(`${name}: ${letter} is a dead letter`);
+  for (const delivery of lost(events.missing(), deadLetters))
+    findings.violate(`${name}: ${delivery} is lost`);
 }
 
 /** How many groups are made again at a time. */

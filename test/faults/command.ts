@@ -1,6 +1,7 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { environments } from '../../lib/environments';
 import { runInterruptibly } from '../support/interruption';
+import { longRun } from '../support/long-run';
 import { numberFrom } from '../support/number-option';
 import { faultKinds } from './kinds';
 import { inTable, report } from './report';
@@ -26,7 +27,7 @@ const oneMoreOf =
 const environmentNames = environments.map(({ name }) => name);
 const kindNames = faultKinds.map(({ name }) => name);
 
-const options = new Command('npm run faults --')
+const options = longRun('faults')
   .description('Troubles local environments while requests and events go on, and checks what must hold.')
   .option('--minutes <number>', 'for how long faults are made', numberFrom(0), 10)
   .option('--seed <number>', 'choose the faults that another run chose', numberFrom(0), Date.now() % 2 ** 31)

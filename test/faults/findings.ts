@@ -21,7 +21,7 @@ export const checkNames = [
   'groups whole, or gone with everything, as the audit says',
   'user actions used at most once',
   'used user actions refused for a group made again',
-  'accepted events delivered or in the dead-letter queue',
+  'accepted events delivered, none given up',
   'recoveries of deletions in time',
   'recoveries of deliveries in time',
 ] as const;

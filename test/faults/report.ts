@@ -88,7 +88,7 @@ export function inTable(report: Report): string {
     '',
     ...indented(Object.entries(report.checks).map(([name, count]) => [name, String(count)])),
     '',
-    `answers: ${inList(report.answers)}; deliveries: ${report.deliveries}, of them dead letters: ${report.deadLetters}`,
+    `answers: ${inList(report.answers)}; deliveries: ${report.deliveries}, dead letters: ${report.deadLetters}`,
     `limits: deletions again within ${deletions / 1_000} s, deliveries within ${deliveries / 1_000} s of a fault's end (queues-reset: ${deliveriesWithReadersLost / 1_000} s)`,
     `${total} faults, ${checks} checks, ${report.violations.length} violations, seed ${report.seed}`,
     ...report.violations.slice(0, 50),

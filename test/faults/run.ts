@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Environment } from '../../lib/environment';
 import { Cleanup } from '../../lib/local/cleanup';
 import { oneOf, seededRandom, shuffled } from '../support/random';
-import { checkAnswers, checkGroups, checkReplays } from './checks';
+import { checkAnswers, checkDeliveries, checkGroups, checkReplays, lost } from './checks';
 import { Findings, type MadeFault } from './findings';
 import type { FaultKind } from './kinds';
 import { recover } from './recovery';
@@ -25,7 +25,7 @@ export interface Course {
   /** Faults that could not be made here, with the reason. */
   readonly notMade: ReadonlyMap<FaultKind, string>;
   readonly places: readonly Place[];
-  /** Deliveries that ended in a dead-letter queue. */
+  /** Messages that ended in a dead-letter queue. */
   readonly deadLetters: number;
 }
 
@@ -43,6 +43,15 @@ export async function runFaults(options: RunOptions): Promise<Course> {
   const onViolation = (violation: string) => findings.violate(violation);
   try {
     const world = await startWorld(cleanup, { environments: options.environments, random, onViolation });
+    const end = () => {
+      for (const { deletions, events } of world.places) {
+        deletions.stop();
+        events.close();
+      }
+    };
+    // Traffic whose environments are gone would go on for ever.
+    options.signal.addEventListener('abort', end);
+    cleanup.add(async () => end());
     const notMade = new Map(
       options.kinds.flatMap((kind) => {
         const reason = kind.impossible?.(world);
@@ -61,7 +70,7 @@ export async function runFaults(options: RunOptions): Promise<Course> {
       events.stop();
     }
     await Promise.all(traffic);
-    options.onProgress('Waiting until every event has arrived');
+    if (!options.signal.aborted) options.onProgress('Waiting until every event has arrived');
     const deadLetters = await checkEvents(world, findings, options.signal);
     for (const place of world.places) await checkGroups(place, place.deletions.attempts, findings);
     if (findings.violations.length > 0) options.onProgress(`Logs: ${await world.environments.keepLogs()}`);
@@ -169,20 +178,21 @@ function inWords({ kind, environments, from, until, ...recovered }: MadeFault, f
   ].join(' ');
 }
 
-async function checkEvents(world: World, findings: Findings, signal: AbortSignal): Promise<number> {
+/** Waits until every event has arrived or lies dead, and says how many messages do. */
+async function checkEvents({ places }: World, findings: Findings, signal: AbortSignal): Promise<number> {
   const deadline = Date.now() + patience;
-  const all = () => world.places.every(({ events }) => events.missing().length === 0);
-  while (!all() && Date.now() < deadline && !signal.aborted) await sleep(200);
-  let deadLetters = 0;
-  for (const { name, events, outputs } of world.places) {
-    const dead = [
-      ...(await events.takeDeadLetters(outputs.WebhookEventsDeadLetterQueueUrl ?? '')),
-      ...(await events.takeDeadLetters(outputs.WebhookDeliveryDeadLetterQueueUrl ?? '')),
-    ];
-    deadLetters += dead.length;
-    const lost = events.missing().filter((delivery) => !dead.some((each) => delivery.startsWith(each)));
-    findings.count('accepted events delivered or in the dead-letter queue', events.deliveries);
-    for (const delivery of lost) findings.violate(`${name}: ${delivery} is lost`);
+  const dead = new Map(places.map((place) => [place, [] as string[]]));
+  for (;;) {
+    for (const [{ events, outputs }, letters] of dead) {
+      letters.push(
+        ...(await events.takeDeadLetters(outputs.WebhookEventsDeadLetterQueueUrl ?? '')),
+        ...(await events.takeDeadLetters(outputs.WebhookDeliveryDeadLetterQueueUrl ?? '')),
+      );
+    }
+    const isOpen = [...dead].some(([{ events }, letters]) => lost(events.missing(), letters).length > 0);
+    if (!isOpen || Date.now() >= deadline || signal.aborted) break;
+    await sleep(200);
   }
-  return deadLetters;
+  for (const [place, letters] of dead) checkDeliveries(place, letters, findings);
+  return [...dead.values()].flat().length;
 }

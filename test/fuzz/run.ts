@@ -1,9 +1,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Command, InvalidArgumentError } from 'commander';
+import { Option } from 'commander';
+import type { Environment } from '../../lib/environment';
 import { environments } from '../../lib/environments';
 import { type FoundCase, holdRequests, RequestsFailed } from '../support/hold-requests';
 import { runInterruptibly } from '../support/interruption';
+import { longRun } from '../support/long-run';
+import { wholeNumberFrom } from '../support/number-option';
 import { startTemporaryEnvironments } from '../support/temporary-environments';
 
 // What later versions of the SDK will ask of Node.js is no news here.
@@ -11,26 +14,18 @@ process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
 
 const foundCasesFile = join(__dirname, 'found-cases.json');
 
-const wholeNumber = (text: string): number => {
-  const number = Number(text);
-  if (!Number.isSafeInteger(number)) throw new InvalidArgumentError(`'${text}' is no whole number.`);
-  return number;
-};
+const names = environments.map(({ name }) => name);
 
-const { runs, seed, environment } = new Command('npm run fuzz --')
+const { runs, seed, environment } = longRun('fuzz')
   .description('Sends generated requests to a local environment and holds every answer against the contract.')
-  .option('--runs <number>', 'requests to send', wholeNumber, 20_000)
-  .option('--seed <number>', 'begin where another run did', wholeNumber, Date.now() % 2 ** 31)
-  .option('--environment <name>', `one of ${environments.map(({ name }) => name).join(', ')}`, 'eu')
+  .option('--runs <number>', 'requests to send', wholeNumberFrom(1), 20_000)
+  .option('--seed <number>', 'begin where another run did', wholeNumberFrom(-(2 ** 31)), Date.now() % 2 ** 31)
+  .addOption(new Option('--environment <name>', 'where to').choices(names).default('eu'))
   .parse()
   .opts<{ runs: number; seed: number; environment: string }>();
 
 async function run(signal: AbortSignal): Promise<number> {
-  const row = environments.find(({ name }) => name === environment);
-  if (!row) {
-    console.error(`There is no environment '${environment}'.`);
-    return 2;
-  }
+  const row = environments.find(({ name }) => name === environment) as Environment;
   console.error(
     `Seed ${seed}: ${runs} requests to ${environment}. Repeat with: npm run fuzz -- --seed ${seed} --runs ${runs}`,
   );

@@ -78,29 +78,36 @@ describe('groups', () => {
 
 describe('memory', () => {
   const mebibyte = 2 ** 20;
-  const course = (heap: (look: number) => number, looks = 30) => ({
+  type Mebibytes = (look: number) => number;
+  const still = () => 100;
+  const course = (held: Mebibytes, resident: Mebibytes = still, looks = 30) => ({
     name: 'a function',
     pid: 1,
     samples: Array.from({ length: looks }, (_, look) => ({
       name: 'a function',
       pid: 1,
-      heapUsed: heap(look),
-      rss: 100 * mebibyte,
+      held: held(look) * mebibyte,
+      resident: resident(look) * mebibyte,
     })),
   });
 
-  it.each([
-    ['stays', () => 20 * mebibyte, 0],
-    ['goes up and down', (look: number) => (20 + (look % 3)) * mebibyte, 0],
-    ['fills a cache in the beginning', (look: number) => Math.min(50, 20 + 4 * look) * mebibyte, 0],
-    ['grows all the while', (look: number) => (20 + look) * mebibyte, 1],
-  ])('that %s', (_, heap, violations) => {
-    expect(checkMemory([course(heap)]).violations).toHaveLength(violations);
+  it.each<[string, Mebibytes, Mebibytes, string[]]>([
+    ['stays', () => 20, still, []],
+    ['goes up and down', (look) => 20 + (look % 3), still, []],
+    ['fills a cache in the beginning', (look) => Math.min(50, 20 + 4 * look), still, []],
+    ['grows all the while', (look) => 20 + look, still, ['held']],
+    ['is resident, more or less', () => 20, (look) => 100 + 20 * (look % 2) + look, []],
+    ['is resident, ever more', () => 20, (look) => 100 + 6 * look, ['resident']],
+  ])('that %s', (_, held, resident, growing) => {
+    const { violations } = checkMemory([course(held, resident)]);
+    expect(violations).toEqual(
+      growing.map((kind) => expect.stringMatching(new RegExp(`^a function .* ${kind},`))),
+    );
   });
 
   it('of processes that were too short-lived says nothing, and nothing is no proof', () => {
-    const short = course((look) => (20 + 10 * look) * mebibyte, enoughLooks - 1);
-    expect(checkMemory([short, course(() => mebibyte)]).violations).toEqual([]);
+    const short = course((look) => 20 + 10 * look, still, enoughLooks - 1);
+    expect(checkMemory([short, course(() => 1)]).violations).toEqual([]);
     expect(checkMemory([short]).violations).toEqual([`no process was looked at ${enoughLooks} times`]);
   });
 });

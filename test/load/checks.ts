@@ -72,9 +72,11 @@ export function checkMemory(courses: readonly MemoryCourse[]): Check {
     const growth = growthOf(course);
     return growth ? [{ ...course, growth }] : [];
   });
-  const growing = judged
-    .filter(({ growth }) => growth.isGrowing)
-    .map(({ name, pid, growth: { before, after } }) => `${name} (${pid}): ${before} bytes, then ${after}`);
+  const growing = judged.flatMap(({ name, pid, growth }) =>
+    (['held', 'resident'] as const)
+      .filter((kind) => growth[kind].isGrowing)
+      .map((kind) => `${name} (${pid}): ${growth[kind].before} bytes ${kind}, then ${growth[kind].after}`),
+  );
   const violations = judged.length > 0 ? growing : [`no process was looked at ${enoughLooks} times`];
   return { name: 'memory after garbage collection without growth', times: judged.length, violations };
 }

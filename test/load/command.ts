@@ -1,6 +1,7 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { InvalidArgumentError } from 'commander';
 import { environments } from '../../lib/environments';
 import { runInterruptibly } from '../support/interruption';
+import { longRun } from '../support/long-run';
 import { numberFrom } from '../support/number-option';
 import { inTable, report } from './report';
 import { runLoad } from './run';
@@ -23,14 +24,14 @@ function oneMoreEnvironment(name: string, earlier: readonly string[] = []): read
   return [...earlier, name];
 }
 
-const options = new Command('npm run load --')
+const options = longRun('load')
   .description(
     'Sends valid and invalid deletions to local environments, steadily and in bursts; checks every answer and the memory.',
   )
   .option(
     '--minutes <number>',
-    'for how long; less than 3 are too few to judge the memory by',
-    numberFrom(0.1),
+    'for how long, at least 3',
+    numberFrom(3, 'in less, memory cannot be judged'),
     10,
   )
   .option('--rate <number>', 'requests a second to each environment, beside the bursts', numberFrom(1), 10)

@@ -38,10 +38,11 @@ export interface Report {
 interface MemoryLine {
   readonly name: string;
   readonly processes: number;
-  /** MiB of the process that has most: after garbage collection, in the middle and at the end; and all that it has. */
-  readonly heapBefore: number;
-  readonly heapAfter: number;
-  readonly resident: number;
+  /** MiB of the process that has most after garbage collection, in the middle and at the end: held, and all that it has. */
+  readonly heldBefore: number;
+  readonly heldAfter: number;
+  readonly residentBefore: number;
+  readonly residentAfter: number;
 }
 
 export function report({ parts, states, memory }: Course, seed: number): Report {
@@ -109,13 +110,17 @@ function memoryLines(courses: readonly MemoryCourse[]): MemoryLine[] {
   });
   return [...new Set(judged.map(({ name }) => name))].map((name) => {
     const own = judged.filter((course) => course.name === name);
-    const largest = own.reduce((most, each) => (each.growth.after > most.growth.after ? each : most));
+    const largest = own.reduce((most, each) =>
+      each.growth.held.after > most.growth.held.after ? each : most,
+    );
+    const { held, resident } = largest.growth;
     return {
       name,
       processes: own.length,
-      heapBefore: mebibytes(largest.growth.before),
-      heapAfter: mebibytes(largest.growth.after),
-      resident: mebibytes(largest.samples.at(-1)?.rss ?? 0),
+      heldBefore: mebibytes(held.before),
+      heldAfter: mebibytes(held.after),
+      residentBefore: mebibytes(resident.before),
+      residentAfter: mebibytes(resident.after),
     };
   });
 }
@@ -142,11 +147,11 @@ export function inTable({ seed, latencies, burstRates, answers, memory, checks }
     ...columns(Object.entries(answers).map(([answer, count]) => [answer, String(count)])),
     '',
     ...columns([
-      ['process', 'number', 'heap, middle', 'heap, end', 'resident'],
-      ...memory.map(({ name, processes, heapBefore, heapAfter, resident }) => [
+      ['process', 'number', 'held, middle', 'held, end', 'resident, middle', 'resident, end'],
+      ...memory.map(({ name, processes, heldBefore, heldAfter, residentBefore, residentAfter }) => [
         name,
         String(processes),
-        ...[heapBefore, heapAfter, resident].map(mib),
+        ...[heldBefore, heldAfter, residentBefore, residentAfter].map(mib),
       ]),
     ]),
     '',

@@ -1,6 +1,6 @@
-import { Command } from 'commander';
 import { runInterruptibly } from '../support/interruption';
-import { numberFrom } from '../support/number-option';
+import { longRun } from '../support/long-run';
+import { numberFrom, wholeNumberFrom } from '../support/number-option';
 import { checkDelays, checkInvariants } from './invariants';
 import { writeReport } from './report';
 import { runStorm } from './run';
@@ -18,13 +18,23 @@ interface Options {
   readonly seed: number;
 }
 
-const options = new Command('storm')
+const options = longRun('storm')
   .description(
     'Sends events to healthy and sick receivers while functions are killed, and holds the promises of the pipeline against what comes of it',
   )
-  .option('--events <number>', 'events while the sick receivers are there', numberFrom(1), fullStorm.events)
-  .option('--receivers <number>', 'receivers, of which some are sick', numberFrom(8), fullStorm.receivers)
-  .option('--wanted <number>', 'receivers that want each event (default: all)', numberFrom(1))
+  .option(
+    '--events <number>',
+    'events while the sick receivers are there',
+    wholeNumberFrom(1),
+    fullStorm.events,
+  )
+  .option(
+    '--receivers <number>',
+    'receivers, of which some are sick',
+    wholeNumberFrom(8),
+    fullStorm.receivers,
+  )
+  .option('--wanted <number>', 'receivers that want each event (default: all)', wholeNumberFrom(1))
   .option('--rate <number>', 'events a second', numberFrom(0.1), fullStorm.rate)
   .option(
     '--seed <number>',

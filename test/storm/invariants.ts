@@ -48,6 +48,11 @@ export function checkInvariants(seen: Observations, settings: StormSettings): re
       violations: disabling(seen, settings),
     },
     { name: 'each dead letter has its reason, and no event was refused', violations: unexplained(seen) },
+    {
+      name: 'no delivery is given up before its retries have ended',
+      violations: givenUpEarly(seen, settings),
+    },
+    { name: 'a healthy receiver has no dead letters', violations: healthyDead(seen) },
     { name: 'each attempt has a row, but for what was killed before it could write', violations: rows(seen) },
     { name: 'functions were killed', violations: kills(seen) },
   ];
@@ -90,6 +95,28 @@ function unexplained({ deadLetters, refusedEvents }: Observations): string[] {
     ...refusedEvents.map(({ reason }) => `an event was refused: ${reason}`),
   ];
 }
+
+/** The last attempt is at the end of the schedule, which begins after the event was accepted. */
+const givenUpEarly = ({ deadLetters }: Observations, { clock }: StormSettings): string[] =>
+  deadLetters.flatMap(({ delivery, sentAt }) => {
+    if (!delivery) return [];
+    const age = sentAt - delivery.acceptedAt;
+    return age >= clock.schedule.giveUpAfter
+      ? []
+      : [`${delivery.webhookId} ${delivery.eventId} after ${age} ms`];
+  });
+
+/** But for those that a busy machine did not let answer in time, by a clock that is so much faster than the product's. */
+function healthyDead({ deadLetters, ledgers }: Observations): string[] {
+  const healthy = new Set(ledgers.filter(({ kind }) => kind === 'healthy').map(({ webhookId }) => webhookId));
+  return deadLetters.flatMap(({ delivery, reason = 'no reason' }) =>
+    delivery && healthy.has(delivery.webhookId) && !timeouts.includes(reason)
+      ? [`${delivery.webhookId} ${delivery.eventId}: ${reason}`]
+      : [],
+  );
+}
+
+const timeouts = ['connect_timeout', 'timeout'];
 
 /**
  * A row is written after its attempt: an invocation that is killed may have asked receivers, and had their answers,

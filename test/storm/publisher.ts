@@ -2,7 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { type StormEvent, stormEvent } from './event';
 
-/** Puts events on the events queue at a steady rate (events a second), however long deliveries take. */
+/**
+ * Puts events on the events queue at a steady rate (events a second), however long deliveries take.
+ *
+ * @throws what the first event failed with that the queue did not take; no more are sent then
+ */
 export async function publish(
   sqs: SQSClient,
   queueUrl: string,
@@ -11,11 +15,17 @@ export async function publish(
 ): Promise<void> {
   const begin = Date.now();
   const sending: Promise<unknown>[] = [];
+  let hasFailed = false;
   for (const [index, event] of events.entries()) {
     const wait = begin + (index * 1_000) / rate - Date.now();
     if (wait > 0) await sleep(wait);
+    if (hasFailed) break;
     const MessageBody = stormEvent({ ...event, date: new Date().toISOString() });
-    sending.push(sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody })));
+    const sent = sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody }));
+    sent.catch(() => {
+      hasFailed = true;
+    });
+    sending.push(sent);
   }
   await Promise.all(sending);
 }

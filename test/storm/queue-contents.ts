@@ -47,6 +47,8 @@ export interface DeadLetter {
   readonly delivery: Delivery | undefined;
   /** The attribute `Reason`. */
   readonly reason: string | undefined;
+  /** When it was put there: milliseconds since 1970. */
+  readonly sentAt: number;
 }
 
 /** Takes everything from a dead-letter queue. */
@@ -58,14 +60,16 @@ export async function takeDeadLetters(sqs: SQSClient, queueUrl: string): Promise
         QueueUrl: queueUrl,
         MaxNumberOfMessages: 10,
         MessageAttributeNames: ['All'],
+        MessageSystemAttributeNames: ['SentTimestamp'],
       }),
     );
     if (Messages.length === 0) return letters;
-    for (const { Body = '', MessageAttributes } of Messages) {
+    for (const { Body = '', Attributes, MessageAttributes } of Messages) {
       const delivery = parseDelivery(Body);
       letters.push({
         delivery: delivery.ok ? delivery.value : undefined,
         reason: MessageAttributes?.Reason?.StringValue,
+        sentAt: Number(Attributes?.SentTimestamp),
       });
     }
     const Entries = Messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));

@@ -45,7 +45,10 @@ export const receiversMisbehaving: FaultKind = {
   },
 };
 
-/** The clock of every function is put forward or back, and right again. */
+/**
+ * The clock of every function is put forward or back, and right again: by minutes, so that no delivery's 72 hours of
+ * retries can have passed.
+ */
 export const clockStepped: FaultKind = {
   name: 'clock-stepped',
   reach: 'all',

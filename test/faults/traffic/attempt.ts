@@ -15,7 +15,8 @@ export interface Attempt {
   answer?: string;
 }
 
-export type AttemptKind = 'due' | 'replayed' | 'refused';
+/** `raced`: sent at the same time as another with the same user action. */
+export type AttemptKind = 'due' | 'raced' | 'replayed' | 'refused';
 
 /** Whether the user action of this attempt was used up by it: a group that is not there uses it up as well. */
 export const usesUp = ({ answer }: Attempt): boolean =>

@@ -25,7 +25,7 @@ const remembered = 200;
 
 export const replayed = '403 user_action_replayed';
 
-/** Deletes groups all the while: rightly, with user actions that were used before, and wrongly. */
+/** Deletes groups all the while: rightly, with user actions that were used before or are used twice at once, and wrongly. */
 export class Deletions {
   readonly attempts: Attempt[] = [];
   private readonly underWay = new Set<Promise<unknown>>();
@@ -58,13 +58,30 @@ export class Deletions {
 
   private begin(): void {
     const { environment, random, onViolation } = this.options;
-    const chance = random();
-    const work: Promise<unknown> =
-      chance < 0.55 ? this.due() : chance < 0.75 ? this.replayOne() : this.refuse(oneOf(random, mistakes));
-    const tracked = work
+    const tracked: Promise<unknown> = this.oneBy(random())
       .catch((error: Error) => onViolation(`${environment}: ${error.stack}`))
       .finally(() => this.underWay.delete(tracked));
     this.underWay.add(tracked);
+  }
+
+  private oneBy(chance: number): Promise<unknown> {
+    if (chance < 0.5) return this.due();
+    if (chance < 0.65) return this.race();
+    return chance < 0.8 ? this.replayOne() : this.refuse(oneOf(this.options.random, mistakes));
+  }
+
+  /** One user action sent twice at once: for the same group, or for two, as by a signer that gave out an id twice. */
+  async race(): Promise<void> {
+    const { groups, random } = this.options;
+    const one = groups.take();
+    const other = random() < 0.5 ? one : groups.take();
+    if (one === undefined || other === undefined) return;
+    const userActionId = randomUUID();
+    const expected = ['200', replayed];
+    const requests = await Promise.all(
+      [one, other].map((groupId) => this.prepare({ kind: 'raced', groupId, expected, userActionId })),
+    );
+    await Promise.all(requests.map((request) => this.send(request)));
   }
 
   private async replayOne(): Promise<void> {
@@ -80,17 +97,15 @@ export class Deletions {
     if (groupId) await this.attempt({ kind: 'refused', groupId, expected: [mistake.answer], mistake });
   }
 
-  private async attempt(request: {
-    readonly kind: Attempt['kind'];
-    readonly groupId: string;
-    readonly expected: readonly string[];
-    readonly first?: Attempt;
-    readonly mistake?: Mistake;
-  }): Promise<Attempt> {
-    const { environment, groups, tokens, baseUrl, onViolation } = this.options;
-    const { kind, groupId, expected, first, mistake } = request;
+  private async attempt(request: Wanted): Promise<Attempt> {
+    return this.send(await this.prepare(request));
+  }
+
+  /** Signs the request, so that nothing is left to do but to send it. */
+  private async prepare(wanted: Wanted): Promise<Prepared> {
+    const { groups, tokens } = this.options;
+    const { groupId, first, userActionId = first?.userActionId ?? randomUUID(), mistake } = wanted;
     const organization = { ...groups.organization, userGroupId: groupId };
-    const userActionId = first?.userActionId ?? randomUUID();
     const signature = first?.signature ?? (await tokens.userAction(organization, { jti: userActionId }));
     const right: WireRequest = {
       path: `/auth/user-groups/${groupId}`,
@@ -100,6 +115,12 @@ export class Deletions {
       ],
     };
     const wire = mistake ? await mistake.make(right, organization, tokens) : right;
+    return { wanted, wire, userActionId, signature };
+  }
+
+  private async send({ wanted, wire, userActionId, signature }: Prepared): Promise<Attempt> {
+    const { environment, baseUrl, onViolation } = this.options;
+    const { kind, groupId, expected } = wanted;
     const attempt: Attempt = {
       environment,
       kind,
@@ -122,6 +143,25 @@ export class Deletions {
     attempt.answeredAt = Date.now();
     return attempt;
   }
+}
+
+/** A request that is to be made. */
+interface Wanted {
+  readonly kind: Attempt['kind'];
+  readonly groupId: string;
+  readonly expected: readonly string[];
+  /** @default - a new one, or that of `first` */
+  readonly userActionId?: string;
+  /** The attempt whose signature is sent again. */
+  readonly first?: Attempt;
+  readonly mistake?: Mistake;
+}
+
+interface Prepared {
+  readonly wanted: Wanted;
+  readonly wire: WireRequest;
+  readonly userActionId: string;
+  readonly signature: string;
 }
 
 const inWords = ({ status, body }: Answer): string => (status === 200 ? '200' : `${status} ${body.code}`);

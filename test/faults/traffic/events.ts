@@ -38,6 +38,7 @@ export class Events {
   private readonly sending = new Set<Promise<unknown>>();
   private made = 0;
   private stopped = false;
+  private closed = false;
 
   constructor(private readonly options: EventsOptions) {
     this.sqs = new SQSClient({
@@ -49,7 +50,9 @@ export class Events {
 
   async run(): Promise<void> {
     while (!this.stopped) {
-      const sent = this.send().finally(() => this.sending.delete(sent));
+      const sent = this.send()
+        .catch(() => undefined)
+        .finally(() => this.sending.delete(sent));
       this.sending.add(sent);
       await sleep(1_000 / this.options.rate);
     }
@@ -60,11 +63,14 @@ export class Events {
     this.stopped = true;
   }
 
+  /** What is being sent is given up. */
   close(): void {
+    this.stopped = true;
+    this.closed = true;
     this.sqs.destroy();
   }
 
-  /** Sends one event until the queue has accepted it, as a publisher does that must not lose it. Gives its id. */
+  /** Sends one event until the queue has accepted it, as a publisher does that must not lose it. Gives its id. @throws when closed */
   async send(): Promise<string> {
     this.made += 1;
     const id = `${this.options.environment}-${this.made}`;
@@ -75,7 +81,8 @@ export class Events {
         await this.sqs.send(message, { abortSignal: AbortSignal.timeout(3_000) });
         this.accepted.push(id);
         return id;
-      } catch {
+      } catch (error) {
+        if (this.closed) throw error;
         await sleep(200);
       }
     }

@@ -26,8 +26,12 @@ setInterval(() => {
   // Twice: what the first finds with a finalizer, only the second can free.
   collectGarbage();
   collectGarbage();
-  const { heapUsed, rss } = process.memoryUsage();
+  // What buffers hold is external: `external` has `arrayBuffers` in it.
+  const { heapUsed, external, rss } = process.memoryUsage();
   const file = join(control, `${asked}-${process.pid}.json`);
-  writeFileSync(`${file}.part`, JSON.stringify({ name, pid: process.pid, heapUsed, rss }));
+  writeFileSync(
+    `${file}.part`,
+    JSON.stringify({ name, pid: process.pid, held: heapUsed + external, resident: rss }),
+  );
   renameSync(`${file}.part`, file);
 }, 100).unref();
