@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { runLocalCommand } from '../lib/local/command';
+import { endingSignals } from '../lib/operations/interruption';
 import { createTerminal } from '../lib/operations/terminal';
 
 // With `npm start | tee file`, Ctrl-C ends tee as well: what nobody reads must not keep the rest from ending in order.
@@ -9,8 +10,7 @@ void runLocalCommand(process.argv.slice(2), {
   terminal: createTerminal(process.stdout, process.stderr),
   projectRoot: resolve(__dirname, '..'),
   onSignal: (listener) => {
-    // SIGHUP: the terminal was closed.
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, listener);
+    for (const signal of endingSignals) process.on(signal, listener);
   },
 }).then((exitCode) => {
   process.exitCode = exitCode;

@@ -69,6 +69,7 @@ export function exchange(socket: Socket, post: Post, signal: AbortSignal): Promi
     };
 
     let interimAnswers = 0;
+    // Not before the parser listens: what came until then would be lost to it.
     outgoing.on('socket', () => {
       let bytes = 0;
       socket.on('data', (chunk: Buffer) => {

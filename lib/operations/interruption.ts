@@ -1,5 +1,5 @@
 /** Ctrl-C, the signal by which others end a process, and a terminal that was closed. */
-const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+export const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 export interface Interruption {
   readonly signal: AbortSignal;
@@ -11,12 +11,12 @@ export interface Interruption {
 export function awaitInterruption(): Interruption {
   const controller = new AbortController();
   const forget = () => {
-    for (const name of signals) process.off(name, interrupt);
+    for (const name of endingSignals) process.off(name, interrupt);
   };
   const interrupt = () => {
     forget();
     controller.abort();
   };
-  for (const name of signals) process.on(name, interrupt);
+  for (const name of endingSignals) process.on(name, interrupt);
   return { signal: controller.signal, forget };
 }

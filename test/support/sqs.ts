@@ -61,6 +61,7 @@ export async function startTestQueues(): Promise<TestQueues> {
       made += 1;
       const queue = await server.createQueue({ name: `queue-${made}`, region, attributes });
       const QueueUrl = queue.url;
+      const calls = () => taken.filter((call) => call.QueueUrl === QueueUrl);
       return {
         ...queue,
         async send(body, reason) {
@@ -95,13 +96,8 @@ export async function startTestQueues(): Promise<TestQueues> {
           };
         },
         groups: () =>
-          taken
-            .filter((call) => call.QueueUrl === QueueUrl)
-            .flatMap(({ Entries = [] }) => Entries.map(({ MessageGroupId = '' }) => MessageGroupId)),
-        waits: () =>
-          taken
-            .filter((call) => call.QueueUrl === QueueUrl)
-            .flatMap(({ VisibilityTimeout }) => VisibilityTimeout ?? []),
+          calls().flatMap(({ Entries = [] }) => Entries.map(({ MessageGroupId = '' }) => MessageGroupId)),
+        waits: () => calls().flatMap(({ VisibilityTimeout }) => VisibilityTimeout ?? []),
       };
     },
     async stop() {

@@ -42,7 +42,7 @@ export const decideOnEvent: Decide = async ({ body, reason }) => {
   return { kind: 'redeliver', redelivery: { body, group: organizationId } };
 };
 
-/** As the delivery function reads it: what it cannot read would come straight back. */
+/** As `parseDelivery` of the functions has it, which a test holds: what it cannot read would come straight back. */
 function isDelivery(
   fields: Readonly<Record<string, unknown>>,
 ): fields is { webhookId: string; deliveryId: string; eventId: string; body: string; acceptedAt: number } {
