@@ -1,6 +1,6 @@
 import { createApp } from '../lib/app';
+import { readAccounts } from '../lib/environment/accounts';
 import { environments } from '../lib/environments';
-import { readAccounts } from '../lib/environments/accounts';
 
 createApp({
   accounts: readAccounts(

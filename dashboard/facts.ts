@@ -1,4 +1,4 @@
-import type { Chain, Deprecation } from '../lib/environment';
+import type { Chain, Deprecation } from '../lib/environment/environment';
 
 /** What the page shows of its environment: all of it public. The stack puts it into the page, as JSON. */
 export interface DashboardFacts {

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
-import type { Environment } from './environment';
+import { residencyPlugin } from './checks/residency/plugin';
+import { addRulePacks } from './checks/rule-packs';
+import type { Environment } from './environment/environment';
 import { environments as table } from './environments';
-import { RegionStack } from './region-stack';
-import { residencyPlugin } from './residency';
-import { addRulePacks } from './rule-packs';
-import { StandbyStack } from './standby-stack';
+import { RegionStack } from './stacks/region-stack';
+import { StandbyStack } from './stacks/standby-stack';
 
 export interface CreateAppOptions {
   /** Folder of the assembly. @default - what the CDK command line asks for, otherwise a new temporary folder */
@@ -17,7 +17,7 @@ export interface CreateAppOptions {
   readonly environments?: readonly Environment[];
   /**
    * Whether synthesis warns of deprecated environments and checks the templates, as CloudFormation would and against the
-   * rule packs (lib/rule-packs.ts), which takes two thirds of its time. The CDK command line's `--no-validation` does the
+   * rule packs (lib/checks/rule-packs.ts), which takes two thirds of its time. The CDK command line's `--no-validation` does the
    * same for the checks. @default true
    */
   readonly validateTemplates?: boolean;

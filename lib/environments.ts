@@ -1,5 +1,5 @@
-import type { Environment } from './environment';
-import { validateEnvironments } from './environments/validation';
+import type { Environment } from './environment/environment';
+import { validateEnvironments } from './environment/validation';
 
 /** The table of environments: one row, one serving stack. Validated when this module is loaded. */
 export const environments: readonly Environment[] = validateEnvironments([

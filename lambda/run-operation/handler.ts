@@ -1,8 +1,7 @@
 import { bind } from '../shared/bind';
 import { logCodes } from '../shared/log';
 import { createDependencies, type Dependencies } from './dependencies';
-import type { OperationError } from './operation';
-import { readRequest } from './request';
+import { type OperationError, readRequest } from './request';
 import { runOperation } from './run-operation';
 
 /** What an invocation answers. A bug is a thrown error: Lambda's `FunctionError`. */

@@ -1,12 +1,6 @@
 import type { Database } from '../database/database';
 import type { Result } from '../shared/result';
-import { type Input, readInput, type Shape } from './request';
-
-/** Why an operation was not carried out: `code` for programs, `message` for the operator, with the remedy. */
-export interface OperationError {
-  readonly code: string;
-  readonly message: string;
-}
+import { type Input, type OperationError, readInput, type Shape } from './request';
 
 /** What operations work on. */
 export interface Ports {

@@ -1,11 +1,16 @@
 import { type Id, type IdPrefix, isId } from '../shared/ids';
 import { fail, ok, type Result } from '../shared/result';
-import type { OperationError } from './operation';
 
 /** What an operator's command sends: the operation's name and its input, which the operation itself checks. */
 export interface Request {
   readonly operation: string;
   readonly input: unknown;
+}
+
+/** Why an operation was not carried out: `code` for programs, `message` for the operator, with the remedy. */
+export interface OperationError {
+  readonly code: string;
+  readonly message: string;
 }
 
 /** Reads one field; the error completes the sentence "FIELD must be …". */

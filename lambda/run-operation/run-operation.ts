@@ -1,5 +1,5 @@
 import { fail, type Result } from '../shared/result';
-import type { Operation, OperationError, Ports } from './operation';
+import type { Operation, Ports } from './operation';
 import { addUserGroup } from './operations/add-user-group';
 import { addWebhook } from './operations/add-webhook';
 import { describeIdentity } from './operations/describe-identity';
@@ -12,7 +12,7 @@ import { listWebhooks } from './operations/list-webhooks';
 import { removeThrowAwayOrganizations } from './operations/remove-throw-away-organizations';
 import { rotateWebhookSecret } from './operations/rotate-webhook-secret';
 import { seed } from './operations/seed';
-import type { Request } from './request';
+import type { OperationError, Request } from './request';
 
 /** Every operation by the name that commands call it by. A new one is a file in `operations/` and a line here. */
 const operations: Readonly<Record<string, Operation>> = {

@@ -8,9 +8,9 @@ import {
   SecurityPolicy,
 } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
-import type { Environment } from '../environment';
+import { acknowledgeStage } from '../checks/acknowledgements/api';
+import type { Environment } from '../environment/environment';
 import { accessLog } from './access-log';
-import { acknowledgeStage } from './api-findings';
 
 export interface RegionalRestApiProps {
   readonly environment: Environment;

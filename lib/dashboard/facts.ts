@@ -1,6 +1,6 @@
 import type { DashboardFacts } from '../../dashboard/facts';
 import { signatureHeaders } from '../api/webhook-origins';
-import type { Environment } from '../environment';
+import type { Environment } from '../environment/environment';
 
 /** The facts of an environment for its page. */
 export function dashboardFacts(

@@ -4,9 +4,9 @@ import { Key } from 'aws-cdk-lib/aws-kms';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import * as rds from 'aws-cdk-lib/aws-rds';
 import { Construct } from 'constructs';
-import { ClosedSecurityGroup } from '../closed-security-group';
-import type { Environment } from '../environment';
-import { withStableLogicalId } from '../stable-logical-id';
+import type { Environment } from '../environment/environment';
+import { ClosedSecurityGroup } from '../network/closed-security-group';
+import { withStableLogicalId } from '../stacks/stable-logical-id';
 
 /** Both members of a global database need the same version: a promotion is refused otherwise. */
 export const databaseVersion = rds.AuroraPostgresEngineVersion.VER_17_9;

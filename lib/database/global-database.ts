@@ -1,9 +1,9 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { type CfnDBCluster, CfnGlobalCluster, type DatabaseCluster } from 'aws-cdk-lib/aws-rds';
 import type { IConstruct } from 'constructs';
-import type { Environment } from '../environment';
-import { acknowledge } from '../rule-packs';
-import { withStableLogicalId } from '../stable-logical-id';
+import { acknowledge } from '../checks/acknowledgements/acknowledge';
+import type { Environment } from '../environment/environment';
+import { withStableLogicalId } from '../stacks/stable-logical-id';
 
 /**
  * Makes a cluster that serves a member of its environment's global database, if there is one: its primary, which the

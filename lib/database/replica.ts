@@ -2,10 +2,10 @@ import { RemovalPolicy } from 'aws-cdk-lib';
 import type { IVpc } from 'aws-cdk-lib/aws-ec2';
 import { CfnDBCluster, CfnDBInstance } from 'aws-cdk-lib/aws-rds';
 import { Construct } from 'constructs';
-import type { Environment, Standby } from '../environment';
-import { acknowledge } from '../rule-packs';
-import { withStableLogicalId } from '../stable-logical-id';
-import { acknowledgeInstance } from './database-findings';
+import { acknowledge } from '../checks/acknowledgements/acknowledge';
+import { acknowledgeInstance } from '../checks/acknowledgements/database';
+import type { Environment, Standby } from '../environment/environment';
+import { withStableLogicalId } from '../stacks/stable-logical-id';
 import { DatabaseFoundation, databaseEngine, databasePort, databaseVersion } from './foundation';
 
 export interface DatabaseReplicaProps {

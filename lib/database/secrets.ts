@@ -3,8 +3,8 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { type DatabaseRole, databaseRoles } from '../../lambda/database/environment';
-import { withStableLogicalId } from '../stable-logical-id';
-import { acknowledgeUnrotated } from './database-findings';
+import { acknowledgeUnrotated } from '../checks/acknowledgements/database';
+import { withStableLogicalId } from '../stacks/stable-logical-id';
 
 export type RoleSecrets = { readonly [role in DatabaseRole]?: ISecret };
 

@@ -1,4 +1,4 @@
-import type { Environment } from '../environment';
+import type { Environment } from '../environment/environment';
 import { shellWord } from '../operations/shell-word';
 import { table } from '../operations/terminal';
 

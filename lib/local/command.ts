@@ -1,14 +1,14 @@
 import { relative, resolve, sep } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
-import type { Environment } from '../environment';
+import type { Environment } from '../environment/environment';
 import { environments as table } from '../environments';
 import type { Terminal } from '../operations/terminal';
 import { deletionCommand, summary, webhookCommands } from './banner';
 import { demonstrate } from './demonstration';
-import { portTakenMeanwhile } from './ports';
+import { portTakenMeanwhile } from './network/ports';
 import type { Region } from './region';
 import { type RunningEnvironments, startEnvironments } from './start';
-import { stateFolder } from './state';
+import { stateFolder } from './state/state';
 
 export interface CommandSurroundings {
   readonly terminal: Terminal;

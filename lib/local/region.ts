@@ -1,24 +1,24 @@
-import type { Environment } from '../environment';
-import { type ApiAddresses, openApiAddresses } from './api-addresses';
+import type { Environment } from '../environment/environment';
 import { readRestApi } from './api-gateway';
-import type { Stack } from './assembly';
-import type { LocalCertificate } from './certificates';
+import { type ApiAddresses, openApiAddresses } from './api-gateway/addresses';
 import { Cleanup } from './cleanup';
-import { type CustomResources, openCustomResources } from './custom-resources';
 import { LOCAL_ACCOUNT_ID } from './function-runtime';
 import type { Logs } from './logs';
-import type { Postgres } from './postgres';
+import type { LocalCertificate } from './network/certificates';
+import type { Postgres } from './postgres/postgres';
 import { provisionDatabaseCluster } from './resources/database-cluster';
 import { createFunctions, type Functions } from './resources/function';
 import { provisionKey } from './resources/key';
 import { arn } from './resources/names';
 import { provisionQueue } from './resources/queue';
 import { openSecrets } from './resources/secrets';
-import { unmade } from './resources/unmade';
-import { functionCredentials, type Services } from './services';
-import { type DeployedStack, deployStack, type Provision } from './stack-deployment';
-import { type EnvironmentFolder, removeFile } from './state';
-import { startTriggers, type Triggers } from './triggers';
+import { unmade } from './resources/stub';
+import { functionCredentials, type Services } from './services/services';
+import { type EnvironmentFolder, removeFile } from './state/state';
+import type { Stack } from './template/assembly';
+import { type CustomResources, openCustomResources } from './template/custom-resources';
+import { type DeployedStack, deployStack, type Provision } from './template/stack-deployment';
+import { startTriggers, type Triggers } from './triggers/triggers';
 
 export interface RegionOptions {
   readonly environment: Environment;

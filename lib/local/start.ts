@@ -1,17 +1,17 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Environment } from '../environment';
-import { readAssembly, type Stack } from './assembly';
-import { localCertificate } from './certificates';
+import type { Environment } from '../environment/environment';
 import { allOrNone, Cleanup } from './cleanup';
 import { type Logs, openLogs } from './logs';
-import { requireFreePorts } from './ports';
-import { type Postgres, removePostgres, startPostgres } from './postgres';
+import { localCertificate } from './network/certificates';
+import { requireFreePorts } from './network/ports';
+import { type Postgres, removePostgres, startPostgres } from './postgres/postgres';
 import { type Region, startRegion } from './region';
-import { startServices } from './services';
-import { removeFile, type StateFolder, writeJson } from './state';
-import { lockState } from './state-lock';
-import { synthesize } from './synthesis';
+import { startServices } from './services/services';
+import { lockState } from './state/lock';
+import { removeFile, type StateFolder, writeJson } from './state/state';
+import { readAssembly, type Stack } from './template/assembly';
+import { synthesize } from './template/synthesis';
 
 export interface StartOptions {
   readonly state: StateFolder;

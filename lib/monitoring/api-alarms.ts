@@ -1,9 +1,9 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import { ComparisonOperator, MathExpression, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
-import type { RegionApi } from '../api';
+import type { RegionApi } from '../api/region-api';
 import { webAclMetricName } from '../api/web-acl';
-import type { RegionDashboard } from '../dashboard';
+import type { RegionDashboard } from '../dashboard/region-dashboard';
 import type { Alarms } from './alarms';
 
 const period = Duration.minutes(5);

@@ -6,7 +6,7 @@ import {
   Metric,
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
-import type { WebhookOrigin } from '../webhook-origin';
+import type { WebhookOrigin } from '../network/webhook-origin';
 import type { AlarmProps, Alarms } from './alarms';
 
 const period = Duration.minutes(5);

@@ -1,6 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
 import { ComparisonOperator, MathExpression, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
-import type { Webhooks } from '../webhooks';
+import type { Webhooks } from '../webhooks/webhooks';
 import type { Alarms } from './alarms';
 
 const period = Duration.minutes(5);

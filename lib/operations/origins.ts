@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { kindOfAddress } from '../allow-lists/address';
-import { defaultOptions, namePattern, type WebhookOrigin } from '../allow-lists/allow-list';
-import { type AllowListComparison, compareAllowList, type ExpectedAddress } from '../allow-lists/comparison';
+import { environments } from '../environments';
+import { kindOfAddress } from './allow-lists/address';
+import { defaultOptions, namePattern, type WebhookOrigin } from './allow-lists/allow-list';
+import { type AllowListComparison, compareAllowList, type ExpectedAddress } from './allow-lists/comparison';
 import {
   type AllowListFormatName,
   allowListFormatNames,
   allowListFormats,
   formatAllowList,
-} from '../allow-lists/formats';
-import { environments } from '../environments';
+} from './allow-lists/formats';
 import { CommandFailed, UsedWrongly } from './failure';
 import { environment, withOutputs } from './options';
 import { openTarget, readOutputs, type Target } from './target';

@@ -1,21 +1,21 @@
 import { Command } from 'commander';
 import { version } from '../../package.json';
 import { register as registerAudit } from './audit';
-import { register as registerCompletion } from './completion';
+import { register as registerCompletion } from './completion/command';
 import { register as registerDeliveries } from './deliveries';
 import { register as registerEnvironments } from './environments';
-import { register as registerMoveOrigin } from './move-origin';
-import { register as registerOriginStatus } from './origin-status';
+import { register as registerMoveOrigin } from './origin/move-origin';
+import { register as registerOriginStatus } from './origin/origin-status';
 import { register as registerOrigins } from './origins';
-import { register as registerReceive } from './receive';
-import { register as registerRedeliver } from './redeliver';
+import { register as registerReceive } from './receive/command';
+import { register as registerRedeliver } from './redeliver/command';
 import { register as registerSeed } from './seed';
 import { register as registerSendEvent } from './send-event';
-import { register as registerSmoke } from './smoke';
+import { register as registerSmoke } from './smoke/command';
 import type { Terminal } from './terminal';
 import { register as registerToken } from './token';
 import { register as registerUserAction } from './user-action';
-import { register as registerWebhook } from './webhook';
+import { register as registerWebhook } from './webhook/command';
 
 /** By the headings of the help, in its order. Each adds its command to the program. */
 const commands = {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Environment } from '../environment';
+import type { Environment } from '../environment/environment';
 import { environments } from '../environments';
 import { CommandFailed, UsedWrongly } from './failure';
 

@@ -21,13 +21,13 @@ const broken: readonly [rule: string, path: string, text: string][] = [
   ],
   [
     'lib imports nothing of lambda but environment files',
-    'lib/api.ts',
-    "import { problems } from '../lambda/shared/problem';",
+    'lib/api/region-api.ts',
+    "import { problems } from '../../lambda/shared/problem';",
   ],
   [
     'lib imports nothing of lambda but environment files',
-    'lib/api.ts',
-    "export * from '../lambda/shared/problem';",
+    'lib/api/region-api.ts',
+    "export * from '../../lambda/shared/problem';",
   ],
   [
     'the page imports itself, allow-lists and the types of environments alone',
@@ -50,6 +50,8 @@ const broken: readonly [rule: string, path: string, text: string][] = [
     "localStorage.setItem('token', token);",
   ],
   ['lib never imports bin', 'lib/app.ts', "import '../bin/app';"],
+  ['only the app is outside of the rooms of lib', 'lib/app.ts', "import { x } from './helpers';"],
+  ['no circles of imports', 'lib/api/a.ts', "import type { A } from './a';"],
   [
     'no use case imports another',
     'lambda/deliver-webhook/a.ts',
@@ -85,13 +87,37 @@ const broken: readonly [rule: string, path: string, text: string][] = [
     'lambda/shared/a.ts',
     'const x = process.env.REGION;',
   ],
-  ['process.env is read in dependencies.ts and bin only', 'lib/api.ts', "const x = process['env'];"],
-  ['process.env is read in dependencies.ts and bin only', 'lib/api.ts', 'const { env } = process;'],
-  ["constructs never branch on an environment's name", 'lib/api.ts', "if (environment.name === 'eu') {}"],
-  ["constructs never branch on an environment's name", 'lib/api.ts', 'switch (environment.name) {}'],
-  ["constructs never branch on an environment's name", 'lib/api.ts', "const x = kind === 'uae' ? 1 : 2;"],
-  ['stacks share nothing', 'lib/region-stack.ts', "new CfnOutput(this, 'X', { value, exportName: 'x' });"],
-  ['stacks share nothing', 'lib/region-stack.ts', "Fn.importValue('x');"],
+  [
+    'process.env is read in dependencies.ts and bin only',
+    'lib/api/region-api.ts',
+    "const x = process['env'];",
+  ],
+  [
+    'process.env is read in dependencies.ts and bin only',
+    'lib/api/region-api.ts',
+    'const { env } = process;',
+  ],
+  [
+    "constructs never branch on an environment's name",
+    'lib/api/region-api.ts',
+    "if (environment.name === 'eu') {}",
+  ],
+  [
+    "constructs never branch on an environment's name",
+    'lib/api/region-api.ts',
+    'switch (environment.name) {}',
+  ],
+  [
+    "constructs never branch on an environment's name",
+    'lib/api/region-api.ts',
+    "const x = kind === 'uae' ? 1 : 2;",
+  ],
+  [
+    'stacks share nothing',
+    'lib/stacks/region-stack.ts',
+    "new CfnOutput(this, 'X', { value, exportName: 'x' });",
+  ],
+  ['stacks share nothing', 'lib/stacks/region-stack.ts', "Fn.importValue('x');"],
 ];
 
 it.each(broken)('%s: a breach in %s is found', (rule, path, text) => {
@@ -100,18 +126,33 @@ it.each(broken)('%s: a breach in %s is found', (rule, path, text) => {
 
 it.each([
   ['bin/app.ts', "import { createApp } from '../lib/app';\nprocess.env.CDK_DEFAULT_ACCOUNT;"],
-  ['lib/database.ts', "import { databaseRoles } from '../lambda/database/environment';"],
+  ['lib/database/region-database.ts', "import { databaseRoles } from '../../lambda/database/environment';"],
   [
     'lambda/delete-user-group/dependencies.ts',
     "import { connectDatabase } from '../database/connect';\nprocess.env.X;",
   ],
   ['lambda/database/direct.ts', "import { Pool } from 'pg';"],
   [
-    'lib/api.ts',
+    'lib/api/region-api.ts',
     '// environment.name === would be a breach\nconst x = environment.serviceLevelAgreement ? 1 : 2;',
   ],
 ])('%s may do what it does', (path, text) => {
   expect(violations([{ path, text }])).toEqual([]);
+});
+
+it('finds a circle by way of other files, types included, and names each of its imports', () => {
+  const files = [
+    { path: 'lib/api/a.ts', text: "import type { B } from '../network';" },
+    { path: 'lib/network/index.ts', text: "export * from './b';" },
+    { path: 'lib/network/b.ts', text: "import { a } from '../api/a';\nimport { c } from './c';" },
+    { path: 'lib/network/c.ts', text: '' },
+  ];
+  const circles = violations(files).filter(({ rule }) => rule === 'no circles of imports');
+  expect(circles.map(({ path, found }) => `${path} > ${found}`)).toEqual([
+    'lib/api/a.ts > lib/network',
+    'lib/network/index.ts > lib/network/b',
+    'lib/network/b.ts > lib/api/a',
+  ]);
 });
 
 it('every rule has a fixture that breaks it', () => {

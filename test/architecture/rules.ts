@@ -48,11 +48,14 @@ const importRules: Readonly<Record<string, ImportRule>> = {
 
   'lib never imports bin': (path, imported) => isIn(path, 'lib') && isIn(imported, 'bin'),
 
+  'only the app is outside of the rooms of lib': (path, imported) =>
+    isIn(path, 'lib') && /^lib\/[^/]+$/.test(imported) && !['lib/app', 'lib/environments'].includes(imported),
+
   'the page imports itself, allow-lists and the types of environments alone': (path, imported) =>
     isIn(path, 'dashboard') &&
     !isIn(imported, 'dashboard') &&
-    !isIn(imported, 'lib/allow-lists') &&
-    imported !== 'lib/environment',
+    !isIn(imported, 'lib/operations/allow-lists') &&
+    imported !== 'lib/environment/environment',
 
   'lib imports nothing of the page but its facts': (path, imported) =>
     isIn(path, 'lib') && isIn(imported, 'dashboard') && imported !== 'dashboard/facts',
@@ -90,8 +93,9 @@ const isConstruct = (path: string): boolean =>
   isIn(path, 'lib') &&
   !isIn(path, 'lib/local') &&
   !isIn(path, 'lib/operations') &&
-  !path.startsWith('lib/environments') &&
-  !path.startsWith('lib/residency');
+  path !== 'lib/environments.ts' &&
+  !isIn(path, 'lib/environment') &&
+  !isIn(path, 'lib/checks');
 
 const textRules: Readonly<Record<string, TextRule>> = {
   'process.env is read in dependencies.ts and bin only': [
@@ -112,23 +116,53 @@ const textRules: Readonly<Record<string, TextRule>> = {
   ],
 };
 
+/** Names a file in a circle of imports, types included: none of its files can be read, or moved, without the others. */
+const noCircles = 'no circles of imports';
+
 /** The names of all rules. */
-export const ruleNames: readonly string[] = [...Object.keys(importRules), ...Object.keys(textRules)];
+export const ruleNames: readonly string[] = [
+  ...Object.keys(importRules),
+  ...Object.keys(textRules),
+  noCircles,
+];
 
 /** Every place where the files break the rules of the layout. */
 export function violations(files: readonly SourceFile[]): readonly Violation[] {
-  return files.flatMap((file) => [
-    ...importsOf(file).flatMap((found) =>
-      Object.entries(importRules)
-        .filter(([, breaks]) => breaks(file.path, found))
-        .map(([rule]) => ({ rule, path: file.path, found })),
-    ),
-    ...Object.entries(textRules).flatMap(([rule, [applies, pattern]]) => {
-      const found = applies(file.path) ? pattern.exec(withoutComments(file.text))?.[0] : undefined;
-      return found ? [{ rule, path: file.path, found }] : [];
-    }),
-  ]);
+  return [
+    ...circles(files),
+    ...files.flatMap((file) => [
+      ...importsOf(file).flatMap((found) =>
+        Object.entries(importRules)
+          .filter(([, breaks]) => breaks(file.path, found))
+          .map(([rule]) => ({ rule, path: file.path, found })),
+      ),
+      ...Object.entries(textRules).flatMap(([rule, [applies, pattern]]) => {
+        const found = applies(file.path) ? pattern.exec(withoutComments(file.text))?.[0] : undefined;
+        return found ? [{ rule, path: file.path, found }] : [];
+      }),
+    ]),
+  ];
 }
+
+/** Every import that leads back to the file that it stands in. */
+function circles(files: readonly SourceFile[]): readonly Violation[] {
+  const imports = new Map(files.map((file) => [withoutEnding(file.path), importsOf(file)]));
+
+  function reaches(from: string, target: string, visited: Set<string>): boolean {
+    if (from === target) return true;
+    if (visited.has(from)) return false;
+    visited.add(from);
+    return (imports.get(from) ?? []).some((next) => reaches(next, target, visited));
+  }
+
+  return files.flatMap((file) =>
+    importsOf(file)
+      .filter((found) => reaches(found, withoutEnding(file.path), new Set()))
+      .map((found) => ({ rule: noCircles, path: file.path, found })),
+  );
+}
+
+const withoutEnding = (path: string): string => path.replace(/(\/index)?\.[cm]?[jt]s$/, '');
 
 function withoutComments(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');

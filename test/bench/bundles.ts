@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
-import { bundling } from '../../lib/bundles';
-import { readAssembly, type Stack } from '../../lib/local/assembly';
-import { synthesize } from '../../lib/local/synthesis';
+import { bundling } from '../../lib/functions/bundles';
+import { readAssembly, type Stack } from '../../lib/local/template/assembly';
+import { synthesize } from '../../lib/local/template/synthesis';
 import { packageFolders } from '../support/bundled-packages';
 
 /** The bundles that would be uploaded, each in the folder of its asset, by use case. */

@@ -6,11 +6,11 @@ import type { TransactionalDatabase } from '../../lambda/database/database';
 import { createDirectDatabase } from '../../lambda/database/direct';
 import { type DatabaseAccess, type DatabaseRole, databaseRoles } from '../../lambda/database/environment';
 import { migrateSchema } from '../../lambda/migrate-schema/migrate-schema';
-import { localCertificate } from '../../lib/local/certificates';
 import type { Cleanup } from '../../lib/local/cleanup';
 import { startDataApi } from '../../lib/local/data-api';
-import { startDatabaseEndpoint } from '../../lib/local/database-endpoint';
-import { functionCredentials } from '../../lib/local/services';
+import { startDatabaseEndpoint } from '../../lib/local/database-endpoint/server';
+import { localCertificate } from '../../lib/local/network/certificates';
+import { functionCredentials } from '../../lib/local/services/services';
 import { readMigrations } from '../support/migration-files';
 import { startPostgres, type TestPostgres } from '../support/postgres';
 

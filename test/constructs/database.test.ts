@@ -1,9 +1,9 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import { databaseRoles, databaseVariables } from '../../lambda/database/environment';
-import { RegionDatabase } from '../../lib/database';
+import { RegionDatabase } from '../../lib/database/region-database';
 import { environments } from '../../lib/environments';
-import { HandlerFunction } from '../../lib/handler-function';
-import { Network } from '../../lib/network';
+import { HandlerFunction } from '../../lib/functions/handler-function';
+import { Network } from '../../lib/network/network';
 import {
   environmentLike,
   type StackTemplate,

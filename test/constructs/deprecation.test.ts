@@ -3,8 +3,8 @@ import { Annotations } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 import { deprecationHeaders } from '../../lib/api/deprecation-headers';
 import { createApp } from '../../lib/app';
-import type { Environment } from '../../lib/environment';
-import { RegionStack } from '../../lib/region-stack';
+import type { Environment } from '../../lib/environment/environment';
+import { RegionStack } from '../../lib/stacks/region-stack';
 import { environmentLike, type StackTemplate, synthesizeStacks, withApp } from '../support/stacks';
 
 const warningsOf = ({ node }: IConstruct): string[] =>

@@ -1,11 +1,11 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
-import { environments } from '../../lib/environments';
-import { environmentRules } from '../../lib/environments/rules';
+import { environmentRules } from '../../lib/environment/rules';
 import {
   InvalidEnvironment,
   validateEnvironment,
   validateEnvironments,
-} from '../../lib/environments/validation';
+} from '../../lib/environment/validation';
+import { environments } from '../../lib/environments';
 import { environmentLike } from '../support/stacks';
 
 const full = {

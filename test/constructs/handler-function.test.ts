@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Duration, Stack } from 'aws-cdk-lib';
-import { HandlerFunction } from '../../lib/handler-function';
+import { HandlerFunction } from '../../lib/functions/handler-function';
 import { synthesizeStacks, withApp } from '../support/stacks';
 
 const stacks = synthesizeStacks();

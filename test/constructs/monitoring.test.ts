@@ -1,5 +1,5 @@
-import type { Environment } from '../../lib/environment';
-import { validateEnvironment } from '../../lib/environments/validation';
+import type { Environment } from '../../lib/environment/environment';
+import { validateEnvironment } from '../../lib/environment/validation';
 import { linesOf, linesOfAlarms } from '../support/alarm-table';
 import { metricsOfDelivery } from '../support/delivery-metrics';
 import { missingHeadings } from '../support/runbook';

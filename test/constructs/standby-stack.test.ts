@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Stack } from 'aws-cdk-lib';
 import { createApp } from '../../lib/app';
-import type { Environment, Standby } from '../../lib/environment';
-import { rulePacks } from '../../lib/rule-packs';
-import { StandbyStack } from '../../lib/standby-stack';
+import { rulePacks } from '../../lib/checks/rule-packs';
+import type { Environment, Standby } from '../../lib/environment/environment';
+import { StandbyStack } from '../../lib/stacks/standby-stack';
 import { environmentLike, StackTemplate, withApp } from '../support/stacks';
 import { lossesOf, stateOf, synthesizeTemplates } from '../support/state-baseline';
 

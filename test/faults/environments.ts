@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Environment } from '../../lib/environment';
+import type { Environment } from '../../lib/environment/environment';
 import type { Cleanup } from '../../lib/local/cleanup';
-import { removePostgres } from '../../lib/local/postgres';
+import { removePostgres } from '../../lib/local/postgres/postgres';
 import { commandLine } from '../../lib/local/processes';
-import { stateFolder } from '../../lib/local/state';
+import { stateFolder } from '../../lib/local/state/state';
 import type { LocalEnvironment } from '../support/local-environment';
 import { startPreloadedEnvironments } from '../support/preloaded-environments';
 

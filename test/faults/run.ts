@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Environment } from '../../lib/environment';
+import type { Environment } from '../../lib/environment/environment';
 import { Cleanup } from '../../lib/local/cleanup';
 import { oneOf, seededRandom, shuffled } from '../support/random';
 import { checkAnswers, checkDeliveries, checkGroups, checkReplays, lost } from './checks';

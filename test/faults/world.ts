@@ -1,4 +1,4 @@
-import type { Environment } from '../../lib/environment';
+import type { Environment } from '../../lib/environment/environment';
 import type { Cleanup } from '../../lib/local/cleanup';
 import { openTokenMaker } from '../support/api';
 import { GroupStock } from '../support/group-stock';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Option } from 'commander';
-import type { Environment } from '../../lib/environment';
+import type { Environment } from '../../lib/environment/environment';
 import { environments } from '../../lib/environments';
 import { type FoundCase, holdRequests, RequestsFailed } from '../support/hold-requests';
 import { runInterruptibly } from '../support/interruption';

@@ -1,4 +1,4 @@
-import type { Environment } from '../../lib/environment';
+import type { Environment } from '../../lib/environment/environment';
 import { Cleanup } from '../../lib/local/cleanup';
 import type { GroupState } from '../support/group-stock';
 import { seededRandom } from '../support/random';

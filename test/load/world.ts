@@ -1,10 +1,10 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Environment } from '../../lib/environment';
+import type { Environment } from '../../lib/environment/environment';
 import type { Cleanup } from '../../lib/local/cleanup';
-import { removePostgres } from '../../lib/local/postgres';
-import { stateFolder } from '../../lib/local/state';
+import { removePostgres } from '../../lib/local/postgres/postgres';
+import { stateFolder } from '../../lib/local/state/state';
 import { openTokenMaker } from '../support/api';
 import { GroupStock } from '../support/group-stock';
 import type { Organization } from '../support/organization';

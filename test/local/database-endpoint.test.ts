@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Signer } from '@aws-sdk/rds-signer';
 import { Client, type ClientConfig } from 'pg';
-import { type LocalCertificate, localCertificate } from '../../lib/local/certificates';
-import { type DatabaseEndpoint, startDatabaseEndpoint } from '../../lib/local/database-endpoint';
+import { type DatabaseEndpoint, startDatabaseEndpoint } from '../../lib/local/database-endpoint/server';
+import { type LocalCertificate, localCertificate } from '../../lib/local/network/certificates';
 import { startPostgres, type TestPostgres } from '../support/postgres';
 
 const region = 'me-central-1';

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from 'esbuild';
 import { Client } from 'pg';
-import { type Postgres, removePostgres, startPostgres } from '../../lib/local/postgres';
 import { runAs } from '../../lib/local/postgres/account';
 import { installedPackage } from '../../lib/local/postgres/binaries';
+import { type Postgres, removePostgres, startPostgres } from '../../lib/local/postgres/postgres';
 import { childrenOf, commandLine, isAlive } from '../../lib/local/processes';
 import type { PostgresRun } from '../support/postgres-run';
 

@@ -8,7 +8,7 @@ import { eventSourceMapping } from '../../lib/local/resources/event-source-mappi
 import { createFunctions } from '../../lib/local/resources/function';
 import { digitsOf, uuidOf } from '../../lib/local/resources/names';
 import { openSecrets } from '../../lib/local/resources/secrets';
-import { unmade } from '../../lib/local/resources/unmade';
+import { unmade } from '../../lib/local/resources/stub';
 import { startPostgres, type TestPostgres } from '../support/postgres';
 
 const home = { stackName: 'WalletEu', region: 'eu-central-1' };

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { allowListFormatNames } from '../../lib/allow-lists/formats';
+import { allowListFormatNames } from '../../lib/operations/allow-lists/formats';
 import { wallet } from './region';
 
 let directory: string;

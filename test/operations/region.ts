@@ -1,12 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Kms, startKms } from '../../lib/local/kms';
+import { type Kms, startKms } from '../../lib/local/kms/server';
 import {
   type LoopbackRequest,
   type LoopbackResponse,
   startLoopbackServer,
-} from '../../lib/local/loopback-server';
+} from '../../lib/local/network/loopback-server';
 import { runCommandLine } from '../../lib/operations/command-line';
 import { createTerminal } from '../../lib/operations/terminal';
 

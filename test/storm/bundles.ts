@@ -1,5 +1,5 @@
 import { buildSync } from 'esbuild';
-import { bundling } from '../../lib/bundles';
+import { bundling } from '../../lib/functions/bundles';
 
 /** Bundles what runs in processes of its own into `directory`: one folder each, with an `index.js`. */
 export function bundleProcesses(directory: string): void {

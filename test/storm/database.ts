@@ -4,10 +4,10 @@ import { createDirectDatabase } from '../../lambda/database/direct';
 import { type DatabaseRole, databaseRoles } from '../../lambda/database/environment';
 import { sql } from '../../lambda/database/sql';
 import { migrateSchema } from '../../lambda/migrate-schema/migrate-schema';
-import { localCertificate } from '../../lib/local/certificates';
 import type { Cleanup } from '../../lib/local/cleanup';
-import { startDatabaseEndpoint } from '../../lib/local/database-endpoint';
-import { functionCredentials } from '../../lib/local/services';
+import { startDatabaseEndpoint } from '../../lib/local/database-endpoint/server';
+import { localCertificate } from '../../lib/local/network/certificates';
+import { functionCredentials } from '../../lib/local/services/services';
 import { readMigrations } from '../support/migration-files';
 import { startPostgres } from '../support/postgres';
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Cleanup } from '../../lib/local/cleanup';
-import { startEventSource } from '../../lib/local/event-sources';
 import { type LocalFunction, startFunction } from '../../lib/local/function-runtime';
-import type { Queue, QueueServer } from '../../lib/local/queues';
+import type { Queue, QueueServer } from '../../lib/local/queues/queues';
+import { startEventSource } from '../../lib/local/triggers/event-sources';
 import type { LogCounts } from './log-counts';
 import type { ScaledClock } from './settings';
 import type { PipelineStage } from './template';

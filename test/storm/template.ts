@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createApp } from '../../lib/app';
 import { environments } from '../../lib/environments';
-import { readAssembly, type TemplateResource } from '../../lib/local/assembly';
 import { eventSourceMapping } from '../../lib/local/resources/event-source-mapping';
+import { readAssembly, type TemplateResource } from '../../lib/local/template/assembly';
 
 /** What the template states of a queue and the function that it feeds. */
 export interface PipelineStage {

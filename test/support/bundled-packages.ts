@@ -1,5 +1,5 @@
 import { buildSync } from 'esbuild';
-import { bundling } from '../../lib/bundles';
+import { bundling } from '../../lib/functions/bundles';
 
 /** The folders of the npm packages of which something is in the bundles of these files, from the root of the project. */
 export function packageFolders(files: readonly string[]): string[] {

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { handlerNames } from '../../lib/bundles';
+import { handlerNames } from '../../lib/functions/bundles';
 import { packageFolders } from './bundled-packages';
 
 const projectRoot = resolve(__dirname, '../..');

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { findCluster, readPassword } from '../../lib/local/postgres/cluster';
-import { stateFolder } from '../../lib/local/state';
+import { stateFolder } from '../../lib/local/state/state';
 
 /** The PostgreSQL of a local environment, for tests that do to it what the product never does. */
 export interface LocalDatabase {

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { environments } from '../../lib/environments';
-import { lockHolder } from '../../lib/local/state-lock';
+import { lockHolder } from '../../lib/local/state/lock';
 import { wallet } from './wallet-command';
 
 /** The environments that run for the end-to-end tests, all of them from the synthesized templates. */

@@ -1,4 +1,4 @@
-import { startPostgres } from '../../lib/local/postgres';
+import { startPostgres } from '../../lib/local/postgres/postgres';
 
 /** What the process of this file reports when PostgreSQL runs for it. */
 export interface PostgresRun {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Postgres, removePostgres, startPostgres as startIn } from '../../lib/local/postgres';
+import { type Postgres, removePostgres, startPostgres as startIn } from '../../lib/local/postgres/postgres';
 
 export interface TestPostgres extends Postgres {
   readonly database: 'postgres';

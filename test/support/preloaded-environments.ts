@@ -1,4 +1,4 @@
-import type { Environment } from '../../lib/environment';
+import type { Environment } from '../../lib/environment/environment';
 import type { Cleanup } from '../../lib/local/cleanup';
 import { type LocalCommand, startLocalCommand } from './local-command';
 import { type LocalEnvironment, openLocalEnvironment } from './local-environment';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
-import { RegionApi } from '../../lib/api';
-import type { Environment } from '../../lib/environment';
+import { RegionApi } from '../../lib/api/region-api';
+import type { Environment } from '../../lib/environment/environment';
 import { environments } from '../../lib/environments';
 
 type Properties = Record<string, never>;

@@ -10,9 +10,9 @@ import { type DatabaseAccess, type DatabaseRole, databaseRoles } from '../../lam
 import { migrations } from '../../lambda/database/migrations';
 import { sql } from '../../lambda/database/sql';
 import { migrateSchema } from '../../lambda/migrate-schema/migrate-schema';
-import { localCertificate } from '../../lib/local/certificates';
 import { startDataApi } from '../../lib/local/data-api';
-import { startDatabaseEndpoint } from '../../lib/local/database-endpoint';
+import { startDatabaseEndpoint } from '../../lib/local/database-endpoint/server';
+import { localCertificate } from '../../lib/local/network/certificates';
 import { startPostgres, type TestPostgres } from './postgres';
 
 /** A real PostgreSQL as a region has it, reached by the product's own adapters. */

@@ -8,7 +8,7 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
-import { type Queue, startQueues } from '../../lib/local/queues';
+import { type Queue, startQueues } from '../../lib/local/queues/queues';
 
 const region = 'eu-central-1';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { createApp } from '../../lib/app';
-import type { Environment } from '../../lib/environment';
+import type { Environment } from '../../lib/environment/environment';
 import { environments as table } from '../../lib/environments';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this

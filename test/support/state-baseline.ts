@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { createApp } from '../../lib/app';
-import type { Environment } from '../../lib/environment';
+import type { Environment } from '../../lib/environment/environment';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this
 type Json = any;

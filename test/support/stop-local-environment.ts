@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { environments } from '../../lib/environments';
-import { removePostgres } from '../../lib/local/postgres';
-import { stateFolder } from '../../lib/local/state';
+import { removePostgres } from '../../lib/local/postgres/postgres';
+import { stateFolder } from '../../lib/local/state/state';
 import { started } from './start-local-environment';
 
 /** Stops what `start-local-environment.ts` started, and removes its data. */

@@ -1,4 +1,4 @@
-import type { Environment } from '../../lib/environment';
+import type { Environment } from '../../lib/environment/environment';
 import { environments as table } from '../../lib/environments';
 
 /**

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { removePostgres } from '../../lib/local/postgres';
-import { stateFolder } from '../../lib/local/state';
+import { removePostgres } from '../../lib/local/postgres/postgres';
+import { stateFolder } from '../../lib/local/state/state';
 import { type LocalCommand, startLocalCommand } from './local-command';
 import { type LocalEnvironment, openLocalEnvironment } from './local-environment';
 

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { formatAllowList } from '../../lib/allow-lists/formats';
-import { all } from '../allow-lists/origins';
+import { formatAllowList } from '../../lib/operations/allow-lists/formats';
+import { all } from '../operations/allow-lists/origins';
 import { createFolder, type Folder, run } from './tool';
 
 let folder: Folder;

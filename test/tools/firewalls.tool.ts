@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { type AllowListFormatName, formatAllowList } from '../../lib/allow-lists/formats';
-import { all, eu } from '../allow-lists/origins';
+import { type AllowListFormatName, formatAllowList } from '../../lib/operations/allow-lists/formats';
+import { all, eu } from '../operations/allow-lists/origins';
 import { createFolder, type Folder, type Outcome, run } from './tool';
 
 let folder: Folder;

@@ -1,5 +1,5 @@
-import { type AllowListFormatName, formatAllowList } from '../../lib/allow-lists/formats';
-import { all, eu } from '../allow-lists/origins';
+import { type AllowListFormatName, formatAllowList } from '../../lib/operations/allow-lists/formats';
+import { all, eu } from '../operations/allow-lists/origins';
 import { unusedPort } from '../support/unused-port';
 import { createFolder, type Folder, run, statusFrom, whileServing } from './tool';
 

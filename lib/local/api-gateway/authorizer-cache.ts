@@ -1,9 +1,16 @@
 import { createHash } from 'node:crypto';
-import type { AuthorizerResult } from './authorizer';
 import type { AuthorizerModel } from './model';
+import type { Policy } from './policy';
 
 /** Entries at which those that have expired are looked for and dropped. */
 const CROWDED = 10_000;
+
+/** What an authorizer found out about one identity: kept, and applied to each method. */
+export interface AuthorizerResult {
+  readonly policy: Policy;
+  /** Values are texts, as the gateway passes them on. */
+  readonly context: Readonly<Record<string, string>>;
+}
 
 export interface ResultCache {
   get(authorizer: AuthorizerModel, identity: readonly string[]): AuthorizerResult | undefined;

@@ -1,17 +1,10 @@
 import type { InvocationResult, LocalFunction } from '../function-runtime';
-import { createResultCache } from './authorizer-cache';
+import { type AuthorizerResult, createResultCache } from './authorizer-cache';
 import { identityOf } from './authorizer-identity';
 import { type Exchange, requestEvent } from './event';
 import type { AuthorizerModel } from './model';
 import { type Fault, fault } from './outcome';
-import { evaluate, type Policy, readPolicy } from './policy';
-
-/** What an authorizer found out about one identity: kept, and applied to each method. */
-export interface AuthorizerResult {
-  readonly policy: Policy;
-  /** Values are texts, as the gateway passes them on. */
-  readonly context: Readonly<Record<string, string>>;
-}
+import { evaluate, readPolicy } from './policy';
 
 export interface AuthorizerParts {
   readonly region: string;

@@ -1,6 +1,6 @@
 import { DataApiError } from './errors';
 import { type PositionalStatement, toPositional } from './parameters';
-import type { SqlParameter } from './requests';
+import type { SqlParameter, TypeHint } from './requests';
 
 /** A value as it is bound: its text (or bytes) and the OID of the type it is sent as. */
 interface Binding {
@@ -27,7 +27,7 @@ const oid = {
 } as const;
 
 /** Type and accepted form of a hinted string. https://docs.aws.amazon.com/rdsdataservice/latest/APIReference/API_SqlParameter.html */
-const hints = {
+const hints: Readonly<Record<TypeHint, { type: number; form?: RegExp; accepted?: string }>> = {
   DATE: { type: oid.date, form: /^\d{4}-\d{2}-\d{2}$/, accepted: 'YYYY-MM-DD' },
   DECIMAL: { type: 1700 },
   JSON: { type: oid.json },
@@ -38,10 +38,7 @@ const hints = {
     accepted: 'YYYY-MM-DD HH:MM:SS[.FFF]',
   },
   UUID: { type: 2950 },
-} as const satisfies Record<string, { type: number; form?: RegExp; accepted?: string }>;
-
-export type TypeHint = keyof typeof hints;
-export const typeHints = Object.keys(hints) as TypeHint[];
+};
 
 /** Prepares `sql` once for many parameter sets. */
 export function binder(sql: string): (parameters: readonly SqlParameter[]) => BoundStatement {
@@ -88,7 +85,7 @@ function toBinding({ name, value, typeHint }: SqlParameter): Binding {
 }
 
 function hintedType(name: string, text: string, typeHint: TypeHint): number {
-  const hint: { type: number; form?: RegExp; accepted?: string } = hints[typeHint];
+  const hint = hints[typeHint];
   if (hint.form && !hint.form.test(text)) {
     throw new DataApiError(
       'BadRequestException',

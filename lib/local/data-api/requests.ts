@@ -1,4 +1,3 @@
-import { type TypeHint, typeHints } from './bindings';
 import { DataApiError } from './errors';
 
 /** One member of the union `Field`, as a request has it; numbers as text, for they may be 64-bit integers. */
@@ -7,6 +6,9 @@ export type ParameterValue =
   | { readonly member: 'booleanValue'; readonly value: boolean }
   | { readonly member: 'longValue' | 'doubleValue' | 'stringValue'; readonly value: string }
   | { readonly member: 'blobValue'; readonly value: Buffer };
+
+const typeHints = ['DATE', 'DECIMAL', 'JSON', 'TIME', 'TIMESTAMP', 'UUID'] as const;
+export type TypeHint = (typeof typeHints)[number];
 
 export interface SqlParameter {
   readonly name: string;

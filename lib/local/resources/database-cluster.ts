@@ -1,11 +1,11 @@
 import { databaseName, databaseOwner } from '../../database/names';
-import type { LocalCertificate } from '../certificates';
 import type { Cleanup } from '../cleanup';
 import type { DatabaseTarget } from '../data-api';
-import { startDatabaseEndpoint } from '../database-endpoint';
-import type { AccessKey } from '../database-token';
-import type { Postgres } from '../postgres';
-import type { Provision } from '../stack-deployment';
+import { startDatabaseEndpoint } from '../database-endpoint/server';
+import type { AccessKey } from '../database-endpoint/token';
+import type { LocalCertificate } from '../network/certificates';
+import type { Postgres } from '../postgres/postgres';
+import type { Provision } from '../template/stack-deployment';
 import { ensureDatabase } from './database';
 import { arn, type Home } from './names';
 import type { Secrets } from './secrets';

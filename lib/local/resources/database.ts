@@ -1,5 +1,5 @@
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
-import type { Postgres } from '../postgres';
+import type { Postgres } from '../postgres/postgres';
 
 export interface OwnDatabase {
   readonly name: string;

@@ -1,6 +1,6 @@
-import type { Stack } from '../assembly';
 import { type LocalFunction, startFunction } from '../function-runtime';
-import type { Provision } from '../stack-deployment';
+import type { Stack } from '../template/assembly';
+import type { Provision } from '../template/stack-deployment';
 import { type Home, physicalName } from './names';
 
 export interface FunctionSetting extends Home {

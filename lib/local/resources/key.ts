@@ -1,4 +1,4 @@
-import type { Provision } from '../stack-deployment';
+import type { Provision } from '../template/stack-deployment';
 import { arn, type Home, uuidOf } from './names';
 
 /** Where an environment's keys are used. */

@@ -1,5 +1,5 @@
-import { type QueueServer, queueArn } from '../queues';
-import type { Provision } from '../stack-deployment';
+import { type QueueServer, queueArn } from '../queues/queues';
+import type { Provision } from '../template/stack-deployment';
 import { type Home, physicalName } from './names';
 
 /** Attributes that are spelled alike in a template and in SQS's `CreateQueue`. */

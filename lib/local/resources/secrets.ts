@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
-import type { SecretReference } from '../dynamic-references';
-import type { Provision } from '../stack-deployment';
-import { readJson, writeJson } from '../state';
+import { readJson, writeJson } from '../state/state';
+import type { SecretReference } from '../template/dynamic-references';
+import type { Provision } from '../template/stack-deployment';
 import { arn, digitsOf, type Home } from './names';
 
 /** Where an environment's secrets are read from by its functions. */

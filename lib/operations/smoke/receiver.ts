@@ -1,4 +1,4 @@
-import { kindOfAddress } from '../../allow-lists/address';
+import { kindOfAddress } from '../allow-lists/address';
 import { UsedWrongly } from '../failure';
 import { type Arrival, startReceiver } from '../receive/receiver';
 import type { Target } from '../target';

@@ -6,7 +6,7 @@ const begin = performance.now();
 const spent = { bundling: 0, validation: 0, rules: 0, residency: 0 };
 
 async function main(): Promise<void> {
-  // Loaded here, so that loading is measured, and wrapped before lib/bundles.ts takes it.
+  // Loaded here, so that loading is measured, and wrapped before lib/functions/bundles.ts takes it.
   const esbuild = require('esbuild');
   const { buildSync } = esbuild;
   const bundler = { ...esbuild, buildSync: timed('bundling', buildSync) };
@@ -14,7 +14,8 @@ async function main(): Promise<void> {
   (require.cache[path] as NodeJS.Module).exports = bundler;
   const { CloudFormationValidatePlugin } = await import('aws-cdk-lib');
   const { NagPack } = await import('cdk-nag');
-  const { ResidencyPlugin } = require('../../../lib/residency') as typeof import('../../../lib/residency');
+  const { ResidencyPlugin } =
+    require('../../../lib/checks/residency/plugin') as typeof import('../../../lib/checks/residency/plugin');
   const { createApp } = require('../../../lib/app') as typeof import('../../../lib/app');
   for (const [part, plugin] of [
     ['validation', CloudFormationValidatePlugin],

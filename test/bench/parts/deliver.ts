@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { localReceiversVariable } from '../../../lambda/webhooks/environment';
 import { Cleanup } from '../../../lib/local/cleanup';
 import { type LocalFunction, startFunction } from '../../../lib/local/function-runtime';
-import { startKms } from '../../../lib/local/kms';
+import { startKms } from '../../../lib/local/kms/server';
 import { bundle, synthesizeBundles } from '../bundles';
 import { deliveryBatch } from '../delivery-batch';
 import { compare, type Figure, type PartOptions, type PartResult, samplesFor } from '../figures';

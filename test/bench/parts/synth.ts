@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { readAssembly } from '../../../lib/local/assembly';
-import { synthesize } from '../../../lib/local/synthesis';
+import { readAssembly } from '../../../lib/local/template/assembly';
+import { synthesize } from '../../../lib/local/template/synthesis';
 import { compare, type Figure, type PartOptions, type PartResult, samplesFor } from '../figures';
 import { interleave, type TakeSample, time } from '../interleave';
 

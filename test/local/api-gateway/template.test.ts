@@ -1,11 +1,11 @@
 import { type App, Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
-import { RegionApi } from '../../../lib/api';
-import type { Environment } from '../../../lib/environment';
+import { RegionApi } from '../../../lib/api/region-api';
+import type { Environment } from '../../../lib/environment/environment';
 import { environments } from '../../../lib/environments';
-import type { Template as StackTemplate } from '../../../lib/local/assembly';
-import { createResolver } from '../../../lib/local/intrinsics';
+import type { Template as StackTemplate } from '../../../lib/local/template/assembly';
+import { createResolver } from '../../../lib/local/template/intrinsics';
 import { withApp } from '../../support/stacks';
 import { allow, FakeFunction, type Resources, send, start, stopAll } from './support';
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CreateQueueCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { type QueueServer, startQueues } from '../../../lib/local/queues';
+import { type QueueServer, startQueues } from '../../../lib/local/queues/queues';
 import type { LocalCloud } from '../../support/local-cloudformation';
 import { startRegion, wallet } from '../region';
 import { deploy, moveOrigin } from './deployed';

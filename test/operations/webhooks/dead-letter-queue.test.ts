@@ -1,4 +1,4 @@
-import type { Environment } from '../../../lib/environment';
+import type { Environment } from '../../../lib/environment/environment';
 import { environments } from '../../../lib/environments';
 import {
   type DeadLetter,

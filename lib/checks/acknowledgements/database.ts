@@ -1,0 +1,65 @@
+import { CfnSecurityGroupIngress } from 'aws-cdk-lib/aws-ec2';
+import type { DatabaseCluster } from 'aws-cdk-lib/aws-rds';
+import type { IConstruct } from 'constructs';
+import type { Environment } from '../../environment/environment';
+import { acknowledge, nistAndPci } from './acknowledge';
+
+/** Accepts what the rule packs find on a cluster, its instances and its owner's secret, and is right as it is. */
+export function acknowledgeCluster(cluster: DatabaseCluster, environment: Environment): void {
+  if (environment.databaseAccess === 'data-api') {
+    acknowledge(
+      cluster,
+      ['AwsSolutions-RDS6'],
+      'Nobody connects to it: it is reached over the RDS Data API, which signs in with secrets, and no security group is admitted. With IAM authentication there would be one more way to sign in, for nobody.',
+    );
+  }
+  if (!environment.database.deletionProtection) {
+    acknowledge(
+      cluster,
+      ['AwsSolutions-RDS10', 'NIST.800.53.R5-RDSInstanceDeletionProtectionEnabled'],
+      'No service level agreement and test funds only. When the stack is deleted, a last snapshot is taken.',
+    );
+  }
+  for (const instance of cluster.node.children.filter(({ node }) => /^(Writer|Reader)/.test(node.id))) {
+    acknowledgeInstance(instance, environment);
+  }
+  acknowledgeUnrotated(
+    cluster.node.findChild('Secret'),
+    'It is 30 random characters that only the schema migration may read, during a deployment.',
+  );
+}
+
+/** Accepts what the rule packs find on an instance of a cluster. */
+export function acknowledgeInstance(instance: IConstruct, { database }: Environment): void {
+  acknowledge(
+    instance,
+    ['NIST.800.53.R5-RDSEnhancedMonitoringEnabled'],
+    'The instance is serverless: capacity, connections, storage and lag are in CloudWatch every minute. Enhanced monitoring would write into a log group that all databases of the account share, beyond the retention and the key that hold for the logs of this stack.',
+  );
+  acknowledge(
+    instance,
+    ['NIST.800.53.R5-RDSInBackupPlan'],
+    `The cluster is backed up continuously and can be restored to any second of the last ${database.backupRetentionDays} days. A plan of AWS Backup would keep the same data in the same region a second time; another region is not permitted for it.`,
+  );
+}
+
+/** Accepts that a secret of the database is rotated by an operator, not by a schedule. */
+export function acknowledgeUnrotated(secret: IConstruct, exposure: string): void {
+  acknowledge(
+    secret,
+    ['AwsSolutions-SMG4', 'NIST.800.53.R5-SecretsManagerRotationEnabled'],
+    `${exposure} Nobody types it and no code of ours keeps it. A schedule needs a function that may change every password, and the API would be refused between the change of the password and that of the secret; so an operator changes it when there is cause: docs/runbook.md#changing-a-database-password`,
+  );
+}
+
+/** Accepts that the rules about ports cannot read the port of the cluster, which is known when it is deployed. */
+export function acknowledgeClients(cluster: DatabaseCluster): void {
+  const admissions = cluster.connections.securityGroups.flatMap(({ node }) => node.children);
+  for (const admission of admissions.filter((child) => child instanceof CfnSecurityGroupIngress)) {
+    acknowledge(
+      admission,
+      [...nistAndPci('EC2RestrictedSSH'), ...nistAndPci('EC2RestrictedCommonPorts')],
+      'The rule cannot be applied: the port is an attribute of the cluster. One security group of the same VPC is admitted, no address.',
+    );
+  }
+}

@@ -1,0 +1,94 @@
+import { Duration } from 'aws-cdk-lib';
+import { LambdaIntegration, type RestApi } from 'aws-cdk-lib/aws-apigateway';
+import { Construct } from 'constructs';
+import { pageFile, variables } from '../../lambda/serve-dashboard/environment';
+import { deprecationHeaders } from '../api/deprecation-headers';
+import { addGatewayResponses } from '../api/gateway-responses';
+import type { RegionApi } from '../api/region-api';
+import { gatewayOrigin, regionalRestApi } from '../api/regional-rest-api';
+import { acknowledgeOpenPage } from '../checks/acknowledgements/dashboard';
+import type { Environment } from '../environment/environment';
+import { HandlerFunction } from '../functions/handler-function';
+import { dashboardFacts } from './facts';
+import { dashboardPage } from './page';
+import { pageHeaders, securityHeaders } from './security-headers';
+
+export interface RegionDashboardProps {
+  readonly environment: Environment;
+}
+
+export interface DashboardContent {
+  /** The API that the page speaks to; its firewall stands before the page, too. */
+  readonly api: RegionApi;
+  /** The address that webhooks come from, IPv4. */
+  readonly webhookOriginAddress: string;
+}
+
+/** The last segment of the address that API Gateway gives. */
+const STAGE_NAME = 'dashboard';
+
+/** Bytes: nothing but the page is larger. */
+const COMPRESS_FROM = 4096;
+
+/**
+ * The dashboard of one environment, at an address of its own, served from the region itself. First the address is
+ * made, which the API has to know; then what is served there, which has to know the API.
+ */
+export class RegionDashboard extends Construct {
+  /** Without a slash at the end. */
+  readonly url: string;
+  /** Scheme and host of the address: what browsers call the page's origin. */
+  readonly origin: string;
+  readonly restApi: RestApi;
+  private readonly environment: Environment;
+
+  constructor(scope: Construct, id: string, { environment }: RegionDashboardProps) {
+    super(scope, id);
+    this.environment = environment;
+    this.restApi = regionalRestApi(this, {
+      environment,
+      name: `wallet-${environment.name}-dashboard`,
+      stageName: STAGE_NAME,
+      makesLogRole: false,
+      compressFrom: COMPRESS_FROM,
+    });
+    const gateway = gatewayOrigin(this.restApi);
+    const domain = environment.domainNames && `https://${environment.domainNames.dashboard}`;
+    this.origin = domain ?? gateway;
+    this.url = domain ?? `${gateway}/${STAGE_NAME}`;
+  }
+
+  /** Serves the page. Once only. */
+  serve({ api, webhookOriginAddress }: DashboardContent): void {
+    const { environment, restApi } = this;
+    const facts = dashboardFacts(environment, { apiBaseUrl: api.url, webhookOriginAddress });
+    const page = dashboardPage();
+    const serveDashboard = new HandlerFunction(this, 'ServeDashboard', {
+      useCase: 'serve-dashboard',
+      files: { [pageFile]: page.html },
+      description: 'Serves the dashboard',
+      invokedBy: 'gateway',
+      variables,
+      environment: {
+        FACTS: JSON.stringify(facts),
+        RESPONSE_HEADERS: JSON.stringify({
+          ...pageHeaders(page, api.url),
+          ...deprecationHeaders(environment.deprecation),
+        }),
+      },
+      timeout: Duration.seconds(5),
+      memorySize: 256,
+      logRetention: environment.logRetentionDays,
+    });
+    const get = restApi.root.addMethod(
+      'GET',
+      new LambdaIntegration(serveDashboard, { allowTestInvoke: false }),
+      { operationName: 'getDashboard' },
+    );
+    acknowledgeOpenPage(restApi, get);
+    addGatewayResponses(restApi, { ...securityHeaders, ...deprecationHeaders(environment.deprecation) });
+    api.webAcl.protect(this, restApi.deploymentStage);
+    // A stage with an access log needs the role that the API makes.
+    restApi.deploymentStage.node.addDependency(api.restApi.node.findChild('Account'));
+  }
+}

@@ -1,0 +1,46 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { Provider } from 'aws-cdk-lib/custom-resources';
+import type { Construct } from 'constructs';
+import { acknowledgeFunction, acknowledgeInlinePolicy } from '../checks/acknowledgements/functions';
+import { runOnArm } from './cdk-functions';
+import type { HandlerFunction } from './handler-function';
+
+export interface DeploymentProviderProps {
+  /** Its timeout has to be well below the framework's 15 minutes, so that running out of it is reported. */
+  readonly handler: HandlerFunction;
+  readonly logRetention: RetentionDays;
+}
+
+/**
+ * Lets a function take part in deployments, behind custom resources. The framework between CloudFormation and the
+ * function reports the function's error, timeout or crash as the reason why the deployment failed.
+ */
+export class DeploymentProvider extends Provider {
+  constructor(scope: Construct, id: string, { handler, logRetention }: DeploymentProviderProps) {
+    const logGroup = new LogGroup(scope, `${id}Log`, {
+      retention: logRetention,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const role = new Role(scope, `${id}Role`, {
+      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+      description: `Invokes ${handler.node.id} while the stack is deployed`,
+    });
+    logGroup.grantWrite(role);
+    role.addToPolicy(
+      new PolicyStatement({
+        actions: ['lambda:GetFunction', 'lambda:InvokeFunction'],
+        resources: [handler.functionArn],
+      }),
+    );
+    // The library would also allow every version and alias of the function, of which there are none.
+    const finishedRole = role.withoutPolicyUpdates();
+    super(scope, id, { onEventHandler: handler, frameworkOnEventRole: finishedRole, logGroup });
+    const framework = this.node.findChild('framework-onEvent') as LambdaFunction;
+    runOnArm(framework);
+    acknowledgeFunction(framework, 'deployment');
+    acknowledgeInlinePolicy(role);
+  }
+}

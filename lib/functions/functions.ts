@@ -1,0 +1,93 @@
+import { Duration } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import * as authorizeRequest from '../../lambda/authorize-request/environment';
+import * as deleteUserGroup from '../../lambda/delete-user-group/environment';
+import * as runOperation from '../../lambda/run-operation/environment';
+import { crossOriginHeaders } from '../api/cross-origin';
+import { deprecationHeaders } from '../api/deprecation-headers';
+import type { RegionDatabase } from '../database/region-database';
+import type { Environment } from '../environment/environment';
+import { HandlerFunction } from './handler-function';
+import type { SchemaMigration } from './schema-migration';
+import type { SigningKeySet } from './signing-keys';
+
+export interface AuthorizeRequestProps {
+  readonly environment: Environment;
+  /** Of access tokens. */
+  readonly keys: SigningKeySet;
+}
+
+/** Verifies access tokens for the gateway. Needs no database. */
+export class AuthorizeRequest extends HandlerFunction {
+  constructor(scope: Construct, id: string, { environment, keys }: AuthorizeRequestProps) {
+    super(scope, id, {
+      useCase: 'authorize-request',
+      description: 'Verifies access tokens',
+      invokedBy: 'gateway',
+      variables: authorizeRequest.variables,
+      environment: { TOKEN_ISSUER: environment.tokenIssuer, TOKEN_KEYS: keys.jwks },
+      timeout: Duration.seconds(5),
+      logRetention: environment.logRetentionDays,
+    });
+  }
+}
+
+export interface DatabaseFunctionProps {
+  readonly environment: Environment;
+  readonly database: RegionDatabase;
+  /** Has to be done before the function meets the schema. */
+  readonly migration: SchemaMigration;
+}
+
+export interface DeleteUserGroupProps extends DatabaseFunctionProps {
+  /** Of user actions. */
+  readonly keys: SigningKeySet;
+  /** Scheme and host of the dashboard, whose page may read the answers. */
+  readonly dashboardOrigin: string;
+}
+
+/** Deletes a user group. */
+export class DeleteUserGroup extends HandlerFunction {
+  constructor(scope: Construct, id: string, props: DeleteUserGroupProps) {
+    const { environment, database, migration, keys, dashboardOrigin } = props;
+    super(scope, id, {
+      useCase: 'delete-user-group',
+      description: 'Deletes a user group',
+      invokedBy: 'gateway',
+      variables: deleteUserGroup.variables,
+      environment: {
+        TOKEN_ISSUER: environment.tokenIssuer,
+        USER_ACTION_KEYS: keys.jwks,
+        RESPONSE_HEADERS: JSON.stringify({
+          ...deprecationHeaders(environment.deprecation),
+          ...crossOriginHeaders(dashboardOrigin),
+        }),
+      },
+      // The gateway waits 29 s at most; by then the function has answered.
+      timeout: Duration.seconds(28),
+      memorySize: 1024,
+      logRetention: environment.logRetentionDays,
+      network: database.network,
+    });
+    database.grantAccess(this, 'delete_user_group');
+    migration.precede(this);
+  }
+}
+
+/** Carries out what the operator's command line reads and writes in the database. */
+export class RunOperation extends HandlerFunction {
+  constructor(scope: Construct, id: string, { environment, database, migration }: DatabaseFunctionProps) {
+    super(scope, id, {
+      useCase: 'run-operation',
+      description: "Carries out the operations of the operator's command line",
+      invokedBy: 'operator',
+      variables: runOperation.variables,
+      environment: { ENVIRONMENT: environment.name },
+      timeout: Duration.seconds(30),
+      logRetention: environment.logRetentionDays,
+      network: database.network,
+    });
+    database.grantAccess(this, 'run_operation');
+    migration.precede(this);
+  }
+}

@@ -1,0 +1,121 @@
+import { Aws, type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import type * as ec2 from 'aws-cdk-lib/aws-ec2';
+import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { Architecture, Function as LambdaFunction, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { Construct } from 'constructs';
+import { acknowledge } from '../checks/acknowledgements/acknowledge';
+import {
+  acknowledgeFunction,
+  acknowledgeInlinePolicy,
+  type Invoker,
+  ownPolicy,
+} from '../checks/acknowledgements/functions';
+import { bundledCode } from './bundles';
+
+/** Where in a VPC a function runs. */
+export interface FunctionNetwork {
+  readonly vpc: ec2.IVpc;
+  readonly subnets: ec2.SubnetSelection;
+  readonly securityGroups: ec2.ISecurityGroup[];
+}
+
+export interface HandlerFunctionProps<Name extends string = string> {
+  /** The folder under `lambda/` with the `handler.ts` to bundle. */
+  readonly useCase: string;
+  /** Texts that lie beside the function's code, by their names. @default - none */
+  readonly files?: Readonly<Record<string, string>>;
+  readonly description: string;
+  /** What makes it run; nothing is made or allowed by it. */
+  readonly invokedBy: Invoker;
+  /** The names of the function's own variables: its `environment.ts`. */
+  readonly variables: readonly Name[];
+  /** A value for each of `variables`; one that is missing does not compile. */
+  readonly environment: Readonly<Record<NoInfer<Name>, string>>;
+  readonly timeout: Duration;
+  /** MiB. Processor time grows with it. @default 512 */
+  readonly memorySize?: number;
+  /** Days that log lines are kept. */
+  readonly logRetention: RetentionDays;
+  /** @default - outside of any VPC */
+  readonly network?: FunctionNetwork | undefined;
+}
+
+/**
+ * A Lambda function from `lambda/<useCase>/handler.ts`: the only place that makes one. It has a role of its own
+ * that may write its own log and nothing else; whoever gives it more says so with a `grant…`.
+ */
+export class HandlerFunction<Name extends string = string> extends LambdaFunction {
+  constructor(scope: Construct, id: string, props: HandlerFunctionProps<Name>) {
+    const logGroup = new LogGroup(scope, `${id}Log`, {
+      retention: props.logRetention,
+      removalPolicy: RemovalPolicy.DESTROY,
+    });
+    const role = new Role(scope, `${id}Role`, {
+      assumedBy: new ServicePrincipal('lambda.amazonaws.com'),
+      description: `${props.useCase}: ${props.description}`,
+    });
+    logGroup.grantWrite(role);
+    for (const statement of props.network ? networkInterfaceStatements(Stack.of(scope)) : []) {
+      role.addToPolicy(statement);
+    }
+    super(scope, id, {
+      code: bundledCode(props.useCase, props.files),
+      handler: 'index.handler',
+      description: props.description,
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      memorySize: props.memorySize ?? 512,
+      timeout: props.timeout,
+      environment: props.environment,
+      role,
+      logGroup,
+      loggingFormat: LoggingFormat.JSON,
+      ...(props.network && {
+        vpc: props.network.vpc,
+        vpcSubnets: props.network.subnets,
+        securityGroups: props.network.securityGroups,
+      }),
+    });
+    acknowledgeFunction(this, props.invokedBy);
+    acknowledgeInlinePolicy(role);
+    if (props.network) {
+      acknowledge(
+        ownPolicy(role),
+        ['AwsSolutions-IAM5[Resource::*]'],
+        'Lambda makes network interfaces with this role, and EC2 allows those actions on all resources only. A second statement denies them to the code of the function.',
+      );
+    }
+  }
+}
+
+/**
+ * Lambda makes a function's network interfaces with the function's own role. These actions work only when allowed
+ * on all resources; the function's code, which shares the role, is therefore denied them. Functions are named
+ * after their stack, which is enough to tell them: naming the function itself would be a circular reference.
+ *
+ * https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions
+ */
+function networkInterfaceStatements(stack: Stack): PolicyStatement[] {
+  const actions = [
+    'ec2:AssignPrivateIpAddresses',
+    'ec2:CreateNetworkInterface',
+    'ec2:DeleteNetworkInterface',
+    'ec2:DescribeNetworkInterfaces',
+    'ec2:DescribeSubnets',
+    'ec2:UnassignPrivateIpAddresses',
+  ];
+  const functionsOfStack = stack.formatArn({
+    service: 'lambda',
+    resource: `function:${Aws.STACK_NAME}-*`,
+  });
+  return [
+    new PolicyStatement({ actions, resources: ['*'] }),
+    new PolicyStatement({
+      effect: Effect.DENY,
+      actions,
+      resources: ['*'],
+      conditions: { ArnLike: { 'lambda:SourceFunctionArn': functionsOfStack } },
+    }),
+  ];
+}

@@ -1,0 +1,114 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { type CfnResource, CustomResource, Duration } from 'aws-cdk-lib';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import { AnyPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Construct, type IConstruct } from 'constructs';
+import { databaseRoles } from '../../lambda/database/environment';
+import type { RegionDatabase } from '../database/region-database';
+import type { Environment } from '../environment/environment';
+import { ClosedSecurityGroup } from '../network/closed-security-group';
+import { DeploymentProvider } from './deployment-provider';
+import { type FunctionNetwork, HandlerFunction } from './handler-function';
+
+const migrationsFolder = resolve(__dirname, '../../lambda/database/migrations');
+
+export interface SchemaMigrationProps {
+  readonly environment: Environment;
+  readonly database: RegionDatabase;
+}
+
+/**
+ * Brings the database's schema and roles up to date during the deployment, and again only when what it would do has
+ * changed: the SQL, the roles, or how they sign in. A failing migration fails the deployment with its reason.
+ */
+export class SchemaMigration extends Construct {
+  private readonly resource: CfnResource;
+
+  constructor(scope: Construct, id: string, { environment, database }: SchemaMigrationProps) {
+    super(scope, id);
+    const handler = new HandlerFunction(this, 'MigrateSchema', {
+      useCase: 'migrate-schema',
+      description: 'Applies the migrations that the database does not have yet',
+      invokedBy: 'deployment',
+      // Filled by `grantOwnership`, as they depend on how the database is reached.
+      variables: [],
+      environment: {},
+      timeout: Duration.minutes(12),
+      logRetention: environment.logRetentionDays,
+      network: database.network && this.reachSecret(database.masterSecret, database.network),
+    });
+    database.grantOwnership(handler);
+    const provider = new DeploymentProvider(this, 'Provider', {
+      handler,
+      logRetention: environment.logRetentionDays,
+    });
+    const migration = new CustomResource(this, 'Resource', {
+      resourceType: 'Custom::SchemaMigration',
+      serviceToken: provider.serviceToken,
+      serviceTimeout: Duration.minutes(15),
+      properties: { ContentHash: contentHash(environment) },
+    });
+    this.resource = migration.node.defaultChild as CfnResource;
+    migration.node.addDependency(...database.readiness, ...this.node.findAll().filter(isNetworkPart));
+  }
+
+  /** Makes the deployment wait for the migration before it makes or updates the function. */
+  precede(handler: HandlerFunction): void {
+    (handler.node.defaultChild as CfnResource).addResourceDependency(this.resource);
+  }
+
+  /**
+   * In the isolated subnets nothing answers but the VPC. The owner's password is in Secrets Manager, so the migration
+   * gets an endpoint for that secret, in one zone: a deployment can wait for a zone, and the API does not use it.
+   */
+  private reachSecret({ secretArn }: ISecret, network: FunctionNetwork): FunctionNetwork {
+    const { vpc } = network;
+    const securityGroup = new ClosedSecurityGroup(this, 'SecurityGroup', {
+      vpc,
+      description: 'Schema migration: reaches Secrets Manager',
+    });
+    const endpoint = new ec2.InterfaceVpcEndpoint(this, 'SecretsManager', {
+      vpc,
+      service: ec2.InterfaceVpcEndpointAwsService.SECRETS_MANAGER,
+      subnets: { subnets: vpc.selectSubnets(network.subnets).subnets.slice(0, 1) },
+      securityGroups: [
+        new ClosedSecurityGroup(this, 'SecretsManagerSecurityGroup', {
+          vpc,
+          description: 'Secrets Manager endpoint: admits the schema migration',
+        }),
+      ],
+      open: false,
+    });
+    endpoint.addToPolicy(
+      new PolicyStatement({
+        principals: [new AnyPrincipal()],
+        actions: ['secretsmanager:GetSecretValue'],
+        resources: [secretArn],
+      }),
+    );
+    endpoint.connections.allowDefaultPortFrom(securityGroup, 'HTTPS');
+    return { ...network, securityGroups: [...network.securityGroups, securityGroup] };
+  }
+}
+
+function isNetworkPart(construct: IConstruct): boolean {
+  return (
+    construct instanceof ec2.CfnVPCEndpoint ||
+    construct instanceof ec2.CfnSecurityGroupIngress ||
+    construct instanceof ec2.CfnSecurityGroupEgress
+  );
+}
+
+/** SHA-256 of everything that decides what the migration does. */
+function contentHash({ databaseAccess }: Environment): string {
+  const hash = createHash('sha256').update(JSON.stringify([databaseAccess, databaseRoles]));
+  for (const file of readdirSync(migrationsFolder)
+    .filter((name) => name.endsWith('.sql'))
+    .sort()) {
+    hash.update(JSON.stringify([file, readFileSync(join(migrationsFolder, file), 'utf8')]));
+  }
+  return hash.digest('hex');
+}

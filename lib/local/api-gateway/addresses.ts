@@ -1,0 +1,76 @@
+import { type Home, physicalName } from '../resources/names';
+import type { Stack, Template, TemplateResource } from '../template/assembly';
+import { type OpenApiGateway, openApiGateway } from './index';
+
+/** The addresses of a stack's REST APIs, on this machine and at AWS. */
+export interface ApiAddresses {
+  /** By the logical id of the API. */
+  readonly gateways: ReadonlyMap<string, OpenApiGateway>;
+  /** Puts the addresses on this machine wherever a value has those that the APIs have at AWS. */
+  localize<T>(value: T): T;
+  close(): Promise<void>;
+}
+
+/**
+ * Takes an address for each REST API of a stack, before anything is made: functions and other APIs are told of it.
+ *
+ * @param ports by the name of the API's stage. @default - any free one
+ * @throws (rejects) with the code EADDRINUSE when a port is taken
+ */
+export async function openApiAddresses(
+  stack: Stack,
+  ports: Readonly<Record<string, number>>,
+): Promise<ApiAddresses> {
+  const home = { stackName: stack.name, region: stack.region };
+  const gateways = new Map<string, OpenApiGateway>();
+  const replacements: (readonly [deployed: string, local: string])[] = [];
+  const close = async () => void (await Promise.all([...gateways.values()].map((each) => each.close())));
+  try {
+    for (const [id] of ofType(stack.template, 'RestApi')) {
+      const { stageName, deployed } = deployedAddresses(home, stack.template, id);
+      const gateway = await openApiGateway({ port: ports[stageName] ?? 0 });
+      gateways.set(id, gateway);
+      replacements.push(...deployed.map((address) => [address, gateway.url] as const));
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { gateways, close, localize: (value) => localize(value, replacements) };
+}
+
+/** What an API can be reached by at AWS, longer addresses before those that they begin with. */
+function deployedAddresses(home: Home, template: Template, id: string) {
+  const isOfApi = ([, { Properties }]: Entry) => (Properties?.RestApiId as Reference | undefined)?.Ref === id;
+  const stageName = String(ofType(template, 'Stage').find(isOfApi)?.[1].Properties?.StageName);
+  const origin = `https://${physicalName(home, id)}.execute-api.${home.region}.amazonaws.com`;
+  const domains = ofType(template, 'BasePathMapping')
+    .filter(isOfApi)
+    .map(([, { Properties }]) => `https://${domainName(template, Properties?.DomainName)}`);
+  return { stageName, deployed: [`${origin}/${stageName}`, origin, ...domains] };
+}
+
+/** A name itself, or what the resource is called that is referred to. */
+function domainName(template: Template, value: unknown): unknown {
+  const { Ref: resource } = (value ?? {}) as Reference;
+  return resource ? template.Resources[resource]?.Properties?.DomainName : value;
+}
+
+type Entry = readonly [logicalId: string, resource: TemplateResource];
+interface Reference {
+  readonly Ref?: string;
+}
+
+function ofType(template: Template, type: string): Entry[] {
+  return Object.entries(template.Resources).filter(([, { Type }]) => Type === `AWS::ApiGateway::${type}`);
+}
+
+function localize<T>(value: T, replacements: readonly (readonly [string, string])[]): T {
+  if (typeof value === 'string')
+    return replacements.reduce<string>((text, [from, to]) => text.replaceAll(from, to), value) as T;
+  if (Array.isArray(value)) return value.map((each) => localize(each, replacements)) as T;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each]) => [name, localize(each, replacements)]),
+  ) as T;
+}

@@ -1,0 +1,96 @@
+import { Client, type ClientConfig, DatabaseError } from 'pg';
+import type { Postgres } from '../postgres/postgres';
+import { ConnectionGone, type Refusal } from '../postgres/startup';
+import { type AccessKey, problemOfToken } from './token';
+
+interface SignIn {
+  readonly user: string;
+  readonly database: string;
+  readonly password: string;
+}
+
+interface SignInRules {
+  readonly postgres: Pick<Postgres, 'host' | 'port' | 'superuser' | 'socketDirectory'>;
+  readonly port: number;
+  readonly region: string;
+  readonly credentials: AccessKey;
+  readonly clock?: () => Date;
+}
+
+/** `reason` is for the log of this machine: the client is not told. */
+type SignInRefusal = Refusal & { readonly reason: string };
+
+const hosts = ['localhost', '127.0.0.1'];
+
+/**
+ * Whether a user may sign in: a member of `rds_iam` with a token, any other with the password.
+ *
+ * @throws ConnectionGone when PostgreSQL cannot be asked.
+ */
+export async function checkSignIn(signIn: SignIn, rules: SignInRules): Promise<SignInRefusal | undefined> {
+  if (signIn.user === '') return asRefusal('28000', 'no PostgreSQL user name specified in startup packet');
+  if (signIn.password === '') return asRefusal('28P01', 'empty password returned by client');
+  try {
+    if (!(await signsInByToken(signIn.user, rules.postgres)))
+      return await checkPassword(signIn, rules.postgres);
+  } catch (error) {
+    if (error instanceof DatabaseError) return asRefusal(error.code ?? 'XX000', error.message);
+    throw new ConnectionGone('PostgreSQL cannot be reached');
+  }
+  const now = rules.clock?.() ?? new Date();
+  const problem = problemOfToken(signIn.password, { ...rules, hosts, user: signIn.user, now });
+  if (problem === undefined) return undefined;
+  return {
+    sqlState: '28000',
+    message: `PAM authentication failed for user "${signIn.user}"`,
+    reason: `the token of database user '${signIn.user}' is refused: ${problem}`,
+  };
+}
+
+/**
+ * Membership may be indirect. Who may only grant the role to others, as the master user, does not hold it; and unlike
+ * `pg_has_role`, this does not count a superuser as a member of everything.
+ */
+const membership = `
+  with recursive held as (
+    select oid from pg_roles where rolname = $1
+    union
+    select roleid from pg_auth_members join held on held.oid = member where inherit_option or set_option
+  )
+  select from held join pg_roles using (oid) where rolname = 'rds_iam'`;
+
+async function signsInByToken(user: string, postgres: SignInRules['postgres']): Promise<boolean> {
+  const administrator = {
+    host: postgres.socketDirectory,
+    port: postgres.port,
+    user: postgres.superuser,
+    database: 'postgres',
+  };
+  return withClient(administrator, async (client) => {
+    const { rowCount } = await client.query(membership, [user]);
+    return rowCount === 1;
+  });
+}
+
+async function checkPassword(signIn: SignIn, { host, port }: SignInRules['postgres']): Promise<undefined> {
+  await withClient({ ...signIn, host, port }, async () => undefined);
+}
+
+async function withClient<T>(config: ClientConfig, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ ...config, ssl: false, connectionTimeoutMillis: 5_000, query_timeout: 5_000 });
+  // A connection that is lost later rejects the query under way; without a listener it would also end this process.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+/** In PostgreSQL's own words. */
+const asRefusal = (sqlState: string, message: string): SignInRefusal => ({
+  sqlState,
+  message,
+  reason: message,
+});

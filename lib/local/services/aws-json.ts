@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { type LoopbackResponse, type LoopbackServer, startLoopbackServer } from '../network/loopback-server';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** An error that a service answers with by design; every other one is an internal failure. */
+export class AwsError extends Error {
+  /** @param name the documented name, such as `NotFoundException` */
+  constructor(
+    override readonly name: string,
+    message: string,
+    readonly status = 400,
+  ) {
+    super(message);
+  }
+}
+
+export interface AwsJsonService {
+  /** What stands before the operation in `X-Amz-Target`: `TrentService`. */
+  readonly targetPrefix: string;
+  readonly operations: Readonly<Record<string, (input: JsonObject) => JsonObject>>;
+}
+
+/** Bytes. */
+const BODY_LIMIT = 1_048_576;
+
+/**
+ * Serves an AWS service that speaks AWS JSON 1.1 on a free port of 127.0.0.1. Signatures are not checked.
+ * https://smithy.io/2.0/aws/protocols/aws-json-1_1-protocol.html
+ */
+export function startAwsJsonServer({ targetPrefix, operations }: AwsJsonService): Promise<LoopbackServer> {
+  return startLoopbackServer(async ({ headers, body }) => {
+    try {
+      const [prefix, name = ''] = String(headers['x-amz-target']).split('.');
+      const operation =
+        prefix === targetPrefix && Object.hasOwn(operations, name) ? operations[name] : undefined;
+      if (!operation) throw new AwsError('UnknownOperationException', `${prefix}.${name} is not served here`);
+      return answer(200, operation(parse(body)));
+    } catch (error) {
+      if (!(error instanceof AwsError)) {
+        return answer(500, { __type: 'InternalFailure', message: String(error) }, 'InternalFailure');
+      }
+      const { name, message, status } = error;
+      return answer(status, { __type: name, message }, name);
+    }
+  }, BODY_LIMIT);
+}
+
+function parse(body: Buffer): JsonObject {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8') || '{}');
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
+  } catch {}
+  throw new AwsError('SerializationException', 'The body is no JSON object');
+}
+
+function answer(status: number, output: JsonObject, errorType?: string): LoopbackResponse {
+  return {
+    status,
+    headers: {
+      'Content-Type': 'application/x-amz-json-1.1',
+      'x-amzn-RequestId': randomUUID(),
+      ...(errorType && { 'x-amzn-ErrorType': errorType }),
+    },
+    body: JSON.stringify(output),
+  };
+}
+
+/** A text that the operation needs. @throws AwsError when it is missing. */
+export function requiredText(input: JsonObject, name: string): string {
+  const value = input[name];
+  if (typeof value === 'string' && value !== '') return value;
+  throw new AwsError('ValidationException', `${name} must be given`);
+}

@@ -1,0 +1,196 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { InvocationResult } from '../function-runtime';
+import { sqsRequest } from '../queues/queues';
+
+/**
+ * A queue that feeds a function: `AWS::Lambda::EventSourceMapping`.
+ *
+ * Source of meanings and defaults: https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-parameters.html
+ */
+export interface EventSourceOptions {
+  /** Where SQS is reached. */
+  readonly endpoint: string;
+  readonly queueUrl: string;
+  readonly queueArn: string;
+  readonly region: string;
+  /** Messages in one invocation, at most. @default 10 */
+  readonly batchSize?: number;
+  /** Seconds to wait for a batch to fill. @default 0 */
+  readonly batchingWindowSeconds?: number;
+  /** Invocations at once, at most. @default 5, with which Lambda starts */
+  readonly maximumConcurrency?: number;
+  /** Whether the function names the messages that failed, instead of failing as a whole. @default false */
+  readonly reportBatchItemFailures?: boolean;
+  invoke(event: { readonly Records: readonly SqsRecord[] }): Promise<InvocationResult>;
+  /** Gets a line when the queue cannot be read or written. */
+  onProblem(line: string): void;
+}
+
+export interface EventSource {
+  /** Takes no further message, and resolves when the invocations that run have ended. */
+  stop(): Promise<void>;
+}
+
+/** Source: https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html */
+export interface SqsRecord {
+  readonly messageId: string;
+  readonly receiptHandle: string;
+  readonly body: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly messageAttributes: Readonly<Record<string, unknown>>;
+  readonly md5OfBody: string;
+  readonly eventSource: 'aws:sqs';
+  readonly eventSourceARN: string;
+  readonly awsRegion: string;
+}
+
+interface Message {
+  readonly MessageId: string;
+  readonly ReceiptHandle: string;
+  readonly Body: string;
+  readonly MD5OfBody: string;
+  readonly Attributes?: Readonly<Record<string, string>>;
+  readonly MessageAttributes?: Readonly<Record<string, MessageAttribute>>;
+}
+interface MessageAttribute {
+  readonly StringValue?: string;
+  readonly BinaryValue?: string;
+  readonly DataType: string;
+}
+
+/** SQS gives and deletes at most ten messages a call, and waits at most 20 s for one. */
+const perCall = 10;
+const longestWaitSeconds = 20;
+const pauseAfterProblemMs = 1_000;
+
+/** Starts to feed a function from a queue. */
+export function startEventSource(options: EventSourceOptions): EventSource {
+  const { batchSize = 10, batchingWindowSeconds = 0, maximumConcurrency = 5 } = options;
+  const stopping = new AbortController();
+  const running = new Set<Promise<void>>();
+
+  async function poll(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      if (running.size >= maximumConcurrency) await Promise.race(running);
+      else await takeBatch().catch(pause);
+    }
+  }
+
+  async function takeBatch(): Promise<void> {
+    const messages = await receive(batchSize, longestWaitSeconds);
+    if (messages.length === 0) return;
+    const windowEnd = Date.now() + batchingWindowSeconds * 1_000;
+    while (messages.length < batchSize && Date.now() < windowEnd && !stopping.signal.aborted) {
+      const secondsLeft = Math.min(longestWaitSeconds, Math.ceil((windowEnd - Date.now()) / 1_000));
+      messages.push(...(await receive(batchSize - messages.length, secondsLeft)));
+    }
+    const invocation = handOver(messages)
+      .catch((error: Error) => report(error))
+      .finally(() => running.delete(invocation));
+    running.add(invocation);
+  }
+
+  /** Each call has a signal of its own: `fetch` listens to the one that it gets until its garbage is collected. */
+  async function receive(count: number, waitSeconds: number): Promise<Message[]> {
+    const call = new AbortController();
+    const abort = () => call.abort();
+    stopping.signal.addEventListener('abort', abort);
+    try {
+      const answer = await sqsRequest<{ Messages?: Message[] }>(
+        { url: options.endpoint, region: options.region, signal: call.signal },
+        'ReceiveMessage',
+        {
+          QueueUrl: options.queueUrl,
+          MaxNumberOfMessages: Math.min(perCall, count),
+          WaitTimeSeconds: waitSeconds,
+          MessageSystemAttributeNames: ['All'],
+          MessageAttributeNames: ['All'],
+        },
+      );
+      return answer.Messages ?? [];
+    } finally {
+      stopping.signal.removeEventListener('abort', abort);
+    }
+  }
+
+  async function handOver(messages: readonly Message[]): Promise<void> {
+    const result = await options.invoke({ Records: messages.map(record) });
+    const failed = failedMessages(result, messages, options.reportBatchItemFailures ?? false);
+    const done = messages.filter((message) => !failed.has(message.MessageId));
+    for (let start = 0; start < done.length; start += perCall) {
+      await remove(done.slice(start, start + perCall));
+    }
+  }
+
+  async function remove(messages: readonly Message[]): Promise<void> {
+    await sqsRequest({ url: options.endpoint, region: options.region }, 'DeleteMessageBatch', {
+      QueueUrl: options.queueUrl,
+      Entries: messages.map((message, index) => ({
+        Id: String(index),
+        ReceiptHandle: message.ReceiptHandle,
+      })),
+    });
+  }
+
+  const record = (message: Message): SqsRecord => ({
+    messageId: message.MessageId,
+    receiptHandle: message.ReceiptHandle,
+    body: message.Body,
+    attributes: message.Attributes ?? {},
+    messageAttributes: Object.fromEntries(
+      Object.entries(message.MessageAttributes ?? {}).map(([name, value]) => [name, recordAttribute(value)]),
+    ),
+    md5OfBody: message.MD5OfBody,
+    eventSource: 'aws:sqs',
+    eventSourceARN: options.queueArn,
+    awsRegion: options.region,
+  });
+
+  function report(error: Error): void {
+    if (!stopping.signal.aborted) options.onProblem(`${options.queueArn}: ${error.message}`);
+  }
+
+  async function pause(error: Error): Promise<void> {
+    report(error);
+    await sleep(pauseAfterProblemMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+  }
+
+  const polling = poll();
+  return {
+    async stop() {
+      stopping.abort();
+      await polling;
+      await Promise.all(running);
+    },
+  };
+}
+
+function recordAttribute({ StringValue, BinaryValue, DataType }: MessageAttribute) {
+  return {
+    ...(StringValue === undefined ? {} : { stringValue: StringValue }),
+    ...(BinaryValue === undefined ? {} : { binaryValue: BinaryValue }),
+    stringListValues: [],
+    binaryListValues: [],
+    dataType: DataType,
+  };
+}
+
+/**
+ * The messages that stay in the queue, and are seen again when their visibility timeout ends.
+ *
+ * Source: https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html, "Success and failure
+ * conditions": nothing reported is success; an identifier that is empty, null or unknown fails the whole batch.
+ */
+function failedMessages(
+  result: InvocationResult,
+  messages: readonly Message[],
+  reportBatchItemFailures: boolean,
+): Set<string> {
+  const all = new Set(messages.map((message) => message.MessageId));
+  if (!result.ok) return all;
+  if (!reportBatchItemFailures) return new Set();
+  const reported = (result.payload as { batchItemFailures?: unknown } | null)?.batchItemFailures ?? [];
+  if (!Array.isArray(reported)) return all;
+  const failed = reported.map((item) => (item as { itemIdentifier?: unknown } | null)?.itemIdentifier);
+  return failed.every((id) => typeof id === 'string' && all.has(id)) ? new Set(failed as string[]) : all;
+}

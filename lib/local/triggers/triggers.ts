@@ -1,0 +1,86 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LOCAL_ACCOUNT_ID } from '../function-runtime';
+import type { QueueServer } from '../queues/queues';
+import { eventSourceMapping } from '../resources/event-source-mapping';
+import type { Functions } from '../resources/function';
+import type { Stack } from '../template/assembly';
+import type { DeployedStack } from '../template/stack-deployment';
+import { startEventSource } from './event-sources';
+import { startSchedule } from './schedules';
+
+export interface TriggersOptions {
+  readonly stack: Stack;
+  readonly deployed: DeployedStack;
+  readonly functions: Pick<Functions, 'find'>;
+  readonly queues: QueueServer;
+  /** Gets a line when a queue cannot be read or written. */
+  readonly onProblem: (line: string) => void;
+}
+
+export interface Triggers {
+  /** Lets nothing begin any more, and gives what runs a second to end. */
+  stop(): Promise<void>;
+}
+
+/** Milliseconds that invocations from queues have to end, as the API's running requests have. */
+const stopGraceMs = 1_000;
+
+/** Starts what invokes functions beside the API: the queues that feed them and the rules that run them by the clock. */
+export function startTriggers(options: TriggersOptions): Triggers {
+  const sources = startEventSources(options);
+  const schedules = startSchedules(options);
+  return {
+    async stop() {
+      for (const stop of schedules) stop();
+      const stopped = Promise.all(sources.map((source) => source.stop()));
+      await Promise.race([stopped, sleep(stopGraceMs, undefined, { ref: false })]);
+    },
+  };
+}
+
+function startEventSources(options: TriggersOptions) {
+  const { stack, functions, queues, onProblem } = options;
+  const mappings = made(options, 'AWS::Lambda::EventSourceMapping')
+    .map(({ logicalId, properties }) => eventSourceMapping(stack.name, logicalId, properties))
+    .filter(({ enabled }) => enabled)
+    .map((mapping) => ({ ...mapping, target: functions.find(mapping.functionName) }));
+  return mappings.map(({ target, ...settings }) =>
+    startEventSource({
+      ...settings,
+      endpoint: queues.url,
+      queueUrl: queues.urlOf(settings.queueArn),
+      region: stack.region,
+      invoke: (event) => target.invoke(event),
+      onProblem,
+    }),
+  );
+}
+
+function startSchedules(options: TriggersOptions) {
+  const { stack, deployed, functions } = options;
+  return made(options, 'AWS::Events::Rule').flatMap(({ logicalId, properties }) => {
+    const { ScheduleExpression, State, Targets } = properties;
+    if (State === 'DISABLED' || typeof ScheduleExpression !== 'string') return [];
+    const targets = (Targets as readonly { readonly Arn: string }[]).map(({ Arn }) => functions.find(Arn));
+    return startSchedule({
+      expression: ScheduleExpression,
+      arn: String(deployed.resources.get(logicalId)?.attributes.Arn),
+      region: stack.region,
+      accountId: LOCAL_ACCOUNT_ID,
+      run: (event) => Promise.all(targets.map((target) => target.invoke(event))),
+    });
+  });
+}
+
+/** The resources of a type that were made, with their properties resolved. */
+function made({ stack, deployed }: TriggersOptions, type: string) {
+  return [...deployed.resources.keys()].flatMap((logicalId) => {
+    const resource = stack.template.Resources[logicalId];
+    if (resource?.Type !== type) return [];
+    const resolved = deployed.resolver.resolve(
+      resource.Properties ?? {},
+      `Resources.${logicalId}.Properties`,
+    );
+    return [{ logicalId, properties: resolved as Readonly<Record<string, unknown>> }];
+  });
+}

@@ -1,0 +1,76 @@
+import { Annotations, CfnOutput, Fn, Stack, Tags } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import type { Environment } from '../environment/environment';
+
+export interface EnvironmentStackProps {
+  readonly environment: Environment;
+  /** The AWS account to deploy to. @default - decided by the deployer's credentials */
+  readonly account?: string | undefined;
+}
+
+/** What the stacks of an environment have in common: who they belong to, and what people are told of it. */
+export abstract class EnvironmentStack extends Stack {
+  private readonly environmentOfStack: Environment;
+
+  /** @param part what the stack is to the environment, for its description */
+  constructor(scope: Construct, part: string, { environment, account }: EnvironmentStackProps) {
+    super(scope, environment.stackId, {
+      env: { region: environment.region, ...(account && { account }) },
+      description: [`Wallet infrastructure: ${part}${terms(environment)}.`, ...notices(environment)].join(
+        ' ',
+      ),
+      tags: tags(environment),
+      terminationProtection: environment.serviceLevelAgreement,
+    });
+    this.environmentOfStack = environment;
+    for (const [name, value] of Object.entries(tags(environment))) {
+      Tags.of(this).add(name, value);
+    }
+  }
+
+  /** Zones by number, so that synthesis needs to ask no account for their names. */
+  override get availabilityZones(): string[] {
+    return Array.from({ length: this.environmentOfStack.zones }, (_, index) => Fn.select(index, Fn.getAzs()));
+  }
+
+  /** Lets synthesis warn whoever deploys a deprecated environment. */
+  warnOfDeprecation(): void {
+    const { name, deprecation } = this.environmentOfStack;
+    if (deprecation === undefined) return;
+    const sentences = [`${name} is for those who still use it.`, ...notices(this.environmentOfStack)];
+    Annotations.of(this).addWarningV2('wallet-infrastructure:deprecated-environment', sentences.join(' '));
+  }
+
+  /** Adds an output. What everybody who looks at the environment has to know is said with each. */
+  protected output(name: string, description: string, value: string): void {
+    const described = [`${description}.`, ...notices(this.environmentOfStack)].join(' ');
+    new CfnOutput(this, name, { description: described, value });
+  }
+}
+
+const terms = ({ serviceLevelAgreement }: Environment): string =>
+  `, ${serviceLevelAgreement ? 'with' : 'without'} a service level agreement`;
+
+/** Sentences about an environment that is not to be relied on. */
+function notices({ deprecation, testFundsOnly }: Environment): readonly string[] {
+  return [
+    ...(deprecation ? [`Deprecated since ${deprecation.since}.`] : []),
+    ...(deprecation?.sunset ? [`Switched off on ${deprecation.sunset}.`] : []),
+    ...(testFundsOnly ? ['Test funds only.'] : []),
+  ];
+}
+
+function tags({
+  name,
+  serviceLevelAgreement,
+  deprecation,
+  testFundsOnly,
+}: Environment): Record<string, string> {
+  return {
+    service: 'wallet-infrastructure',
+    environment: name,
+    'service-level-agreement': serviceLevelAgreement ? 'yes' : 'no',
+    deprecated: String(deprecation !== undefined),
+    'test-funds-only': String(testFundsOnly),
+  };
+}

@@ -1,0 +1,116 @@
+import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
+import type { Construct } from 'constructs';
+import { OwnDomainNames } from '../api/custom-domain-names';
+import { RegionApi } from '../api/region-api';
+import { RegionDashboard } from '../dashboard/region-dashboard';
+import { RegionDatabase } from '../database/region-database';
+import type { Environment } from '../environment/environment';
+import { AuthorizeRequest, DeleteUserGroup, RunOperation } from '../functions/functions';
+import { SchemaMigration } from '../functions/schema-migration';
+import { SigningKeys } from '../functions/signing-keys';
+import { Monitoring } from '../monitoring/monitoring';
+import { OperationsKey } from '../monitoring/operations-key';
+import { Network } from '../network/network';
+import { Webhooks } from '../webhooks/webhooks';
+import { EnvironmentStack, type EnvironmentStackProps } from './environment-stack';
+
+/** One environment of the service in one region. Shares nothing with any other stack. */
+export class RegionStack extends EnvironmentStack {
+  constructor(scope: Construct, { environment, account }: EnvironmentStackProps) {
+    super(scope, environment.purpose, { environment, account });
+
+    const operationsKey = new OperationsKey(this, 'OperationsKey', { environment });
+    const { vpc, webhookOrigin } = new Network(this, 'Network', { environment });
+    const database = new RegionDatabase(this, 'Database', { environment, vpc });
+    const migration = new SchemaMigration(this, 'SchemaMigration', { environment, database });
+    const keys = new SigningKeys(this, 'SigningKeys', { environment });
+    const authorizeRequest = new AuthorizeRequest(this, 'AuthorizeRequest', {
+      environment,
+      keys: keys.accessToken,
+    });
+    const dashboard = new RegionDashboard(this, 'Dashboard', { environment });
+    const deleteUserGroup = new DeleteUserGroup(this, 'DeleteUserGroup', {
+      environment,
+      database,
+      migration,
+      keys: keys.userAction,
+      dashboardOrigin: dashboard.origin,
+    });
+    const api = new RegionApi(this, 'Api', {
+      environment,
+      authorizeRequest,
+      deleteUserGroup,
+      webhookOriginAddress: webhookOrigin.address,
+      dashboardOrigin: dashboard.origin,
+    });
+    dashboard.serve({ api, webhookOriginAddress: webhookOrigin.address });
+    const webhooks = new Webhooks(this, 'Webhooks', {
+      environment,
+      vpc,
+      webhookOrigin,
+      database,
+      migration,
+    });
+    this.nameAddresses(environment, { api: api.restApi, dashboard: dashboard.restApi });
+    const operations = new RunOperation(this, 'RunOperation', { environment, database, migration });
+    if (environment.serviceLevelAgreement) {
+      const { fanOutEvent, deliverWebhook, purgeExpired } = webhooks;
+      const { topicArn } = new Monitoring(this, 'Monitoring', {
+        environment,
+        key: operationsKey,
+        api,
+        dashboard,
+        functions: {
+          'authorize-request': { lambda: authorizeRequest },
+          'delete-user-group': { lambda: deleteUserGroup },
+          'run-operation': { lambda: operations },
+          'fan-out-event': { lambda: fanOutEvent },
+          'deliver-webhook': { lambda: deliverWebhook },
+          // It runs once a day.
+          'purge-expired': { lambda: purgeExpired, tolerates: 1 },
+        },
+        database,
+        webhooks,
+        webhookOrigin,
+      });
+      this.output('AlarmTopicArn', 'Alarms are published here', topicArn);
+    }
+
+    this.output('ApiBaseUrl', 'Base address of the API; every path is appended to it', api.url);
+    this.output('DashboardUrl', 'Address of the dashboard', dashboard.url);
+    this.output(
+      'WebhookOriginAddress',
+      'The one IPv4 address from which webhooks come',
+      webhookOrigin.address,
+    );
+    const { events, deliveries, secretsKey } = webhooks;
+    this.output('WebhookEventsQueueUrl', 'Events put here become webhooks', events.queue.queueUrl);
+    this.output('WebhookEventsDeadLetterQueueUrl', 'Events set aside', events.deadLetters.queueUrl);
+    this.output('WebhookDeliveryQueueUrl', 'Deliveries on their way', deliveries.queue.queueUrl);
+    this.output('WebhookDeliveryDeadLetterQueueUrl', 'Deliveries given up', deliveries.deadLetters.queueUrl);
+    this.output('WebhookSecretsKeyArn', "KMS key that webhooks' secrets derive from", secretsKey.keyArn);
+    this.output('TokenSigningKeyArn', 'KMS key that signs access tokens', keys.accessToken.signingKeyArn);
+    this.output('UserActionSigningKeyArn', 'KMS key that signs user actions', keys.userAction.signingKeyArn);
+    this.output('DatabaseClusterArn', 'The Aurora cluster', database.clusterArn);
+    this.output(
+      'OperationsFunctionName',
+      "The function behind the operator's command line",
+      operations.functionName,
+    );
+    this.output('ServiceLevelAgreement', 'yes or no', environment.serviceLevelAgreement ? 'yes' : 'no');
+    this.output('Deprecated', 'true or false', String(environment.deprecation !== undefined));
+  }
+
+  /** Without a zone of ours, whoever keeps it is told by outputs where the names have to lead. */
+  private nameAddresses({ domainNames }: Environment, apis: Record<'api' | 'dashboard', RestApi>): void {
+    if (domainNames === undefined) return;
+    const { targets } = new OwnDomainNames(this, 'DomainNames', { domainNames, apis });
+    if (domainNames.hostedZone) return;
+    this.output('ApiDomainTarget', `CNAME of ${domainNames.api}, for its zone`, targets.api);
+    this.output(
+      'DashboardDomainTarget',
+      `CNAME of ${domainNames.dashboard}, for its zone`,
+      targets.dashboard,
+    );
+  }
+}

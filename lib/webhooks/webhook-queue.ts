@@ -1,0 +1,57 @@
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import { withStableLogicalId } from '../stacks/stable-logical-id';
+
+export interface WebhookQueueProps {
+  /** The queue's logical id without its ending `Queue`; the dead-letter queue's begins with it. */
+  readonly logicalId: string;
+  /** Of the function that it feeds. */
+  readonly functionTimeout: Duration;
+}
+
+/** A queue of the webhook pipeline, with its dead-letter queue. Messages wait 14 days in either, and outlive the stack. */
+export class WebhookQueue extends Construct {
+  readonly queue: Queue;
+  readonly deadLetters: Queue;
+
+  constructor(scope: Construct, id: string, { logicalId, functionTimeout }: WebhookQueueProps) {
+    super(scope, id);
+    this.deadLetters = withStableLogicalId(
+      new Queue(this, 'DeadLetters', keptMessages),
+      `${logicalId}DeadLetterQueue`,
+    );
+    this.queue = withStableLogicalId(
+      new Queue(this, 'Messages', {
+        ...keptMessages,
+        maxMessageSizeBytes: maxMessageBytes - room,
+        // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
+        visibilityTimeout: Duration.seconds(6 * functionTimeout.toSeconds()),
+        deadLetterQueue: { queue: this.deadLetters, maxReceiveCount },
+      }),
+      `${logicalId}Queue`,
+    );
+  }
+}
+
+/**
+ * The most that SQS allows. What cannot be read is set aside by the function, at once and with the reason; what a
+ * receiver fails is given up by its age. So receives count our own faults alone, which wait up to 15 minutes each: this
+ * bridges ten days. A message that kills its function comes back after the visibility timeout and ends here within a week.
+ * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-configure-dead-letter-queue.html
+ */
+const maxReceiveCount = 1_000;
+
+/** Events are at most 64 KiB, and their deliveries, with what JSON escapes, twice that. */
+const maxMessageBytes = 256 * 1024;
+/** Bytes by which a dead letter may be longer than the message was: by the reason why it was set aside. */
+const room = 1024;
+
+const keptMessages = {
+  encryption: QueueEncryption.SQS_MANAGED,
+  enforceSSL: true,
+  // The most that SQS allows.
+  retentionPeriod: Duration.days(14),
+  maxMessageSizeBytes: maxMessageBytes,
+  removalPolicy: RemovalPolicy.RETAIN,
+};

@@ -1,0 +1,211 @@
+import { Aws, Duration, Fn, RemovalPolicy } from 'aws-cdk-lib';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
+import { type CfnEventSourceMapping, EventSourceMapping } from 'aws-cdk-lib/aws-lambda';
+import type { Queue } from 'aws-cdk-lib/aws-sqs';
+import { Construct } from 'constructs';
+import * as deliverWebhook from '../../lambda/deliver-webhook/environment';
+import * as fanOutEvent from '../../lambda/fan-out-event/environment';
+import * as purgeExpired from '../../lambda/purge-expired/environment';
+import type { RegionDatabase } from '../database/region-database';
+import type { Environment } from '../environment/environment';
+import { type FunctionNetwork, HandlerFunction } from '../functions/handler-function';
+import type { SchemaMigration } from '../functions/schema-migration';
+import type { WebhookOrigin } from '../network/webhook-origin';
+import { withStableLogicalId } from '../stacks/stable-logical-id';
+import { WebhookQueue } from './webhook-queue';
+
+export interface WebhooksProps {
+  readonly environment: Environment;
+  readonly vpc: ec2.IVpc;
+  readonly webhookOrigin: WebhookOrigin;
+  readonly database: RegionDatabase;
+  readonly migration: SchemaMigration;
+}
+
+/** Time for the database to wake (20 s), for a receiver (15 s) and for KMS, SQS and the attempt's row. */
+const deliveryTimeout = Duration.seconds(75);
+const fanOutTimeout = Duration.seconds(45);
+
+/**
+ * Events become webhooks: events queue, fan-out, delivery queue, and delivery from the private subnets, whose only
+ * way out is the webhook origin. While no gateway holds the origin, whatever needs it is switched off, and messages
+ * wait.
+ */
+export class Webhooks extends Construct {
+  /** Events are put here. */
+  readonly events: WebhookQueue;
+  /** One message for each event and webhook. */
+  readonly deliveries: WebhookQueue;
+  /** The HMAC key that the webhooks' secrets are derived by. Deleting it would change every secret. */
+  readonly secretsKey: Key;
+  readonly fanOutEvent: HandlerFunction;
+  readonly deliverWebhook: HandlerFunction;
+  readonly purgeExpired: HandlerFunction;
+
+  constructor(
+    scope: Construct,
+    id: string,
+    private readonly props: WebhooksProps,
+  ) {
+    super(scope, id);
+    this.events = new WebhookQueue(this, 'Events', {
+      logicalId: 'WebhookEvents',
+      functionTimeout: fanOutTimeout,
+    });
+    this.deliveries = new WebhookQueue(this, 'Deliveries', {
+      logicalId: 'WebhookDelivery',
+      functionTimeout: deliveryTimeout,
+    });
+    this.secretsKey = withStableLogicalId(
+      new Key(this, 'SecretsKey', {
+        description: `Webhook secrets of ${props.environment.name} are derived by it`,
+        keySpec: KeySpec.HMAC_256,
+        keyUsage: KeyUsage.GENERATE_VERIFY_MAC,
+        removalPolicy: RemovalPolicy.RETAIN,
+      }),
+      'WebhookSecretsKey',
+    );
+    const outside = this.networkWithEgress();
+    const { network: inside } = props.database;
+    this.deliverWebhook = this.deliver(outside);
+    this.fanOutEvent = this.fanOut(inside && outside);
+    this.purgeExpired = this.purge(inside);
+  }
+
+  private fanOut(network: FunctionNetwork | undefined): HandlerFunction {
+    const { queue, deadLetters } = this.events;
+    const handler = this.handler('FanOutEvent', {
+      useCase: 'fan-out-event',
+      description: 'Puts an event on its way to each webhook that wants it',
+      invokedBy: 'queue',
+      variables: fanOutEvent.variables,
+      environment: {
+        EVENTS_QUEUE_URL: queue.queueUrl,
+        EVENTS_DEAD_LETTER_QUEUE_URL: deadLetters.queueUrl,
+        DELIVERY_QUEUE_URL: this.deliveries.queue.queueUrl,
+      },
+      timeout: fanOutTimeout,
+      network,
+    });
+    this.props.database.grantAccess(handler, 'fan_out_event');
+    allowSending(handler, deadLetters, this.deliveries.queue);
+    this.feed(handler, queue, { concurrency: 10, needsOrigin: network !== undefined });
+    return handler;
+  }
+
+  private deliver(network: FunctionNetwork): HandlerFunction {
+    const { queue, deadLetters } = this.deliveries;
+    const handler = this.handler('DeliverWebhook', {
+      useCase: 'deliver-webhook',
+      description: 'Delivers events to webhooks from the webhook origin',
+      invokedBy: 'queue',
+      variables: deliverWebhook.variables,
+      environment: {
+        DELIVERY_QUEUE_URL: queue.queueUrl,
+        DELIVERY_DEAD_LETTER_QUEUE_URL: deadLetters.queueUrl,
+        WEBHOOK_SECRETS_KEY_ID: this.secretsKey.keyArn,
+      },
+      timeout: deliveryTimeout,
+      network,
+    });
+    this.props.database.grantAccess(handler, 'deliver_webhook');
+    // A delivery that waits long is sent anew, to its own queue.
+    allowSending(handler, deadLetters, queue);
+    handler.addToRolePolicy(
+      new PolicyStatement({ actions: ['kms:GenerateMac'], resources: [this.secretsKey.keyArn] }),
+    );
+    this.feed(handler, queue, { concurrency: 20, needsOrigin: true });
+    return handler;
+  }
+
+  private purge(network: FunctionNetwork | undefined): HandlerFunction {
+    const handler = this.handler('PurgeExpired', {
+      useCase: 'purge-expired',
+      description: 'Deletes what is kept for a time only',
+      invokedBy: 'schedule',
+      variables: purgeExpired.variables,
+      environment: {},
+      timeout: Duration.minutes(5),
+      network,
+    });
+    this.props.database.grantAccess(handler, 'purge_expired');
+    new Rule(this, 'PurgeDaily', {
+      description: 'Once a day: delivery attempts of more than 31 days, user actions that have expired',
+      schedule: Schedule.cron({ hour: '3', minute: '17' }),
+      targets: [new LambdaFunction(handler, { retryAttempts: 2, maxEventAge: Duration.hours(2) })],
+    });
+    return handler;
+  }
+
+  private handler<Name extends string>(
+    id: string,
+    props: Omit<ConstructorParameters<typeof HandlerFunction<Name>>[2], 'logRetention'>,
+  ): HandlerFunction {
+    const handler = new HandlerFunction<Name>(this, id, {
+      ...props,
+      logRetention: this.props.environment.logRetentionDays,
+    });
+    this.props.migration.precede(handler);
+    return handler;
+  }
+
+  /** Feeds a function from a queue. The bound is on the mapping: throttling on the function would count as receives. */
+  private feed(
+    handler: HandlerFunction,
+    queue: Queue,
+    { concurrency, needsOrigin }: { readonly concurrency: number; readonly needsOrigin: boolean },
+  ): void {
+    queue.grantConsumeMessages(handler);
+    const mapping = new EventSourceMapping(this, `${handler.node.id}Source`, {
+      target: handler,
+      eventSourceArn: queue.queueArn,
+      batchSize: 10,
+      maxConcurrency: concurrency,
+      reportBatchItemFailures: true,
+    });
+    if (needsOrigin)
+      runWhileAttached(mapping.node.defaultChild as CfnEventSourceMapping, this.props.webhookOrigin);
+  }
+
+  /** The private subnets, with the ports that receivers may have, and with the database where it is reached directly. */
+  private networkWithEgress(): FunctionNetwork {
+    const { vpc, database } = this.props;
+    const securityGroup = new ec2.SecurityGroup(this, 'Egress', {
+      vpc,
+      description: 'Webhooks: reach receivers and AWS by way of the webhook origin',
+      allowAllOutbound: false,
+    });
+    // As `readReceiverUrl` has it. The VPC's name server needs no rule.
+    securityGroup.addEgressRule(ec2.Peer.anyIpv4(), ec2.Port.tcp(443), 'Receivers and AWS');
+    securityGroup.addEgressRule(ec2.Peer.anyIpv4(), ec2.Port.tcpRange(1024, 65_535), 'Receivers');
+    return {
+      vpc,
+      subnets: { subnetType: ec2.SubnetType.PRIVATE_WITH_EGRESS },
+      securityGroups: [...(database.network?.securityGroups ?? []), securityGroup as ec2.ISecurityGroup],
+    };
+  }
+}
+
+/**
+ * Turns a consumer on and off with the origin, and on only after the routes are there: an attempt before that would fail,
+ * and the receiver would be blamed. `DependsOn` cannot be under a condition, and on what is not made it keeps the
+ * consumer from being made too; a reference in the metadata orders them alike.
+ *
+ * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-condition.html
+ * @see https://cloudonaut.io/optional-dependson-with-cloudformation-metadata-to-the-rescue
+ */
+function runWhileAttached(mapping: CfnEventSourceMapping, { isAttached, routes }: WebhookOrigin): void {
+  mapping.addPropertyOverride('Enabled', Fn.conditionIf(isAttached.logicalId, true, false));
+  const references = routes.map(({ ref }) => ref);
+  mapping.addMetadata('After', Fn.conditionIf(isAttached.logicalId, references, Aws.NO_VALUE));
+}
+
+function allowSending(handler: HandlerFunction, ...queues: readonly Queue[]): void {
+  handler.addToRolePolicy(
+    new PolicyStatement({ actions: ['sqs:SendMessage'], resources: queues.map(({ queueArn }) => queueArn) }),
+  );
+}

@@ -1,0 +1,89 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { App, CfnParameter, Stack, Validations } from 'aws-cdk-lib';
+import { Key } from 'aws-cdk-lib/aws-kms';
+import { createApp } from '../../../lib/app';
+import { boundariesOf } from '../../../lib/checks/residency/boundary';
+import { ResidencyPlugin } from '../../../lib/checks/residency/plugin';
+import { environments } from '../../../lib/environments';
+import { environmentLike } from '../../support/stacks';
+import { oneRegion, only, refusalsOf } from './refusals';
+
+const run = promisify(execFile);
+
+let outdir: string;
+beforeEach(() => {
+  outdir = mkdtempSync(join(tmpdir(), 'wallet-residency-'));
+});
+afterEach(() => {
+  rmSync(outdir, { recursive: true });
+});
+
+it('lets pass every stack of the table', () => {
+  const assembly = createApp({ outdir, validateTemplates: false }).synth();
+  expect(assembly.stacks.map(({ stackName }) => stackName)).toEqual(
+    expect.arrayContaining(environments.map(({ stackId }) => stackId)),
+  );
+});
+
+it("binds a standby to its environment's regions, without a gateway", () => {
+  const standby = {
+    stackId: 'Standby',
+    region: 'eu-west-1',
+    vpcCidr: '10.99.0.0/16',
+    globalClusterIdentifier: 'all',
+  };
+  const [serving, waiting] = boundariesOf([environmentLike('eu', { standby })]);
+  expect(serving).toMatchObject({ region: 'eu-central-1', natGateways: 1 });
+  expect(waiting).toEqual({
+    stackId: 'Standby',
+    region: 'eu-west-1',
+    residencyRegions: serving?.residencyRegions,
+    natGateways: 0,
+  });
+});
+
+it('stops the synthesis of the app, and says rule, construct, value and remedy', async () => {
+  const fixture = resolve(__dirname, 'fixtures/hostile-app.ts');
+  const { NODE_ENV: _, ...env } = process.env;
+  const synthesis = run(process.execPath, ['--import', 'tsx', fixture, outdir, 'WalletUae'], { env });
+  const failure = await synthesis.then(
+    () => undefined,
+    (error: { code: number; stderr: string }) => error,
+  );
+  expect(failure?.code).toBe(1);
+  expect(failure?.stderr).toContain('Residency::multi-region-key');
+  expect(failure?.stderr).toContain('WalletUae/Everywhere (Everywhere)');
+  expect(failure?.stderr).toContain('Properties.MultiRegion is true');
+  expect(failure?.stderr).toContain('Suggested fix: Make a key of the one region');
+});
+
+it('is not silenced by an acknowledgement', () => {
+  const refusals = refusalsOf((stack) => {
+    const key = new Key(stack, 'Key', { multiRegion: true });
+    for (const scope of [stack.node.root, key]) {
+      Validations.of(scope).acknowledge({ id: 'Residency::multi-region-key', reason: 'It is convenient' });
+    }
+  });
+  expect(refusals).toEqual([expect.objectContaining({ rule: 'multi-region-key' })]);
+});
+
+it('refuses a stack that is deployed to another region than its row says', () => {
+  const app = new App({ outdir, analyticsReporting: false, builtinCloudFormationValidation: false });
+  new Stack(app, oneRegion.stackId, { env: { region: 'us-east-1' } });
+  Validations.of(app).addPlugins(new ResidencyPlugin([oneRegion]));
+  expect(() => app.synth()).toThrow(/Region is "us-east-1"(.|\n)*Residency::unlisted-stack/);
+});
+
+it('fails rather than give up on a value with too many forms', () => {
+  const build = () =>
+    refusalsOf((stack) => {
+      const allowedValues = Array.from({ length: 11 }, (_, index) => `part-${index}`);
+      const part = new CfnParameter(stack, 'Part', { allowedValues }).valueAsString;
+      only('Custom::Holder', { Value: `${part}${part}${part}` })(stack);
+    });
+  expect(build).toThrow(/more than 1000 texts/);
+});

@@ -1,0 +1,221 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type App, CfnResource, Stack, Validations } from 'aws-cdk-lib';
+import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import { Bucket } from 'aws-cdk-lib/aws-s3';
+import { Topic } from 'aws-cdk-lib/aws-sns';
+import { Construct, type IConstruct } from 'constructs';
+import { type CreateAppOptions, createApp } from '../../lib/app';
+import { acknowledge } from '../../lib/checks/acknowledgements/acknowledge';
+import { addRulePacks, rulePacks } from '../../lib/checks/rule-packs';
+import { environmentLike, environmentsWithEveryOption, withApp } from '../support/stacks';
+
+const packs = ['AwsSolutions', 'NIST.800.53.R5', 'PCI.DSS.321'];
+
+interface Finding {
+  readonly path: string;
+  readonly id: string;
+}
+
+interface Acknowledgement extends Finding {
+  readonly construct: IConstruct;
+  readonly reason: string;
+}
+
+describe('the stacks', () => {
+  const { findings, acknowledgements, open } = withStacks({ validateTemplates: false }, (app) => {
+    app.synth();
+    return {
+      open: findingsIn(app),
+      findings: findingsIn(app, { despiteAcknowledgements: true }),
+      acknowledgements: acknowledgementsIn(app),
+    };
+  });
+
+  it('have no finding that nobody has accepted', () => {
+    expect(open).toEqual([]);
+  });
+
+  it('have none with every option of the table either', () => {
+    withStacks({ validateTemplates: false, environments: environmentsWithEveryOption() }, (app) => {
+      app.synth();
+      expect(findingsIn(app)).toEqual([]);
+    });
+  });
+
+  it('are looked at by all packs', () => {
+    for (const pack of packs) expect(findings.filter(({ id }) => id.startsWith(`${pack}-`))).not.toEqual([]);
+  });
+
+  it('accept nothing that is not found, so that no reason outlives its cause', () => {
+    expect(namesOf(acknowledgements)).toEqual(namesOf(findings));
+  });
+
+  it('accept findings on the very resource, never on a stack or on the app', () => {
+    expect(
+      namesOf(acknowledgements.filter(({ construct }) => isUnwelcomeAcknowledgement(construct))),
+    ).toEqual([]);
+  });
+
+  it('give a reason that can be read for each', () => {
+    expect(acknowledgements.filter(({ reason }) => !isReason(reason)).map(({ reason }) => reason)).toEqual(
+      [],
+    );
+  });
+
+  it('would not accept a finding for all that is below or for no reason', () => {
+    withApp((app) => {
+      const stack = new Stack(app, 'Test');
+      expect([app, stack, new Bucket(stack, 'Bucket')].map(isUnwelcomeAcknowledgement)).toEqual([
+        true,
+        true,
+        true,
+      ]);
+    });
+    expect(['', 'n/a', 'Not needed.', 'It is what it is, as everybody here knows'].map(isReason)).toEqual([
+      false,
+      false,
+      false,
+      false,
+    ]);
+  });
+});
+
+describe('synthesis', () => {
+  // The packs alone: CloudFormation's own rules would take most of the time.
+  const { CDK_VALIDATION } = process.env;
+  beforeAll(() => {
+    process.env.CDK_VALIDATION = 'false';
+  });
+  afterAll(() => {
+    if (CDK_VALIDATION === undefined) delete process.env.CDK_VALIDATION;
+    else process.env.CDK_VALIDATION = CDK_VALIDATION;
+  });
+
+  const refused = (breakRule: (stack: Stack) => void) =>
+    withApp((app) => {
+      breakRule(new Stack(app, 'Test', { env: { region: 'eu-central-1' } }));
+      addRulePacks(app);
+      return messageOf(() => app.synth());
+    });
+
+  it('refuses a bucket that logs nothing in one of the stacks, by rule and path', () => {
+    withStacks({ environments: [environmentLike('staging')] }, (app) => {
+      new Bucket(app.node.findChild('WalletStaging'), 'Leftovers');
+      const report = messageOf(() => app.synth());
+      expect(findingsOf(report)).toContainEqual({
+        path: 'WalletStaging/Leftovers/Resource',
+        id: 'AwsSolutions-S1',
+      });
+    });
+  });
+
+  it.each<[string, Finding, (stack: Stack) => void]>([
+    [
+      'a wildcard in a role',
+      { path: 'Test/Role/DefaultPolicy/Resource', id: 'AwsSolutions-IAM5[Action::s3:*]' },
+      (stack) => new Role(stack, 'Role', wide).addToPolicy(everything),
+    ],
+    [
+      'a topic that is not encrypted',
+      { path: 'Test/Topic/Resource', id: 'NIST.800.53.R5-SNSEncryptedKMS' },
+      (stack) => new Topic(stack, 'Topic'),
+    ],
+    [
+      'a log group that is not encrypted',
+      { path: 'Test/Log/Resource', id: 'PCI.DSS.321-CloudWatchLogGroupEncrypted' },
+      (stack) => new LogGroup(stack, 'Log'),
+    ],
+  ])('refuses %s', (_, finding, breakRule) => {
+    expect(findingsOf(refused(breakRule))).toContainEqual(finding);
+  });
+
+  it('accepts one finding on one resource, and no other on it or beside it', () => {
+    const message = refused((stack) => {
+      const role = new Role(stack, 'Role', wide);
+      role.addToPolicy(everything);
+      new Role(stack, 'Other', wide).addToPolicy(everything);
+      const policy = role.node.findChild('DefaultPolicy');
+      acknowledge(policy, ['AwsSolutions-IAM5[Action::s3:*]'], 'For this test.');
+    });
+    expect(findingsOf(message).filter(({ id }) => id.startsWith('AwsSolutions'))).toEqual([
+      { path: 'Test/Role/DefaultPolicy/Resource', id: 'AwsSolutions-IAM5[Resource::*]' },
+      { path: 'Test/Other/DefaultPolicy/Resource', id: 'AwsSolutions-IAM5[Resource::*]' },
+      { path: 'Test/Other/DefaultPolicy/Resource', id: 'AwsSolutions-IAM5[Action::s3:*]' },
+    ]);
+  });
+
+  it('accepts nothing on what is no resource', () => {
+    withApp((app) => {
+      expect(() => acknowledge(new Construct(app, 'Nothing'), ['AwsSolutions-S1'], 'For this test.')).toThrow(
+        'Nothing has no CloudFormation resource of its own',
+      );
+    });
+  });
+});
+
+const wide = { assumedBy: new ServicePrincipal('lambda.amazonaws.com') };
+const everything = new PolicyStatement({ effect: Effect.ALLOW, actions: ['s3:*'], resources: ['*'] });
+
+function withStacks<Result>(options: CreateAppOptions, use: (app: App) => Result): Result {
+  const outdir = mkdtempSync(join(tmpdir(), 'wallet-test-'));
+  try {
+    return use(createApp({ outdir, ...options }));
+  } finally {
+    rmSync(outdir, { recursive: true });
+  }
+}
+
+function findingsIn(app: App, { despiteAcknowledgements = false } = {}): Finding[] {
+  return rulePacks(app).flatMap((pack) => {
+    // The packs have no way to be asked for what was accepted.
+    if (despiteAcknowledgements) Object.assign(pack, { isAcknowledged: () => false });
+    return pack
+      .validateScope(app)
+      .violations.flatMap(({ ruleName, violatingResources }) =>
+        violatingResources.map(({ constructPath = '' }) => ({ id: ruleName, path: constructPath })),
+      );
+  });
+}
+
+function acknowledgementsIn(app: App): Acknowledgement[] {
+  return app.node.findAll().flatMap((construct) =>
+    construct.node.metadata
+      .filter(({ type }) => type === Validations.ACKNOWLEDGED_RULES_METADATA_KEY)
+      .flatMap(({ data }) =>
+        Object.entries(data as Record<string, string>).map(([id, reason]) => ({
+          construct,
+          path: construct.node.path,
+          id: id.replace(/^annotation::/i, ''),
+          reason,
+        })),
+      )
+      // The library accepts findings of CloudFormation's own rules on its resources.
+      .filter(({ id }) => packs.some((pack) => id.startsWith(`${pack}-`))),
+  );
+}
+
+const namesOf = (findings: readonly Finding[]) => findings.map(({ path, id }) => `${path} ${id}`).sort();
+
+const isUnwelcomeAcknowledgement = (construct: IConstruct) => !CfnResource.isCfnResource(construct);
+
+/** A sentence, at least, of some substance. */
+const isReason = (reason: string) =>
+  reason.length >= 40 && /^[A-Z].*(\.|: docs\/runbook\.md#[a-z-]+)$/.test(reason);
+
+function messageOf(action: () => unknown): string {
+  try {
+    action();
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return '';
+}
+
+/** What a report says, in its order. */
+function findingsOf(report: string): Finding[] {
+  const lines = report.matchAll(/^\s*(\S+) \S+\n\s*Acknowledge with '[^:]+::(.*)'$/gm);
+  return Array.from(lines, ([, path = '', id = '']) => ({ path, id }));
+}

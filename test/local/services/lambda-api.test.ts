@@ -1,0 +1,107 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
+import { type LocalFunction, startFunction } from '../../../lib/local/function-runtime';
+import type { LoopbackServer } from '../../../lib/local/network/loopback-server';
+import { startLambdaApi } from '../../../lib/local/services/lambda-api';
+
+let directory: string;
+let local: LocalFunction;
+let server: LoopbackServer;
+let client: LambdaClient;
+
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'lambda-api-'));
+  const code = `exports.handler = async (event) => {
+    if (event.fail) throw new TypeError('wrong');
+    if (event.wait) await new Promise((resolve) => setTimeout(resolve, event.wait));
+    return { event };
+  };`;
+  writeFileSync(join(directory, 'index.js'), code);
+  local = startFunction({
+    name: 'operations',
+    bundleDirectory: directory,
+    handler: 'index.handler',
+    environment: {},
+    timeoutSeconds: 10,
+    memoryMiB: 128,
+    region: 'eu-central-1',
+    reservedConcurrency: 1,
+    onLog: () => {},
+  });
+  server = await startLambdaApi((id) => (id === local.name || id === local.arn ? local : undefined));
+  client = new LambdaClient({
+    endpoint: server.url,
+    region: 'eu-central-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    maxAttempts: 1,
+  });
+});
+
+afterAll(async () => {
+  client.destroy();
+  await server.close();
+  await local.stop();
+  rmSync(directory, { recursive: true });
+});
+
+async function invoke(FunctionName: string, event: unknown, more: object = {}) {
+  const { Payload, ...rest } = await client.send(
+    new InvokeCommand({ FunctionName, Payload: JSON.stringify(event), ...more }),
+  );
+  return { ...rest, payload: JSON.parse(Payload?.transformToString() ?? '') };
+}
+
+test('a function is invoked by name, ARN and partial ARN, with or without a qualifier', async () => {
+  for (const name of ['operations', local.arn, `${local.arn}:$LATEST`, '000000000000:function:operations']) {
+    expect(await invoke(name, { a: 'ü' })).toMatchObject({
+      StatusCode: 200,
+      ExecutedVersion: '$LATEST',
+      payload: { event: { a: 'ü' } },
+    });
+  }
+});
+
+test('what the function throws is a payload with its type, and FunctionError says so', async () => {
+  expect(await invoke('operations', { fail: true })).toMatchObject({
+    StatusCode: 200,
+    FunctionError: 'Unhandled',
+    payload: { errorType: 'TypeError', errorMessage: 'wrong', trace: expect.any(Array) },
+  });
+});
+
+test.each([
+  ['an unknown function', 'absent', { Payload: '{}' }, 'ResourceNotFoundException'],
+  ['a payload that is no JSON', 'operations', { Payload: '{' }, 'InvalidRequestContentException'],
+  [
+    'an invocation without an answer',
+    'operations',
+    { InvocationType: 'Event' },
+    'InvalidParameterValueException',
+  ],
+  [
+    'a payload of more than 6 MB',
+    'operations',
+    { Payload: `"${'x'.repeat(6_500_000)}"` },
+    'RequestTooLargeException',
+  ],
+])('%s is refused by its documented name', async (_, name, more, error) => {
+  await expect(invoke(name, {}, more)).rejects.toMatchObject({ name: error });
+});
+
+test('beyond the reserved concurrency it is throttled', async () => {
+  const first = invoke('operations', { wait: 200 });
+  await expect(invoke('operations', { wait: 200 })).rejects.toMatchObject({
+    name: 'TooManyRequestsException',
+  });
+  expect(await first).toMatchObject({ StatusCode: 200 });
+});
+
+test.each(['/', '/2015-03-31/functions/', '/2015-03-31/functions/%zz/invocations'])(
+  'the path %s harms nobody',
+  async (path) => {
+    await fetch(server.url + path, { method: 'POST', body: '{}' }).catch(() => undefined);
+    expect(await invoke('operations', {})).toMatchObject({ StatusCode: 200 });
+  },
+);
