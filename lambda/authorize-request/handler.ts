@@ -7,7 +7,7 @@ import { readBearerToken } from './request';
 
 /**
  * Decides for the gateway whether a request's access token is good. The answer is cached per token, so it speaks of
- * every route of the stage; what the caller may do there is decided at the moment of the deed. The request's id is for
+ * every route of the stage; what the caller may do there is decided when it is done. The request's id is for
  * the log alone, so one that the caller may have chosen will do.
  */
 export const createHandler =

@@ -36,12 +36,12 @@ export interface DataApiSettings {
    * Milliseconds to wait for a paused cluster to resume; the gateway gives up after 29 s.
    * @default 20,000
    */
-  readonly resumePatience?: number;
+  readonly resumeTimeout?: number;
   /** Milliseconds for one call to be answered. The Data API ends a statement after 45 s. @default 8,000 */
   readonly callTimeout?: number;
 }
 
-const defaultResumePatience = 20_000;
+const defaultResumeTimeout = 20_000;
 const defaultCallTimeout = 8_000;
 const resumePause = 500;
 
@@ -77,14 +77,14 @@ export function createDataApiDatabase(
     );
   };
 
-  const patiently = <T>(call: () => Promise<T>) =>
-    awaitResuming(call, settings.resumePatience ?? defaultResumePatience);
+  const withResume = <T>(call: () => Promise<T>) =>
+    awaitResuming(call, settings.resumeTimeout ?? defaultResumeTimeout);
 
   return {
-    execute: (statement) => patiently(() => run(statement)),
+    execute: (statement) => withResume(() => run(statement)),
 
     async transaction(work) {
-      const begun = await patiently(() =>
+      const begun = await withResume(() =>
         client.send(new BeginTransactionCommand({ ...target, database: settings.database })),
       );
       if (!begun.ok) return begun;
@@ -140,9 +140,9 @@ function field(value: Parameter): NonNullable<SqlParameter['value']> {
 
 async function awaitResuming<T>(
   call: () => Promise<T>,
-  patience: number,
+  timeout: number,
 ): Promise<Result<T, DatabaseUnavailable>> {
-  const deadline = Date.now() + patience;
+  const deadline = Date.now() + timeout;
   for (;;) {
     const result = await toResult(call);
     if (result.ok || result.error.reason !== 'resuming' || Date.now() + resumePause > deadline) return result;

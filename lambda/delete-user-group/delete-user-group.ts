@@ -39,8 +39,8 @@ export async function deleteUserGroup(
   request: DeletionRequest & { readonly requestId: string; readonly nowSeconds: number },
 ): Promise<Result<'deleted', DeletionRefused | UserActionProblem>> {
   const { caller, userGroupId, userActionSignatures, requestId, nowSeconds } = request;
-  const deed = { caller, method: 'DELETE', path: `/auth/user-groups/${userGroupId}` } as const;
-  const userAction = ports.verifyUserAction(userActionSignatures, deed, nowSeconds);
+  const scope = { caller, method: 'DELETE', path: `/auth/user-groups/${userGroupId}` } as const;
+  const userAction = ports.verifyUserAction(userActionSignatures, scope, nowSeconds);
   if (!userAction.ok) return userAction;
 
   const outcome = await ports.deleteUserGroup({

@@ -7,7 +7,7 @@ import { clockToleranceSeconds, createJwtVerifier, type TokenRefused } from '../
 import type { UserAction } from './user-group-deletion';
 
 /** What a signature must have been made for. The path is the canonical one: no stage, no query, nothing encoded. */
-export interface SignedDeed {
+export interface UserActionScope {
   readonly caller: Caller;
   readonly method: 'DELETE';
   readonly path: string;
@@ -40,7 +40,7 @@ export function createUserActionVerifier(jwks: Jwks, issuer: string) {
 
   return (
     signatures: readonly string[],
-    deed: SignedDeed,
+    scope: UserActionScope,
     nowSeconds: number,
   ): Result<UserAction, UserActionProblem> => {
     const [signature, ...others] = signatures;
@@ -62,10 +62,10 @@ export function createUserActionVerifier(jwks: Jwks, issuer: string) {
     const expiresAt = exp as number;
     if (issuedAt > nowSeconds + clockToleranceSeconds) return invalid('issued_in_the_future');
     if (expiresAt - issuedAt > maximumLifetimeSeconds) return invalid('lives_too_long');
-    if (sub !== deed.caller.identityId) return mismatch('caller');
-    if (org !== deed.caller.organizationId) return mismatch('organization');
-    if (htm !== deed.method) return mismatch('method');
-    if (htp !== deed.path) return mismatch('path');
+    if (sub !== scope.caller.identityId) return mismatch('caller');
+    if (org !== scope.caller.organizationId) return mismatch('organization');
+    if (htm !== scope.method) return mismatch('method');
+    if (htp !== scope.path) return mismatch('path');
     if (!emptyBodyHashes.includes(bh)) return mismatch('body');
     return ok({ id: jti, expiresAt });
   };

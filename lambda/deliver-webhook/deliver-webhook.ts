@@ -4,8 +4,8 @@ import type { Delivery } from '../webhooks/delivery';
 import { rotationOverlap } from '../webhooks/rotation';
 import { sign } from '../webhooks/signature';
 import type { SecretUnavailable, WebhookSecrets } from '../webhooks/webhook-secrets';
+import type { CircuitBreaker } from './circuit-breaker';
 import { type AttemptResult, type NextStep, nextStep, type RetrySchedule, reasonOf } from './next-step';
-import type { SilentReceivers } from './silent-receivers';
 
 /** A webhook as it is at this moment. */
 export interface Webhook {
@@ -44,21 +44,21 @@ export interface Receivers {
   post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<AttemptResult>;
 }
 
-/** Where it is seen what is done. */
-export interface Journal {
+/** Logs and counts what happens to deliveries. */
+export interface DeliveryLog {
   attempted(attempt: Attempt, times: { readonly ageMs: number; readonly retryInMs?: number }): void;
   notRecorded(attempt: Attempt, cause: { readonly kind: string; readonly reason: string }): void;
   stopped(delivery: Delivery, reason: 'webhook_disabled' | 'webhook_removed'): void;
-  /** It waits without an attempt, since its receiver lets others time out. */
-  rests(delivery: Delivery, retryInMs: number): void;
+  /** It waits without an attempt: see `CircuitBreaker`. */
+  circuitOpen(delivery: Delivery, retryInMs: number): void;
 }
 
 export interface DeliveryPorts {
   readonly webhooks: Webhooks;
   readonly secrets: WebhookSecrets;
   readonly receivers: Receivers;
-  readonly silent: SilentReceivers;
-  readonly journal: Journal;
+  readonly circuitBreaker: CircuitBreaker;
+  readonly deliveryLog: DeliveryLog;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** From 0 to 1. */
@@ -73,10 +73,10 @@ export type Disposition =
   | { readonly kind: 'given_up'; readonly reason: string };
 
 /**
- * Attempts one delivery to the webhook's present URL. An error is a fault of ours: the receiver was not asked, or its
+ * Attempts one delivery to the webhook's current URL. An error is an internal one: the receiver was not asked, or its
  * answer could not be acted upon, and the message waits.
  *
- * @param startedAt when the delivery was first taken from the queue, waits for us left out: milliseconds since 1970
+ * @param startedAt when the delivery was first taken from the queue, internal errors left out: milliseconds since 1970
  */
 export async function deliverWebhook(
   delivery: Delivery,
@@ -87,21 +87,21 @@ export async function deliverWebhook(
   if (!found.ok) return found;
   const webhook = found.value;
   if (!webhook?.enabled) {
-    ports.journal.stopped(delivery, webhook ? 'webhook_disabled' : 'webhook_removed');
+    ports.deliveryLog.stopped(delivery, webhook ? 'webhook_disabled' : 'webhook_removed');
     return ok({ kind: 'finished' });
   }
 
   const attemptedAt = ports.now();
-  if (ports.silent.isResting(delivery.webhookId, attemptedAt)) {
+  if (ports.circuitBreaker.isOpen(delivery.webhookId, attemptedAt)) {
     const moment = { now: attemptedAt, startedAt, random: ports.random() };
-    const step = nextStep({ answered: false, reason: 'receiver_resting' }, moment, ports.schedule);
+    const step = nextStep({ answered: false, reason: 'circuit_open' }, moment, ports.schedule);
     // What would be given up gets its last attempt all the same.
     if (step.outcome === 'failed') {
-      ports.journal.rests(delivery, step.retryInMs);
+      ports.deliveryLog.circuitOpen(delivery, step.retryInMs);
       return ok({ kind: 'retry', inMs: step.retryInMs });
     }
   }
-  const secrets = await presentSecrets(delivery.webhookId, webhook, attemptedAt, ports.secrets);
+  const secrets = await currentSecrets(delivery.webhookId, webhook, attemptedAt, ports.secrets);
   if (!secrets.ok) return secrets;
 
   const result = await ports.receivers.post(
@@ -110,7 +110,7 @@ export async function deliverWebhook(
     delivery.body,
   );
   const now = ports.now();
-  ports.silent.note(delivery.webhookId, result, now);
+  ports.circuitBreaker.record(delivery.webhookId, result, now);
   const step = nextStep(result, { now, startedAt, random: ports.random() }, ports.schedule);
   const attempt: Attempt = {
     eventId: delivery.eventId,
@@ -123,7 +123,7 @@ export async function deliverWebhook(
     reason: reasonOf(result),
     ...(step.outcome === 'failed' ? { nextAttemptAt: now + step.retryInMs } : {}),
   };
-  ports.journal.attempted(attempt, {
+  ports.deliveryLog.attempted(attempt, {
     ageMs: now - delivery.acceptedAt,
     ...(step.outcome === 'failed' ? { retryInMs: step.retryInMs } : {}),
   });
@@ -132,7 +132,7 @@ export async function deliverWebhook(
   const recorded = await ports.webhooks
     .record(attempt)
     .catch(({ name, message }: Error) => fail({ kind: 'bug', reason: `${name}: ${message}` }));
-  if (!recorded.ok) ports.journal.notRecorded(attempt, recorded.error);
+  if (!recorded.ok) ports.deliveryLog.notRecorded(attempt, recorded.error);
   if (step.outcome === 'disabled') {
     const disabled = await ports.webhooks.disable(delivery.webhookId, webhook.url, attempt.reason);
     if (!disabled.ok) return disabled;
@@ -140,7 +140,7 @@ export async function deliverWebhook(
   return ok(disposition(step, attempt.reason));
 }
 
-async function presentSecrets(
+async function currentSecrets(
   webhookId: string,
   { secretVersion, rotatedAt }: Webhook,
   now: number,

@@ -7,12 +7,12 @@ import { createLog } from '../shared/log';
 import { localReceiversVariable } from '../webhooks/environment';
 import { createQueue } from '../webhooks/queue';
 import { createWebhookSecrets } from '../webhooks/webhook-secrets';
+import { createCircuitBreaker } from './circuit-breaker';
 import type { DeliveryPorts } from './deliver-webhook';
+import { createDeliveryLog, metricsNamespace } from './delivery-log';
 import { variables } from './environment';
-import { createJournal, metricsNamespace } from './journal';
 import { retrySchedule } from './next-step';
 import { createReceivers } from './receivers';
-import { rememberSilentReceivers } from './silent-receivers';
 import { createWebhooks } from './webhooks-table';
 
 export function createDependencies() {
@@ -24,8 +24,8 @@ export function createDependencies() {
     webhooks: createWebhooks(connectDatabase(process.env)),
     secrets: createWebhookSecrets({ kms: new KMSClient({}), keyId: names.WEBHOOK_SECRETS_KEY_ID }),
     receivers: createReceivers({ allowLocal: process.env[localReceiversVariable] === 'allowed' }),
-    silent: rememberSilentReceivers(),
-    journal: createJournal({ log, metrics }),
+    circuitBreaker: createCircuitBreaker(),
+    deliveryLog: createDeliveryLog({ log, metrics }),
     now: Date.now,
     random: Math.random,
     schedule: retrySchedule,

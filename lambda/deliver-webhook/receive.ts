@@ -1,11 +1,11 @@
 import type { SQSRecord } from 'aws-lambda';
 import type { Log } from '../shared/log';
+import { backoffSeconds } from '../webhooks/backoff';
 import { type Delivery, writeDelivery } from '../webhooks/delivery';
 import { webhookLogCodes } from '../webhooks/log-codes';
-import { waitAfterOurFault } from '../webhooks/our-fault';
 import type { Queue } from '../webhooks/queue';
 import { type DeliveryPorts, deliverWebhook } from './deliver-webhook';
-import { postpone, type ReceivedMessage } from './postpone';
+import { type ReceivedMessage, retryFromQueue } from './queue-retry';
 import { readDelivery } from './request';
 
 export interface ReceivePorts {
@@ -35,34 +35,34 @@ export async function receive(
       reason: read.error,
     };
     log.error('Webhook delivery refused', refused);
-    return setAside(record.body, 'unreadable', read.error);
+    return deadLetter(record.body, 'unreadable', read.error);
   }
   const message: ReceivedMessage = { receiptHandle: record.receiptHandle, ...read.value };
   const { delivery, startedAt } = message;
 
   const early = (delivery.notBefore ?? 0) - ports.now();
-  if (early > earliness) return postponeBy(early);
+  if (early > earliness) return retryIn(early);
 
   const outcome = await deliverWebhook(delivery, startedAt, ports);
-  if (!outcome.ok) return waitForUs(outcome.error.kind, outcome.error.reason);
-  if (outcome.value.kind === 'retry') return postponeBy(outcome.value.inMs);
+  if (!outcome.ok) return backOff(outcome.error.kind, outcome.error.reason);
+  if (outcome.value.kind === 'retry') return retryIn(outcome.value.inMs);
   if (outcome.value.kind === 'given_up') {
-    return setAside(writeDelivery(afresh(delivery)), delivery.webhookId, outcome.value.reason);
+    return deadLetter(writeDelivery(afresh(delivery)), delivery.webhookId, outcome.value.reason);
   }
   return 'gone';
 
-  async function postponeBy(delayMs: number): Promise<'kept' | 'gone'> {
-    const place = await postpone(message, delayMs, { queue, log, now: ports.now() });
+  async function retryIn(delayMs: number): Promise<'kept' | 'gone'> {
+    const place = await retryFromQueue(message, delayMs, { queue, log, now: ports.now() });
     return place === 'kept' ? 'kept' : 'gone';
   }
 
-  async function setAside(body: string, group: string, reason: string): Promise<'kept' | 'gone'> {
+  async function deadLetter(body: string, group: string, reason: string): Promise<'kept' | 'gone'> {
     const sent = await deadLetters.send([{ body, group, reason }]);
-    return sent.ok ? 'gone' : waitForUs(sent.error.kind, sent.error.reason);
+    return sent.ok ? 'gone' : backOff(sent.error.kind, sent.error.reason);
   }
 
-  async function waitForUs(cause: string, reason: string): Promise<'kept'> {
-    const seconds = waitAfterOurFault(Number(record.attributes.ApproximateReceiveCount), ports.random());
+  async function backOff(cause: string, reason: string): Promise<'kept'> {
+    const seconds = backoffSeconds(Number(record.attributes.ApproximateReceiveCount), ports.random());
     const { messageId } = record;
     log.error('Webhook delivery waits', { logCode: webhookLogCodes.deliveryWaits, messageId, cause, reason });
     await queue.hide(record.receiptHandle, seconds);

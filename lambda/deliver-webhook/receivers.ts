@@ -3,8 +3,8 @@ import { createSecureContext, rootCertificates } from 'node:tls';
 import { type ReceiverUrl, readReceiverUrl } from '../webhooks/receiver-url';
 import { openConnection, type Target } from './connection';
 import type { Receivers } from './deliver-webhook';
-import { exchange } from './exchange';
 import { failureReason } from './failure-reason';
+import { sendRequest } from './http-request';
 import type { AttemptResult } from './next-step';
 import { findAddress, type Resolve, resolveByDns } from './receiver-address';
 
@@ -18,7 +18,7 @@ export interface ReceiverSettings {
   /** @default the machine's DNS servers */
   readonly resolve?: Resolve;
   /** PEM. @default Mozilla's list as Node.js has it, and not what `NODE_EXTRA_CA_CERTS` adds for the database */
-  readonly authorities?: readonly string[];
+  readonly certificateAuthorities?: readonly string[];
   /** Where a checked address is dialled. @default there */
   readonly route?: (target: Target) => Target;
 }
@@ -28,7 +28,7 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
   const { allowLocal = false, connectTimeout = 5_000, timeout = 15_000, resolve = resolveByDns } = settings;
   const { route = (target: Target) => target } = settings;
   const secureContext = createSecureContext({
-    ca: [...(settings.authorities ?? rootCertificates)],
+    ca: [...(settings.certificateAuthorities ?? rootCertificates)],
     minVersion: 'TLSv1.2',
   });
 
@@ -41,7 +41,7 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
       try {
         const socket = await connect(url.value);
         if (typeof socket === 'string') return unanswered(socket);
-        return await exchange(
+        return await sendRequest(
           socket,
           { host: hostHeader(url.value), path: url.value.path, headers, body },
           all.signal,

@@ -14,7 +14,7 @@ export interface ReceivedDelivery {
 /**
  * Milliseconds that a delivery is on its way at most, from its start or from the time it was put off to, while all is
  * well. Its next delay is its age, of which jitter takes a fifth: it is hidden once more for 15 minutes when it is 19
- * minutes old, and put off when it is 34 (`postpone.ts`). The rest is for busy moments.
+ * minutes old, and put off when it is 34 (`queue-retry.ts`). The rest is for busy moments.
  */
 const longestWay = 40 * 60_000;
 

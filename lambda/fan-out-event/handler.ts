@@ -1,7 +1,7 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
 import { bind } from '../shared/bind';
+import { backoffSeconds } from '../webhooks/backoff';
 import { webhookLogCodes } from '../webhooks/log-codes';
-import { waitAfterOurFault } from '../webhooks/our-fault';
 import { createDependencies, type Dependencies } from './dependencies';
 import { fanOutEvent } from './fan-out-event';
 import { readEvent } from './request';
@@ -51,7 +51,7 @@ export const createHandler =
 
     async function wait(record: SQSRecord, cause: string, reason: string): Promise<Outcome> {
       const receiveCount = Number(record.attributes.ApproximateReceiveCount);
-      const seconds = waitAfterOurFault(receiveCount, random());
+      const seconds = backoffSeconds(receiveCount, random());
       log.warn('Event waits', {
         logCode: webhookLogCodes.eventWaits,
         messageId: record.messageId,

@@ -39,7 +39,7 @@ export function createDependencies() {
           secretArn: settings.DATABASE_MASTER_SECRET_ARN,
           database: settings.DATABASE_NAME,
           callTimeout: fileTimeout.dataApi,
-          resumePatience: 120_000,
+          resumeTimeout: 120_000,
         });
       }
       const settings = readVariables(variables.direct, process.env);

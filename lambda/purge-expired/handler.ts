@@ -4,7 +4,7 @@ import { createDependencies, type Dependencies } from './dependencies';
 import { purgeExpired } from './purge-expired';
 
 /** Milliseconds of deleting; less than the function's timeout by the time that the last statement may take. */
-const patience = 4 * 60_000;
+const timeout = 4 * 60_000;
 
 /**
  * The daily purge. An unavailable database is a failed invocation, which Lambda repeats.
@@ -14,7 +14,7 @@ const patience = 4 * 60_000;
 export const createHandler =
   ({ expiring, log, now }: Dependencies) =>
   async (_event: unknown): Promise<void> => {
-    const purged = await purgeExpired(expiring, now() + patience, now);
+    const purged = await purgeExpired(expiring, now() + timeout, now);
     if (!purged.ok) throw new Error(`The database is not available: ${purged.error.reason}.`);
     log.info('Expired rows purged', { logCode: webhookLogCodes.expiredPurged, ...purged.value });
   };

@@ -9,7 +9,7 @@ import { enableWebhook } from './operations/enable-webhook';
 import { listAuditRecords } from './operations/list-audit-records';
 import { listDeliveryAttempts } from './operations/list-delivery-attempts';
 import { listWebhooks } from './operations/list-webhooks';
-import { removeThrowAwayOrganizations } from './operations/remove-throw-away-organizations';
+import { removeEphemeralOrganizations } from './operations/remove-ephemeral-organizations';
 import { rotateWebhookSecret } from './operations/rotate-webhook-secret';
 import { seed } from './operations/seed';
 import type { OperationError, Request } from './request';
@@ -25,7 +25,7 @@ const operations: Readonly<Record<string, Operation>> = {
   'list-audit-records': listAuditRecords,
   'list-delivery-attempts': listDeliveryAttempts,
   'list-webhooks': listWebhooks,
-  'remove-throw-away-organizations': removeThrowAwayOrganizations,
+  'remove-ephemeral-organizations': removeEphemeralOrganizations,
   'rotate-webhook-secret': rotateWebhookSecret,
   seed,
 };

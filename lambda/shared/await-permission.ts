@@ -8,11 +8,11 @@ const pause = 2_000;
  * policy, and IAM needs a while to make a change known everywhere.
  *
  * @param act must be safe to repeat.
- * @param patience milliseconds; the last refusal is thrown when they are over. Default: 30,000.
+ * @param timeout milliseconds; the last refusal is thrown when they are over. Default: 30,000.
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot.html#troubleshoot_general_eventual-consistency
  */
-export async function awaitPermission<T>(act: () => Promise<T>, patience = 30_000): Promise<T> {
-  const deadline = Date.now() + patience;
+export async function awaitPermission<T>(act: () => Promise<T>, timeout = 30_000): Promise<T> {
+  const deadline = Date.now() + timeout;
   for (;;) {
     try {
       return await act();

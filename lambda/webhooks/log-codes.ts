@@ -6,7 +6,7 @@ export const webhookLogCodes = {
   attempted: 'WEBHOOK_ATTEMPTED',
   attemptNotRecorded: 'WEBHOOK_ATTEMPT_NOT_RECORDED',
   deliveryStopped: 'WEBHOOK_DELIVERY_STOPPED',
-  deliveryRests: 'WEBHOOK_DELIVERY_RESTS',
+  circuitOpen: 'WEBHOOK_CIRCUIT_OPEN',
   deliveryWaits: 'WEBHOOK_DELIVERY_WAITS',
   deliveryRefused: 'WEBHOOK_DELIVERY_REFUSED',
   expiredPurged: 'EXPIRED_PURGED',

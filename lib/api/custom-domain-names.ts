@@ -11,7 +11,7 @@ import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
 import { Construct } from 'constructs';
 import type { DomainNames } from '../environment/environment';
 
-export interface OwnDomainNamesProps {
+export interface CustomDomainNamesProps {
   readonly domainNames: DomainNames;
   /** What is served under each name. */
   readonly apis: Readonly<Record<'api' | 'dashboard', RestApi>>;
@@ -21,11 +21,11 @@ export interface OwnDomainNamesProps {
  * Names of one's own for the API and the dashboard, in the region: certificate, endpoints, and the records that lead
  * there, if the stack was given the zone. The names that API Gateway gives serve nothing then (`regionalRestApi`).
  */
-export class OwnDomainNames extends Construct {
+export class CustomDomainNames extends Construct {
   /** What each name has to lead to, by a CNAME record or an alias. */
   readonly targets: Readonly<Record<'api' | 'dashboard', string>>;
 
-  constructor(scope: Construct, id: string, { domainNames, apis }: OwnDomainNamesProps) {
+  constructor(scope: Construct, id: string, { domainNames, apis }: CustomDomainNamesProps) {
     super(scope, id);
     const { api, dashboard, hostedZone } = domainNames;
     const zone =

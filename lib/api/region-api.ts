@@ -10,9 +10,9 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import {
+  acknowledgeCustomTokens,
   acknowledgeLogRole,
-  acknowledgeOwnTokens,
-  acknowledgeOwnValidation,
+  acknowledgeNoGatewayValidation,
 } from '../checks/acknowledgements/api';
 import type { Environment } from '../environment/environment';
 import { addPreflight, crossOriginHeaders } from './cross-origin';
@@ -62,7 +62,7 @@ export class RegionApi extends Construct {
     });
     this.accessLog = this.node.findChild('AccessLog') as LogGroup;
     acknowledgeLogRole(this.restApi);
-    acknowledgeOwnValidation(this.restApi);
+    acknowledgeNoGatewayValidation(this.restApi);
     addGatewayResponses(this.restApi, { ...headers, ...crossOriginHeaders(props.dashboardOrigin) });
     this.addUserGroupDeletion(props);
     addWebhookOrigins(this.restApi.root.addResource('webhook-origins'), {
@@ -98,7 +98,7 @@ export class RegionApi extends Construct {
       new LambdaIntegration(props.deleteUserGroup, { allowTestInvoke: false }),
       { operationName: 'deleteUserGroup', authorizationType: AuthorizationType.CUSTOM, authorizer },
     );
-    acknowledgeOwnTokens(deletion);
+    acknowledgeCustomTokens(deletion);
     addPreflight(userGroup, {
       origin: props.dashboardOrigin,
       method: 'DELETE',

@@ -6,7 +6,7 @@ import { deprecationHeaders } from '../api/deprecation-headers';
 import { addGatewayResponses } from '../api/gateway-responses';
 import type { RegionApi } from '../api/region-api';
 import { gatewayOrigin, regionalRestApi } from '../api/regional-rest-api';
-import { acknowledgeOpenPage } from '../checks/acknowledgements/dashboard';
+import { acknowledgePublicPage } from '../checks/acknowledgements/dashboard';
 import type { Environment } from '../environment/environment';
 import { HandlerFunction } from '../functions/handler-function';
 import { dashboardFacts } from './facts';
@@ -85,7 +85,7 @@ export class RegionDashboard extends Construct {
       new LambdaIntegration(serveDashboard, { allowTestInvoke: false }),
       { operationName: 'getDashboard' },
     );
-    acknowledgeOpenPage(restApi, get);
+    acknowledgePublicPage(restApi, get);
     addGatewayResponses(restApi, { ...securityHeaders, ...deprecationHeaders(environment.deprecation) });
     api.webAcl.protect(this, restApi.deploymentStage);
     // A stage with an access log needs the role that the API makes.

@@ -68,8 +68,8 @@ export class DatabaseReplica extends Construct {
   }
 
   /** As `DatabaseCluster` would have them: a promoted cluster keeps its instances. */
-  private createInstances(surroundings: InstanceSurroundings): readonly CfnDBInstance[] {
-    const { cluster, foundation, environment, standby, vpc } = surroundings;
+  private createInstances(context: InstanceContext): readonly CfnDBInstance[] {
+    const { cluster, foundation, environment, standby, vpc } = context;
     const instances = Array.from({ length: standby.instances ?? 0 }, (_, index) => {
       const name = index === 0 ? 'Writer' : `Reader${index}`;
       return withStableLogicalId(
@@ -94,7 +94,7 @@ export class DatabaseReplica extends Construct {
   }
 }
 
-interface InstanceSurroundings extends DatabaseReplicaProps {
+interface InstanceContext extends DatabaseReplicaProps {
   readonly cluster: CfnDBCluster;
   readonly foundation: DatabaseFoundation;
 }

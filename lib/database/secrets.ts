@@ -3,7 +3,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { type DatabaseRole, databaseRoles } from '../../lambda/database/environment';
-import { acknowledgeUnrotated } from '../checks/acknowledgements/database';
+import { acknowledgeNoRotation } from '../checks/acknowledgements/database';
 import { withStableLogicalId } from '../stacks/stable-logical-id';
 
 export type RoleSecrets = { readonly [role in DatabaseRole]?: ISecret };
@@ -41,7 +41,7 @@ function roleSecret(scope: Construct, role: DatabaseRole, encryptionKey: IKey): 
     // https://docs.aws.amazon.com/rdsdataservice/latest/APIReference/API_ExecuteStatement.html
     `Secret${name}`,
   );
-  acknowledgeUnrotated(
+  acknowledgeNoRotation(
     secret,
     'It is 40 random characters that one function uses through the RDS Data API, which alone reaches the cluster.',
   );

@@ -14,7 +14,7 @@ export function runOnArm(lambda: IFunction): void {
  * The library empties a VPC's default security group with a function that it makes itself, whose log never expires
  * and whose role may write any log of the account. Here both are held to what our own functions have.
  */
-export function tameDefaultSecurityGroupFunction(scope: Construct, retention: RetentionDays): void {
+export function restrictDefaultSecurityGroupFunction(scope: Construct, retention: RetentionDays): void {
   const provider = Stack.of(scope).node.findChild('Custom::VpcRestrictDefaultSGCustomResourceProvider');
   const logGroup = new LogGroup(scope, 'RestrictDefaultSecurityGroupLog', {
     retention,

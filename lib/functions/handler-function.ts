@@ -8,8 +8,8 @@ import { acknowledge } from '../checks/acknowledgements/acknowledge';
 import {
   acknowledgeFunction,
   acknowledgeInlinePolicy,
+  defaultPolicy,
   type Invoker,
-  ownPolicy,
 } from '../checks/acknowledgements/functions';
 import { bundledCode } from './bundles';
 
@@ -81,7 +81,7 @@ export class HandlerFunction<Name extends string = string> extends LambdaFunctio
     acknowledgeInlinePolicy(role);
     if (props.network) {
       acknowledge(
-        ownPolicy(role),
+        defaultPolicy(role),
         ['AwsSolutions-IAM5[Resource::*]'],
         'Lambda makes network interfaces with this role, and EC2 allows those actions on all resources only. A second statement denies them to the code of the function.',
       );

@@ -10,7 +10,7 @@ export interface RunningEnvironment {
 }
 
 /** An organization with a user group that was made to be deleted, and who may delete it. */
-export interface Demonstration {
+export interface SampleData {
   readonly running: RunningEnvironment;
   readonly organizationId: string;
   readonly userGroupId: string;
@@ -44,7 +44,7 @@ export interface CommandPlace {
  * when it is pasted.
  */
 export function deletionCommand(
-  { running: { environment, baseUrl }, userGroupId, callerId }: Demonstration,
+  { running: { environment, baseUrl }, userGroupId, callerId }: SampleData,
   place: CommandPlace,
 ): string {
   const path = `/auth/user-groups/${userGroupId}`;
@@ -59,7 +59,7 @@ export function deletionCommand(
 
 /** The command of a receiver, and those that have it receive a webhook, likewise. */
 export function webhookCommands(
-  { running: { environment }, organizationId }: Demonstration,
+  { running: { environment }, organizationId }: SampleData,
   place: CommandPlace,
 ): { readonly receive: string; readonly send: string } {
   const wallet = walletCommand(environment, place);

@@ -4,13 +4,13 @@ import type { Environment } from '../environment/environment';
 import { environments as table } from '../environments';
 import type { Terminal } from '../operations/terminal';
 import { deletionCommand, summary, webhookCommands } from './banner';
-import { demonstrate } from './demonstration';
 import { portTakenMeanwhile } from './network/ports';
 import type { Region } from './region';
+import { createSampleData } from './sample-data';
 import { type RunningEnvironments, startEnvironments } from './start';
 import { stateFolder } from './state/state';
 
-export interface CommandSurroundings {
+export interface CommandContext {
   readonly terminal: Terminal;
   /** The folder of `package.json`. */
   readonly projectRoot: string;
@@ -38,11 +38,8 @@ const dashboardPorts = table
  *
  * @returns the exit code: 0 (stopped as told), 1 (it failed), 2 (used wrongly)
  */
-export async function runLocalCommand(
-  args: readonly string[],
-  surroundings: CommandSurroundings,
-): Promise<number> {
-  const { terminal } = surroundings;
+export async function runLocalCommand(args: readonly string[], context: CommandContext): Promise<number> {
+  const { terminal } = context;
   let exitCode = 0;
   const program = new Command('npm start --')
     .description('Runs the environments on this machine, from the templates of their stacks, until Ctrl-C.')
@@ -60,7 +57,7 @@ export async function runLocalCommand(
     .option(
       '--state <folder>',
       'where data, logs and addresses are kept (default: .local)',
-      folderIn(surroundings.projectRoot),
+      folderIn(context.projectRoot),
     )
     .option('--fresh', 'remove the data of earlier runs first')
     .configureOutput({
@@ -69,7 +66,7 @@ export async function runLocalCommand(
     })
     .exitOverride()
     .action(async (options: Options) => {
-      exitCode = await run(options, surroundings);
+      exitCode = await run(options, context);
     });
   try {
     await program.parseAsync([...args], { from: 'user' });
@@ -80,10 +77,7 @@ export async function runLocalCommand(
   }
 }
 
-async function run(
-  options: Options,
-  { terminal, projectRoot, onSignal }: CommandSurroundings,
-): Promise<number> {
+async function run(options: Options, { terminal, projectRoot, onSignal }: CommandContext): Promise<number> {
   const begun = performance.now();
   const seconds = () => `${((performance.now() - begun) / 1_000).toFixed(1)} s`;
   const interruption = new AbortController();
@@ -115,7 +109,7 @@ async function run(
     terminal.note(terminal.alarm(`error: ${describe(portTakenMeanwhile(error) ?? error)}`));
     return 1;
   }
-  const demonstration = await demonstrate(running.regions[0] as Region).catch((error: Error) => {
+  const demonstration = await createSampleData(running.regions[0] as Region).catch((error: Error) => {
     terminal.note(terminal.alarm(error.message));
     return undefined;
   });

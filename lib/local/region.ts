@@ -12,7 +12,7 @@ import { provisionKey } from './resources/key';
 import { arn } from './resources/names';
 import { provisionQueue } from './resources/queue';
 import { openSecrets } from './resources/secrets';
-import { unmade } from './resources/stub';
+import { stubResource } from './resources/stub';
 import { functionCredentials, type Services } from './services/services';
 import { type EnvironmentFolder, removeFile } from './state/state';
 import type { Stack } from './template/assembly';
@@ -64,12 +64,12 @@ export async function startRegion(options: RegionOptions): Promise<Region> {
 
 async function start(options: RegionOptions, cleanup: Cleanup): Promise<Region> {
   const { environment, stack, folder, services, logs } = options;
-  const home = { stackName: stack.name, region: stack.region };
+  const identity = { stackName: stack.name, region: stack.region };
   const addresses = await openApiAddresses(stack, options.ports);
   cleanup.add(() => addresses.close());
-  const secrets = openSecrets(home, folder.secretsFile, services.secrets);
+  const secrets = openSecrets(identity, folder.secretsFile, services.secrets);
   const functions = createFunctions({
-    ...home,
+    ...identity,
     assets: stack.assets,
     runtimeVariables: { ...functionCredentials, ...services.variables },
     certificateAuthority: options.certificate.caFile,
@@ -79,11 +79,11 @@ async function start(options: RegionOptions, cleanup: Cleanup): Promise<Region> 
   services.functions.add(functions);
 
   const made: Readonly<Record<string, Provision>> = {
-    'AWS::KMS::Key': provisionKey(home, folder.keysDirectory, services.keys),
+    'AWS::KMS::Key': provisionKey(identity, folder.keysDirectory, services.keys),
     'AWS::SecretsManager::Secret': secrets.provision,
     'AWS::SecretsManager::SecretTargetAttachment': secrets.provisionAttachment,
     'AWS::RDS::DBCluster': provisionDatabaseCluster({
-      home,
+      identity,
       secrets,
       postgres: options.postgres,
       certificate: options.certificate,
@@ -93,14 +93,14 @@ async function start(options: RegionOptions, cleanup: Cleanup): Promise<Region> 
       onCreated: () => removeFile(folder.customResourcesFile),
       cleanup,
     }),
-    'AWS::SQS::Queue': provisionQueue(home, services.queues),
+    'AWS::SQS::Queue': provisionQueue(identity, services.queues),
     'AWS::Lambda::Function': functions.provision,
   };
   const custom = onFirstUse(() =>
     openCustomResources({
       file: folder.customResourcesFile,
       stackName: stack.name,
-      stackId: arn(home, 'cloudformation', `stack/${stack.name}/local`),
+      stackId: arn(identity, 'cloudformation', `stack/${stack.name}/local`),
     }),
   );
   const deployed = await deployStack({
@@ -112,7 +112,7 @@ async function start(options: RegionOptions, cleanup: Cleanup): Promise<Region> 
         made[type] ??
           (type.startsWith('Custom::') && !notForThisMachine.has(type)
             ? provisionCustomResource(custom, functions)
-            : async (request) => unmade(home, request)),
+            : async (request) => stubResource(identity, request)),
       ),
   });
 

@@ -52,7 +52,7 @@ export function watchWebhooks(alarms: Alarms, { events, deliveries }: Webhooks):
   });
 }
 
-/** Counts that the delivery function writes: `createJournal` in `lambda/deliver-webhook/journal.ts`. */
+/** Counts that the delivery function writes: `createDeliveryLog` in `lambda/deliver-webhook/delivery-log.ts`. */
 function deliveryMetric(metricName: 'Delivered' | 'Failed'): Metric {
   return new Metric({
     namespace: 'WalletWebhooks',

@@ -5,7 +5,7 @@ import { Construct } from 'constructs';
 import { acknowledge, nistAndPci } from '../checks/acknowledgements/acknowledge';
 import { acknowledgeInlinePolicy } from '../checks/acknowledgements/functions';
 import type { Environment } from '../environment/environment';
-import { tameDefaultSecurityGroupFunction } from '../functions/cdk-functions';
+import { restrictDefaultSecurityGroupFunction } from '../functions/cdk-functions';
 import { WebhookOrigin } from './webhook-origin';
 
 export interface NetworkProps {
@@ -68,7 +68,7 @@ function createVpc(scope: Construct, environment: Environment, natProvider?: ec2
   });
   acknowledgeInternetRoutes(vpc);
   acknowledgeInlinePolicy(vpc.node.findChild('All').node.findChild('IAMRole'));
-  tameDefaultSecurityGroupFunction(scope, environment.logRetentionDays);
+  restrictDefaultSecurityGroupFunction(scope, environment.logRetentionDays);
   // The library's own class and interface disagree where optional properties are exact.
   return vpc as ec2.IVpc;
 }

@@ -1,6 +1,6 @@
 import { CommanderError } from 'commander';
 import { CommandFailed } from './failure';
-import { rewriteHelp } from './help-words';
+import { formatHelp } from './help';
 import { createProgram } from './program';
 import type { Terminal } from './terminal';
 
@@ -8,7 +8,7 @@ import type { Terminal } from './terminal';
 export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
   try {
     const program = createProgram(terminal);
-    await program.parseAsync(rewriteHelp(program, args), { from: 'user' });
+    await program.parseAsync(formatHelp(program, args), { from: 'user' });
     return 0;
   } catch (error) {
     return report(error, terminal);

@@ -1,6 +1,6 @@
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
-import { OwnDomainNames } from '../api/custom-domain-names';
+import { CustomDomainNames } from '../api/custom-domain-names';
 import { RegionApi } from '../api/region-api';
 import { RegionDashboard } from '../dashboard/region-dashboard';
 import { RegionDatabase } from '../database/region-database';
@@ -104,7 +104,7 @@ export class RegionStack extends EnvironmentStack {
   /** Without a zone of ours, whoever keeps it is told by outputs where the names have to lead. */
   private nameAddresses({ domainNames }: Environment, apis: Record<'api' | 'dashboard', RestApi>): void {
     if (domainNames === undefined) return;
-    const { targets } = new OwnDomainNames(this, 'DomainNames', { domainNames, apis });
+    const { targets } = new CustomDomainNames(this, 'DomainNames', { domainNames, apis });
     if (domainNames.hostedZone) return;
     this.output('ApiDomainTarget', `CNAME of ${domainNames.api}, for its zone`, targets.api);
     this.output(

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { environments } from '../../lib/environments';
-import { type Demonstration, deletionCommand, summary, webhookCommands } from '../../lib/local/banner';
+import { deletionCommand, type SampleData, summary, webhookCommands } from '../../lib/local/banner';
 import { openLogs } from '../../lib/local/logs';
 
 const running = environments.map((environment, index) => ({
@@ -28,7 +28,7 @@ it('the table has a line for each environment, and says what a deprecated one is
   );
 });
 
-const demonstration: Demonstration = {
+const demonstration: SampleData = {
   running: running[0] as (typeof running)[number],
   organizationId: 'or-1',
   userGroupId: 'ug-1',

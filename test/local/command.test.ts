@@ -13,8 +13,8 @@ it.each(['', '.', '..', 'lib/..', projectRoot, '/'])(
         stderr += text;
       },
     };
-    const surroundings = { terminal: createTerminal(output, output), projectRoot, onSignal: () => undefined };
-    expect(await runLocalCommand(['--state', folder], surroundings)).toBe(2);
+    const context = { terminal: createTerminal(output, output), projectRoot, onSignal: () => undefined };
+    expect(await runLocalCommand(['--state', folder], context)).toBe(2);
     expect(stderr).toContain(
       `argument '${folder}' is invalid. Give a folder of its own, such as .local: ${resolve(projectRoot, folder)} holds the project.`,
     );

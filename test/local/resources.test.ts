@@ -8,10 +8,10 @@ import { eventSourceMapping } from '../../lib/local/resources/event-source-mappi
 import { createFunctions } from '../../lib/local/resources/function';
 import { digitsOf, uuidOf } from '../../lib/local/resources/names';
 import { openSecrets } from '../../lib/local/resources/secrets';
-import { unmade } from '../../lib/local/resources/stub';
+import { stubResource } from '../../lib/local/resources/stub';
 import { startPostgres, type TestPostgres } from '../support/postgres';
 
-const home = { stackName: 'WalletEu', region: 'eu-central-1' };
+const identity = { stackName: 'WalletEu', region: 'eu-central-1' };
 const request = (logicalId: string, type: string, properties: Record<string, unknown>) => ({
   logicalId,
   type,
@@ -38,13 +38,13 @@ describe('names', () => {
   });
 
   it('the Elastic IP is the loopback address', () => {
-    const address = unmade(home, { logicalId: 'Origin', type: 'AWS::EC2::EIP' });
+    const address = stubResource(identity, { logicalId: 'Origin', type: 'AWS::EC2::EIP' });
     expect(address.ref).toBe('127.0.0.1');
     expect(address.attributes.PublicIp).toBe('127.0.0.1');
   });
 
   it("a domain name of one's own leads to this machine", () => {
-    const domain = unmade(home, { logicalId: 'Api', type: 'AWS::ApiGateway::DomainName' });
+    const domain = stubResource(identity, { logicalId: 'Api', type: 'AWS::ApiGateway::DomainName' });
     expect(domain.attributes.RegionalDomainName).toBe('127.0.0.1');
   });
 });
@@ -57,7 +57,7 @@ describe('secrets', () => {
   afterEach(() => rmSync(directory, { recursive: true }));
 
   const open = (put: { arn: string; value: string }[] = []) =>
-    openSecrets(home, join(directory, 'secrets.json'), { put: (secret) => void put.push(secret) });
+    openSecrets(identity, join(directory, 'secrets.json'), { put: (secret) => void put.push(secret) });
   const generate = {
     GenerateSecretString: {
       SecretStringTemplate: '{"username":"wallet_owner"}',
@@ -92,7 +92,7 @@ describe('secrets', () => {
     const put: { arn: string; value: string }[] = [];
     await open(put).provision(request('Master', '', generate));
     const store = { put: (secret: { arn: string; value: string }) => void put.push(secret) };
-    await openSecrets({ ...home, region: 'me-central-1' }, join(other, 's.json'), store).provision(
+    await openSecrets({ ...identity, region: 'me-central-1' }, join(other, 's.json'), store).provision(
       request('Master', '', generate),
     );
     expect(new Set(put.map(({ value }) => value)).size).toBe(2);
@@ -191,7 +191,7 @@ describe('event source mappings', () => {
 
 describe('functions', () => {
   const functions = createFunctions({
-    ...home,
+    ...identity,
     assets: new Map([['code.zip', '/nowhere']]),
     runtimeVariables: {},
     certificateAuthority: '/ca.pem',

@@ -72,11 +72,11 @@ describe('token', () => {
 describe('user-action', () => {
   it('prints a bare signature that the deletion accepts, with or without the empty object as body', async () => {
     const verify = createUserActionVerifier({ keys: [keys.userAction] }, issuer);
-    const deed = { caller, method: 'DELETE', path } as const;
+    const scope = { caller, method: 'DELETE', path } as const;
     for (const body of ['', '{}']) {
       const { stdout } = await userAction('--method', 'DELETE', '--body', body);
       expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]{86}\n$/);
-      expect(verify([stdout.trim()], deed, Date.now() / 1000)).toMatchObject({ ok: true });
+      expect(verify([stdout.trim()], scope, Date.now() / 1000)).toMatchObject({ ok: true });
     }
   });
 

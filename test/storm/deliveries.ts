@@ -1,7 +1,7 @@
 import type { Observations } from './observations';
 import type { Phase } from './phase';
 import type { ReceiverKind } from './receivers/behaviour';
-import type { Arrival } from './receivers/ledger';
+import type { ReceivedRequest } from './receivers/ledger';
 
 /** One event for one webhook that wants it, and all that became of it. */
 export interface Fate {
@@ -10,7 +10,7 @@ export interface Fate {
   readonly eventId: string;
   readonly webhookId: string;
   /** What the receiver saw of it. */
-  readonly arrival: Arrival | undefined;
+  readonly arrival: ReceivedRequest | undefined;
   /** The receiver answered 2xx. */
   readonly delivered: boolean;
   /** How often it lies in the dead-letter queue. */

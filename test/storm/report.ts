@@ -75,7 +75,7 @@ function facts(seen: Observations, settings: StormSettings): [string, string][] 
       `${seen.lost.deliver.invocations} with ${seen.lost.deliver.messages} deliveries, ${seen.lost.fanOut.invocations} with ${seen.lost.fanOut.messages} events`,
     ],
     ['attempts', line(webhookLogCodes.attempted)],
-    ['waits for a silent receiver, without an attempt', line(webhookLogCodes.deliveryRests)],
+    ['waits for a silent receiver, without an attempt', line(webhookLogCodes.circuitOpen)],
     ['dead letters', String(seen.deadLetters.length)],
     [
       'median delay of healthy receivers, alone',

@@ -1,5 +1,5 @@
+import type { OpenTimes } from '../../lambda/deliver-webhook/circuit-breaker';
 import type { RetrySchedule } from '../../lambda/deliver-webhook/next-step';
-import type { Rest } from '../../lambda/deliver-webhook/silent-receivers';
 
 /** How much of a storm there is, and by which clock. */
 export interface StormSettings {
@@ -32,8 +32,8 @@ export interface ScaledClock {
   /** Of a receiver: for the connection, and for all. */
   readonly connectTimeout: number;
   readonly timeout: number;
-  /** Of a silent receiver. */
-  readonly rest: Rest;
+  /** Of the circuit of a receiver that times out. */
+  readonly openTimes: OpenTimes;
   readonly functionTimeout: number;
   /** Until a message comes back whose function was killed. The template has six times the function's timeout. */
   readonly visibilityTimeout: number;
@@ -44,7 +44,7 @@ const twentieth: ScaledClock = {
   schedule: { minDelay: 1_000, maxDelay: 6_000, jitter: 0.2, giveUpAfter: 15_000 },
   connectTimeout: 250,
   timeout: 750,
-  rest: { first: 3_000, longest: 15_000 },
+  openTimes: { first: 3_000, longest: 15_000 },
   functionTimeout: 3_750,
   visibilityTimeout: 23_000,
 };
@@ -77,7 +77,7 @@ export const smallStorm: StormSettings = {
     schedule: { minDelay: 1_000, maxDelay: 1_000, jitter: 0.2, giveUpAfter: 2_000 },
     connectTimeout: 300,
     timeout: 300,
-    rest: { first: 600, longest: 600 },
+    openTimes: { first: 600, longest: 600 },
     functionTimeout: 3_000,
     visibilityTimeout: 3_000,
   },

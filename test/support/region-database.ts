@@ -95,7 +95,7 @@ async function serveDataApi(postgres: TestPostgres): Promise<Connections> {
           clusterArn,
           secretArn: `${secretPrefix}${user}`,
           database: postgres.database,
-          resumePatience: 1000,
+          resumeTimeout: 1000,
         },
         client,
       ),

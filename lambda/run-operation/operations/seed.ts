@@ -6,16 +6,16 @@ import { operation } from '../operation';
 import { flagField, nameField } from '../request';
 import { unavailable } from '../unavailable';
 
-const shape = { userGroupName: nameField, throwAway: flagField };
+const shape = { userGroupName: nameField, ephemeral: flagField };
 
 /**
  * Makes an organization with a caller, a service account and an end user, all members of one user group, all
  * holding `Auth:UserGroups:Delete` directly, and the group holding it too. The end user's kind is what keeps it
  * from deleting the group, so that the rule can be seen at work.
  *
- * With `throwAway`, `remove-throw-away-organizations` removes it all again; an organization without can never be removed.
+ * With `ephemeral`, `remove-ephemeral-organizations` removes it all again; an organization without can never be removed.
  */
-export const seed = operation(shape, async ({ userGroupName, throwAway }, { database }) => {
+export const seed = operation(shape, async ({ userGroupName, ephemeral }, { database }) => {
   const made = {
     organizationId: newId('or'),
     callerId: newId('us'),
@@ -28,7 +28,7 @@ export const seed = operation(shape, async ({ userGroupName, throwAway }, { data
   const permissionId = newId('pm');
   const outcome = await database.execute(sql`
     with organization as (
-      insert into organizations (organization_id, throw_away) values (${organizationId}, ${throwAway})
+      insert into organizations (organization_id, throw_away) values (${organizationId}, ${ephemeral})
     ), identity as (
       insert into identities (identity_id, organization_id, kind) values
         (${callerId}, ${organizationId}, 'CustomerEmployee'),

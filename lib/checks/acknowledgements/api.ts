@@ -2,7 +2,7 @@ import type { Method, RestApi, Stage } from 'aws-cdk-lib/aws-apigateway';
 import { acknowledge, nistAndPci } from './acknowledge';
 
 /** Accepts that the gateway does not validate requests. */
-export function acknowledgeOwnValidation(restApi: RestApi): void {
+export function acknowledgeNoGatewayValidation(restApi: RestApi): void {
   acknowledge(
     restApi,
     ['AwsSolutions-APIG2'],
@@ -41,7 +41,7 @@ export function acknowledgeStage(stage: Stage): void {
 }
 
 /** Accepts that a method's tokens are the service's own, verified by its own authorizer. */
-export function acknowledgeOwnTokens(method: Method): void {
+export function acknowledgeCustomTokens(method: Method): void {
   acknowledge(
     method,
     ['AwsSolutions-COG4'],

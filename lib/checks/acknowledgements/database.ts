@@ -23,7 +23,7 @@ export function acknowledgeCluster(cluster: DatabaseCluster, environment: Enviro
   for (const instance of cluster.node.children.filter(({ node }) => /^(Writer|Reader)/.test(node.id))) {
     acknowledgeInstance(instance, environment);
   }
-  acknowledgeUnrotated(
+  acknowledgeNoRotation(
     cluster.node.findChild('Secret'),
     'It is 30 random characters that only the schema migration may read, during a deployment.',
   );
@@ -44,7 +44,7 @@ export function acknowledgeInstance(instance: IConstruct, { database }: Environm
 }
 
 /** Accepts that a secret of the database is rotated by an operator, not by a schedule. */
-export function acknowledgeUnrotated(secret: IConstruct, exposure: string): void {
+export function acknowledgeNoRotation(secret: IConstruct, exposure: string): void {
   acknowledge(
     secret,
     ['AwsSolutions-SMG4', 'NIST.800.53.R5-SecretsManagerRotationEnabled'],

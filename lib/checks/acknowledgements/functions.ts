@@ -43,13 +43,13 @@ export function acknowledgeFunction(lambda: LambdaFunction, invokedBy: Invoker):
 /** Accepts that what a role may do is written into it: the policy of one role, which nobody else can be given. */
 export function acknowledgeInlinePolicy(role: IConstruct): void {
   acknowledge(
-    ownPolicy(role),
+    defaultPolicy(role),
     nistAndPci('IAMNoInlinePolicy'),
     'Least privilege for this one role, which goes when the role goes. A managed policy could be attached to others and outlive it.',
   );
 }
 
 /** The policy that the library makes for a role's statements. */
-export function ownPolicy(role: IConstruct): IConstruct {
+export function defaultPolicy(role: IConstruct): IConstruct {
   return role.node.findChild('DefaultPolicy');
 }

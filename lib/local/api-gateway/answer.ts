@@ -1,7 +1,7 @@
 import type { LocalFunction } from '../function-runtime';
 import type { Authorize } from './authorizer';
 import { describeRequest, type GatewayContext } from './context';
-import type { Exchange } from './event';
+import type { RoutedRequest } from './event';
 import { invokeProxy } from './lambda-proxy';
 import { answerMock } from './mock';
 import type { MethodModel, RestApiModel } from './model';
@@ -30,12 +30,12 @@ export async function answer(
   Object.assign(context, { resourceId: route.resourceId, resourcePath: route.resourcePath });
   if (!admit(method)) return fault('THROTTLED', 'Too Many Requests');
 
-  const exchange: Exchange = { model, context, request, match };
-  const refusal = method.authorizer && (await authorize(exchange, method.authorizer));
+  const routed: RoutedRequest = { model, context, request, match };
+  const refusal = method.authorizer && (await authorize(routed, method.authorizer));
   if (refusal) return refusal;
   return method.integration.type === 'MOCK'
-    ? answerMock(exchange, method.integration)
-    : invokeProxy(exchange, method.integration, functions(method.integration.functionArn));
+    ? answerMock(routed, method.integration)
+    : invokeProxy(routed, method.integration, functions(method.integration.functionArn));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { lookUp } from './context';
-import type { Exchange } from './event';
+import type { RoutedRequest } from './event';
 import type { AuthorizerModel } from './model';
 import { headerOf } from './request';
 
@@ -8,14 +8,17 @@ import { headerOf } from './request';
  * the form it must have: the gateway then answers 401 without asking the authorizer.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/configure-api-gateway-lambda-authorization.html
  */
-export function identityOf(exchange: Exchange, authorizer: AuthorizerModel): readonly string[] | undefined {
-  const values = authorizer.identitySources.map((source) => sourceValue(source, exchange));
+export function identityOf(
+  routed: RoutedRequest,
+  authorizer: AuthorizerModel,
+): readonly string[] | undefined {
+  const values = authorizer.identitySources.map((source) => sourceValue(source, routed));
   if (!values.every((value) => value !== undefined && value !== '')) return undefined;
   const { identityValidation } = authorizer;
   return identityValidation && !identityValidation.test(values[0] ?? '') ? undefined : (values as string[]);
 }
 
-function sourceValue(source: string, { request, context, model }: Exchange): string | undefined {
+function sourceValue(source: string, { request, context, model }: RoutedRequest): string | undefined {
   const [, kind, name = ''] =
     /^(method\.request\.header|method\.request\.querystring|stageVariables|context)\.(.+)$/.exec(source) ??
     [];

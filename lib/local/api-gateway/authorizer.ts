@@ -1,7 +1,7 @@
 import type { InvocationResult, LocalFunction } from '../function-runtime';
 import { type AuthorizerResult, createResultCache } from './authorizer-cache';
 import { identityOf } from './authorizer-identity';
-import { type Exchange, requestEvent } from './event';
+import { type RoutedRequest, requestEvent } from './event';
 import type { AuthorizerModel } from './model';
 import { type Fault, fault } from './outcome';
 import { evaluate, readPolicy } from './policy';
@@ -13,7 +13,7 @@ export interface AuthorizerParts {
   readonly clock: () => number;
 }
 
-export type Authorize = (exchange: Exchange, authorizer: AuthorizerModel) => Promise<Fault | undefined>;
+export type Authorize = (routed: RoutedRequest, authorizer: AuthorizerModel) => Promise<Fault | undefined>;
 
 /**
  * Runs Lambda authorizers: `undefined` means that the method may be invoked, and what the authorizer said about the
@@ -23,17 +23,17 @@ export type Authorize = (exchange: Exchange, authorizer: AuthorizerModel) => Pro
 export function createAuthorize({ region, accountId, functions, clock }: AuthorizerParts): Authorize {
   const cache = createResultCache(clock);
 
-  return async (exchange, authorizer) => {
-    const identity = identityOf(exchange, authorizer);
+  return async (routed, authorizer) => {
+    const identity = identityOf(routed, authorizer);
     if (!identity) return fault('UNAUTHORIZED', 'Unauthorized');
-    const { context, model, request } = exchange;
+    const { context, model, request } = routed;
     const path = request.target.path.replace(/^\//, '');
     const methodArn = `arn:aws:execute-api:${region}:${accountId}:${model.apiId}/${model.stageName}/${request.httpMethod}/${path}`;
 
     const started = clock();
     let result = cache.get(authorizer, identity);
     if (!result) {
-      const event = authorizerEvent(exchange, authorizer, identity, methodArn);
+      const event = authorizerEvent(routed, authorizer, identity, methodArn);
       const invocation = await functions(authorizer.functionArn).invoke(event);
       const read = readResult(invocation);
       if ('kind' in read) return read;
@@ -46,13 +46,13 @@ export function createAuthorize({ region, accountId, functions, clock }: Authori
 }
 
 function authorizerEvent(
-  exchange: Exchange,
+  routed: RoutedRequest,
   { type }: AuthorizerModel,
   [token]: readonly string[],
   methodArn: string,
 ): unknown {
   if (type === 'TOKEN') return { type, methodArn, authorizationToken: token };
-  return { type, methodArn, ...requestEvent(exchange) };
+  return { type, methodArn, ...requestEvent(routed) };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { LocalFunction } from '../function-runtime';
-import { type Exchange, isBinary, proxyEvent } from './event';
+import { isBinary, proxyEvent, type RoutedRequest } from './event';
 import type { LambdaIntegration, RestApiModel } from './model';
 import { type Fault, fault, type Outcome, type Reply } from './outcome';
 import { headerOf } from './request';
@@ -31,13 +31,13 @@ const REMAPPED = new Set([
 
 /** Runs a Lambda proxy integration and turns what the function returned into a reply. */
 export async function invokeProxy(
-  exchange: Exchange,
+  routed: RoutedRequest,
   integration: LambdaIntegration,
   localFunction: LocalFunction,
 ): Promise<Outcome> {
   const signal = AbortSignal.timeout(integration.timeoutMs);
-  const result = await localFunction.invoke(proxyEvent(exchange), { signal });
-  if (result.ok) return readProxyResult(result.payload, exchange);
+  const result = await localFunction.invoke(proxyEvent(routed), { signal });
+  if (result.ok) return readProxyResult(result.payload, routed);
   if (signal.aborted) return fault('INTEGRATION_TIMEOUT', 'Endpoint request timed out');
   // A throttled function is the gateway's own error; one that failed has given no valid response.
   return internalError(result.errorType === 'TooManyRequestsException' ? 500 : 502);
@@ -52,7 +52,10 @@ function internalError(status: 500 | 502): Fault {
  * Every field is optional, and any further field makes the response malformed.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html#api-gateway-simple-proxy-for-lambda-output-format
  */
-function readProxyResult(payload: unknown, { model, request }: Pick<Exchange, 'model' | 'request'>): Outcome {
+function readProxyResult(
+  payload: unknown,
+  { model, request }: Pick<RoutedRequest, 'model' | 'request'>,
+): Outcome {
   if (typeof payload !== 'object' || payload === null) return internalError(502);
   if (Object.keys(payload).some((key) => !FIELDS.has(key))) return internalError(502);
   const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = payload as Record<

@@ -1,5 +1,5 @@
 import { mapValue, render } from './context';
-import type { Exchange } from './event';
+import type { RoutedRequest } from './event';
 import type { MockIntegration } from './model';
 import { fault, type Outcome } from './outcome';
 import { headerOf } from './request';
@@ -9,7 +9,7 @@ import { headerOf } from './request';
  * the rest.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/how-to-mock-integration.html
  */
-export function answerMock({ context, request }: Exchange, integration: MockIntegration): Outcome {
+export function answerMock({ context, request }: RoutedRequest, integration: MockIntegration): Outcome {
   const contentType =
     headerOf(request, 'content-type')?.split(';')[0]?.trim().toLowerCase() ?? 'application/json';
   const template = integration.requestTemplates[contentType];

@@ -2,7 +2,13 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { join } from 'node:path';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import type { Postgres } from '../postgres/postgres';
-import { askPassword, ConnectionGone, type Opening, readOpening, refuse } from '../postgres/startup';
+import {
+  askPassword,
+  ConnectionGone,
+  readStartupMessage,
+  refuse,
+  type StartupMessage,
+} from '../postgres/startup';
 import { checkSignIn } from './sign-in';
 import type { AccessKey } from './token';
 
@@ -29,7 +35,7 @@ export interface DatabaseEndpoint {
   close(): Promise<void>;
 }
 
-type Startup = Extract<Opening, { kind: 'startup' }>;
+type Startup = Extract<StartupMessage, { kind: 'startup' }>;
 
 /** As PostgreSQL's `authentication_timeout`. */
 const signInTimeout = 60_000;
@@ -80,10 +86,10 @@ async function servePlain(
   options: DatabaseEndpointOptions,
   secure: TlsServer,
 ): Promise<void> {
-  let opening = await readOpening(client);
+  let opening = await readStartupMessage(client);
   if (opening.kind === 'gss-request') {
     client.write('N');
-    opening = await readOpening(client);
+    opening = await readStartupMessage(client);
   }
   if (opening.kind === 'ssl-request') {
     // What a third party slips in before the handshake must not count as the client's (CVE-2021-23214).
@@ -106,7 +112,7 @@ async function servePlain(
 
 async function serveEncrypted(client: Socket, options: DatabaseEndpointOptions, port: number): Promise<void> {
   const { postgres } = options;
-  const opening = await readOpening(client);
+  const opening = await readStartupMessage(client);
   if (opening.kind === 'cancel') return cancel(client, opening.bytes, postgres);
   if (opening.kind !== 'startup') throw new ConnectionGone('a request for encryption within TLS');
   const password = await askPassword(client);

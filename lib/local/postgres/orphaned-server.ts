@@ -34,7 +34,7 @@ async function readOwner(cluster: Cluster): Promise<Owner | undefined> {
  *
  * @throws Error when PostgreSQL is running for a process that is alive.
  */
-export async function clearLeftovers(cluster: Cluster): Promise<void> {
+export async function clearOrphanedServer(cluster: Cluster): Promise<void> {
   const lock = await readFile(lockFile(cluster), 'utf8').catch(() => undefined);
   if (lock === undefined) return;
   const pid = Number(lock.split('\n', 1)[0]);

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Account, giveTo, postgresAccount } from './account';
 import { postgresBinaries } from './binaries';
 import { type Cluster, findCluster, openCluster, readPassword, superuser } from './cluster';
-import { clearLeftovers, recordOwner } from './orphaned-server';
+import { clearOrphanedServer, recordOwner } from './orphaned-server';
 import {
   killPostmaster,
   PostgresDidNotStart,
@@ -15,7 +15,7 @@ import {
   startPostmaster,
   stopPostmaster,
 } from './process';
-import { reviveWhenEnded } from './restart';
+import { supervise } from './supervisor';
 
 export interface PostgresOptions {
   /** Where its data are kept between runs. Made when it is not there. */
@@ -65,7 +65,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const account = postgresAccount();
   const binaries = await postgresBinaries(account);
   const cluster = await openCluster(directory, account, binaries);
-  await clearLeftovers(cluster);
+  await clearOrphanedServer(cluster);
   const socketDirectory = await makeSocketDirectory(account);
   const start = (port: number): Promise<Postmaster> =>
     startOnceReleased({
@@ -92,7 +92,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
  */
 export async function removePostgres(directory: string): Promise<void> {
   const cluster = await findCluster(resolve(directory));
-  if (cluster) await clearLeftovers(cluster);
+  if (cluster) await clearOrphanedServer(cluster);
   await rm(directory, { recursive: true, force: true });
 }
 
@@ -113,7 +113,7 @@ async function handle({
   postmaster,
   onUnexpectedEnd,
 }: Started): Promise<Postgres> {
-  const revival = reviveWhenEnded(postmaster, { start: () => start(port), onLine: onUnexpectedEnd });
+  const supervisor = supervise(postmaster, { start: () => start(port), onLine: onUnexpectedEnd });
   return {
     host: '127.0.0.1',
     port,
@@ -122,21 +122,21 @@ async function handle({
     socketDirectory,
     directory,
     get pid() {
-      return revival.current.pid;
+      return supervisor.current.pid;
     },
     async stop() {
-      await revival.suspend();
-      await stopPostmaster(revival.current);
+      await supervisor.suspend();
+      await stopPostmaster(supervisor.current);
       await rm(socketDirectory, { recursive: true, force: true });
     },
     async kill() {
-      await revival.suspend();
-      await killPostmaster(revival.current);
+      await supervisor.suspend();
+      await killPostmaster(supervisor.current);
     },
     async restart() {
-      await revival.suspend();
-      await stopPostmaster(revival.current);
-      revival.resume(await start(port));
+      await supervisor.suspend();
+      await stopPostmaster(supervisor.current);
+      supervisor.resume(await start(port));
     },
   };
 }

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
  * The first messages of a PostgreSQL connection, as a server sees them.
  * Source: https://www.postgresql.org/docs/17/protocol-message-formats.html
  */
-export type Opening =
+export type StartupMessage =
   | { readonly kind: 'ssl-request' | 'gss-request' }
   /** `bytes` is the whole message, to be passed on. */
   | { readonly kind: 'cancel'; readonly bytes: Buffer }
@@ -21,7 +21,7 @@ export class ConnectionGone extends Error {
   override readonly name = 'ConnectionGone';
 }
 
-export async function readOpening(socket: Socket): Promise<Opening> {
+export async function readStartupMessage(socket: Socket): Promise<StartupMessage> {
   const head = await readExactly(socket, 8);
   const length = head.readInt32BE(0);
   if (length < 8 || length > maxOpening) throw new ConnectionGone(`an opening of ${length} bytes`);

@@ -7,7 +7,7 @@ import type { LocalCertificate } from '../network/certificates';
 import type { Postgres } from '../postgres/postgres';
 import type { Provision } from '../template/stack-deployment';
 import { ensureDatabase } from './database';
-import { arn, type Home } from './names';
+import { arn, type StackIdentity } from './names';
 import type { Secrets } from './secrets';
 
 /** A cluster as the Data API knows it. */
@@ -18,7 +18,7 @@ export interface DataApiCluster {
 }
 
 export interface DatabaseClusterSetting {
-  readonly home: Home;
+  readonly identity: StackIdentity;
   readonly secrets: Secrets;
   readonly postgres: Promise<Postgres>;
   readonly certificate: LocalCertificate;
@@ -70,9 +70,9 @@ export function provisionDatabaseCluster(setting: DatabaseClusterSetting): Provi
     if (await ensureDatabase(postgres, { name: cluster.DatabaseName, owner })) setting.onCreated();
 
     const identifier = (
-      cluster.DBClusterIdentifier ?? `${setting.home.stackName}-${logicalId}`
+      cluster.DBClusterIdentifier ?? `${setting.identity.stackName}-${logicalId}`
     ).toLowerCase();
-    const clusterArn = arn(setting.home, 'rds', `cluster:${identifier}`);
+    const clusterArn = arn(setting.identity, 'rds', `cluster:${identifier}`);
     if (cluster.EnableHttpEndpoint) registerForDataApi(clusterArn, cluster, postgres, setting);
     const endpoint = cluster.EnableIAMDatabaseAuthentication
       ? await startEndpoint(postgres, setting)
@@ -115,7 +115,7 @@ async function startEndpoint(postgres: Postgres, setting: DatabaseClusterSetting
   const endpoint = await startDatabaseEndpoint({
     postgres,
     certificate: setting.certificate,
-    region: setting.home.region,
+    region: setting.identity.region,
     credentials: accessKey,
     onRefusal: setting.onRefusal,
   });

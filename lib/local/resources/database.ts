@@ -1,7 +1,7 @@
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
 import type { Postgres } from '../postgres/postgres';
 
-export interface OwnDatabase {
+export interface StackDatabase {
   readonly name: string;
   readonly owner: { readonly username: string; readonly password: string };
 }
@@ -14,7 +14,7 @@ export interface OwnDatabase {
  *
  * @returns whether the database is new
  */
-export async function ensureDatabase(postgres: Postgres, { name, owner }: OwnDatabase): Promise<boolean> {
+export async function ensureDatabase(postgres: Postgres, { name, owner }: StackDatabase): Promise<boolean> {
   const client = new Client({
     host: postgres.host,
     port: postgres.port,

@@ -1,9 +1,9 @@
 import { type LocalFunction, startFunction } from '../function-runtime';
 import type { Stack } from '../template/assembly';
 import type { Provision } from '../template/stack-deployment';
-import { type Home, physicalName } from './names';
+import { physicalName, type StackIdentity } from './names';
 
-export interface FunctionSetting extends Home {
+export interface FunctionSetting extends StackIdentity {
   readonly assets: Stack['assets'];
   /** Variables that stand for those of Lambda's own runtime: credentials and where AWS is on this machine. */
   readonly runtimeVariables: Readonly<Record<string, string>>;

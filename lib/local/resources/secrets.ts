@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { readJson, writeJson } from '../state/state';
 import type { SecretReference } from '../template/dynamic-references';
 import type { Provision } from '../template/stack-deployment';
-import { arn, digitsOf, type Home } from './names';
+import { arn, digitsOf, type StackIdentity } from './names';
 
 /** Where an environment's secrets are read from by its functions. */
 export interface SecretStore {
@@ -33,7 +33,7 @@ interface GenerateSecretString {
  *
  * @throws Error, when made, if `file` is damaged
  */
-export function openSecrets(home: Home, file: string, store: SecretStore): Secrets {
+export function openSecrets(identity: StackIdentity, file: string, store: SecretStore): Secrets {
   const kept = readJson<Record<string, string>>(file) ?? {};
   const values = new Map<string, string>();
 
@@ -60,9 +60,9 @@ export function openSecrets(home: Home, file: string, store: SecretStore): Secre
       // Without the stack's name, as CloudFormation does: the Data API takes ARNs of at most 100 characters.
       const name = Name ?? logicalId;
       const secretArn = arn(
-        home,
+        identity,
         'secretsmanager',
-        `secret:${name}-${digitsOf(home, logicalId).slice(0, 6)}`,
+        `secret:${name}-${digitsOf(identity, logicalId).slice(0, 6)}`,
       );
       const value = SecretString ?? generateOnce(logicalId, GenerateSecretString ?? {});
       values.set(secretArn, value).set(name, value);

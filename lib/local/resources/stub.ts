@@ -1,5 +1,5 @@
 import type { LocalResource, ResourceRequest } from '../template/stack-deployment';
-import { arn, type Home, physicalName } from './names';
+import { arn, physicalName, type StackIdentity } from './names';
 
 /** What is sent from this machine to a receiver on it comes from here. */
 const loopback = '127.0.0.1';
@@ -17,13 +17,13 @@ const valuesOf: Readonly<Record<string, Values>> = {
   'AWS::ApiGateway::Authorizer': (name) => ({ AuthorizerId: name }),
 };
 
-/** A resource that needs no making on this machine: a name, an ARN, and what `valuesOf` says. */
-export function unmade(
-  home: Home,
+/** Stands for a resource that this machine does not need: a name, an ARN, and what `valuesOf` says. */
+export function stubResource(
+  identity: StackIdentity,
   { logicalId, type }: Pick<ResourceRequest, 'logicalId' | 'type'>,
 ): LocalResource {
-  const name = physicalName(home, logicalId);
+  const name = physicalName(identity, logicalId);
   const service = type.split('::')[1]?.toLowerCase() ?? type;
   const { ref = name, ...attributes } = valuesOf[type]?.(name) ?? {};
-  return { ref, attributes: { Arn: arn(home, service, name), ...attributes } };
+  return { ref, attributes: { Arn: arn(identity, service, name), ...attributes } };
 }

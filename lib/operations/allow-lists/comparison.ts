@@ -1,5 +1,5 @@
 import type { WebhookOrigin } from './allow-list';
-import { readPresentList } from './current-allow-list';
+import { readCurrentAllowList } from './current-allow-list';
 import { toNumber } from './ranges';
 
 /** An address that a list has to admit. */
@@ -22,7 +22,7 @@ export interface AllowListComparison {
 
 /** Compares a receiver's list, in any of the formats or plain, with the addresses it should admit. */
 export function compareAllowList(list: string, origins: readonly WebhookOrigin[]): AllowListComparison {
-  const entries = readPresentList(list);
+  const entries = readCurrentAllowList(list);
   const expected = origins.map(({ environment, address }) => ({
     number: toNumber(address),
     address: { environment, cidr: `${address}/32` },

@@ -5,7 +5,7 @@ import { type AddressRange, rangesIn } from './ranges';
  * formats, or a plain list. Comments and descriptions count for nothing, nor does what one line (or one JSON object)
  * forbids.
  */
-export function readPresentList(text: string): AddressRange[] {
+export function readCurrentAllowList(text: string): AddressRange[] {
   const json = parseJson(text);
   const found = json === undefined ? statements(text).flatMap(rangesIn) : textsIn(json).flatMap(rangesIn);
   return [...new Map(found.map((range) => [`${range.first}-${range.last}`, range])).values()];

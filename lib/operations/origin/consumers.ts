@@ -1,6 +1,6 @@
 import { callAws } from '../aws';
 import type { Target } from '../target';
-import { patientAttempts, type StackResource } from './stack';
+import { maxAttempts, type StackResource } from './stack';
 
 /** A function that takes messages off a queue. */
 export interface Consumer {
@@ -16,7 +16,7 @@ export async function readConsumers(
   resources: readonly StackResource[],
 ): Promise<readonly Consumer[]> {
   const { GetEventSourceMappingCommand, LambdaClient } = await import('@aws-sdk/client-lambda');
-  const client = new LambdaClient({ ...target.clientSettings('lambda'), maxAttempts: patientAttempts });
+  const client = new LambdaClient({ ...target.clientSettings('lambda'), maxAttempts });
   const mappings = resources.filter(({ type }) => type === 'AWS::Lambda::EventSourceMapping');
   return Promise.all(
     mappings.map(async ({ physicalId }) => {

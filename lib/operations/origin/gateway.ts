@@ -2,7 +2,7 @@ import type { Address, EC2Client } from '@aws-sdk/client-ec2';
 import { callAws } from '../aws';
 import { CommandFailed } from '../failure';
 import type { Target } from '../target';
-import { patientAttempts, type StackResource } from './stack';
+import { maxAttempts, type StackResource } from './stack';
 
 /** The NAT gateway of the stack. */
 export interface Gateway {
@@ -33,7 +33,7 @@ const gone = 'deleted';
 
 export async function openNetworkApi(target: Target): Promise<NetworkApi> {
   const { EC2Client } = await import('@aws-sdk/client-ec2');
-  return { client: new EC2Client({ ...target.clientSettings('ec2'), maxAttempts: patientAttempts }), target };
+  return { client: new EC2Client({ ...target.clientSettings('ec2'), maxAttempts }), target };
 }
 
 /** @throws CommandFailed when the account has no such Elastic IP in the region. */

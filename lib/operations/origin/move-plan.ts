@@ -1,7 +1,7 @@
 import { CommandFailed } from '../failure';
 import { noZone, type OriginStack } from './stack';
 import type { UpdateEvent } from './stack-events';
-import { standingOf } from './stack-status';
+import { stackReadiness } from './stack-status';
 import { zoneOfToken } from './zone-update';
 
 /** One thing to do on the way to a zone. */
@@ -23,7 +23,7 @@ export function planMove(
   operation: UpdateEvent | undefined,
   destination: string,
 ): readonly Step[] {
-  const standing = standingOf(stack.status, stack);
+  const standing = stackReadiness(stack.status, stack);
   if (standing.kind === 'stuck') {
     throw new CommandFailed(`Stack ${stack.name} is ${stack.status}.`, standing.remedy);
   }

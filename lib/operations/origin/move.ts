@@ -31,7 +31,7 @@ export async function move(
 ): Promise<readonly DoneUpdate[]> {
   const done: DoneUpdate[] = [];
   let obstacle: CommandFailed | undefined;
-  for (let looks = 0; looks < patientLooks; looks++) {
+  for (let looks = 0; looks < maxLooks; looks++) {
     if (obstacle) await pause(options.interval);
     const { stack, steps } = await readPlan(apis, zone);
     const [step] = steps;
@@ -49,7 +49,7 @@ export async function move(
 }
 
 /** EC2 lets go of an address, and Lambda turns a consumer on, some moments after they said that they would. */
-const patientLooks = 60;
+const maxLooks = 60;
 
 type Begun =
   | { readonly token: string; readonly obstacle?: undefined }
@@ -126,7 +126,7 @@ export async function verify(
     if (address !== stack.address) faults.push(`its address was ${stack.address} and is ${address} now`);
     if (faults.length === 0) return state;
     const settling = state.consumers.some((consumer) => consumer.state === 'Enabling');
-    if (!settling || looks === patientLooks) {
+    if (!settling || looks === maxLooks) {
       throw new CommandFailed(
         `Stack ${stack.name} is in zone ${zone}, but ${faults.join('; ')}.`,
         'Something was changed past CloudFormation: see "Moving the webhook origin" in docs/runbook.md.',

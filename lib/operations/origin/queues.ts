@@ -1,6 +1,6 @@
 import { callAws } from '../aws';
 import type { Target } from '../target';
-import { patientAttempts, type StackResource } from './stack';
+import { maxAttempts, type StackResource } from './stack';
 
 /** What waits in a queue. All counts are SQS's approximations. */
 export interface QueueBacklog {
@@ -24,7 +24,7 @@ export async function readQueues(
   resources: readonly StackResource[] | undefined,
 ): Promise<readonly QueueBacklog[]> {
   const { SQSClient } = await import('@aws-sdk/client-sqs');
-  const client = new SQSClient({ ...target.clientSettings('sqs'), maxAttempts: patientAttempts });
+  const client = new SQSClient({ ...target.clientSettings('sqs'), maxAttempts });
   const queues = resources
     ? resources
         .filter(({ type }) => type === 'AWS::SQS::Queue')
@@ -90,7 +90,7 @@ async function ageOfOldest(target: Target, url: string): Promise<number | undefi
   const { CloudWatchClient, GetMetricStatisticsCommand } = await import('@aws-sdk/client-cloudwatch');
   const client = new CloudWatchClient({
     ...target.clientSettings('cloudwatch'),
-    maxAttempts: patientAttempts,
+    maxAttempts,
   });
   const now = Date.now();
   const request = new GetMetricStatisticsCommand({

@@ -1,5 +1,5 @@
 /** What a stack's status means to someone who wants to update it. */
-export type Standing =
+export type StackReadiness =
   | { readonly kind: 'ready' }
   /** An update, a deployment or a rollback runs. */
   | { readonly kind: 'busy' }
@@ -20,7 +20,7 @@ interface StackPlace {
   readonly region: string;
 }
 
-export function standingOf(status: string, stack: StackPlace): Standing {
+export function stackReadiness(status: string, stack: StackPlace): StackReadiness {
   if (ready.has(status)) return { kind: 'ready' };
   // A change set that was never executed: there is no stack behind it yet.
   if (status.endsWith('_IN_PROGRESS') && status !== 'REVIEW_IN_PROGRESS') return { kind: 'busy' };

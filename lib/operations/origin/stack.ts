@@ -39,11 +39,11 @@ export interface StackApi {
  * Calls are many and idempotent, updates by their token: throttled ones are tried again, with growing pauses, within
  * the deadline that every call has.
  */
-export const patientAttempts = 8;
+export const maxAttempts = 8;
 
 export async function openStackApi(target: Target): Promise<StackApi> {
   const { CloudFormationClient } = await import('@aws-sdk/client-cloudformation');
-  const settings = { ...target.clientSettings('cloudformation'), maxAttempts: patientAttempts };
+  const settings = { ...target.clientSettings('cloudformation'), maxAttempts };
   return { client: new CloudFormationClient(settings), target };
 }
 

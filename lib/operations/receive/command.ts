@@ -7,7 +7,7 @@ import type { Terminal } from '../terminal';
 import { describeWebhook } from '../webhook/webhook';
 import { type Behaviour, statusOf } from './behaviour';
 import { candidatesOfOrganization, candidatesOfWebhook, type FindCandidates } from './candidates';
-import { type Arrival, startReceiver } from './receiver';
+import { type ReceivedRequest, startReceiver } from './receiver';
 import { inWords, reportOf } from './report';
 import { type Candidate, type Verification, verify } from './verification';
 
@@ -55,7 +55,7 @@ async function receive(options: ReceiveOptions, terminal: Terminal): Promise<voi
   const seen = { verified: 0, all: 0 };
   const { signal, forget } = awaitInterruption();
 
-  async function answer(arrival: Arrival): Promise<number> {
+  async function answer(arrival: ReceivedRequest): Promise<number> {
     if (arrival.method !== 'POST') return 405;
     const now = Date.now();
     const verification = await verifyDelivery(arrival);
@@ -94,7 +94,7 @@ async function openCandidates(
 }
 
 /** Looks secrets up when those that it knows do not verify: a webhook may be new, or its secret. */
-function rememberingVerifier(find: FindCandidates): (arrival: Arrival) => Promise<Verification> {
+function rememberingVerifier(find: FindCandidates): (arrival: ReceivedRequest) => Promise<Verification> {
   const known = new Map<string, Candidate>();
   return async (arrival) => {
     const verification = verify(arrival, [...known.values()]);

@@ -4,7 +4,7 @@ import { CommandFailed } from '../failure';
 import type { SignedRequest } from './verification';
 
 /** A request as it came. */
-export interface Arrival extends SignedRequest {
+export interface ReceivedRequest extends SignedRequest {
   readonly method: string;
   /** The address that it came from. */
   readonly from: string;
@@ -28,7 +28,7 @@ const maxBody = 128 * 1024;
  */
 export function startReceiver(
   { port, option }: { readonly port: number; readonly option: string },
-  answer: (arrival: Arrival) => Promise<number>,
+  answer: (arrival: ReceivedRequest) => Promise<number>,
 ): Promise<Receiver> {
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
     const body = await readBody(incoming);

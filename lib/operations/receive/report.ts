@@ -1,4 +1,4 @@
-import type { Arrival } from './receiver';
+import type { ReceivedRequest } from './receiver';
 import { signatureHeaders, type Verification } from './verification';
 
 /** What is printed of a delivery; with `--json` one line each. */
@@ -26,7 +26,7 @@ export interface Report {
 }
 
 export function reportOf(
-  { headers, body, from }: Arrival,
+  { headers, body, from }: ReceivedRequest,
   verification: Verification,
   { arrivals, now }: { readonly arrivals: number; readonly now: number },
 ): Report {

@@ -1,6 +1,13 @@
 import { putEvent } from '../send-event';
 import type { Target } from '../target';
-import { deleteGroup, expectAudited, expectGone, makeThrowAway, type ThrowAway, throwAway } from './deletion';
+import {
+  deleteGroup,
+  type EphemeralOrganization,
+  ephemeral,
+  expectAudited,
+  expectGone,
+  makeEphemeralOrganization,
+} from './deletion';
 import { addWebhook, expectDelivered, expectDelivery, expectFromOrigin, expectSigned } from './delivery';
 import { expectOrigins } from './origins';
 import type { SmokeReceiver } from './receiver';
@@ -39,9 +46,9 @@ export const stepNames = {
 } as const;
 
 /** Goes through an environment as its users do, from a deletion to a verified delivery, and cleans up in any case. */
-export async function check({ receiver, ...parts }: Check): Promise<ThrowAway | undefined> {
+export async function check({ receiver, ...parts }: Check): Promise<EphemeralOrganization | undefined> {
   const { target, run, signal } = parts;
-  const made = await run.step(stepNames.make, true, () => makeThrowAway(target));
+  const made = await run.step(stepNames.make, true, () => makeEphemeralOrganization(target));
   try {
     const deleted = await run.step(stepNames.delete, made, (group) => deleteGroup(target, group, signal));
     await run.step(stepNames.gone, deleted, (group) => expectGone(target, group, signal));
@@ -51,17 +58,17 @@ export async function check({ receiver, ...parts }: Check): Promise<ThrowAway | 
     else
       for (const name of Object.values(webhookSteps)) run.leaveOut(name, true, 'left out: --without-webhook');
   } finally {
-    await run.lastStep(stepNames.cleanUp, made, (group) => throwAway(target, group));
+    await run.lastStep(stepNames.cleanUp, made, (group) => ephemeral(target, group));
   }
   return made;
 }
 
 async function checkWebhooks(
   { target, run, signal, seconds, receiver, eventId }: Check & { readonly receiver: SmokeReceiver },
-  made: ThrowAway | undefined,
+  made: EphemeralOrganization | undefined,
 ): Promise<void> {
   const { delivery } = receiver;
-  const patience = { seconds, signal };
+  const timeout = { seconds, signal };
   const webhook = await run.step(stepNames.add, made, ({ organizationId }) =>
     addWebhook(target, organizationId, receiver.url),
   );
@@ -74,7 +81,7 @@ async function checkWebhooks(
 
   if (delivery) {
     const arrival = await run.step(stepNames.receive, sent, (to) =>
-      expectDelivery(target, to, delivery, patience),
+      expectDelivery(target, to, delivery, timeout),
     );
     const received = sent && arrival && { ...sent, arrival };
     await run.step(stepNames.verify, received, (to) => expectSigned(to.arrival, to, to.event));
@@ -83,5 +90,5 @@ async function checkWebhooks(
     for (const name of [stepNames.receive, stepNames.verify, stepNames.source])
       run.leaveOut(name, sent, 'only the receiver sees it: --receiver-listen would tell');
   }
-  await run.step(stepNames.attempt, sent, (to) => expectDelivered(target, to, patience));
+  await run.step(stepNames.attempt, sent, (to) => expectDelivered(target, to, timeout));
 }

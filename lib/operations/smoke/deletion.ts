@@ -8,21 +8,21 @@ import { type ApiAnswer, type ApiRequest, askApi, otherAnswer } from './api';
 import type { Finding } from './run';
 
 /** What is made to be deleted, by whom, and thrown away with everything of it. */
-export interface ThrowAway {
+export interface EphemeralOrganization {
   readonly organizationId: string;
   readonly callerId: string;
   readonly userGroupId: string;
 }
 
-export async function makeThrowAway(target: Target): Promise<Finding<ThrowAway>> {
-  const seed = { userGroupName: 'Smoke test', throwAway: true };
+export async function makeEphemeralOrganization(target: Target): Promise<Finding<EphemeralOrganization>> {
+  const seed = { userGroupName: 'Smoke test', ephemeral: true };
   const made = await runOperation(target, 'seed', seed);
   const value = readTexts(made, ['organizationId', 'callerId', 'userGroupId']);
   return { value, detail: value.organizationId };
 }
 
 /** Deletes the group as a caller of the API does, and expects 200 with an empty object. */
-export async function deleteGroup(target: Target, made: ThrowAway, signal: AbortSignal) {
+export async function deleteGroup(target: Target, made: EphemeralOrganization, signal: AbortSignal) {
   const { request, answer } = await sendDeletion(target, made, signal);
   const { status, contentType, body } = answer;
   if (status !== 200 || contentType !== 'application/json' || JSON.stringify(body) !== '{}')
@@ -31,7 +31,7 @@ export async function deleteGroup(target: Target, made: ThrowAway, signal: Abort
 }
 
 /** Deletes the group once more, with a signature of its own, and expects that there is none. */
-export async function expectGone(target: Target, made: ThrowAway, signal: AbortSignal) {
+export async function expectGone(target: Target, made: EphemeralOrganization, signal: AbortSignal) {
   const { request, answer } = await sendDeletion(target, made, signal);
   const { code } = Object(answer.body) as { readonly code?: string };
   if (answer.status !== 404 || code !== 'user_group_not_found')
@@ -40,7 +40,7 @@ export async function expectGone(target: Target, made: ThrowAway, signal: AbortS
 }
 
 /** Expects that the deletion was recorded, with who did it. */
-export async function expectAudited(target: Target, { userGroupId, callerId }: ThrowAway) {
+export async function expectAudited(target: Target, { userGroupId, callerId }: EphemeralOrganization) {
   const records = await listAuditRecords(target, userGroupId);
   const deletion = records.find(
     ({ outcome, identityId }) => outcome === 'deleted' && identityId === callerId,
@@ -55,14 +55,14 @@ export async function expectAudited(target: Target, { userGroupId, callerId }: T
 }
 
 /** Removes the organization with everything of it, and what a run that was killed left behind a day ago. */
-export async function throwAway(target: Target, { organizationId }: ThrowAway) {
-  const { removed } = await runOperation(target, 'remove-throw-away-organizations', { organizationId });
+export async function ephemeral(target: Target, { organizationId }: EphemeralOrganization) {
+  const { removed } = await runOperation(target, 'remove-ephemeral-organizations', { organizationId });
   return { value: removed, detail: `removed ${(removed as readonly string[]).join(', ')}` };
 }
 
 async function sendDeletion(
   target: Target,
-  { organizationId, callerId, userGroupId }: ThrowAway,
+  { organizationId, callerId, userGroupId }: EphemeralOrganization,
   signal: AbortSignal,
 ): Promise<{ readonly request: ApiRequest; readonly answer: ApiAnswer }> {
   const caller = async () => ({ sub: callerId, org: organizationId, kind: 'CustomerEmployee' });

@@ -2,12 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Attempt, listAttempts } from '../deliveries';
 import { CommandFailed } from '../failure';
 import { readTexts, runOperation } from '../operations-function';
-import type { Arrival } from '../receive/receiver';
+import type { ReceivedRequest } from '../receive/receiver';
 import { verify } from '../receive/verification';
 import type { NewEvent } from '../send-event';
 import type { Target } from '../target';
 import { openWebhookSecrets } from '../webhook/secrets';
-import { until } from './patience';
+import { poll } from './poll';
 import { type SmokeReceiver, sourceOf } from './receiver';
 import type { Finding } from './run';
 
@@ -29,7 +29,7 @@ export async function addWebhook(
 }
 
 /** Expects that the delivery verifies by the webhook's secret, under each header, and tells the event as it was sent. */
-export async function expectSigned(arrival: Arrival, { secret }: AddedWebhook, event: NewEvent) {
+export async function expectSigned(arrival: ReceivedRequest, { secret }: AddedWebhook, event: NewEvent) {
   const verification = verify(arrival, [{ secret }]);
   if (!verification.verified) {
     throw new CommandFailed(
@@ -45,7 +45,7 @@ export async function expectSigned(arrival: Arrival, { secret }: AddedWebhook, e
 }
 
 /** Expects that the delivery came from the address that receivers have on their allow-lists. */
-export async function expectFromOrigin(target: Target, arrival: Arrival) {
+export async function expectFromOrigin(target: Target, arrival: ReceivedRequest) {
   const expected = target.output('WebhookOriginAddress');
   const source = sourceOf(arrival);
   if (source !== expected) {
@@ -61,7 +61,7 @@ export async function expectFromOrigin(target: Target, arrival: Arrival) {
 }
 
 /** What a delivery is waited for with. */
-export interface DeliveryPatience {
+export interface DeliveryWait {
   readonly seconds: number;
   readonly signal: AbortSignal;
 }
@@ -76,8 +76,8 @@ export async function expectDelivery(
   target: Target,
   sent: Sent,
   delivery: NonNullable<SmokeReceiver['delivery']>,
-  { seconds, signal }: DeliveryPatience,
-): Promise<Finding<Arrival>> {
+  { seconds, signal }: DeliveryWait,
+): Promise<Finding<ReceivedRequest>> {
   const begun = Date.now();
   const arrival = await delivery(seconds, signal);
   if (!arrival) throw explain(await lastAttempt(target, sent), { seconds, logs: target.logs });
@@ -85,16 +85,16 @@ export async function expectDelivery(
 }
 
 /** Waits until it is recorded that the receiver answered with 2xx. */
-export async function expectDelivered(target: Target, sent: Sent, patience: DeliveryPatience) {
+export async function expectDelivered(target: Target, sent: Sent, timeout: DeliveryWait) {
   let last: Attempt | undefined;
-  await until(
+  await poll(
     async () => {
       last = await lastAttempt(target, sent);
       return last && last.outcome !== 'failed' ? last : undefined;
     },
-    { every: 500, ...patience },
+    { every: 500, ...timeout },
   );
-  if (last?.outcome !== 'delivered') throw explain(last, { seconds: patience.seconds, logs: target.logs });
+  if (last?.outcome !== 'delivered') throw explain(last, { seconds: timeout.seconds, logs: target.logs });
   return { value: last, detail: `answered ${last.status} after ${last.durationMs} ms` };
 }
 

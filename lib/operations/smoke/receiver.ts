@@ -1,9 +1,9 @@
 import { kindOfAddress } from '../allow-lists/address';
 import { UsedWrongly } from '../failure';
-import { type Arrival, startReceiver } from '../receive/receiver';
+import { type ReceivedRequest, startReceiver } from '../receive/receiver';
 import type { Target } from '../target';
 import { requireReceiverUrl } from '../webhook/receiver-url';
-import { until } from './patience';
+import { poll } from './poll';
 
 export interface ReceiverOptions {
   /** Where deliveries go. @default - the listener's own address, which only an environment of this machine reaches */
@@ -19,7 +19,7 @@ export interface SmokeReceiver {
    * The event's delivery; undefined when none came in time. Absent when the receiver is somebody else's: only that one
    * sees what arrives.
    */
-  readonly delivery?: (seconds: number, signal: AbortSignal) => Promise<Arrival | undefined>;
+  readonly delivery?: (seconds: number, signal: AbortSignal) => Promise<ReceivedRequest | undefined>;
   close(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export async function openReceiver(
   if (receiverUrl !== undefined) requireReceiverUrl(target, '--receiver-url', receiverUrl);
   if (receiverUrl && receiverListen === undefined) return { url: receiverUrl, close: async () => undefined };
 
-  let arrived: Arrival | undefined;
+  let arrived: ReceivedRequest | undefined;
   const receiver = await startReceiver(
     { port: receiverListen ?? 0, option: '--receiver-listen' },
     async (arrival) => {
@@ -54,7 +54,7 @@ export async function openReceiver(
   );
   return {
     url: receiverUrl ?? receiver.url,
-    delivery: (seconds, signal) => until(() => arrived, { seconds, every: 50, signal }),
+    delivery: (seconds, signal) => poll(() => arrived, { seconds, every: 50, signal }),
     close: receiver.close,
   };
 }
@@ -63,13 +63,13 @@ export async function openReceiver(
  * The address that a delivery came from. In front of the listener, a proxy or tunnel on this machine says it in
  * `X-Forwarded-For`, to which each appends whom it saw: the last public one is who came in from the internet.
  */
-export function sourceOf({ headers, from }: Pick<Arrival, 'headers' | 'from'>): string {
+export function sourceOf({ headers, from }: Pick<ReceivedRequest, 'headers' | 'from'>): string {
   const forwarded = String(headers['x-forwarded-for'] ?? '').split(',');
   const chain = [...forwarded, from].map((address) => address.trim());
   return chain.findLast((address) => ['public', 'documentation'].includes(kindOfAddress(address))) ?? from;
 }
 
-function eventOf({ body }: Arrival): unknown {
+function eventOf({ body }: ReceivedRequest): unknown {
   try {
     return Object(JSON.parse(body)).id;
   } catch {

@@ -1,5 +1,6 @@
 import { ResidencyPlugin } from '../../../lib/checks/residency/plugin';
 import type { RuleCases } from './cases/case';
+import * as egressPaths from './cases/egress-paths';
 import * as entrances from './cases/entrances';
 import * as movement from './cases/movement';
 import * as network from './cases/network';
@@ -7,7 +8,6 @@ import * as protocols from './cases/protocols';
 import * as regions from './cases/regions';
 import * as replicas from './cases/replicas';
 import * as stacks from './cases/stacks';
-import * as waysOut from './cases/ways-out';
 import { refusalsOf } from './refusals';
 
 const cases: Readonly<Record<string, RuleCases>> = {
@@ -25,7 +25,7 @@ const cases: Readonly<Record<string, RuleCases>> = {
   'cross-region-copy': movement.crossRegionCopy,
   'cross-stack-reference': stacks.crossStackReference,
   'event-target-elsewhere': movement.eventTarget,
-  'way-out': waysOut.wayOut,
+  'egress-path': egressPaths.egressPath,
   'nat-count': network.natCount,
   'elastic-ip-not-retained': network.elasticIpRetained,
   'public-address': network.publicAddress,
@@ -35,7 +35,7 @@ const cases: Readonly<Record<string, RuleCases>> = {
   'public-policy': entrances.publicPolicy,
   'open-security-group': protocols.openSecurityGroup,
   ipv6: protocols.ipv6,
-  'unknown-type': waysOut.unknownType,
+  'unknown-type': egressPaths.unknownType,
 };
 
 it('has hostile and harmless cases for every rule', () => {

@@ -40,7 +40,7 @@ afterEach((done) => {
   server.close(done);
 });
 
-function ask(resumePatience = 5_000, callTimeout = 8_000) {
+function ask(resumeTimeout = 5_000, callTimeout = 8_000) {
   const client = new RDSDataClient({
     region: 'eu-central-1',
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -48,7 +48,7 @@ function ask(resumePatience = 5_000, callTimeout = 8_000) {
     maxAttempts: 1,
     requestHandler: { requestTimeout: callTimeout, throwOnRequestTimeout: true },
   });
-  const settings = { clusterArn: 'cluster', secretArn: 'secret', database: 'wallet', resumePatience };
+  const settings = { clusterArn: 'cluster', secretArn: 'secret', database: 'wallet', resumeTimeout };
   return createDataApiDatabase(settings, client)
     .execute(sql`select 1 as one`)
     .finally(() => client.destroy());
@@ -62,7 +62,7 @@ it('waits for a paused cluster to resume', async () => {
   expect(calls).toBe(3);
 });
 
-it('gives up on a paused cluster when its patience is over', async () => {
+it('gives up on a paused cluster when its timeout is over', async () => {
   replies = [[400, 'DatabaseResumingException']];
   expect(await ask(1_200)).toEqual(unavailable('resuming'));
   expect(calls).toBeGreaterThan(1);

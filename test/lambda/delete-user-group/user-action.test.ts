@@ -15,17 +15,17 @@ import {
 
 const key = createSigningKey();
 const verify = createUserActionVerifier({ keys: [key.jwk] }, issuer);
-const deed = { caller, method: 'DELETE', path: `/auth/user-groups/${userGroupId}` } as const;
+const scope = { caller, method: 'DELETE', path: `/auth/user-groups/${userGroupId}` } as const;
 const outcome = (signatures: readonly string[]) => {
-  const result = verify(signatures, deed, seconds());
+  const result = verify(signatures, scope, seconds());
   return result.ok ? 'accepted' : `${result.error.code}: ${result.error.cause}`;
 };
 const hash = (body: string) => createHash('sha256').update(body).digest('base64url');
 
 describe('a user action signature is accepted', () => {
-  it('when it was made for this deed, and names its id and end', () => {
+  it('when it was made for this action, and names its id and end', () => {
     const exp = seconds() + 200;
-    expect(verify([signUserAction(key, { jti: 'action-1', exp })], deed, seconds())).toEqual({
+    expect(verify([signUserAction(key, { jti: 'action-1', exp })], scope, seconds())).toEqual({
       ok: true,
       value: { id: 'action-1', expiresAt: exp },
     });
@@ -51,7 +51,7 @@ describe('a user action signature is refused', () => {
       'user_action_mismatch: other_path',
       { htp: '/auth/user-groups/ug-aaaaa-bbbbb-dddddddddddddd' },
     ],
-    ['for the path with a query', 'user_action_mismatch: other_path', { htp: `${deed.path}?x=1` }],
+    ['for the path with a query', 'user_action_mismatch: other_path', { htp: `${scope.path}?x=1` }],
     ['for a body', 'user_action_mismatch: other_body', { bh: hash('{"a":1}') }],
     ['without a body hash', 'user_action_mismatch: other_body', { bh: undefined }],
     ['without a method', 'user_action_mismatch: other_method', { htm: undefined }],
@@ -108,7 +108,7 @@ describe('a user action signature is refused', () => {
       fc.property(fc.nat(signature.length - 1), fc.nat(6), (position, bit) => {
         const changed = Buffer.from(signature);
         changed[position] = (changed[position] as number) ^ (1 << bit);
-        expect(verify([changed.toString('latin1')], deed, seconds()).ok).toBe(false);
+        expect(verify([changed.toString('latin1')], scope, seconds()).ok).toBe(false);
       }),
       { numRuns: 500 },
     );

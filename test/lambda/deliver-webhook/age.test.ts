@@ -1,7 +1,7 @@
 import type { SQSRecord } from 'aws-lambda';
 import fc from 'fast-check';
 import { nextStep } from '../../../lambda/deliver-webhook/next-step';
-import { postpone } from '../../../lambda/deliver-webhook/postpone';
+import { retryFromQueue } from '../../../lambda/deliver-webhook/queue-retry';
 import { readDelivery } from '../../../lambda/deliver-webhook/request';
 import { ok } from '../../../lambda/shared/result';
 import { type Delivery, writeDelivery } from '../../../lambda/webhooks/delivery';
@@ -36,7 +36,7 @@ class FailingDelivery {
     const { delivery, startedAt } = this.read();
     const early = (delivery.notBefore ?? 0) - this.now;
     if (early > 1_000) {
-      await this.postpone(delivery, startedAt, early);
+      await this.retryLater(delivery, startedAt, early);
       return 'put off';
     }
     const result = {
@@ -46,7 +46,7 @@ class FailingDelivery {
     } as const;
     const step = nextStep(result, { now: this.now, startedAt, random });
     if (step.outcome !== 'failed') return undefined;
-    await this.postpone(delivery, startedAt, step.retryInMs);
+    await this.retryLater(delivery, startedAt, step.retryInMs);
     return 'failed';
   }
 
@@ -67,7 +67,7 @@ class FailingDelivery {
     while (notBefore > this.now) await this.attempt(0.5);
   }
 
-  private async postpone(delivery: Delivery, startedAt: number, delayMs: number): Promise<void> {
+  private async retryLater(delivery: Delivery, startedAt: number, delayMs: number): Promise<void> {
     const { now } = this;
     const log = recordLog();
     const queue: Queue = {
@@ -82,7 +82,7 @@ class FailingDelivery {
         return ok(null);
       },
     };
-    await postpone({ receiptHandle: 'r', delivery, startedAt }, delayMs, { queue, log, now });
+    await retryFromQueue({ receiptHandle: 'r', delivery, startedAt }, delayMs, { queue, log, now });
   }
 }
 

@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import { DeleteMessageCommand } from '@aws-sdk/client-sqs';
 import { sql } from '../../../lambda/database/sql';
+import { createCircuitBreaker } from '../../../lambda/deliver-webhook/circuit-breaker';
 import type { DeliveryPorts, Webhooks } from '../../../lambda/deliver-webhook/deliver-webhook';
+import { createDeliveryLog } from '../../../lambda/deliver-webhook/delivery-log';
 import type { Dependencies } from '../../../lambda/deliver-webhook/dependencies';
 import { createHandler } from '../../../lambda/deliver-webhook/handler';
-import { createJournal } from '../../../lambda/deliver-webhook/journal';
 import { retrySchedule } from '../../../lambda/deliver-webhook/next-step';
 import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
-import { rememberSilentReceivers } from '../../../lambda/deliver-webhook/silent-receivers';
 import { createWebhooks } from '../../../lambda/deliver-webhook/webhooks-table';
 import { type Delivery, deliveryId, writeDelivery } from '../../../lambda/webhooks/delivery';
 import { createQueue, type Queue } from '../../../lambda/webhooks/queue';
@@ -26,7 +26,7 @@ export const emptied = { visible: 0, hidden: 0, delayed: 0 };
 export const hidden = { visible: 0, hidden: 1, delayed: 0 };
 export const delayed = { visible: 0, hidden: 0, delayed: 1 };
 
-/** The delivery function's surroundings, for the tests of a file: each part real, but for the time. */
+/** The delivery function's context, for the tests of a file: each part real, but for the time. */
 export function useDeliveryWorld(): DeliveryWorld {
   const world = new DeliveryWorld();
   beforeAll(() => world.start());
@@ -118,8 +118,8 @@ class DeliveryWorld {
         webhooks,
         secrets: createWebhookSecrets({ kms: mac.kms, keyId: 'key-1' }),
         receivers: createReceivers({ allowLocal: true }),
-        silent: rememberSilentReceivers(),
-        journal: createJournal({ log, metrics }),
+        circuitBreaker: createCircuitBreaker(),
+        deliveryLog: createDeliveryLog({ log, metrics }),
         now: () => this.now(),
         random: () => 0.5,
         schedule: retrySchedule,

@@ -59,7 +59,7 @@ async function post(
 ): Promise<AttemptResult> {
   const receivers = createReceivers({
     ...times,
-    authorities: [authority.cert],
+    certificateAuthorities: [authority.cert],
     resolve: async () => ['93.184.216.34'],
     route: (target) => ({ ...target, address: '127.0.0.1' }),
   });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createCircuitBreaker } from '../../../lambda/deliver-webhook/circuit-breaker';
 import { retrySchedule } from '../../../lambda/deliver-webhook/next-step';
-import { rememberSilentReceivers } from '../../../lambda/deliver-webhook/silent-receivers';
 import { fail } from '../../../lambda/shared/result';
 import { delayed, emptied, hidden, useDeliveryWorld } from './delivery-world';
 
@@ -104,18 +104,18 @@ describe('a failing delivery', () => {
     expect(await world.runBatch()).toMatchObject({ received: 0 });
   });
 
-  it('rests without an attempt while its receiver is silent, and gets its last attempt all the same', async () => {
-    const silent = rememberSilentReceivers();
-    for (const _ of [1, 2]) silent.note(webhookId, { answered: false, reason: 'timeout' }, Date.now());
+  it('waits without an attempt while its circuit is open, and gets its last attempt all the same', async () => {
+    const breaker = createCircuitBreaker();
+    for (const _ of [1, 2]) breaker.record(webhookId, { answered: false, reason: 'timeout' }, Date.now());
     await world.sendDelivery(webhookId);
-    expect(await world.runBatch({ ports: { silent } })).toMatchObject({ kept: 1 });
+    expect(await world.runBatch({ ports: { circuitBreaker: breaker } })).toMatchObject({ kept: 1 });
     expect(await world.deliveries.count()).toEqual(hidden);
     expect(world.requests).toEqual([]);
     expect(await world.attempts(webhookId)).toEqual([]);
-    expect(world.log.lines).toMatchObject([{ logCode: 'WEBHOOK_DELIVERY_RESTS', retryInMs: 5_000 }]);
+    expect(world.log.lines).toMatchObject([{ logCode: 'WEBHOOK_CIRCUIT_OPEN', retryInMs: 5_000 }]);
 
     await world.sendDelivery(webhookId, { startedAt: Date.now() - 72 * hour, notBefore: Date.now() });
-    await world.runBatch({ ports: { silent } });
+    await world.runBatch({ ports: { circuitBreaker: breaker } });
     expect(await world.attempts(webhookId)).toMatchObject([{ outcome: 'given_up' }]);
   });
 

@@ -232,7 +232,7 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
     it('lists the attempts to deliver an event as they were made, and when it is tried next', async () => {
       const webhookId = newId('wh');
       const at = Date.parse('2026-11-20T12:00:00.123Z');
-      const journal = createWebhooks(region.as('deliver_webhook'));
+      const attempts = createWebhooks(region.as('deliver_webhook'));
       const attempt = { eventId: 'evt_1', webhookId, deliveryId: 'msg_1', durationMs: 12.4 };
       const failed = {
         ...attempt,
@@ -240,15 +240,15 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
         outcome: 'failed',
         reason: 'connection_refused',
       } as const;
-      await journal.record({ ...failed, nextAttemptAt: at + 5_000 });
-      await journal.record({
+      await attempts.record({ ...failed, nextAttemptAt: at + 5_000 });
+      await attempts.record({
         ...attempt,
         attemptedAt: at + 5_001,
         status: 204,
         outcome: 'delivered',
         reason: 'ok',
       });
-      await journal.record({ ...failed, eventId: 'evt_2' });
+      await attempts.record({ ...failed, eventId: 'evt_2' });
 
       const common = { webhookId, deliveryId: 'msg_1', durationMs: 12 };
       expect(await done('list-delivery-attempts', { eventId: 'evt_1' })).toEqual({

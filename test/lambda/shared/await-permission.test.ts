@@ -12,7 +12,7 @@ it('tries again until access is granted', async () => {
   expect(await awaitPermission(act)).toBe('done');
 });
 
-it('gives up with the refusal when its patience is over', async () => {
+it('gives up with the refusal when its timeout is over', async () => {
   await expect(awaitPermission(() => Promise.reject(named('AccessDeniedException')), 0)).rejects.toThrow(
     'AccessDeniedException',
   );

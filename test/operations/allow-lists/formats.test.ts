@@ -1,5 +1,5 @@
 import { createAllowList, defaultOptions } from '../../../lib/operations/allow-lists/allow-list';
-import { readPresentList } from '../../../lib/operations/allow-lists/current-allow-list';
+import { readCurrentAllowList } from '../../../lib/operations/allow-lists/current-allow-list';
 import {
   allowListFormatNames,
   allowListFormats,
@@ -11,7 +11,7 @@ const formatsWithHeader = allowListFormatNames.filter((name) => allowListFormats
 
 describe.each(allowListFormatNames)('the format %s', (name) => {
   it('admits each address, as one address, and nothing else', () => {
-    expect(readPresentList(formatAllowList(name, all)).map(({ text }) => text)).toEqual([
+    expect(readCurrentAllowList(formatAllowList(name, all)).map(({ text }) => text)).toEqual([
       '203.0.113.7/32',
       '198.51.100.4/32',
       '192.0.2.9/32',

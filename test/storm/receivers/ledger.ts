@@ -14,7 +14,7 @@ export interface Subscription {
 }
 
 /** What a receiver saw of one event. */
-export interface Arrival {
+export interface ReceivedRequest {
   readonly eventId: string;
   /** The header `webhook-id`. */
   readonly deliveryId: string;
@@ -29,7 +29,7 @@ export interface Arrival {
 export interface WebhookLedger {
   readonly webhookId: string;
   readonly kind: ReceiverKind;
-  readonly arrivals: readonly Arrival[];
+  readonly arrivals: readonly ReceivedRequest[];
   readonly requests: number;
   /** Requests that got a status. */
   readonly answered: number;
@@ -50,7 +50,7 @@ export interface IncomingRequest {
 /** Writes down what arrives for a webhook, and checks it as a receiver does. */
 export class Ledger {
   private readonly webhook: Webhook;
-  private readonly arrivals = new Map<string, Arrival>();
+  private readonly arrivals = new Map<string, ReceivedRequest>();
   private readonly complaints: string[] = [];
   private requests = 0;
   private answered = 0;
@@ -62,7 +62,7 @@ export class Ledger {
   }
 
   /** The event's entry, or undefined for a request that no receiver should take. */
-  enter({ headers, body, arrivedAt }: IncomingRequest): Arrival | undefined {
+  enter({ headers, body, arrivedAt }: IncomingRequest): ReceivedRequest | undefined {
     this.requests += 1;
     this.firstRequestAt ||= arrivedAt;
     this.lastRequestAt = arrivedAt;
@@ -81,7 +81,7 @@ export class Ledger {
     return arrival;
   }
 
-  countAnswer(arrival: Arrival, status: number): void {
+  countAnswer(arrival: ReceivedRequest, status: number): void {
     this.answered += 1;
     if (status >= 200 && status < 300) arrival.accepted += 1;
   }

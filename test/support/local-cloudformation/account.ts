@@ -26,7 +26,7 @@ export interface Subnet {
 }
 
 /** A message that reached its receiver, and the address that the receiver saw. */
-export interface Arrival {
+export interface ReceivedRequest {
   readonly message: string;
   readonly from: string;
 }
@@ -40,7 +40,7 @@ export class Account {
   readonly routes = new Map<string, string>();
   /** Messages by the name of their queue. */
   readonly queues = new Map<string, string[]>();
-  readonly arrivals: Arrival[] = [];
+  readonly arrivals: ReceivedRequest[] = [];
   private made = 0;
 
   nextId(prefix: string): string {

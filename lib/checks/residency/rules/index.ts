@@ -2,6 +2,7 @@ import type { Rule } from '../rule';
 import { crossRegionCopy } from './cross-region-copy';
 import { crossStackReference } from './cross-stack-reference';
 import { edgeService } from './edge-service';
+import { egressPath } from './egress-path';
 import { eventTarget } from './event-target';
 import { foreignRegion } from './foreign-region';
 import { globalDatabase } from './global-database';
@@ -17,7 +18,6 @@ import { unreadableTemplate } from './readable-template';
 import { notRegionalEndpoint } from './regional-endpoint';
 import { bucketReplication, globalTable, multiRegionKey, multiRegionStore, secretReplica } from './replicas';
 import { unknownType } from './unknown-type';
-import { wayOut } from './way-out';
 
 /** Rules about what is in a template. */
 export const templateRules: readonly Rule[] = [
@@ -34,7 +34,7 @@ export const templateRules: readonly Rule[] = [
   crossRegionCopy,
   crossStackReference,
   eventTarget,
-  wayOut,
+  egressPath,
   natCount,
   elasticIpRetained,
   publicAddress,

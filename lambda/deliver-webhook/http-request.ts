@@ -24,7 +24,7 @@ const bodyTimeout = 1_000;
  * Sends one request over a connection, and closes it. The answer is known with its status; the body is only taken off
  * the receiver's hands, for a second, up to 16 KiB, never unpacked, never kept. Nothing is followed.
  */
-export function exchange(socket: Socket, post: Post, signal: AbortSignal): Promise<AttemptResult> {
+export function sendRequest(socket: Socket, post: Post, signal: AbortSignal): Promise<AttemptResult> {
   return new Promise((resolve) => {
     let answer: AttemptResult | undefined;
     const outgoing = request({

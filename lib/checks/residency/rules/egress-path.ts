@@ -17,8 +17,8 @@ const otherNetworks = [
 const integrations = isAbsentOr(isOneOf('AWS', 'AWS_PROXY', 'MOCK'));
 
 /** Ways on which a service of AWS itself sends data to an address that somebody has given. */
-export const wayOut = propertyRule({
-  id: 'way-out',
+export const egressPath = propertyRule({
+  id: 'egress-path',
   refuses: 'A way out of the region beside the webhook origin',
   remedy: 'Let nothing but the delivery function send anything to an address outside of AWS.',
   checks: [

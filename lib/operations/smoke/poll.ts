@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-interface Patience {
+interface PollOptions {
   readonly seconds: number;
   /** Milliseconds between two questions. */
   readonly every: number;
@@ -9,9 +9,9 @@ interface Patience {
 }
 
 /** Asks again and again until there is an answer. @returns undefined when the time has run out */
-export async function until<T>(
+export async function poll<T>(
   ask: () => Promise<T | undefined> | T | undefined,
-  { seconds, every, signal }: Patience,
+  { seconds, every, signal }: PollOptions,
 ): Promise<T | undefined> {
   const deadline = Date.now() + seconds * 1_000;
   for (;;) {

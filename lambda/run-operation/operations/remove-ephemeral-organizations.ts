@@ -11,7 +11,7 @@ import { unavailable } from '../unavailable';
  * Any other organization is refused, by the database itself: this function's role can delete nothing. What was recorded
  * of the organization stays: its audit records for good, used user actions and attempts until they expire.
  */
-export const removeThrowAwayOrganizations = operation(
+export const removeEphemeralOrganizations = operation(
   { organizationId: idField('or') },
   async ({ organizationId }, ports) => {
     const removal = await ports.database.execute(sql`
@@ -25,7 +25,7 @@ export const removeThrowAwayOrganizations = operation(
     if (!remaining.ok) return unavailable(remaining.error);
     if (remaining.value.length === 0) return ok({ removed });
     return fail({
-      code: 'organization_not_throw_away',
+      code: 'organization_not_ephemeral',
       message: `${organizationId} was not made to be thrown away: it is never removed.`,
     });
   },

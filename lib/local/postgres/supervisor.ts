@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Postmaster } from './process';
 
-export interface Revival {
+export interface Supervisor {
   /** The postmaster that runs, or ran last. */
   readonly current: Postmaster;
   /** Leaves it as it is from now on; resolves when a start that is under way has come to its end. */
@@ -10,7 +10,7 @@ export interface Revival {
   resume(postmaster: Postmaster): void;
 }
 
-export interface RevivalOptions {
+export interface SupervisorOptions {
   start(): Promise<Postmaster>;
   /** Gets a line when it has ended, when it cannot be started again, and when it runs again. Without it, none of that is done. */
   readonly onLine: ((line: string) => void) | undefined;
@@ -22,21 +22,21 @@ const pauseAfterFailure = 1_000;
  * Starts PostgreSQL again whenever it ends though nobody has asked it to, as a managed database is: it crashed, was
  * killed, or found its disk full. When it does not start, it is tried again every second.
  */
-export function reviveWhenEnded(first: Postmaster, { start, onLine }: RevivalOptions): Revival {
+export function supervise(first: Postmaster, { start, onLine }: SupervisorOptions): Supervisor {
   let current = first;
   let suspended = false;
-  let reviving = Promise.resolve();
+  let restarting = Promise.resolve();
 
   function watch(postmaster: Postmaster): void {
     current = postmaster;
     postmaster.child.once('exit', (code, signal) => {
       if (suspended || !onLine || current !== postmaster) return;
       onLine(`PostgreSQL ended by itself (${signal ?? `exit code ${code}`}) and is started again`);
-      reviving = revive(onLine);
+      restarting = restart(onLine);
     });
   }
 
-  async function revive(tell: (line: string) => void): Promise<void> {
+  async function restart(tell: (line: string) => void): Promise<void> {
     for (let attempt = 1; !suspended; attempt += 1) {
       try {
         watch(await start());
@@ -55,7 +55,7 @@ export function reviveWhenEnded(first: Postmaster, { start, onLine }: RevivalOpt
     },
     suspend() {
       suspended = true;
-      return reviving;
+      return restarting;
     },
     resume(postmaster) {
       suspended = false;

@@ -1,8 +1,8 @@
-import type { Demonstration } from './banner';
+import type { SampleData } from './banner';
 import type { Region } from './region';
 
 type Answer =
-  | { readonly ok: true; readonly result: Omit<Demonstration, 'running'> }
+  | { readonly ok: true; readonly result: Omit<SampleData, 'running'> }
   | { readonly ok: false; readonly error: { readonly message: string } };
 
 /**
@@ -10,9 +10,9 @@ type Answer =
  *
  * @throws Error with the reason when the operations function fails or refuses
  */
-export async function demonstrate(region: Region): Promise<Demonstration> {
+export async function createSampleData(region: Region): Promise<SampleData> {
   const operations = region.functions.find(String(region.outputs.OperationsFunctionName));
-  const seed = { operation: 'seed', input: { userGroupName: 'Demonstration' } };
+  const seed = { operation: 'seed', input: { userGroupName: 'SampleData' } };
   const result = await operations.invoke(seed);
   if (!result.ok) throw notMade(result.errorMessage);
   const answer = result.payload as Answer;

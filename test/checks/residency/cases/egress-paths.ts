@@ -23,7 +23,7 @@ const method = (integration: apigateway.Integration) => (stack: Stack) => {
   api.root.addMethod('GET', integration);
 };
 
-export const wayOut: RuleCases = {
+export const egressPath: RuleCases = {
   hostile: {
     'a topic that posts to an address': {
       build: (stack) => {

@@ -5,7 +5,7 @@
  * @param receiveCount how often the message was received, this time included
  * @param random from 0 to 1
  */
-export function waitAfterOurFault(receiveCount: number, random: number): number {
+export function backoffSeconds(receiveCount: number, random: number): number {
   const seconds = Math.min(900, 5 * 2 ** Math.min(receiveCount - 1, 10));
   return seconds * (0.8 + 0.4 * random);
 }

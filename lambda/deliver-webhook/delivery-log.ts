@@ -1,13 +1,19 @@
 import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import type { Log } from '../shared/log';
 import { webhookLogCodes } from '../webhooks/log-codes';
-import type { Journal } from './deliver-webhook';
+import type { DeliveryLog } from './deliver-webhook';
 
 /** The namespace of the functions' own metrics in CloudWatch. */
 export const metricsNamespace = 'WalletWebhooks';
 
 /** One log line an attempt, and the metrics `Delivered`, `Failed`, `GivenUp` (counts) and `Age` (of what ended, in ms). */
-export function createJournal({ log, metrics }: { readonly log: Log; readonly metrics: Metrics }): Journal {
+export function createDeliveryLog({
+  log,
+  metrics,
+}: {
+  readonly log: Log;
+  readonly metrics: Metrics;
+}): DeliveryLog {
   return {
     attempted(attempt, { ageMs, retryInMs }) {
       const { attemptedAt: _, nextAttemptAt: __, ...seen } = attempt;
@@ -36,9 +42,9 @@ export function createJournal({ log, metrics }: { readonly log: Log; readonly me
         reason,
       });
     },
-    rests({ eventId, webhookId, deliveryId }, retryInMs) {
-      log.info('Webhook delivery rests', {
-        logCode: webhookLogCodes.deliveryRests,
+    circuitOpen({ eventId, webhookId, deliveryId }, retryInMs) {
+      log.info('Webhook circuit open', {
+        logCode: webhookLogCodes.circuitOpen,
         eventId,
         webhookId,
         deliveryId,

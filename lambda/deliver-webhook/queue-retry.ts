@@ -21,7 +21,7 @@ const longestDelayMs = 15 * 60_000;
  *
  * @returns `kept` when the message stays on the queue, `replaced` when the copy has taken its place
  */
-export async function postpone(
+export async function retryFromQueue(
   { receiptHandle, delivery, startedAt }: ReceivedMessage,
   delayMs: number,
   { queue, log, now }: { readonly queue: Queue; readonly log: Log; readonly now: number },

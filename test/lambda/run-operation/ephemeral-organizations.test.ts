@@ -20,8 +20,8 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
     createHandler({ ports: { database, environment: 'test' }, log: recordLog() })({ operation, input });
 
   /** An organization with everything that one can have. */
-  async function make(throwAway: boolean): Promise<string> {
-    const answer = await invoke('seed', { userGroupName: 'Approvers', throwAway });
+  async function make(ephemeral: boolean): Promise<string> {
+    const answer = await invoke('seed', { userGroupName: 'Approvers', ephemeral });
     if (!answer.ok) throw new Error(answer.error.message);
     const { organizationId } = answer.result as { organizationId: string };
     await invoke('add-user-group', { organizationId, userGroupName: 'More' });
@@ -56,7 +56,7 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
     webhooks: 1,
   };
   const gone = Object.fromEntries(Object.keys(whole).map((name) => [name, 0]));
-  const remove = (organizationId: string) => invoke('remove-throw-away-organizations', { organizationId });
+  const remove = (organizationId: string) => invoke('remove-ephemeral-organizations', { organizationId });
 
   it('a throw-away organization goes with all that is its own, and no other does', async () => {
     const [removed, neighbour, real] = [await make(true), await make(true), await make(false)];
@@ -70,7 +70,7 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
     const real = await make(false);
     expect(await remove(real)).toEqual({
       ok: false,
-      error: { code: 'organization_not_throw_away', message: expect.stringContaining(real) },
+      error: { code: 'organization_not_ephemeral', message: expect.stringContaining(real) },
     });
     expect(await traces(real)).toEqual(whole);
   });
@@ -114,8 +114,8 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
     },
   );
 
-  it.each([[1], ['yes'], [null]])('"throwAway" %j is refused', async (throwAway) => {
-    expect(await invoke('seed', { userGroupName: 'Approvers', throwAway })).toMatchObject({
+  it.each([[1], ['yes'], [null]])('"ephemeral" %j is refused', async (ephemeral) => {
+    expect(await invoke('seed', { userGroupName: 'Approvers', ephemeral })).toMatchObject({
       ok: false,
       error: { code: 'input_invalid' },
     });

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
  * Rewrites `help webhook add` to `webhook add --help`: commander's own help command knows the first word alone, and
  * prints everything for one that it does not know. An unknown word stays as it is, to be refused like a command.
  */
-export function rewriteHelp(program: Command, args: readonly string[]): readonly string[] {
+export function formatHelp(program: Command, args: readonly string[]): readonly string[] {
   const [first, ...words] = args;
   if (first !== 'help') return args;
   const path: string[] = [];
