@@ -39,7 +39,7 @@ const quantities: Readonly<Record<string, (template: Json, stack: string) => num
 };
 
 describe('the idle table', () => {
-  const rows = tableUnder('## Idle, by the month');
+  const rows = tableUnder('## Monthly cost when idle');
   const stacks = (rows[0] ?? []).slice(2, -1).map((cell) => cell.replaceAll('`', ''));
   const lines = rows.slice(1, -1);
 
