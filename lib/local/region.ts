@@ -1,8 +1,7 @@
 import type { Environment } from '../environment/environment';
-import { readRestApi } from './api-gateway';
 import { type ApiAddresses, openApiAddresses } from './api-gateway/addresses';
+import { readRestApi } from './api-gateway/read-rest-api';
 import { Cleanup } from './cleanup';
-import { LOCAL_ACCOUNT_ID } from './function-runtime';
 import type { Logs } from './logs';
 import type { LocalCertificate } from './network/certificates';
 import type { Postgres } from './postgres/postgres';
@@ -183,9 +182,8 @@ function serveApis(
         logicalId,
         (id) => deployed.resources.get(id)?.ref ?? id,
       ),
-      functions: functions.find,
+      findFunction: functions.find,
       region,
-      accountId: LOCAL_ACCOUNT_ID,
     });
   }
 }

@@ -1,18 +1,18 @@
 import { physicalName, type StackIdentity } from '../resources/names';
 import type { Stack, Template, TemplateResource } from '../template/assembly';
-import { type OpenApiGateway, openApiGateway } from './index';
+import { type OpenApiGateway, openApiGateway } from './server';
 
-/** The addresses of a stack's REST APIs, on this machine and at AWS. */
+/** The addresses of a stack's REST APIs on this machine and at AWS. */
 export interface ApiAddresses {
   /** By the logical id of the API. */
   readonly gateways: ReadonlyMap<string, OpenApiGateway>;
-  /** Puts the addresses on this machine wherever a value has those that the APIs have at AWS. */
+  /** Replaces the addresses at AWS by those on this machine, anywhere in a value. */
   localize<T>(value: T): T;
   close(): Promise<void>;
 }
 
 /**
- * Takes an address for each REST API of a stack, before anything is made: functions and other APIs are told of it.
+ * Opens a port for each REST API of a stack before any resource is created: functions and other APIs need the address.
  *
  * @param ports by the name of the API's stage. @default - any free one
  * @throws (rejects) with the code EADDRINUSE when a port is taken
@@ -39,7 +39,7 @@ export async function openApiAddresses(
   return { gateways, close, localize: (value) => localize(value, replacements) };
 }
 
-/** What an API can be reached by at AWS, longer addresses before those that they begin with. */
+/** The addresses of an API at AWS; a longer one comes before its own prefix. */
 function deployedAddresses(identity: StackIdentity, template: Template, id: string) {
   const isOfApi = ([, { Properties }]: Entry) => (Properties?.RestApiId as Reference | undefined)?.Ref === id;
   const stageName = String(ofType(template, 'Stage').find(isOfApi)?.[1].Properties?.StageName);
@@ -50,7 +50,7 @@ function deployedAddresses(identity: StackIdentity, template: Template, id: stri
   return { stageName, deployed: [`${origin}/${stageName}`, origin, ...domains] };
 }
 
-/** A name itself, or what the resource is called that is referred to. */
+/** A domain name, given as text or as the `Ref` of its resource. */
 function domainName(template: Template, value: unknown): unknown {
   const { Ref: resource } = (value ?? {}) as Reference;
   return resource ? template.Resources[resource]?.Properties?.DomainName : value;

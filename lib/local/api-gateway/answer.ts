@@ -1,25 +1,24 @@
-import type { LocalFunction } from '../function-runtime';
 import type { Authorize } from './authorizer';
 import { describeRequest, type GatewayContext } from './context';
 import type { RoutedRequest } from './event';
-import { invokeProxy } from './lambda-proxy';
+import { type FindFunction, invokeProxy } from './lambda-proxy';
 import { answerMock } from './mock';
 import type { MethodModel, RestApiModel } from './model';
 import { fault, type Outcome } from './outcome';
 import { type GatewayRequest, headerOf } from './request';
 import { findMethod } from './routing';
 
-export interface GatewayParts {
+export interface GatewayDependencies {
   readonly model: RestApiModel;
   readonly authorize: Authorize;
-  /** Takes a token from the method's bucket. */
+  /** Takes a token from the method's bucket; `false` when it is empty. */
   readonly admit: (method: MethodModel) => boolean;
-  readonly functions: (functionArn: string) => LocalFunction;
+  readonly findFunction: FindFunction;
 }
 
-/** Takes a request through route, throttle, authorizer and integration; the first that refuses answers. */
+/** Takes a request through route, throttle, authorizer and integration; the first that refuses it gives the response. */
 export async function answer(
-  { model, authorize, admit, functions }: GatewayParts,
+  { model, authorize, admit, findFunction }: GatewayDependencies,
   context: GatewayContext,
   request: GatewayRequest,
 ): Promise<Outcome> {
@@ -35,7 +34,7 @@ export async function answer(
   if (refusal) return refusal;
   return method.integration.type === 'MOCK'
     ? answerMock(routed, method.integration)
-    : invokeProxy(routed, method.integration, functions(method.integration.functionArn));
+    : invokeProxy(routed, method.integration, findFunction);
 }
 
 /**

@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import type { AuthorizerModel } from './model';
 import type { Policy } from './policy';
 
-/** Entries at which those that have expired are looked for and dropped. */
-const CROWDED = 10_000;
+/** Entries from which on expired ones are removed. */
+const FULL = 10_000;
 
-/** What an authorizer found out about one identity: kept, and applied to each method. */
+/** The authorizer's answer for one identity, which is applied to each method. */
 export interface AuthorizerResult {
   readonly policy: Policy;
-  /** Values are texts, as the gateway passes them on. */
+  /** Values are strings, as the gateway passes them on. */
   readonly context: Readonly<Record<string, string>>;
 }
 
@@ -27,19 +27,18 @@ export function createResultCache(clock: () => number): ResultCache {
 
   function sweep(): void {
     for (const [key, { expires }] of entries) if (expires <= clock()) entries.delete(key);
-    if (entries.size >= CROWDED) entries.clear();
+    if (entries.size >= FULL) entries.clear();
   }
 
   return {
     get(authorizer, identity) {
-      // Without identity sources there is nothing that tells callers apart.
-      if (authorizer.resultTtl === 0 || identity.length === 0) return undefined;
       const entry = entries.get(keyOf(authorizer, identity));
       return entry && entry.expires > clock() ? entry.result : undefined;
     },
     put(authorizer, identity, result) {
+      // Without identity sources nothing tells callers apart.
       if (authorizer.resultTtl === 0 || identity.length === 0) return;
-      if (entries.size >= CROWDED) sweep();
+      if (entries.size >= FULL) sweep();
       entries.set(keyOf(authorizer, identity), { result, expires: clock() + authorizer.resultTtl * 1_000 });
     },
   };

@@ -1,26 +1,27 @@
-import type { InvocationResult, LocalFunction } from '../function-runtime';
+import { LOCAL_ACCOUNT_ID } from '../function-runtime/environment';
+import type { InvocationResult } from '../function-runtime/result';
 import { type AuthorizerResult, createResultCache } from './authorizer-cache';
-import { identityOf } from './authorizer-identity';
+import { mappedValue } from './context';
 import { type RoutedRequest, requestEvent } from './event';
+import type { FindFunction } from './lambda-proxy';
 import type { AuthorizerModel } from './model';
 import { type Fault, fault } from './outcome';
 import { evaluate, readPolicy } from './policy';
 
-export interface AuthorizerParts {
+export interface AuthorizerDependencies {
   readonly region: string;
-  readonly accountId: string;
-  readonly functions: (functionArn: string) => LocalFunction;
+  readonly findFunction: FindFunction;
   readonly clock: () => number;
 }
 
 export type Authorize = (routed: RoutedRequest, authorizer: AuthorizerModel) => Promise<Fault | undefined>;
 
 /**
- * Runs Lambda authorizers: `undefined` means that the method may be invoked, and what the authorizer said about the
- * caller is in the context.
+ * Runs Lambda authorizers: `undefined` means that the method may be invoked, and the authorizer's context is in that of
+ * the request.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-use-lambda-authorizer.html
  */
-export function createAuthorize({ region, accountId, functions, clock }: AuthorizerParts): Authorize {
+export function createAuthorize({ region, findFunction, clock }: AuthorizerDependencies): Authorize {
   const cache = createResultCache(clock);
 
   return async (routed, authorizer) => {
@@ -28,14 +29,15 @@ export function createAuthorize({ region, accountId, functions, clock }: Authori
     if (!identity) return fault('UNAUTHORIZED', 'Unauthorized');
     const { context, model, request } = routed;
     const path = request.target.path.replace(/^\//, '');
-    const methodArn = `arn:aws:execute-api:${region}:${accountId}:${model.apiId}/${model.stageName}/${request.httpMethod}/${path}`;
+    const methodArn = `arn:aws:execute-api:${region}:${LOCAL_ACCOUNT_ID}:${model.apiId}/${model.stageName}/${request.httpMethod}/${path}`;
 
     const started = clock();
     let result = cache.get(authorizer, identity);
     if (!result) {
-      const event = authorizerEvent(routed, authorizer, identity, methodArn);
-      const invocation = await functions(authorizer.functionArn).invoke(event);
-      const read = readResult(invocation);
+      const { type } = authorizer;
+      const input = type === 'TOKEN' ? { authorizationToken: identity[0] } : requestEvent(routed);
+      const event = { type, methodArn, ...input };
+      const read = readResult(await findFunction(authorizer.functionArn).invoke(event));
       if ('kind' in read) return read;
       result = read;
       cache.put(authorizer, identity, result);
@@ -45,20 +47,21 @@ export function createAuthorize({ region, accountId, functions, clock }: Authori
   };
 }
 
-function authorizerEvent(
+/**
+ * The values of an authorizer's identity sources. `undefined` when one is missing or empty, or when a token does not
+ * match its required form: the gateway then returns 401 without calling the authorizer.
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/configure-api-gateway-lambda-authorization.html
+ */
+function identityOf(
   routed: RoutedRequest,
-  { type }: AuthorizerModel,
-  [token]: readonly string[],
-  methodArn: string,
-): unknown {
-  if (type === 'TOKEN') return { type, methodArn, authorizationToken: token };
-  return { type, methodArn, ...requestEvent(routed) };
+  { identitySources, identityValidation }: AuthorizerModel,
+): readonly string[] | undefined {
+  const values = identitySources.map((source) => mappedValue(source, routed) ?? '');
+  if (values.includes('')) return undefined;
+  return identityValidation && !identityValidation.test(values[0] ?? '') ? undefined : values;
 }
 
-/**
- * The error `Unauthorized` is the documented way to a 401; any other is a failure of ours, and so is a result
- * without a policy.
- */
+/** The error `Unauthorized` is the documented way to a 401; any other error, or a result without a policy, is a 500. */
 function readResult(result: InvocationResult): AuthorizerResult | Fault {
   if (!result.ok) {
     return result.errorMessage === 'Unauthorized'

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * Reads a request's body. One that is too large is still drawn to its end, and thrown away: a client that is busy
- * sending would not see an answer on a closed connection.
+ * Reads a request's body. One that is too large is still read to its end: a client that is busy sending would not see
+ * the response on a closed connection.
  *
  * @param limit bytes
  */

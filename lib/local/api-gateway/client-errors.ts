@@ -9,9 +9,9 @@ interface Current {
 }
 
 /**
- * Answers what never becomes a request: malformed HTTP, headers beyond any limit, clients that take too long.
+ * Answers malformed HTTP, too large headers and clients that are too slow, which Node.js does not pass on as requests.
  *
- * @param render gives a fault the form of the API's gateway response
+ * @param render renders the API's gateway response for a fault
  */
 export function answerClientErrors(server: Server, render: (problem: Fault) => Reply): void {
   const current = new WeakMap<Socket, Current>();
@@ -24,7 +24,7 @@ export function answerClientErrors(server: Server, render: (problem: Fault) => R
     const socket = stream as Socket;
     const active = current.get(socket);
     if (!socket.writable || active?.outgoing.headersSent) return socket.destroy();
-    // The request before is complete and still being answered: the broken one behind it gets no answer.
+    // The request before is complete and still runs: the broken one behind it gets no answer.
     if (active?.incoming.complete) return void active.outgoing.once('finish', () => socket.destroySoon());
     socket.end(error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? timeout() : serialize(render(problemOf(error))));
   });

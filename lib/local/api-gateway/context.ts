@@ -1,11 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { LOCAL_ACCOUNT_ID } from '../function-runtime/environment';
 import type { RestApiModel } from './model';
 import { type GatewayRequest, headerOf } from './request';
 
 type Fields = Record<string, unknown>;
 
 /**
- * The `$context` variables of one request; also the `requestContext` of the events. Steps add what they find out.
+ * The `$context` variables of one request; also the `requestContext` of the events. Each step adds its own.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-mapping-template-reference.html
  */
 export interface GatewayContext extends Fields {
@@ -15,15 +16,17 @@ export interface GatewayContext extends Fields {
   authorizer?: Fields;
 }
 
-export interface ContextSource {
+/** What mapping expressions refer to. */
+export interface MappingSources {
   readonly model: RestApiModel;
-  readonly accountId: string;
-  readonly now: Date;
+  readonly context: GatewayContext;
+  /** `undefined` when the client sent none that could be read. */
+  readonly request: GatewayRequest | undefined;
 }
 
-export function newContext({ model, accountId, now }: ContextSource): GatewayContext {
+export function newContext(model: RestApiModel, now: Date): GatewayContext {
   return {
-    accountId,
+    accountId: LOCAL_ACCOUNT_ID,
     apiId: model.apiId,
     stage: model.stageName,
     deploymentId: 'local',
@@ -54,20 +57,16 @@ export function describeRequest(context: GatewayContext, request: GatewayRequest
   });
 }
 
-/**
- * Puts the values of `$context.…` variables into a text, without escaping, as the gateway does.
- *
- * @param unset what stands for a variable that has no value
- */
-export function render(template: string, context: GatewayContext, unset: string): string {
+/** Replaces `$context.…` variables by their values, without escaping, as the gateway does; an unset one is empty. */
+export function render(template: string, context: GatewayContext): string {
   return template.replace(
     /\$context((?:\.\w+)+)/g,
-    (_, path: string) => lookUp(context, path.slice(1)) ?? unset,
+    (_, path: string) => contextValue(context, path.slice(1)) ?? '',
   );
 }
 
 /** The value of a variable such as `authorizer.code`, as text. */
-export function lookUp(context: GatewayContext, path: string): string | undefined {
+function contextValue(context: GatewayContext, path: string): string | undefined {
   let value: unknown = context;
   for (const name of path.split('.')) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, name)) return undefined;
@@ -77,24 +76,41 @@ export function lookUp(context: GatewayContext, path: string): string | undefine
 }
 
 /**
- * The value of a mapping expression for a header: `'a literal'`, `context.…` or `method.request.…`.
+ * The value of a mapping expression: `'a literal'`, `context.…`, `method.request.…` or `stageVariables.…`.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/request-response-data-mappings.html
  */
-export function mapValue(
+export function mappedValue(
   expression: string,
-  context: GatewayContext,
-  request: GatewayRequest | undefined,
+  { model, context, request }: MappingSources,
 ): string | undefined {
   const literal = /^'(.*)'$/s.exec(expression);
   if (literal) return literal[1];
   const [, source, name = ''] =
-    /^(context|method\.request\.header|method\.request\.querystring)\.(.+)$/.exec(expression) ?? [];
-  if (source === 'context') return lookUp(context, name);
-  if (!request) return undefined;
-  if (source === 'method.request.header') return headerOf(request, name);
+    /^(context|stageVariables|method\.request\.header|method\.request\.querystring)\.(.+)$/.exec(
+      expression,
+    ) ?? [];
+  if (source === 'context') return contextValue(context, name);
+  if (source === 'stageVariables') return model.stageVariables?.[name];
+  if (source === 'method.request.header') return request && headerOf(request, name);
   if (source === 'method.request.querystring')
-    return request.target.query.findLast(([each]) => each === name)?.[1];
+    return request?.target.query.findLast(([each]) => each === name)?.[1];
   return undefined;
+}
+
+/** The headers of a configured response over `defaults`; one whose expression has no value is left out. */
+export function mappedHeaders(
+  defaults: Readonly<Record<string, string>>,
+  expressions: Readonly<Record<string, string>>,
+  sources: MappingSources,
+): (readonly [name: string, value: string])[] {
+  const headers = new Map<string, readonly [string, string]>();
+  const set = (name: string, value: string) => headers.set(name.toLowerCase(), [name, value]);
+  for (const [name, value] of Object.entries(defaults)) set(name, value);
+  for (const [name, expression] of Object.entries(expressions)) {
+    const value = mappedValue(expression, sources);
+    if (value !== undefined) set(name, value);
+  }
+  return [...headers.values()];
 }
 
 /** `09/Apr/2015:12:34:56 +0000` */

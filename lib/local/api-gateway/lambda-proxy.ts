@@ -1,8 +1,8 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
-import type { LocalFunction } from '../function-runtime';
+import type { LocalFunction } from '../function-runtime/local-function';
 import { isBinary, proxyEvent, type RoutedRequest } from './event';
-import type { LambdaIntegration, RestApiModel } from './model';
-import { type Fault, fault, type Outcome, type Reply } from './outcome';
+import type { LambdaIntegration } from './model';
+import { type Fault, fault, type Outcome } from './outcome';
 import { headerOf } from './request';
 
 const FIELDS = new Set(['statusCode', 'headers', 'multiValueHeaders', 'body', 'isBase64Encoded']);
@@ -29,14 +29,17 @@ const REMAPPED = new Set([
   'www-authenticate',
 ]);
 
-/** Runs a Lambda proxy integration and turns what the function returned into a reply. */
+/** @throws Error when there is no function with the ARN. */
+export type FindFunction = (functionArn: string) => Pick<LocalFunction, 'invoke'>;
+
+/** Runs a Lambda proxy integration: the function's result is the reply. */
 export async function invokeProxy(
   routed: RoutedRequest,
   integration: LambdaIntegration,
-  localFunction: LocalFunction,
+  findFunction: FindFunction,
 ): Promise<Outcome> {
   const signal = AbortSignal.timeout(integration.timeoutMs);
-  const result = await localFunction.invoke(proxyEvent(routed), { signal });
+  const result = await findFunction(integration.functionArn).invoke(proxyEvent(routed), { signal });
   if (result.ok) return readProxyResult(result.payload, routed);
   if (signal.aborted) return fault('INTEGRATION_TIMEOUT', 'Endpoint request timed out');
   // A throttled function is the gateway's own error; one that failed has given no valid response.
@@ -52,10 +55,7 @@ function internalError(status: 500 | 502): Fault {
  * Every field is optional, and any further field makes the response malformed.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html#api-gateway-simple-proxy-for-lambda-output-format
  */
-function readProxyResult(
-  payload: unknown,
-  { model, request }: Pick<RoutedRequest, 'model' | 'request'>,
-): Outcome {
+function readProxyResult(payload: unknown, { model, request }: RoutedRequest): Outcome {
   if (typeof payload !== 'object' || payload === null) return internalError(502);
   if (Object.keys(payload).some((key) => !FIELDS.has(key))) return internalError(502);
   const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = payload as Record<
@@ -66,21 +66,13 @@ function readProxyResult(
   const merged = mergeHeaders(headers, multiValueHeaders);
   if (!Number.isInteger(status) || status < 200 || status > 599 || !merged) return internalError(502);
   if (body !== undefined && body !== null && typeof body !== 'string') return internalError(502);
+  const binary = isBase64Encoded === true && isBinary(model, headerOf(request, 'accept')?.split(',')[0]);
   return {
     kind: 'reply',
     status,
     headers: finishHeaders(merged),
-    body: decodeBody(body ?? '', isBase64Encoded === true, model, headerOf(request, 'accept')),
+    body: binary ? Buffer.from(body ?? '', 'base64') : (body ?? ''),
   };
-}
-
-function decodeBody(
-  body: string,
-  isBase64Encoded: boolean,
-  model: RestApiModel,
-  accept: string | undefined,
-): Reply['body'] {
-  return isBase64Encoded && isBinary(model, accept?.split(',')[0]) ? Buffer.from(body, 'base64') : body;
 }
 
 function mergeHeaders(single: unknown, multi: unknown): [string, string][] | undefined {

@@ -1,15 +1,15 @@
-import { mapValue, render } from './context';
+import { mappedHeaders, render } from './context';
 import type { RoutedRequest } from './event';
 import type { MockIntegration } from './model';
 import { fault, type Outcome } from './outcome';
 import { headerOf } from './request';
 
 /**
- * Answers without a backend: the request template says which status, the integration response of that status says
- * the rest.
+ * Answers without a backend: the request template gives the status, the integration response of that status the rest.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/how-to-mock-integration.html
  */
-export function answerMock({ context, request }: RoutedRequest, integration: MockIntegration): Outcome {
+export function answerMock(routed: RoutedRequest, integration: MockIntegration): Outcome {
+  const { context, request } = routed;
   const contentType =
     headerOf(request, 'content-type')?.split(';')[0]?.trim().toLowerCase() ?? 'application/json';
   const template = integration.requestTemplates[contentType];
@@ -19,14 +19,12 @@ export function answerMock({ context, request }: RoutedRequest, integration: Moc
       Object.keys(integration.requestTemplates).length === 0);
   if (template === undefined && !passes) return fault('UNSUPPORTED_MEDIA_TYPE', 'Unsupported Media Type');
 
-  const status = statusIn(
-    template === undefined ? request.body.toString('utf8') : render(template, context, ''),
-  );
+  const status = statusIn(template === undefined ? request.body.toString('utf8') : render(template, context));
   if (status === undefined) return fault('DEFAULT_5XX', 'Internal server error');
   const response =
     integration.responses.find(({ selection }) => selection?.test(String(status))) ??
     integration.responses.find(({ selection }) => !selection);
-  if (!response || !integration.declaredStatusCodes.includes(response.statusCode)) {
+  if (!response || !integration.declaredStatusCodes.includes(String(response.statusCode))) {
     return fault('API_CONFIGURATION_ERROR', 'Internal server error');
   }
 
@@ -34,16 +32,11 @@ export function answerMock({ context, request }: RoutedRequest, integration: Moc
     Object.entries(response.templates).find(([each]) => each === 'application/json') ??
     Object.entries(response.templates)[0] ??
     [];
-  const headers = new Map<string, readonly [string, string]>([['content-type', ['Content-Type', type]]]);
-  for (const [name, expression] of Object.entries(response.headers)) {
-    const value = mapValue(expression, context, request);
-    if (value !== undefined) headers.set(name.toLowerCase(), [name, value]);
-  }
   return {
     kind: 'reply',
     status: Number(response.statusCode),
-    headers: [...headers.values()],
-    body: render(body, context, ''),
+    headers: mappedHeaders({ 'Content-Type': type }, response.headers, routed),
+    body: render(body, context),
   };
 }
 

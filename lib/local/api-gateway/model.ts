@@ -1,4 +1,4 @@
-/** What a REST API's resources say, in the form that serving it needs. */
+/** A REST API's resources, in the form that serving it needs. */
 export interface RestApiModel {
   readonly apiId: string;
   readonly stageName: string;
@@ -8,9 +8,7 @@ export interface RestApiModel {
   /** Resources that have at least one method. */
   readonly routes: readonly Route[];
   /** By response type, such as `ACCESS_DENIED`. */
-  readonly gatewayResponses: Readonly<Record<string, GatewayResponseModel>>;
-  /** With `$context` variables. */
-  readonly accessLogFormat?: string;
+  readonly gatewayResponses: Readonly<Record<string, ResponseModel>>;
 }
 
 export interface Route {
@@ -33,7 +31,7 @@ export interface AuthorizerModel {
   readonly functionArn: string;
   /** Such as `method.request.header.Authorization`. */
   readonly identitySources: readonly string[];
-  /** What a TOKEN authorizer's token must match. */
+  /** The form of a TOKEN authorizer's token. */
   readonly identityValidation?: RegExp;
   /** Seconds that a result is kept for one identity; 0 means never. */
   readonly resultTtl: number;
@@ -55,25 +53,20 @@ export interface MockIntegration {
   readonly declaredStatusCodes: readonly string[];
 }
 
-export interface MockResponse {
-  readonly statusCode: string;
+export interface MockResponse extends ResponseModel {
   /** Matches the status code of the request template; the response without one is the default. */
   readonly selection?: RegExp;
+}
+
+export interface ResponseModel {
+  readonly statusCode: string | undefined;
   /** Header name to its mapping expression. */
   readonly headers: Readonly<Record<string, string>>;
   /** By content type. */
   readonly templates: Readonly<Record<string, string>>;
 }
 
-export interface GatewayResponseModel {
-  readonly statusCode?: string;
-  /** Header name to its mapping expression. */
-  readonly headers: Readonly<Record<string, string>>;
-  /** By content type. */
-  readonly templates: Readonly<Record<string, string>>;
-}
-
-/** Token bucket of one method. */
+/** The token bucket of one method. */
 export interface Throttle {
   /** Requests per second. */
   readonly rate: number;

@@ -1,4 +1,4 @@
-/** What the client gets. */
+/** The response to the client. */
 export interface Reply {
   readonly kind: 'reply';
   readonly status: number;
@@ -7,7 +7,7 @@ export interface Reply {
   readonly body: string | Buffer;
 }
 
-/** The gateway's own answer: its form comes from the gateway response of that type. */
+/** An error of the gateway itself, which the gateway response of its type renders. */
 export interface Fault {
   readonly kind: 'fault';
   readonly type: FaultType;

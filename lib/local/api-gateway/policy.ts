@@ -1,4 +1,4 @@
-/** A statement of the policy that an authorizer returns, with lists made of single values. */
+/** A statement of an authorizer's policy; single values are lists of one. */
 interface Statement {
   readonly effect: 'Allow' | 'Deny';
   readonly actions: readonly string[];
@@ -35,7 +35,7 @@ function texts(value: unknown): readonly string[] | undefined {
 }
 
 /**
- * Decides whether a policy lets a method be invoked: a denial wins over any permission, and what no statement
+ * Decides whether a policy allows a method: an explicit denial wins over any permission, and a method that no statement
  * mentions is denied.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-control-access-using-iam-policies-to-invoke-api.html
  */

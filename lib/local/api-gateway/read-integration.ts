@@ -1,53 +1,55 @@
-import type { LambdaIntegration, MethodModel, MockIntegration, MockResponse } from './model';
-import { type Entry, type Fields, fields, functionArnOf } from './resource-entry';
+import type { MethodModel, MockIntegration, ResponseModel } from './model';
+import { type Entry, type Fields, fields, functionArnOf, wholeMatch } from './resource-entry';
 
 /** https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html */
 const DEFAULT_TIMEOUT_MS = 29_000;
 
-/** The parts of the Velocity template language beyond a plain variable: none of them is rendered here. */
+/** The Velocity template language beyond plain variables, which is not rendered here. */
 const TEMPLATE_LANGUAGE = /\$!?\{|\$!?input\b|\$!?util\b|#(?:set|if|elseif|else|foreach|end|macro)\b/;
 
 /** @throws Error for an integration other than Lambda proxy and MOCK, and for templates that need an engine. */
 export function readIntegration(method: Entry): MethodModel['integration'] {
   const integration = fields(method.Integration);
-  if (integration.Type === 'AWS_PROXY') return readLambda(method.logicalId, integration);
+  if (integration.Type === 'AWS_PROXY') {
+    return {
+      type: 'AWS_PROXY',
+      functionArn: functionArnOf(method.logicalId, integration.Uri),
+      timeoutMs: Number(integration.TimeoutInMillis ?? DEFAULT_TIMEOUT_MS),
+    };
+  }
   if (integration.Type === 'MOCK') return readMock(method, integration);
   throw new Error(
     `${method.logicalId}: integrations of type ${integration.Type} are not served on this machine`,
   );
 }
 
-function readLambda(logicalId: string, integration: Fields): LambdaIntegration {
-  return {
-    type: 'AWS_PROXY',
-    functionArn: functionArnOf(logicalId, integration.Uri),
-    timeoutMs: Number(integration.TimeoutInMillis ?? DEFAULT_TIMEOUT_MS),
-  };
-}
-
 function readMock(method: Entry, integration: Fields): MockIntegration {
   const responses = (integration.IntegrationResponses as Record<string, unknown>[] | undefined) ?? [];
   const declared = (method.MethodResponses as { StatusCode: unknown }[] | undefined) ?? [];
   const requestTemplates = fields(integration.RequestTemplates) as Record<string, string>;
-  for (const template of Object.values(requestTemplates)) refuseTemplateLanguage(method.logicalId, template);
+  refuseTemplateLanguage(method.logicalId, requestTemplates);
   return {
     type: 'MOCK',
     requestTemplates,
     passthrough: (integration.PassthroughBehavior as MockIntegration['passthrough']) ?? 'WHEN_NO_MATCH',
-    responses: responses.map((response) => readMockResponse(method.logicalId, response)),
+    responses: responses.map((response) => ({
+      ...readResponse(method.logicalId, response),
+      ...(response.SelectionPattern ? { selection: wholeMatch(String(response.SelectionPattern)) } : {}),
+    })),
     declaredStatusCodes: declared.map(({ StatusCode }) => String(StatusCode)),
   };
 }
 
-function readMockResponse(logicalId: string, response: Fields): MockResponse {
-  const templates = fields(response.ResponseTemplates) as Record<string, string>;
-  for (const template of Object.values(templates)) refuseTemplateLanguage(logicalId, template);
+/** What gateway responses and the integration responses of a mock have in common. */
+export function readResponse(logicalId: string, response: Fields): ResponseModel {
+  const { StatusCode, ResponseParameters, ResponseTemplates } = response;
+  const templates = fields(ResponseTemplates) as Record<string, string>;
+  refuseTemplateLanguage(logicalId, templates);
   return {
-    statusCode: String(response.StatusCode),
-    ...(response.SelectionPattern ? { selection: new RegExp(`^(?:${response.SelectionPattern})$`) } : {}),
+    statusCode: StatusCode === undefined ? undefined : String(StatusCode),
     headers: Object.fromEntries(
-      Object.entries(fields(response.ResponseParameters)).map(([name, expression]) => [
-        name.replace(/^method\.response\.header\./, ''),
+      Object.entries(fields(ResponseParameters)).map(([name, expression]) => [
+        name.replace(/^(method\.response|gatewayresponse)\.header\./, ''),
         String(expression),
       ]),
     ),
@@ -55,9 +57,9 @@ function readMockResponse(logicalId: string, response: Fields): MockResponse {
   };
 }
 
-/** A template that would come out otherwise here than at AWS must not pass unnoticed. */
-export function refuseTemplateLanguage(logicalId: string, template: string): void {
-  const found = TEMPLATE_LANGUAGE.exec(template)?.[0];
+/** A template that would give another text here than at AWS is refused. */
+function refuseTemplateLanguage(logicalId: string, templates: Readonly<Record<string, string>>): void {
+  const found = TEMPLATE_LANGUAGE.exec(Object.values(templates).join('\n'))?.[0];
   if (found)
     throw new Error(`${logicalId}: a template uses ${found}, only plain variables are rendered here`);
 }

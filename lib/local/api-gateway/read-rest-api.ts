@@ -1,13 +1,6 @@
-import type {
-  AuthorizerModel,
-  GatewayResponseModel,
-  MethodModel,
-  RestApiModel,
-  Route,
-  Throttle,
-} from './model';
-import { readIntegration, refuseTemplateLanguage } from './read-integration';
-import { type Entry, type Fields, fields, functionArnOf } from './resource-entry';
+import type { AuthorizerModel, MethodModel, RestApiModel, Route, Throttle } from './model';
+import { readIntegration, readResponse } from './read-integration';
+import { type Entry, type Fields, functionArnOf, wholeMatch } from './resource-entry';
 
 /** A CloudFormation resource whose intrinsic functions have been resolved. */
 export interface ResolvedResource {
@@ -20,8 +13,8 @@ export interface ResolvedResource {
  *
  * @param apiLogicalId which one
  * @param ref the physical id of a resource, as `Ref` resolved it. @default - the logical id
- * @throws Error when there is no such API, when it has not exactly one stage, or when it uses what is not served here:
- * the message names the logical id.
+ * @throws Error, with the logical id, when there is no such API, when it has not exactly one stage, or when it uses a
+ * feature that is not served here.
  */
 export function readRestApi(
   resources: Readonly<Record<string, ResolvedResource>>,
@@ -35,8 +28,10 @@ export function readRestApi(
   const api = entries('RestApi').find(({ logicalId }) => logicalId === apiLogicalId);
   if (!api) throw new Error(`There is no AWS::ApiGateway::RestApi ${apiLogicalId}`);
   const ofType = (type: string) => entries(type).filter(({ RestApiId }) => RestApiId === api.id);
-  const stage = only('Stage', ofType('Stage'));
-  const format = fields(stage.AccessLogSetting).Format;
+  const [stage, ...others] = ofType('Stage');
+  if (!stage || others.length > 0) {
+    throw new Error(`One AWS::ApiGateway::Stage is needed, the API has ${ofType('Stage').length}`);
+  }
   return {
     apiId: api.id,
     stageName: String(stage.StageName),
@@ -47,9 +42,11 @@ export function readRestApi(
       throttle: readThrottles(stage),
     }),
     gatewayResponses: Object.fromEntries(
-      ofType('GatewayResponse').map((entry) => [String(entry.ResponseType), readGatewayResponse(entry)]),
+      ofType('GatewayResponse').map((entry) => [
+        String(entry.ResponseType),
+        readResponse(entry.logicalId, entry),
+      ]),
     ),
-    ...(typeof format === 'string' && { accessLogFormat: format }),
   };
 }
 
@@ -60,7 +57,7 @@ interface StageParts {
 
 function readRoutes(resources: readonly Entry[], methods: readonly Entry[], parts: StageParts): Route[] {
   const byId = new Map(resources.map((entry) => [entry.id, entry]));
-  // What is no resource of the template is the root, which CloudFormation makes with the API.
+  // An id without a resource in the template is that of the root, which CloudFormation makes with the API.
   const pathOf = (id: unknown): string => {
     const entry = byId.get(String(id));
     return entry ? `${pathOf(entry.ParentId)}/${entry.PathPart}` : '';
@@ -109,22 +106,11 @@ function readAuthorizer(entry: Entry): AuthorizerModel {
       .map((source) => source.trim())
       .filter(Boolean),
     ...(typeof IdentityValidationExpression === 'string' && {
-      identityValidation: new RegExp(`^(?:${IdentityValidationExpression})$`),
+      identityValidation: wholeMatch(IdentityValidationExpression),
     }),
     // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-apigateway-authorizer.html
     resultTtl: Number(entry.AuthorizerResultTtlInSeconds ?? 300),
   };
-}
-
-function readGatewayResponse({ logicalId, ResponseParameters, ResponseTemplates, StatusCode }: Entry) {
-  const templates = fields(ResponseTemplates) as Record<string, string>;
-  const headers: Record<string, string> = {};
-  for (const [name, expression] of Object.entries(fields(ResponseParameters))) {
-    headers[name.replace(/^gatewayresponse\.header\./, '')] = String(expression);
-  }
-  for (const template of Object.values(templates)) refuseTemplateLanguage(logicalId, template);
-  const response: GatewayResponseModel = { headers, templates };
-  return StatusCode === undefined ? response : { ...response, statusCode: String(StatusCode) };
 }
 
 /** `ResourcePath` has its slashes as `~1`, after a slash: `/~1auth~1user-groups`; `/*` stands for all. */
@@ -142,12 +128,4 @@ function readThrottles(stage: Entry): StageParts['throttle'] {
       .find((each) => each?.rate !== undefined && each.burst !== undefined);
     return found && { rate: Number(found.rate), burst: Number(found.burst) };
   };
-}
-
-function only(type: string, entries: readonly Entry[]): Entry {
-  const [entry] = entries;
-  if (!entry || entries.length > 1) {
-    throw new Error(`One AWS::ApiGateway::${type} is needed, the API has ${entries.length}`);
-  }
-  return entry;
 }

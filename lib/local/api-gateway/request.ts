@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Target } from './target';
 
-/** A request as the gateway's steps see it. */
+/** A request as the steps of the gateway get it. */
 export interface GatewayRequest {
   readonly httpMethod: string;
   readonly target: Target;
@@ -11,12 +11,6 @@ export interface GatewayRequest {
   readonly sourceIp: string;
   /** `HTTP/1.1` */
   readonly protocol: string;
-}
-
-/** Single and repeated values, in the shape of the Lambda event: the single one is the last. */
-export interface Values {
-  readonly single: Readonly<Record<string, string>> | null;
-  readonly multi: Readonly<Record<string, readonly string[]>> | null;
 }
 
 /**
@@ -74,12 +68,13 @@ export function toGatewayRequest(incoming: IncomingMessage, target: Target, body
   };
 }
 
-/** The last value of a header, whatever the case of its name. */
+/** The last value of a header. Names are compared without regard to case. */
 export function headerOf(request: Pick<GatewayRequest, 'headers'>, name: string): string | undefined {
   return request.headers.findLast(([each]) => each.toLowerCase() === name.toLowerCase())?.[1];
 }
 
-export function valuesOf(pairs: readonly (readonly [string, string])[]): Values {
+/** Single and repeated values, in the shape of the Lambda event: the single one is the last. */
+export function valuesOf(pairs: readonly (readonly [string, string])[]) {
   if (pairs.length === 0) return { single: null, multi: null };
   const multi = new Map<string, string[]>();
   for (const [name, value] of pairs) multi.set(name, [...(multi.get(name) ?? []), value]);

@@ -1,6 +1,6 @@
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The properties of a resource, with its names in the template and outside of it. */
+/** The properties of a resource with its logical and its physical id. */
 export interface Entry extends Fields {
   readonly logicalId: string;
   readonly id: string;
@@ -14,6 +14,11 @@ export function functionArnOf(logicalId: string, uri: unknown): string {
   const arn = INVOCATION_URI.exec(String(uri))?.[1];
   if (!arn) throw new Error(`${logicalId}: ${uri} is not the invocation of a Lambda function`);
   return arn;
+}
+
+/** A pattern as API Gateway takes it: for the whole text. */
+export function wholeMatch(pattern: string): RegExp {
+  return new RegExp(`^(?:${pattern})$`);
 }
 
 export function fields(value: unknown): Fields {

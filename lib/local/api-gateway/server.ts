@@ -1,27 +1,23 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { LocalFunction } from '../function-runtime';
-import { type AccessEntry, accessEntry } from './access';
-import { answer, type GatewayParts } from './answer';
+import { answer, type GatewayDependencies } from './answer';
 import { createAuthorize } from './authorizer';
 import { readBody } from './body';
 import { answerClientErrors } from './client-errors';
-import { type GatewayContext, newContext } from './context';
+import { type MappingSources, newContext } from './context';
 import { gatewayResponse } from './gateway-response';
+import type { FindFunction } from './lambda-proxy';
 import type { RestApiModel } from './model';
 import { fault, type Outcome, type Reply } from './outcome';
 import { type GatewayRequest, HEADER_LIMIT, headerBytes, PAYLOAD_LIMIT, toGatewayRequest } from './request';
 import { parseTarget } from './target';
 import { createThrottles } from './throttle';
 
-/** What an open gateway serves. */
+/** A REST API and what it runs on. */
 export interface ServedApi {
   readonly restApi: RestApiModel;
-  readonly functions: (functionArn: string) => LocalFunction;
+  readonly findFunction: FindFunction;
   readonly region: string;
-  readonly accountId: string;
-  /** Told of every answered request. */
-  readonly onAccess?: (entry: AccessEntry) => void;
   /** Milliseconds since 1970; for throttles and the authorizers' cache. @default Date.now */
   readonly clock?: () => number;
 }
@@ -33,40 +29,24 @@ export interface GatewayAddress {
   readonly requestTimeoutMs?: number;
 }
 
-export type ApiGatewayOptions = ServedApi & GatewayAddress;
-
-export interface ApiGateway {
+/** A gateway on 127.0.0.1 that answers as API Gateway does for a regional REST API. */
+export interface OpenApiGateway {
   /** Base address, without a slash at its end: there is no stage in the path. */
   readonly url: string;
   readonly port: number;
+  /** Begins to answer; requests that came before wait for it. Once only. */
+  serve(api: ServedApi): void;
   /** Takes no more requests, gives running ones a second, then ends all connections. A second call waits for the first. */
   close(): Promise<void>;
 }
 
-/** A gateway that has its address already. */
-export interface OpenApiGateway extends ApiGateway {
-  /** Begins to answer; requests that have come before wait for it. Once only. */
-  serve(api: ServedApi): void;
-}
-
-/** Milliseconds that running requests have when the front closes. */
+/** Milliseconds that running requests have when the gateway closes. */
 const CLOSING_GRACE = 1_000;
 
 type Serve = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
 
 /**
- * Serves a REST API (regional) on 127.0.0.1 as API Gateway does.
- *
- * @throws (rejects) with the code EADDRINUSE when the port is taken
- */
-export async function startApiGateway(options: ApiGatewayOptions): Promise<ApiGateway> {
-  const gateway = await openApiGateway(options);
-  gateway.serve(options);
-  return gateway;
-}
-
-/**
- * Takes the address of an API before it is known what the API consists of: that may be made of its address.
+ * Opens the port of an API before its resources are known: they may contain its address.
  *
  * @throws (rejects) with the code EADDRINUSE when the port is taken
  */
@@ -82,7 +62,7 @@ export function openApiGateway({
   const server = createServer(
     {
       maxHeaderSize: 4 * HEADER_LIMIT,
-      // Node.js would refuse it without a problem document: `receive` does it with one.
+      // Node.js would refuse it without a problem document: `receive` does it with a problem.
       requireHostHeader: false,
       headersTimeout: requestTimeoutMs,
       requestTimeout: requestTimeoutMs,
@@ -123,34 +103,29 @@ export function openApiGateway({
 }
 
 function serveApi(server: Server, api: ServedApi, isClosing: () => boolean): Serve {
-  const { restApi: model, accountId, onAccess, clock = Date.now } = api;
-  const parts: GatewayParts = {
+  const { restApi: model, findFunction, clock = Date.now } = api;
+  const dependencies: GatewayDependencies = {
     model,
     authorize: createAuthorize({ ...api, clock }),
     admit: createThrottles(clock),
-    functions: api.functions,
+    findFunction,
   };
-  const begin = () => newContext({ model, accountId, now: new Date(clock()) });
-  answerClientErrors(server, (problem) => toReply(model, problem, begin(), undefined));
+  const begin = () => newContext(model, new Date(clock()));
+  answerClientErrors(server, (problem) => toReply(problem, { model, context: begin(), request: undefined }));
 
   return async (incoming, outgoing) => {
-    const started = performance.now();
     const context = begin();
     const received = await receive(incoming);
     if (received === 'aborted') return;
     const request = 'kind' in received ? undefined : received;
-    let error: unknown;
     const outcome =
       'kind' in received
         ? received
-        : await answer(parts, context, received).catch((thrown: unknown) => {
-            error = thrown;
-            return fault('DEFAULT_5XX', 'Internal server error');
-          });
-    const reply = toReply(model, outcome, context, request);
+        : await answer(dependencies, context, received).catch(() =>
+            fault('DEFAULT_5XX', 'Internal server error'),
+          );
     if (isClosing()) outgoing.shouldKeepAlive = false;
-    send(outgoing, reply);
-    onAccess?.(accessEntry(model, context, reply, Math.round(performance.now() - started), error));
+    send(outgoing, toReply(outcome, { model, context, request }));
   };
 }
 
@@ -174,16 +149,12 @@ async function receive(incoming: IncomingMessage): Promise<GatewayRequest | Outc
   return target ? toGatewayRequest(incoming, target, body) : fault('BAD_REQUEST_PARAMETERS', 'Bad Request');
 }
 
-function toReply(
-  model: RestApiModel,
-  outcome: Outcome,
-  context: GatewayContext,
-  request: GatewayRequest | undefined,
-): Reply {
-  const reply = outcome.kind === 'reply' ? outcome : gatewayResponse(model, outcome, context, request);
+function toReply(outcome: Outcome, sources: MappingSources): Reply {
+  const reply = outcome.kind === 'reply' ? outcome : gatewayResponse(outcome, sources);
+  const { requestId, extendedRequestId } = sources.context;
   const ids = [
-    ['x-amzn-RequestId', context.requestId],
-    ['x-amz-apigw-id', context.extendedRequestId],
+    ['x-amzn-RequestId', requestId],
+    ['x-amz-apigw-id', extendedRequestId],
   ] as const;
   const names = ids.map(([name]) => name.toLowerCase());
   return {

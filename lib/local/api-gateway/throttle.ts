@@ -1,7 +1,7 @@
 import type { MethodModel } from './model';
 
 /**
- * Token buckets, one for each method that has limits, as API Gateway throttles per method of a stage.
+ * Token buckets, one for each method that has limits, as API Gateway throttles each method of a stage.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-request-throttling.html
  */
 export function createThrottles(clock: () => number): (method: MethodModel) => boolean {

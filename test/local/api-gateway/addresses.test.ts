@@ -1,5 +1,5 @@
-import { readRestApi } from '../../../lib/local/api-gateway';
 import { type ApiAddresses, openApiAddresses } from '../../../lib/local/api-gateway/addresses';
+import { readRestApi } from '../../../lib/local/api-gateway/read-rest-api';
 import type { Template } from '../../../lib/local/template/assembly';
 
 const of = (api: string) => ({ RestApiId: { Ref: api } });
@@ -39,7 +39,7 @@ afterEach(async () => {
 
 const host = (id: string) => `https://WalletEu-${id}.execute-api.eu-central-1.amazonaws.com`;
 
-it('every API has an address of its own, which takes the place of those that it has at AWS', async () => {
+it('every API has its own local address, which replaces its addresses at AWS', async () => {
   const { gateways, localize } = await open();
   const [first, second] = ['FirstApi', 'SecondApi'].map((id) => gateways.get(id)?.url);
   expect(first).not.toBe(second);
@@ -64,7 +64,7 @@ it('every API has an address of its own, which takes the place of those that it 
   });
 });
 
-it('a request that comes before the API is made waits for it', async () => {
+it('a request that arrives before the API is served waits for it', async () => {
   const { gateways } = await open();
   const gateway = gateways.get('FirstApi');
   const early = fetch(`${gateway?.url}/`);
@@ -79,16 +79,15 @@ it('a request that comes before the API is made waits for it', async () => {
       },
       'FirstApi',
     ),
-    functions: () => {
+    findFunction: () => {
       throw new Error('no functions');
     },
     region: 'eu-central-1',
-    accountId: '000000000000',
   });
   expect((await early).status).toBe(403);
 });
 
-it('ports are chosen by stage, and a taken one gives all the others back', async () => {
+it('ports are chosen by stage, and a taken one releases all the others', async () => {
   const { gateways, close } = await open();
   const [first, second] = [...gateways.values()].map(({ port }) => port) as [number, number];
   await expect(open({ second })).rejects.toMatchObject({ code: 'EADDRINUSE' });

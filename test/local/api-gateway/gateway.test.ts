@@ -28,8 +28,6 @@ const problems = {
 test.each([
   ['GET', '/nowhere'],
   ['PATCH', '/groups/a'],
-  ['OPTIONS', '/groups/a'],
-  ['HEAD', '/groups/a'],
   ['OPTIONS', '*'],
 ])('%s %s has no route: MISSING_AUTHENTICATION_TOKEN', async (httpMethod, path) => {
   const gateway = await start(groups(), [target()]);
@@ -69,7 +67,7 @@ test('a type without a gateway response of its own takes that of DEFAULT_4XX', a
   });
 });
 
-test('the limits of the stage are kept per method: a token bucket with rate and burst', async () => {
+test('a stage throttles each method by a token bucket with rate and burst', async () => {
   let now = 0;
   const limits = { ThrottlingRateLimit: 2, ThrottlingBurstLimit: 3 };
   const resources = {
@@ -144,8 +142,7 @@ test.each([9_000, 10_300, 100_000])('headers of %i bytes are taken or refused wi
 
 test.each([
   ['no HTTP at all', 'hello\r\n\r\n', 400],
-  ['a header without a colon', 'GET / HTTP/1.1\r\nHost: x\r\nbroken\r\n\r\n', 400],
-  ['a lower case method', 'get / HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+  ['no Host', 'GET /groups/a HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
   ['two lengths', 'GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na', 400],
   ['a broken chunk', 'GET /groups/a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', 400],
   ['a broken percent sign', 'GET /groups/%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
@@ -157,26 +154,16 @@ test.each([
     'GET /groups/a HTTP/1.1\r\nHost: x\r\nExpect: foo\r\nConnection: close\r\n\r\n',
     200,
   ],
-  [
-    'a wish to upgrade',
-    'GET /groups/a HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n',
-    200,
-  ],
-])('%s gets a clear answer', async (_, text, status) => {
+  ['an upgrade', 'GET /groups/a HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n', 200],
+])('%s gets a response', async (_, text, status) => {
   const gateway = await start({ ...groups(), ...problems }, [target()]);
   const received = await sendRaw(gateway, text);
   expect(received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+  if (status === 400) expect(received).toContain('"code":"BAD_REQUEST_PARAMETERS"');
   expect(await send(gateway, 'GET', '/groups/a')).toMatchObject({ status: 200 });
 });
 
-test('HTTP/1.1 without Host is 400 with a problem', async () => {
-  const gateway = await start({ ...groups(), ...problems }, [target()]);
-  const received = await sendRaw(gateway, 'GET /groups/a HTTP/1.1\r\nConnection: close\r\n\r\n');
-  expect(received).toMatch(/^HTTP\/1\.1 400 /);
-  expect(received).toContain('"code":"BAD_REQUEST_PARAMETERS"');
-});
-
-test('whatever arrives on the socket, the front lives on', async () => {
+test('any bytes on the socket leave the gateway running', async () => {
   const gateway = await start({ ...groups(), ...problems }, [target()]);
   const line = fc.constantFrom(
     'GET ',
@@ -208,7 +195,7 @@ test('a client that is too slow gets 408', async () => {
   expect(await sendRaw(gateway, slowBody, true)).toMatch(/^HTTP\/1\.1 408 /);
 });
 
-test('a client that goes away harms nobody', async () => {
+test('a client that disconnects does not disturb the next one', async () => {
   const slow = new FakeFunction('groups', () => sleep(50).then(() => ({ statusCode: 200 })));
   const gateway = await start(groups(), [slow]);
   const socket = connect(gateway.port, '127.0.0.1');
@@ -248,21 +235,6 @@ test('close() lets running requests end, for a second at most', async () => {
 test('a taken port is an error with the code EADDRINUSE', async () => {
   const { port } = await start(groups(), [target()]);
   await expect(start(groups(), [target()], { port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
-});
-
-test('every request is in the access log, in the format of the stage and without what the client wrote', async () => {
-  const format =
-    '{"id":"$context.extendedRequestId","status":$context.status,"type":"$context.error.responseType"}';
-  const gateway = await start({ ...groups(), Stage: stage({ AccessLogSetting: { Format: format } }) }, [
-    target(),
-  ]);
-  const { headers } = await send(gateway, 'GET', '/groups/secret', { authorization: 'Bearer secret' });
-  await send(gateway, 'DELETE', '/groups/secret');
-  expect(gateway.entries.map(({ line }) => JSON.parse(line ?? ''))).toEqual([
-    { id: headers['x-amz-apigw-id'], status: 200, type: '-' },
-    { id: expect.any(String), status: 401, type: 'UNAUTHORIZED' },
-  ]);
-  expect(JSON.stringify(gateway.entries)).not.toContain('secret');
 });
 
 test.each([

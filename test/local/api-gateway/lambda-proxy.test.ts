@@ -139,10 +139,8 @@ test('a function that fails is 502, in the form of DEFAULT_5XX and with its stat
   expect(formed).toMatchObject({ status: 500, json: { code: 'DEFAULT_5XX' } });
 });
 
-test('a function that is not there is 500, and the log says why', async () => {
-  const gateway = await start(groups(), []);
-  expect((await send(gateway, 'GET', '/groups/a')).status).toBe(500);
-  expect(gateway.entries[0]).toMatchObject({ status: 500, error: expect.any(Error) });
+test('a function that is not there is 500', async () => {
+  expect((await send(await start(groups()), 'GET', '/groups/a')).status).toBe(500);
 });
 
 test('past the timeout of the integration the answer is 504, INTEGRATION_TIMEOUT', async () => {

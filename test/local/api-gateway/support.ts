@@ -1,32 +1,28 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
+import { type ResolvedResource, readRestApi } from '../../../lib/local/api-gateway/read-rest-api';
 import {
-  type AccessEntry,
-  type ApiGateway,
-  type ApiGatewayOptions,
-  type ResolvedResource,
-  readRestApi,
-  startApiGateway,
-} from '../../../lib/local/api-gateway';
+  type GatewayAddress,
+  type OpenApiGateway,
+  openApiGateway,
+  type ServedApi,
+} from '../../../lib/local/api-gateway/server';
 import type { InvocationResult, LocalFunction } from '../../../lib/local/function-runtime';
 
 export type Resources = Record<string, ResolvedResource>;
 // biome-ignore lint/suspicious/noExplicitAny: events are looked into by the tests, field by field
-export type Event = any;
-export type Behaviour = (event: Event, signal: AbortSignal | undefined) => unknown | Promise<unknown>;
+type Event = any;
+export type Behaviour = (event: Event) => unknown;
 
 const functionArn = (name: string) => `arn:aws:lambda:eu-central-1:000000000000:function:${name}`;
 
-/** A function whose code is in the test: what it throws becomes a failed invocation. */
-export class FakeFunction implements LocalFunction {
+/** A function whose code is in the test: an error that it throws becomes a failed invocation. */
+export class FakeFunction implements Pick<LocalFunction, 'invoke'> {
   readonly events: Event[] = [];
-  readonly arn: string;
   constructor(
     readonly name: string,
-    public behaviour: Behaviour,
-  ) {
-    this.arn = functionArn(name);
-  }
+    private readonly behaviour: Behaviour,
+  ) {}
   async invoke(event: unknown, options?: { signal?: AbortSignal }): Promise<InvocationResult> {
     const copy = JSON.parse(JSON.stringify(event));
     this.events.push(copy);
@@ -35,21 +31,16 @@ export class FakeFunction implements LocalFunction {
         resolve({ ok: false, errorType: 'AbortError', errorMessage: 'The caller no longer waits' }),
       );
     });
-    return Promise.race([this.run(copy, options?.signal), aborted]);
+    return Promise.race([this.run(copy), aborted]);
   }
-  private async run(event: Event, signal: AbortSignal | undefined): Promise<InvocationResult> {
+  private async run(event: Event): Promise<InvocationResult> {
     try {
-      return { ok: true, payload: await this.behaviour(event, signal) };
+      return { ok: true, payload: await this.behaviour(event) };
     } catch (error) {
       const { name, message } = error as Error;
       return { ok: false, errorType: name, errorMessage: message };
     }
   }
-  async warm() {}
-  instances() {
-    return [];
-  }
-  async stop() {}
 }
 
 export const lambda = (name: string, more: object = {}) => ({
@@ -100,43 +91,35 @@ export const groups = (authorizer: object = {}): Resources => ({
   Stage: stage(),
 });
 
-export interface Started extends ApiGateway {
-  readonly entries: AccessEntry[];
-}
-
-const firstApi = (resources: Resources): string =>
-  Object.keys(resources).find((id) => resources[id]?.Type === 'AWS::ApiGateway::RestApi') ?? '';
-
-const running: ApiGateway[] = [];
+const running: OpenApiGateway[] = [];
 
 export async function start(
   resources: Resources,
-  functions: readonly LocalFunction[] = [],
-  more: Partial<ApiGatewayOptions> = {},
-): Promise<Started> {
-  const entries: AccessEntry[] = [];
-  const gateway = await startApiGateway({
-    port: 0,
-    restApi: readRestApi(resources, firstApi(resources)),
-    functions: (arn) => {
-      const found = functions.find((each) => each.arn === arn);
+  functions: readonly FakeFunction[] = [],
+  { port = 0, ...more }: Partial<ServedApi & GatewayAddress> = {},
+): Promise<OpenApiGateway> {
+  const api = Object.keys(resources).find((id) => resources[id]?.Type === 'AWS::ApiGateway::RestApi');
+  const restApi = readRestApi(resources, api ?? '');
+  const gateway = await openApiGateway({ port, ...more });
+  running.push(gateway);
+  gateway.serve({
+    restApi,
+    findFunction: (arn) => {
+      const found = functions.find(({ name }) => functionArn(name) === arn);
       if (!found) throw new Error(`no function ${arn}`);
       return found;
     },
     region: 'eu-central-1',
-    accountId: '000000000000',
-    onAccess: (entry) => entries.push(entry),
     ...more,
   });
-  running.push(gateway);
-  return Object.assign(gateway, { entries });
+  return gateway;
 }
 
 export async function stopAll(): Promise<void> {
   await Promise.all(running.splice(0).map((gateway) => gateway.close()));
 }
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -146,7 +129,7 @@ export interface Answer {
 
 /** Sends the path as it is: `fetch` would tidy it up first. */
 export function send(
-  gateway: ApiGateway,
+  gateway: OpenApiGateway,
   httpMethod: string,
   path: string,
   headers: Record<string, string | string[]> = {},
@@ -176,7 +159,7 @@ export function send(
 }
 
 /** Sends bytes as they are and gives what comes back until the connection ends. */
-export function sendRaw(gateway: ApiGateway, text: string, keepOpen = false): Promise<string> {
+export function sendRaw(gateway: OpenApiGateway, text: string, keepOpen = false): Promise<string> {
   return new Promise((resolve, reject) => {
     let received = '';
     const socket = connect(gateway.port, '127.0.0.1', () => {
