@@ -1,12 +1,7 @@
+import { oid } from './column-types';
 import { DataApiError } from './errors';
 import { type PositionalStatement, toPositional } from './parameters';
 import type { SqlParameter, TypeHint } from './requests';
-
-/** A value as it is bound: its text (or bytes) and the OID of the type it is sent as. */
-interface Binding {
-  readonly value: string | Buffer | null;
-  readonly type: number;
-}
 
 export interface BoundStatement {
   readonly text: string;
@@ -14,30 +9,18 @@ export interface BoundStatement {
   readonly types: readonly number[];
 }
 
-/** OIDs of PostgreSQL's types; 0 leaves it to PostgreSQL. https://github.com/postgres/postgres/blob/REL_17_STABLE/src/include/catalog/pg_type.dat */
-const oid = {
-  unknown: 0,
-  bool: 16,
-  bytea: 17,
-  int8: 20,
-  text: 25,
-  json: 114,
-  float8: 701,
-  date: 1082,
-} as const;
-
 /** Type and accepted form of a hinted string. https://docs.aws.amazon.com/rdsdataservice/latest/APIReference/API_SqlParameter.html */
 const hints: Readonly<Record<TypeHint, { type: number; form?: RegExp; accepted?: string }>> = {
   DATE: { type: oid.date, form: /^\d{4}-\d{2}-\d{2}$/, accepted: 'YYYY-MM-DD' },
-  DECIMAL: { type: 1700 },
+  DECIMAL: { type: oid.numeric },
   JSON: { type: oid.json },
-  TIME: { type: 1083, form: /^\d{2}:\d{2}:\d{2}(\.\d{1,6})?$/, accepted: 'HH:MM:SS[.FFF]' },
+  TIME: { type: oid.time, form: /^\d{2}:\d{2}:\d{2}(\.\d{1,6})?$/, accepted: 'HH:MM:SS[.FFF]' },
   TIMESTAMP: {
-    type: 1114,
+    type: oid.timestamp,
     form: /^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}(\.\d{1,6})?$/,
     accepted: 'YYYY-MM-DD HH:MM:SS[.FFF]',
   },
-  UUID: { type: 2950 },
+  UUID: { type: oid.uuid },
 };
 
 /** Prepares `sql` once for many parameter sets. */
@@ -49,44 +32,26 @@ export function binder(sql: string): (parameters: readonly SqlParameter[]) => Bo
 /** Parameters that the statement does not name are ignored. */
 function bind(statement: PositionalStatement, parameters: readonly SqlParameter[]): BoundStatement {
   const given = new Map(parameters.map((parameter) => [parameter.name, parameter]));
-  const bindings = statement.names.flatMap((name) => {
-    const parameter = given.get(name);
-    return parameter ? [toBinding(parameter)] : [];
-  });
-  if (bindings.length < statement.names.length) {
-    // PostgreSQL's own words, for AWS sends it the statement with the values that there are.
+  const used = statement.names.flatMap((name) => given.get(name) ?? []);
+  if (used.length < statement.names.length) {
+    // PostgreSQL's own message: AWS sends it the statement with too few values.
     throw new DataApiError(
       'DatabaseErrorException',
-      `ERROR: bind message supplies ${bindings.length} parameters, but prepared statement "" requires ${statement.names.length}; SQLState: 08P01`,
+      `ERROR: bind message supplies ${used.length} parameters, but prepared statement "" requires ${statement.names.length}; SQLState: 08P01`,
     );
   }
   return {
     text: statement.text,
-    values: bindings.map((binding) => binding.value),
-    types: bindings.map((binding) => binding.type),
+    values: used.map(({ value }) => value),
+    types: used.map(typeOf),
   };
 }
 
-function toBinding({ name, value, typeHint }: SqlParameter): Binding {
-  switch (value.member) {
-    case 'isNull':
-      return { value: null, type: typeHint ? hints[typeHint].type : oid.unknown };
-    case 'booleanValue':
-      return { value: String(value.value), type: oid.bool };
-    case 'longValue':
-      return { value: value.value, type: oid.int8 };
-    case 'doubleValue':
-      return { value: value.value, type: oid.float8 };
-    case 'blobValue':
-      return { value: value.value, type: oid.bytea };
-    case 'stringValue':
-      return { value: value.value, type: typeHint ? hintedType(name, value.value, typeHint) : oid.text };
-  }
-}
-
-function hintedType(name: string, text: string, typeHint: TypeHint): number {
+/** A hint is for strings and null, other values keep their type. */
+function typeOf({ name, value, type, typeHint }: SqlParameter): number {
+  if (!typeHint || (type !== oid.text && value !== null)) return type;
   const hint = hints[typeHint];
-  if (hint.form && !hint.form.test(text)) {
+  if (value !== null && hint.form && !hint.form.test(String(value))) {
     throw new DataApiError(
       'BadRequestException',
       `Parameter "${name}" has the type hint ${typeHint} and is not of the accepted format ${hint.accepted}.`,

@@ -1,7 +1,23 @@
 import type pg from 'pg';
 import { DataApiError } from './errors';
 
-/** How a value of a type is answered. */
+/** OIDs of the types of parameters; 0 leaves the type to PostgreSQL. Source: pg_type.dat, as below. */
+export const oid = {
+  unknown: 0,
+  bool: 16,
+  bytea: 17,
+  int8: 20,
+  text: 25,
+  json: 114,
+  float8: 701,
+  date: 1082,
+  time: 1083,
+  timestamp: 1114,
+  numeric: 1700,
+  uuid: 2950,
+} as const;
+
+/** The form of a type's values in a response. */
 export type ValueKind = 'boolean' | 'long' | 'double' | 'decimal' | 'bytes' | 'text' | 'time' | 'timestamptz';
 
 export interface ColumnType {

@@ -1,18 +1,15 @@
+import { oid } from './column-types';
 import { DataApiError } from './errors';
-
-/** One member of the union `Field`, as a request has it; numbers as text, for they may be 64-bit integers. */
-export type ParameterValue =
-  | { readonly member: 'isNull' }
-  | { readonly member: 'booleanValue'; readonly value: boolean }
-  | { readonly member: 'longValue' | 'doubleValue' | 'stringValue'; readonly value: string }
-  | { readonly member: 'blobValue'; readonly value: Buffer };
 
 const typeHints = ['DATE', 'DECIMAL', 'JSON', 'TIME', 'TIMESTAMP', 'UUID'] as const;
 export type TypeHint = (typeof typeHints)[number];
 
 export interface SqlParameter {
   readonly name: string;
-  readonly value: ParameterValue;
+  /** Numbers as text, for they may be 64-bit integers. */
+  readonly value: string | Buffer | null;
+  /** OID of the type that the value has without a hint. */
+  readonly type: number;
   readonly typeHint?: TypeHint;
 }
 
@@ -96,31 +93,40 @@ function list(value: unknown, name: string): unknown[] {
 function toParameter(given: unknown): SqlParameter {
   const parameter = asMembers(given, 'parameters');
   if (typeof parameter.name !== 'string') throw invalid('parameters.name', 'Member must not be null');
-  const value = toValue(asMembers(parameter.value ?? { isNull: true }, 'value'));
+  const bound = { name: parameter.name, ...toValue(asMembers(parameter.value ?? { isNull: true }, 'value')) };
   const hint = parameter.typeHint ?? undefined;
-  if (hint === undefined) return { name: parameter.name, value };
+  if (hint === undefined) return bound;
   const typeHint = typeHints.find((one) => one === hint);
   if (!typeHint) throw invalid('typeHint', `Member must satisfy enum value set: [${typeHints.join(', ')}]`);
-  return { name: parameter.name, value, typeHint };
+  return { ...bound, typeHint };
 }
 
-function toValue(field: Members): ParameterValue {
+const isText = (value: unknown) => typeof value === 'string';
+
+/** The members of the union `Field`: OID of the type of each, and which values it takes. */
+const members: Readonly<Record<string, { type: number; takes: (value: unknown) => boolean }>> = {
+  isNull: { type: oid.unknown, takes: (value) => value === true },
+  booleanValue: { type: oid.bool, takes: (value) => typeof value === 'boolean' },
+  longValue: { type: oid.int8, takes: (value) => /^-?\d+$/.test(String(value)) },
+  doubleValue: { type: oid.float8, takes: isDouble },
+  stringValue: { type: oid.text, takes: isText },
+  blobValue: { type: oid.bytea, takes: isText },
+};
+
+function toValue(field: Members): Pick<SqlParameter, 'value' | 'type'> {
   const [entry, ...others] = Object.entries(field).filter(
     ([, value]) => value !== undefined && value !== null,
   );
   if (!entry || others.length > 0) throw malformed('value', 'union with exactly one member');
-  const [member, value] = entry;
-  if (member === 'arrayValue') {
+  const [name, given] = entry;
+  if (name === 'arrayValue') {
     throw new DataApiError('ValidationException', 'Array parameters are not supported.');
   }
-  if (member === 'isNull' && value === true) return { member };
-  if (member === 'booleanValue' && typeof value === 'boolean') return { member, value };
-  if (member === 'stringValue' && typeof value === 'string') return { member, value };
-  if (member === 'blobValue' && typeof value === 'string')
-    return { member, value: Buffer.from(value, 'base64') };
-  if (member === 'longValue' && /^-?\d+$/.test(String(value))) return { member, value: String(value) };
-  if (member === 'doubleValue' && isDouble(value)) return { member, value: String(value) };
-  throw malformed('value', 'Field');
+  const member = Object.hasOwn(members, name) ? members[name] : undefined;
+  if (!member?.takes(given)) throw malformed('value', 'Field');
+  const { type } = member;
+  if (type === oid.unknown) return { value: null, type };
+  return { value: type === oid.bytea ? Buffer.from(String(given), 'base64') : String(given), type };
 }
 
 /** Not-a-number and the infinities travel as strings; so do, after our parsing, integers of many digits. */

@@ -10,8 +10,6 @@ import { asMembers, type Members } from './requests';
 import { Transactions } from './transactions';
 
 export interface DataApiOptions {
-  /** @default any free port */
-  readonly port?: number;
   readonly resolve: Resolve;
   /** @default what AWS documents */
   readonly limits?: Partial<Limits>;
@@ -39,15 +37,8 @@ const routes: Readonly<Record<string, operations.Operation>> = {
 /**
  * Starts a local RDS Data API (REST, JSON) in front of real PostgreSQL servers, on 127.0.0.1. Signatures of requests
  * are not verified. What is covered: docs/data-api-conformance.md.
- *
- * @throws Error with `code` EADDRINUSE when the port is taken.
  */
-export async function startDataApi({
-  port = 0,
-  resolve,
-  limits,
-  now = Date.now,
-}: DataApiOptions): Promise<DataApi> {
+export async function startDataApi({ resolve, limits, now = Date.now }: DataApiOptions): Promise<DataApi> {
   const allLimits: Limits = { ...documentedLimits, ...limits };
   const connections = new Connections();
   const transactions = new Transactions(connections, allLimits, now);
@@ -66,7 +57,7 @@ export async function startDataApi({
   // An idle connection is the client's to close: closed here, it may be while the client sends its next request.
   server.keepAliveTimeout = 0;
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(port, '127.0.0.1', resolve);
+    server.once('error', reject).listen(0, '127.0.0.1', resolve);
   });
 
   return {

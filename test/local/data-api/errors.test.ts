@@ -21,36 +21,37 @@ afterAll(() => fixture.stop());
 const post = (path: string, body: string, method = 'POST') =>
   fetch(fixture.api.url + path, { method, ...(method === 'POST' ? { body } : {}) });
 
-describe('who calls', () => {
-  it('with the ARN of no cluster learns that its endpoint is not enabled', async () => {
-    await expect(
-      fixture.execute('select 1', { resourceArn: 'arn:aws:rds:eu-central-1:0:cluster:none' }),
-    ).rejects.toMatchObject({
-      name: 'HttpEndpointNotEnabledException',
-      message: "HttpEndpoint isn't enabled for cluster none",
+describe('a caller', () => {
+  it.each([
+    [
+      'an unknown cluster',
+      { resourceArn: 'arn:aws:rds:eu-central-1:0:cluster:none' },
+      'HttpEndpointNotEnabledException',
+      "HttpEndpoint isn't enabled for cluster none",
+    ],
+    [
+      'an unknown secret',
+      { secretArn: 'arn:aws:secretsmanager:eu-central-1:0:secret:none' },
+      'SecretsErrorException',
+      "The secret arn:aws:secretsmanager:eu-central-1:0:secret:none wasn't found",
+    ],
+    [
+      'the wrong password',
+      { secretArn: secretOf('wrong-reader') },
+      'DatabaseErrorException',
+      'FATAL: password authentication failed for user "reader"; SQLState: 28P01',
+    ],
+    [
+      'an unknown database',
+      { database: 'none' },
+      'DatabaseErrorException',
+      'FATAL: database "none" does not exist; SQLState: 3D000',
+    ],
+  ])('with %s is refused', async (_, input, name, message) => {
+    await expect(fixture.execute('select 1', input)).rejects.toMatchObject({
+      name,
+      message,
       $metadata: { httpStatusCode: 400 },
-    });
-  });
-
-  it('with the ARN of no secret learns that', async () => {
-    const unknown = 'arn:aws:secretsmanager:eu-central-1:0:secret:none';
-    await expect(fixture.execute('select 1', { secretArn: unknown })).rejects.toMatchObject({
-      name: 'SecretsErrorException',
-      $metadata: { httpStatusCode: 400 },
-    });
-  });
-
-  it('with the wrong password is refused by PostgreSQL', async () => {
-    await expect(fixture.execute('select 1', { secretArn: secretOf('wrong-reader') })).rejects.toMatchObject({
-      name: 'DatabaseErrorException',
-      message: 'FATAL: password authentication failed for user "reader"; SQLState: 28P01',
-    });
-  });
-
-  it('for no database is refused by PostgreSQL', async () => {
-    await expect(fixture.execute('select 1', { database: 'none' })).rejects.toMatchObject({
-      name: 'DatabaseErrorException',
-      message: 'FATAL: database "none" does not exist; SQLState: 3D000',
     });
   });
 
@@ -218,20 +219,24 @@ describe('when PostgreSQL goes away', () => {
   });
 });
 
-it('closing ends what runs and every connection to PostgreSQL', async () => {
-  const other = await startFixture();
-  const second = await startDataApi({
-    resolve: () => {
-      const { host, port, superuser, password } = other.postgres;
-      return { host, port, user: superuser, password, database: 'postgres' };
-    },
-  });
+/** A second Data API in front of the PostgreSQL of `fixture`; its own calls are not through the SDK. */
+async function startSecond({ postgres: { host, port, superuser, password } }: Fixture) {
+  const target = { host, port, user: superuser, password, database: 'postgres' };
+  const { url, close } = await startDataApi({ resolve: () => target });
   const call = (path: string, sql: string) =>
-    fetch(second.url + path, { method: 'POST', body: JSON.stringify({ resourceArn, secretArn, sql }) });
-  const running = call('/Execute', 'select pg_sleep(20)::text').catch((error) => error);
+    fetch(url + path, { method: 'POST', body: JSON.stringify({ resourceArn, secretArn, sql }) }).catch(
+      (error) => error,
+    );
+  return { call, close };
+}
+
+it('closing ends running statements and every connection to PostgreSQL', async () => {
+  const other = await startFixture();
+  const { call, close } = await startSecond(other);
+  const running = call('/Execute', 'select pg_sleep(20)::text');
   await call('/BeginTransaction', '');
   await untilAsleep(other);
-  await second.close();
+  await close();
   expect(await running).toMatchObject({ name: 'TypeError' });
   await eventually(async () => {
     const { records } = await other.execute(
@@ -242,19 +247,18 @@ it('closing ends what runs and every connection to PostgreSQL', async () => {
   await other.stop();
 });
 
-it('closing does not wait for a statement that withstands its cancellation', async () => {
-  const { host, port, superuser, password } = fixture.postgres;
-  const target = { host, port, user: superuser, password, database: 'postgres' };
-  const second = await startDataApi({ resolve: () => target });
-  const sql = `do $$ begin
-    loop
-      begin perform pg_sleep(20); exception when query_canceled then null; end;
-    end loop;
-  end $$`;
-  const body = JSON.stringify({ resourceArn, secretArn, sql });
-  const running = fetch(`${second.url}/Execute`, { method: 'POST', body }).catch((error) => error);
+it('closing does not wait for a statement that ignores its cancellation', async () => {
+  const { call, close } = await startSecond(fixture);
+  const running = call(
+    '/Execute',
+    `do $$ begin
+      loop
+        begin perform pg_sleep(20); exception when query_canceled then null; end;
+      end loop;
+    end $$`,
+  );
   await untilAsleep(fixture);
-  await second.close();
+  await close();
   expect(await running).toMatchObject({ name: 'TypeError' });
 });
 
@@ -262,11 +266,4 @@ it('an idle connection is not closed by the service', async () => {
   const response = await post('/Execute', JSON.stringify({ resourceArn, secretArn, sql: 'select 1' }));
   expect(response.headers.get('connection')).toBe('keep-alive');
   expect(response.headers.get('keep-alive')).toBeNull();
-});
-
-it('a taken port is an error', async () => {
-  const port = Number(new URL(fixture.api.url).port);
-  await expect(startDataApi({ port, resolve: () => undefined })).rejects.toMatchObject({
-    code: 'EADDRINUSE',
-  });
 });

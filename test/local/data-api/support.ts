@@ -9,42 +9,21 @@ import {
   RDSDataClient,
   RollbackTransactionCommand,
 } from '@aws-sdk/client-rds-data';
-import { type DataApi, type DataApiOptions, startDataApi } from '../../../lib/local/data-api';
-import { startPostgres, type TestPostgres } from '../../support/postgres';
+import { type DataApiOptions, startDataApi } from '../../../lib/local/data-api';
+import { startPostgres } from '../../support/postgres';
 
 export const resourceArn = 'arn:aws:rds:eu-central-1:000000000000:cluster:wallet';
 const secretPrefix = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:';
 /** The secret of the superuser. */
 export const secretArn = `${secretPrefix}superuser`;
 
-/** The secret of a role of that name, whose password is its name; `wrong-…` has another. */
+/** The secret of the role of that name, whose password is its name; that of `wrong-…` is wrong. */
 export const secretOf = (role: string) => `${secretPrefix}role-${role}`;
 
-type Execute = Partial<ExecuteStatementCommandInput>;
-type Batch = Partial<BatchExecuteStatementCommandInput>;
+export type Fixture = Awaited<ReturnType<typeof startFixture>>;
 
-export interface Fixture {
-  readonly postgres: TestPostgres;
-  readonly api: DataApi;
-  readonly client: RDSDataClient;
-  execute(sql: string, input?: Execute): Promise<Awaited<ReturnType<typeof send>>>;
-  batch(sql: string, input?: Batch): ReturnType<typeof sendBatch>;
-  begin(): Promise<string>;
-  commit(transactionId: string): Promise<string | undefined>;
-  rollback(transactionId: string): Promise<string | undefined>;
-  stop(): Promise<void>;
-}
-
-function send(client: RDSDataClient, sql: string, input: Execute) {
-  return client.send(new ExecuteStatementCommand({ resourceArn, secretArn, sql, ...input }));
-}
-
-function sendBatch(client: RDSDataClient, sql: string, input: Batch) {
-  return client.send(new BatchExecuteStatementCommand({ resourceArn, secretArn, sql, ...input }));
-}
-
-/** A real PostgreSQL, the Data API in front of it, and the real client, which repeats nothing. */
-export async function startFixture(options: Partial<DataApiOptions> = {}): Promise<Fixture> {
+/** A real PostgreSQL, the Data API in front of it, and the SDK's client without retries. */
+export async function startFixture(options: Partial<DataApiOptions> = {}) {
   const postgres = await startPostgres();
   const { host, port, superuser, password } = postgres;
   const api = await startDataApi({
@@ -67,15 +46,16 @@ export async function startFixture(options: Partial<DataApiOptions> = {}): Promi
   return {
     postgres,
     api,
-    client,
-    execute: (sql, input = {}) => send(client, sql, input),
-    batch: (sql, input = {}) => sendBatch(client, sql, input),
+    execute: (sql: string, input: Partial<ExecuteStatementCommandInput> = {}) =>
+      client.send(new ExecuteStatementCommand({ resourceArn, secretArn, sql, ...input })),
+    batch: (sql: string, input: Partial<BatchExecuteStatementCommandInput> = {}) =>
+      client.send(new BatchExecuteStatementCommand({ resourceArn, secretArn, sql, ...input })),
     begin: async () =>
       String((await client.send(new BeginTransactionCommand({ resourceArn, secretArn }))).transactionId),
-    commit: async (transactionId) =>
+    commit: async (transactionId: string) =>
       (await client.send(new CommitTransactionCommand({ resourceArn, secretArn, transactionId })))
         .transactionStatus,
-    rollback: async (transactionId) =>
+    rollback: async (transactionId: string) =>
       (await client.send(new RollbackTransactionCommand({ resourceArn, secretArn, transactionId })))
         .transactionStatus,
     stop: async () => {
@@ -86,7 +66,7 @@ export async function startFixture(options: Partial<DataApiOptions> = {}): Promi
   };
 }
 
-/** Waits until `check` no longer throws; for what happens soon, but at no known moment. */
+/** Repeats `check` until it no longer throws. */
 export async function eventually(check: () => unknown, patienceMs = 10_000): Promise<void> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
@@ -99,7 +79,7 @@ export async function eventually(check: () => unknown, patienceMs = 10_000): Pro
   }
 }
 
-/** Waits until PostgreSQL is at work on a statement that sleeps. */
+/** Waits until PostgreSQL runs a statement that sleeps. */
 export function untilAsleep(fixture: Fixture): Promise<void> {
   return eventually(async () => {
     const { records } = await fixture.execute(
