@@ -1,6 +1,6 @@
 import { startPostgres } from '../../lib/local/postgres/postgres';
 
-/** What the process of this file reports when PostgreSQL runs for it. */
+/** The message of this file's process when its PostgreSQL runs. */
 export interface PostgresRun {
   readonly port: number;
   readonly password: string;
@@ -8,7 +8,7 @@ export interface PostgresRun {
   readonly pid: number;
 }
 
-/** For a process of its own: runs PostgreSQL in the folder of its argument until it is told how to end. */
+/** Run as a process: starts PostgreSQL in the folder of its argument, and ends as it is told. */
 async function main(): Promise<void> {
   const postgres = await startPostgres({ directory: process.argv[2] ?? '' });
   process.on('message', (end) =>

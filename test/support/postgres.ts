@@ -18,15 +18,12 @@ export async function startPostgres({ durable = false } = {}): Promise<TestPostg
     await rm(directory, { recursive: true, force: true });
     throw error;
   });
+  const { stop } = postgres;
   return Object.assign(postgres, {
     database: 'postgres' as const,
-    stop: stopAndRemove(postgres.stop, directory),
+    async stop() {
+      await stop();
+      await removePostgres(directory);
+    },
   });
-}
-
-function stopAndRemove(stop: () => Promise<void>, directory: string): () => Promise<void> {
-  return async () => {
-    await stop();
-    await removePostgres(directory);
-  };
 }

@@ -1,31 +1,20 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
-import type { Postgres } from '../postgres/postgres';
 import {
-  askPassword,
   ConnectionGone,
   readStartupMessage,
   refuse,
+  requestPassword,
   type StartupMessage,
 } from '../postgres/startup';
-import { checkSignIn } from './sign-in';
-import type { AccessKey } from './token';
+import { checkSignIn, type SignInRules } from './sign-in';
 
-export interface DatabaseEndpointOptions {
-  readonly postgres: Pick<Postgres, 'host' | 'port' | 'superuser' | 'socketDirectory'>;
+export interface DatabaseEndpointOptions extends SignInRules {
   /** PEM. For `localhost`. */
   readonly certificate: { readonly key: string; readonly cert: string };
-  /** The region that sign-in tokens must be for. */
-  readonly region: string;
-  /** Whose sign-in tokens are accepted. */
-  readonly credentials: AccessKey;
-  /** @default - a free one */
-  readonly port?: number;
-  /** Called with the reason of each refused sign-in, which the client is not told. @default - dropped */
+  /** Called with the reason of each refused sign-in, which the client does not get. @default - dropped */
   readonly onRefusal?: (reason: string) => void;
-  /** @default - the present time */
-  readonly clock?: () => Date;
 }
 
 export interface DatabaseEndpoint {
@@ -41,8 +30,8 @@ type Startup = Extract<StartupMessage, { kind: 'startup' }>;
 const signInTimeout = 60_000;
 
 /**
- * Stands for the endpoint of an Aurora cluster with IAM authentication, in front of a PostgreSQL on this machine. It
- * wants TLS; members of `rds_iam` sign in with a token only, all others with their password only.
+ * The endpoint of an Aurora cluster with IAM authentication, in front of a local PostgreSQL. It requires TLS; members of
+ * `rds_iam` sign in with a token only, all other roles with their password only.
  * Source: https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.IAMDBAuth.DBAccounts.html
  */
 export async function startDatabaseEndpoint(options: DatabaseEndpointOptions): Promise<DatabaseEndpoint> {
@@ -66,7 +55,7 @@ export async function startDatabaseEndpoint(options: DatabaseEndpointOptions): P
   );
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(options.port ?? 0, '127.0.0.1', resolve);
+    server.listen(0, '127.0.0.1', resolve);
   });
   return {
     host: 'localhost',
@@ -92,13 +81,14 @@ async function servePlain(
     opening = await readStartupMessage(client);
   }
   if (opening.kind === 'ssl-request') {
-    // What a third party slips in before the handshake must not count as the client's (CVE-2021-23214).
+    // Bytes that a third party injects before the handshake must not count as the client's (CVE-2021-23214).
     if (client.readableLength > 0) throw new ConnectionGone('bytes before the TLS handshake');
     client.setTimeout(0);
     client.write('S');
     secure.emit('connection', client);
   } else if (opening.kind === 'cancel') {
-    cancel(client, opening.bytes, options.postgres);
+    // The keys of running queries are PostgreSQL's own: it gets the request as it is.
+    relay(client, opening.bytes, options.postgres);
   } else if (opening.kind === 'startup') {
     // Aurora PostgreSQL 17 has `rds.force_ssl` on. Source:
     // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/AuroraPostgreSQL.Security.html
@@ -113,18 +103,16 @@ async function servePlain(
 async function serveEncrypted(client: Socket, options: DatabaseEndpointOptions, port: number): Promise<void> {
   const { postgres } = options;
   const opening = await readStartupMessage(client);
-  if (opening.kind === 'cancel') return cancel(client, opening.bytes, postgres);
+  if (opening.kind === 'cancel') return relay(client, opening.bytes, postgres);
   if (opening.kind !== 'startup') throw new ConnectionGone('a request for encryption within TLS');
-  const password = await askPassword(client);
-  const refusal = await checkSignIn({ ...namesOf(opening), password }, { ...options, port });
+  const password = await requestPassword(client);
+  const refusal = await checkSignIn({ ...namesOf(opening), password }, options, port);
   if (refusal) {
     options.onRefusal?.(refusal.reason);
     return refuse(client, refusal);
   }
-  // Here PostgreSQL asks for no password: its first answer is that the client is signed in.
-  const upstream = connect(socketPath(postgres));
-  upstream.write(opening.bytes);
-  relay(client, upstream);
+  // On its socket PostgreSQL requests no password: its first message is that the client is signed in.
+  relay(client, opening.bytes, postgres);
 }
 
 function namesOf({ parameters }: Startup): { user: string; database: string } {
@@ -132,18 +120,13 @@ function namesOf({ parameters }: Startup): { user: string; database: string } {
   return { user, database: parameters.get('database') ?? user };
 }
 
-const socketPath = ({ socketDirectory, port }: DatabaseEndpointOptions['postgres']): string =>
-  join(socketDirectory, `.s.PGSQL.${port}`);
-
-/** The keys of running queries are PostgreSQL's own, so it can be asked to cancel them as they are. */
-function cancel(client: Socket, request: Buffer, postgres: DatabaseEndpointOptions['postgres']): void {
-  const upstream = connect(socketPath(postgres));
-  upstream.end(request);
-  relay(client, upstream);
-}
-
-/** Joins two connections until one of them ends; what was written before that still arrives. */
-function relay(client: Socket, upstream: Socket): void {
+/**
+ * Joins the client to PostgreSQL, which gets the bytes that were read already, until one of them ends; what was written
+ * before that still arrives.
+ */
+function relay(client: Socket, opening: Buffer, { socketDirectory, port }: SignInRules['postgres']): void {
+  const upstream = connect(join(socketDirectory, `.s.PGSQL.${port}`));
+  upstream.write(opening);
   client.setTimeout(0);
   client.pipe(upstream);
   upstream.pipe(client);

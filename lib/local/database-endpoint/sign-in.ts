@@ -1,7 +1,7 @@
 import { Client, type ClientConfig, DatabaseError } from 'pg';
 import type { Postgres } from '../postgres/postgres';
 import { ConnectionGone, type Refusal } from '../postgres/startup';
-import { type AccessKey, problemOfToken } from './token';
+import { type AccessKey, invalidTokenReason } from './token';
 
 interface SignIn {
   readonly user: string;
@@ -9,11 +9,13 @@ interface SignIn {
   readonly password: string;
 }
 
-interface SignInRules {
+export interface SignInRules {
   readonly postgres: Pick<Postgres, 'host' | 'port' | 'superuser' | 'socketDirectory'>;
-  readonly port: number;
+  /** The region that sign-in tokens must be for. */
   readonly region: string;
+  /** The credentials that sign-in tokens must be signed with. */
   readonly credentials: AccessKey;
+  /** @default - the current time */
   readonly clock?: () => Date;
 }
 
@@ -23,11 +25,16 @@ type SignInRefusal = Refusal & { readonly reason: string };
 const hosts = ['localhost', '127.0.0.1'];
 
 /**
- * Whether a user may sign in: a member of `rds_iam` with a token, any other with the password.
+ * Checks a sign-in: a member of `rds_iam` needs a token, any other role its password.
  *
+ * @param port the endpoint's, which tokens must be for
  * @throws ConnectionGone when PostgreSQL cannot be asked.
  */
-export async function checkSignIn(signIn: SignIn, rules: SignInRules): Promise<SignInRefusal | undefined> {
+export async function checkSignIn(
+  signIn: SignIn,
+  rules: SignInRules,
+  port: number,
+): Promise<SignInRefusal | undefined> {
   if (signIn.user === '') return asRefusal('28000', 'no PostgreSQL user name specified in startup packet');
   if (signIn.password === '') return asRefusal('28P01', 'empty password returned by client');
   try {
@@ -38,7 +45,7 @@ export async function checkSignIn(signIn: SignIn, rules: SignInRules): Promise<S
     throw new ConnectionGone('PostgreSQL cannot be reached');
   }
   const now = rules.clock?.() ?? new Date();
-  const problem = problemOfToken(signIn.password, { ...rules, hosts, user: signIn.user, now });
+  const problem = invalidTokenReason(signIn.password, { ...rules, port, hosts, user: signIn.user, now });
   if (problem === undefined) return undefined;
   return {
     sqlState: '28000',
@@ -48,8 +55,8 @@ export async function checkSignIn(signIn: SignIn, rules: SignInRules): Promise<S
 }
 
 /**
- * Membership may be indirect. Who may only grant the role to others, as the master user, does not hold it; and unlike
- * `pg_has_role`, this does not count a superuser as a member of everything.
+ * Membership may be indirect. The master user, who may only grant the role to others, is not a member; and unlike
+ * `pg_has_role`, this does not count a superuser as a member of every role.
  */
 const membership = `
   with recursive held as (

@@ -1,13 +1,13 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
-/** Credentials of this machine's stand-in for AWS. */
+/** Credentials of the local AWS services. */
 export interface AccessKey {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly sessionToken?: string;
 }
 
-/** What a sign-in token must have been made for. */
+/** The endpoint and user that a sign-in token must be for. */
 export interface TokenAudience {
   /** Host names that the endpoint answers to. */
   readonly hosts: readonly string[];
@@ -28,7 +28,7 @@ const clockSkewInSeconds = 300;
  * Why an IAM database token (a presigned `connect` request without its `https://`) is not valid; undefined when it is.
  * Source: https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.IAMDBAuth.Connecting.html
  */
-export function problemOfToken(token: string, audience: TokenAudience): string | undefined {
+export function invalidTokenReason(token: string, audience: TokenAudience): string | undefined {
   if (!URL.canParse(`https://${token}`)) return 'it is not a presigned request';
   const parsed = new URL(`https://${token}`);
   const parameters = [...parsed.searchParams];

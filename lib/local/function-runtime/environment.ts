@@ -1,4 +1,4 @@
-/** The account that every local environment belongs to. */
+/** The AWS account of every local environment. */
 export const LOCAL_ACCOUNT_ID = '000000000000';
 
 export interface RuntimeIdentity {
@@ -10,7 +10,7 @@ export interface RuntimeIdentity {
 }
 
 /**
- * What Lambda itself puts into a function's environment.
+ * The environment variables that Lambda itself defines.
  * https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html#configuration-envvars-runtime
  *
  * HOME is the bundle, so that no AWS configuration file of the machine's user is ever read.

@@ -6,7 +6,7 @@ import { type FunctionError, failed, type InvocationResult, PAYLOAD_LIMIT } from
 
 export interface LocalFunctionOptions {
   readonly name: string;
-  /** The folder with the very bundle that would be uploaded. */
+  /** The folder of the same bundle that a deployment uploads. */
   readonly bundleDirectory: string;
   /** File and export, such as `index.handler`. */
   readonly handler: string;
@@ -15,9 +15,7 @@ export interface LocalFunctionOptions {
   readonly timeoutSeconds: number;
   readonly memoryMiB: number;
   readonly region: string;
-  /** @default '000000000000' */
-  readonly accountId?: string;
-  /** More invocations than these at once are throttled, as Lambda does. @default - no limit */
+  /** Concurrent invocations beyond these are throttled, as Lambda does. @default - no limit */
   readonly reservedConcurrency?: number;
   /** Processes at most; further invocations wait for one. @default 10 */
   readonly maxInstances?: number;
@@ -30,14 +28,14 @@ export interface LocalFunction {
   readonly arn: string;
   /**
    * Runs the handler with an event, and never rejects. An aborted `signal` only ends the wait:
-   * an invocation that has begun runs to its end, as on Lambda.
+   * a running invocation continues to its end, as on Lambda.
    */
   invoke(event: unknown, options?: { readonly signal?: AbortSignal }): Promise<InvocationResult>;
-  /** Loads the code in one process, if none is there. Rejects with the reason when it does not load. */
+  /** Loads the code in one process, unless there is one. Rejects with the reason when it does not load. */
   warm(): Promise<void>;
-  /** The processes that are there now. */
+  /** The current processes. */
   instances(): readonly { readonly pid: number; readonly busy: boolean }[];
-  /** Ends every process at once; what still ran or waited comes to an error. */
+  /** Kills every process; running and waiting invocations result in an error. */
   stop(): Promise<void>;
 }
 
@@ -51,7 +49,7 @@ export function startFunction(options: LocalFunctionOptions): LocalFunction {
   const { name, region, timeoutSeconds, memoryMiB, reservedConcurrency = Number.POSITIVE_INFINITY } = options;
   const maxInstances = options.maxInstances ?? 10;
   const bundleDirectory = resolvePath(options.bundleDirectory);
-  const arn = `arn:aws:lambda:${region}:${options.accountId ?? LOCAL_ACCOUNT_ID}:function:${name}`;
+  const arn = `arn:aws:lambda:${region}:${LOCAL_ACCOUNT_ID}:function:${name}`;
   const environment = { ...runtimeEnvironment({ ...options, bundleDirectory }), ...options.environment };
   const instances = new Set<Instance>();
   const idle: Instance[] = [];

@@ -1,11 +1,11 @@
-/** What a function reports when it fails: the shape of Lambda's error payload. */
+/** Lambda's error payload. */
 export interface FunctionError {
   readonly errorType: string;
   readonly errorMessage: string;
   readonly trace?: readonly string[];
 }
 
-/** What an invocation came to. A failure is a value: `invoke` never rejects. */
+/** A failure is a value: `invoke` never rejects. */
 export type InvocationResult = { readonly ok: true; readonly payload: unknown } | FailedInvocation;
 
 export interface FailedInvocation extends FunctionError {

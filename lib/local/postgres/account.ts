@@ -2,8 +2,8 @@ import { execFileSync, spawn } from 'node:child_process';
 import { chown } from 'node:fs/promises';
 
 /**
- * Who runs PostgreSQL, in the shape of the options of `spawn`. PostgreSQL refuses to run as root, and `initdb` wants
- * an account that has an entry in the list of users. Empty: the account of this process.
+ * The account of PostgreSQL, as options of `spawn`. PostgreSQL refuses to run as root, and `initdb` needs an account
+ * in the list of users. Empty: the account of this process.
  */
 export type Account =
   | { readonly uid: number; readonly gid: number }
@@ -29,21 +29,26 @@ function idOfUnprivileged(flag: '-u' | '-g'): number {
   }
 }
 
-/** How a program ended. `output` is what it wrote to stdout and stderr, together. */
-export interface Ended {
+/** `output` is stdout and stderr together; `code` is null when the program did not start or was killed. */
+export interface ProgramResult {
   readonly code: number | null;
   readonly output: string;
 }
 
-/** Runs a program as `account` to its end; not in the present folder, which may be closed to that account. */
-export function runAs(account: Account, program: string, args: readonly string[], cwd = '/'): Promise<Ended> {
+/** Runs a program as `account` to its end; not in the current folder, which may be closed to that account. */
+export function runAs(
+  account: Account,
+  program: string,
+  args: readonly string[],
+  cwd = '/',
+): Promise<ProgramResult> {
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, {
       ...account,
       cwd,
       env: postgresEnvironment,
       stdio: ['ignore', 'pipe', 'pipe'],
-      // Ctrl-C in a terminal reaches a whole process group: a program that it ended would look like one that failed.
+      // Ctrl-C in a terminal reaches the whole process group, and would make the program look failed.
       detached: true,
     });
     const output: Buffer[] = [];
@@ -74,7 +79,7 @@ function cannotRunAs(account: Account, cause: NodeJS.ErrnoException): Error {
  *
  * @throws Error on a file system that keeps no owners, such as some that are shared with another machine.
  */
-export async function giveTo(account: Account, path: string): Promise<void> {
+export async function chownTo(account: Account, path: string): Promise<void> {
   if (account.uid === undefined) return;
   // chown takes unsigned numbers, where spawn takes signed ones.
   await chown(path, account.uid >>> 0, account.gid >>> 0).catch((cause) => {

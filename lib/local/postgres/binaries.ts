@@ -91,7 +91,7 @@ async function stagedCopy(native: string, account: Account, problem: string): Pr
       ...problems.map((line) => `  ${line.replaceAll('\n', '\n  ')}`),
       musl
         ? 'Its programs need the GNU C library, which this system (Alpine?) does not have: use one that does, such as Debian.'
-        : 'Make one of these places readable, executable and complete; `npm ci` installs PostgreSQL anew.',
+        : 'Make one of these places readable, executable and complete; `npm ci` reinstalls PostgreSQL.',
     ].join('\n'),
   );
 }
@@ -106,7 +106,7 @@ function cacheFolders(): string[] {
   return [join(lasting, 'wallet-infrastructure'), join(tmpdir(), `wallet-infrastructure-${uid}`)];
 }
 
-/** A folder that nobody else can have filled with programs of theirs. */
+/** A folder that no other user can have put programs into. */
 async function makeOwnFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const found = await lstat(folder);
@@ -114,7 +114,7 @@ async function makeOwnFolder(folder: string): Promise<void> {
   await chmod(folder, 0o755);
 }
 
-/** The copies that this process is making or has made: several PostgreSQLs may start at once. */
+/** The copies of this process, also those under way: several PostgreSQLs may start at once. */
 const copies = new Map<string, Promise<void>>();
 
 function copyOnce(native: string, copy: string): Promise<void> {
@@ -124,7 +124,7 @@ function copyOnce(native: string, copy: string): Promise<void> {
   return copying;
 }
 
-/** Copies under another name first, so that a copy that is there is whole, whoever else copies at the same time. */
+/** Renames a complete copy into place: another process may copy at the same time. */
 async function makeCopy(native: string, copy: string): Promise<void> {
   if (await lstat(copy).catch(() => undefined)) return;
   const unfinished = `${dirname(copy)}.${randomUUID()}`;

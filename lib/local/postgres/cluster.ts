@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Account, giveTo, runAs } from './account';
+import { type Account, chownTo, runAs } from './account';
 import type { PostgresBinaries } from './binaries';
 
 /** The files of one PostgreSQL. */
@@ -19,9 +19,8 @@ const passwordFile = 'superuser-password';
 const unfinishedPrefix = 'unfinished-';
 
 /**
- * What PostgreSQL is to take for the path of its data folder, which it is started in. The folders above that may be
- * closed to its account (a clone in /root, say), so that the path is of no use to it. Linux has a name for the folder
- * that a process is in. Source: proc_pid_cwd(5), https://man7.org/linux/man-pages/man5/proc_pid_cwd.5.html
+ * The path of the data folder for a PostgreSQL that starts in it. Folders above may be closed to its account (a clone in
+ * /root, say), which makes the real path useless to it. Linux has a name for a process's current folder. Source: proc_pid_cwd(5), https://man7.org/linux/man-pages/man5/proc_pid_cwd.5.html
  */
 export const pathForPostgres = (account: Account, data: string): string =>
   account.uid !== undefined && process.platform === 'linux' ? '/proc/self/cwd' : data;
@@ -59,7 +58,7 @@ function clusterIn(directory: string): Cluster {
 export const readPassword = (cluster: Cluster): Promise<string> =>
   readFile(join(cluster.folder, passwordFile), 'utf8');
 
-/** Makes it under another name first, so that a cluster that is there is whole, whenever this process ends. */
+/** Renames a complete cluster into place: this process may end at any moment. */
 async function makeCluster(directory: string, account: Account, binaries: PostgresBinaries): Promise<void> {
   await removeAbandoned(directory);
   const unfinished = await mkdtemp(join(directory, unfinishedPrefix));
@@ -74,7 +73,7 @@ async function makeCluster(directory: string, account: Account, binaries: Postgr
   }
 }
 
-/** Removes what a process that was killed in its first start has left; that of a start under way is younger. */
+/** Removes the leftovers of a killed first start; those of a start under way are younger. */
 async function removeAbandoned(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     const path = join(directory, name);
@@ -87,7 +86,7 @@ async function initialize(folder: string, account: Account, binaries: PostgresBi
   const data = join(folder, 'data');
   await mkdir(data, { mode: 0o700 });
   await writeFile(join(folder, passwordFile), randomBytes(24).toString('base64url'), { mode: 0o600 });
-  for (const path of [data, join(folder, passwordFile), folder]) await giveTo(account, path);
+  for (const path of [data, join(folder, passwordFile), folder]) await chownTo(account, path);
   const options = [
     `--pgdata=${pathForPostgres(account, data)}`,
     `--username=${superuser}`,

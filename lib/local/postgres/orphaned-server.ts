@@ -10,7 +10,7 @@ interface Owner {
   readonly socketDirectory: string;
 }
 
-/** In the state folder, and not beside the data: what it names is removed, so PostgreSQL's account must not write it. */
+/** Not beside the data, where PostgreSQL's account may write: the folder that it names is removed. */
 const ownerFile = (cluster: Cluster): string => join(cluster.directory, 'started-by.json');
 const lockFile = (cluster: Cluster): string => join(cluster.data, 'postmaster.pid');
 
@@ -29,8 +29,8 @@ async function readOwner(cluster: Cluster): Promise<Owner | undefined> {
 }
 
 /**
- * Clears what an earlier process that could not stop PostgreSQL has left: a running PostgreSQL, a lock file whose
- * process id now is another program's (after a loss of power, or in a new container), sockets.
+ * Clears what an earlier process left when it could not stop PostgreSQL: a running server, a lock file whose process id
+ * is now another program's (after a loss of power, or in a new container), sockets.
  *
  * @throws Error when PostgreSQL is running for a process that is alive.
  */

@@ -3,33 +3,32 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Account, giveTo, postgresAccount } from './account';
+import { type Account, chownTo, postgresAccount } from './account';
 import { postgresBinaries } from './binaries';
-import { type Cluster, findCluster, openCluster, readPassword, superuser } from './cluster';
+import { findCluster, openCluster, readPassword, superuser } from './cluster';
 import { clearOrphanedServer, recordOwner } from './orphaned-server';
 import {
   killPostmaster,
   PostgresDidNotStart,
   type Postmaster,
-  type PostmasterOptions,
   startPostmaster,
   stopPostmaster,
 } from './process';
 import { supervise } from './supervisor';
 
 export interface PostgresOptions {
-  /** Where its data are kept between runs. Made when it is not there. */
+  /** The folder of its data, made on first use. */
   readonly directory: string;
   /** Called with each line that PostgreSQL logs. @default - lines are dropped */
   readonly onLog?: (line: string) => void;
   /**
-   * Starts it again when it ends though neither `stop` nor `kill` was called, and is told so in lines for a person.
-   * @default - it stays ended
+   * Makes it restart after it ends without `stop` or `kill`; called with a line for a person each time.
+   * @default - no restart
    */
   readonly onUnexpectedEnd?: (line: string) => void;
   /**
-   * Whether what is committed outlives a loss of power too, and not only a crash of PostgreSQL; false is faster, for
-   * tests. @default true
+   * Whether commits survive a loss of power, and not only a crash of PostgreSQL; false is faster, for tests.
+   * @default true
    */
   readonly durable?: boolean;
 }
@@ -37,7 +36,7 @@ export interface PostgresOptions {
 /** A running PostgreSQL 17. */
 export interface Postgres {
   readonly host: '127.0.0.1';
-  /** A free one, chosen anew by every `startPostgres`. TCP asks for a password (SCRAM-SHA-256). */
+  /** A free one, chosen by every `startPostgres`. TCP asks for a password (SCRAM-SHA-256). */
   readonly port: number;
   readonly superuser: string;
   readonly password: string;
@@ -46,7 +45,7 @@ export interface Postgres {
   readonly directory: string;
   /** The process id of the postmaster; another after each start. */
   readonly pid: number;
-  /** Ends it in an orderly way: connections are closed, their transactions rolled back. May be called twice. */
+  /** A fast shutdown: closes connections and rolls their transactions back. May be called twice. */
   stop(): Promise<void>;
   /** Ends all of its processes at once with SIGKILL, as a crash does. */
   kill(): Promise<void>;
@@ -56,7 +55,7 @@ export interface Postgres {
 
 /**
  * Starts a real PostgreSQL 17 on 127.0.0.1, as an ordinary user or as root (then it runs as `nobody`). It ends with
- * this process, however that ends; to end it in an orderly way, call `stop`.
+ * this process, however that ends; `stop` shuts it down properly.
  *
  * @throws Error that says what to do: no binaries for this machine, data in use by another process, no place for data.
  */
@@ -67,53 +66,24 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const cluster = await openCluster(directory, account, binaries);
   await clearOrphanedServer(cluster);
   const socketDirectory = await makeSocketDirectory(account);
-  const start = (port: number): Promise<Postmaster> =>
-    startOnceReleased({
-      program: binaries.postgres,
-      account,
-      data: cluster.data,
-      port,
-      socketDirectory,
-      durable: options.durable ?? true,
-      onLog: options.onLog ?? (() => undefined),
-    });
+  const start = (port: number): Promise<Postmaster> => {
+    const { durable = true, onLog = () => undefined } = options;
+    const settings = { account, data: cluster.data, port, socketDirectory, durable, onLog };
+    // After a crash, PostgreSQL refuses to start until its last connections have ended.
+    return retryWhile('pre-existing shared memory block', 50, () =>
+      startPostmaster({ program: binaries.postgres, ...settings }),
+    );
+  };
   await recordOwner(cluster, socketDirectory);
-  const { postmaster, port } = await startOnFreePort(start).catch(async (error) => {
+  // Another program may take the free port before PostgreSQL does.
+  const { port, postmaster } = await retryWhile('Address already in use', 5, async () => {
+    const free = await freePort();
+    return { port: free, postmaster: await start(free) };
+  }).catch(async (error) => {
     await rm(socketDirectory, { recursive: true, force: true });
     throw error;
   });
-  return handle({ ...options, directory, cluster, socketDirectory, port, start, postmaster });
-}
-
-/**
- * Removes a stopped PostgreSQL with all of its data; one left running by a process that is gone is stopped first.
- *
- * @throws Error when it is running for a process that is alive.
- */
-export async function removePostgres(directory: string): Promise<void> {
-  const cluster = await findCluster(resolve(directory));
-  if (cluster) await clearOrphanedServer(cluster);
-  await rm(directory, { recursive: true, force: true });
-}
-
-interface Started extends PostgresOptions {
-  readonly cluster: Cluster;
-  readonly socketDirectory: string;
-  readonly port: number;
-  readonly postmaster: Postmaster;
-  start(port: number): Promise<Postmaster>;
-}
-
-async function handle({
-  directory,
-  cluster,
-  socketDirectory,
-  port,
-  start,
-  postmaster,
-  onUnexpectedEnd,
-}: Started): Promise<Postgres> {
-  const supervisor = supervise(postmaster, { start: () => start(port), onLine: onUnexpectedEnd });
+  const supervisor = supervise(postmaster, { start: () => start(port), onLine: options.onUnexpectedEnd });
   return {
     host: '127.0.0.1',
     port,
@@ -142,29 +112,25 @@ async function handle({
 }
 
 /**
+ * Removes a stopped PostgreSQL with all of its data; one left running by a process that is gone is stopped first.
+ *
+ * @throws Error when it is running for a process that is alive.
+ */
+export async function removePostgres(directory: string): Promise<void> {
+  const cluster = await findCluster(resolve(directory));
+  if (cluster) await clearOrphanedServer(cluster);
+  await rm(directory, { recursive: true, force: true });
+}
+
+/**
  * Unix sockets have a path of at most 107 bytes (103 on macOS), so they have a folder of their own, with a short name.
  * Source: sun_path in unix(7), https://man7.org/linux/man-pages/man7/unix.7.html
  */
 async function makeSocketDirectory(account: Account): Promise<string> {
   const parent = account.uid === undefined && Buffer.byteLength(tmpdir()) < 60 ? tmpdir() : '/tmp';
   const folder = await mkdtemp(join(parent, 'wallet-pg-'));
-  await giveTo(account, folder);
+  await chownTo(account, folder);
   return folder;
-}
-
-/** Tries other ports when somebody takes the chosen one in the moment before PostgreSQL does. */
-async function startOnFreePort(
-  start: (port: number) => Promise<Postmaster>,
-  attempts = 5,
-): Promise<{ postmaster: Postmaster; port: number }> {
-  const port = await freePort();
-  try {
-    return { postmaster: await start(port), port };
-  } catch (error) {
-    const taken = error instanceof PostgresDidNotStart && error.log.includes('Address already in use');
-    if (!taken || attempts === 1) throw error;
-    return startOnFreePort(start, attempts - 1);
-  }
 }
 
 function freePort(): Promise<number> {
@@ -178,15 +144,14 @@ function freePort(): Promise<number> {
   });
 }
 
-/** After a crash, connections of before may need a moment to end; until then PostgreSQL refuses to start. */
-async function startOnceReleased(options: PostmasterOptions, attempts = 50): Promise<Postmaster> {
+/** Repeats `start` after 100 ms while PostgreSQL's log gives `reason` for its failure. */
+async function retryWhile<T>(reason: string, attempts: number, start: () => Promise<T>): Promise<T> {
   try {
-    return await startPostmaster(options);
+    return await start();
   } catch (error) {
-    const held =
-      error instanceof PostgresDidNotStart && error.log.includes('pre-existing shared memory block');
-    if (!held || attempts === 1) throw error;
+    const again = error instanceof PostgresDidNotStart && error.log.includes(reason);
+    if (!again || attempts === 1) throw error;
     await sleep(100);
-    return startOnceReleased(options, attempts - 1);
+    return retryWhile(reason, attempts - 1, start);
   }
 }

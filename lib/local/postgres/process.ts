@@ -36,8 +36,8 @@ export class PostgresDidNotStart extends Error {
 const startTimeout = 60_000;
 
 /**
- * Starts PostgreSQL and waits until it accepts connections. It has a session of its own: Ctrl-C in a terminal reaches
- * this process, which then stops PostgreSQL in its turn. If this process ends without doing so, a watcher does.
+ * Starts PostgreSQL and waits until it accepts connections. It has its own session, so that Ctrl-C in a terminal reaches
+ * only this process, which then stops it. If this process ends without doing so, a watcher stops it.
  *
  * @throws PostgresDidNotStart with what PostgreSQL wrote, also after 60 seconds.
  */
@@ -54,7 +54,7 @@ export async function startPostmaster(options: PostmasterOptions): Promise<Postm
   const watcher = watch(child.pid, options);
   child.once('exit', () => watcher.kill('SIGKILL'));
   await accepting(child, options);
-  // A process that forgets to stop PostgreSQL still comes to its end; then the watcher acts.
+  // A process that forgets to stop PostgreSQL must still be able to exit; then the watcher acts.
   child.unref();
   (child.stderr as Socket).unref();
   return { pid: child.pid, child };
@@ -103,8 +103,8 @@ function accepting(child: ChildProcess, { data, onLog }: PostmasterOptions): Pro
 }
 
 /**
- * A shell that waits for the end of its input, which comes when this process ends in whatever way, SIGKILL included;
- * then stops PostgreSQL (at once if it takes more than 10 s) and removes its sockets.
+ * A shell that waits for the end of its input, which comes when this process ends, even by SIGKILL; then stops PostgreSQL
+ * (at once if it takes more than 10 s) and removes its sockets.
  */
 const watcherScript = `
 read -r _
@@ -131,16 +131,16 @@ function watch(pid: number, { account, socketDirectory }: PostmasterOptions): Ch
   return watcher;
 }
 
-/** Ends PostgreSQL in an orderly way: connections are closed, their transactions rolled back. */
+/** A fast shutdown: closes connections and rolls their transactions back. */
 export async function stopPostmaster({ child }: Postmaster): Promise<void> {
   if (hasEnded(child)) return;
-  const impatience = [
+  const escalation = [
     setTimeout(() => child.kill('SIGQUIT'), 10_000),
     setTimeout(() => child.kill('SIGKILL'), 15_000),
   ];
   child.kill('SIGINT');
   await ended(child);
-  for (const timer of impatience) clearTimeout(timer);
+  for (const timer of escalation) clearTimeout(timer);
 }
 
 /** Ends PostgreSQL and all of its connections with SIGKILL. */

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 
 /**
- * The first messages of a PostgreSQL connection, as a server sees them.
+ * The first messages of a PostgreSQL connection, on the server's side.
  * Source: https://www.postgresql.org/docs/17/protocol-message-formats.html
  */
 export type StartupMessage =
@@ -37,8 +37,8 @@ export async function readStartupMessage(socket: Socket): Promise<StartupMessage
   return { kind: 'startup', bytes, parameters };
 }
 
-/** Asks for a password in the clear, which is for connections with TLS only. */
-export async function askPassword(socket: Socket): Promise<string> {
+/** Requests a cleartext password: for connections with TLS only. */
+export async function requestPassword(socket: Socket): Promise<string> {
   socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]));
   const head = await readExactly(socket, 5);
   const length = head.readInt32BE(1) - 4;
@@ -46,7 +46,7 @@ export async function askPassword(socket: Socket): Promise<string> {
   return (await readExactly(socket, length)).toString('utf8', 0, length - 1);
 }
 
-/** `sqlState` is the five-character code, `message` what the client is told. */
+/** `sqlState` is the five-character code; the client gets both. */
 export interface Refusal {
   readonly sqlState: string;
   readonly message: string;

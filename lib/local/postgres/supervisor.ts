@@ -4,23 +4,23 @@ import type { Postmaster } from './process';
 export interface Supervisor {
   /** The postmaster that runs, or ran last. */
   readonly current: Postmaster;
-  /** Leaves it as it is from now on; resolves when a start that is under way has come to its end. */
+  /** Stops supervising; resolves when a restart under way has ended. */
   suspend(): Promise<void>;
-  /** Looks after this one from now on. */
+  /** Supervises this one from now on. */
   resume(postmaster: Postmaster): void;
 }
 
 export interface SupervisorOptions {
   start(): Promise<Postmaster>;
-  /** Gets a line when it has ended, when it cannot be started again, and when it runs again. Without it, none of that is done. */
+  /** Gets a line when it ended, when a restart failed, and when it runs again. Without it there are no restarts. */
   readonly onLine: ((line: string) => void) | undefined;
 }
 
 const pauseAfterFailure = 1_000;
 
 /**
- * Starts PostgreSQL again whenever it ends though nobody has asked it to, as a managed database is: it crashed, was
- * killed, or found its disk full. When it does not start, it is tried again every second.
+ * Restarts PostgreSQL whenever it ends unexpectedly, as a managed database does: after a crash, a kill, a full disk. When
+ * the restart fails, it tries again every second.
  */
 export function supervise(first: Postmaster, { start, onLine }: SupervisorOptions): Supervisor {
   let current = first;

@@ -9,7 +9,8 @@ import {
   type LocalFunction,
   type LocalFunctionOptions,
   startFunction,
-} from '../../lib/local/function-runtime';
+} from '../../../lib/local/function-runtime';
+import { isAlive } from '../../../lib/local/processes';
 
 const directories: string[] = [];
 const functions: LocalFunction[] = [];
@@ -35,14 +36,6 @@ function start(body: string, options: Partial<LocalFunctionOptions> = {}): Local
   });
   functions.push(started);
   return started;
-}
-
-function exists(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
 }
 
 async function waitUntil(condition: () => boolean): Promise<void> {
@@ -257,14 +250,14 @@ test('stop() ends all processes within a second, and what ran or waited comes to
   const before = Date.now();
   await slow.stop();
   expect(Date.now() - before).toBeLessThan(1_000);
-  expect(exists(pid)).toBe(false);
+  expect(isAlive(pid)).toBe(false);
   expect((await Promise.all(calls)).map(({ ok }) => ok)).toEqual([false, false]);
   expect(await slow.invoke({})).toMatchObject({ ok: false, errorType: 'Runtime.Stopped' });
 });
 
 test('when the parent is killed, its functions end by themselves', async () => {
   const directory = bundle('exports.handler = async () => {};');
-  const bootstrap = join(__dirname, '../../lib/local/function-runtime/bootstrap.cjs');
+  const bootstrap = join(__dirname, '../../../lib/local/function-runtime/bootstrap.cjs');
   const script = `
     const child = require('node:child_process').fork(${JSON.stringify(bootstrap)}, [], {
       env: { LAMBDA_TASK_ROOT: ${JSON.stringify(directory)}, _HANDLER: 'index.handler' } });
@@ -272,7 +265,7 @@ test('when the parent is killed, its functions end by themselves', async () => {
   const parent = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [line] = await once(createInterface({ input: parent.stdout }), 'line');
   const pid = Number(line);
-  expect(exists(pid)).toBe(true);
+  expect(isAlive(pid)).toBe(true);
   parent.kill('SIGKILL');
-  await waitUntil(() => !exists(pid));
+  await waitUntil(() => !isAlive(pid));
 });

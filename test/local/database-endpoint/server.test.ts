@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Signer } from '@aws-sdk/rds-signer';
 import { Client, type ClientConfig } from 'pg';
-import { type DatabaseEndpoint, startDatabaseEndpoint } from '../../lib/local/database-endpoint/server';
-import { type LocalCertificate, localCertificate } from '../../lib/local/network/certificates';
-import { startPostgres, type TestPostgres } from '../support/postgres';
+import { type DatabaseEndpoint, startDatabaseEndpoint } from '../../../lib/local/database-endpoint/server';
+import { type LocalCertificate, localCertificate } from '../../../lib/local/network/certificates';
+import { startPostgres, type TestPostgres } from '../../support/postgres';
 
 const region = 'me-central-1';
 const credentials = {
@@ -68,7 +68,6 @@ describe('a member of rds_iam', () => {
     ['of another user', () => token({ username: 'by_password' }), 'for another database user'],
     ['of another region', () => token({ region: 'eu-central-1' }), 'region or service is another'],
     ['for another port', () => token({ port: 1 }), 'for another host or port'],
-    ['for another host', () => token({ hostname: 'example.com' }), 'for another host or port'],
     [
       'of another access key',
       () => token({ credentials: { ...credentials, accessKeyId: 'X' } }),
@@ -96,7 +95,6 @@ describe('a member of rds_iam', () => {
       async () => (await token()).replace('rds-db', 'rds'),
       'region or service is another',
     ],
-    ['with one digit changed', async () => changeOneDigit(await token()), 'signature is wrong'],
     ['that is a password', async () => 'unused', 'for another host or port'],
     ['that is no address', async () => 'localhost:x/?', 'not a presigned request'],
   ])('is refused with a token %s', async (_, made, reason) => {
@@ -139,12 +137,12 @@ describe('any other role', () => {
     ['another password', 'master', async () => 'wrong'],
     ['an empty password', 'master', async () => ''],
     ['a good token', 'by_password', () => token({ username: 'by_password' })],
-    ['a name nobody has', 'nobody', async () => 'correct'],
+    ['an unknown name', 'unknown', async () => 'correct'],
   ])('is refused with %s', async (_, user, password) => {
     await expect(signIn({ user, password: await password() })).rejects.toMatchObject({ code: '28P01' });
   });
 
-  test('is told of a database that does not exist', async () => {
+  test('gets an error for a database that does not exist', async () => {
     await expect(
       signIn({ user: 'master', password: 'correct horse', database: 'none' }),
     ).rejects.toMatchObject({
@@ -174,10 +172,10 @@ test('an older TLS than 1.2 is refused', async () => {
 
 const sslRequest = [0, 0, 0, 8, 4, 210, 22, 47];
 test.each<[string, Buffer]>([
-  ['something else than PostgreSQL', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
-  ['words slipped in before the handshake', Buffer.from([...sslRequest, 1, 2, 3])],
-  ['an opening of 2 GB', Buffer.from([127, 255, 255, 255, 0, 3, 0, 0])],
-])('a connection that says %s is closed without an answer', async (_, bytes) => {
+  ['HTTP', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
+  ['bytes before the TLS handshake', Buffer.from([...sslRequest, 1, 2, 3])],
+  ['a startup message of 2 GB', Buffer.from([127, 255, 255, 255, 0, 3, 0, 0])],
+])('a connection that sends %s is closed without a response', async (_, bytes) => {
   const socket = connect(endpoint.port, '127.0.0.1', () => socket.write(bytes));
   const received: Buffer[] = [];
   socket.on('data', (chunk) => received.push(chunk)).on('error', () => undefined);
@@ -185,7 +183,7 @@ test.each<[string, Buffer]>([
   expect(Buffer.concat(received).toString()).toBe('');
 });
 
-test('a connection that ends within its opening is closed', async () => {
+test('a connection that ends within its startup message is closed', async () => {
   const socket = connect(endpoint.port, '127.0.0.1', () => socket.end(Buffer.from(sslRequest.slice(0, 5))));
   socket.resume();
   await new Promise((resolve) => socket.on('close', resolve));
@@ -268,10 +266,6 @@ function token(different: Partial<ConstructorParameters<typeof Signer>[0]> = {})
     credentials,
     ...different,
   }).getAuthToken();
-}
-
-function changeOneDigit(signed: string): string {
-  return signed.replace(/(?<=X-Amz-Signature=)./, (digit) => (digit === '0' ? '1' : '0'));
 }
 
 async function whenTrue(condition: string): Promise<void> {

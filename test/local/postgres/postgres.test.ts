@@ -7,11 +7,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from 'esbuild';
 import { Client } from 'pg';
-import { runAs } from '../../lib/local/postgres/account';
-import { installedPackage } from '../../lib/local/postgres/binaries';
-import { type Postgres, removePostgres, startPostgres } from '../../lib/local/postgres/postgres';
-import { childrenOf, commandLine, isAlive } from '../../lib/local/processes';
-import type { PostgresRun } from '../support/postgres-run';
+import { runAs } from '../../../lib/local/postgres/account';
+import { installedPackage } from '../../../lib/local/postgres/binaries';
+import {
+  type Postgres,
+  type PostgresOptions,
+  removePostgres,
+  startPostgres,
+} from '../../../lib/local/postgres/postgres';
+import { childrenOf, commandLine, isAlive } from '../../../lib/local/processes';
+import type { PostgresRun } from '../../support/postgres-run';
 
 const isRoot = process.getuid?.() === 0;
 const superuser = 'postgres';
@@ -29,7 +34,7 @@ afterEach(async () => {
 
 describe('in this process', () => {
   test('several start at once, each with a port of its own', async () => {
-    const three = await Promise.all(['a', 'b', 'c'].map((name) => start(join(folder, name))));
+    const three = await Promise.all(['a', 'b', 'c'].map((name) => start({ directory: join(folder, name) })));
     expect(new Set(three.map(({ port }) => port)).size).toBe(3);
     await Promise.all(
       three.map(async (postgres) => expect(await query(postgres, 'select 1 as one')).toEqual([{ one: 1 }])),
@@ -46,7 +51,7 @@ describe('in this process', () => {
     expect(rows).toEqual([{ version: 17, encoding: 'UTF8', lower: 'äé' }]);
   });
 
-  test('data and password outlast a stop; nothing runs and no socket is left after it', async () => {
+  test('data and password survive a stop, which leaves no process and no socket', async () => {
     const first = await start();
     await query(first, 'create table kept as select 42 as answer');
     await first.stop();
@@ -56,7 +61,7 @@ describe('in this process', () => {
     expect(await query(second, 'select answer from kept')).toEqual([{ answer: 42 }]);
   });
 
-  test('what is committed outlasts a crash, and the same port and sockets serve again', async () => {
+  test('commits survive a crash, and a restart uses the same port and sockets', async () => {
     const postgres = await start();
     await query(postgres, 'create table kept as select 42 as answer');
     const before = postgres.pid;
@@ -67,14 +72,9 @@ describe('in this process', () => {
     expect(await query(postgres, 'select answer from kept', 'socket')).toEqual([{ answer: 42 }]);
   });
 
-  test('ended by nobody here, it starts again on the same port, and says so; stopped, it stays ended', async () => {
+  test('after an unexpected end it restarts on the same port and reports it; after a stop it does not', async () => {
     const lines: string[] = [];
-    const postgres = await startPostgres({
-      directory: join(folder, 'state'),
-      durable: false,
-      onUnexpectedEnd: (line) => lines.push(line),
-    });
-    running.push(postgres);
+    const postgres = await start({ onUnexpectedEnd: (line) => lines.push(line) });
     await query(postgres, 'create table kept as select 42 as answer');
     process.kill(postgres.pid, 'SIGKILL');
     await until(() => lines.includes('PostgreSQL runs again'));
@@ -85,12 +85,10 @@ describe('in this process', () => {
     expect([isAlive(postgres.pid), lines.length]).toEqual([false, 2]);
   });
 
-  test('stopped while it cannot start again, it is tried no more', async () => {
+  test('a stop ends the attempts to restart', async () => {
     const lines: string[] = [];
-    const directory = join(folder, 'state');
-    const postgres = await startPostgres({ directory, onUnexpectedEnd: (line) => lines.push(line) });
-    running.push(postgres);
-    await writeFile(join(directory, 'cluster', 'data', 'PG_VERSION'), '16\n');
+    const postgres = await start({ onUnexpectedEnd: (line) => lines.push(line) });
+    await writeFile(join(postgres.directory, 'cluster', 'data', 'PG_VERSION'), '16\n');
     process.kill(postgres.pid, 'SIGKILL');
     await until(() => lines.length === 2);
     expect(lines[1]).toContain('initialized by PostgreSQL version 16');
@@ -98,7 +96,7 @@ describe('in this process', () => {
     expect(lines).toHaveLength(2);
   });
 
-  test('a crash ends every process of it, in the middle of their work too', async () => {
+  test('a crash ends all of its processes, busy ones too', async () => {
     const postgres = await start();
     const busy = query(postgres, 'select pg_sleep(20)').catch((error: Error) => error.message);
     while (childrenOf(postgres.pid).length < 6) await sleep(10);
@@ -142,9 +140,9 @@ describe('in this process', () => {
     }
   });
 
-  test('what PostgreSQL says is passed on, and explains a start that fails', async () => {
+  test('the log of PostgreSQL is passed on, and explains a failed start', async () => {
     const lines: string[] = [];
-    const { directory, stop } = await start(join(folder, 'state'), (line) => lines.push(line));
+    const { directory, stop } = await start({ onLog: (line) => lines.push(line) });
     await stop();
     expect(lines.join('\n')).toContain('ready to accept connections');
     await writeFile(join(directory, 'cluster', 'data', 'PG_VERSION'), '16\n');
@@ -153,7 +151,7 @@ describe('in this process', () => {
     );
   });
 
-  test('removing takes all of it away, and what was never there is no error', async () => {
+  test('removing deletes the folder, and a missing folder is no error', async () => {
     const { directory, stop } = await start();
     await stop();
     await removePostgres(directory);
@@ -167,7 +165,7 @@ describe('in this process', () => {
     expect(group).toBe(pid);
   });
 
-  test('a machine without binaries is told what to do', () => {
+  test('without binaries for this machine the error gives the remedy', () => {
     expect(() => installedPackage('win32-x64')).toThrow('use WSL 2');
     const other = process.platform === 'darwin' ? 'linux-x64' : 'darwin-x64';
     expect(() => installedPackage(other)).toThrow('Run `npm ci` on this machine, without `--omit=optional`');
@@ -198,17 +196,13 @@ describe.each(identities)('run by %s', (_, identity: { uid?: number; gid?: numbe
     await Promise.all(runs.splice(0).map((each) => leftBy(each, 'stop')));
   });
 
-  test('it stops when it is told to, and keeps its data', async () => {
-    const first = await run();
-    await query(first, 'create table kept as select 42 as answer');
-    expect(await leftBy(first, 'stop')).toEqual([]);
-    expect(await query(await run(), 'select answer from kept')).toEqual([{ answer: 42 }]);
-  });
-
-  test.each(['exit', 'SIGKILL'] as const)(
-    'it stops when the process that started it ends by %s',
+  test.each(['stop', 'exit', 'SIGKILL'] as const)(
+    'when its process ends by %s nothing is left running, and the data are kept',
     async (how) => {
-      expect(await leftBy(await run(), how)).toEqual([]);
+      const first = await run();
+      await query(first, 'create table kept as select 42 as answer');
+      expect(await leftBy(first, how)).toEqual([]);
+      expect(await query(await run(), 'select answer from kept')).toEqual([{ answer: 42 }]);
     },
   );
 
@@ -222,7 +216,7 @@ describe.each(identities)('run by %s', (_, identity: { uid?: number; gid?: numbe
     expect(await query(second, 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  test('a first start that was cut short is no hindrance', async () => {
+  test('an interrupted first start does not prevent the next', async () => {
     const cut = launch(installation);
     await sleep(150);
     await killed(cut);
@@ -236,7 +230,7 @@ describe.each(identities)('run by %s', (_, identity: { uid?: number; gid?: numbe
     expect((await lstat(join(native(unlinked), 'lib', 'libpq.so.5'))).isSymbolicLink()).toBe(true);
   });
 
-  test('a package that cannot be used where it lies is copied to the cache', async () => {
+  test('a package that cannot be run in its place is copied to the cache', async () => {
     const closed = await install(join(folder, 'installation'));
     await removeLinks(closed);
     const cache =
@@ -261,7 +255,7 @@ describe.each(identities)('run by %s', (_, identity: { uid?: number; gid?: numbe
       },
     );
     await build({
-      entryPoints: [join(__dirname, '..', 'support', 'postgres-run.ts')],
+      entryPoints: [join(__dirname, '..', '..', 'support', 'postgres-run.ts')],
       outfile: join(target, 'run.js'),
       bundle: true,
       platform: 'node',
@@ -292,15 +286,13 @@ describe.each(identities)('run by %s', (_, identity: { uid?: number; gid?: numbe
 
 if (isRoot) {
   test('root keeps data in a state folder that is closed to others', async () => {
-    const closed = join(folder, 'closed');
-    await mkdir(closed, { mode: 0o700 });
-    const first = await start(join(closed, 'state'));
+    await mkdir(join(folder, 'closed'), { mode: 0o700 });
+    const directory = join(folder, 'closed', 'state');
+    const first = await start({ directory });
     await query(first, 'create table kept as select 42 as answer');
     await first.stop();
-    expect(existsSync(join(closed, 'state', 'cluster', 'data', 'PG_VERSION'))).toBe(true);
-    expect(await query(await start(join(closed, 'state')), 'select answer from kept')).toEqual([
-      { answer: 42 },
-    ]);
+    expect(existsSync(join(directory, 'cluster', 'data', 'PG_VERSION'))).toBe(true);
+    expect(await query(await start({ directory }), 'select answer from kept')).toEqual([{ answer: 42 }]);
   });
 
   test('data of another user are refused, with their owner', async () => {
@@ -313,8 +305,8 @@ if (isRoot) {
 
 type Run = PostgresRun & { readonly process: ChildProcess };
 
-async function start(directory = join(folder, 'state'), onLog?: (line: string) => void): Promise<Postgres> {
-  const postgres = await startPostgres({ directory, durable: false, ...(onLog && { onLog }) });
+async function start(options: Partial<PostgresOptions> = {}): Promise<Postgres> {
+  const postgres = await startPostgres({ directory: join(folder, 'state'), durable: false, ...options });
   running.push(postgres);
   return postgres;
 }
@@ -336,7 +328,7 @@ async function query(
   }
 }
 
-/** Ends a process that runs PostgreSQL; what of it is still there after five seconds. */
+/** Ends a process that runs PostgreSQL, and lists the remains after at most five seconds. */
 async function leftBy(run: Run, how: 'stop' | 'exit' | 'SIGKILL'): Promise<string[]> {
   if (!hasEnded(run.process)) {
     if (how === 'SIGKILL') run.process.kill(how);
@@ -363,7 +355,7 @@ async function killed(child: ChildProcess): Promise<void> {
 
 const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
 
-/** An ended process that nobody has waited for yet has no command line. */
+/** A zombie has no command line. */
 const isRunning = (pid: number): boolean => isAlive(pid) && commandLine(pid) !== '';
 
 const native = (installation: string): string =>
