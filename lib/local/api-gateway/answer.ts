@@ -38,8 +38,8 @@ export async function answer(
 }
 
 /**
- * An unknown path or method is taken for a request that lacks AWS credentials, and an `Authorization` header that is
- * no AWS signature for a broken one; the latter has no gateway response type of its own.
+ * API Gateway treats an unknown path or method as a request without AWS credentials, and an `Authorization` header that
+ * is no AWS signature as a broken one, which has no gateway response type.
  */
 function noRoute(request: GatewayRequest): Outcome {
   return headerOf(request, 'authorization') === undefined

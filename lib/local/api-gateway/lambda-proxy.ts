@@ -46,7 +46,7 @@ export async function invokeProxy(
   return internalError(result.errorType === 'TooManyRequestsException' ? 500 : 502);
 }
 
-/** Malformed responses are 502 and take the form of DEFAULT_5XX: there is no gateway response type of their own. */
+/** Malformed responses are 502 and have no gateway response type: DEFAULT_5XX renders them. */
 function internalError(status: 500 | 502): Fault {
   return fault('DEFAULT_5XX', 'Internal server error', status);
 }

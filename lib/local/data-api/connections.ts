@@ -1,6 +1,6 @@
 import pg from 'pg';
 
-/** Where a database is and who signs in to it. */
+/** A database and the role that signs in to it. */
 export interface DatabaseTarget {
   readonly host: string;
   readonly port: number;
@@ -21,7 +21,7 @@ export type Resolve = (request: {
 
 type MaybePromise<T> = T | Promise<T>;
 
-/** What a call does with a connection: the answer, and the moment when the connection is free again. */
+/** A call on a connection: its answer, and when the connection is free again. */
 export interface Work<T> {
   readonly answer: Promise<T>;
   readonly free: Promise<void>;
@@ -31,7 +31,7 @@ export interface Work<T> {
 const sharedConnections = 20;
 /** For a connection, and for a shared one to be free: no call is longer. */
 const connectTimeoutMs = 45_000;
-/** For what is cancelled to end when everything closes; then its connection is cut. */
+/** Time for cancelled statements to end on close; then their connections are cut. */
 const cancelMs = 2_000;
 
 /**
@@ -57,7 +57,7 @@ export class Connections {
     return answer;
   }
 
-  /** A connection of its own, that the caller ends. */
+  /** A connection that is not shared, and that the caller ends. */
   async open(target: DatabaseTarget): Promise<pg.Client> {
     const client = new pg.Client(clientConfig(target));
     await client.connect();
@@ -74,7 +74,7 @@ export class Connections {
     }
   }
 
-  /** Ends every shared connection; statements that run are cancelled, and cut off if they do not heed it. */
+  /** Ends every shared connection; running statements are cancelled, and cut off when they ignore it. */
   async close(): Promise<void> {
     const pools = [...this.pools.values()];
     this.pools.clear();

@@ -26,7 +26,7 @@ export type DataApiErrorName = keyof typeof statuses;
 /** The model gives these no message. */
 const silent: readonly DataApiErrorName[] = ['DatabaseUnavailableException', 'InternalServerErrorException'];
 
-/** An error that the caller of the Data API is to see. */
+/** An error that the caller of the Data API gets. */
 export class DataApiError extends Error {
   constructor(
     override readonly name: DataApiErrorName,

@@ -14,7 +14,7 @@ import {
   refuseSchema,
   requiredText,
 } from './requests';
-import { type Outcome, runStatement } from './statements';
+import { runStatement, type StatementResult } from './statements';
 import { type TimeLimit, withinLimit } from './time-limit';
 import type { Caller, Transactions } from './transactions';
 
@@ -35,18 +35,18 @@ export const executeStatement: Operation = async (request, services) => {
   const resultSetOptions = resultSetOptionsOf(request);
   const asJson = choice(request, 'formatRecordsAs', ['NONE', 'JSON']) === 'JSON';
   const includeResultMetadata = flag(request, 'includeResultMetadata') && !asJson;
-  const outcome = await run(
+  const result = await run(
     request,
     services,
     { milliseconds: limits.statementMs, continueAfterTimeout: flag(request, 'continueAfterTimeout') },
     (client) => runStatement(client, statement, { resultSetOptions, includeResultMetadata, limits }),
   );
-  return toResponse(outcome, asJson, limits);
+  return toResponse(result, asJson, limits);
 };
 
 /**
- * Each parameter set is a statement of its own: outside a transaction, those before a failing one stay. AWS does not
- * document it; who needs all or nothing must use a transaction.
+ * Each parameter set is one statement: outside a transaction, those before a failing one stay. AWS does not document it;
+ * all or nothing needs a transaction.
  * https://docs.aws.amazon.com/rdsdataservice/latest/APIReference/API_BatchExecuteStatement.html
  */
 export const batchExecuteStatement: Operation = async (request, services) => {
@@ -152,7 +152,11 @@ function resultSetOptionsOf(request: Members) {
   };
 }
 
-function toResponse({ command, updated, resultSet }: Outcome, asJson: boolean, limits: Limits): Members {
+function toResponse(
+  { command, updated, resultSet }: StatementResult,
+  asJson: boolean,
+  limits: Limits,
+): Members {
   if (!resultSet) return { numberOfRecordsUpdated: updated, generatedFields: [] };
   if (asJson && command === 'SELECT') {
     return { numberOfRecordsUpdated: updated, formattedRecords: formatRecords(resultSet, limits) };

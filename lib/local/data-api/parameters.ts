@@ -37,7 +37,7 @@ const token = new RegExp(
 /**
  * Replaces every `:name` outside literals, quoted names, dollar quotes, comments and `::casts` by `$n`, where n is
  * the place of the name's first occurrence. A name may start with a digit, as in AWS: the slice `a[1:2]` has the
- * parameter `2`. What is not closed reaches to the end, and PostgreSQL says what is wrong.
+ * parameter `2`. An unclosed token reaches to the end, and PostgreSQL reports the error.
  *
  * @throws DataApiError for a statement with both `:name` and `$1`, which would get the value of a name.
  */
@@ -59,7 +59,7 @@ export function toPositional(sql: string): PositionalStatement {
     at = end;
   }
   if (positional !== undefined && names.length > 0) {
-    // PostgreSQL's own words for a parameter that is not there.
+    // PostgreSQL's own message for a missing parameter.
     throw new DataApiError(
       'DatabaseErrorException',
       `ERROR: there is no parameter ${positional}; SQLState: 42P02`,

@@ -12,7 +12,7 @@ export interface ResultSet {
   readonly columns: readonly ColumnMetadata[] | undefined;
 }
 
-export interface Outcome {
+export interface StatementResult {
   /** PostgreSQL's word for what was done: `SELECT`, `INSERT`, … */
   readonly command: string;
   readonly updated: number;
@@ -31,7 +31,7 @@ export async function runStatement(
   client: pg.ClientBase,
   statement: BoundStatement,
   options: ResultOptions,
-): Promise<Outcome> {
+): Promise<StatementResult> {
   try {
     const result = await submit(client, queryFor(statement, options.limits));
     const { command, rowCount, fields } = result;

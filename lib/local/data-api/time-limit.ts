@@ -4,7 +4,7 @@ import { DataApiError } from './errors';
 
 export interface TimeLimit {
   readonly milliseconds: number;
-  /** Let the statement go on, though the caller is told that it timed out. */
+  /** The caller gets a timeout, but the statement continues. */
   readonly continueAfterTimeout: boolean;
 }
 

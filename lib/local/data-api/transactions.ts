@@ -4,7 +4,7 @@ import type { Connections, DatabaseTarget, Work } from './connections';
 import { DataApiError, fromPostgres } from './errors';
 import type { Limits } from './limits';
 
-/** Who may use a transaction: calls with the cluster and the secret that it was begun with. */
+/** A transaction is for calls with the cluster and the secret that began it. */
 export interface Caller {
   readonly resourceArn: string;
   readonly secretArn: string;
@@ -27,11 +27,11 @@ const reasons = {
   aborted: 'Transaction has been aborted due to an error from a previous call.',
 } as const;
 
-/** So many ended transactions keep their reason; older ones count as expired. */
+/** The number of ended transactions that keep their reason; older ones count as expired. */
 const rememberedReasons = 10_000;
 const sweepMs = 1_000;
 
-/** The open transactions, each with a connection of its own. */
+/** The open transactions, each on its own connection. */
 export class Transactions {
   private readonly open = new Map<string, Transaction>();
   private readonly gone = new Map<string, keyof typeof reasons>();
@@ -135,7 +135,7 @@ export class Transactions {
     }
   }
 
-  /** PostgreSQL rolls back what is open on a connection that ends. */
+  /** PostgreSQL rolls the transaction of an ended connection back. */
   private drop(id: string, reason: keyof typeof reasons): void {
     const transaction = this.open.get(id);
     this.forget(id, reason);

@@ -44,7 +44,7 @@ interface Waiting {
   readonly finish: (result: InvocationResult) => void;
 }
 
-/** A Lambda function on this machine: each instance a process of its own, started when one is needed. */
+/** A Lambda function on this machine: each instance is one process, started on demand. */
 export function startFunction(options: LocalFunctionOptions): LocalFunction {
   const { name, region, timeoutSeconds, memoryMiB, reservedConcurrency = Number.POSITIVE_INFINITY } = options;
   const maxInstances = options.maxInstances ?? 10;

@@ -123,7 +123,7 @@ export async function removePostgres(directory: string): Promise<void> {
 }
 
 /**
- * Unix sockets have a path of at most 107 bytes (103 on macOS), so they have a folder of their own, with a short name.
+ * Unix sockets have a path of at most 107 bytes (103 on macOS), so they have their own folder with a short name.
  * Source: sun_path in unix(7), https://man7.org/linux/man-pages/man7/unix.7.html
  */
 async function makeSocketDirectory(account: Account): Promise<string> {

@@ -22,7 +22,7 @@ async function run(behaviour: Behaviour, authorizer: object = {}, more: object =
   return { authorize, deletion, remove, gateway };
 }
 
-test('what is allowed goes on, with the context as texts', async () => {
+test('an allowed request gets through, with the context as strings', async () => {
   const { authorize, deletion, remove } = await run((event) =>
     allow(event, { sub: 'us-1', exp: 12, staff: true }),
   );
@@ -45,13 +45,16 @@ test('what is allowed goes on, with the context as texts', async () => {
   });
 });
 
-test.each([undefined, ''])('without an identity (%p) nobody is asked: UNAUTHORIZED', async (token) => {
-  const { authorize, remove } = await run(allow);
-  expect(await remove(token)).toMatchObject({ status: 401, json: { message: 'Unauthorized' } });
-  expect(authorize.events).toHaveLength(0);
-});
+test.each([undefined, ''])(
+  'without an identity (%p) the authorizer is not called: UNAUTHORIZED',
+  async (token) => {
+    const { authorize, remove } = await run(allow);
+    expect(await remove(token)).toMatchObject({ status: 401, json: { message: 'Unauthorized' } });
+    expect(authorize.events).toHaveLength(0);
+  },
+);
 
-test('a denial is ACCESS_DENIED, and its response can say what the authorizer said', async () => {
+test('a denial is ACCESS_DENIED, and its response can use the context of the authorizer', async () => {
   const denied = gatewayResponse('ACCESS_DENIED', '401', {
     ResponseParameters: { 'gatewayresponse.header.WWW-Authenticate': "'Bearer'" },
     ResponseTemplates: { 'application/json': '{"code":"$context.authorizer.code"}' },
@@ -101,7 +104,7 @@ test.each([
     500,
     'AuthorizerConfigurationException',
   ],
-])('%s is answered as the gateway does', async (_, behaviour, status, errorType) => {
+])('%s gives the status of API Gateway', async (_, behaviour, status, errorType) => {
   const { remove, deletion } = await run(behaviour as Behaviour);
   const answer = await remove('Bearer t');
   expect(answer.status).toBe(status);

@@ -46,7 +46,7 @@ test('without a route, a bearer token is taken for a broken signature: DEFAULT_4
   });
 });
 
-test('a gateway response has its status, headers and template; what is not set is empty', async () => {
+test('a gateway response has its status, headers and template; an unset variable is empty', async () => {
   const gateway = await start({ ...groups(), ...problems }, [target()]);
   const { status, headers, json } = await send(gateway, 'GET', '/nowhere');
   expect(status).toBe(404);
@@ -58,7 +58,7 @@ test('a gateway response has its status, headers and template; what is not set i
   });
 });
 
-test('a type without a gateway response of its own takes that of DEFAULT_4XX', async () => {
+test('a type without a gateway response takes that of DEFAULT_4XX', async () => {
   const { Four } = problems;
   const gateway = await start({ ...groups(), Four }, [target()]);
   expect(await send(gateway, 'DELETE', '/groups/a')).toMatchObject({

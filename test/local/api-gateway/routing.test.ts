@@ -52,7 +52,7 @@ test('the most specific resource wins before its methods are looked at', () => {
   expect(findMethod(post, 'POST', '/groups/all')?.route.resourcePath).toBe('/groups/all');
 });
 
-test('ANY takes the methods that have none of their own', () => {
+test('ANY takes the methods that are not listed', () => {
   const own: MethodModel = { ...method };
   const model = api('/x');
   const any = {
@@ -63,7 +63,7 @@ test('ANY takes the methods that have none of their own', () => {
   expect(findMethod(any, 'PATCH', '/x')?.method).toBe(method);
 });
 
-test('whatever a parameter is, it comes back decoded from one segment', () => {
+test('any parameter is decoded from one segment', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (id) => {
       // A dot segment or a slash inside stays what it is: nothing normalizes the path.

@@ -200,7 +200,7 @@ describe('a request', () => {
 });
 
 describe('when PostgreSQL goes away', () => {
-  it('calls are told so, and go on when it is back', async () => {
+  it('calls fail until it is back', async () => {
     const transactionId = await fixture.begin();
     await fixture.execute('insert into secret_thing values (1)', { transactionId });
     const running = fixture.execute('select pg_sleep(20)::text').catch((error) => error);

@@ -85,7 +85,7 @@ describe('values', () => {
     ['9223372036854775808::numeric', { doubleValue: 2 ** 63 }],
     ['array[1, 2.5]::numeric[]', { arrayValue: { doubleValues: [1, 2.5] } }],
     ['array[1, 1e20]::numeric[]', { arrayValue: { doubleValues: [1, 1e20] } }],
-  ])('%s is a number when decimals are to be numbers', async (expression, field) => {
+  ])('%s is a number with DOUBLE_OR_LONG', async (expression, field) => {
     expect(await selected(expression, { resultSetOptions: { decimalReturnType: 'DOUBLE_OR_LONG' } })).toEqual(
       field,
     );
@@ -248,7 +248,7 @@ describe('parameters', () => {
     expect(await response.json()).toMatchObject({ records: [[{ stringValue: '-9223372036854775808' }]] });
   });
 
-  it('that are missing are told by PostgreSQL, those too many are ignored', async () => {
+  it('that are missing are an error of PostgreSQL, superfluous ones are ignored', async () => {
     await expect(fixture.execute('select :x::text')).rejects.toMatchObject({
       name: 'DatabaseErrorException',
       message:

@@ -68,6 +68,7 @@ describe('a member of rds_iam', () => {
     ['of another user', () => token({ username: 'by_password' }), 'for another database user'],
     ['of another region', () => token({ region: 'eu-central-1' }), 'region or service is another'],
     ['for another port', () => token({ port: 1 }), 'for another host or port'],
+    ['for another host', () => token({ hostname: 'example.com' }), 'for another host or port'],
     [
       'of another access key',
       () => token({ credentials: { ...credentials, accessKeyId: 'X' } }),

@@ -242,7 +242,7 @@ test('memory beyond the given size ends the process, not the parent', async () =
   expect(await hoarder.invoke({})).toMatchObject({ ok: false, errorType: 'Runtime.ExitError' });
 });
 
-test('stop() ends all processes within a second, and what ran or waited comes to an error', async () => {
+test('stop() ends all processes within a second, and running and waiting invocations are errors', async () => {
   const slow = start('for (;;);', { maxInstances: 1, timeoutSeconds: 60 });
   await slow.warm();
   const pid = slow.instances()[0]?.pid as number;

@@ -33,7 +33,7 @@ afterEach(async () => {
 });
 
 describe('in this process', () => {
-  test('several start at once, each with a port of its own', async () => {
+  test('several start at once, each on its own port', async () => {
     const three = await Promise.all(['a', 'b', 'c'].map((name) => start({ directory: join(folder, name) })));
     expect(new Set(three.map(({ port }) => port)).size).toBe(3);
     await Promise.all(
@@ -159,7 +159,7 @@ describe('in this process', () => {
     await removePostgres(directory);
   });
 
-  test('a program runs in a process group of its own: Ctrl-C in a terminal does not end it', async () => {
+  test('a program runs in its own process group: Ctrl-C in a terminal does not end it', async () => {
     const { output } = await runAs({}, '/bin/sh', ['-c', 'echo $$ $(ps -o pgid= -p $$)']);
     const [pid, group] = output.trim().split(/\s+/);
     expect(group).toBe(pid);
