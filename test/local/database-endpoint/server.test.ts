@@ -96,6 +96,11 @@ describe('a member of rds_iam', () => {
       async () => (await token()).replace('rds-db', 'rds'),
       'region or service is another',
     ],
+    [
+      'with one digit changed',
+      async () => (await token()).replace(/(?<=X-Amz-Signature=)./, (digit) => (digit === '0' ? '1' : '0')),
+      'signature is wrong',
+    ],
     ['that is a password', async () => 'unused', 'for another host or port'],
     ['that is no address', async () => 'localhost:x/?', 'not a presigned request'],
   ])('is refused with a token %s', async (_, made, reason) => {
