@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { EventBridgeEvent } from 'aws-lambda';
 import { parseSchedule } from './schedule-expression';
 
 export interface ScheduledRule {
@@ -7,23 +8,12 @@ export interface ScheduledRule {
   readonly arn: string;
   readonly region: string;
   readonly accountId: string;
-  /** Is handed the event; its failures are its own to tell. */
+  /** Gets the event, and reports its own failures. */
   run(event: ScheduledEvent): Promise<unknown>;
 }
 
 /** Source: https://docs.aws.amazon.com/lambda/latest/dg/with-eventbridge-scheduler.html */
-export interface ScheduledEvent {
-  readonly version: '0';
-  readonly id: string;
-  readonly 'detail-type': 'Scheduled Event';
-  readonly source: 'aws.events';
-  readonly account: string;
-  /** ISO 8601, UTC, whole seconds. */
-  readonly time: string;
-  readonly region: string;
-  readonly resources: readonly [string];
-  readonly detail: Readonly<Record<string, never>>;
-}
+export type ScheduledEvent = EventBridgeEvent<'Scheduled Event', Readonly<Record<string, never>>>;
 
 /** Longer waits overflow a timer: https://nodejs.org/docs/latest-v20.x/api/timers.html#settimeoutcallback-delay-args */
 const longestTimer = 2 ** 31 - 1;
@@ -32,7 +22,7 @@ const longestTimer = 2 ** 31 - 1;
  * Runs a scheduled rule (`AWS::Events::Rule`) whenever it is due.
  *
  * @returns what stops it
- * @throws Error when the expression is not one that is served
+ * @throws Error when the expression is not valid
  */
 export function startSchedule(rule: ScheduledRule): () => void {
   const schedule = parseSchedule(rule.expression);
