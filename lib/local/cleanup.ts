@@ -1,9 +1,9 @@
-/** What has to be undone of what was started: the latest first, each in spite of what fails before it. */
+/** The steps that undo a start: they run in reverse order, and a failure does not keep the rest from running. */
 export class Cleanup {
-  private readonly steps: (() => Promise<void>)[] = [];
+  private readonly steps: (() => unknown)[] = [];
   private running: Promise<void> | undefined;
 
-  add(step: () => Promise<void>): void {
+  add(step: () => unknown): void {
     this.steps.push(step);
   }
 
@@ -20,18 +20,41 @@ export class Cleanup {
   private async undo(): Promise<void> {
     const failures: unknown[] = [];
     for (let step = this.steps.pop(); step; step = this.steps.pop()) {
-      await step().catch((error) => failures.push(error));
+      try {
+        await step();
+      } catch (error) {
+        failures.push(error);
+      }
     }
     if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join('\n'));
   }
 }
 
 /**
- * As `Promise.all`, but waits for every one also when one fails, so that nothing starts while the rest is undone.
+ * Starts something, or undoes what of it was started.
+ *
+ * @param onProblem gets what failed in the cleanup after a failed start
+ * @throws what `start` threw
+ */
+export async function startOrUndo<T>(
+  cleanup: Cleanup,
+  start: () => Promise<T>,
+  onProblem: (line: string) => void,
+): Promise<T> {
+  try {
+    return await start();
+  } catch (error) {
+    await cleanup.run().catch((also) => onProblem(String(also)));
+    throw error;
+  }
+}
+
+/**
+ * As `Promise.all`, but waits for all also when one fails, so that nothing starts during a cleanup.
  *
  * @throws the first failure
  */
-export async function allOrNone<const T extends readonly unknown[]>(
+export async function allSettledOrThrow<const T extends readonly unknown[]>(
   started: T,
 ): Promise<{ -readonly [index in keyof T]: Awaited<T[index]> }> {
   await Promise.allSettled(started);

@@ -1,7 +1,7 @@
 import type { Environment } from '../environment/environment';
 import { type ApiAddresses, openApiAddresses } from './api-gateway/addresses';
 import { readRestApi } from './api-gateway/read-rest-api';
-import { Cleanup } from './cleanup';
+import { Cleanup, startOrUndo } from './cleanup';
 import type { Logs } from './logs';
 import type { LocalCertificate } from './network/certificates';
 import type { Postgres } from './postgres/postgres';
@@ -53,12 +53,7 @@ export interface Region {
  */
 export async function startRegion(options: RegionOptions): Promise<Region> {
   const cleanup = new Cleanup();
-  try {
-    return await start(options, cleanup);
-  } catch (error) {
-    await cleanup.run().catch((also) => options.onProblem(String(also)));
-    throw error;
-  }
+  return startOrUndo(cleanup, () => start(options, cleanup), options.onProblem);
 }
 
 async function start(options: RegionOptions, cleanup: Cleanup): Promise<Region> {

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Environment } from '../environment/environment';
-import { allOrNone, Cleanup } from './cleanup';
+import { allSettledOrThrow, Cleanup, startOrUndo } from './cleanup';
 import { type Logs, openLogs } from './logs';
 import { localCertificate } from './network/certificates';
 import { requireFreePorts } from './network/ports';
@@ -20,14 +20,14 @@ export interface StartOptions {
   readonly ports: Readonly<Record<string, number>>;
   /** As `ports`, of the dashboards. @default - the table's own; any free one where the API's is not the table's */
   readonly dashboardPorts: Readonly<Record<string, number>>;
-  /** Whether to remove what earlier runs of these environments have left. */
+  /** Whether to remove the data of earlier runs of these environments first. */
   readonly fresh: boolean;
-  /** The script of the CDK app that makes the environments' stacks. @default - the project's own */
+  /** The script of the CDK app. @default - the project's own */
   readonly app?: string;
-  /** Gives up starting. */
+  /** Aborts the start. */
   readonly signal: AbortSignal;
   readonly onStep: (step: string) => void;
-  /** Gets a line about something that went wrong while the environments run. */
+  /** Gets a line for each problem while the environments run. */
   readonly onProblem: (line: string) => void;
 }
 
@@ -41,16 +41,12 @@ export interface RunningEnvironments {
 /**
  * Runs environments on this machine from the templates of their stacks. Nothing is left running when it fails.
  *
- * @throws StateInUse, PortsTaken, SynthesisFailed, CustomResourceFailed, or what kept a part from starting
+ * @throws StateInUse, PortsTaken, SynthesisFailed, CustomResourceFailed, or what a part failed with
  */
 export async function startEnvironments(options: StartOptions): Promise<RunningEnvironments> {
   const cleanup = new Cleanup();
-  try {
-    return { regions: await start(options, cleanup), stop: () => cleanup.run() };
-  } catch (error) {
-    await cleanup.run().catch((also) => options.onProblem(String(also)));
-    throw error;
-  }
+  const regions = await startOrUndo(cleanup, () => start(options, cleanup), options.onProblem);
+  return { regions, stop: () => cleanup.run() };
 }
 
 function makeStateFolder(directory: string): void {
@@ -61,7 +57,7 @@ function makeStateFolder(directory: string): void {
   }
 }
 
-/** Not by `mkdir`'s own recursion, which never ends below a folder that takes no others, such as `/proc`. */
+/** `mkdir`'s own recursion never ends below a folder that takes no others, such as `/proc`. */
 function makeFolder(path: string): void {
   if (existsSync(path)) return;
   makeFolder(dirname(path));
@@ -72,7 +68,7 @@ async function start(options: StartOptions, cleanup: Cleanup): Promise<readonly 
   const { state, environments, signal, onStep } = options;
   makeStateFolder(state.directory);
   const lock = lockState(state.directory);
-  cleanup.add(async () => lock.release());
+  cleanup.add(lock.release);
   await requireFreePorts(
     environments.flatMap((environment) => {
       const { api, dashboard } = portsOf(options, environment);
@@ -82,12 +78,12 @@ async function start(options: StartOptions, cleanup: Cleanup): Promise<readonly 
       ];
     }),
   );
-  forgetAddresses(state);
+  removeAddresses(state);
   if (options.fresh) await removeData(options);
 
   const begun = environments.map((environment) => begin(environment, options));
-  cleanup.add(() => together(begun.map((each) => each.end())));
-  const [, certificate, services] = await allOrNone([
+  cleanup.add(() => allSettledOrThrow(begun.map((each) => each.end())));
+  const [, certificate, services] = await allSettledOrThrow([
     synthesize(state.assemblyDirectory, signal, options.app).then(() => onStep('Synthesized the stacks')),
     localCertificate({ directory: state.certificatesDirectory }),
     startServices(cleanup),
@@ -96,8 +92,8 @@ async function start(options: StartOptions, cleanup: Cleanup): Promise<readonly 
 
   const stacks = readAssembly(state.assemblyDirectory);
   const running: Region[] = [];
-  cleanup.add(() => together(running.map((region) => region.stop())));
-  const regions = await allOrNone(
+  cleanup.add(() => allSettledOrThrow(running.map((region) => region.stop())));
+  const regions = await allSettledOrThrow(
     begun.map(async ({ environment, logs, postgres }) => {
       const region = await startRegion({
         environment,
@@ -117,7 +113,7 @@ async function start(options: StartOptions, cleanup: Cleanup): Promise<readonly 
   );
   signal.throwIfAborted();
 
-  cleanup.add(async () => forgetAddresses(state));
+  cleanup.add(() => removeAddresses(state));
   writeJson(state.endpointsFile, services.endpoints);
   writeJson(
     state.outputsFile,
@@ -143,7 +139,7 @@ function stackOf({ stackId }: Environment, stacks: readonly Stack[]): Stack {
 }
 
 /** Commands find a running environment by these files. */
-function forgetAddresses(state: StateFolder): void {
+function removeAddresses(state: StateFolder): void {
   removeFile(state.outputsFile);
   removeFile(state.endpointsFile);
 }
@@ -160,7 +156,7 @@ async function removeData({ state, environments, onStep }: StartOptions): Promis
   onStep(`Removed the data of ${environments.map(({ name }) => name).join(', ')}`);
 }
 
-interface BegunEnvironment {
+interface StartingEnvironment {
   readonly environment: Environment;
   readonly logs: Logs;
   readonly postgres: Promise<Postgres>;
@@ -168,7 +164,7 @@ interface BegunEnvironment {
 }
 
 /** Starts what needs no template, while the stacks are synthesized. */
-function begin(environment: Environment, { state, onProblem }: StartOptions): BegunEnvironment {
+function begin(environment: Environment, { state, onProblem }: StartOptions): StartingEnvironment {
   const { name } = environment;
   const folder = state.environment(name);
   const logs = openLogs(folder.logsDirectory, (functionName, message) =>
@@ -179,7 +175,7 @@ function begin(environment: Environment, { state, onProblem }: StartOptions): Be
     onLog: (line) => logs.write('postgresql', line),
     onUnexpectedEnd: (line) => onProblem(`${name}: ${line}`),
   });
-  // Whoever awaits it gets the error; until then it is not an unhandled one.
+  // The error goes to those who await it; until then it is not an unhandled one.
   postgres.catch(() => undefined);
   return {
     environment,
@@ -191,8 +187,4 @@ function begin(environment: Environment, { state, onProblem }: StartOptions): Be
       await logs.close();
     },
   };
-}
-
-async function together(steps: readonly Promise<void>[]): Promise<void> {
-  await allOrNone(steps);
 }

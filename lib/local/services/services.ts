@@ -1,5 +1,5 @@
 import { localReceiversVariable } from '../../../lambda/webhooks/environment';
-import { allOrNone, type Cleanup } from '../cleanup';
+import { allSettledOrThrow, type Cleanup } from '../cleanup';
 import { startDataApi } from '../data-api';
 import { startKms } from '../kms/server';
 import { type QueueServer, startQueues } from '../queues/queues';
@@ -36,7 +36,7 @@ export const functionCredentials = {
 export async function startServices(cleanup: Cleanup): Promise<Services> {
   const clusters = new Map<string, DataApiCluster>();
   const hosts: Pick<Functions, 'get'>[] = [];
-  const [dataApi, queues, kms, secrets, lambda] = await allOrNone([
+  const [dataApi, queues, kms, secrets, lambda] = await allSettledOrThrow([
     startDataApi({
       resolve: ({ resourceArn, secretArn, database }) => {
         const cluster = clusters.get(resourceArn);

@@ -1,4 +1,4 @@
-import { allOrNone } from '../cleanup';
+import { allSettledOrThrow } from '../cleanup';
 import { LOCAL_ACCOUNT_ID } from '../function-runtime/environment';
 import type { Stack, TemplateResource } from './assembly';
 import type { SecretReference } from './dynamic-references';
@@ -101,7 +101,7 @@ export async function deployStack(options: DeploymentOptions): Promise<DeployedS
     resources.set(logicalId, await provisionOf(type)({ logicalId, type, properties }));
   }
 
-  await allOrNone(Object.keys(present).map(make));
+  await allSettledOrThrow(Object.keys(present).map(make));
 
   return {
     resolver,
