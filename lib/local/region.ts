@@ -6,13 +6,13 @@ import type { Logs } from './logs';
 import type { LocalCertificate } from './network/certificates';
 import type { Postgres } from './postgres/postgres';
 import { provisionDatabaseCluster } from './resources/database-cluster';
-import { createFunctions, type Functions } from './resources/function';
+import { createFunctions, type StackFunctions } from './resources/function';
 import { provisionKey } from './resources/key';
 import { arn } from './resources/names';
 import { provisionQueue } from './resources/queue';
 import { openSecrets } from './resources/secrets';
 import { stubResource } from './resources/stub';
-import { functionCredentials, type Services } from './services/services';
+import { functionAccessKey, type Services } from './services/services';
 import { type EnvironmentFolder, removeFile } from './state/state';
 import type { Stack } from './template/assembly';
 import { type CustomResources, openCustomResources } from './template/custom-resources';
@@ -25,12 +25,12 @@ export interface RegionOptions {
   readonly folder: EnvironmentFolder;
   /** Ports of the REST APIs, by the name of their stage; 0 takes any free one. */
   readonly ports: Readonly<Record<string, number>>;
-  /** This environment's own, shared with no other. */
+  /** Shared with no other environment. */
   readonly postgres: Promise<Postgres>;
   readonly certificate: LocalCertificate;
   readonly services: Services;
   readonly logs: Logs;
-  /** Gets a line about something that went wrong while the environment runs. */
+  /** Gets a line for each problem while the environment runs. */
   readonly onProblem: (line: string) => void;
 }
 
@@ -41,15 +41,15 @@ export interface Region {
   readonly dashboardUrl: string;
   /** The stack's outputs, with this machine's values. */
   readonly outputs: Readonly<Record<string, string>>;
-  readonly functions: Pick<Functions, 'find'>;
-  /** Ends its APIs, giving running requests a second, then its functions and the way to its database. */
+  readonly functions: Pick<StackFunctions, 'find'>;
+  /** Ends its APIs (running requests have a second), then its functions and its database endpoint. */
   stop(): Promise<void>;
 }
 
 /**
  * Runs one environment from its template.
  *
- * @throws whatever keeps a resource from being made; nothing of the environment is left running then
+ * @throws the error of a resource that cannot be made; nothing of the environment is left running then
  */
 export async function startRegion(options: RegionOptions): Promise<Region> {
   const cleanup = new Cleanup();
@@ -58,62 +58,58 @@ export async function startRegion(options: RegionOptions): Promise<Region> {
 
 async function start(options: RegionOptions, cleanup: Cleanup): Promise<Region> {
   const { environment, stack, folder, services, logs } = options;
-  const identity = { stackName: stack.name, region: stack.region };
   const addresses = await openApiAddresses(stack, options.ports);
   cleanup.add(() => addresses.close());
-  const secrets = openSecrets(identity, folder.secretsFile, services.secrets);
+  const secrets = openSecrets(stack, folder.secretsFile, services.secrets);
   const functions = createFunctions({
-    ...identity,
-    assets: stack.assets,
-    runtimeVariables: { ...functionCredentials, ...services.variables },
+    stack,
+    runtimeVariables: services.variables,
     certificateAuthority: options.certificate.caFile,
     onLog: logs.writeFunction,
   });
   cleanup.add(() => functions.stop());
   services.functions.add(functions);
+  const customResources = openCustomResources({
+    file: folder.customResourcesFile,
+    stackName: stack.name,
+    stackId: arn(stack, 'cloudformation', `stack/${stack.name}/local`),
+  });
 
-  const made: Readonly<Record<string, Provision>> = {
-    'AWS::KMS::Key': provisionKey(identity, folder.keysDirectory, services.keys),
+  const provisions: Readonly<Record<string, Provision>> = {
+    'AWS::KMS::Key': provisionKey(stack, folder.keysDirectory, services.keys),
     'AWS::SecretsManager::Secret': secrets.provision,
     'AWS::SecretsManager::SecretTargetAttachment': secrets.provisionAttachment,
     'AWS::RDS::DBCluster': provisionDatabaseCluster({
-      identity,
+      stack,
       secrets,
       postgres: options.postgres,
       certificate: options.certificate,
-      credentials: functionCredentials,
+      credentials: functionAccessKey,
       onRefusal: (reason) => logs.write('database-endpoint', reason),
       register: services.databases.add,
       onCreated: () => removeFile(folder.customResourcesFile),
       cleanup,
     }),
-    'AWS::SQS::Queue': provisionQueue(identity, services.queues),
+    'AWS::SQS::Queue': provisionQueue(stack, services.queues),
     'AWS::Lambda::Function': functions.provision,
+    // About the default security group of the VPC, which is not made here.
+    'Custom::VpcRestrictDefaultSG': async (request) => stubResource(stack, request),
   };
-  const custom = onFirstUse(() =>
-    openCustomResources({
-      file: folder.customResourcesFile,
-      stackName: stack.name,
-      stackId: arn(identity, 'cloudformation', `stack/${stack.name}/local`),
-    }),
-  );
   const deployed = await deployStack({
     stack,
     secret: secrets.resolve,
+    localize: addresses.localize,
     provisionOf: (type) =>
-      withLocalAddresses(
-        addresses,
-        made[type] ??
-          (type.startsWith('Custom::') && !notForThisMachine.has(type)
-            ? provisionCustomResource(custom, functions)
-            : async (request) => stubResource(identity, request)),
-      ),
+      provisions[type] ??
+      (type.startsWith('Custom::')
+        ? provisionCustomResource(customResources, functions)
+        : async (request) => stubResource(stack, request)),
   });
 
-  serveApis(options, addresses, deployed, functions);
+  serveApis(stack, addresses, deployed, functions);
   let triggers: Triggers | undefined;
   // What runs in the functions is answered before they end.
-  cleanup.add(async () => void (await Promise.all([addresses.close(), triggers?.stop()])));
+  cleanup.add(() => Promise.all([addresses.close(), triggers?.stop()]));
   triggers = startTriggers({
     stack,
     deployed,
@@ -121,72 +117,38 @@ async function start(options: RegionOptions, cleanup: Cleanup): Promise<Region> 
     queues: services.queues,
     onProblem: options.onProblem,
   });
-  const outputs = addresses.localize(deployed.outputs());
+  const outputs = deployed.outputs();
   const { ApiBaseUrl: baseUrl = '', DashboardUrl: dashboardUrl = '' } = outputs;
-  return {
-    environment,
-    baseUrl,
-    dashboardUrl,
-    outputs,
-    functions,
-    stop: () => cleanup.run(),
-  };
+  return { environment, baseUrl, dashboardUrl, outputs, functions, stop: () => cleanup.run() };
 }
 
-/** Resources may be told of the addresses of the APIs; on this machine they are others. */
-function withLocalAddresses({ localize }: ApiAddresses, provision: Provision): Provision {
-  return (request) => provision({ ...request, properties: (names) => localize(request.properties(names)) });
-}
-
-/** Custom resources about things that are not made here: the default security group of the VPC. */
-const notForThisMachine = new Set(['Custom::VpcRestrictDefaultSG']);
-
-function provisionCustomResource(custom: () => CustomResources, functions: Functions): Provision {
-  return async ({ logicalId, type, properties }) => {
-    const { ServiceToken, ...own } = properties();
+function provisionCustomResource(customResources: CustomResources, functions: StackFunctions): Provision {
+  return async ({ logicalId, type, properties: { ServiceToken, ...properties } }) => {
     const handler = functions.behindServiceToken(String(ServiceToken));
-    const resource = await custom().apply({
+    const { physicalId, data } = await customResources.apply({
       logicalId,
       type,
-      properties: own,
+      properties,
       invoke: (event) => handler.invoke(event),
     });
-    return { ref: resource.physicalId, attributes: resource.data };
+    return { ref: physicalId, attributes: data };
   };
 }
 
 function serveApis(
-  { stack: { template, region } }: RegionOptions,
-  { gateways, localize }: ApiAddresses,
-  deployed: DeployedStack,
-  functions: Functions,
+  { region }: Stack,
+  { gateways }: ApiAddresses,
+  { resources }: DeployedStack,
+  functions: StackFunctions,
 ): void {
-  const parts = [...deployed.resources.keys()]
-    .map((id) => [id, template.Resources[id]] as const)
-    .flatMap(([id, resource]) => {
-      if (!resource?.Type.startsWith('AWS::ApiGateway::')) return [];
-      const Properties = deployed.resolver.resolve(resource.Properties ?? {}, `Resources.${id}.Properties`);
-      return [
-        [id, { Type: resource.Type, Properties: localize(Properties as Record<string, unknown>) }] as const,
-      ];
-    });
+  const resolved = Object.fromEntries(
+    [...resources].map(([id, { type: Type, properties: Properties }]) => [id, { Type, Properties }]),
+  );
   for (const [logicalId, gateway] of gateways) {
     gateway.serve({
-      restApi: readRestApi(
-        Object.fromEntries(parts),
-        logicalId,
-        (id) => deployed.resources.get(id)?.ref ?? id,
-      ),
+      restApi: readRestApi(resolved, logicalId, (id) => resources.get(id)?.ref ?? id),
       findFunction: functions.find,
       region,
     });
   }
-}
-
-function onFirstUse<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => {
-    made ??= make();
-    return made;
-  };
 }

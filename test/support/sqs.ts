@@ -1,20 +1,22 @@
 import {
   type ChangeMessageVisibilityRequest,
   GetQueueAttributesCommand,
-  type Message,
   ReceiveMessageCommand,
   type SendMessageBatchRequest,
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
-import { type Queue, startQueues } from '../../lib/local/queues/queues';
+import { type Queue, type QueueServer, startQueues } from '../../lib/local/queues/queues';
+import { type ReceivedMessage, sqsRecord } from '../../lib/local/triggers/sqs-record';
+import { localClient } from './aws-client';
 
 const region = 'eu-central-1';
 
 /** Queues on this machine and the real SDK's client for them. */
 export interface TestQueues {
   readonly sqs: SQSClient;
+  readonly server: QueueServer;
   readonly url: string;
   create(attributes?: Record<string, string>): Promise<TestQueue>;
   stop(): Promise<void>;
@@ -23,11 +25,11 @@ export interface TestQueues {
 export interface TestQueue extends Queue {
   /** @param reason the attribute of a message that was set aside. @default - none */
   send(body: string, reason?: string): Promise<void>;
-  /** What is visible now, as Lambda hands it to a function. */
-  receive(): Promise<SQSRecord[]>;
+  /** Visible messages as Lambda gives them to a function. @param count at most. @default 10 */
+  receive(count?: number): Promise<SQSRecord[]>;
   /** Messages in sight, hidden, and delayed. */
   count(): Promise<{ readonly visible: number; readonly hidden: number; readonly delayed: number }>;
-  /** The message groups of what the client has sent to it in batches: the emulator tells them to nobody. */
+  /** The message groups of what the client has sent to it in batches: the emulator does not return them. */
   groups(): string[];
   /** The seconds for which the client has hidden messages of it. */
   waits(): number[];
@@ -38,11 +40,7 @@ type Taken = Partial<SendMessageBatchRequest & ChangeMessageVisibilityRequest>;
 
 export async function startTestQueues(): Promise<TestQueues> {
   const server = await startQueues();
-  const sqs = new SQSClient({
-    region,
-    endpoint: server.url,
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  });
+  const sqs = new SQSClient(localClient(server.url));
   let made = 0;
   const taken: Taken[] = [];
   sqs.middlewareStack.add(
@@ -56,6 +54,7 @@ export async function startTestQueues(): Promise<TestQueues> {
 
   return {
     sqs,
+    server,
     url: server.url,
     async create(attributes = { VisibilityTimeout: '30' }) {
       made += 1;
@@ -74,16 +73,18 @@ export async function startTestQueues(): Promise<TestQueues> {
             }),
           );
         },
-        async receive() {
+        async receive(count = 10) {
           const { Messages } = await sqs.send(
             new ReceiveMessageCommand({
               QueueUrl,
-              MaxNumberOfMessages: 10,
+              MaxNumberOfMessages: count,
               MessageSystemAttributeNames: ['All'],
               MessageAttributeNames: ['All'],
             }),
           );
-          return (Messages ?? []).map((message) => toRecord(message, queue.arn));
+          return (Messages ?? []).map((message) =>
+            sqsRecord(message as ReceivedMessage, { queueArn: queue.arn, region }),
+          );
         },
         async count() {
           const { Attributes } = await sqs.send(
@@ -104,24 +105,5 @@ export async function startTestQueues(): Promise<TestQueues> {
       sqs.destroy();
       await server.stop();
     },
-  };
-}
-
-function toRecord(message: Message, arn: string): SQSRecord {
-  return {
-    messageId: message.MessageId ?? '',
-    receiptHandle: message.ReceiptHandle ?? '',
-    body: message.Body ?? '',
-    attributes: message.Attributes as unknown as SQSRecord['attributes'],
-    messageAttributes: Object.fromEntries(
-      Object.entries(message.MessageAttributes ?? {}).map(([name, { StringValue, DataType }]) => [
-        name,
-        { stringValue: StringValue ?? '', dataType: DataType ?? '' },
-      ]),
-    ),
-    md5OfBody: message.MD5OfBody ?? '',
-    eventSource: 'aws:sqs',
-    eventSourceARN: arn,
-    awsRegion: region,
   };
 }

@@ -1,4 +1,4 @@
-import { physicalName, type StackIdentity } from '../resources/names';
+import { physicalName } from '../resources/names';
 import type { Stack, Template, TemplateResource } from '../template/assembly';
 import { type OpenApiGateway, openApiGateway } from './server';
 
@@ -21,13 +21,12 @@ export async function openApiAddresses(
   stack: Stack,
   ports: Readonly<Record<string, number>>,
 ): Promise<ApiAddresses> {
-  const identity = { stackName: stack.name, region: stack.region };
   const gateways = new Map<string, OpenApiGateway>();
   const replacements: (readonly [deployed: string, local: string])[] = [];
   const close = async () => void (await Promise.all([...gateways.values()].map((each) => each.close())));
   try {
     for (const [id] of ofType(stack.template, 'RestApi')) {
-      const { stageName, deployed } = deployedAddresses(identity, stack.template, id);
+      const { stageName, deployed } = deployedAddresses(stack, id);
       const gateway = await openApiGateway({ port: ports[stageName] ?? 0 });
       gateways.set(id, gateway);
       replacements.push(...deployed.map((address) => [address, gateway.url] as const));
@@ -40,10 +39,11 @@ export async function openApiAddresses(
 }
 
 /** The addresses of an API at AWS; a longer one comes before its own prefix. */
-function deployedAddresses(identity: StackIdentity, template: Template, id: string) {
+function deployedAddresses(stack: Stack, id: string) {
+  const { template } = stack;
   const isOfApi = ([, { Properties }]: Entry) => (Properties?.RestApiId as Reference | undefined)?.Ref === id;
   const stageName = String(ofType(template, 'Stage').find(isOfApi)?.[1].Properties?.StageName);
-  const origin = `https://${physicalName(identity, id)}.execute-api.${identity.region}.amazonaws.com`;
+  const origin = `https://${physicalName(stack, id)}.execute-api.${stack.region}.amazonaws.com`;
   const domains = ofType(template, 'BasePathMapping')
     .filter(isOfApi)
     .map(([, { Properties }]) => `https://${domainName(template, Properties?.DomainName)}`);

@@ -18,62 +18,44 @@ export interface DataApiCluster {
 }
 
 export interface DatabaseClusterSetting {
-  readonly identity: StackIdentity;
+  readonly stack: StackIdentity;
   readonly secrets: Secrets;
   readonly postgres: Promise<Postgres>;
   readonly certificate: LocalCertificate;
   /** Whose sign-in tokens the cluster accepts. */
-  readonly credentials: FunctionCredentials;
-  /** Gets why somebody was not let in. */
+  readonly credentials: AccessKey;
+  /** Gets the reason of each refused sign-in. */
   readonly onRefusal: (reason: string) => void;
   /** Makes a cluster known to the Data API. */
   readonly register: (cluster: DataApiCluster) => void;
-  /** Told when the database is new, so that whatever is remembered of an earlier one is wrong. */
+  /** Called when the database is new: what is remembered of an earlier one is wrong then. */
   readonly onCreated: () => void;
   readonly cleanup: Cleanup;
 }
 
-/** As Lambda gives them to a function. */
-export interface FunctionCredentials {
-  readonly AWS_ACCESS_KEY_ID: string;
-  readonly AWS_SECRET_ACCESS_KEY: string;
-  readonly AWS_SESSION_TOKEN: string;
-}
-
 interface ClusterProperties {
   readonly DBClusterIdentifier?: string;
-  readonly DatabaseName: string;
-  readonly MasterUsername: string;
+  readonly DatabaseName?: string;
+  readonly MasterUsername?: string;
   readonly MasterUserPassword: string;
   readonly EnableHttpEndpoint?: boolean;
   readonly EnableIAMDatabaseAuthentication?: boolean;
 }
 
-const propertyNames = [
-  'DBClusterIdentifier',
-  'DatabaseName',
-  'MasterUsername',
-  'MasterUserPassword',
-  'EnableHttpEndpoint',
-  'EnableIAMDatabaseAuthentication',
-] as const satisfies (keyof ClusterProperties)[];
-
-/** What a cluster that began as a replica has from its primary: on this machine it begins empty, like any other. */
-const fromPrimary = { DatabaseName: databaseName, MasterUsername: databaseOwner };
-
-/** `AWS::RDS::DBCluster`: a PostgreSQL of its own, reached in the ways that the template allows and no other. */
+/** `AWS::RDS::DBCluster`: a PostgreSQL, reached only in the ways that the template allows. */
 export function provisionDatabaseCluster(setting: DatabaseClusterSetting): Provision {
   return async ({ logicalId, properties }) => {
-    const cluster = { ...fromPrimary, ...properties(propertyNames) } as unknown as ClusterProperties;
+    const cluster = properties as unknown as ClusterProperties;
+    // A cluster that began as a replica has both from its primary; here it begins empty, like any other.
+    const { DatabaseName: database = databaseName, MasterUsername: username = databaseOwner } = cluster;
+    const { stack } = setting;
     const postgres = await setting.postgres;
-    const owner = { username: cluster.MasterUsername, password: cluster.MasterUserPassword };
-    if (await ensureDatabase(postgres, { name: cluster.DatabaseName, owner })) setting.onCreated();
+    const owner = { username, password: cluster.MasterUserPassword };
+    if (await ensureDatabase(postgres, { name: database, owner })) setting.onCreated();
 
-    const identifier = (
-      cluster.DBClusterIdentifier ?? `${setting.identity.stackName}-${logicalId}`
-    ).toLowerCase();
-    const clusterArn = arn(setting.identity, 'rds', `cluster:${identifier}`);
-    if (cluster.EnableHttpEndpoint) registerForDataApi(clusterArn, cluster, postgres, setting);
+    const identifier = (cluster.DBClusterIdentifier ?? `${stack.name}-${logicalId}`).toLowerCase();
+    const clusterArn = arn(stack, 'rds', `cluster:${identifier}`);
+    if (cluster.EnableHttpEndpoint) registerForDataApi(clusterArn, database, postgres, setting);
     const endpoint = cluster.EnableIAMDatabaseAuthentication
       ? await startEndpoint(postgres, setting)
       : postgres;
@@ -90,13 +72,13 @@ export function provisionDatabaseCluster(setting: DatabaseClusterSetting): Provi
 
 function registerForDataApi(
   clusterArn: string,
-  { DatabaseName }: ClusterProperties,
+  defaultDatabase: string,
   { host, port }: Postgres,
   { secrets, register }: DatabaseClusterSetting,
 ): void {
   register({
     arn: clusterArn,
-    target(secretArn, database = DatabaseName) {
+    target(secretArn, database = defaultDatabase) {
       const secret = secrets.value(secretArn);
       if (secret === undefined) return undefined;
       const { username, password } = JSON.parse(secret) as { username: string; password: string };
@@ -106,19 +88,9 @@ function registerForDataApi(
 }
 
 async function startEndpoint(postgres: Postgres, setting: DatabaseClusterSetting) {
-  const { credentials } = setting;
-  const accessKey: AccessKey = {
-    accessKeyId: credentials.AWS_ACCESS_KEY_ID,
-    secretAccessKey: credentials.AWS_SECRET_ACCESS_KEY,
-    sessionToken: credentials.AWS_SESSION_TOKEN,
-  };
-  const endpoint = await startDatabaseEndpoint({
-    postgres,
-    certificate: setting.certificate,
-    region: setting.identity.region,
-    credentials: accessKey,
-    onRefusal: setting.onRefusal,
-  });
+  const { certificate, credentials, onRefusal, stack } = setting;
+  const { region } = stack;
+  const endpoint = await startDatabaseEndpoint({ postgres, certificate, region, credentials, onRefusal });
   setting.cleanup.add(() => endpoint.close());
   return endpoint;
 }

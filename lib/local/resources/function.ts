@@ -1,25 +1,26 @@
 import { type LocalFunction, startFunction } from '../function-runtime';
 import type { Stack } from '../template/assembly';
 import type { Provision } from '../template/stack-deployment';
-import { physicalName, type StackIdentity } from './names';
+import { physicalName } from './names';
 
-export interface FunctionSetting extends StackIdentity {
-  readonly assets: Stack['assets'];
-  /** Variables that stand for those of Lambda's own runtime: credentials and where AWS is on this machine. */
+export interface FunctionSetting {
+  readonly stack: Pick<Stack, 'name' | 'region' | 'assets'>;
+  /** Variables in the place of those of Lambda's runtime: credentials, and endpoints on this machine. */
   readonly runtimeVariables: Readonly<Record<string, string>>;
-  /** The certificate authority that takes the place of the one in Lambda's runtime; a file. */
+  /** A file, in the place of the certificate authorities in Lambda's runtime. */
   readonly certificateAuthority: string;
   /** Gets each line that a function writes. */
   readonly onLog: (logicalId: string, line: string) => void;
 }
 
-export interface Functions {
+/** The functions of a stack. */
+export interface StackFunctions {
   readonly provision: Provision;
   /** A function by its ARN or name. */
   get(arnOrName: string): LocalFunction | undefined;
   /** As `get`. @throws Error when there is none */
   find(arnOrName: string): LocalFunction;
-  /** The function that a custom resource's service token leads to, through the CDK's provider framework. */
+  /** The `onEvent` function behind a custom resource's service token, an ARN of the CDK's provider framework. */
   behindServiceToken(serviceToken: string): LocalFunction;
   stop(): Promise<void>;
 }
@@ -37,48 +38,37 @@ interface FunctionProperties {
   readonly MemorySize?: number;
 }
 
-const propertyNames = [
-  'Code',
-  'Handler',
-  'FunctionName',
-  'Environment',
-  'ReservedConcurrentExecutions',
-  'Timeout',
-  'MemorySize',
-] as const satisfies (keyof FunctionProperties)[];
-
 interface Entry {
   readonly local: LocalFunction;
   readonly variables: Readonly<Record<string, string>>;
 }
 
 /** Runs the functions of a stack: `AWS::Lambda::Function`. */
-export function createFunctions(setting: FunctionSetting): Functions {
+export function createFunctions(setting: FunctionSetting): StackFunctions {
   const entries = new Map<string, Entry>();
 
   const entryAt = (arnOrName: string): Entry | undefined => entries.get(arnOrName.split(':').at(-1) ?? '');
 
   function entryOf(arnOrName: string): Entry {
     const entry = entryAt(arnOrName);
-    if (!entry) throw new Error(`${setting.stackName} has no function ${arnOrName}.`);
+    if (!entry) throw new Error(`${setting.stack.name} has no function ${arnOrName}.`);
     return entry;
   }
 
   return {
     async provision({ logicalId, properties }) {
-      const { Code, Handler, FunctionName, Environment, ...rest } = properties(
-        propertyNames,
-      ) as unknown as FunctionProperties;
-      const bundleDirectory = setting.assets.get(Code.S3Key ?? '');
+      const { Code, Handler, FunctionName, Environment, ReservedConcurrentExecutions, Timeout, MemorySize } =
+        properties as unknown as FunctionProperties;
+      const bundleDirectory = setting.stack.assets.get(Code.S3Key ?? '');
       if (!bundleDirectory || !Handler) {
         throw new Error(
-          `${setting.stackName}, ${logicalId}: only functions whose code is an asset run here.`,
+          `${setting.stack.name}, ${logicalId}: only functions whose code is an asset run here.`,
         );
       }
       const variables = Environment?.Variables ?? {};
       const local = startFunction({
-        name: FunctionName ?? physicalName(setting, logicalId),
-        region: setting.region,
+        name: FunctionName ?? physicalName(setting.stack, logicalId),
+        region: setting.stack.region,
         bundleDirectory,
         handler: Handler,
         environment: {
@@ -86,11 +76,11 @@ export function createFunctions(setting: FunctionSetting): Functions {
           ...localVariables(variables, setting.certificateAuthority),
         },
         // Lambda's own defaults: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-lambda-function.html
-        timeoutSeconds: rest.Timeout ?? 3,
-        memoryMiB: rest.MemorySize ?? 128,
-        ...(rest.ReservedConcurrentExecutions === undefined
-          ? {}
-          : { reservedConcurrency: rest.ReservedConcurrentExecutions }),
+        timeoutSeconds: Timeout ?? 3,
+        memoryMiB: MemorySize ?? 128,
+        ...(ReservedConcurrentExecutions !== undefined && {
+          reservedConcurrency: ReservedConcurrentExecutions,
+        }),
         onLog: (line) => setting.onLog(logicalId, line),
       });
       entries.set(local.name, { local, variables });

@@ -1,27 +1,15 @@
+import type { Kms } from '../kms/server';
 import type { Provision } from '../template/stack-deployment';
-import { arn, type StackIdentity, uuidOf } from './names';
-
-/** Where an environment's keys are used. */
-export interface KeyStore {
-  create(key: {
-    readonly arn: string;
-    readonly directory: string;
-    readonly name: string;
-    readonly keySpec: string;
-    readonly keyUsage: string;
-  }): void;
-}
+import { arn, resourceUuid, type StackIdentity } from './names';
 
 /** `AWS::KMS::Key`: made once, kept in `directory`. */
-export function provisionKey(identity: StackIdentity, directory: string, store: KeyStore): Provision {
+export function provisionKey(stack: StackIdentity, directory: string, kms: Pick<Kms, 'create'>): Provision {
   return async ({ logicalId, properties }) => {
-    const { KeySpec = 'SYMMETRIC_DEFAULT', KeyUsage = 'ENCRYPT_DECRYPT' } = properties([
-      'KeySpec',
-      'KeyUsage',
-    ]) as Record<string, string>;
-    const keyId = uuidOf(identity, logicalId);
-    const keyArn = arn(identity, 'kms', `key/${keyId}`);
-    store.create({ arn: keyArn, directory, name: logicalId, keySpec: KeySpec, keyUsage: KeyUsage });
+    const { KeySpec = 'SYMMETRIC_DEFAULT', KeyUsage = 'ENCRYPT_DECRYPT' } = properties;
+    const keyId = resourceUuid(stack, logicalId);
+    const keyArn = arn(stack, 'kms', `key/${keyId}`);
+    const [keySpec, keyUsage] = [String(KeySpec), String(KeyUsage)];
+    kms.create({ arn: keyArn, directory, name: logicalId, keySpec, keyUsage });
     return { ref: keyId, attributes: { Arn: keyArn, KeyId: keyId } };
   };
 }

@@ -1,28 +1,24 @@
 import { createHash } from 'node:crypto';
 import { LOCAL_ACCOUNT_ID } from '../function-runtime/environment';
+import type { Stack } from '../template/assembly';
 
 /** The stack that a resource belongs to. */
-export interface StackIdentity {
-  readonly stackName: string;
-  readonly region: string;
-}
+export type StackIdentity = Pick<Stack, 'name' | 'region'>;
 
-/** A physical name like those that CloudFormation makes up, but the same on every run. */
-export const physicalName = ({ stackName }: StackIdentity, logicalId: string): string =>
-  `${stackName}-${logicalId}`;
+/** A physical name like those that CloudFormation generates, but the same on every run. */
+export const physicalName = (stack: StackIdentity, logicalId: string): string => `${stack.name}-${logicalId}`;
 
 /** `resource` is the ARN's last part, such as `function:NAME`. */
 export const arn = ({ region }: StackIdentity, service: string, resource: string): string =>
   `arn:aws:${service}:${region}:${LOCAL_ACCOUNT_ID}:${resource}`;
 
-/** Hexadecimal digits that belong to a resource for good. */
-export const digitsOf = ({ stackName, region }: StackIdentity, logicalId: string): string =>
-  createHash('sha256').update(`${region}/${stackName}/${logicalId}`).digest('hex');
+/** Hexadecimal digits, the same on every run. */
+export const resourceHash = ({ name, region }: StackIdentity, logicalId: string): string =>
+  createHash('sha256').update(`${region}/${name}/${logicalId}`).digest('hex');
 
-/** In the form of a UUID. */
-export function uuidOf(identity: StackIdentity, logicalId: string): string {
-  const digits = digitsOf(identity, logicalId);
-  return [digits.slice(0, 8), digits.slice(8, 12), `4${digits.slice(13, 16)}`, `8${digits.slice(17, 20)}`]
-    .concat(digits.slice(20, 32))
-    .join('-');
-}
+/** The hash in the form of a UUID. */
+export const resourceUuid = (stack: StackIdentity, logicalId: string): string =>
+  resourceHash(stack, logicalId).replace(
+    /^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/,
+    (_, a, b, c, d, e) => `${a}-${b}-4${c}-8${d}-${e}`,
+  );

@@ -15,22 +15,19 @@ const attributeNames = [
   'FifoThroughputLimit',
 ] as const;
 
-/** Makes `AWS::SQS::Queue`: encryption is left out, as there is nothing at rest. */
-export function provisionQueue(identity: StackIdentity, queues: QueueServer): Provision {
+/** Makes `AWS::SQS::Queue`, without encryption: nothing is stored. */
+export function provisionQueue(stack: StackIdentity, queues: QueueServer): Provision {
   return async ({ logicalId, properties }) => {
-    const { QueueName, RedrivePolicy, ...rest } = properties([
-      'QueueName',
-      'RedrivePolicy',
-      ...attributeNames,
-    ]);
-    const name = typeof QueueName === 'string' ? QueueName : physicalName(identity, logicalId);
-    const attributes = Object.fromEntries(
-      attributeNames.flatMap((attribute) =>
-        rest[attribute] === undefined ? [] : [[attribute, String(rest[attribute])]],
-      ),
-    );
+    const { QueueName: name = physicalName(stack, logicalId), RedrivePolicy } = properties as {
+      QueueName?: string;
+      RedrivePolicy?: object;
+    };
+    const attributes: Record<string, string> = {};
+    for (const attribute of attributeNames) {
+      if (properties[attribute] !== undefined) attributes[attribute] = String(properties[attribute]);
+    }
     if (RedrivePolicy !== undefined) attributes.RedrivePolicy = JSON.stringify(RedrivePolicy);
-    const { url } = await queues.createQueue({ name, region: identity.region, attributes });
-    return { ref: url, attributes: { Arn: queueArn(name, identity.region), QueueName: name, QueueUrl: url } };
+    const { url } = await queues.createQueue({ name, region: stack.region, attributes });
+    return { ref: url, attributes: { Arn: queueArn(name, stack.region), QueueName: name, QueueUrl: url } };
   };
 }

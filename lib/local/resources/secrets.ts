@@ -1,19 +1,15 @@
 import { randomInt } from 'node:crypto';
+import type { SecretsManager } from '../services/secrets-manager';
 import { readJson, writeJson } from '../state/state';
 import type { SecretReference } from '../template/dynamic-references';
 import type { Provision } from '../template/stack-deployment';
-import { arn, digitsOf, type StackIdentity } from './names';
-
-/** Where an environment's secrets are read from by its functions. */
-export interface SecretStore {
-  put(secret: { readonly arn: string; readonly name: string; readonly value: string }): void;
-}
+import { arn, resourceHash, type StackIdentity } from './names';
 
 export interface Secrets {
   readonly provision: Provision;
   /** `AWS::SecretsManager::SecretTargetAttachment`: the secret itself, once it is attached. */
   readonly provisionAttachment: Provision;
-  /** What a dynamic reference stands for; undefined when there is no such secret or key. */
+  /** The value of a dynamic reference; undefined when there is no such secret or key. */
   resolve(reference: SecretReference): string | undefined;
   /** The value of a secret, by ARN; undefined when there is none. */
   value(secretArn: string): string | undefined;
@@ -33,7 +29,7 @@ interface GenerateSecretString {
  *
  * @throws Error, when made, if `file` is damaged
  */
-export function openSecrets(identity: StackIdentity, file: string, store: SecretStore): Secrets {
+export function openSecrets(stack: StackIdentity, file: string, store: Pick<SecretsManager, 'put'>): Secrets {
   const kept = readJson<Record<string, string>>(file) ?? {};
   const values = new Map<string, string>();
 
@@ -48,29 +44,22 @@ export function openSecrets(identity: StackIdentity, file: string, store: Secret
 
   return {
     async provision({ logicalId, properties }) {
-      const { Name, SecretString, GenerateSecretString } = properties([
-        'Name',
-        'SecretString',
-        'GenerateSecretString',
-      ]) as {
+      const { Name, SecretString, GenerateSecretString } = properties as {
         Name?: string;
         SecretString?: string;
         GenerateSecretString?: GenerateSecretString;
       };
       // Without the stack's name, as CloudFormation does: the Data API takes ARNs of at most 100 characters.
       const name = Name ?? logicalId;
-      const secretArn = arn(
-        identity,
-        'secretsmanager',
-        `secret:${name}-${digitsOf(identity, logicalId).slice(0, 6)}`,
-      );
+      const suffix = resourceHash(stack, logicalId).slice(0, 6);
+      const secretArn = arn(stack, 'secretsmanager', `secret:${name}-${suffix}`);
       const value = SecretString ?? generateOnce(logicalId, GenerateSecretString ?? {});
       values.set(secretArn, value).set(name, value);
       store.put({ arn: secretArn, name, value });
       return { ref: secretArn, attributes: { Id: secretArn } };
     },
     async provisionAttachment({ properties }) {
-      const { SecretId } = properties(['SecretId']) as { SecretId: string };
+      const SecretId = String(properties.SecretId);
       return { ref: SecretId, attributes: { Id: SecretId } };
     },
     resolve({ secretId, jsonKey }) {

@@ -21,7 +21,7 @@ interface StoredSecret {
  * and is known by its ARN, with or without the six characters at the end, or by its name.
  * https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html
  */
-export async function startSecrets(): Promise<SecretsManager> {
+export async function startSecretsManager(): Promise<SecretsManager> {
   const secrets = new Map<string, StoredSecret>();
 
   function find(input: JsonObject): StoredSecret {

@@ -1,26 +1,25 @@
 import { localReceiversVariable } from '../../../lambda/webhooks/environment';
 import { allSettledOrThrow, type Cleanup } from '../cleanup';
 import { startDataApi } from '../data-api';
-import { startKms } from '../kms/server';
+import type { AccessKey } from '../database-endpoint/token';
+import { type Kms, startKms } from '../kms/server';
 import { type QueueServer, startQueues } from '../queues/queues';
 import type { DataApiCluster } from '../resources/database-cluster';
-import type { Functions } from '../resources/function';
-import type { KeyStore } from '../resources/key';
-import type { SecretStore } from '../resources/secrets';
+import type { StackFunctions } from '../resources/function';
 import { startLambdaApi } from './lambda-api';
-import { startSecrets } from './secrets-manager';
+import { type SecretsManager, startSecretsManager } from './secrets-manager';
 
-/** AWS's part on this machine: one server for each service, shared by all environments. */
+/** The AWS services on this machine: one server each, shared by all environments. */
 export interface Services {
   /** By the names of `endpoints.json`. */
   readonly endpoints: Readonly<Record<ServiceName, string>>;
-  /** What functions are told on this machine beside their own variables: where the services are, above all. */
+  /** Variables that functions get on this machine beside their own: credentials and endpoints, above all. */
   readonly variables: Readonly<Record<string, string>>;
   readonly queues: QueueServer;
-  readonly keys: KeyStore;
-  readonly secrets: SecretStore;
+  readonly keys: Pick<Kms, 'create'>;
+  readonly secrets: Pick<SecretsManager, 'put'>;
   readonly databases: { add(cluster: DataApiCluster): void };
-  readonly functions: { add(functions: Pick<Functions, 'get'>): void };
+  readonly functions: { add(functions: Pick<StackFunctions, 'get'>): void };
 }
 
 type ServiceName = 'rds-data' | 'sqs' | 'kms' | 'secretsmanager' | 'lambda';
@@ -32,10 +31,16 @@ export const functionCredentials = {
   AWS_SESSION_TOKEN: 'local',
 } as const;
 
+export const functionAccessKey: AccessKey = {
+  accessKeyId: functionCredentials.AWS_ACCESS_KEY_ID,
+  secretAccessKey: functionCredentials.AWS_SECRET_ACCESS_KEY,
+  sessionToken: functionCredentials.AWS_SESSION_TOKEN,
+};
+
 /** Starts the services on free ports of 127.0.0.1. */
 export async function startServices(cleanup: Cleanup): Promise<Services> {
   const clusters = new Map<string, DataApiCluster>();
-  const hosts: Pick<Functions, 'get'>[] = [];
+  const stacks: Pick<StackFunctions, 'get'>[] = [];
   const [dataApi, queues, kms, secrets, lambda] = await allSettledOrThrow([
     startDataApi({
       resolve: ({ resourceArn, secretArn, database }) => {
@@ -45,18 +50,13 @@ export async function startServices(cleanup: Cleanup): Promise<Services> {
     }),
     startQueues(),
     startKms(),
-    startSecrets(),
-    startLambdaApi((name) => hosts.map((host) => host.get(name)).find((found) => found !== undefined)),
+    startSecretsManager(),
+    startLambdaApi((name) =>
+      stacks.map((functions) => functions.get(name)).find((found) => found !== undefined),
+    ),
   ]);
-  cleanup.add(
-    async () =>
-      void (await Promise.all([
-        dataApi.close(),
-        queues.stop(),
-        kms.close(),
-        secrets.close(),
-        lambda.close(),
-      ])),
+  cleanup.add(() =>
+    Promise.all([dataApi.close(), queues.stop(), kms.close(), secrets.close(), lambda.close()]),
   );
   const endpoints = {
     'rds-data': dataApi.url,
@@ -68,6 +68,7 @@ export async function startServices(cleanup: Cleanup): Promise<Services> {
   return {
     endpoints,
     variables: {
+      ...functionCredentials,
       AWS_ENDPOINT_URL_RDS_DATA: endpoints['rds-data'],
       AWS_ENDPOINT_URL_SQS: endpoints.sqs,
       AWS_ENDPOINT_URL_KMS: endpoints.kms,
@@ -81,6 +82,6 @@ export async function startServices(cleanup: Cleanup): Promise<Services> {
     keys: kms,
     secrets,
     databases: { add: (cluster) => void clusters.set(cluster.arn, cluster) },
-    functions: { add: (functions) => void hosts.push(functions) },
+    functions: { add: (functions) => void stacks.push(functions) },
   };
 }

@@ -50,7 +50,7 @@ export interface CustomResources {
   apply(request: CustomResourceRequest): Promise<CustomResource>;
 }
 
-/** The deployment would fail here. What the handler did before it failed is its own to undo. */
+/** CloudFormation would fail the deployment here. Undoing what the handler did is up to the handler. */
 export class CustomResourceFailed extends Error {
   override readonly name = 'CustomResourceFailed';
   constructor(stackName: string, logicalId: string, requestType: string, reason: string) {
@@ -59,11 +59,11 @@ export class CustomResourceFailed extends Error {
 }
 
 /**
- * Carries out the custom resources of one stack, as CloudFormation does through the CDK's provider framework.
+ * Applies the custom resources of one stack, as CloudFormation does through the CDK's provider framework.
  *
- * Resources that vanish from a template are forgotten rather than deleted: their function has vanished with them.
+ * Resources that vanish from a template get no Delete: their function has vanished with them.
  *
- * @param options.file where the state of the resources is kept between runs
+ * @param options.file where their state is kept between runs; read when the first is applied
  */
 export function openCustomResources(options: {
   readonly file: string;
@@ -71,11 +71,13 @@ export function openCustomResources(options: {
   readonly stackId: string;
 }): CustomResources {
   const { file, stackName, stackId } = options;
-  const kept = readJson<Record<string, Kept>>(file) ?? {};
+  let read: Record<string, Kept> | undefined;
 
   return {
     async apply(request) {
       const { logicalId, type, properties } = request;
+      read ??= readJson<Record<string, Kept>>(file) ?? {};
+      const kept = read;
       const last = kept[logicalId]?.type === type ? kept[logicalId] : undefined;
       if (last && isDeepStrictEqual(last.properties, properties)) return last;
 
@@ -99,8 +101,8 @@ export function openCustomResources(options: {
       LogicalResourceId: logicalId,
       ResourceType: type,
       ResourceProperties: properties,
-      ...(requestType === 'Update' && last ? { OldResourceProperties: last.properties } : {}),
-      ...(last ? { PhysicalResourceId: last.physicalId } : {}),
+      ...(requestType === 'Update' && last && { OldResourceProperties: last.properties }),
+      ...(last && { PhysicalResourceId: last.physicalId }),
       RequestId: `${logicalId}-${Date.now()}`,
       StackId: stackId,
     };

@@ -2,7 +2,7 @@ import { allSettledOrThrow } from '../cleanup';
 import { LOCAL_ACCOUNT_ID } from '../function-runtime/environment';
 import type { Stack, TemplateResource } from './assembly';
 import type { SecretReference } from './dynamic-references';
-import { createResolver, type TemplateResolver } from './intrinsics';
+import { createResolver } from './intrinsics';
 import { references } from './references';
 
 /** What a resource is on this machine. */
@@ -13,17 +13,16 @@ export interface LocalResource {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** A resource that is to be made on this machine; everything that it refers to is there already. */
+/** A resource to make on this machine; everything that it refers to is there already. */
 export interface ResourceRequest {
   readonly logicalId: string;
   readonly type: string;
   /**
-   * Resolves properties of the resource.
+   * Each property is resolved when it is read, so that others may refer to what does not exist on this machine.
    *
-   * @param names those that are wanted: others may speak of what does not exist on this machine. @default - all
-   * @throws UnresolvableValue when something in them has no value on this machine
+   * @throws UnresolvableValue, when read, for a property without a value on this machine
    */
-  properties(names?: readonly string[]): Readonly<Record<string, unknown>>;
+  readonly properties: Readonly<Record<string, unknown>>;
 }
 
 /** Makes resources of one type. */
@@ -34,14 +33,13 @@ export interface DeploymentOptions {
   /** What makes the resources of a type. */
   provisionOf(type: string): Provision;
   secret(reference: SecretReference): string | undefined;
-  /** Values of the stack's parameters. @default - each parameter's own default */
-  readonly parameters?: Readonly<Record<string, string>>;
+  /** Puts addresses on this machine in the place of those at AWS, in properties and outputs. @default - none */
+  localize?<T>(value: T): T;
 }
 
 export interface DeployedStack {
-  readonly resolver: TemplateResolver;
   /** The resources whose condition holds, by logical id. */
-  readonly resources: ReadonlyMap<string, LocalResource>;
+  readonly resources: ReadonlyMap<string, LocalResource & ResourceRequest>;
   /** Resolves the stack's outputs. */
   outputs(): Record<string, string>;
 }
@@ -52,71 +50,57 @@ export interface DeployedStack {
  * @throws the first error of a resource, when no other is being made any more
  */
 export async function deployStack(options: DeploymentOptions): Promise<DeployedStack> {
-  const { stack, provisionOf } = options;
+  const { stack, provisionOf, secret, localize = (value) => value } = options;
   const { template, name: stackName, region } = stack;
-  const resources = new Map<string, LocalResource>();
+  const resources = new Map<string, LocalResource & ResourceRequest>();
   const resolver = createResolver({
     stackName,
     region,
     accountId: LOCAL_ACCOUNT_ID,
     template,
-    ...(options.parameters ? { parameters: options.parameters } : {}),
     resources: {
       ref: (id) => resources.get(id)?.ref,
       attribute: (id, name) => resources.get(id)?.attributes[name],
-      secret: options.secret,
+      secret,
     },
   });
-  const present = Object.fromEntries(
-    Object.entries(template.Resources).filter(
-      ([, { Condition }]) => Condition === undefined || resolver.condition(Condition),
-    ),
-  );
+  const resolve = (value: unknown, path: string) => localize(resolver.resolve(value, path));
+  const isPresent = ([, { Condition }]: [string, { readonly Condition?: string }]) =>
+    Condition === undefined || resolver.condition(Condition);
+  const present = new Map(Object.entries(template.Resources).filter(isPresent));
   const begun = new Map<string, Promise<void>>();
 
-  function make(logicalId: string): Promise<void> {
-    const known = begun.get(logicalId);
-    if (known) return known;
-    const making = makeAfterDependencies(logicalId, present[logicalId] as TemplateResource);
+  async function make(logicalId: string, resource: TemplateResource): Promise<void> {
+    const dependencies = dependenciesOf(resource);
+    await Promise.all([...present].filter(([id]) => dependencies.has(id)).map(makeOnce));
+    const properties = {};
+    for (const [name, value] of Object.entries(resource.Properties ?? {})) {
+      const get = () => resolve(value, `Resources.${logicalId}.Properties.${name}`);
+      Object.defineProperty(properties, name, { enumerable: true, get });
+    }
+    const request = { logicalId, type: resource.Type, properties };
+    resources.set(logicalId, { ...request, ...(await provisionOf(resource.Type)(request)) });
+  }
+
+  function makeOnce([logicalId, resource]: [string, TemplateResource]): Promise<void> {
+    const making = begun.get(logicalId) ?? make(logicalId, resource);
     begun.set(logicalId, making);
     return making;
   }
 
-  async function makeAfterDependencies(logicalId: string, resource: TemplateResource): Promise<void> {
-    const { Type: type, Properties = {} } = resource;
-    await Promise.all(
-      dependenciesOf(resource)
-        .filter((id) => Object.hasOwn(present, id))
-        .map(make),
-    );
-    const properties = (names = Object.keys(Properties)) =>
-      Object.fromEntries(
-        names
-          .filter((name) => Object.hasOwn(Properties, name))
-          .map((name) => [
-            name,
-            resolver.resolve(Properties[name], `Resources.${logicalId}.Properties.${name}`),
-          ]),
-      );
-    resources.set(logicalId, await provisionOf(type)({ logicalId, type, properties }));
-  }
-
-  await allSettledOrThrow(Object.keys(present).map(make));
+  await allSettledOrThrow([...present].map(makeOnce));
 
   return {
-    resolver,
     resources,
     outputs: () =>
       Object.fromEntries(
         Object.entries(template.Outputs ?? {})
-          .filter(([, { Condition }]) => Condition === undefined || resolver.condition(Condition))
-          .map(([name, { Value }]) => [name, String(resolver.resolve(Value, `Outputs.${name}`))]),
+          .filter(isPresent)
+          .map(([name, { Value }]) => [name, String(resolve(Value, `Outputs.${name}`))]),
       ),
   };
 }
 
-function dependenciesOf({ Properties, DependsOn = [] }: TemplateResource): string[] {
-  return [
-    ...new Set([...references(Properties), ...(typeof DependsOn === 'string' ? [DependsOn] : DependsOn)]),
-  ];
+function dependenciesOf({ Properties, DependsOn = [] }: TemplateResource): ReadonlySet<string> {
+  return new Set([...references(Properties), ...(typeof DependsOn === 'string' ? [DependsOn] : DependsOn)]);
 }

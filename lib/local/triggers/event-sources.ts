@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { SQSEvent } from 'aws-lambda';
 import type { InvocationResult } from '../function-runtime';
 import { sqsRequest } from '../queues/queues';
+import { type ReceivedMessage, sqsRecord } from './sqs-record';
 
 /**
  * A queue that feeds a function: `AWS::Lambda::EventSourceMapping`.
@@ -14,14 +16,14 @@ export interface EventSourceOptions {
   readonly queueArn: string;
   readonly region: string;
   /** Messages in one invocation, at most. @default 10 */
-  readonly batchSize?: number;
+  readonly batchSize?: number | undefined;
   /** Seconds to wait for a batch to fill. @default 0 */
-  readonly batchingWindowSeconds?: number;
+  readonly batchingWindowSeconds?: number | undefined;
   /** Invocations at once, at most. @default 5, with which Lambda starts */
-  readonly maximumConcurrency?: number;
+  readonly maximumConcurrency?: number | undefined;
   /** Whether the function names the messages that failed, instead of failing as a whole. @default false */
   readonly reportBatchItemFailures?: boolean;
-  invoke(event: { readonly Records: readonly SqsRecord[] }): Promise<InvocationResult>;
+  invoke(event: SQSEvent): Promise<InvocationResult>;
   /** Gets a line when the queue cannot be read or written. */
   onProblem(line: string): void;
 }
@@ -29,33 +31,6 @@ export interface EventSourceOptions {
 export interface EventSource {
   /** Takes no further message, and resolves when the invocations that run have ended. */
   stop(): Promise<void>;
-}
-
-/** Source: https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html */
-export interface SqsRecord {
-  readonly messageId: string;
-  readonly receiptHandle: string;
-  readonly body: string;
-  readonly attributes: Readonly<Record<string, string>>;
-  readonly messageAttributes: Readonly<Record<string, unknown>>;
-  readonly md5OfBody: string;
-  readonly eventSource: 'aws:sqs';
-  readonly eventSourceARN: string;
-  readonly awsRegion: string;
-}
-
-interface Message {
-  readonly MessageId: string;
-  readonly ReceiptHandle: string;
-  readonly Body: string;
-  readonly MD5OfBody: string;
-  readonly Attributes?: Readonly<Record<string, string>>;
-  readonly MessageAttributes?: Readonly<Record<string, MessageAttribute>>;
-}
-interface MessageAttribute {
-  readonly StringValue?: string;
-  readonly BinaryValue?: string;
-  readonly DataType: string;
 }
 
 /** SQS gives and deletes at most ten messages a call, and waits at most 20 s for one. */
@@ -84,19 +59,19 @@ export function startEventSource(options: EventSourceOptions): EventSource {
       const secondsLeft = Math.min(longestWaitSeconds, Math.ceil((windowEnd - Date.now()) / 1_000));
       messages.push(...(await receive(batchSize - messages.length, secondsLeft)));
     }
-    const invocation = handOver(messages)
+    const invocation = invoke(messages)
       .catch((error: Error) => report(error))
       .finally(() => running.delete(invocation));
     running.add(invocation);
   }
 
-  /** Each call has a signal of its own: `fetch` listens to the one that it gets until its garbage is collected. */
-  async function receive(count: number, waitSeconds: number): Promise<Message[]> {
+  /** Each call has its own signal: `fetch` listens to its signal until it is garbage-collected. */
+  async function receive(count: number, waitSeconds: number): Promise<ReceivedMessage[]> {
     const call = new AbortController();
     const abort = () => call.abort();
     stopping.signal.addEventListener('abort', abort);
     try {
-      const answer = await sqsRequest<{ Messages?: Message[] }>(
+      const answer = await sqsRequest<{ Messages?: ReceivedMessage[] }>(
         { url: options.endpoint, region: options.region, signal: call.signal },
         'ReceiveMessage',
         {
@@ -113,8 +88,8 @@ export function startEventSource(options: EventSourceOptions): EventSource {
     }
   }
 
-  async function handOver(messages: readonly Message[]): Promise<void> {
-    const result = await options.invoke({ Records: messages.map(record) });
+  async function invoke(messages: readonly ReceivedMessage[]): Promise<void> {
+    const result = await options.invoke({ Records: messages.map((message) => sqsRecord(message, options)) });
     const failed = failedMessages(result, messages, options.reportBatchItemFailures ?? false);
     const done = messages.filter((message) => !failed.has(message.MessageId));
     for (let start = 0; start < done.length; start += perCall) {
@@ -122,7 +97,7 @@ export function startEventSource(options: EventSourceOptions): EventSource {
     }
   }
 
-  async function remove(messages: readonly Message[]): Promise<void> {
+  async function remove(messages: readonly ReceivedMessage[]): Promise<void> {
     await sqsRequest({ url: options.endpoint, region: options.region }, 'DeleteMessageBatch', {
       QueueUrl: options.queueUrl,
       Entries: messages.map((message, index) => ({
@@ -131,20 +106,6 @@ export function startEventSource(options: EventSourceOptions): EventSource {
       })),
     });
   }
-
-  const record = (message: Message): SqsRecord => ({
-    messageId: message.MessageId,
-    receiptHandle: message.ReceiptHandle,
-    body: message.Body,
-    attributes: message.Attributes ?? {},
-    messageAttributes: Object.fromEntries(
-      Object.entries(message.MessageAttributes ?? {}).map(([name, value]) => [name, recordAttribute(value)]),
-    ),
-    md5OfBody: message.MD5OfBody,
-    eventSource: 'aws:sqs',
-    eventSourceARN: options.queueArn,
-    awsRegion: options.region,
-  });
 
   function report(error: Error): void {
     if (!stopping.signal.aborted) options.onProblem(`${options.queueArn}: ${error.message}`);
@@ -165,16 +126,6 @@ export function startEventSource(options: EventSourceOptions): EventSource {
   };
 }
 
-function recordAttribute({ StringValue, BinaryValue, DataType }: MessageAttribute) {
-  return {
-    ...(StringValue === undefined ? {} : { stringValue: StringValue }),
-    ...(BinaryValue === undefined ? {} : { binaryValue: BinaryValue }),
-    stringListValues: [],
-    binaryListValues: [],
-    dataType: DataType,
-  };
-}
-
 /**
  * The messages that stay in the queue, and are seen again when their visibility timeout ends.
  *
@@ -183,7 +134,7 @@ function recordAttribute({ StringValue, BinaryValue, DataType }: MessageAttribut
  */
 function failedMessages(
   result: InvocationResult,
-  messages: readonly Message[],
+  messages: readonly ReceivedMessage[],
   reportBatchItemFailures: boolean,
 ): Set<string> {
   const all = new Set(messages.map((message) => message.MessageId));

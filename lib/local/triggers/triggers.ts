@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LOCAL_ACCOUNT_ID } from '../function-runtime';
 import type { QueueServer } from '../queues/queues';
 import { eventSourceMapping } from '../resources/event-source-mapping';
-import type { Functions } from '../resources/function';
+import type { StackFunctions } from '../resources/function';
 import type { Stack } from '../template/assembly';
 import type { DeployedStack } from '../template/stack-deployment';
 import { startEventSource } from './event-sources';
@@ -11,7 +11,7 @@ import { startSchedule } from './schedules';
 export interface TriggersOptions {
   readonly stack: Stack;
   readonly deployed: DeployedStack;
-  readonly functions: Pick<Functions, 'find'>;
+  readonly functions: Pick<StackFunctions, 'find'>;
   readonly queues: QueueServer;
   /** Gets a line when a queue cannot be read or written. */
   readonly onProblem: (line: string) => void;
@@ -40,7 +40,7 @@ export function startTriggers(options: TriggersOptions): Triggers {
 
 function startEventSources(options: TriggersOptions) {
   const { stack, functions, queues, onProblem } = options;
-  const mappings = made(options, 'AWS::Lambda::EventSourceMapping')
+  const mappings = resourcesOfType(options, 'AWS::Lambda::EventSourceMapping')
     .map(({ logicalId, properties }) => eventSourceMapping(stack.name, logicalId, properties))
     .filter(({ enabled }) => enabled)
     .map((mapping) => ({ ...mapping, target: functions.find(mapping.functionName) }));
@@ -57,14 +57,14 @@ function startEventSources(options: TriggersOptions) {
 }
 
 function startSchedules(options: TriggersOptions) {
-  const { stack, deployed, functions } = options;
-  return made(options, 'AWS::Events::Rule').flatMap(({ logicalId, properties }) => {
+  const { stack, functions } = options;
+  return resourcesOfType(options, 'AWS::Events::Rule').flatMap(({ attributes, properties }) => {
     const { ScheduleExpression, State, Targets } = properties;
     if (State === 'DISABLED' || typeof ScheduleExpression !== 'string') return [];
     const targets = (Targets as readonly { readonly Arn: string }[]).map(({ Arn }) => functions.find(Arn));
     return startSchedule({
       expression: ScheduleExpression,
-      arn: String(deployed.resources.get(logicalId)?.attributes.Arn),
+      arn: String(attributes.Arn),
       region: stack.region,
       accountId: LOCAL_ACCOUNT_ID,
       run: (event) => Promise.all(targets.map((target) => target.invoke(event))),
@@ -72,15 +72,6 @@ function startSchedules(options: TriggersOptions) {
   });
 }
 
-/** The resources of a type that were made, with their properties resolved. */
-function made({ stack, deployed }: TriggersOptions, type: string) {
-  return [...deployed.resources.keys()].flatMap((logicalId) => {
-    const resource = stack.template.Resources[logicalId];
-    if (resource?.Type !== type) return [];
-    const resolved = deployed.resolver.resolve(
-      resource.Properties ?? {},
-      `Resources.${logicalId}.Properties`,
-    );
-    return [{ logicalId, properties: resolved as Readonly<Record<string, unknown>> }];
-  });
+function resourcesOfType({ deployed }: TriggersOptions, ofType: string) {
+  return [...deployed.resources.values()].filter(({ type }) => type === ofType);
 }

@@ -1,54 +1,37 @@
-import {
-  DeleteMessageCommand,
-  ReceiveMessageCommand,
-  SendMessageBatchCommand,
-  SendMessageCommand,
-  SQSClient,
-} from '@aws-sdk/client-sqs';
-import { type QueueServer, startQueues } from '../../../lib/local/queues/queues';
+import { DeleteMessageCommand, SendMessageBatchCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
+import { startTestQueues, type TestQueue, type TestQueues } from '../../support/sqs';
 
-const region = 'eu-central-1';
-let queues: QueueServer;
-let client: SQSClient;
-let QueueUrl: string;
-let made = 0;
+let queues: TestQueues;
+let queue: TestQueue;
 
 beforeAll(async () => {
-  queues = await startQueues();
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  client = new SQSClient({ endpoint: queues.url, region, credentials });
+  queues = await startTestQueues();
 });
 beforeEach(async () => {
-  made += 1;
-  ({ url: QueueUrl } = await queues.createQueue({ name: `fair-${made}`, region, attributes: {} }));
+  queue = await queues.create();
 });
-afterAll(async () => {
-  client.destroy();
-  await queues.stop();
-});
+afterAll(() => queues.stop());
 
 async function send(count: number, MessageGroupId?: string): Promise<void> {
   for (let index = 0; index < count; index += 1) {
-    await client.send(
-      new SendMessageBatchCommand({
-        QueueUrl,
-        Entries: [{ Id: '0', MessageBody: MessageGroupId ?? 'no group', MessageGroupId }],
-      }),
-    );
+    const message = { MessageBody: MessageGroupId ?? 'no group', MessageGroupId };
+    // Single messages and batches count alike.
+    const command =
+      index % 2 === 0
+        ? new SendMessageCommand({ QueueUrl: queue.url, ...message })
+        : new SendMessageBatchCommand({ QueueUrl: queue.url, Entries: [{ Id: '0', ...message }] });
+    await queues.sqs.send(command as SendMessageCommand);
   }
 }
 
 async function receive(count: number) {
-  const bodies: (string | undefined)[] = [];
-  const handles: (string | undefined)[] = [];
-  while (bodies.length < count) {
-    const MaxNumberOfMessages = Math.min(10, count - bodies.length);
-    const { Messages = [] } = await client.send(new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages }));
-    if (Messages.length === 0) break;
-    bodies.push(...Messages.map(({ Body }) => Body));
-    handles.push(...Messages.map(({ ReceiptHandle }) => ReceiptHandle));
+  const records = [];
+  while (records.length < count) {
+    const batch = await queue.receive(Math.min(10, count - records.length));
+    if (batch.length === 0) break;
+    records.push(...batch);
   }
-  return { bodies, handles };
+  return { bodies: records.map(({ body }) => body), records };
 }
 
 const times = (count: number, body: string) => Array.from({ length: count }, () => body);
@@ -70,9 +53,10 @@ it('keeps the order of arrival below 30 messages in flight', async () => {
 
 it('takes a group for quiet again when its messages are done with', async () => {
   await send(32, 'noisy');
-  const { handles } = await receive(30);
+  const { records } = await receive(30);
   await send(1, 'quiet');
-  await client.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle: handles[0] }));
+  const ReceiptHandle = records[0]?.receiptHandle;
+  await queues.sqs.send(new DeleteMessageCommand({ QueueUrl: queue.url, ReceiptHandle }));
   expect((await receive(3)).bodies).toEqual(['noisy', 'noisy', 'quiet']);
 });
 
@@ -86,20 +70,7 @@ it('serves of several noisy groups the one with the fewest messages in flight', 
   expect((await receive(5)).bodies).toEqual(['b', 'b', 'a', 'b', 'a']);
 });
 
-it('counts single messages as batches', async () => {
-  const MessageGroupId = 'noisy';
-  for (let index = 0; index < 31; index += 1) {
-    await client.send(new SendMessageCommand({ QueueUrl, MessageBody: 'noisy', MessageGroupId }));
-  }
-  await receive(30);
-  await client.send(new SendMessageCommand({ QueueUrl, MessageBody: 'quiet', MessageGroupId: 'quiet' }));
-  expect((await receive(2)).bodies).toEqual(['quiet', 'noisy']);
-});
-
 it('leaves the attributes of a message as they were sent', async () => {
-  await send(1, 'group');
-  const { Messages } = await client.send(
-    new ReceiveMessageCommand({ QueueUrl, MessageAttributeNames: ['All'] }),
-  );
-  expect(Messages?.[0]?.MessageAttributes).toBeUndefined();
+  await send(2, 'group');
+  expect((await receive(2)).records.map(({ messageAttributes }) => messageAttributes)).toEqual([{}, {}]);
 });

@@ -5,6 +5,7 @@ import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { type LocalFunction, startFunction } from '../../../lib/local/function-runtime';
 import type { LoopbackServer } from '../../../lib/local/network/loopback-server';
 import { startLambdaApi } from '../../../lib/local/services/lambda-api';
+import { localClient } from '../../support/aws-client';
 
 let directory: string;
 let local: LocalFunction;
@@ -31,12 +32,7 @@ beforeAll(async () => {
     onLog: () => {},
   });
   server = await startLambdaApi((id) => (id === local.name || id === local.arn ? local : undefined));
-  client = new LambdaClient({
-    endpoint: server.url,
-    region: 'eu-central-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-    maxAttempts: 1,
-  });
+  client = new LambdaClient(localClient(server.url));
 });
 
 afterAll(async () => {
@@ -99,7 +95,7 @@ test('beyond the reserved concurrency it is throttled', async () => {
 });
 
 test.each(['/', '/2015-03-31/functions/', '/2015-03-31/functions/%zz/invocations'])(
-  'the path %s harms nobody',
+  'the path %s does no harm',
   async (path) => {
     await fetch(server.url + path, { method: 'POST', body: '{}' }).catch(() => undefined);
     expect(await invoke('operations', {})).toMatchObject({ StatusCode: 200 });

@@ -3,7 +3,8 @@ import {
   GetSecretValueCommand,
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-import { type SecretsManager, startSecrets } from '../../../lib/local/services/secrets-manager';
+import { type SecretsManager, startSecretsManager } from '../../../lib/local/services/secrets-manager';
+import { localClient } from '../../support/aws-client';
 
 const arn = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:database-owner-a1b2c3';
 const value = '{"username":"owner","password":"p"}';
@@ -12,14 +13,9 @@ let server: SecretsManager;
 let client: SecretsManagerClient;
 
 beforeEach(async () => {
-  server = await startSecrets();
+  server = await startSecretsManager();
   server.put({ arn, name: 'database-owner', value });
-  client = new SecretsManagerClient({
-    endpoint: server.url,
-    region: 'eu-central-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-    maxAttempts: 1,
-  });
+  client = new SecretsManagerClient(localClient(server.url));
 });
 
 afterEach(async () => {

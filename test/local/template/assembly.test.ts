@@ -1,19 +1,15 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, CfnOutput, CfnParameter, Stack } from 'aws-cdk-lib';
 import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { readAssembly } from '../../../lib/local/template/assembly';
+import { temporaryFolder } from '../../support/temporary-folder';
 
-let directory: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'assembly-'));
-});
-afterEach(() => rmSync(directory, { recursive: true }));
+const folder = temporaryFolder();
 
 function synthesize(build: (app: App) => void): string {
   const app = new App({
-    outdir: join(directory, 'cdk.out'),
+    outdir: join(folder(), 'cdk.out'),
     analyticsReporting: false,
     builtinCloudFormationValidation: false,
   });
@@ -22,7 +18,7 @@ function synthesize(build: (app: App) => void): string {
 }
 
 it('reads each stack with its region, its template and the folders of its code', () => {
-  const code = mkdtempSync(join(directory, 'bundle-'));
+  const code = mkdtempSync(join(folder(), 'bundle-'));
   writeFileSync(join(code, 'index.js'), 'exports.handler = () => "hello";');
   const [eu, uae] = readAssembly(
     synthesize((app) => {

@@ -1,14 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { failed } from '../../../lib/local/function-runtime/result';
 import { type CustomResourceEvent, openCustomResources } from '../../../lib/local/template/custom-resources';
+import { temporaryFolder } from '../../support/temporary-folder';
 
-let directory: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'custom-resources-'));
-});
-afterEach(() => rmSync(directory, { recursive: true }));
+const folder = temporaryFolder();
 
 /** Applies one resource in a run of its own, and tells which events its handler got. */
 async function run(
@@ -17,7 +12,7 @@ async function run(
 ) {
   const events: CustomResourceEvent[] = [];
   const resources = openCustomResources({
-    file: join(directory, 'state.json'),
+    file: join(folder(), 'state.json'),
     stackName: 'WalletEu',
     stackId: 'stack-id',
   });

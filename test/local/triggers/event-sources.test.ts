@@ -1,20 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import type { SQSRecord } from 'aws-lambda';
 import { failed, type InvocationResult } from '../../../lib/local/function-runtime/result';
-import { type Queue, type QueueServer, sqsRequest, startQueues } from '../../../lib/local/queues/queues';
 import {
   type EventSource,
   type EventSourceOptions,
-  type SqsRecord,
   startEventSource,
 } from '../../../lib/local/triggers/event-sources';
+import { startTestQueues, type TestQueue, type TestQueues } from '../../support/sqs';
 
-const region = 'eu-central-1';
-let queues: QueueServer;
+let queues: TestQueues;
 let running: EventSource[] = [];
-let count = 0;
 
 beforeAll(async () => {
-  queues = await startQueues();
+  queues = await startTestQueues();
 });
 afterEach(async () => {
   await Promise.all(running.map((source) => source.stop()));
@@ -22,29 +21,22 @@ afterEach(async () => {
 });
 afterAll(() => queues.stop());
 
-const makeQueue = (attributes: Record<string, string> = { VisibilityTimeout: '1' }) =>
-  queues.createQueue({ name: `queue-${++count}`, region, attributes });
+async function queueWith(bodies: readonly string[], VisibilityTimeout = '30'): Promise<TestQueue> {
+  const queue = await queues.create({ VisibilityTimeout });
+  await Promise.all(bodies.map((body) => queue.send(body)));
+  return queue;
+}
 
-const sqs = (action: string, queue: Queue, body: object) =>
-  sqsRequest<Record<string, Record<string, string>>>({ url: queues.url, region }, action, {
-    QueueUrl: queue.url,
-    ...body,
-  });
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
 
-const send = (queue: Queue, ...bodies: string[]) =>
-  Promise.all(bodies.map((MessageBody) => sqs('SendMessage', queue, { MessageBody })));
-
-async function left(queue: Queue): Promise<number> {
-  const { Attributes } = await sqs('GetQueueAttributes', queue, { AttributeNames: ['All'] });
-  return (
-    Number(Attributes?.ApproximateNumberOfMessages) +
-    Number(Attributes?.ApproximateNumberOfMessagesNotVisible)
-  );
+async function left(queue: TestQueue): Promise<number> {
+  const { visible, hidden } = await queue.count();
+  return visible + hidden;
 }
 
 function feed(
-  queue: Queue,
-  handler: (records: readonly SqsRecord[]) => unknown,
+  queue: TestQueue,
+  handler: (records: readonly SQSRecord[]) => unknown,
   options: Partial<EventSourceOptions> = {},
 ) {
   const batches: string[][] = [];
@@ -53,7 +45,7 @@ function feed(
       endpoint: queues.url,
       queueUrl: queue.url,
       queueArn: queue.arn,
-      region,
+      region: 'eu-central-1',
       onProblem: (line) => {
         throw new Error(line);
       },
@@ -77,12 +69,19 @@ async function until(condition: () => boolean | Promise<boolean>): Promise<void>
 }
 
 it('hands messages to the function as Lambda does, and deletes them when it succeeds', async () => {
-  const queue = await makeQueue();
-  await sqs('SendMessage', queue, {
-    MessageBody: 'hello',
-    MessageAttributes: { kind: { DataType: 'String', StringValue: 'greeting' } },
-  });
-  const seen: SqsRecord[] = [];
+  const queue = await queueWith([]);
+  const bytes = Buffer.from('bytes');
+  await queues.sqs.send(
+    new SendMessageCommand({
+      QueueUrl: queue.url,
+      MessageBody: 'hello',
+      MessageAttributes: {
+        kind: { DataType: 'String', StringValue: 'greeting' },
+        raw: { DataType: 'Binary', BinaryValue: bytes },
+      },
+    }),
+  );
+  const seen: SQSRecord[] = [];
   feed(queue, (records) => void seen.push(...records));
   await until(async () => (await left(queue)) === 0);
   expect(seen).toEqual([
@@ -96,18 +95,23 @@ it('hands messages to the function as Lambda does, and deletes them when it succ
       }),
       messageAttributes: {
         kind: { dataType: 'String', stringValue: 'greeting', stringListValues: [], binaryListValues: [] },
+        raw: {
+          dataType: 'Binary',
+          binaryValue: bytes.toString('base64'),
+          stringListValues: [],
+          binaryListValues: [],
+        },
       },
       md5OfBody: '5d41402abc4b2a76b9719d911017c592',
       eventSource: 'aws:sqs',
       eventSourceARN: queue.arn,
-      awsRegion: region,
+      awsRegion: 'eu-central-1',
     },
   ]);
 });
 
 it('leaves a batch in the queue when the function fails, to be seen again', async () => {
-  const queue = await makeQueue();
-  await send(queue, 'once more');
+  const queue = await queueWith(['once more'], '1');
   let attempts = 0;
   const batches = feed(queue, () => (++attempts === 1 ? new Error('not now') : null));
   await until(() => batches.length === 2);
@@ -115,9 +119,8 @@ it('leaves a batch in the queue when the function fails, to be seen again', asyn
 });
 
 it('keeps only the messages that the function reports, when the mapping says that it reports', async () => {
-  const queue = await makeQueue();
-  await send(queue, 'good', 'bad');
-  const reject = (records: readonly SqsRecord[]) => ({
+  const queue = await queueWith(['good', 'bad'], '1');
+  const reject = (records: readonly SQSRecord[]) => ({
     batchItemFailures: records
       .filter(({ body }) => body === 'bad')
       .map(({ messageId }) => ({ itemIdentifier: messageId })),
@@ -129,12 +132,11 @@ it('keeps only the messages that the function reports, when the mapping says tha
 });
 
 it.each([
-  ['an unknown identifier', [{ itemIdentifier: 'nobody' }]],
+  ['an unknown identifier', [{ itemIdentifier: 'unknown' }]],
   ['an empty identifier', [{ itemIdentifier: '' }]],
   ['a wrong key', [{ id: 'x' }]],
 ])('keeps the whole batch when the report has %s', async (_, batchItemFailures) => {
-  const queue = await makeQueue({ VisibilityTimeout: '30' });
-  await send(queue, 'a', 'b');
+  const queue = await queueWith(['a', 'b']);
   const batches = feed(queue, () => ({ batchItemFailures }), {
     reportBatchItemFailures: true,
     batchingWindowSeconds: 1,
@@ -145,23 +147,20 @@ it.each([
 });
 
 it('deletes what a function without partial answers has taken, whatever it answers', async () => {
-  const queue = await makeQueue();
-  await send(queue, 'a');
+  const queue = await queueWith(['a']);
   feed(queue, (records) => ({ batchItemFailures: [{ itemIdentifier: records[0]?.messageId }] }));
   await until(async () => (await left(queue)) === 0);
 });
 
 it('never exceeds the batch size, and fills a batch within the window', async () => {
-  const queue = await makeQueue({ VisibilityTimeout: '30' });
-  await send(queue, ...Array.from({ length: 15 }, (_, index) => String(index)));
+  const queue = await queueWith(numbers(15));
   const batches = feed(queue, () => null, { batchSize: 12, batchingWindowSeconds: 1 });
   await until(async () => (await left(queue)) === 0);
   expect(batches.map((batch) => batch.length)).toEqual([12, 3]);
 });
 
 it('never exceeds the concurrency of the mapping', async () => {
-  const queue = await makeQueue({ VisibilityTimeout: '30' });
-  await send(queue, ...Array.from({ length: 12 }, (_, index) => String(index)));
+  const queue = await queueWith(numbers(12));
   let atOnce = 0;
   let most = 0;
   const slow = async () => {
@@ -175,13 +174,12 @@ it('never exceeds the concurrency of the mapping', async () => {
 });
 
 it('stops at once while it waits, and after the running invocation otherwise', async () => {
-  const queue = await makeQueue();
+  const queue = await queueWith(['last']);
   let ended = false;
   const batches = feed(queue, async () => {
     await sleep(200);
     ended = true;
   });
-  await send(queue, 'last');
   await until(() => batches.length === 1);
   await running[0]?.stop();
   expect(ended).toBe(true);

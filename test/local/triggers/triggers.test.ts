@@ -1,17 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { SQSRecord } from 'aws-lambda';
 import type { LocalFunction } from '../../../lib/local/function-runtime';
-import { type QueueServer, sqsRequest, startQueues } from '../../../lib/local/queues/queues';
-import { provisionQueue } from '../../../lib/local/resources/queue';
 import { deployStack } from '../../../lib/local/template/stack-deployment';
-import type { SqsRecord } from '../../../lib/local/triggers/event-sources';
 import { startTriggers, type Triggers } from '../../../lib/local/triggers/triggers';
+import { startTestQueues, type TestQueues } from '../../support/sqs';
 
-const region = 'eu-central-1';
-let queues: QueueServer;
+let queues: TestQueues;
 let triggers: Triggers | undefined;
 
 beforeAll(async () => {
-  queues = await startQueues();
+  queues = await startTestQueues();
 });
 afterEach(() => triggers?.stop());
 afterAll(() => queues.stop());
@@ -27,7 +25,7 @@ const mapping = (queue: string, properties: Readonly<Record<string, unknown>>) =
 
 const stack = {
   name: 'WalletEu',
-  region,
+  region: 'eu-central-1',
   assets: new Map(),
   template: {
     Conditions: { OriginIsAttached: { 'Fn::Equals': ['detached', 'attached'] } },
@@ -45,44 +43,28 @@ const stack = {
   },
 };
 
-const sqs = <Answer>(action: string, body: object) =>
-  sqsRequest<Answer>({ url: queues.url, region }, action, body);
-
-const send = (QueueUrl: string, ...bodies: string[]) =>
-  sqs('SendMessageBatch', {
-    QueueUrl,
-    Entries: bodies.map((MessageBody, index) => ({ Id: String(index), MessageBody })),
-  });
-
-async function left(QueueUrl: string) {
-  const { Attributes } = await sqs<{ Attributes: Record<string, string> }>('GetQueueAttributes', {
-    QueueUrl,
-    AttributeNames: ['All'],
-  });
-  return {
-    visible: Number(Attributes.ApproximateNumberOfMessages),
-    hidden: Number(Attributes.ApproximateNumberOfMessagesNotVisible),
-  };
-}
-
 it('feeds a function as each mapping of the template says, and not at all by one that is off', async () => {
-  const provisionMade = provisionQueue({ stackName: stack.name, region }, queues);
+  const [fed, waiting] = await Promise.all([queues.create(), queues.create()]);
+  const made: Readonly<Record<string, typeof fed>> = { Fed: fed, Waiting: waiting };
   const deployed = await deployStack({
     stack,
-    provisionOf: (type) =>
-      type === 'AWS::SQS::Queue' ? provisionMade : async ({ logicalId: ref }) => ({ ref, attributes: {} }),
+    provisionOf:
+      () =>
+      async ({ logicalId }) => ({
+        ref: logicalId,
+        attributes: { Arn: made[logicalId]?.arn },
+      }),
     secret: () => undefined,
   });
-  const urlOf = (logicalId: string) => String(deployed.resources.get(logicalId)?.ref);
-  await send(urlOf('Fed'), '1', '2', '3', '4', '5', '6', 'bad');
-  await send(urlOf('Waiting'), 'later');
+  for (const body of ['1', '2', '3', '4', '5', '6', 'bad']) await fed.send(body);
+  await waiting.send('later');
 
-  const batches: (readonly SqsRecord[])[] = [];
+  const batches: (readonly SQSRecord[])[] = [];
   let atOnce = 0;
   let most = 0;
   await new Promise<void>((allTaken) => {
     const invoke = async (event: unknown) => {
-      const { Records } = event as { readonly Records: readonly SqsRecord[] };
+      const { Records } = event as { readonly Records: readonly SQSRecord[] };
       batches.push(Records);
       if (batches.flat().length >= 7) allTaken();
       most = Math.max(most, ++atOnce);
@@ -96,7 +78,7 @@ it('feeds a function as each mapping of the template says, and not at all by one
       stack,
       deployed,
       functions: { find: () => ({ invoke }) as unknown as LocalFunction },
-      queues,
+      queues: queues.server,
       onProblem: (line) => {
         throw new Error(line);
       },
@@ -106,6 +88,6 @@ it('feeds a function as each mapping of the template says, and not at all by one
 
   expect(batches.map(({ length }) => length)).toEqual([3, 3, 1]);
   expect(most).toBe(2);
-  expect(await left(urlOf('Fed'))).toEqual({ visible: 0, hidden: 1 });
-  expect(await left(urlOf('Waiting'))).toEqual({ visible: 1, hidden: 0 });
+  expect(await fed.count()).toEqual({ visible: 0, hidden: 1, delayed: 0 });
+  expect(await waiting.count()).toEqual({ visible: 1, hidden: 0, delayed: 0 });
 });
