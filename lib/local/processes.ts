@@ -13,8 +13,8 @@ export function commandLine(pid: number): string {
 }
 
 /**
- * Whether a process is the program that works in `folder`: ids of processes are used again. Where the system does not
- * tell the folder that a process is in (macOS), its arguments must name it.
+ * Whether a process is this program, working in `folder`: process ids are used again. Where the system does not tell a
+ * process's folder (macOS), its arguments must name it.
  */
 export function isRunningIn(pid: number, program: string, folder: string): boolean {
   const command = commandLine(pid);
@@ -33,6 +33,23 @@ export function isAlive(pid: number): boolean {
     return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+/** When a process began, in the form in which the system tells it; undefined when it does not. */
+export function startOf(pid: number): string | undefined {
+  try {
+    if (process.platform !== 'linux') {
+      const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
+      const args = ['-o', 'lstart=', '-p', String(pid)];
+      return execFileSync('ps', args, { encoding: 'utf8', env, stdio: 'pipe' }).trim();
+    }
+    // Field 22; the name in field 2 may hold spaces. Source: proc_pid_stat(5).
+    return readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ')[19];
+  } catch {
+    return undefined;
   }
 }
 

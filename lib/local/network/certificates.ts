@@ -4,15 +4,13 @@ import { join, resolve } from 'node:path';
 import { generate } from 'selfsigned';
 
 export interface LocalCertificateOptions {
-  /** Where keys and certificates are kept between runs. Made when it is not there. */
+  /** Where keys and certificates are kept between runs; created when absent. */
   readonly directory: string;
-  /** Host names to stand for, beside `localhost` and 127.0.0.1. */
-  readonly names?: readonly string[];
   /** @default - the present time */
   readonly now?: Date;
 }
 
-/** A server's certificate, of an authority that exists on this machine only. Contents are PEM. */
+/** A server's certificate, signed by an authority of this machine. Contents are PEM. */
 export interface LocalCertificate {
   /** For `NODE_EXTRA_CA_CERTS`: an absolute path. */
   readonly caFile: string;
@@ -29,27 +27,23 @@ interface KeyPair {
 const day = 24 * 60 * 60 * 1000;
 const authorityLifetime = 3650 * day;
 const serverLifetime = 365 * day;
-/** A run of the local environment may be long: nothing may expire under it. */
+/** A run may be long, and nothing may expire during it. */
 const renewalMargin = 30 * day;
 
-/** The certificate for servers on this machine; made on first use, and anew when it nears its end or lacks a name. */
+/** The certificate for `localhost` and 127.0.0.1; created on first use, and renewed when it nears its end. */
 export async function localCertificate(options: LocalCertificateOptions): Promise<LocalCertificate> {
   const directory = resolve(options.directory);
   const now = options.now ?? new Date();
-  const names = ['localhost', ...(options.names ?? [])];
   await mkdir(directory, { recursive: true, mode: 0o700 });
 
   const authority =
     (await readPair(directory, 'ca', (cert) => lasts(cert, now, serverLifetime + renewalMargin))) ??
     (await writePair(directory, 'ca', await makeAuthority(now)));
   const serves = (cert: X509Certificate): boolean =>
-    lasts(cert, now, renewalMargin) &&
-    cert.verify(new X509Certificate(authority.cert).publicKey) &&
-    cert.checkIP('127.0.0.1') !== undefined &&
-    names.every((name) => cert.checkHost(name) !== undefined);
+    lasts(cert, now, renewalMargin) && cert.verify(new X509Certificate(authority.cert).publicKey);
   const server =
     (await readPair(directory, 'server', serves)) ??
-    (await writePair(directory, 'server', await makeServer(authority, names, now)));
+    (await writePair(directory, 'server', await makeServer(authority, now)));
 
   return { caFile: join(directory, 'ca.pem'), ca: authority.cert, key: server.key, cert: server.cert };
 }
@@ -72,7 +66,7 @@ async function readPair(
     const parsed = new X509Certificate(cert);
     return parsed.checkPrivateKey(createPrivateKey(key)) && isGood(parsed) ? { key, cert } : undefined;
   } catch {
-    // Absent, cut short by a crash, or edited: made anew.
+    // Absent, cut short by a crash, or edited.
     return undefined;
   }
 }
@@ -91,7 +85,7 @@ async function replaceFile(path: string, content: string, mode: number): Promise
 
 async function makeAuthority(now: Date): Promise<KeyPair> {
   const { private: key, cert } = await generate(
-    // A name of its own, so that a client is not misled by an authority of before.
+    // A unique name, so that a client does not mistake it for an earlier authority.
     [{ name: 'commonName', value: `Wallet infrastructure local authority ${randomUUID()}` }],
     {
       ...ellipticCurve,
@@ -105,7 +99,7 @@ async function makeAuthority(now: Date): Promise<KeyPair> {
   return { key, cert };
 }
 
-async function makeServer(ca: KeyPair, names: readonly string[], now: Date): Promise<KeyPair> {
+async function makeServer(ca: KeyPair, now: Date): Promise<KeyPair> {
   const { private: key, cert } = await generate([{ name: 'commonName', value: 'localhost' }], {
     ...ellipticCurve,
     ...validity(now, serverLifetime),
@@ -116,7 +110,10 @@ async function makeServer(ca: KeyPair, names: readonly string[], now: Date): Pro
       { name: 'extKeyUsage', serverAuth: true },
       {
         name: 'subjectAltName',
-        altNames: [...names.map((value) => ({ type: 2 as const, value })), { type: 7, ip: '127.0.0.1' }],
+        altNames: [
+          { type: 2, value: 'localhost' },
+          { type: 7, ip: '127.0.0.1' },
+        ],
       },
     ],
   });

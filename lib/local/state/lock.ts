@@ -1,10 +1,10 @@
-import { execFileSync } from 'node:child_process';
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isAlive, startOf } from '../processes';
 
-/** A state folder that this process alone uses. */
+/** A state folder that only this process uses. */
 export interface StateLock {
-  /** Lets the next start have the folder. */
+  /** Frees the folder for the next start. */
   release(): void;
 }
 
@@ -24,17 +24,17 @@ export class StateInUse extends Error {
 
 interface Holder {
   readonly pid: number;
-  /** Tells the holder from a later process that got the same number. */
+  /** When it began: tells it from a later process with the same number. */
   readonly begun: string;
 }
 
-/** Where the lock of a state folder lies. */
+/** The lock of a state folder. */
 export const lockFile = (directory: string): string => join(directory, 'lock');
 
 /** The process that runs on a state folder now; undefined when there is none. */
 export function lockHolder(directory: string): number | undefined {
   const holder = read(lockFile(directory));
-  return holder && isAlive(holder) ? holder.pid : undefined;
+  return holder && holds(holder) ? holder.pid : undefined;
 }
 
 /**
@@ -44,14 +44,14 @@ export function lockHolder(directory: string): number | undefined {
  */
 export function lockState(directory: string): StateLock {
   const file = lockFile(directory);
-  const own: Holder = { pid: process.pid, begun: beginOf(process.pid) ?? '' };
+  const own: Holder = { pid: process.pid, begun: startOf(process.pid) ?? '' };
   const draft = `${file}.${process.pid}`;
   writeFileSync(draft, JSON.stringify(own));
   try {
     while (!tryLink(draft, file)) {
       const holder = read(file);
-      if (holder && isAlive(holder)) throw new StateInUse(holder.pid, directory);
-      takeAway(file, directory);
+      if (holder && holds(holder)) throw new StateInUse(holder.pid, directory);
+      removeDead(file, directory);
     }
   } finally {
     rmSync(draft, { force: true });
@@ -63,31 +63,31 @@ export function lockState(directory: string): StateLock {
   };
 }
 
-/** Links make the lock appear whole and only once, whoever else tries at the same moment. */
+/** A link makes the lock appear whole, and for one of several processes that try at the same moment. */
 function tryLink(from: string, to: string): boolean {
-  try {
-    linkSync(from, to);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
-  }
+  return unless('EEXIST', () => linkSync(from, to));
 }
 
 /** Removes a dead lock; puts it back when a third process has taken the folder over in the meantime. */
-function takeAway(file: string, directory: string): void {
+function removeDead(file: string, directory: string): void {
   const aside = `${file}.dead.${process.pid}`;
-  try {
-    renameSync(file, aside);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-    throw error;
-  }
+  if (!unless('ENOENT', () => renameSync(file, aside))) return;
   const holder = read(aside);
-  const alive = holder !== undefined && isAlive(holder);
+  const alive = holder !== undefined && holds(holder);
   if (alive) tryLink(aside, file);
   rmSync(aside, { force: true });
   if (alive) throw new StateInUse(holder.pid, directory);
+}
+
+/** False when the work fails with this code. */
+function unless(code: string, work: () => void): boolean {
+  try {
+    work();
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === code) return false;
+    throw error;
+  }
 }
 
 function read(file: string): Holder | undefined {
@@ -98,38 +98,5 @@ function read(file: string): Holder | undefined {
   }
 }
 
-function isAlive({ pid, begun }: Holder): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    // EPERM: it lives, and belongs to somebody else.
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
-  }
-  const present = beginOf(pid);
-  return present === undefined || present === begun;
-}
-
-/** When a process began, in whatever form the system tells it; undefined when it does not. */
-function beginOf(pid: number): string | undefined {
-  try {
-    // Field 22 is the start time; the name in field 2 may hold spaces. Source: proc_pid_stat(5).
-    return readFileSync(`/proc/${pid}/stat`, 'utf8')
-      .replace(/^.*\) /s, '')
-      .split(' ')[19];
-  } catch {
-    return fromPs(pid);
-  }
-}
-
-function fromPs(pid: number): string | undefined {
-  try {
-    const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
-    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], {
-      encoding: 'utf8',
-      env,
-      stdio: 'pipe',
-    }).trim();
-  } catch {
-    return undefined;
-  }
-}
+/** Whether the holder lives: where the system does not tell when a process began, its number must do. */
+const holds = ({ pid, begun }: Holder): boolean => isAlive(pid) && (startOf(pid) ?? begun) === begun;

@@ -1,7 +1,7 @@
 import type { Template } from './assembly';
 import { resolveDynamicReferences, type SecretReference } from './dynamic-references';
 
-/** What the resources of a stack are on this machine: an undefined answer means that nothing is known of it. */
+/** The values of a stack's resources on this machine; undefined where there is none. */
 export interface ResourceValues {
   /** What `Ref` gives: the physical id. */
   ref(logicalId: string): string | undefined;
@@ -16,8 +16,6 @@ export interface TemplateContext {
   readonly region: string;
   readonly accountId: string;
   readonly template: Template;
-  /** Values of the stack's parameters. @default - each parameter's own default */
-  readonly parameters?: Readonly<Record<string, string>>;
   readonly resources: ResourceValues;
 }
 
@@ -78,10 +76,9 @@ export function createResolver(context: TemplateContext): TemplateResolver {
     if (name in pseudoParameters) return pseudoParameters[name];
     const parameter = template.Parameters?.[name];
     if (parameter) {
-      const value = context.parameters?.[name] ?? parameter.Default;
-      if (value === undefined) refuse(path, `the parameter ${name} has no value and no default`);
-      const list = parameter.Type.startsWith('List<') || parameter.Type === 'CommaDelimitedList';
-      return list ? String(value).split(',') : String(value);
+      const { Type, Default = refuse(path, `the parameter ${name} has no default`) } = parameter;
+      const isList = Type.startsWith('List<') || Type === 'CommaDelimitedList';
+      return isList ? String(Default).split(',') : String(Default);
     }
     return resources.ref(name) ?? refuse(path, `the resource ${name} has no physical id here`);
   }
