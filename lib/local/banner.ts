@@ -1,15 +1,12 @@
 import type { Environment } from '../environment/environment';
 import { shellWord } from '../operations/shell-word';
 import { table } from '../operations/terminal';
+import type { Region } from './region';
 
-/** An environment that runs, as far as people are told of it. */
-export interface RunningEnvironment {
-  readonly environment: Environment;
-  readonly baseUrl: string;
-  readonly outputs: Readonly<Record<string, string>>;
-}
+/** What the banner shows of an environment. */
+type RunningEnvironment = Pick<Region, 'environment' | 'baseUrl' | 'outputs'>;
 
-/** An organization with a user group that was made to be deleted, and who may delete it. */
+/** An organization with a user group to delete, and a caller who may delete it. */
 export interface SampleData {
   readonly running: RunningEnvironment;
   readonly organizationId: string;
@@ -17,7 +14,7 @@ export interface SampleData {
   readonly callerId: string;
 }
 
-/** The table of what runs. `bold` is for its heading. */
+/** The table of the environments. `bold` is for its heading. */
 export function summary(running: readonly RunningEnvironment[], bold: (text: string) => string): string {
   const rows = running.map(({ environment, baseUrl, outputs }) => [
     environment.name,
@@ -33,22 +30,21 @@ export function summary(running: readonly RunningEnvironment[], bold: (text: str
   return table([['NAME', 'REGION', 'BASE ADDRESS', 'DASHBOARD', 'WEBHOOK ORIGIN', 'SLA', ''], ...rows], bold);
 }
 
-/** Where the commands are, and what they speak to. */
-export interface CommandPlace {
+/** Where the command line is, and its `--outputs`. */
+export interface CommandPaths {
   readonly projectRoot: string;
   readonly outputsFile: string;
 }
 
 /**
- * A `curl` that deletes the group, for a POSIX shell in any folder. Tokens live for minutes, so the shell makes them
- * when it is pasted.
+ * A `curl` that deletes the group, for a POSIX shell in any folder. Tokens live for minutes: the shell makes them.
  */
 export function deletionCommand(
   { running: { environment, baseUrl }, userGroupId, callerId }: SampleData,
-  place: CommandPlace,
+  paths: CommandPaths,
 ): string {
   const path = `/auth/user-groups/${userGroupId}`;
-  const wallet = walletCommand(environment, place);
+  const wallet = walletCommand(environment, paths);
   const caller = `--caller ${callerId}`;
   return [
     `curl -i -X DELETE ${baseUrl}${path}`,
@@ -57,12 +53,12 @@ export function deletionCommand(
   ].join(' \\\n');
 }
 
-/** The command of a receiver, and those that have it receive a webhook, likewise. */
+/** The commands that start a receiver and send it a webhook, likewise. */
 export function webhookCommands(
   { running: { environment }, organizationId }: SampleData,
-  place: CommandPlace,
+  paths: CommandPaths,
 ): { readonly receive: string; readonly send: string } {
-  const wallet = walletCommand(environment, place);
+  const wallet = walletCommand(environment, paths);
   const organization = `--organization ${organizationId}`;
   return {
     receive: wallet('receive'),
@@ -74,6 +70,6 @@ export function webhookCommands(
 }
 
 const walletCommand =
-  ({ name }: Environment, { projectRoot, outputsFile }: CommandPlace) =>
+  ({ name }: Environment, { projectRoot, outputsFile }: CommandPaths) =>
   (command: string) =>
     `npm --prefix ${shellWord(projectRoot)} run -s wallet -- ${command} --environment ${name} --outputs ${shellWord(outputsFile)}`;

@@ -4,7 +4,7 @@ import type { Environment } from '../environment/environment';
 import { environments as table } from '../environments';
 import type { Terminal } from '../operations/terminal';
 import { deletionCommand, summary, webhookCommands } from './banner';
-import { portTakenMeanwhile } from './network/ports';
+import { portTakenDuringStart } from './network/ports';
 import type { Region } from './region';
 import { createSampleData } from './sample-data';
 import { type RunningEnvironments, startEnvironments } from './start';
@@ -14,7 +14,7 @@ export interface CommandContext {
   readonly terminal: Terminal;
   /** The folder of `package.json`. */
   readonly projectRoot: string;
-  /** Registers what is to be called when somebody wants the command to end. */
+  /** Registers a listener for the signals that end the command. */
   onSignal(listener: () => void): void;
 }
 
@@ -33,26 +33,25 @@ const dashboardPorts = table
   .join(', ');
 
 /**
- * `npm start`: runs environments on this machine until it is told to stop. Results go to stdout, steps and problems to
- * stderr.
+ * `npm start`: runs environments on this machine until a signal. Results go to stdout, steps and problems to stderr.
  *
- * @returns the exit code: 0 (stopped as told), 1 (it failed), 2 (used wrongly)
+ * @returns the exit code: 0 (stopped by a signal), 1 (it failed), 2 (used wrongly)
  */
 export async function runLocalCommand(args: readonly string[], context: CommandContext): Promise<number> {
   const { terminal } = context;
   let exitCode = 0;
   const program = new Command('npm start --')
     .description('Runs the environments on this machine, from the templates of their stacks, until Ctrl-C.')
-    .option('--environment <name>', `run only this one (may be given again): ${names}`, oneMoreEnvironment)
+    .option('--environment <name>', `run only this one (may be given again): ${names}`, addEnvironment)
     .option(
       '--port <name=port>',
       `another port (may be given again; 0: any free one) than: ${ports}`,
-      oneMorePort,
+      addPort,
     )
     .option(
       '--dashboard-port <name=port>',
       `another port of the dashboard than: ${dashboardPorts} (with --port: any free one)`,
-      oneMorePort,
+      addPort,
     )
     .option(
       '--state <folder>',
@@ -106,20 +105,20 @@ async function run(options: Options, { terminal, projectRoot, onSignal }: Comman
       terminal.note('Stopped.');
       return 0;
     }
-    terminal.note(terminal.alarm(`error: ${describe(portTakenMeanwhile(error) ?? error)}`));
+    terminal.note(terminal.alarm(`error: ${describe(portTakenDuringStart(error) ?? error)}`));
     return 1;
   }
-  const demonstration = await createSampleData(running.regions[0] as Region).catch((error: Error) => {
+  const sample = await createSampleData(running.regions[0] as Region).catch((error: Error) => {
     terminal.note(terminal.alarm(error.message));
     return undefined;
   });
   terminal.note(`${seconds().padStart(6)}  ready`);
   terminal.result(`\n${summary(running.regions, terminal.bold)}\n`);
-  if (demonstration) {
-    const place = { projectRoot, outputsFile: state.outputsFile };
-    const deletion = deletionCommand(demonstration, place);
+  if (sample) {
+    const paths = { projectRoot, outputsFile: state.outputsFile };
+    const deletion = deletionCommand(sample, paths);
     terminal.result(`Delete a user group, in another terminal:\n\n${deletion}\n`);
-    const { receive, send } = webhookCommands(demonstration, place);
+    const { receive, send } = webhookCommands(sample, paths);
     terminal.result(`Receive a webhook, in another terminal:\n\n${receive}\n\nand in a third:\n\n${send}\n`);
   }
   terminal.result('Ctrl-C stops everything.');
@@ -129,7 +128,7 @@ async function run(options: Options, { terminal, projectRoot, onSignal }: Comman
   return 0;
 }
 
-/** Errors with a name of their own are told by their message; others are bugs, whose place matters. */
+/** Named errors are explained by their message; others are bugs, and need the stack. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.constructor === Error || error.name !== 'Error'
@@ -137,7 +136,7 @@ function describe(error: unknown): string {
     : (error.stack ?? error.message);
 }
 
-/** A folder of the state's own: what lies beside it would pass for the state of an environment, and `--fresh` remove it. */
+/** A folder for the state alone: other files in it could pass for an environment's state, and `--fresh` would remove them. */
 const folderIn =
   (projectRoot: string) =>
   (text: string): string => {
@@ -147,12 +146,12 @@ const folderIn =
     throw new InvalidArgumentError(`Give a folder of its own, such as .local: ${folder} holds the project.`);
   };
 
-function oneMoreEnvironment(name: string, earlier: readonly Environment[] = []): readonly Environment[] {
+function addEnvironment(name: string, earlier: readonly Environment[] = []): readonly Environment[] {
   const environment = known(name);
   return [...earlier.filter((other) => other !== environment), environment];
 }
 
-function oneMorePort(text: string, earlier: Readonly<Record<string, number>> = {}): Record<string, number> {
+function addPort(text: string, earlier: Readonly<Record<string, number>> = {}): Record<string, number> {
   const [, name, digits] = /^([^=]+)=(\d{1,5})$/.exec(text) ?? [];
   const port = Number(digits);
   if (name === undefined || port > 65_535)

@@ -3,15 +3,15 @@ import { join } from 'node:path';
 
 /** The log files of one environment. */
 export interface Logs {
-  /** Keeps a line in `NAME.log`. */
+  /** Appends a line to `NAME.log`. */
   write(name: string, line: string): void;
-  /** Keeps a line that a function wrote, in a file named after the function, and passes on what it says went wrong. */
+  /** Appends a function's line to a file named after it, and reports an error that the line states. */
   writeFunction(logicalId: string, line: string): void;
   /** Resolves when every line is in its file. */
   close(): Promise<void>;
 }
 
-/** @param onError gets a function's name and what it says went wrong */
+/** @param onError gets the name of a function and the error that it logged */
 export function openLogs(directory: string, onError: (functionName: string, message: string) => void): Logs {
   const files = new Map<string, WriteStream>();
 
@@ -45,7 +45,7 @@ const withoutHash = (logicalId: string): string => logicalId.replace(/[0-9A-F]{8
 
 const thrown = 'Invoke Error ';
 
-/** A short account of an error line: of the structured log, of the runtime, or of a process that ended. */
+/** The error in a line of the structured log, of the runtime, or of a process that ended. */
 function problemIn(line: string): string | undefined {
   if (line.startsWith(thrown)) return messageIn(line.slice(thrown.length));
   if (/Task timed out|Runtime exited with error/.test(line)) return line;

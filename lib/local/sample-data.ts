@@ -1,23 +1,21 @@
 import type { SampleData } from './banner';
 import type { Region } from './region';
 
-type Answer =
-  | { readonly ok: true; readonly result: Omit<SampleData, 'running'> }
-  | { readonly ok: false; readonly error: { readonly message: string } };
+interface Answer {
+  readonly result?: Omit<SampleData, 'running'>;
+  readonly error?: { readonly message: string };
+}
 
 /**
- * Makes an organization with a user group that can be deleted, the way the command line's `seed` does.
+ * Makes an organization with a user group to delete, as the command line's `seed` does.
  *
  * @throws Error with the reason when the operations function fails or refuses
  */
 export async function createSampleData(region: Region): Promise<SampleData> {
   const operations = region.functions.find(String(region.outputs.OperationsFunctionName));
   const seed = { operation: 'seed', input: { userGroupName: 'SampleData' } };
-  const result = await operations.invoke(seed);
-  if (!result.ok) throw notMade(result.errorMessage);
-  const answer = result.payload as Answer;
-  if (!answer.ok) throw notMade(answer.error.message);
-  return { ...answer.result, running: region };
+  const invoked = await operations.invoke(seed);
+  const answer = invoked.ok ? (invoked.payload as Answer) : { error: { message: invoked.errorMessage } };
+  if ('result' in answer && answer.result) return { ...answer.result, running: region };
+  throw new Error(`The sample user group could not be made: ${answer.error?.message}`);
 }
-
-const notMade = (reason: string) => new Error(`The group for the demonstration could not be made: ${reason}`);

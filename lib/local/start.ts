@@ -41,7 +41,7 @@ export interface RunningEnvironments {
 /**
  * Runs environments on this machine from the templates of their stacks. Nothing is left running when it fails.
  *
- * @throws StateInUse, PortsTaken, SynthesisFailed, CustomResourceFailed, or what a part failed with
+ * @throws StateInUse, PortsUnavailable, SynthesisFailed, CustomResourceFailed, or what a part failed with
  */
 export async function startEnvironments(options: StartOptions): Promise<RunningEnvironments> {
   const cleanup = new Cleanup();

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** A port that is to be listened on, for an environment. */
-export interface WantedPort {
+/** A port for one of an environment's servers. */
+export interface RequestedPort {
   readonly environment: string;
   /** 0: any free one. */
   readonly port: number;
@@ -10,75 +10,79 @@ export interface WantedPort {
   readonly option: '--port' | '--dashboard-port';
 }
 
-/** Ports that cannot be had. */
-export class PortsTaken extends Error {
-  override readonly name = 'PortsTaken';
+/** Ports that cannot be listened on. */
+export class PortsUnavailable extends Error {
+  override readonly name = 'PortsUnavailable';
 }
 
 /**
- * Makes sure that each port can be listened on, before anything is started.
+ * Checks that each port can be listened on, before anything is started.
  *
- * @throws PortsTaken that names each port that cannot, and what to do
+ * @throws PortsUnavailable that names each port that cannot, and what to do
  */
-export async function requireFreePorts(wanted: readonly WantedPort[]): Promise<void> {
-  const fixed = wanted.filter(({ port }) => port !== 0);
-  const contested = fixed.flatMap((each, index) => contestOf(each, fixed.slice(0, index), fixed));
-  const problems =
-    contested.length > 0 ? contested : await Promise.all(fixed.map((each) => problemOf(each, fixed)));
+export async function requireFreePorts(requested: readonly RequestedPort[]): Promise<void> {
+  const fixed = requested.filter(({ port }) => port !== 0);
+  const conflicts = fixed.map((each, index) => conflictOf(each, fixed.slice(0, index), fixed));
+  const problems = conflicts.some(Boolean)
+    ? conflicts
+    : await Promise.all(fixed.map((each) => problemOf(each, fixed)));
   const found = problems.filter((problem) => problem !== undefined);
-  if (found.length > 0) throw new PortsTaken(found.join('\n'));
+  if (found.length > 0) throw new PortsUnavailable(found.join('\n'));
 }
 
-/** What kept the environments from listening after all: another start may have taken a port since it was looked at. */
-export function portTakenMeanwhile(error: unknown): PortsTaken | undefined {
+/** The error for a port that another program took during the start; undefined for every other error. */
+export function portTakenDuringStart(error: unknown): PortsUnavailable | undefined {
   const { code, port } = error as NodeJS.ErrnoException & { readonly port?: number };
   if (code !== 'EADDRINUSE') return undefined;
-  return new PortsTaken(
+  return new PortsUnavailable(
     `Port ${port} was taken by another program while the environments started. See which: ${listenersOf(port)}. Stop it, or choose another port with --port or --dashboard-port.`,
   );
 }
 
-/** A port that an earlier one of the wanted has already. */
-function contestOf(later: WantedPort, earlier: readonly WantedPort[], all: readonly WantedPort[]): string[] {
+/** A port that an earlier request has already. */
+function conflictOf(
+  later: RequestedPort,
+  earlier: readonly RequestedPort[],
+  all: readonly RequestedPort[],
+): string | undefined {
   const first = earlier.find(({ port }) => port === later.port);
-  if (!first) return [];
-  return [
+  if (!first) return undefined;
+  return (
     `Port ${later.port} is wanted twice: for the ${purposeOf(first)} and for the ${purposeOf(later)}. ` +
-      `Choose another for one of them: ${anotherPort(later, all)}`,
-  ];
+    `Choose another for one of them: ${anotherPort(later, all)}`
+  );
 }
 
-async function problemOf(wanted: WantedPort, all: readonly WantedPort[]): Promise<string | undefined> {
-  const { port } = wanted;
+async function problemOf(
+  requested: RequestedPort,
+  all: readonly RequestedPort[],
+): Promise<string | undefined> {
+  const { port, environment } = requested;
   const server = createServer();
   try {
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
-    return undefined;
+    await once(server.listen(port, '127.0.0.1'), 'listening');
   } catch (error) {
-    return `Port ${port} of environment ${wanted.environment} ${reasonOf(error as NodeJS.ErrnoException, port)} ${anotherPort(wanted, all)}`;
-  } finally {
-    if (server.listening) {
-      server.close();
-      await once(server, 'close');
-    }
+    return `Port ${port} of environment ${environment} ${reasonOf(error as NodeJS.ErrnoException, port)} ${anotherPort(requested, all)}`;
   }
+  server.close();
+  await once(server, 'close');
+  return undefined;
 }
 
 function reasonOf({ code }: NodeJS.ErrnoException, port: number): string {
   if (code === 'EADDRINUSE')
     return `is taken by another program. See which: ${listenersOf(port)}. Stop it, or choose another port:`;
-  if (code === 'EACCES') return 'may be listened on by root alone (EACCES). Choose one from 1024 up:';
+  if (code === 'EACCES') return 'needs root (EACCES). Choose one from 1024 up:';
   return `cannot be listened on (${code}). Choose another:`;
 }
 
 const listenersOf = (port: number | undefined) => `lsof -nP -iTCP:${port} -sTCP:LISTEN`;
 
-const purposeOf = ({ environment, option }: WantedPort) =>
+const purposeOf = ({ environment, option }: RequestedPort) =>
   `${option === '--port' ? 'API' : 'dashboard'} of environment ${environment}`;
 
-/** How to choose one that none of the wanted is: from 9000 up, where the usual ones are not. */
-function anotherPort({ port, option, environment }: WantedPort, all: readonly WantedPort[]): string {
+/** How to choose a port that is not requested: from 9000 up, away from the defaults. */
+function anotherPort({ port, option, environment }: RequestedPort, all: readonly RequestedPort[]): string {
   const taken = new Set(all.map((each) => each.port));
   let other = 9_000 + (port % 1_000);
   while (taken.has(other)) other += 1;

@@ -1,6 +1,5 @@
 import { createHash, createPublicKey, randomBytes, verify } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   DescribeKeyCommand,
@@ -12,53 +11,39 @@ import {
   VerifyMacCommand,
 } from '@aws-sdk/client-kms';
 import { type Kms, startKms } from '../../../lib/local/kms/server';
+import { localClient } from '../../support/aws-client';
+import { temporaryFolder } from '../../support/temporary-folder';
 
 const keyArn = (id: string) => `arn:aws:kms:eu-central-1:000000000000:key/${id}`;
 const signing = keyArn('11111111-0000-0000-0000-000000000000');
 const mac = keyArn('22222222-0000-0000-0000-000000000000');
 const encryption = keyArn('33333333-0000-0000-0000-000000000000');
 
-let directory: string;
+const folder = temporaryFolder();
 let kms: Kms;
 let client: KMSClient;
 
-function createKeys(target: Kms): void {
-  target.create({
-    arn: signing,
-    directory,
-    name: 'Signing',
-    keySpec: 'ECC_NIST_P256',
-    keyUsage: 'SIGN_VERIFY',
-  });
-  target.create({ arn: mac, directory, name: 'Mac', keySpec: 'HMAC_256', keyUsage: 'GENERATE_VERIFY_MAC' });
-  target.create({
-    arn: encryption,
-    directory,
-    name: 'Encryption',
-    keySpec: 'SYMMETRIC_DEFAULT',
-    keyUsage: 'ENCRYPT_DECRYPT',
-  });
+async function startWithKeys(): Promise<Kms> {
+  const started = await startKms();
+  const directory = folder();
+  for (const key of [
+    { arn: signing, name: 'Signing', keySpec: 'ECC_NIST_P256', keyUsage: 'SIGN_VERIFY' },
+    { arn: mac, name: 'Mac', keySpec: 'HMAC_256', keyUsage: 'GENERATE_VERIFY_MAC' },
+    { arn: encryption, name: 'Encryption', keySpec: 'SYMMETRIC_DEFAULT', keyUsage: 'ENCRYPT_DECRYPT' },
+  ]) {
+    started.create({ ...key, directory });
+  }
+  return started;
 }
 
-const clientOf = ({ url }: Kms) =>
-  new KMSClient({
-    endpoint: url,
-    region: 'eu-central-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-    maxAttempts: 1,
-  });
-
 beforeEach(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'kms-'));
-  kms = await startKms();
-  createKeys(kms);
-  client = clientOf(kms);
+  kms = await startWithKeys();
+  client = new KMSClient(localClient(kms.url));
 });
 
 afterEach(async () => {
   client.destroy();
   await kms.close();
-  rmSync(directory, { recursive: true });
 });
 
 async function publicKey(from: KMSClient, KeyId: string) {
@@ -87,20 +72,13 @@ test.each(['RAW', 'DIGEST'] as const)(
   },
 );
 
-test('a code verifies for its message and key, and for no other', async () => {
+test('a MAC verifies for its message and key, and for no other', async () => {
   const Message = Buffer.from('message');
-  const made = await client.send(
-    new GenerateMacCommand({ KeyId: mac, Message, MacAlgorithm: 'HMAC_SHA_256' }),
-  );
-  expect(made.Mac).toHaveLength(32);
-  const again = await client.send(
-    new GenerateMacCommand({ KeyId: mac, Message, MacAlgorithm: 'HMAC_SHA_256' }),
-  );
-  expect(again.Mac).toEqual(made.Mac);
-  const check = (message: Buffer) =>
-    client.send(
-      new VerifyMacCommand({ KeyId: mac, Message: message, Mac: made.Mac, MacAlgorithm: 'HMAC_SHA_256' }),
-    );
+  const command = { KeyId: mac, Message, MacAlgorithm: 'HMAC_SHA_256' } as const;
+  const { Mac } = await client.send(new GenerateMacCommand(command));
+  expect(Mac).toHaveLength(32);
+  expect((await client.send(new GenerateMacCommand(command))).Mac).toEqual(Mac);
+  const check = (message: Buffer) => client.send(new VerifyMacCommand({ ...command, Message: message, Mac }));
   expect(await check(Message)).toMatchObject({ KeyId: mac, MacValid: true });
   await expect(check(Buffer.from('other'))).rejects.toMatchObject({ name: 'KMSInvalidMacException' });
 });
@@ -125,7 +103,7 @@ const sign = (KeyId: string, more: object = {}) =>
 
 test.each([
   ['an unknown key', sign(keyArn('none')), 'NotFoundException'],
-  ['a key for codes', sign(mac), 'InvalidKeyUsageException'],
+  ['a key for MACs', sign(mac), 'InvalidKeyUsageException'],
   [
     'another algorithm',
     sign(signing, { SigningAlgorithm: 'RSASSA_PSS_SHA_256' }),
@@ -135,7 +113,7 @@ test.each([
   ['a message of more than 4 KiB', sign(signing, { Message: Buffer.alloc(4_097) }), 'ValidationException'],
   ['no message', sign(signing, { Message: undefined }), 'ValidationException'],
   [
-    'a code from a signing key',
+    'a MAC from a signing key',
     new GenerateMacCommand({ KeyId: signing, Message: Buffer.from('m'), MacAlgorithm: 'HMAC_SHA_256' }),
     'InvalidKeyUsageException',
   ],
@@ -160,23 +138,28 @@ test('a disabled key refuses its use, and says so when described', async () => {
 
 test('keys outlive the server, in files that only their owner can read', async () => {
   const before = await publicKey(client, signing);
-  const second = await startKms();
-  createKeys(second);
-  const other = clientOf(second);
+  const second = await startWithKeys();
+  const other = new KMSClient(localClient(second.url));
   try {
     expect((await publicKey(other, signing)).equals(before)).toBe(true);
   } finally {
     other.destroy();
     await second.close();
   }
-  expect(statSync(directory).mode & 0o777).toBe(0o700);
-  const files = readdirSync(directory);
+  expect(statSync(folder()).mode & 0o777).toBe(0o700);
+  const files = readdirSync(folder());
   expect(files.sort()).toEqual(['Encryption.json', 'Mac.json', 'Signing.json']);
-  for (const file of files) expect(statSync(join(directory, file)).mode & 0o777).toBe(0o600);
+  for (const file of files) expect(statSync(join(folder(), file)).mode & 0o777).toBe(0o600);
 });
 
 test('a key of another kind than its file, and a kind that is not served, are refused', () => {
-  const key = { arn: signing, directory, name: 'Mac', keySpec: 'ECC_NIST_P256', keyUsage: 'SIGN_VERIFY' };
+  const key = {
+    arn: signing,
+    directory: folder(),
+    name: 'Mac',
+    keySpec: 'ECC_NIST_P256',
+    keyUsage: 'SIGN_VERIFY',
+  };
   expect(() => kms.create(key)).toThrow('holds a key of HMAC_256');
   expect(() => kms.create({ ...key, name: 'New', keySpec: 'RSA_2048' })).toThrow('not served');
 });
