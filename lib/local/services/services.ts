@@ -2,27 +2,15 @@ import { localReceiversVariable } from '../../../lambda/webhooks/environment';
 import { allSettledOrThrow, type Cleanup } from '../cleanup';
 import { startDataApi } from '../data-api';
 import type { AccessKey } from '../database-endpoint/token';
-import { type Kms, startKms } from '../kms/server';
-import { type QueueServer, startQueues } from '../queues/queues';
+import { startKms } from '../kms/server';
+import { startQueues } from '../queues/queues';
 import type { DataApiCluster } from '../resources/database-cluster';
 import type { StackFunctions } from '../resources/function';
 import { startLambdaApi } from './lambda-api';
-import { type SecretsManager, startSecretsManager } from './secrets-manager';
+import { startSecretsManager } from './secrets-manager';
 
 /** The AWS services on this machine: one server each, shared by all environments. */
-export interface Services {
-  /** By the names of `endpoints.json`. */
-  readonly endpoints: Readonly<Record<ServiceName, string>>;
-  /** Variables that functions get on this machine beside their own: credentials and endpoints, above all. */
-  readonly variables: Readonly<Record<string, string>>;
-  readonly queues: QueueServer;
-  readonly keys: Pick<Kms, 'create'>;
-  readonly secrets: Pick<SecretsManager, 'put'>;
-  readonly databases: { add(cluster: DataApiCluster): void };
-  readonly functions: { add(functions: Pick<StackFunctions, 'get'>): void };
-}
-
-type ServiceName = 'rds-data' | 'sqs' | 'kms' | 'secretsmanager' | 'lambda';
+export type Services = Awaited<ReturnType<typeof startServices>>;
 
 /** Credentials of every function here. The services take any; the database endpoint checks the tokens they sign. */
 export const functionCredentials = {
@@ -38,7 +26,7 @@ export const functionAccessKey: AccessKey = {
 };
 
 /** Starts the services on free ports of 127.0.0.1. */
-export async function startServices(cleanup: Cleanup): Promise<Services> {
+export async function startServices(cleanup: Cleanup) {
   const clusters = new Map<string, DataApiCluster>();
   const stacks: Pick<StackFunctions, 'get'>[] = [];
   const [dataApi, queues, kms, secrets, lambda] = await allSettledOrThrow([
@@ -66,7 +54,9 @@ export async function startServices(cleanup: Cleanup): Promise<Services> {
     lambda: lambda.url,
   };
   return {
+    /** By the names of `endpoints.json`. */
     endpoints,
+    /** Variables that functions get on this machine beside their own. */
     variables: {
       ...functionCredentials,
       AWS_ENDPOINT_URL_RDS_DATA: endpoints['rds-data'],
@@ -81,7 +71,7 @@ export async function startServices(cleanup: Cleanup): Promise<Services> {
     queues,
     keys: kms,
     secrets,
-    databases: { add: (cluster) => void clusters.set(cluster.arn, cluster) },
-    functions: { add: (functions) => void stacks.push(functions) },
+    databases: { add: (cluster: DataApiCluster) => void clusters.set(cluster.arn, cluster) },
+    functions: { add: (functions: Pick<StackFunctions, 'get'>) => void stacks.push(functions) },
   };
 }

@@ -1,50 +1,36 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** Where everything lies that a local environment keeps between runs. */
-export interface StateFolder {
-  readonly directory: string;
-  /** In the shape of `cdk deploy --outputs-file`; there only while the environments run. */
-  readonly outputsFile: string;
-  /** Where an AWS SDK finds the local services; there only while the environments run. */
-  readonly endpointsFile: string;
-  /** The synthesized stacks. */
-  readonly assemblyDirectory: string;
-  readonly certificatesDirectory: string;
-  environment(name: string): EnvironmentFolder;
-}
+/** Where a local environment keeps everything between runs. */
+export type StateFolder = ReturnType<typeof stateFolder>;
 
-/** The part of one environment: nothing in it is shared with another. */
-export interface EnvironmentFolder {
-  readonly directory: string;
-  readonly databaseDirectory: string;
-  readonly keysDirectory: string;
-  /** Custom resources as they were last carried out. */
-  readonly customResourcesFile: string;
-  /** Values of the secrets. */
-  readonly secretsFile: string;
-  readonly logsDirectory: string;
-}
+/** The part of one environment: it shares nothing with another's. */
+export type EnvironmentFolder = ReturnType<StateFolder['environment']>;
 
-export function stateFolder(directory: string): StateFolder {
+export function stateFolder(directory: string) {
   return {
     directory,
+    /** In the shape of `cdk deploy --outputs-file`; there only while the environments run. */
     outputsFile: join(directory, 'outputs.json'),
+    /** Where an AWS SDK finds the local services; there only while the environments run. */
     endpointsFile: join(directory, 'endpoints.json'),
+    /** The synthesized stacks. */
     assemblyDirectory: join(directory, 'cdk.out'),
     certificatesDirectory: join(directory, 'certificates'),
-    environment: (name) => {
+    environment: (name: string) => {
       const own = join(directory, 'environments', name);
       return {
         directory: own,
         databaseDirectory: join(own, 'postgres'),
         keysDirectory: join(own, 'keys'),
+        /** Custom resources as they were last applied. */
         customResourcesFile: join(own, 'custom-resources.json'),
+        /** Values of the secrets. */
         secretsFile: join(own, 'secrets.json'),
         logsDirectory: join(directory, 'logs', name),
       };
     },
-  };
+  } as const;
 }
 
 /** Writes a JSON document so that a reader sees the old one or the new one, never a part. Only the owner may read it. */
@@ -68,7 +54,7 @@ export function readJson<T>(file: string): T | undefined {
     return JSON.parse(text) as T;
   } catch (cause) {
     throw new Error(
-      `${file} is damaged. Start over with --fresh: the environment's data go by what was in it, and go with it.`,
+      `${file} is damaged. Start over with --fresh, which also removes the environment's data: they depend on this file.`,
       { cause },
     );
   }

@@ -1,5 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type {
+  ArtifactManifest,
+  AssemblyManifest,
+  AssetManifest,
+  AssetManifestProperties,
+  AwsCloudFormationStackProperties,
+} from 'aws-cdk-lib/cloud-assembly-schema';
 
 /** A resource as a template states it. */
 export interface TemplateResource {
@@ -30,77 +37,45 @@ export interface Stack {
   readonly assets: ReadonlyMap<string, string>;
 }
 
-interface Manifest {
-  readonly artifacts: Readonly<Record<string, Artifact>>;
-}
-interface Artifact {
-  readonly type: string;
-  readonly environment?: string;
-  readonly properties?: {
-    readonly templateFile?: string;
-    readonly file?: string;
-    readonly stackName?: string;
-  };
-  readonly dependencies?: readonly string[];
-}
-interface AssetManifest {
-  readonly files?: Readonly<
-    Record<
-      string,
-      {
-        readonly source: { readonly path?: string };
-        readonly destinations: Readonly<Record<string, { readonly objectKey: string }>>;
-      }
-    >
-  >;
-}
-
 /**
  * Reads the stacks of a cloud assembly: what `cdk synth` leaves in `cdk.out`.
  *
  * Source: https://docs.aws.amazon.com/cdk/api/v2/docs/cloud-assembly-schema-readme.html
  *
- * @throws Error when a stack has no region: which one it is to stand for is then unknown.
+ * @throws Error when a stack has no region
  */
 export function readAssembly(directory: string): Stack[] {
-  const { artifacts } = readJson<Manifest>(join(directory, 'manifest.json'));
-  return Object.entries(artifacts)
-    .filter(([, artifact]) => artifact.type === 'aws:cloudformation:stack')
-    .map(([id, artifact]) => ({
-      name: artifact.properties?.stackName ?? id,
-      region: regionOf(id, artifact),
-      template: readJson<Template>(
-        join(directory, artifact.properties?.templateFile ?? `${id}.template.json`),
+  const read = <T>(file: string) => JSON.parse(readFileSync(join(directory, file), 'utf8')) as T;
+  const { artifacts = {} } = read<AssemblyManifest>('manifest.json');
+
+  function assetsOf({ dependencies = [] }: ArtifactManifest): Map<string, string> {
+    const manifests = dependencies.flatMap((id) => {
+      const { type, properties } = artifacts[id] ?? {};
+      return type === 'cdk:asset-manifest'
+        ? [read<AssetManifest>((properties as AssetManifestProperties).file)]
+        : [];
+    });
+    const assets = manifests.flatMap(({ files = {} }) => Object.values(files));
+    return new Map(
+      assets.flatMap(({ source: { path }, destinations }) =>
+        path === undefined
+          ? []
+          : Object.values(destinations).map(({ objectKey }) => [objectKey, join(directory, path)] as const),
       ),
-      assets: readAssets(directory, artifact, artifacts),
-    }));
-}
-
-function regionOf(id: string, artifact: Artifact): string {
-  const region = artifact.environment?.split('/').at(-1);
-  if (!region || region === 'unknown-region') throw new Error(`The stack ${id} states no region.`);
-  return region;
-}
-
-function readAssets(
-  directory: string,
-  stack: Artifact,
-  artifacts: Manifest['artifacts'],
-): Map<string, string> {
-  const assets = new Map<string, string>();
-  for (const dependency of stack.dependencies ?? []) {
-    const artifact = artifacts[dependency];
-    if (artifact?.type !== 'cdk:asset-manifest' || !artifact.properties?.file) continue;
-    const manifest = readJson<AssetManifest>(join(directory, artifact.properties.file));
-    for (const { source, destinations } of Object.values(manifest.files ?? {})) {
-      if (!source.path) continue;
-      for (const { objectKey } of Object.values(destinations))
-        assets.set(objectKey, join(directory, source.path));
-    }
+    );
   }
-  return assets;
-}
 
-function readJson<T>(file: string): T {
-  return JSON.parse(readFileSync(file, 'utf8')) as T;
+  return Object.entries(artifacts)
+    .filter(([, { type }]) => type === 'aws:cloudformation:stack')
+    .map(([id, artifact]) => {
+      const { stackName, templateFile } = artifact.properties as AwsCloudFormationStackProperties;
+      const region = artifact.environment?.split('/').at(-1);
+      if (!region || region === 'unknown-region') throw new Error(`The stack ${id} states no region.`);
+      return {
+        name: stackName ?? id,
+        region,
+        template: read<Template>(templateFile),
+        assets: assetsOf(artifact),
+      };
+    });
 }

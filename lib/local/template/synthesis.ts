@@ -6,19 +6,19 @@ import { pathToFileURL } from 'node:url';
 
 const projectRoot = resolve(__dirname, '../../..');
 
-/** The app did not synthesize. The message holds what it said. */
+/** The app did not synthesize. The message has its output. */
 export class SynthesisFailed extends Error {
   override readonly name = 'SynthesisFailed';
 }
 
 /**
- * Runs the CDK app, as `cdk synth` does, in a process of its own: it would keep this one from everything else for
- * seconds. No AWS account or setting of whoever starts it gets in.
+ * Runs the CDK app, as `cdk synth` does, in a separate process: it would block this one for seconds. It gets no AWS
+ * account or setting from the environment.
  *
  * @param directory the folder for the assembly; what is in it is removed
- * @param signal ends the app at once; nothing is left then of its temporary files
+ * @param signal ends the app at once, and removes its temporary files
  * @param script the app, in TypeScript
- * @throws SynthesisFailed with what the app said
+ * @throws SynthesisFailed with the app's output
  */
 export async function synthesize(
   directory: string,
@@ -27,7 +27,7 @@ export async function synthesize(
 ): Promise<void> {
   signal.throwIfAborted();
   rmSync(directory, { recursive: true, force: true });
-  // An app that is killed cannot remove its temporary files: they lie where they are found.
+  // An app that is killed cannot remove its temporary files.
   const temporary = `${directory}.tmp`;
   rmSync(temporary, { recursive: true, force: true });
   mkdirSync(temporary, { recursive: true });
@@ -43,12 +43,12 @@ export async function synthesize(
       CDK_VALIDATION: 'false',
     },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Ctrl-C in a terminal reaches a whole process group: this process alone decides when the app ends.
+    // Ctrl-C in a terminal reaches the whole process group; only this process may end the app.
     detached: true,
   });
-  const said: Buffer[] = [];
-  app.stdout.on('data', (chunk: Buffer) => said.push(chunk));
-  app.stderr.on('data', (chunk: Buffer) => said.push(chunk));
+  const output: Buffer[] = [];
+  app.stdout.on('data', (chunk: Buffer) => output.push(chunk));
+  app.stderr.on('data', (chunk: Buffer) => output.push(chunk));
   const abort = () => app.kill('SIGKILL');
   signal.addEventListener('abort', abort);
   try {
@@ -59,7 +59,7 @@ export async function synthesize(
     signal.throwIfAborted();
     if (code !== 0)
       throw new SynthesisFailed(
-        `The stacks cannot be synthesized:\n${Buffer.concat(said).toString().trim()}`,
+        `The stacks cannot be synthesized:\n${Buffer.concat(output).toString().trim()}`,
       );
   } finally {
     signal.removeEventListener('abort', abort);

@@ -1,16 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { synthesize } from '../../../lib/local/template/synthesis';
+import { temporaryFolder } from '../../support/temporary-folder';
 
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'wallet-test-'));
-});
-afterEach(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder();
 
 /** An app that makes a temporary folder as the product's does, tells its name, and goes on until it is ended. */
 const app = `
@@ -24,10 +19,10 @@ renameSync(told + '.draft', told);
 setInterval(() => undefined, 1_000);
 `;
 
-test('an app that is given up leaves no temporary file', async () => {
-  const script = join(folder, 'app.ts');
+test('an app that is aborted leaves no temporary file', async () => {
+  const script = join(folder(), 'app.ts');
   await writeFile(script, app);
-  const assembly = join(folder, 'assembly');
+  const assembly = join(folder(), 'assembly');
   const told = `${assembly}.told`;
   const interruption = new AbortController();
   const synthesis = synthesize(assembly, interruption.signal, script);
@@ -38,12 +33,12 @@ test('an app that is given up leaves no temporary file', async () => {
   interruption.abort();
   await expect(synthesis).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }));
   expect(existsSync(temporary)).toBe(false);
-  expect((await readdir(folder)).sort()).toEqual(['app.ts', 'assembly.told']);
+  expect((await readdir(folder())).sort()).toEqual(['app.ts', 'assembly.told']);
 });
 
-test('an app is not started when it is given up before', async () => {
-  await expect(synthesize(join(folder, 'assembly'), AbortSignal.abort())).rejects.toThrow(
+test('an app is not started when it is aborted before', async () => {
+  await expect(synthesize(join(folder(), 'assembly'), AbortSignal.abort())).rejects.toThrow(
     expect.objectContaining({ name: 'AbortError' }),
   );
-  expect(await readdir(folder)).toEqual([]);
+  expect(await readdir(folder())).toEqual([]);
 });
