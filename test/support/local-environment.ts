@@ -5,7 +5,7 @@ import { environments } from '../../lib/environments';
 import { lockHolder } from '../../lib/local/state/lock';
 import { wallet } from './wallet-command';
 
-/** The environments that run for the end-to-end tests, all of them from the synthesized templates. */
+/** Environments that run on a state folder, for tests. */
 export interface LocalEnvironment {
   readonly stateDirectory: string;
   /** Outputs of a stack, by the environment's name. */
@@ -18,8 +18,8 @@ export interface LocalEnvironment {
   walletJson<T>(environment: string, ...args: string[]): Promise<T>;
 }
 
-/** Longer than a start ever takes; one that fails is noticed at once. */
-const patience = 60_000;
+/** Longer than a start ever takes; a failed one is noticed at once. */
+const startTimeoutMs = 60_000;
 
 /** Waits until the environments of this test run are ready. @throws Error with their log when they do not start */
 export async function localEnvironment(): Promise<LocalEnvironment> {
@@ -47,7 +47,7 @@ export function openLocalEnvironment(stateDirectory: string): LocalEnvironment {
 }
 
 async function untilReady(stateDirectory: string, outputsFile: string): Promise<void> {
-  const deadline = Date.now() + patience;
+  const deadline = Date.now() + startTimeoutMs;
   let begun = false;
   for (;;) {
     if (existsSync(outputsFile)) return;

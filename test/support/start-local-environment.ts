@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { environments } from '../../lib/environments';
 
-/** What is shared with `stop-local-environment.ts`, which runs in the same process. */
+/** Shared with `stop-local-environment.ts`, which runs in the same process. */
 export const started: { process?: ChildProcess; directory?: string } = {};
 
 /**
- * Begins to start every environment, on free ports, and does not wait: the tests wait for what they need.
+ * Starts every environment on free ports, without waiting: the tests wait for what they need.
  * They find the environments by the variable `LOCAL_ENVIRONMENT`, the state folder.
  */
 export default function startLocalEnvironment(): void {

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { environments } from '../../lib/environments';
 import { removePostgres } from '../../lib/local/postgres/postgres';
 import { stateFolder } from '../../lib/local/state/state';
@@ -17,5 +16,5 @@ export default async function stopLocalEnvironment(): Promise<void> {
   for (const { name } of environments) {
     await removePostgres(stateFolder(directory).environment(name).databaseDirectory);
   }
-  rmSync(join(directory), { recursive: true, force: true });
+  rmSync(directory, { recursive: true, force: true });
 }

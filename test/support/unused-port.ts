@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Below what Linux (32768 and up) and macOS (49152 and up) give to who asks for any port, as most of the tests do. */
+/** Below the ephemeral ports of Linux (32768 and up) and macOS (49152 and up), which most of the tests use. */
 const from = 10_000;
 const to = 30_000;
 
-/** A port that nobody listened on a moment ago, and that nobody gets by chance. */
+/** A free port that no server gets by listening on port 0. */
 export async function unusedPort(): Promise<number> {
   for (;;) {
     const port = from + Math.floor(Math.random() * (to - from));

@@ -9,7 +9,7 @@ export type KeyUsage = 'SIGN_VERIFY' | 'GENERATE_VERIFY_MAC' | 'ENCRYPT_DECRYPT'
 
 export interface NewKey {
   readonly arn: string;
-  /** Where it is kept. The folder and what is in it are for their owner only. */
+  /** Where it is kept; only its owner may read it. */
   readonly directory: string;
   /** Names its file. */
   readonly name: string;
@@ -71,7 +71,7 @@ function newMaterial(keySpec: KeySpec): string {
   return privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
 }
 
-/** Refuses a key that is made for something else, as KMS words it. */
+/** Refuses a key for another usage, in KMS's words. */
 export function requireUsage(key: KmsKey, usage: KeyUsage, operation: string): void {
   if (key.keyUsage === usage) return;
   throw new AwsError(

@@ -5,7 +5,7 @@ import { signDigest } from './ecdsa-digest';
 import { type KmsKey, type NewKey, openKey, requireUsage } from './keys';
 
 export interface Kms extends LoopbackServer {
-  /** Makes a key, or takes up the one that its folder holds. @throws Error for a kind of key that is not served */
+  /** Opens a key's file, or creates key and file. @throws Error for a kind of key that is not served */
   create(key: NewKey): void;
   /** A disabled key refuses every use. */
   setEnabled(arn: string, enabled: boolean): void;
@@ -17,7 +17,7 @@ const DIGEST_LENGTH = 32;
 
 /**
  * A small KMS for the real SDK: GetPublicKey, Sign (ECDSA_SHA_256), GenerateMac, VerifyMac (HMAC_SHA_256) and
- * DescribeKey, with the documented errors. Keys are known by ARN or id.
+ * DescribeKey, with the documented errors. Keys are found by ARN or id.
  * https://docs.aws.amazon.com/kms/latest/APIReference/Welcome.html
  */
 export async function startKms(): Promise<Kms> {

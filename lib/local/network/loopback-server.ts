@@ -21,13 +21,13 @@ export interface LoopbackServer {
   close(): Promise<void>;
 }
 
-/** Milliseconds that running requests have when the server closes. */
+/** Milliseconds for running requests when the server closes. */
 const CLOSING_GRACE = 1_000;
 
 /**
  * An HTTP server on a free port of 127.0.0.1 that reads each request whole and answers with one text.
  *
- * @param limit the largest body, in bytes; a larger one is answered with an empty 413
+ * @param limit the largest body, in bytes; a larger one gets an empty 413
  */
 export function startLoopbackServer(
   handle: (request: LoopbackRequest) => Promise<LoopbackResponse>,
@@ -47,7 +47,7 @@ export function startLoopbackServer(
     outgoing.end(response.body);
   }
 
-  // What fails here is a client that went away, or a bug of the service: neither may take the process down.
+  // A client that disconnected, or a bug of the service: neither may end the process.
   const server = createServer((incoming, outgoing) => {
     serve(incoming, outgoing).catch(() => outgoing.destroy());
   });

@@ -1,4 +1,4 @@
-import { emulatorFile } from './emulator';
+import { fauxqsFile } from './emulator';
 
 type Fauxqs = typeof import('fauxqs', { with: { 'resolution-mode': 'import' }});
 type Stores = NonNullable<NonNullable<Parameters<Fauxqs['buildApp']>[0]>['stores']>;
@@ -6,16 +6,16 @@ type SqsStore = Stores['sqsStore'];
 type SqsQueue = ReturnType<SqsStore['createQueue']>;
 type SqsMessage = SqsQueue['messages'][number];
 
-/** The body of SQS's `SendMessage` or one entry of `SendMessageBatch`, as far as it is touched here. */
+/** The body of SQS's `SendMessage` or one entry of `SendMessageBatch`, as far as it is changed here. */
 export interface OutgoingEntry {
   readonly MessageGroupId?: string;
   MessageAttributes?: object;
 }
 
 export interface FairQueues {
-  /** For the emulator: what it keeps its queues in. Its stores of other services are its own. */
+  /** The emulator's store of queues. */
   readonly stores: Stores;
-  /** Remembers the group of a message that is about to be taken: the emulator forgets it on standard queues. */
+  /** Remembers a message's group before it is sent: the emulator drops it on standard queues. */
   readonly note: (entry: OutgoingEntry) => void;
 }
 
@@ -26,12 +26,12 @@ const noisyCount = 30;
 /**
  * Queues that are fair as SQS's standard queues are: a message group that has more than a tenth of the queue's messages
  * in flight, and at least 30, waits while other groups have messages; among several of those, the one with the fewest in
- * flight comes first. SQS's other measure, a group's share of processing time, is not carried out here.
+ * flight comes first. SQS's other measure, a group's share of processing time, is not emulated.
  */
 export async function createFairQueues(): Promise<FairQueues> {
   const groups = new WeakMap<object, string>();
   const groupOf = (message: SqsMessage) => groups.get(message.messageAttributes);
-  const { SqsStore } = (await import(emulatorFile('sqsStore.js'))) as {
+  const { SqsStore } = (await import(fauxqsFile('sqsStore.js'))) as {
     readonly SqsStore: new () => SqsStore;
   };
   const store = new SqsStore();

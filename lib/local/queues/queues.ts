@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { LOCAL_ACCOUNT_ID } from '../function-runtime/environment';
-import { acceptEveryCharacter } from './emulator';
+import { acceptSqsCharacters } from './emulator';
 import { createFairQueues, type OutgoingEntry } from './fair-queues';
 
 export interface Queue {
@@ -25,37 +25,29 @@ export interface QueueServer {
   stop(): Promise<void>;
 }
 
-/** The bodies of SQS's JSON protocol, as far as they are touched here. */
+/** The bodies of SQS's JSON protocol, as far as they are changed here. */
 interface SqsMessage extends OutgoingEntry {
   QueueUrl?: string;
   QueueUrls?: string[];
   readonly Entries?: OutgoingEntry[];
 }
 
-/** The name and ARN of a queue on this machine. */
-export function queueArn(name: string, region: string): string {
-  return `arn:aws:sqs:${region}:${LOCAL_ACCOUNT_ID}:${name}`;
-}
-
 /**
  * Starts an SQS emulator on 127.0.0.1. Messages live as long as it runs.
  *
- * fauxqs's own `startFauxqs` listens on every interface, so its app is started by hand. Its queue URLs lie under
- * `sqs.REGION.localhost`, a name that many machines do not resolve: they leave here as URLs of the loopback address,
- * and are turned back when they come in.
- *
- * @param options.port @default 0, any free port
+ * fauxqs's own `startFauxqs` listens on every interface, so its app is started by hand. Its queue URLs have the host
+ * `sqs.REGION.localhost`, which many machines do not resolve: clients get URLs of the loopback address instead.
  */
-export async function startQueues(options: { readonly port?: number } = {}): Promise<QueueServer> {
+export async function startQueues(): Promise<QueueServer> {
   const { buildApp } = await import('fauxqs');
-  await acceptEveryCharacter();
+  await acceptSqsCharacters();
   const { stores, note } = await createFairQueues();
   const app = buildApp({ logger: false, stores });
-  const ownUrls = new Map<string, string>();
-  const inward = (url: string) => ownUrls.get(url) ?? url;
-  const outward = (ownUrl: string) => {
-    const url = ownUrl.replace(/^http:\/\/[^/:]+/, 'http://127.0.0.1');
-    ownUrls.set(url, ownUrl);
+  const emulatorUrls = new Map<string, string>();
+  const inward = (url: string) => emulatorUrls.get(url) ?? url;
+  const outward = (emulatorUrl: string) => {
+    const url = emulatorUrl.replace(/^http:\/\/[^/:]+/, 'http://127.0.0.1');
+    emulatorUrls.set(url, emulatorUrl);
     return url;
   };
   app.addHook('preHandler', async (request) => {
@@ -68,7 +60,7 @@ export async function startQueues(options: { readonly port?: number } = {}): Pro
     if (payload.QueueUrls) return { ...payload, QueueUrls: payload.QueueUrls.map(outward) };
     return payload;
   });
-  await app.listen({ port: options.port ?? 0, host: '127.0.0.1' });
+  await app.listen({ port: 0, host: '127.0.0.1' });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
 
   return {
@@ -78,7 +70,7 @@ export async function startQueues(options: { readonly port?: number } = {}): Pro
         QueueName: name,
         Attributes: attributes,
       });
-      return { url: answer.QueueUrl, arn: queueArn(name, region) };
+      return { url: answer.QueueUrl, arn: `arn:aws:sqs:${region}:${LOCAL_ACCOUNT_ID}:${name}` };
     },
     urlOf: (arn) => `${url}/${arn.split(':').slice(4).join('/')}`,
     stop: () => app.close(),
@@ -93,8 +85,7 @@ export interface SqsEndpoint {
 }
 
 /**
- * One request of SQS's JSON protocol. The local environment's own calls go without the SDK, whose client takes
- * longer to load than the emulator to start.
+ * One request of SQS's JSON protocol, without the SDK, whose client takes longer to load than the emulator to start.
  */
 export async function sqsRequest<Answer>(
   endpoint: SqsEndpoint,

@@ -7,8 +7,8 @@ export interface StackDatabase {
 }
 
 /**
- * Gives a PostgreSQL what a new Aurora cluster has: the role `rds_iam`, the owner of the template, who may make roles
- * and databases without being a superuser, and one database.
+ * Gives a PostgreSQL what a new Aurora cluster has: the role `rds_iam`, one database, and its owner, who may create
+ * roles and databases but is no superuser.
  *
  * Source: https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.MasterAccounts.html
  *

@@ -1,4 +1,4 @@
-import { type QueueServer, queueArn } from '../queues/queues';
+import type { QueueServer } from '../queues/queues';
 import type { Provision } from '../template/stack-deployment';
 import { physicalName, type StackIdentity } from './names';
 
@@ -27,7 +27,7 @@ export function provisionQueue(stack: StackIdentity, queues: QueueServer): Provi
       if (properties[attribute] !== undefined) attributes[attribute] = String(properties[attribute]);
     }
     if (RedrivePolicy !== undefined) attributes.RedrivePolicy = JSON.stringify(RedrivePolicy);
-    const { url } = await queues.createQueue({ name, region: stack.region, attributes });
-    return { ref: url, attributes: { Arn: queueArn(name, stack.region), QueueName: name, QueueUrl: url } };
+    const { url, arn } = await queues.createQueue({ name, region: stack.region, attributes });
+    return { ref: url, attributes: { Arn: arn, QueueName: name, QueueUrl: url } };
   };
 }

@@ -3,7 +3,7 @@ import { type LoopbackResponse, type LoopbackServer, startLoopbackServer } from 
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** An error that a service answers with by design; every other one is an internal failure. */
+/** An error of the service's API; every other error is an internal failure. */
 export class AwsError extends Error {
   /** @param name the documented name, such as `NotFoundException` */
   constructor(
@@ -16,7 +16,7 @@ export class AwsError extends Error {
 }
 
 export interface AwsJsonService {
-  /** What stands before the operation in `X-Amz-Target`: `TrentService`. */
+  /** Before the operation in `X-Amz-Target`: `TrentService`. */
   readonly targetPrefix: string;
   readonly operations: Readonly<Record<string, (input: JsonObject) => JsonObject>>;
 }
@@ -51,7 +51,7 @@ function parse(body: Buffer): JsonObject {
     const value: unknown = JSON.parse(body.toString('utf8') || '{}');
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonObject;
   } catch {}
-  throw new AwsError('SerializationException', 'The body is no JSON object');
+  throw new AwsError('SerializationException', 'The body is not a JSON object');
 }
 
 function answer(status: number, output: JsonObject, errorType?: string): LoopbackResponse {
@@ -66,7 +66,7 @@ function answer(status: number, output: JsonObject, errorType?: string): Loopbac
   };
 }
 
-/** A text that the operation needs. @throws AwsError when it is missing. */
+/** A required string. @throws AwsError when it is missing */
 export function requiredText(input: JsonObject, name: string): string {
   const value = input[name];
   if (typeof value === 'string' && value !== '') return value;

@@ -7,14 +7,17 @@ export interface SecretsManager extends LoopbackServer {
   put(secret: { readonly arn: string; readonly name: string; readonly value: string }): void;
 }
 
+/** As GetSecretValue answers; dates are seconds since 1970. */
 interface StoredSecret {
-  readonly arn: string;
-  readonly name: string;
-  readonly value: string;
-  readonly versionId: string;
-  /** Seconds since 1970. */
-  readonly created: number;
+  readonly ARN: string;
+  readonly Name: string;
+  readonly SecretString: string;
+  readonly VersionId: string;
+  readonly VersionStages: readonly [typeof currentStage];
+  readonly CreatedDate: number;
 }
+
+const currentStage = 'AWSCURRENT';
 
 /**
  * A small Secrets Manager for the real SDK: GetSecretValue and DescribeSecret. A secret has one version, AWSCURRENT,
@@ -26,8 +29,8 @@ export async function startSecretsManager(): Promise<SecretsManager> {
 
   function find(input: JsonObject): StoredSecret {
     const id = requiredText(input, 'SecretId');
-    const secret = [...secrets.values()].find(
-      ({ arn, name }) => arn === id || name === id || arn.replace(/-[^-]{6}$/, '') === id,
+    const secret = [...secrets.values()].find(({ ARN, Name }) =>
+      [ARN, Name, ARN.replace(/-[^-]{6}$/, '')].includes(id),
     );
     if (!secret) throw notFound("Secrets Manager can't find the specified secret.");
     return secret;
@@ -37,31 +40,22 @@ export async function startSecretsManager(): Promise<SecretsManager> {
     targetPrefix: 'secretsmanager',
     operations: {
       GetSecretValue: (input) => {
-        const { arn, name, value, versionId, created } = find(input);
-        const { VersionStage: stage = 'AWSCURRENT', VersionId: version = versionId } = input;
-        if (stage !== 'AWSCURRENT') {
+        const secret = find(input);
+        const { VersionStage: stage = currentStage, VersionId: version = secret.VersionId } = input;
+        if (stage !== currentStage) {
           throw notFound(`Secrets Manager can't find the specified secret value for staging label: ${stage}`);
         }
-        if (version !== versionId) {
+        if (version !== secret.VersionId) {
           throw notFound(`Secrets Manager can't find the specified secret value for VersionId: ${version}`);
         }
-        return {
-          ARN: arn,
-          Name: name,
-          SecretString: value,
-          VersionId: versionId,
-          VersionStages: ['AWSCURRENT'],
-          CreatedDate: created,
-        };
+        return { ...secret };
       },
       DescribeSecret: (input) => {
-        const { arn, name, versionId, created } = find(input);
+        const { SecretString: _, VersionId, VersionStages, ...rest } = find(input);
         return {
-          ARN: arn,
-          Name: name,
-          CreatedDate: created,
-          LastChangedDate: created,
-          VersionIdsToStages: { [versionId]: ['AWSCURRENT'] },
+          ...rest,
+          LastChangedDate: rest.CreatedDate,
+          VersionIdsToStages: { [VersionId]: VersionStages },
         };
       },
     },
@@ -69,10 +63,15 @@ export async function startSecretsManager(): Promise<SecretsManager> {
 
   return {
     ...server,
-    put: ({ arn, name, value }) => {
-      const created = Math.floor(Date.now() / 1_000);
-      secrets.set(arn, { arn, name, value, versionId: versionOf(arn, value), created });
-    },
+    put: ({ arn, name, value }) =>
+      void secrets.set(arn, {
+        ARN: arn,
+        Name: name,
+        SecretString: value,
+        VersionId: versionOf(arn, value),
+        VersionStages: [currentStage],
+        CreatedDate: Math.floor(Date.now() / 1_000),
+      }),
   };
 }
 

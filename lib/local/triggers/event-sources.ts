@@ -10,16 +10,16 @@ import { type ReceivedMessage, sqsRecord } from './sqs-record';
  * Source of meanings and defaults: https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-parameters.html
  */
 export interface EventSourceOptions {
-  /** Where SQS is reached. */
+  /** URL of SQS. */
   readonly endpoint: string;
   readonly queueUrl: string;
   readonly queueArn: string;
   readonly region: string;
-  /** Messages in one invocation, at most. @default 10 */
+  /** Most messages in one invocation. @default 10 */
   readonly batchSize?: number | undefined;
   /** Seconds to wait for a batch to fill. @default 0 */
   readonly batchingWindowSeconds?: number | undefined;
-  /** Invocations at once, at most. @default 5, with which Lambda starts */
+  /** Most invocations at once. @default 5, with which Lambda starts */
   readonly maximumConcurrency?: number | undefined;
   /** Whether the function names the messages that failed, instead of failing as a whole. @default false */
   readonly reportBatchItemFailures?: boolean;
@@ -127,7 +127,7 @@ export function startEventSource(options: EventSourceOptions): EventSource {
 }
 
 /**
- * The messages that stay in the queue, and are seen again when their visibility timeout ends.
+ * The messages that stay in the queue, visible again when their visibility timeout ends.
  *
  * Source: https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html, "Success and failure
  * conditions": nothing reported is success; an identifier that is empty, null or unknown fails the whole batch.

@@ -18,14 +18,14 @@ export interface TriggersOptions {
 }
 
 export interface Triggers {
-  /** Lets nothing begin any more, and gives what runs a second to end. */
+  /** Starts no further invocation, and gives the running ones a second to end. */
   stop(): Promise<void>;
 }
 
 /** Milliseconds that invocations from queues have to end, as the API's running requests have. */
 const stopGraceMs = 1_000;
 
-/** Starts what invokes functions beside the API: the queues that feed them and the rules that run them by the clock. */
+/** Starts what invokes functions beside the API: event sources and scheduled rules. */
 export function startTriggers(options: TriggersOptions): Triggers {
   const sources = startEventSources(options);
   const schedules = startSchedules(options);
