@@ -10,7 +10,7 @@ test('the latest is undone first, each in spite of what fails before it', async 
   expect(undone).toEqual(['third', 'first']);
 });
 
-test('what is added while or after the rest is undone is undone by the next call, after the rest', async () => {
+test('a step added during or after a run is undone by the next one, after the rest', async () => {
   const cleanup = new Cleanup();
   const undone: string[] = [];
   cleanup.add(async () => void undone.push('early'));
@@ -21,7 +21,7 @@ test('what is added while or after the rest is undone is undone by the next call
   expect(undone).toEqual(['early', 'late']);
 });
 
-test('a later call tells of what failed in the first as well', async () => {
+test('a later call reports the failures of the first as well', async () => {
   const cleanup = new Cleanup();
   cleanup.add(() => Promise.reject(new Error('it fails')));
   await expect(cleanup.run()).rejects.toThrow('it fails');

@@ -28,7 +28,7 @@ export interface DatabaseClusterSetting {
   readonly onRefusal: (reason: string) => void;
   /** Makes a cluster known to the Data API. */
   readonly register: (cluster: DataApiCluster) => void;
-  /** Called when the database is new: what is remembered of an earlier one is wrong then. */
+  /** Called when the database is new: what the state remembers of an earlier one is wrong then. */
   readonly onCreated: () => void;
   readonly cleanup: Cleanup;
 }

@@ -15,7 +15,7 @@ export class SynthesisFailed extends Error {
  * Runs the CDK app, as `cdk synth` does, in a separate process: it would block this one for seconds. It gets no AWS
  * account or setting from the environment.
  *
- * @param directory the folder for the assembly; what is in it is removed
+ * @param directory the folder for the assembly; emptied first
  * @param signal ends the app at once, and removes its temporary files
  * @param script the app, in TypeScript
  * @throws SynthesisFailed with the app's output

@@ -18,7 +18,7 @@ const wrongYear = /(?<![/\d])(?!(19[789]|2[01]\d)\d(?!\d))\d+/;
  *
  * Source: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html
  *
- * @throws Error that names the expression and what is wrong in it
+ * @throws Error with the expression and the reason
  */
 export function parseSchedule(expression: string): Schedule {
   const [, count, unit] = /^rate\((\d+) (minute|hour|day)s?\)$/.exec(expression) ?? [];

@@ -10,7 +10,7 @@ const lockModule = resolve(__dirname, '../../../lib/local/state/lock.ts');
 
 const folder = temporaryFolder();
 
-/** Runs code in a process of its own, with `lockState` and `directory` at hand. */
+/** Runs code in another process, with `lockState` and `directory` at hand. */
 async function elsewhere(code: string): Promise<string> {
   const script = `const { lockState } = require(${JSON.stringify(lockModule)}); const directory = ${JSON.stringify(folder())}; ${code}`;
   const { stdout } = await run(process.execPath, ['--import', 'tsx', '--eval', script]);

@@ -5,7 +5,7 @@ import { temporaryFolder } from '../../support/temporary-folder';
 
 const folder = temporaryFolder();
 
-/** Applies one resource in a run of its own, and tells which events its handler got. */
+/** Applies one resource in a new run, and gives the events that its handler got. */
 async function run(
   properties: Record<string, unknown>,
   answer: object | Error = { PhysicalResourceId: 'keys' },

@@ -163,12 +163,18 @@ it('never exceeds the concurrency of the mapping', async () => {
   const queue = await queueWith(numbers(12));
   let atOnce = 0;
   let most = 0;
-  const slow = async () => {
+  let release: (() => void) | undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  // All wait for the third, and a little longer for a fourth.
+  const hold = async () => {
     most = Math.max(most, ++atOnce);
-    await sleep(30);
+    if (atOnce === 3) setTimeout(() => release?.(), 100);
+    await released;
     atOnce -= 1;
   };
-  feed(queue, slow, { batchSize: 1, maximumConcurrency: 3 });
+  feed(queue, hold, { batchSize: 1, maximumConcurrency: 3 });
   await until(async () => (await left(queue)) === 0);
   expect(most).toBe(3);
 });
