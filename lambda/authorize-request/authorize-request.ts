@@ -1,21 +1,9 @@
-import type { Caller } from '../shared/caller';
-import type { Result } from '../shared/result';
+import { fail, type Result } from '../shared/result';
 import type { TokenRefused } from '../tokens/verify-jwt';
 import type { AccessToken } from './access-token';
 
-/** Whether a request may pass. A refusal carries what the caller is told and, apart from it, the cause for the log. */
-export type Decision =
-  | { readonly allowed: true; readonly caller: Caller; readonly expiresAt: number }
-  | { readonly allowed: false; readonly code: RefusalCode; readonly detail: string; readonly cause: string };
-
-export type RefusalCode =
-  | 'token_malformed'
-  | 'token_signature_invalid'
-  | 'token_expired'
-  | 'token_not_yet_valid'
-  | 'token_wrong_region';
-
-const refusals: Record<TokenRefused['kind'], { code: RefusalCode; detail: string }> = {
+/** What the caller is told. */
+const denials = {
   malformed: {
     code: 'token_malformed',
     detail:
@@ -34,9 +22,9 @@ const refusals: Record<TokenRefused['kind'], { code: RefusalCode; detail: string
     code: 'token_wrong_region',
     detail: 'The access token belongs to another environment. Use the base address of its region.',
   },
-};
+} as const satisfies Record<TokenRefused['kind'], { readonly code: string; readonly detail: string }>;
 
-export function authorizeRequest(token: Result<AccessToken, TokenRefused>): Decision {
-  if (token.ok) return { allowed: true, ...token.value };
-  return { allowed: false, ...refusals[token.error.kind], cause: token.error.cause };
+/** Whether a request may pass. A denial carries what the caller is told and, apart from it, the cause for the log. */
+export function authorizeRequest(token: Result<AccessToken, TokenRefused>) {
+  return token.ok ? token : fail({ ...denials[token.error.kind], cause: token.error.cause });
 }

@@ -6,9 +6,9 @@ import { createDependencies, type Dependencies } from './dependencies';
 import { readBearerToken } from './request';
 
 /**
- * Decides for the gateway whether a request's access token is good. The answer is cached per token, so it speaks of
- * every route of the stage; what the caller may do there is decided when it is done. The request's id is for
- * the log alone, so one that the caller may have chosen will do.
+ * Decides for the gateway whether a request's access token is good. The policy is cached per token, so it covers
+ * every route of the stage; the handlers decide what the caller may do there. The request's id is for the log alone,
+ * so one that the caller may have chosen will do.
  */
 export const createHandler =
   ({ verifyAccessToken, log }: Dependencies) =>
@@ -16,12 +16,12 @@ export const createHandler =
     const bearer = readBearerToken(event);
     const decision = authorizeRequest(bearer.ok ? verifyAccessToken(bearer.value) : bearer);
     const requestId = event.requestContext.extendedRequestId ?? event.requestContext.requestId;
-    if (!decision.allowed) {
-      const { code, detail, cause } = decision;
+    if (!decision.ok) {
+      const { code, detail, cause } = decision.error;
       log.info('Request refused', { logCode: logCodes.requestRefused, requestId, code, cause });
       return policy('Deny', event.methodArn, 'anonymous', { code, detail });
     }
-    const { caller, expiresAt } = decision;
+    const { caller, expiresAt } = decision.value;
     log.info('Request allowed', {
       logCode: logCodes.requestAllowed,
       requestId,

@@ -1,13 +1,13 @@
 import type { Result } from '../shared/result';
 import type { Statement } from './sql';
 
-/** A column's value: 64-bit integers beyond 2^53, numerics and times are to be cast to text in the SQL. */
+/** A column's value: cast 64-bit integers beyond 2^53, numerics and times to text in the SQL. */
 export type Column = string | number | boolean | null;
 export type Row = Readonly<Record<string, Column>>;
 
 /**
  * The database cannot be reached, is waking, failed over, or did not answer in time. The statement may have been
- * carried out all the same: only what is idempotent by design is to be sent again.
+ * carried out all the same: send only what is idempotent again.
  */
 export interface DatabaseUnavailable {
   readonly kind: 'database_unavailable';

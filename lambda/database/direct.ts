@@ -167,7 +167,7 @@ const unavailable = (reason: string) => fail({ kind: 'database_unavailable', rea
 
 /**
  * A migration has changed the type of a column that a prepared statement gives. It was not carried out, and another
- * connection prepares it anew. Source: RevalidateCachedQuery in
+ * connection prepares it again. Source: RevalidateCachedQuery in
  * https://github.com/postgres/postgres/blob/REL_17_STABLE/src/backend/utils/cache/plancache.c
  */
 const planOutdated = 'plan_outdated';

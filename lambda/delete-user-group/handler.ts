@@ -3,51 +3,50 @@ import { bind } from '../shared/bind';
 import { logCodes } from '../shared/log';
 import { problemResponse } from '../shared/problem';
 import { readRequestId } from '../shared/request-id';
-import { withHeaders } from '../shared/with-headers';
 import { deleteUserGroup } from './delete-user-group';
 import { createDependencies, type Dependencies } from './dependencies';
 import { readDeletionRequest } from './request';
 
 /** `DELETE /auth/user-groups/{userGroupId}`, as the specification's section 4 says. */
-export const createHandler = ({ responseHeaders, ...dependencies }: Dependencies) =>
-  withHeaders(responseHeaders, answer(dependencies));
-
-const answer =
-  ({ log, now, ...ports }: Omit<Dependencies, 'responseHeaders'>) =>
+export const createHandler =
+  (dependencies: Dependencies) =>
   async (event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => {
-    const requestId = readRequestId(event.requestContext);
-    try {
-      const nowSeconds = now() / 1000;
-      const request = readDeletionRequest(event, nowSeconds);
-      const outcome = request.ok
-        ? await deleteUserGroup(ports, { ...request.value, requestId, nowSeconds })
-        : request;
-      if (!outcome.ok) {
-        log.warn('Deletion refused', {
-          logCode: logCodes.deletionRefused,
-          requestId,
-          ...withoutDetail(outcome.error),
-        });
-        return problemResponse(outcome.error, requestId);
-      }
-      log.info('Deletion completed', { logCode: logCodes.deletionCompleted, requestId });
-      return {
-        statusCode: 200,
-        headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
-        body: '{}',
-      };
-    } catch (error) {
-      log.error('Deletion failed', { logCode: logCodes.deletionFailed, requestId, error: error as Error });
-      return problemResponse(
-        {
-          code: 'internal_error',
-          detail: 'Something went wrong on our side. Quote the requestId to support.',
-        },
-        requestId,
-      );
-    }
+    const response = await respond(event, dependencies);
+    return { ...response, headers: { ...response.headers, ...dependencies.responseHeaders } };
   };
 
-const withoutDetail = ({ detail: _, ...rest }: { readonly code: string; readonly detail: string }) => rest;
+async function respond(
+  event: APIGatewayProxyEvent,
+  { log, now, ...ports }: Dependencies,
+): Promise<APIGatewayProxyResult> {
+  const requestId = readRequestId(event.requestContext);
+  try {
+    const nowSeconds = now() / 1000;
+    const request = readDeletionRequest(event, nowSeconds);
+    const outcome = request.ok
+      ? await deleteUserGroup(ports, { ...request.value, requestId, nowSeconds })
+      : request;
+    if (!outcome.ok) {
+      const { detail: _, ...refusal } = outcome.error;
+      log.warn('Deletion refused', { logCode: logCodes.deletionRefused, requestId, ...refusal });
+      return problemResponse(outcome.error, requestId);
+    }
+    log.info('Deletion completed', { logCode: logCodes.deletionCompleted, requestId });
+    return {
+      statusCode: 200,
+      headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
+      body: '{}',
+    };
+  } catch (error) {
+    log.error('Deletion failed', { logCode: logCodes.deletionFailed, requestId, error: error as Error });
+    return problemResponse(
+      {
+        code: 'internal_error',
+        detail: 'Something went wrong on our side. Quote the requestId to support.',
+      },
+      requestId,
+    );
+  }
+}
 
 export const handler = bind(createHandler, createDependencies);

@@ -2,7 +2,7 @@ import type { AttemptResult } from './next-step';
 
 /**
  * Opens for a webhook whose receiver lets requests time out. A batch lasts as long as its slowest receiver: one that
- * never answers would hold every instance for 15 seconds a batch, and with it the deliveries of all others.
+ * never responds would hold every instance for 15 seconds a batch, and with it the deliveries of all others.
  */
 export interface CircuitBreaker {
   /** Whether deliveries to the webhook wait without an attempt. */
@@ -17,7 +17,7 @@ export interface OpenTimes {
   readonly longest: number;
 }
 
-/** With the first an instance waits a fifth of its time, with the longest a twentieth. */
+/** An instance spends a fifth of its time on such a receiver with the first, a twentieth with the longest. */
 const defaultOpenTimes: OpenTimes = { first: 60_000, longest: 300_000 };
 
 /** A receiver may be slow once. */
@@ -38,7 +38,7 @@ export function createCircuitBreaker({ first, longest }: OpenTimes = defaultOpen
     record(webhookId, result, now) {
       const circuit = circuits.get(webhookId);
       const timedOut = !result.answered && isTimeout(result.reason);
-      // Attempts that began before the circuit opened tell nothing new.
+      // Attempts that began before the circuit opened add nothing.
       if (timedOut && circuit && now < circuit.openUntil) return;
       circuits.delete(webhookId);
       if (!timedOut) return;

@@ -3,7 +3,7 @@ import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContext } from 'node:tls';
 
 export interface Target {
-  /** An IPv4 address: no name is looked up any more. */
+  /** An IPv4 address: no further name lookup. */
   readonly address: string;
   readonly port: number;
   /** The name that the receiver's certificate must bear; none for a connection without TLS. */
@@ -11,7 +11,7 @@ export interface Target {
 }
 
 /**
- * Opens a connection to the very address, and shakes hands. An aborted or failed one leaves nothing open.
+ * Opens a connection to exactly this address, with its TLS handshake. An aborted or failed one leaves nothing open.
  *
  * @throws Error of Node's sockets or TLS; the signal's `AbortError`.
  */
@@ -30,7 +30,7 @@ export async function openConnection(
           ALPNProtocols: ['http/1.1'],
           rejectUnauthorized: true,
         });
-  // Whoever uses the socket hears of errors in its own way; one that comes after that is of no interest.
+  // Users of the socket listen for errors themselves: later ones do not matter, and must not crash the process.
   socket.on('error', () => undefined);
   try {
     await once(socket, serverName === undefined ? 'connect' : 'secureConnect', { signal: options.signal });

@@ -24,7 +24,7 @@ export interface Webhooks {
   disable(webhookId: string, url: string, reason: string): Promise<Result<unknown, DatabaseUnavailable>>;
 }
 
-/** One request to a receiver and what came of it. It names no URL: that may carry a token. */
+/** One request to a receiver and its outcome. It has no URL, which may carry a token. */
 export interface Attempt {
   readonly eventId: string;
   readonly webhookId: string;
@@ -35,7 +35,7 @@ export interface Attempt {
   readonly status?: number;
   readonly outcome: NextStep['outcome'];
   readonly reason: string;
-  /** When it is tried again: milliseconds since 1970. */
+  /** When it is retried: milliseconds since 1970. */
   readonly nextAttemptAt?: number;
 }
 
@@ -46,10 +46,13 @@ export interface Receivers {
 
 /** Logs and counts what happens to deliveries. */
 export interface DeliveryLog {
-  attempted(attempt: Attempt, times: { readonly ageMs: number; readonly retryInMs?: number }): void;
+  attempted(
+    attempt: Attempt,
+    times: { readonly ageMs: number; readonly retryInMs: number | undefined },
+  ): void;
   notRecorded(attempt: Attempt, cause: { readonly kind: string; readonly reason: string }): void;
   stopped(delivery: Delivery, reason: 'webhook_disabled' | 'webhook_removed'): void;
-  /** It waits without an attempt: see `CircuitBreaker`. */
+  /** It is retried later, without an attempt now: see `CircuitBreaker`. */
   circuitOpen(delivery: Delivery, retryInMs: number): void;
 }
 
@@ -66,42 +69,41 @@ export interface DeliveryPorts {
   readonly schedule: RetrySchedule;
 }
 
-/** What becomes of the message. */
-export type Disposition =
-  | { readonly kind: 'finished' }
-  | { readonly kind: 'retry'; readonly inMs: number }
-  | { readonly kind: 'given_up'; readonly reason: string };
+/** What follows, and why. `stopped`: the webhook is disabled or removed. */
+export type DeliveryStep = (NextStep | { readonly outcome: 'stopped' }) & { readonly reason: string };
 
 /**
- * Attempts one delivery to the webhook's current URL. An error is an internal one: the receiver was not asked, or its
- * answer could not be acted upon, and the message waits.
+ * Attempts one delivery to the webhook's current URL. An error is an internal one: no request was sent, or its response
+ * could not be acted upon, and the message is retried.
  *
- * @param startedAt when the delivery was first taken from the queue, internal errors left out: milliseconds since 1970
+ * @param startedAt when the delivery was first received, later by the time of internal errors: milliseconds since 1970
  */
 export async function deliverWebhook(
   delivery: Delivery,
   startedAt: number,
   ports: DeliveryPorts,
-): Promise<Result<Disposition, DatabaseUnavailable | SecretUnavailable>> {
+): Promise<Result<DeliveryStep, DatabaseUnavailable | SecretUnavailable>> {
   const found = await ports.webhooks.find(delivery.webhookId);
   if (!found.ok) return found;
   const webhook = found.value;
   if (!webhook?.enabled) {
-    ports.deliveryLog.stopped(delivery, webhook ? 'webhook_disabled' : 'webhook_removed');
-    return ok({ kind: 'finished' });
+    const reason = webhook ? 'webhook_disabled' : 'webhook_removed';
+    ports.deliveryLog.stopped(delivery, reason);
+    return ok({ outcome: 'stopped', reason });
   }
 
   const attemptedAt = ports.now();
   if (ports.circuitBreaker.isOpen(delivery.webhookId, attemptedAt)) {
     const moment = { now: attemptedAt, startedAt, random: ports.random() };
-    const step = nextStep({ answered: false, reason: 'circuit_open' }, moment, ports.schedule);
-    // What would be given up gets its last attempt all the same.
+    const reason = 'circuit_open';
+    const step = nextStep({ answered: false, reason }, moment, ports.schedule);
+    // A delivery that would be given up gets its last attempt all the same.
     if (step.outcome === 'failed') {
       ports.deliveryLog.circuitOpen(delivery, step.retryInMs);
-      return ok({ kind: 'retry', inMs: step.retryInMs });
+      return ok({ ...step, reason });
     }
   }
-  const secrets = await currentSecrets(delivery.webhookId, webhook, attemptedAt, ports.secrets);
+  const secrets = await signingSecrets(delivery.webhookId, webhook, attemptedAt, ports.secrets);
   if (!secrets.ok) return secrets;
 
   const result = await ports.receivers.post(
@@ -112,6 +114,7 @@ export async function deliverWebhook(
   const now = ports.now();
   ports.circuitBreaker.record(delivery.webhookId, result, now);
   const step = nextStep(result, { now, startedAt, random: ports.random() }, ports.schedule);
+  const retryInMs = step.outcome === 'failed' ? step.retryInMs : undefined;
   const attempt: Attempt = {
     eventId: delivery.eventId,
     webhookId: delivery.webhookId,
@@ -121,26 +124,23 @@ export async function deliverWebhook(
     ...(result.answered ? { status: result.status } : {}),
     outcome: step.outcome,
     reason: reasonOf(result),
-    ...(step.outcome === 'failed' ? { nextAttemptAt: now + step.retryInMs } : {}),
+    ...(retryInMs === undefined ? {} : { nextAttemptAt: now + retryInMs }),
   };
-  ports.deliveryLog.attempted(attempt, {
-    ageMs: now - delivery.acceptedAt,
-    ...(step.outcome === 'failed' ? { retryInMs: step.retryInMs } : {}),
-  });
+  ports.deliveryLog.attempted(attempt, { ageMs: now - delivery.acceptedAt, retryInMs });
 
-  // A row that cannot be written, for whatever reason, changes nothing for the receiver, and the log has the attempt.
+  // Without its row the attempt is still in the log, and nothing changes for the receiver.
   const recorded = await ports.webhooks
     .record(attempt)
-    .catch(({ name, message }: Error) => fail({ kind: 'bug', reason: `${name}: ${message}` }));
+    .catch(({ name, message }: Error) => fail({ kind: 'internal_error', reason: `${name}: ${message}` }));
   if (!recorded.ok) ports.deliveryLog.notRecorded(attempt, recorded.error);
   if (step.outcome === 'disabled') {
     const disabled = await ports.webhooks.disable(delivery.webhookId, webhook.url, attempt.reason);
     if (!disabled.ok) return disabled;
   }
-  return ok(disposition(step, attempt.reason));
+  return ok({ ...step, reason: attempt.reason });
 }
 
-async function currentSecrets(
+async function signingSecrets(
   webhookId: string,
   { secretVersion, rotatedAt }: Webhook,
   now: number,
@@ -167,9 +167,4 @@ function headers(delivery: Delivery, now: number, secrets: readonly Uint8Array[]
     'X-SVC-WEBHOOK-SIGNATURE': signature,
     'Svc-Signature': signature,
   };
-}
-
-function disposition(step: NextStep, reason: string): Disposition {
-  if (step.outcome === 'failed') return { kind: 'retry', inMs: step.retryInMs };
-  return step.outcome === 'given_up' ? { kind: 'given_up', reason } : { kind: 'finished' };
 }

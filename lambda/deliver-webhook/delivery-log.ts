@@ -1,5 +1,6 @@
 import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import type { Log } from '../shared/log';
+import type { Delivery } from '../webhooks/delivery';
 import { webhookLogCodes } from '../webhooks/log-codes';
 import type { DeliveryLog } from './deliver-webhook';
 
@@ -7,13 +8,7 @@ import type { DeliveryLog } from './deliver-webhook';
 export const metricsNamespace = 'WalletWebhooks';
 
 /** One log line an attempt, and the metrics `Delivered`, `Failed`, `GivenUp` (counts) and `Age` (of what ended, in ms). */
-export function createDeliveryLog({
-  log,
-  metrics,
-}: {
-  readonly log: Log;
-  readonly metrics: Metrics;
-}): DeliveryLog {
+export function createDeliveryLog(log: Log, metrics: Metrics): DeliveryLog {
   return {
     attempted(attempt, { ageMs, retryInMs }) {
       const { attemptedAt: _, nextAttemptAt: __, ...seen } = attempt;
@@ -25,34 +20,21 @@ export function createDeliveryLog({
       if (attempt.outcome !== 'failed') metrics.addMetric('Age', MetricUnit.Milliseconds, ageMs);
     },
     notRecorded({ eventId, webhookId }, { kind, reason }) {
-      log.error('Webhook attempt not recorded', {
-        logCode: webhookLogCodes.attemptNotRecorded,
-        eventId,
-        webhookId,
-        cause: kind,
-        reason,
-      });
+      const line = { logCode: webhookLogCodes.attemptNotRecorded, eventId, webhookId, cause: kind, reason };
+      log.error('Webhook attempt not recorded', line);
     },
-    stopped({ eventId, webhookId, deliveryId }, reason) {
-      log.info('Webhook delivery stopped', {
-        logCode: webhookLogCodes.deliveryStopped,
-        eventId,
-        webhookId,
-        deliveryId,
-        reason,
-      });
+    stopped(delivery, reason) {
+      const line = { logCode: webhookLogCodes.deliveryStopped, ...idsOf(delivery), reason };
+      log.info('Webhook delivery stopped', line);
     },
-    circuitOpen({ eventId, webhookId, deliveryId }, retryInMs) {
-      log.info('Webhook circuit open', {
-        logCode: webhookLogCodes.circuitOpen,
-        eventId,
-        webhookId,
-        deliveryId,
-        retryInMs,
-      });
+    circuitOpen(delivery, retryInMs) {
+      const line = { logCode: webhookLogCodes.circuitOpen, ...idsOf(delivery), retryInMs };
+      log.info('Webhook circuit open', line);
     },
   };
 }
+
+const idsOf = ({ eventId, webhookId, deliveryId }: Delivery) => ({ eventId, webhookId, deliveryId });
 
 const countOf = {
   delivered: 'Delivered',

@@ -25,7 +25,7 @@ export function createDependencies() {
     secrets: createWebhookSecrets({ kms: new KMSClient({}), keyId: names.WEBHOOK_SECRETS_KEY_ID }),
     receivers: createReceivers({ allowLocal: process.env[localReceiversVariable] === 'allowed' }),
     circuitBreaker: createCircuitBreaker(),
-    deliveryLog: createDeliveryLog({ log, metrics }),
+    deliveryLog: createDeliveryLog(log, metrics),
     now: Date.now,
     random: Math.random,
     schedule: retrySchedule,

@@ -1,4 +1,4 @@
-/** Why a receiver gave no answer: a name for the attempt's row, from an error of Node's sockets, TLS or HTTP parser. */
+/** Why a receiver gave no response: a name for the attempt's row, from an error of Node's sockets, TLS or HTTP parser. */
 export function failureReason(error: unknown): string {
   const { code = '', message = '' } = error as NodeJS.ErrnoException;
   const named = reasons[code];

@@ -4,7 +4,7 @@ import { webhookLogCodes } from '../webhooks/log-codes';
 import { createDependencies, type Dependencies } from './dependencies';
 import { receive } from './receive';
 
-/** Attempts the deliveries of a batch side by side. What has to wait stays on the queue, hidden until its time. */
+/** Attempts the deliveries of a batch side by side. A message that is retried stays on the queue, hidden until then. */
 export const createHandler =
   (dependencies: Dependencies) =>
   async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
@@ -18,12 +18,9 @@ async function receiveSafely(record: SQSRecord, dependencies: Dependencies): Pro
   try {
     return await receive(record, dependencies);
   } catch (error) {
-    const line = {
-      logCode: webhookLogCodes.deliveryWaits,
-      messageId: record.messageId,
-      error: error as Error,
-    };
-    dependencies.log.error('Webhook delivery failed by a bug', line);
+    const { messageId } = record;
+    const line = { logCode: webhookLogCodes.deliveryWaits, messageId, error: error as Error };
+    dependencies.log.error('Webhook delivery failed with an internal error', line);
     return 'kept';
   }
 }

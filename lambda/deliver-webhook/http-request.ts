@@ -11,22 +11,22 @@ export interface Post {
   readonly body: string;
 }
 
-/** Bytes of an answer's head, and of its body, that are taken in. */
+/** Bytes of a response's head, and of its body, that are read. */
 const maxHeadBytes = 16 * 1024;
 const maxBodyBytes = 16 * 1024;
-const maxInterimAnswers = 10;
-/** Bytes of all that a receiver sends: what is around heads and bodies counts for neither, such as empty lines before. */
+const maxInterimResponses = 10;
+/** Bytes of all that a receiver sends: also of what is outside of heads and bodies, such as empty lines before. */
 const maxBytes = 256 * 1024;
-/** Milliseconds for the body, which nobody reads: a receiver that never ends it would hold up a whole batch. */
+/** Milliseconds for the body, which is discarded: a receiver that never ends it would hold up a whole batch. */
 const bodyTimeout = 1_000;
 
 /**
- * Sends one request over a connection, and closes it. The answer is known with its status; the body is only taken off
- * the receiver's hands, for a second, up to 16 KiB, never unpacked, never kept. Nothing is followed.
+ * Sends one request over a connection, and closes it. The status is the result; the body is read for a second, up to
+ * 16 KiB, never decompressed, never kept. Redirects are not followed.
  */
 export function sendRequest(socket: Socket, post: Post, signal: AbortSignal): Promise<AttemptResult> {
   return new Promise((resolve) => {
-    let answer: AttemptResult | undefined;
+    let result: AttemptResult | undefined;
     const outgoing = request({
       createConnection: () => socket,
       method: 'POST',
@@ -46,14 +46,14 @@ export function sendRequest(socket: Socket, post: Post, signal: AbortSignal): Pr
     const end = (reason: string) => {
       signal.removeEventListener('abort', timeOut);
       clearTimeout(bodyTimer);
-      resolve(answer ?? { answered: false, reason });
+      resolve(result ?? { answered: false, reason });
       outgoing.destroy();
       socket.destroy();
     };
     const timeOut = () => end('timeout');
-    const take = (response: IncomingMessage) => {
+    const onResponse = (response: IncomingMessage) => {
       const retryAfter = response.headers['retry-after'];
-      answer = {
+      result = {
         answered: true,
         status: response.statusCode as number,
         ...(retryAfter ? { retryAfter } : {}),
@@ -68,8 +68,8 @@ export function sendRequest(socket: Socket, post: Post, signal: AbortSignal): Pr
       response.on('error', () => end('ok'));
     };
 
-    let interimAnswers = 0;
-    // Not before the parser listens: what came until then would be lost to it.
+    let interimResponses = 0;
+    // Not before the parser listens: it would lose what came until then.
     outgoing.on('socket', () => {
       let bytes = 0;
       socket.on('data', (chunk: Buffer) => {
@@ -78,11 +78,11 @@ export function sendRequest(socket: Socket, post: Post, signal: AbortSignal): Pr
       });
     });
     outgoing.on('information', () => {
-      interimAnswers += 1;
-      if (interimAnswers > maxInterimAnswers) end('too_many_interim_answers');
+      interimResponses += 1;
+      if (interimResponses > maxInterimResponses) end('too_many_interim_answers');
     });
     outgoing.on('upgrade', () => end('protocol_switched'));
-    outgoing.on('response', take);
+    outgoing.on('response', onResponse);
     outgoing.on('error', (error) => end(failureReason(error)));
     signal.addEventListener('abort', timeOut, { once: true });
     outgoing.end(post.body);

@@ -1,9 +1,9 @@
-/** What an attempt came to: the receiver's answer, or why there is none. */
+/** The result of an attempt: the receiver's response, or why there is none. */
 export type AttemptResult =
   | {
       readonly answered: true;
       readonly status: number;
-      /** The answer's `Retry-After`, as it came. */
+      /** The response's `Retry-After`, unparsed. */
       readonly retryAfter?: string;
     }
   | {
@@ -19,7 +19,7 @@ export type NextStep =
   | { readonly outcome: 'failed'; readonly retryInMs: number }
   | { readonly outcome: 'given_up' };
 
-/** When a failed delivery is tried again. Milliseconds, but for `jitter`. */
+/** When a failed delivery is retried. Milliseconds, but for `jitter`. */
 export interface RetrySchedule {
   readonly minDelay: number;
   readonly maxDelay: number;
@@ -37,7 +37,7 @@ export const retrySchedule: RetrySchedule = {
 
 export interface Moment {
   readonly now: number;
-  /** When the delivery was first taken from the queue, waits for us left out: milliseconds since 1970. */
+  /** When the delivery was first received, later by the time of our outages: milliseconds since 1970. */
   readonly startedAt: number;
   /** From 0 to 1. */
   readonly random: number;

@@ -1,7 +1,7 @@
 import type { SQSRecord } from 'aws-lambda';
 import type { Log } from '../shared/log';
 import { backoffSeconds } from '../webhooks/backoff';
-import { type Delivery, writeDelivery } from '../webhooks/delivery';
+import { writeDelivery } from '../webhooks/delivery';
 import { webhookLogCodes } from '../webhooks/log-codes';
 import type { Queue } from '../webhooks/queue';
 import { type DeliveryPorts, deliverWebhook } from './deliver-webhook';
@@ -15,13 +15,13 @@ export interface ReceivePorts {
   readonly log: Log;
 }
 
-/** Milliseconds by which a delivery may be early: SQS counts delays in whole seconds. */
-const earliness = 1_000;
+/** Milliseconds by which a message may come before its time: SQS counts delays in whole seconds. */
+const delayTolerance = 1_000;
 
 /**
- * Takes one message of the delivery queue to its end.
+ * Processes one message of the delivery queue.
  *
- * @returns `kept` when the message is to stay on the queue, hidden as it is; `gone` when it is done with
+ * @returns `kept` when the message stays on the queue, hidden until it is retried; `gone` when it can be deleted
  */
 export async function receive(
   record: SQSRecord,
@@ -29,31 +29,32 @@ export async function receive(
 ): Promise<'kept' | 'gone'> {
   const read = readDelivery(record, ports.now());
   if (!read.ok) {
-    const refused = {
+    const { messageId } = record;
+    log.error('Invalid webhook delivery', {
       logCode: webhookLogCodes.deliveryRefused,
-      messageId: record.messageId,
+      messageId,
       reason: read.error,
-    };
-    log.error('Webhook delivery refused', refused);
+    });
     return deadLetter(record.body, 'unreadable', read.error);
   }
   const message: ReceivedMessage = { receiptHandle: record.receiptHandle, ...read.value };
   const { delivery, startedAt } = message;
 
   const early = (delivery.notBefore ?? 0) - ports.now();
-  if (early > earliness) return retryIn(early);
+  if (early > delayTolerance) return retryIn(early);
 
-  const outcome = await deliverWebhook(delivery, startedAt, ports);
-  if (!outcome.ok) return backOff(outcome.error.kind, outcome.error.reason);
-  if (outcome.value.kind === 'retry') return retryIn(outcome.value.inMs);
-  if (outcome.value.kind === 'given_up') {
-    return deadLetter(writeDelivery(afresh(delivery)), delivery.webhookId, outcome.value.reason);
+  const step = await deliverWebhook(delivery, startedAt, ports);
+  if (!step.ok) return backOff(step.error.kind, step.error.reason);
+  if (step.value.outcome === 'failed') return retryIn(step.value.retryInMs);
+  if (step.value.outcome === 'given_up') {
+    // Without its times, a delivery that is moved back from the dead-letter queue starts over.
+    const { startedAt: _, notBefore: __, ...untried } = delivery;
+    return deadLetter(writeDelivery(untried), delivery.webhookId, step.value.reason);
   }
   return 'gone';
 
-  async function retryIn(delayMs: number): Promise<'kept' | 'gone'> {
-    const place = await retryFromQueue(message, delayMs, { queue, log, now: ports.now() });
-    return place === 'kept' ? 'kept' : 'gone';
+  function retryIn(delayMs: number): Promise<'kept' | 'gone'> {
+    return retryFromQueue(message, delayMs, { queue, log, now: ports.now() });
   }
 
   async function deadLetter(body: string, group: string, reason: string): Promise<'kept' | 'gone'> {
@@ -64,13 +65,13 @@ export async function receive(
   async function backOff(cause: string, reason: string): Promise<'kept'> {
     const seconds = backoffSeconds(Number(record.attributes.ApproximateReceiveCount), ports.random());
     const { messageId } = record;
-    log.error('Webhook delivery waits', { logCode: webhookLogCodes.deliveryWaits, messageId, cause, reason });
+    log.error('Webhook delivery will be retried', {
+      logCode: webhookLogCodes.deliveryWaits,
+      messageId,
+      cause,
+      reason,
+    });
     await queue.hide(record.receiptHandle, seconds);
     return 'kept';
   }
-}
-
-/** Without its times, so that a delivery that is taken from the dead-letter queue begins anew. */
-function afresh({ startedAt: _, notBefore: __, ...delivery }: Delivery): Delivery {
-  return delivery;
 }

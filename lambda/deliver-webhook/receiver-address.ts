@@ -9,9 +9,9 @@ export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly st
 export type AddressRefusal = 'name_not_found' | 'name_lookup_failed' | 'address_not_public';
 
 /**
- * The one address that a receiver's name is dialled at. The name is looked up once, and every address that it has must
- * be a public unicast IPv4 address: one that is not condemns the name. Of several, any is taken, so that a dead one does
- * not get every attempt.
+ * The one address to connect to for a receiver's name. The name is looked up once, and each of its addresses must be a
+ * public unicast IPv4 address, or all are refused. Of several one is chosen at random, so that a dead one does not get
+ * every attempt.
  */
 export async function findAddress(
   name: string,
@@ -39,7 +39,7 @@ function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Asks the machine's DNS servers for A records only: the VPC has no IPv6, so an AAAA record is never dialled. Unlike
+ * Asks the machine's DNS servers for A records only: the VPC has no IPv6, so no connection uses an AAAA record. Unlike
  * `dns.lookup` it reads no hosts file, appends no search domain, occupies no thread, and can be cancelled.
  *
  * @param servers addresses, with ports. @default - the machine's

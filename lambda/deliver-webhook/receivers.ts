@@ -19,11 +19,11 @@ export interface ReceiverSettings {
   readonly resolve?: Resolve;
   /** PEM. @default Mozilla's list as Node.js has it, and not what `NODE_EXTRA_CA_CERTS` adds for the database */
   readonly certificateAuthorities?: readonly string[];
-  /** Where a checked address is dialled. @default there */
+  /** Where a connection to a checked address goes instead, for tests. @default there */
   readonly route?: (target: Target) => Target;
 }
 
-/** Receivers on the internet, reached without a way inside: see `readReceiverUrl` and `findAddress` for what is refused. */
+/** Receivers on the internet, never inside the VPC: see `readReceiverUrl` and `findAddress` for what is refused. */
 export function createReceivers(settings: ReceiverSettings = {}): Receivers {
   const { allowLocal = false, connectTimeout = 5_000, timeout = 15_000, resolve = resolveByDns } = settings;
   const { route = (target: Target) => target } = settings;

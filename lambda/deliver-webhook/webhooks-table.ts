@@ -5,8 +5,8 @@ import { ok, type Result } from '../shared/result';
 import type { Attempt, Webhook, Webhooks } from './deliver-webhook';
 
 /**
- * The port on the region's database. The deliveries of a batch go side by side, so what they read at once is one
- * statement, and what they write at once is another: the Data API is paid for by the call.
+ * The port on the region's database. The concurrent deliveries of a batch share one statement to read and one to write:
+ * the Data API is billed by the call.
  */
 export function createWebhooks(database: Database): Webhooks {
   return {

@@ -1,7 +1,7 @@
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
-import { awaitPermission } from '../shared/await-permission';
 import { bind } from '../shared/bind';
 import { logCodes } from '../shared/log';
+import { retryAccessDenied } from '../shared/retry-access-denied';
 import { createDependencies, type Dependencies } from './dependencies';
 import { type PublicJwk, toJwk } from './export-jwks';
 import { type LabelledKey, readKeys } from './request';
@@ -21,7 +21,7 @@ export const createHandler =
 
 async function exportKey(key: LabelledKey, getPublicKey: Dependencies['getPublicKey']): Promise<PublicJwk> {
   try {
-    return toJwk(await awaitPermission(() => getPublicKey(key.arn)));
+    return toJwk(await retryAccessDenied(() => getPublicKey(key.arn)));
   } catch (error) {
     const { name, message } = error as Error;
     throw new Error(`The signing key '${key.label}' (${key.arn}) could not be exported: ${name}: ${message}`);

@@ -6,60 +6,52 @@ import { createDependencies, type Dependencies } from './dependencies';
 import { fanOutEvent } from './fan-out-event';
 import { readEvent } from './request';
 
-type Outcome = 'done' | 'waits';
-
-/** Turns the events of a batch into deliveries. One that does not parse is set aside with the reason, at once. */
+/** Turns the events of a batch into deliveries. An invalid one goes to the dead-letter queue at once, with the reason. */
 export const createHandler =
   ({ ports, events, deadLetters, log, random }: Dependencies) =>
   async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
-    const outcomes = await Promise.all(Records.map(accept));
-    const waiting = Records.filter((_, index) => outcomes[index] === 'waits');
-    return { batchItemFailures: waiting.map(({ messageId }) => ({ itemIdentifier: messageId })) };
+    const outcomes = await Promise.all(Records.map(receive));
+    const kept = Records.filter((_, index) => outcomes[index] === 'kept');
+    return { batchItemFailures: kept.map(({ messageId }) => ({ itemIdentifier: messageId })) };
 
-    async function accept(record: SQSRecord): Promise<Outcome> {
+    async function receive(record: SQSRecord): Promise<'kept' | 'gone'> {
       try {
         const read = readEvent(record);
-        if (!read.ok) return await setAside(record, read.error);
+        if (!read.ok) return await deadLetter(record, read.error);
 
         const { event, acceptedAt } = read.value;
         const ids = { eventId: event.id, organizationId: event.organizationId };
         const deliveries = await fanOutEvent(event, acceptedAt, ports);
-        if (!deliveries.ok) return await wait(record, deliveries.error.kind, deliveries.error.reason);
+        if (!deliveries.ok) return await backOff(record, deliveries.error.kind, deliveries.error.reason);
         log.info('Event fanned out', {
           logCode: webhookLogCodes.eventFannedOut,
           ...ids,
           kind: event.kind,
           deliveries: deliveries.value,
         });
-        return 'done';
+        return 'gone';
       } catch (error) {
-        log.error('Event failed by a bug', { logCode: webhookLogCodes.eventWaits, error: error as Error });
-        return await wait(record, 'internal_error', 'a bug');
+        log.error('Event failed with an internal error', {
+          logCode: webhookLogCodes.eventWaits,
+          error: error as Error,
+        });
+        return await backOff(record, 'internal_error', (error as Error).name);
       }
     }
 
-    async function setAside(record: SQSRecord, reason: string): Promise<Outcome> {
+    async function deadLetter(record: SQSRecord, reason: string): Promise<'kept' | 'gone'> {
       const sent = await deadLetters.send([{ body: record.body, group: 'unreadable', reason }]);
-      if (!sent.ok) return await wait(record, sent.error.kind, sent.error.reason);
-      log.warn('Event refused', {
-        logCode: webhookLogCodes.eventRefused,
-        messageId: record.messageId,
-        reason,
-      });
-      return 'done';
+      if (!sent.ok) return await backOff(record, sent.error.kind, sent.error.reason);
+      const { messageId } = record;
+      log.warn('Invalid event', { logCode: webhookLogCodes.eventRefused, messageId, reason });
+      return 'gone';
     }
 
-    async function wait(record: SQSRecord, cause: string, reason: string): Promise<Outcome> {
-      const receiveCount = Number(record.attributes.ApproximateReceiveCount);
-      const seconds = backoffSeconds(receiveCount, random());
-      log.warn('Event waits', {
-        logCode: webhookLogCodes.eventWaits,
-        messageId: record.messageId,
-        cause,
-        reason,
-      });
-      await events.hide(record.receiptHandle, seconds);
-      return 'waits';
+    async function backOff(record: SQSRecord, cause: string, reason: string): Promise<'kept'> {
+      const { messageId, receiptHandle, attributes } = record;
+      log.warn('Event will be retried', { logCode: webhookLogCodes.eventWaits, messageId, cause, reason });
+      await events.hide(receiptHandle, backoffSeconds(Number(attributes.ApproximateReceiveCount), random()));
+      return 'kept';
     }
   };
 

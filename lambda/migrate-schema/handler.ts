@@ -1,8 +1,8 @@
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { migrations } from '../database/migrations';
-import { awaitPermission } from '../shared/await-permission';
 import { bind } from '../shared/bind';
 import { logCodes } from '../shared/log';
+import { retryAccessDenied } from '../shared/retry-access-denied';
 import { createDependencies, type Dependencies } from './dependencies';
 import { type MigrationFailed, migrateSchema } from './migrate-schema';
 
@@ -14,9 +14,9 @@ export const createHandler =
   ({ log, connect, readRoles }: Dependencies) =>
   async (event: Pick<CloudFormationCustomResourceEvent, 'RequestType'>) => {
     if (event.RequestType === 'Delete') return { PhysicalResourceId: physicalResourceId };
-    const [database, roles] = await awaitPermission(() => Promise.all([connect(), readRoles()]));
+    const [database, roles] = await retryAccessDenied(() => Promise.all([connect(), readRoles()]));
     try {
-      const result = await awaitPermission(() => migrateSchema(database, migrations, roles));
+      const result = await retryAccessDenied(() => migrateSchema(database, migrations, roles));
       if (!result.ok) {
         log.error('Migration failed', { logCode: logCodes.migrationFailed, failure: result.error });
         throw new Error(explain(result.error));
@@ -28,7 +28,7 @@ export const createHandler =
     }
   };
 
-/** What CloudFormation shows whoever deploys. */
+/** The message that CloudFormation shows. */
 function explain(failure: MigrationFailed): string {
   switch (failure.kind) {
     case 'edited':

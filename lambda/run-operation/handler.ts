@@ -4,15 +4,15 @@ import { createDependencies, type Dependencies } from './dependencies';
 import { type OperationError, readRequest } from './request';
 import { runOperation } from './run-operation';
 
-/** What an invocation answers. A bug is a thrown error: Lambda's `FunctionError`. */
-export type Answer =
+/** What an invocation returns. A bug is a thrown error: Lambda's `FunctionError`. */
+export type Response =
   | { readonly ok: true; readonly result: unknown }
   | { readonly ok: false; readonly error: OperationError };
 
 /** Does what an operator's command asks. Who may ask is decided by IAM: `lambda:InvokeFunction` on this function. */
 export const createHandler =
   ({ ports, log }: Dependencies) =>
-  async (payload: unknown): Promise<Answer> => {
+  async (payload: unknown): Promise<Response> => {
     const request = readRequest(payload);
     if (!request.ok) return request;
 

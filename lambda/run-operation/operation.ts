@@ -1,5 +1,5 @@
-import type { Database } from '../database/database';
-import type { Result } from '../shared/result';
+import type { Database, DatabaseUnavailable } from '../database/database';
+import { fail, type Result } from '../shared/result';
 import { type Input, type OperationError, readInput, type Shape } from './request';
 
 /** What operations work on. */
@@ -11,16 +11,25 @@ export interface Ports {
   readonly localReceivers?: boolean;
 }
 
-/** Something that an operator does to a region: checks its input, then does it. The answer is JSON. */
+/** Something that an operator does to a region: checks its input, then does it. The result is JSON. */
 export type Operation = (input: unknown, ports: Ports) => Promise<Result<unknown, OperationError>>;
 
 /** An operation whose input has the given shape; any other input is refused as `input_invalid`. */
 export function operation<const S extends Shape>(
   shape: S,
-  run: (input: Input<S>, ports: Ports) => Promise<Result<unknown, OperationError>>,
+  run: (input: Input<S>, ports: Ports) => Promise<Result<unknown, OperationError | DatabaseUnavailable>>,
 ): Operation {
   return async (input, ports) => {
     const read = readInput(shape, input);
-    return read.ok ? run(read.value, ports) : read;
+    if (!read.ok) return read;
+    const outcome = await run(read.value, ports);
+    if (outcome.ok) return outcome;
+    return fail('kind' in outcome.error ? unavailable(outcome.error) : outcome.error);
   };
 }
+
+/** The operator looks before trying again, because the change may be made. */
+const unavailable = ({ kind, reason }: DatabaseUnavailable): OperationError => ({
+  code: kind,
+  message: `The database did not answer in time (${reason}). A change may have been made all the same. Try again in a minute.`,
+});

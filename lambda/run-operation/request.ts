@@ -31,10 +31,10 @@ export function readRequest(payload: unknown): Result<Request, OperationError> {
 /** Reads an operation's input. A field that the shape does not know is refused, so that a misspelt one is noticed. */
 export function readInput<S extends Shape>(shape: S, input: unknown): Result<Input<S>, OperationError> {
   if (!isObject(input)) return invalid('"input" must be an object.');
-  const stranger = Object.keys(input).find((name) => !Object.hasOwn(shape, name));
-  if (stranger !== undefined) {
+  const unknownField = Object.keys(input).find((name) => !Object.hasOwn(shape, name));
+  if (unknownField !== undefined) {
     return invalid(
-      `"${stranger}" is not a field of this operation. It has: ${Object.keys(shape).join(', ')}.`,
+      `"${unknownField}" is not a field of this operation. It has: ${Object.keys(shape).join(', ')}.`,
     );
   }
   const fields: Record<string, unknown> = {};

@@ -1,21 +1,6 @@
-import type { Database, DatabaseUnavailable, Row } from '../database/database';
+import type { Database, Row } from '../database/database';
 import { sql } from '../database/sql';
-import { fail, ok, type Result } from '../shared/result';
-
-/** A webhook as operators see it. Times are ISO 8601, UTC. */
-export interface Webhook {
-  readonly webhookId: string;
-  readonly organizationId: string;
-  readonly url: string;
-  /** Of the events it wants; null is all of them. */
-  readonly kinds: readonly string[] | null;
-  readonly enabled: boolean;
-  readonly disabledReason: string | null;
-  readonly secretVersion: number;
-  /** When that version took over from the one before it; null for the first. */
-  readonly rotatedAt: string | null;
-  readonly createdAt: string;
-}
+import { fail, ok } from '../shared/result';
 
 /**
  * Enabled webhooks of one organization: as many as fit one answer of the Data API, 1 MiB, with their kinds and URLs, and
@@ -27,7 +12,7 @@ export const maxWebhooks = 50;
 export async function findWebhooks(
   database: Database,
   { organizationId, webhookId }: { readonly organizationId?: string; readonly webhookId?: string },
-): Promise<Result<readonly Webhook[], DatabaseUnavailable>> {
+) {
   const outcome = await database.execute(sql`
     select webhook_id, organization_id, url, array_to_string(kinds, ',') as kinds, enabled, disabled_reason,
       secret_version, cast(extract(epoch from rotated_at) as double precision) as rotated_at,
@@ -46,7 +31,8 @@ export const webhookNotFound = (webhookId: string, environment: string) =>
     message: `There is no webhook ${webhookId} in environment ${environment}. "webhook list" tells those of an organization.`,
   });
 
-function toWebhook(row: Row): Webhook {
+/** A webhook as operators see it. */
+function toWebhook(row: Row) {
   return {
     webhookId: String(row.webhook_id),
     organizationId: String(row.organization_id),
@@ -60,5 +46,5 @@ function toWebhook(row: Row): Webhook {
   };
 }
 
-/** @param epoch seconds since 1970 */
+/** ISO 8601, UTC. @param epoch seconds since 1970 */
 export const toIsoTime = (epoch: unknown): string => new Date(Number(epoch) * 1000).toISOString();

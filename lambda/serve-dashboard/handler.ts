@@ -2,7 +2,7 @@ import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { bind } from '../shared/bind';
 import { createDependencies, type Dependencies } from './dependencies';
 
-/** `GET /` of the dashboard's address: one page, the same for everybody. */
+/** `GET /` of the dashboard's address: one page, the same for all. */
 export const createHandler =
   ({ page, headers }: Dependencies) =>
   async (_event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => ({

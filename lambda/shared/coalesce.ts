@@ -1,50 +1,45 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-interface Waiting<Item, Answer> {
+interface Waiting<Item, Value> {
   readonly item: Item;
-  resolve(answer: Answer): void;
+  resolve(value: Value): void;
   reject(error: unknown): void;
 }
 
 /**
- * Asks for many things in one call: what is asked for in the same turn of the event loop, or while a call is under way,
- * goes with the next one. Nothing waits for company.
+ * Requests many things in one call: what is requested in the same turn of the event loop, or while a call is under way,
+ * goes with the next one.
  *
- * A call that throws is made again for each of its items alone, so that one cannot take others with it: it must have
+ * A call that throws is repeated for each of its items alone, so that one cannot fail the others: it must have
  * done nothing, or be safe to repeat.
  *
- * @param askAll gives the answers in the order of the items
+ * @param requestAll gives the values in the order of the items
  */
-export function coalesce<Item, Answer>(
-  askAll: (items: readonly Item[]) => Promise<readonly Answer[]>,
-): (item: Item) => Promise<Answer> {
-  let waiting: Waiting<Item, Answer>[] = [];
-  let isAsking = false;
+export function coalesce<Item, Value>(
+  requestAll: (items: readonly Item[]) => Promise<readonly Value[]>,
+): (item: Item) => Promise<Value> {
+  let waiting: Waiting<Item, Value>[] = [];
+  let lastCall = Promise.resolve();
 
-  async function askWaiting(): Promise<void> {
-    isAsking = true;
-    while (waiting.length > 0) {
-      await nextTurn();
-      const together = waiting;
-      waiting = [];
-      await ask(together);
-    }
-    isAsking = false;
+  async function requestWaiting(): Promise<void> {
+    await nextTurn();
+    const batch = waiting;
+    waiting = [];
+    await request(batch);
   }
 
-  async function ask(together: readonly Waiting<Item, Answer>[]): Promise<void> {
+  async function request(batch: readonly Waiting<Item, Value>[]): Promise<void> {
     try {
-      const answers = await askAll(together.map(({ item }) => item));
-      for (const [index, { resolve }] of together.entries()) resolve(answers[index] as Answer);
+      const values = await requestAll(batch.map(({ item }) => item));
+      for (const [index, { resolve }] of batch.entries()) resolve(values[index] as Value);
     } catch (error) {
-      if (together.length > 1) await Promise.all(together.map((alone) => ask([alone])));
-      else for (const { reject } of together) reject(error);
+      if (batch.length > 1) await Promise.all(batch.map((alone) => request([alone])));
+      else for (const { reject } of batch) reject(error);
     }
   }
 
   return (item) =>
     new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject });
-      if (!isAsking) void askWaiting();
+      if (waiting.push({ item, resolve, reject }) === 1) lastCall = lastCall.then(requestWaiting);
     });
 }

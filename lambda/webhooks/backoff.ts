@@ -1,5 +1,5 @@
 /**
- * Seconds that a message waits when something of ours (database, KMS, SQS) could not be reached: 5 s, doubled with
+ * Seconds until a message is retried after an internal error (database, KMS or SQS unavailable): 5 s, doubled with
  * each receive up to 15 minutes, ±20 %. With the queues' 1,000 receives that bridges ten days.
  *
  * @param receiveCount how often the message was received, this time included

@@ -11,7 +11,7 @@ export interface Delivery {
   readonly acceptedAt: number;
   /** The event's JSON text: the body that is signed and sent. */
   readonly body: string;
-  /** When this delivery was first taken from the queue, as an earlier message has said, without waits for us: ms since 1970. */
+  /** When this delivery was first received, in a copy of it, later by the time of our outages: ms since 1970. */
   readonly startedAt?: number;
   /** Not to be attempted before: ms since 1970. */
   readonly notBefore?: number;

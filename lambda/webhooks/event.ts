@@ -7,8 +7,8 @@ export interface WebhookEvent {
   readonly organizationId: string;
   readonly kind: string;
   /**
-   * The event as its JSON text, byte for byte as it came: receivers get these bytes. Written anew, a number beyond
-   * 2^53 would change its value.
+   * The event as its JSON text, byte for byte as it came: receivers get these bytes. Serialized again, a number
+   * beyond 2^53 would change its value.
    */
   readonly text: string;
 }

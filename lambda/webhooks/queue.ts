@@ -29,8 +29,8 @@ export interface OutgoingMessage {
 export interface Queue {
   send(messages: readonly OutgoingMessage[]): Promise<Result<null, QueueUnavailable>>;
   /**
-   * Keeps a received message from view for so many seconds (0 to 43,200 after its receipt), a part of one counting as
-   * one: what comes early would be early again, at once and many times.
+   * Sets the visibility timeout of a received message: seconds (0 to 43,200 after its receipt), rounded up, because a
+   * message that comes early would come early again, at once and many times.
    */
   hide(receiptHandle: string, seconds: number): Promise<Result<null, QueueUnavailable>>;
 }

@@ -33,8 +33,8 @@ const specialNames = ['localhost', 'local', 'internal', 'test', 'invalid', 'exam
 
 /**
  * Reads a webhook's URL: `https`, a public name (no address, however it is written), no credentials, and port 443 or
- * one from 1024 up: the fixed origin address is on allow-lists, and must not serve to knock at anybody's SSH or SMTP.
- * What the name resolves to is checked when it is dialled.
+ * one from 1024 up: the fixed origin address is on allow-lists, and must not serve to probe SSH or SMTP elsewhere.
+ * Its addresses are checked when connecting.
  *
  * @param options.allowLocal also `http` to `127.0.0.1` and `localhost`, on any port. Only the local environment sets it.
  */

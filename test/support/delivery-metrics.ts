@@ -6,7 +6,7 @@ export function metricsOfDelivery() {
   const { ports, metrics } = asOnAws(createDependencies);
   for (const outcome of ['delivered', 'failed'] as const) {
     const attempt = { eventId: 'ev-1', webhookId: 'wh-1', deliveryId: 'de-1', attemptedAt: 0, durationMs: 1 };
-    ports.deliveryLog.attempted({ ...attempt, outcome, reason: 'test' }, { ageMs: 1 });
+    ports.deliveryLog.attempted({ ...attempt, outcome, reason: 'test' }, { ageMs: 1, retryInMs: undefined });
   }
   const { _aws, ...values } = metrics.serializeMetrics() as EmbeddedMetrics;
   metrics.clearMetrics();

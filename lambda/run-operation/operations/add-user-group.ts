@@ -4,7 +4,6 @@ import { deleteUserGroups } from '../../shared/permission';
 import { fail, ok } from '../../shared/result';
 import { operation } from '../operation';
 import { idField, nameField } from '../request';
-import { unavailable } from '../unavailable';
 
 const shape = { organizationId: idField('or'), userGroupName: nameField };
 
@@ -35,11 +34,21 @@ export const addUserGroup = operation(shape, async ({ organizationId, userGroupN
       select ${newId('as')}, organization_id, (select min(permission_id) from holder), user_group_id from user_group
     )
     select kind, identity_id, exists (select from user_group) as added from holder`);
-  if (!outcome.ok) return unavailable(outcome.error);
+  if (!outcome.ok) return outcome;
 
   const holders = new Map(outcome.value.map((row) => [row.kind, row.identity_id]));
-  if (holders.size < 3) return notSeeded(organizationId, ports.environment);
-  if (!outcome.value[0]?.added) return nameTaken(userGroupName);
+  if (holders.size < 3) {
+    return fail({
+      code: 'organization_not_seeded',
+      message: `${organizationId} is not an organization of environment ${ports.environment} with an active caller of each kind. Make one with "seed".`,
+    });
+  }
+  if (!outcome.value[0]?.added) {
+    return fail({
+      code: 'user_group_name_taken',
+      message: `The organization has a user group named "${userGroupName}" already. Delete it, or choose another name.`,
+    });
+  }
   return ok({
     organizationId,
     callerId: holders.get('CustomerEmployee'),
@@ -49,15 +58,3 @@ export const addUserGroup = operation(shape, async ({ organizationId, userGroupN
     userGroupName,
   });
 });
-
-const notSeeded = (organizationId: string, environment: string) =>
-  fail({
-    code: 'organization_not_seeded',
-    message: `${organizationId} is not an organization of environment ${environment} with an active caller of each kind. Make one with "seed".`,
-  });
-
-const nameTaken = (name: string) =>
-  fail({
-    code: 'user_group_name_taken',
-    message: `The organization has a user group named "${name}" already. Delete it, or choose another name.`,
-  });

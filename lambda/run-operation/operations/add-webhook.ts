@@ -5,7 +5,6 @@ import { isEventKind } from '../../webhooks/event';
 import { maxUrlLength, readReceiverUrl, type UrlRefusal } from '../../webhooks/receiver-url';
 import { operation } from '../operation';
 import { type Field, idField } from '../request';
-import { unavailable } from '../unavailable';
 import { maxWebhooks } from '../webhook';
 
 const maxKinds = 100;
@@ -46,11 +45,21 @@ export const addWebhook = operation(shape, async ({ organizationId, url: text, k
       from organization where webhooks < ${maxWebhooks}
       returning secret_version)
     select added.secret_version from organization left join added on true`);
-  if (!outcome.ok) return unavailable(outcome.error);
+  if (!outcome.ok) return outcome;
 
   const [added] = outcome.value;
-  if (!added) return organizationNotFound(organizationId, ports.environment);
-  if (added.secret_version === null) return tooManyWebhooks(organizationId);
+  if (!added) {
+    return fail({
+      code: 'organization_not_found',
+      message: `There is no organization ${organizationId} in environment ${ports.environment}. "seed" makes one.`,
+    });
+  }
+  if (added.secret_version === null) {
+    return fail({
+      code: 'too_many_webhooks',
+      message: `${organizationId} has ${maxWebhooks} enabled webhooks, which is the most. "webhook disable" one that is not needed any more.`,
+    });
+  }
   return ok({ webhookId, organizationId, url, kinds, secretVersion: added.secret_version });
 });
 
@@ -63,15 +72,3 @@ const refusals: Readonly<Record<UrlRefusal, string>> = {
   name_not_public: 'The name in the URL is not a public one.',
   port_not_allowed: 'The port in the URL must be 443, or one from 1024 up.',
 };
-
-const tooManyWebhooks = (organizationId: string) =>
-  fail({
-    code: 'too_many_webhooks',
-    message: `${organizationId} has ${maxWebhooks} enabled webhooks, which is the most. "webhook disable" one that is not needed any more.`,
-  });
-
-const organizationNotFound = (organizationId: string, environment: string) =>
-  fail({
-    code: 'organization_not_found',
-    message: `There is no organization ${organizationId} in environment ${environment}. "seed" makes one.`,
-  });

@@ -2,7 +2,6 @@ import { sql } from '../../database/sql';
 import { fail, ok } from '../../shared/result';
 import { operation } from '../operation';
 import { idField } from '../request';
-import { unavailable } from '../unavailable';
 
 /** The organization and kind of an identity, as its tokens carry them. */
 export const describeIdentity = operation(
@@ -10,7 +9,7 @@ export const describeIdentity = operation(
   async ({ identityId }, ports) => {
     const outcome = await ports.database.execute(sql`
     select organization_id, kind, active from identities where identity_id = ${identityId}`);
-    if (!outcome.ok) return unavailable(outcome.error);
+    if (!outcome.ok) return outcome;
 
     const [identity] = outcome.value;
     if (!identity) {

@@ -1,13 +1,12 @@
 import { ok } from '../../shared/result';
 import { operation } from '../operation';
 import { idField } from '../request';
-import { unavailable } from '../unavailable';
 import { findWebhooks, webhookNotFound } from '../webhook';
 
 /** One webhook as it is. */
 export const describeWebhook = operation({ webhookId: idField('wh') }, async ({ webhookId }, ports) => {
   const webhooks = await findWebhooks(ports.database, { webhookId });
-  if (!webhooks.ok) return unavailable(webhooks.error);
+  if (!webhooks.ok) return webhooks;
 
   const [webhook] = webhooks.value;
   return webhook ? ok(webhook) : webhookNotFound(webhookId, ports.environment);

@@ -2,7 +2,6 @@ import { sql } from '../../database/sql';
 import { ok } from '../../shared/result';
 import { operation } from '../operation';
 import { idField } from '../request';
-import { unavailable } from '../unavailable';
 import { webhookNotFound } from '../webhook';
 
 /** Disables a webhook. One that is disabled already keeps its reason: a receiver may have said 410. */
@@ -11,7 +10,7 @@ export const disableWebhook = operation({ webhookId: idField('wh') }, async ({ w
     update webhooks set enabled = false, disabled_reason = coalesce(disabled_reason, 'operator')
     where webhook_id = ${webhookId}
     returning disabled_reason`);
-  if (!outcome.ok) return unavailable(outcome.error);
+  if (!outcome.ok) return outcome;
 
   const [webhook] = outcome.value;
   if (!webhook) return webhookNotFound(webhookId, ports.environment);

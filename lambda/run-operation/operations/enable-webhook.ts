@@ -2,7 +2,6 @@ import { sql } from '../../database/sql';
 import { ok } from '../../shared/result';
 import { operation } from '../operation';
 import { idField } from '../request';
-import { unavailable } from '../unavailable';
 import { webhookNotFound } from '../webhook';
 
 /** Enables a webhook again: events from now on are delivered to it. */
@@ -11,7 +10,7 @@ export const enableWebhook = operation({ webhookId: idField('wh') }, async ({ we
     update webhooks set enabled = true, disabled_reason = null
     where webhook_id = ${webhookId}
     returning webhook_id`);
-  if (!outcome.ok) return unavailable(outcome.error);
+  if (!outcome.ok) return outcome;
   if (outcome.value.length === 0) return webhookNotFound(webhookId, ports.environment);
   return ok({ webhookId, enabled: true, disabledReason: null });
 });

@@ -2,7 +2,7 @@ import { sql } from '../../database/sql';
 import { ok } from '../../shared/result';
 import { operation } from '../operation';
 import { idField } from '../request';
-import { unavailable } from '../unavailable';
+import { toIsoTime } from '../webhook';
 
 /** What was done to a user group, the latest first, at most 100 records. They outlive the group and its organization. */
 export const listAuditRecords = operation({ userGroupId: idField('ug') }, async ({ userGroupId }, ports) => {
@@ -13,10 +13,10 @@ export const listAuditRecords = operation({ userGroupId: idField('ug') }, async 
     where subject_id = ${userGroupId}
     order by audit_record_id desc
     limit 100`);
-  if (!outcome.ok) return unavailable(outcome.error);
+  if (!outcome.ok) return outcome;
   return ok({
     records: outcome.value.map((row) => ({
-      date: new Date(Number(row.occurred_at) * 1000).toISOString(),
+      date: toIsoTime(row.occurred_at),
       organizationId: row.organization_id,
       identityId: row.identity_id,
       operation: row.operation,

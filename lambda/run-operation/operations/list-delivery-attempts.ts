@@ -3,7 +3,6 @@ import { fail, ok } from '../../shared/result';
 import { isEventId } from '../../webhooks/event';
 import { operation } from '../operation';
 import type { Field } from '../request';
-import { unavailable } from '../unavailable';
 import { toIsoTime } from '../webhook';
 
 const eventIdField: Field<string> = (value) =>
@@ -21,7 +20,7 @@ export const listDeliveryAttempts = operation({ eventId: eventIdField }, async (
     where event_id = ${eventId}
     order by webhook_attempts.attempted_at desc, webhook_attempt_id desc
     limit 1000`);
-  if (!outcome.ok) return unavailable(outcome.error);
+  if (!outcome.ok) return outcome;
   const attempts = outcome.value.map((row) => ({
     date: toIsoTime(row.attempted_at),
     webhookId: row.webhook_id,

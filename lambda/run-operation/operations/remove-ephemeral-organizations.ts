@@ -2,7 +2,6 @@ import { sql } from '../../database/sql';
 import { fail, ok } from '../../shared/result';
 import { operation } from '../operation';
 import { idField } from '../request';
-import { unavailable } from '../unavailable';
 
 /**
  * Removes an organization that was made to be thrown away, with its webhooks, user groups, permissions and identities,
@@ -16,13 +15,13 @@ export const removeEphemeralOrganizations = operation(
   async ({ organizationId }, ports) => {
     const removal = await ports.database.execute(sql`
       select removed as organization_id from remove_throw_away_organizations(${organizationId}) as removed`);
-    if (!removal.ok) return unavailable(removal.error);
+    if (!removal.ok) return removal;
 
     const removed = removal.value.map((row) => row.organization_id);
     if (removed.includes(organizationId)) return ok({ removed });
     const remaining = await ports.database.execute(sql`
       select organization_id from organizations where organization_id = ${organizationId}`);
-    if (!remaining.ok) return unavailable(remaining.error);
+    if (!remaining.ok) return remaining;
     if (remaining.value.length === 0) return ok({ removed });
     return fail({
       code: 'organization_not_ephemeral',

@@ -3,7 +3,6 @@ import { fail, ok } from '../../shared/result';
 import { rotationOverlap } from '../../webhooks/rotation';
 import { operation } from '../operation';
 import { flagField, idField } from '../request';
-import { unavailable } from '../unavailable';
 import { toIsoTime, webhookNotFound } from '../webhook';
 
 /**
@@ -26,19 +25,18 @@ export const rotateWebhookSecret = operation(
         rotated.secret_version is not null as done
       from webhooks left join rotated on true
       where webhook_id = ${webhookId}`);
-    if (!outcome.ok) return unavailable(outcome.error);
+    if (!outcome.ok) return outcome;
 
     const [webhook] = outcome.value;
     if (!webhook) return webhookNotFound(webhookId, ports.environment);
     const rotatedAt = toIsoTime(webhook.rotated_at);
     const previousSignsUntil = new Date(Date.parse(rotatedAt) + rotationOverlap).toISOString();
-    if (!webhook.done) return stillRotating(webhookId, rotatedAt, previousSignsUntil);
+    if (!webhook.done) {
+      return fail({
+        code: 'rotation_running',
+        message: `The secret of ${webhookId} was rotated at ${rotatedAt}, and the one before it signs until ${previousSignsUntil}. Another rotation would end that one at once: ask for it with "--again".`,
+      });
+    }
     return ok({ webhookId, secretVersion: webhook.secret_version, rotatedAt, previousSignsUntil });
   },
 );
-
-const stillRotating = (webhookId: string, rotatedAt: string, until: string) =>
-  fail({
-    code: 'rotation_running',
-    message: `The secret of ${webhookId} was rotated at ${rotatedAt}, and the one before it signs until ${until}. Another rotation would end that one at once: ask for it with "--again".`,
-  });

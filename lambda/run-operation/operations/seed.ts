@@ -4,7 +4,6 @@ import { deleteUserGroups } from '../../shared/permission';
 import { ok } from '../../shared/result';
 import { operation } from '../operation';
 import { flagField, nameField } from '../request';
-import { unavailable } from '../unavailable';
 
 const shape = { userGroupName: nameField, ephemeral: flagField };
 
@@ -53,5 +52,5 @@ export const seed = operation(shape, async ({ userGroupName, ephemeral }, { data
       (${newId('as')}, ${organizationId}, ${permissionId}, ${serviceAccountId}, null),
       (${newId('as')}, ${organizationId}, ${permissionId}, ${endUserId}, null),
       (${newId('as')}, ${organizationId}, ${permissionId}, null, ${userGroupId})`);
-  return outcome.ok ? ok(made) : unavailable(outcome.error);
+  return outcome.ok ? ok(made) : outcome;
 });

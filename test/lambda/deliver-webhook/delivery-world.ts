@@ -119,7 +119,7 @@ class DeliveryWorld {
         secrets: createWebhookSecrets({ kms: mac.kms, keyId: 'key-1' }),
         receivers: createReceivers({ allowLocal: true }),
         circuitBreaker: createCircuitBreaker(),
-        deliveryLog: createDeliveryLog({ log, metrics }),
+        deliveryLog: createDeliveryLog(log, metrics),
         now: () => this.now(),
         random: () => 0.5,
         schedule: retrySchedule,

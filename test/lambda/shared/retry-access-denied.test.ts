@@ -1,4 +1,4 @@
-import { awaitPermission } from '../../../lambda/shared/await-permission';
+import { retryAccessDenied } from '../../../lambda/shared/retry-access-denied';
 
 const named = (name: string) => Object.assign(new Error(name), { name });
 
@@ -9,11 +9,11 @@ it('tries again until access is granted', async () => {
     if (tries < 2) throw named('AccessDeniedException');
     return 'done';
   };
-  expect(await awaitPermission(act)).toBe('done');
+  expect(await retryAccessDenied(act)).toBe('done');
 });
 
 it('gives up with the refusal when its timeout is over', async () => {
-  await expect(awaitPermission(() => Promise.reject(named('AccessDeniedException')), 0)).rejects.toThrow(
+  await expect(retryAccessDenied(() => Promise.reject(named('AccessDeniedException')), 0)).rejects.toThrow(
     'AccessDeniedException',
   );
 });
@@ -24,6 +24,6 @@ it('passes every other failure on at once', async () => {
     tries += 1;
     return Promise.reject(named('DisabledException'));
   };
-  await expect(awaitPermission(act)).rejects.toThrow('DisabledException');
+  await expect(retryAccessDenied(act)).rejects.toThrow('DisabledException');
   expect(tries).toBe(1);
 });

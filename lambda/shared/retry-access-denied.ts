@@ -11,7 +11,7 @@ const pause = 2_000;
  * @param timeout milliseconds; the last refusal is thrown when they are over. Default: 30,000.
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot.html#troubleshoot_general_eventual-consistency
  */
-export async function awaitPermission<T>(act: () => Promise<T>, timeout = 30_000): Promise<T> {
+export async function retryAccessDenied<T>(act: () => Promise<T>, timeout = 30_000): Promise<T> {
   const deadline = Date.now() + timeout;
   for (;;) {
     try {
