@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { RDSDataClient } from '@aws-sdk/client-rds-data';
 import { Signer } from '@aws-sdk/rds-signer';
 import { createDataApiDatabase } from '../../lambda/database/data-api';
-import type { Database, TransactionalDatabase } from '../../lambda/database/database';
+import type { Database, Row, TransactionalDatabase } from '../../lambda/database/database';
 import { createDirectDatabase } from '../../lambda/database/direct';
 import { type DatabaseAccess, type DatabaseRole, databaseRoles } from '../../lambda/database/environment';
 import { migrations } from '../../lambda/database/migrations';
@@ -13,6 +13,7 @@ import { migrateSchema } from '../../lambda/migrate-schema/migrate-schema';
 import { startDataApi } from '../../lib/local/data-api';
 import { startDatabaseEndpoint } from '../../lib/local/database-endpoint/server';
 import { localCertificate } from '../../lib/local/network/certificates';
+import { rows } from './organization';
 import { startPostgres, type TestPostgres } from './postgres';
 
 /** A real PostgreSQL as a region has it, reached by the product's own adapters. */
@@ -20,6 +21,8 @@ export interface RegionDatabase {
   readonly postgres: TestPostgres;
   /** The schema's owner. */
   readonly owner: TransactionalDatabase;
+  /** The rows of a statement of the owner, which must succeed. */
+  query(...statement: Parameters<typeof sql>): Promise<readonly Row[]>;
   /** Another connection of a function's role. */
   as(role: DatabaseRole): Database;
   /** Applies every migration and makes the roles. */
@@ -49,6 +52,7 @@ export async function startRegionDatabase(
   return {
     postgres,
     owner,
+    query: (...statement) => rows(owner, sql(...statement)),
     as: (role) => connect.as(role),
     async migrate() {
       const roles = databaseRoles.map((name) =>
@@ -64,14 +68,42 @@ export async function startRegionDatabase(
   };
 }
 
-/** A region's database with the schema of the product, by the access that most environments have. */
-export async function startMigratedDatabase(): Promise<RegionDatabase> {
-  const region = await startRegionDatabase('data-api');
+/**
+ * A region's database with the schema of the product.
+ *
+ * @param access @default - the one that most environments have
+ */
+export async function startMigratedDatabase(
+  access: DatabaseAccess = 'data-api',
+  options: { readonly durable?: boolean } = {},
+): Promise<RegionDatabase> {
+  const region = await startRegionDatabase(access, options);
   await region.migrate().catch(async (error) => {
     await region.stop();
     throw error;
   });
   return region;
+}
+
+/** As `startMigratedDatabase`, for the tests of the file or block that calls it. */
+export function useMigratedDatabase(
+  ...args: Parameters<typeof startMigratedDatabase>
+): Pick<RegionDatabase, 'postgres' | 'owner' | 'query' | 'as'> {
+  let region: RegionDatabase;
+  beforeAll(async () => {
+    region = await startMigratedDatabase(...args);
+  });
+  afterAll(() => region.stop());
+  return {
+    get postgres() {
+      return region.postgres;
+    },
+    get owner() {
+      return region.owner;
+    },
+    query: (...statement) => region.query(...statement),
+    as: (role) => region.as(role),
+  };
 }
 
 interface Connections {

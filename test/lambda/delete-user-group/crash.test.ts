@@ -4,7 +4,7 @@ import { sql } from '../../../lambda/database/sql';
 import { deleteInDatabase } from '../../../lambda/delete-user-group/delete-in-database';
 import type { UserGroupDeletion } from '../../../lambda/delete-user-group/user-group-deletion';
 import { addGroup, type Organization, rows, seedOrganization, traces } from '../../support/organization';
-import { type RegionDatabase, startRegionDatabase } from '../../support/region-database';
+import { useMigratedDatabase } from '../../support/region-database';
 
 const whole = { groups: 1, members: 1, assignments: 1, deletions: 0 };
 const gone = { groups: 0, members: 0, assignments: 0, deletions: 1 };
@@ -16,16 +16,13 @@ const recoveryLimit = 10_000;
 describe.each(['data-api', 'direct'] as const)(
   'a deletion with %s access, the database killed under it,',
   (access) => {
-    let region: RegionDatabase;
+    const region = useMigratedDatabase(access, { durable: true });
     let organization: Organization;
     beforeAll(async () => {
-      region = await startRegionDatabase(access, { durable: true });
-      await region.migrate();
       organization = await seedOrganization(region.owner);
     });
-    afterAll(() => region.stop());
 
-    /** A process of the server's own, which a recovery starts anew. */
+    /** A process of the server, which a recovery restarts. */
     const checkpointer = sql`select pid from pg_stat_activity where backend_type = 'checkpointer'`;
 
     async function recovered(before: number): Promise<void> {
@@ -57,11 +54,8 @@ describe.each(['data-api', 'direct'] as const)(
           userAction: { ...request.userAction, id: randomUUID() },
           userGroupId: 'none',
         });
-        const [backend] = await rows(
-          region.owner,
-          sql`select pid from pg_stat_activity where usename = 'delete_user_group' limit 1`,
-        );
-
+        const [backend] =
+          await region.query`select pid from pg_stat_activity where usename = 'delete_user_group' limit 1`;
         const [before] = await rows(region.owner, checkpointer);
 
         const answer = deleteUserGroup(request);

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { sql } from '../../../lambda/database/sql';
 import { deleteInDatabase } from '../../../lambda/delete-user-group/delete-in-database';
 import type {
   DeleteUserGroup,
@@ -7,28 +6,23 @@ import type {
 } from '../../../lambda/delete-user-group/user-group-deletion';
 import { newId } from '../../../lambda/shared/ids';
 import { ok } from '../../../lambda/shared/result';
-import { addGroup, type Organization, rows, seedOrganization, traces } from '../../support/organization';
-import { type RegionDatabase, startRegionDatabase } from '../../support/region-database';
+import { addGroup, type Organization, seedOrganization, traces } from '../../support/organization';
+import { useMigratedDatabase } from '../../support/region-database';
 
 const whole = { groups: 1, members: 1, assignments: 1, deletions: 0 };
 const gone = { groups: 0, members: 0, assignments: 0, deletions: 1 };
 
 describe.each(['data-api', 'direct'] as const)('a deletion with %s access', (access) => {
-  let region: RegionDatabase;
+  const region = useMigratedDatabase(access);
   let organization: Organization;
   let deleteUserGroup: DeleteUserGroup;
 
-  beforeAll(async () => {
-    region = await startRegionDatabase(access);
-    await region.migrate();
+  beforeAll(() => {
     deleteUserGroup = deleteInDatabase(region.as('delete_user_group'));
   });
-  afterAll(() => region.stop());
   beforeEach(async () => {
     organization = await seedOrganization(region.owner);
   });
-
-  const execute = (...statement: Parameters<typeof sql>) => rows(region.owner, sql(...statement));
 
   const deletion = (overrides: Partial<UserGroupDeletion> = {}): UserGroupDeletion => ({
     caller: {
@@ -47,7 +41,7 @@ describe.each(['data-api', 'direct'] as const)('a deletion with %s access', (acc
     expect(await deleteUserGroup(request)).toEqual(ok('deleted'));
     expect(await traces(region.owner, organization.userGroupId)).toEqual(gone);
     expect(
-      await execute`select identity_id, operation, subject_name, outcome, request_id, user_action_id from audit_records
+      await region.query`select identity_id, operation, subject_name, outcome, request_id, user_action_id from audit_records
         where organization_id = ${organization.organizationId}`,
     ).toEqual([
       {
@@ -66,7 +60,7 @@ describe.each(['data-api', 'direct'] as const)('a deletion with %s access', (acc
     await deleteUserGroup(deletion());
     expect(await traces(region.owner, other)).toEqual(whole);
     expect(
-      await execute`select count(*)::int as count from permission_assignments
+      await region.query`select count(*)::int as count from permission_assignments
         where organization_id = ${organization.organizationId} and identity_id is not null`,
     ).toEqual([{ count: 3 }]);
   });
@@ -97,7 +91,7 @@ describe.each(['data-api', 'direct'] as const)('a deletion with %s access', (acc
   it('is a replay with a user action id of long ago, whose use is forgotten', async () => {
     const first = deletion();
     await deleteUserGroup(first);
-    await execute`delete from used_user_actions where user_action_id = ${first.userAction.id}`;
+    await region.query`delete from used_user_actions where user_action_id = ${first.userAction.id}`;
     const other = await addGroup(region.owner, organization);
     const again = deletion({ userGroupId: other, userAction: first.userAction });
     expect(await deleteUserGroup(again)).toEqual(ok('user_action_replayed'));
@@ -112,7 +106,7 @@ describe.each(['data-api', 'direct'] as const)('a deletion with %s access', (acc
     });
 
     it('to who holds the permission through a group alone, even the group that goes', async () => {
-      await execute`delete from permission_assignments where identity_id = ${organization.callerId}`;
+      await region.query`delete from permission_assignments where identity_id = ${organization.callerId}`;
       expect(await deleteUserGroup(deletion())).toEqual(ok('deleted'));
     });
   });
@@ -122,23 +116,23 @@ describe.each(['data-api', 'direct'] as const)('a deletion with %s access', (acc
       expect(await deleteUserGroup(request)).toEqual(ok('permission_missing'));
       expect(await traces(region.owner, organization.userGroupId)).toMatchObject({ groups: 1, deletions: 0 });
       expect(
-        await execute`select user_action_id from used_user_actions where user_action_id = ${request.userAction.id}`,
+        await region.query`select user_action_id from used_user_actions where user_action_id = ${request.userAction.id}`,
       ).toEqual([]);
     };
 
     it('neither the caller nor a group of the caller holds the permission', async () => {
-      await execute`delete from permission_assignments where identity_id = ${organization.callerId}`;
-      await execute`delete from user_group_members where identity_id = ${organization.callerId}`;
+      await region.query`delete from permission_assignments where identity_id = ${organization.callerId}`;
+      await region.query`delete from user_group_members where identity_id = ${organization.callerId}`;
       await expectRefused(deletion());
     });
 
     it('the permission has been changed to other operations', async () => {
-      await execute`update permissions set operations = array['Auth:UserGroups:Read'] where organization_id = ${organization.organizationId}`;
+      await region.query`update permissions set operations = array['Auth:UserGroups:Read'] where organization_id = ${organization.organizationId}`;
       await expectRefused(deletion());
     });
 
     it('the caller is deactivated', async () => {
-      await execute`update identities set active = false where identity_id = ${organization.callerId}`;
+      await region.query`update identities set active = false where identity_id = ${organization.callerId}`;
       await expectRefused(deletion());
     });
 
@@ -231,11 +225,11 @@ describe.each(['data-api', 'direct'] as const)('a deletion with %s access', (acc
     });
 
     it('take a member that is added at the same time with the group', async () => {
-      const join = () => execute`
+      const join = () => region.query`
         insert into user_group_members (organization_id, user_group_id, identity_id)
         values (${organization.organizationId}, ${organization.userGroupId}, ${organization.callerId})
         on conflict do nothing`;
-      await execute`delete from user_group_members where identity_id = ${organization.callerId}`;
+      await region.query`delete from user_group_members where identity_id = ${organization.callerId}`;
       const joining = join().catch((error: { sqlState: string }) => expect(error.sqlState).toBe('23503'));
       expect(await deleteUserGroup(deletion())).toEqual(ok('deleted'));
       await joining;

@@ -4,14 +4,16 @@ import { deletionStatement } from '../../../lambda/delete-user-group/delete-in-d
 import { newId } from '../../../lambda/shared/ids';
 import { executedPlans, mostRows } from '../../support/executed-plans';
 import { type Organization, seedOrganization } from '../../support/organization';
-import { type RegionDatabase, startMigratedDatabase } from '../../support/region-database';
+import { useMigratedDatabase } from '../../support/region-database';
 
 /** Far more than a deletion concerns. */
 const crowd = 2_000;
 const few = 20;
 
-let region: RegionDatabase;
 let client: Client;
+// Hooks run in the order of their definition: the connection ends before the database.
+afterAll(() => client.end());
+const region = useMigratedDatabase();
 let organization: Organization;
 
 /**
@@ -19,7 +21,6 @@ let organization: Organization;
  * the planner takes for usual.
  */
 beforeAll(async () => {
-  region = await startMigratedDatabase();
   const { host, port, database, superuser: user, password } = region.postgres;
   client = new Client({ host, port, database, user, password });
   await client.connect();
@@ -39,10 +40,6 @@ beforeAll(async () => {
      from permissions, generate_series(1, $2::int) n where organization_id = $1`,
     [organization.organizationId, crowd, organization.serviceAccountId],
   );
-});
-afterAll(async () => {
-  await client.end();
-  await region.stop();
 });
 
 /** Someone who came after the crowd. */

@@ -1,12 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { databaseRoles } from '../../../lambda/database/environment';
 import { migrations } from '../../../lambda/database/migrations';
-import { sql } from '../../../lambda/database/sql';
 import { migrateSchema } from '../../../lambda/migrate-schema/migrate-schema';
 import { ok } from '../../../lambda/shared/result';
-import { rows } from '../../support/organization';
-import { type RegionDatabase, startRegionDatabase } from '../../support/region-database';
+import { type RegionDatabase, startRegionDatabase, useMigratedDatabase } from '../../support/region-database';
 
 it('the list names every file of the folder, in order', () => {
   const files = readdirSync(join(__dirname, '../../../lambda/database/migrations'))
@@ -19,14 +16,14 @@ describe.each(['data-api', 'direct'] as const)('a migration with %s access', (ac
   let region: RegionDatabase;
   beforeAll(async () => {
     region = await startRegionDatabase(access);
-    await rows(region.owner, sql`create role reader`);
+    await region.query`create role reader`;
   });
   afterAll(() => region.stop());
   beforeEach(async () => {
-    await rows(region.owner, sql`drop schema public cascade`);
-    await rows(region.owner, sql`create schema public`);
-    await rows(region.owner, sql`drop owned by reader`);
-    await rows(region.owner, sql`drop role reader`);
+    await region.query`drop schema public cascade`;
+    await region.query`create schema public`;
+    await region.query`drop owned by reader`;
+    await region.query`drop role reader`;
   });
 
   const first = { name: '0001-first', text: 'create table first (id int primary key);' };
@@ -42,9 +39,9 @@ describe.each(['data-api', 'direct'] as const)('a migration with %s access', (ac
   const migrate = (...files: (typeof first)[]) =>
     migrateSchema(region.owner, files, [{ name: 'reader', ...password }]);
   const tables = async () =>
-    (
-      await rows(region.owner, sql`select tablename from pg_tables where schemaname = 'public' order by 1`)
-    ).map(({ tablename }) => tablename);
+    (await region.query`select tablename from pg_tables where schemaname = 'public' order by 1`).map(
+      ({ tablename }) => tablename,
+    );
 
   it('applies each file once, and only what is new', async () => {
     expect(await migrate(first)).toEqual(ok(['0001-first']));
@@ -98,79 +95,14 @@ describe.each(['data-api', 'direct'] as const)('a migration with %s access', (ac
 });
 
 describe('a role', () => {
-  let region: RegionDatabase;
-  beforeAll(async () => {
-    region = await startRegionDatabase('data-api');
-    await region.migrate();
-  });
-  afterAll(() => region.stop());
-
-  it.each(databaseRoles)(
-    '%s is no superuser, makes nothing, and cannot read what it does not need',
-    async (role) => {
-      const [attributes] = await rows(
-        region.owner,
-        sql`select rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls as powerful
-        from pg_roles where rolname = ${role}`,
-      );
-      expect(attributes).toEqual({ powerful: false });
-      const database = region.as(role);
-      await expect(database.execute(sql`create table mine (id int)`)).rejects.toMatchObject({
-        sqlState: '42501',
-      });
-      await expect(database.execute(sql`create temporary table mine (id int)`)).rejects.toMatchObject({
-        sqlState: '42501',
-      });
-      await expect(database.execute(sql`select count(*) from schema_migrations`)).rejects.toMatchObject({
-        sqlState: '42501',
-      });
-    },
-  );
-
-  it.each([
-    ['reading audit records', sql`select outcome, request_id from audit_records`],
-    ['changing an audit record', sql`update audit_records set outcome = 'x'`],
-    ['deleting audit records', sql`delete from audit_records`],
-    ['deleting identities', sql`delete from identities`],
-    ['activating an identity', sql`update identities set active = true`],
-    ['granting itself a permission', sql`insert into permission_assignments (assignment_id) values ('x')`],
-    ['changing a permission', sql`update permissions set operations = array['*']`],
-    ['adding members', sql`insert into user_group_members (organization_id) values ('x')`],
-    ['deleting members by itself', sql`delete from user_group_members`],
-    ['making groups', sql`insert into user_groups (user_group_id) values ('x')`],
-    ['forgetting used user actions', sql`delete from used_user_actions`],
-    ['reading organizations', sql`select * from organizations`],
-    ['reading webhooks', sql`select * from webhooks`],
-  ])('delete_user_group is refused %s', async (_, statement) => {
-    await expect(region.as('delete_user_group').execute(statement)).rejects.toMatchObject({
-      sqlState: '42501',
-    });
-  });
-
-  it.each(['fan_out_event', 'deliver_webhook', 'purge_expired', 'run_operation'] as const)(
-    '%s is refused to delete a user group',
-    async (role) => {
-      await expect(region.as(role).execute(sql`delete from user_groups`)).rejects.toMatchObject({
-        sqlState: '42501',
-      });
-    },
-  );
-
-  it('run_operation is refused to change the audit or to touch used user actions', async () => {
-    const database = region.as('run_operation');
-    await expect(database.execute(sql`delete from audit_records`)).rejects.toMatchObject({
-      sqlState: '42501',
-    });
-    await expect(database.execute(sql`delete from used_user_actions`)).rejects.toMatchObject({
-      sqlState: '42501',
-    });
-  });
+  const region = useMigratedDatabase();
 
   it('moves from passwords to tokens and back without losing its grants', async () => {
-    await rows(region.owner, sql`create role rds_iam`);
-    const signsInWithToken = async () =>
-      (await rows(region.owner, sql`select pg_has_role('fan_out_event', 'rds_iam', 'member') as iam`))[0]
-        ?.iam;
+    await region.query`create role rds_iam`;
+    const signsInWithToken = async () => {
+      const [role] = await region.query`select pg_has_role('fan_out_event', 'rds_iam', 'member') as iam`;
+      return role?.iam;
+    };
     expect(await migrateSchema(region.owner, migrations, [{ name: 'fan_out_event' }])).toEqual(ok([]));
     expect(await signsInWithToken()).toBe(true);
     expect(await migrateSchema(region.owner, migrations, [{ name: 'fan_out_event', password: 'x' }])).toEqual(

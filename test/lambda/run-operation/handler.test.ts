@@ -2,37 +2,46 @@ import { createHandler } from '../../../lambda/run-operation/handler';
 import { newId } from '../../../lambda/shared/ids';
 import { fail } from '../../../lambda/shared/result';
 import { recordLog } from '../../support/log';
+import { refused } from './operations';
 
 const away = { execute: async () => fail({ kind: 'database_unavailable', reason: 'timeout' } as const) };
 const withoutDatabase = createHandler({ ports: { database: away, environment: 'test' }, log: recordLog() });
-const refused = (code: string, message: unknown = expect.any(String)) => ({
-  ok: false,
-  error: { code, message },
-});
 
-it('answers an operation that does not exist with those that do', async () => {
-  const known = expect.stringMatching(/add-user-group, .*describe-identity, .*list-audit-records, .*seed/);
-  expect(await withoutDatabase({ operation: 'sed' })).toEqual(refused('unknown_operation', known));
-  expect(await withoutDatabase({ operation: 'constructor' })).toEqual(refused('unknown_operation', known));
-});
+const [organizationId, userGroupId, webhookId] = [newId('or'), newId('ug'), newId('wh')];
+/** Valid input of each operation. */
+const inputs: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  'add-user-group': { organizationId, userGroupName: 'a' },
+  'add-webhook': { organizationId, url: 'https://hooks.customer.com/' },
+  'describe-identity': { identityId: newId('us') },
+  'describe-webhook': { webhookId },
+  'disable-webhook': { webhookId },
+  'enable-webhook': { webhookId },
+  'list-audit-records': { userGroupId },
+  'list-delivery-attempts': { eventId: 'evt_1' },
+  'list-webhooks': { organizationId },
+  'remove-ephemeral-organizations': { organizationId },
+  'rotate-webhook-secret': { webhookId },
+  seed: { userGroupName: 'a' },
+};
+
+it.each(['sed', 'constructor'])(
+  'refuses the unknown operation %s and lists those that exist',
+  async (operation) => {
+    expect(await withoutDatabase({ operation })).toEqual(
+      refused('unknown_operation', expect.stringContaining(`Known: ${Object.keys(inputs).join(', ')}.`)),
+    );
+  },
+);
 
 it.each([undefined, null, 'seed', [], {}, { operation: 1 }])('refuses the payload %j', async (payload) => {
   expect(await withoutDatabase(payload)).toEqual(refused('input_invalid'));
 });
 
-it('says that the database did not answer, and that a change may have been made', async () => {
-  const expected = refused('database_unavailable', expect.stringContaining('may have been made'));
-  expect(await withoutDatabase({ operation: 'seed', input: { userGroupName: 'a' } })).toEqual(expected);
-  expect(
-    await withoutDatabase({
-      operation: 'add-user-group',
-      input: { organizationId: newId('or'), userGroupName: 'a' },
-    }),
-  ).toEqual(expected);
-  expect(
-    await withoutDatabase({ operation: 'describe-identity', input: { identityId: newId('us') } }),
-  ).toEqual(expected);
-  expect(
-    await withoutDatabase({ operation: 'list-audit-records', input: { userGroupId: newId('ug') } }),
-  ).toEqual(expected);
-});
+it.each(Object.entries(inputs))(
+  '%s says that the database did not answer, and that a change may have been made',
+  async (operation, input) => {
+    expect(await withoutDatabase({ operation, input })).toEqual(
+      refused('database_unavailable', expect.stringContaining('may have been made')),
+    );
+  },
+);

@@ -1,40 +1,10 @@
-import type { Database } from '../../../lambda/database/database';
-import { sql } from '../../../lambda/database/sql';
-import { createHandler } from '../../../lambda/run-operation/handler';
 import { newId } from '../../../lambda/shared/ids';
-import { recordLog } from '../../support/log';
-import { rows, traces } from '../../support/organization';
-import { type RegionDatabase, startRegionDatabase } from '../../support/region-database';
-
-type Seeded = Record<
-  'organizationId' | 'callerId' | 'serviceAccountId' | 'endUserId' | 'userGroupId',
-  string
->;
-
-const refused = (code: string, message: unknown = expect.any(String)) => ({
-  ok: false,
-  error: { code, message },
-});
+import { type Organization, traces } from '../../support/organization';
+import { refused, useOperations } from './operations';
 
 describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (access) => {
-  let region: RegionDatabase;
-  let database: Database;
-  const log = recordLog();
-  beforeAll(async () => {
-    region = await startRegionDatabase(access);
-    await region.migrate();
-    database = region.as('run_operation');
-  });
-  beforeEach(() => log.clear());
-  afterAll(() => region.stop());
-
-  const invoke = (payload: unknown) =>
-    createHandler({ ports: { database, environment: 'test' }, log })(payload);
-  const seed = async (userGroupName = 'Approvers') => {
-    const answer = await invoke({ operation: 'seed', input: { userGroupName } });
-    if (!answer.ok) throw new Error(answer.error.message);
-    return answer.result as Seeded & { userGroupName: string };
-  };
+  const { region, log, invoke, done } = useOperations(access);
+  const seed = (userGroupName = 'Approvers') => done<Organization>('seed', { userGroupName });
 
   describe('seed', () => {
     it('makes a group with three members, each holding the permission directly', async () => {
@@ -48,16 +18,13 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
         userGroupId: expect.stringMatching(`^ug-${format}`),
         userGroupName: 'Approvers',
       });
-      const members = await rows(
-        region.owner,
-        sql`
+      const members = await region.query`
       select kind, identity_id, active from identities
         join user_group_members using (organization_id, identity_id)
         join permission_assignments using (organization_id, identity_id)
         join permissions using (organization_id, permission_id)
       where user_group_members.user_group_id = ${made.userGroupId} and ${'Auth:UserGroups:Delete'} = any (operations)
-      order by kind`,
-      );
+      order by kind`;
       expect(members).toEqual([
         { kind: 'CustomerEmployee', identity_id: made.callerId, active: true },
         { kind: 'EndUser', identity_id: made.endUserId, active: true },
@@ -68,10 +35,7 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
     it('gives the group an assignment, so that its deletion has one to revoke', async () => {
       const { userGroupId } = await seed();
       expect(
-        await rows(
-          region.owner,
-          sql`select identity_id from permission_assignments where user_group_id = ${userGroupId}`,
-        ),
+        await region.query`select identity_id from permission_assignments where user_group_id = ${userGroupId}`,
       ).toEqual([{ identity_id: null }]);
     });
 
@@ -83,22 +47,22 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
       ['a field that it does not know', { userGroupName: 'a', name: 'b' }],
       ['no object', 'a'],
     ])('refuses %s', async (_, input) => {
-      expect(await invoke({ operation: 'seed', input })).toEqual(refused('input_invalid'));
+      expect(await invoke('seed', input)).toEqual(refused('input_invalid'));
     });
 
     it('keeps a name as it is, whatever it looks like', async () => {
       const name = `'); drop table user_groups; -- :p1 $1 ${'😀'.repeat(200)}`;
       const { userGroupId, userGroupName } = await seed(name);
       expect(userGroupName).toBe(name);
-      expect(
-        await rows(region.owner, sql`select name from user_groups where user_group_id = ${userGroupId}`),
-      ).toEqual([{ name }]);
+      expect(await region.query`select name from user_groups where user_group_id = ${userGroupId}`).toEqual([
+        { name },
+      ]);
     });
   });
 
   describe('add-user-group', () => {
     const add = (organizationId: string, userGroupName: string) =>
-      invoke({ operation: 'add-user-group', input: { organizationId, userGroupName } });
+      invoke('add-user-group', { organizationId, userGroupName });
 
     it('adds a group for the identities that the organization has', async () => {
       const first = await seed('First');
@@ -107,7 +71,7 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
         ok: true,
         result: { ...first, userGroupName: 'Second', userGroupId: expect.stringMatching(/^ug-/) },
       });
-      const { userGroupId } = (answer as { result: Seeded }).result;
+      const { userGroupId } = (answer as { result: Organization }).result;
       expect(await traces(region.owner, userGroupId)).toEqual({
         groups: 1,
         members: 3,
@@ -121,7 +85,7 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
       expect(await add(organizationId, 'Taken')).toEqual(
         refused('user_group_name_taken', expect.stringContaining('"Taken"')),
       );
-      await rows(region.owner, sql`delete from user_groups where user_group_id = ${userGroupId}`);
+      await region.query`delete from user_groups where user_group_id = ${userGroupId}`;
       expect(await add(organizationId, 'Taken')).toMatchObject({ ok: true });
     });
 
@@ -129,15 +93,12 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
       expect(await add(newId('or'), 'Second')).toEqual(refused('organization_not_seeded'));
     });
 
-    it('refuses an organization with nobody of a kind left, and adds nothing to it', async () => {
+    it('refuses an organization without an active caller of each kind, and adds nothing to it', async () => {
       const { organizationId, serviceAccountId } = await seed();
-      await rows(
-        region.owner,
-        sql`update identities set active = false where identity_id = ${serviceAccountId}`,
-      );
+      await region.query`update identities set active = false where identity_id = ${serviceAccountId}`;
       expect(await add(organizationId, 'Second')).toEqual(refused('organization_not_seeded'));
       expect(
-        await rows(region.owner, sql`select name from user_groups where organization_id = ${organizationId}`),
+        await region.query`select name from user_groups where organization_id = ${organizationId}`,
       ).toHaveLength(1);
     });
 
@@ -149,8 +110,7 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
   });
 
   describe('describe-identity', () => {
-    const describeIdentity = (identityId: string) =>
-      invoke({ operation: 'describe-identity', input: { identityId } });
+    const describeIdentity = (identityId: string) => invoke('describe-identity', { identityId });
 
     it('tells organization and kind', async () => {
       const { organizationId, endUserId: identityId } = await seed();
@@ -175,7 +135,7 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
   });
 
   describe('list-audit-records', () => {
-    const list = (userGroupId: string) => invoke({ operation: 'list-audit-records', input: { userGroupId } });
+    const list = (userGroupId: string) => invoke('list-audit-records', { userGroupId });
 
     it('lists what was done to a group, the latest first', async () => {
       const { organizationId, callerId, userGroupId } = await seed();
@@ -183,14 +143,11 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
         ['first', '2026-11-20 10:00:00.123456+00'],
         ['second', '2026-11-20 10:00:00+00'],
       ] as const) {
-        await rows(
-          region.owner,
-          sql`
+        await region.query`
         insert into audit_records (occurred_at, organization_id, identity_id, operation, subject_id, subject_name,
           outcome, request_id, user_action_id)
         values (cast(${date} as timestamptz), ${organizationId}, ${callerId}, ${'Auth:UserGroups:Delete'}, ${userGroupId},
-          'Approvers', 'deleted', ${action}, ${action})`,
-        );
+          'Approvers', 'deleted', ${action}, ${action})`;
       }
       const record = {
         date: '2026-11-20T10:00:00.000Z',
@@ -210,36 +167,31 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
 
     it('lists what was done to a group of an organization that is gone', async () => {
       const userGroupId = newId('ug');
-      await rows(
-        region.owner,
-        sql`
+      await region.query`
         insert into audit_records (organization_id, identity_id, operation, subject_id, outcome, request_id, user_action_id)
-        values (${newId('or')}, 'us-1', 'Auth:UserGroups:Delete', ${userGroupId}, 'deleted', 'gone', 'gone')`,
-      );
+        values (${newId('or')}, 'us-1', 'Auth:UserGroups:Delete', ${userGroupId}, 'deleted', 'gone', 'gone')`;
       expect(await list(userGroupId)).toMatchObject({
         ok: true,
         result: { records: [{ requestId: 'gone' }] },
       });
     });
 
-    it('lists nothing of a group of which nothing is known', async () => {
+    it('lists nothing for an unknown group', async () => {
       expect(await list(newId('ug'))).toEqual({ ok: true, result: { records: [] } });
     });
   });
 
-  describe('any operation', () => {
-    it('is logged by name, without its input', async () => {
-      const { organizationId } = await seed('Secret plans');
-      await invoke({ operation: 'add-user-group', input: { organizationId, userGroupName: 'Secret plans' } });
-      expect(log.lines).toEqual([
-        { message: 'Operation completed', logCode: 'OPERATION_COMPLETED', operation: 'seed' },
-        {
-          message: 'Operation refused',
-          logCode: 'OPERATION_REFUSED',
-          operation: 'add-user-group',
-          code: 'user_group_name_taken',
-        },
-      ]);
-    });
+  it('every operation is logged by name, without its input', async () => {
+    const { organizationId } = await seed('Secret plans');
+    await invoke('add-user-group', { organizationId, userGroupName: 'Secret plans' });
+    expect(log.lines).toEqual([
+      { message: 'Operation completed', logCode: 'OPERATION_COMPLETED', operation: 'seed' },
+      {
+        message: 'Operation refused',
+        logCode: 'OPERATION_REFUSED',
+        operation: 'add-user-group',
+        code: 'user_group_name_taken',
+      },
+    ]);
   });
 });

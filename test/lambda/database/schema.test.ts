@@ -1,0 +1,117 @@
+import { type DatabaseRole, databaseRoles } from '../../../lambda/database/environment';
+import { sql } from '../../../lambda/database/sql';
+import { useMigratedDatabase } from '../../support/region-database';
+
+const region = useMigratedDatabase();
+
+/** Every privilege on a table; in brackets the columns, where it is not for all of them. */
+const privileges: Readonly<Record<DatabaseRole, readonly string[]>> = {
+  delete_user_group: [
+    'INSERT audit_records',
+    'SELECT audit_records (outcome user_action_id)',
+    'SELECT identities',
+    'SELECT permission_assignments',
+    'SELECT permissions',
+    'INSERT used_user_actions',
+    'SELECT used_user_actions',
+    'SELECT user_group_members',
+    'DELETE user_groups',
+    'SELECT user_groups',
+  ],
+  run_operation: [
+    'SELECT audit_records',
+    'INSERT identities',
+    'SELECT identities',
+    'INSERT organizations',
+    'SELECT organizations',
+    'INSERT permission_assignments',
+    'SELECT permission_assignments',
+    'INSERT permissions',
+    'SELECT permissions',
+    'INSERT user_group_members',
+    'SELECT user_group_members',
+    'INSERT user_groups',
+    'SELECT user_groups',
+    'SELECT webhook_attempts',
+    'INSERT webhooks',
+    'SELECT webhooks',
+    'UPDATE webhooks (secret_version rotated_at enabled disabled_reason)',
+  ],
+  fan_out_event: ['SELECT webhooks (webhook_id organization_id kinds enabled)'],
+  deliver_webhook: [
+    'INSERT webhook_attempts',
+    'SELECT webhooks (webhook_id url secret_version rotated_at enabled)',
+    'UPDATE webhooks (enabled disabled_reason)',
+  ],
+  purge_expired: [
+    'DELETE used_user_actions',
+    'SELECT used_user_actions',
+    'DELETE webhook_attempts',
+    'SELECT webhook_attempts (webhook_attempt_id attempted_at)',
+  ],
+};
+
+describe.each(databaseRoles)('the role %s', (role) => {
+  it('has exactly the privileges on tables that its statements need', async () => {
+    const held = await region.query`
+      select privilege || ' ' || relname || case
+        when has_table_privilege(${role}, pg_class.oid, privilege) then '' else ' (' || columns || ')' end as held
+      from pg_class,
+        unnest(array['SELECT', 'INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']) privilege,
+        lateral (
+          select string_agg(attname, ' ' order by attnum) as columns from pg_attribute
+          where attrelid = pg_class.oid and attnum > 0 and not attisdropped and case
+            when privilege in ('SELECT', 'INSERT', 'UPDATE', 'REFERENCES')
+              then has_column_privilege(${role}, attrelid, attnum, privilege)
+            else has_table_privilege(${role}, attrelid, privilege) end
+        ) allowed
+      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm', 'f') and columns is not null
+      order by relname, privilege`;
+    expect(held.map((row) => row.held)).toEqual(privileges[role]);
+  });
+
+  it('calls no function of the schema but the one that removes ephemeral organizations, and only operations do', async () => {
+    const callable = await region.query`
+      select proname from pg_proc
+      where pronamespace = 'public'::regnamespace and has_function_privilege(${role}, oid, 'EXECUTE')`;
+    expect(callable.map(({ proname }) => proname)).toEqual(
+      role === 'run_operation' ? ['remove_throw_away_organizations'] : [],
+    );
+  });
+
+  it('is no superuser, is a member of no other role, owns nothing and creates nothing', async () => {
+    expect(
+      await region.query`
+        select rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls as powerful,
+          exists (select from pg_auth_members where member = pg_roles.oid) as member,
+          exists (select from pg_class where relowner = pg_roles.oid) as owner,
+          has_schema_privilege(oid, 'public', 'CREATE') as creates,
+          has_database_privilege(oid, current_database(), 'CREATE, TEMPORARY') as temporary
+        from pg_roles where rolname = ${role}`,
+    ).toEqual([{ powerful: false, member: false, owner: false, creates: false, temporary: false }]);
+  });
+
+  it('is the one that its function signs in as', async () => {
+    const database = region.as(role);
+    expect(await database.execute(sql`select current_user::text as name`)).toMatchObject({
+      value: [{ name: role }],
+    });
+    await expect(database.execute(sql`select count(*) from schema_migrations`)).rejects.toMatchObject({
+      sqlState: '42501',
+    });
+  });
+});
+
+it.each([
+  ['a disabled webhook without a reason', 'false, null, 1, null'],
+  ['an enabled webhook with a reason', "true, 'gone', 1, null"],
+  ['a second secret without the time of its rotation', 'true, null, 2, null'],
+  ['a first secret with a time of rotation', 'true, null, 1, now()'],
+])('the schema refuses %s', async (_name, values) => {
+  const text = `
+    insert into webhooks (webhook_id, organization_id, url, enabled, disabled_reason, secret_version, rotated_at)
+    values ('wh-aaaaa-bbbbb-cccccccccccccc', 'or-1', 'https://example.com/', ${values})`;
+  await expect(region.owner.execute({ text: [text], values: [] })).rejects.toMatchObject({
+    sqlState: '23514',
+  });
+});

@@ -1,0 +1,30 @@
+import { createHandler } from '../../../lambda/run-operation/handler';
+import { recordLog } from '../../support/log';
+import { useMigratedDatabase } from '../../support/region-database';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** The response to an operation that is refused. */
+export const refused = (code: string, message: unknown = expect.any(String)) => ({
+  ok: false,
+  error: { code, message },
+});
+
+/** The function on a region's database, signed in as its role, for the tests of the block that calls it. */
+export function useOperations(access: 'data-api' | 'direct') {
+  const region = useMigratedDatabase(access);
+  const log = recordLog();
+  beforeEach(() => log.clear());
+
+  const invoke = (operation: string, input: unknown, localReceivers = false) => {
+    const ports = { database: region.as('run_operation'), environment: 'test', localReceivers };
+    return createHandler({ ports, log })({ operation, input });
+  };
+  /** The result of an operation that must succeed. */
+  const done = async <Result = Json>(operation: string, input: Json): Promise<Result> => {
+    const response = await invoke(operation, input);
+    if (!response.ok) throw new Error(response.error.message);
+    return response.result as Result;
+  };
+  return { region, log, invoke, done };
+}
