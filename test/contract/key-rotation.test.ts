@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { GetPublicKeyCommand, KMSClient, SignCommand } from '@aws-sdk/client-kms';
+import { GetPublicKeyCommand, KMSClient } from '@aws-sdk/client-kms';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { createAccessTokenVerifier } from '../../lambda/authorize-request/access-token';
 import { toJwk } from '../../lambda/export-jwks/export-jwks';
 import { createHandler } from '../../lambda/export-jwks/handler';
 import { type Kms, startKms } from '../../lib/local/kms/server';
-import { joseSignature } from '../../lib/operations/elliptic-signature';
+import { signByKms } from '../support/api';
 import { recordLog } from '../support/log';
 import { accessTokenClaims, issuer } from '../support/tokens';
 
@@ -48,15 +48,10 @@ const getPublicKey = async (arn: string): Promise<Uint8Array> => {
 
 async function sign(label: string): Promise<string> {
   const { kid } = toJwk(await getPublicKey(arnOf(label)));
-  const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
-  const input = `${encode({ alg: 'ES256', kid })}.${encode(accessTokenClaims())}`;
-  const { Signature } = await client.send(
-    new SignCommand({ KeyId: arnOf(label), Message: Buffer.from(input), SigningAlgorithm: 'ECDSA_SHA_256' }),
-  );
-  return `${input}.${joseSignature(Signature ?? new Uint8Array()).toString('base64url')}`;
+  return signByKms(client, arnOf(label), { kid }, accessTokenClaims());
 }
 
-/** What a deployment with these labels makes of the keys: the custom resource's update, then the authorizer's verifier. */
+/** Deploys keys with these labels: the custom resource's update, then the authorizer's verifier. */
 async function deploy(...labels: readonly string[]) {
   const { Data } = await createHandler({ log: recordLog(), getPublicKey })({
     RequestType: 'Update',

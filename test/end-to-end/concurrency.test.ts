@@ -1,5 +1,5 @@
 import { environments } from '../../lib/environments';
-import { openTokenMaker, send, type TokenMaker } from '../support/api';
+import { deletion, openTokenMaker, send, type TokenMaker } from '../support/api';
 import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
 
@@ -35,13 +35,7 @@ describe.each(spacious)(
       const token = await tokens.accessToken(organization);
       const answers = await Promise.all(
         actions.map((action) =>
-          send(local.outputs(name).ApiBaseUrl ?? '', {
-            path: `/auth/user-groups/${organization.userGroupId}`,
-            headers: [
-              ['authorization', `Bearer ${token}`],
-              ['x-svc-useraction', action],
-            ],
-          }),
+          send(local.outputs(name).ApiBaseUrl ?? '', deletion(organization, token, action)),
         ),
       );
       const counts: Record<string, number> = {};

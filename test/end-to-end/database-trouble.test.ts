@@ -1,5 +1,5 @@
 import { environments } from '../../lib/environments';
-import { type Answer, openTokenMaker, send, type TokenMaker } from '../support/api';
+import { type Answer, dueDeletion, openTokenMaker, send, type TokenMaker } from '../support/api';
 import { type LocalDatabase, openLocalDatabase } from '../support/local-database';
 import type { LocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
@@ -8,14 +8,14 @@ import { startTemporaryEnvironments, type TemporaryEnvironments } from '../suppo
 jest.setTimeout(90_000);
 
 const names = ['eu', 'uae'];
-let environmentsOfOurOwn: TemporaryEnvironments;
+let temporary: TemporaryEnvironments;
 let local: LocalEnvironment;
 
 beforeAll(async () => {
-  environmentsOfOurOwn = await startTemporaryEnvironments(names);
-  local = environmentsOfOurOwn.local;
+  temporary = await startTemporaryEnvironments(names);
+  local = temporary.local;
 });
-afterAll(() => environmentsOfOurOwn.stop());
+afterAll(() => temporary.stop());
 
 const troubled = environments.filter(({ name }) => names.includes(name));
 
@@ -33,13 +33,7 @@ describe.each(troubled)('in $name, by $databaseAccess access', ({ name, tokenIss
   afterEach(() => database.close());
 
   const attempt = async (): Promise<Answer> =>
-    send(local.outputs(name).ApiBaseUrl ?? '', {
-      path: `/auth/user-groups/${organization.userGroupId}`,
-      headers: [
-        ['authorization', `Bearer ${await tokens.accessToken(organization)}`],
-        ['x-svc-useraction', await tokens.userAction(organization)],
-      ],
-    });
+    send(local.outputs(name).ApiBaseUrl ?? '', await dueDeletion(tokens, organization));
 
   it('503 while the database does not answer, and 200 when it does again', async () => {
     await database.client.query('begin; lock table user_groups in access exclusive mode');

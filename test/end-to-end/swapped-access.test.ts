@@ -5,7 +5,7 @@ import { environments } from '../../lib/environments';
 import { removePostgres } from '../../lib/local/postgres/postgres';
 import { type RunningEnvironments, startEnvironments } from '../../lib/local/start';
 import { stateFolder } from '../../lib/local/state/state';
-import { send } from '../support/api';
+import { send, walletDeletion } from '../support/api';
 import { type LocalEnvironment, openLocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
 import { swappedEnvironments } from '../support/swapped-environments';
@@ -51,15 +51,8 @@ describe.each(swapped)('in $name, with access $databaseAccess', ({ name }) => {
   it('a deletion is carried out once, and what it needs is asked for', async () => {
     const seeded = await local.walletJson<Organization>(name, 'seed');
     const deletion = async (callerId: string) => {
-      const path = `/auth/user-groups/${seeded.userGroupId}`;
-      const action = ['user-action', '--caller', callerId, '--method', 'DELETE', '--path', path];
-      const { status, body } = await send(local.outputs(name).ApiBaseUrl ?? '', {
-        path,
-        headers: [
-          ['authorization', `Bearer ${await local.wallet(name, 'token', '--caller', callerId)}`],
-          ['x-svc-useraction', await local.wallet(name, ...action)],
-        ],
-      });
+      const request = await walletDeletion(local, name, seeded, callerId);
+      const { status, body } = await send(local.outputs(name).ApiBaseUrl ?? '', request);
       return [status, body.code];
     };
     expect(await deletion(seeded.endUserId)).toEqual([403, 'caller_kind_not_allowed']);

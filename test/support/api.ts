@@ -1,4 +1,3 @@
-import { createHash, randomUUID } from 'node:crypto';
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KMSClient, SignCommand } from '@aws-sdk/client-kms';
@@ -6,8 +5,7 @@ import { joseSignature } from '../../lib/operations/elliptic-signature';
 import type { LocalEnvironment } from './local-environment';
 import { expectDocumented } from './openapi';
 import type { Organization } from './organization';
-
-type Json = Readonly<Record<string, unknown>>;
+import { accessTokenClaims, type Json, userActionClaims } from './tokens';
 
 /** A request as it goes over the wire; nothing of it is normalized. */
 export interface WireRequest {
@@ -88,8 +86,56 @@ export interface TokenMaker {
   userAction(organization: Organization, claims?: Json, header?: Json): Promise<string>;
 }
 
-const seconds = () => Math.floor(Date.now() / 1000);
-const emptyBodyHash = createHash('sha256').update('').digest('base64url');
+/** A deletion of the organization's user group that is due. */
+export async function dueDeletion(tokens: TokenMaker, organization: Organization): Promise<WireRequest> {
+  return deletion(
+    organization,
+    await tokens.accessToken(organization),
+    await tokens.userAction(organization),
+  );
+}
+
+/** The same with the tokens that the command line makes. */
+export async function walletDeletion(
+  local: LocalEnvironment,
+  environment: string,
+  organization: Organization,
+  callerId = organization.callerId,
+): Promise<WireRequest> {
+  const caller = ['--caller', callerId];
+  const action = ['--method', 'DELETE', '--path', deletionPath(organization)];
+  return deletion(
+    organization,
+    await local.wallet(environment, 'token', ...caller),
+    await local.wallet(environment, 'user-action', ...caller, ...action),
+  );
+}
+
+/** The deletion of the organization's user group with these tokens. */
+export const deletion = (organization: Organization, token: string, userAction: string) => ({
+  path: deletionPath(organization),
+  headers: [
+    ['authorization', `Bearer ${token}`],
+    ['x-svc-useraction', userAction],
+  ] as const,
+});
+
+export const deletionPath = ({ userGroupId }: Organization) => `/auth/user-groups/${userGroupId}`;
+
+/** A JWT that KMS signs (ES256). */
+export async function signByKms(
+  kms: KMSClient,
+  arn: string | undefined,
+  header: Json,
+  claims: Json,
+): Promise<string> {
+  const encode = (part: Json) => Buffer.from(JSON.stringify(part)).toString('base64url');
+  const input = `${encode({ alg: 'ES256', ...header })}.${encode(claims)}`;
+  const { Signature } = await kms.send(
+    new SignCommand({ KeyId: arn, Message: Buffer.from(input), SigningAlgorithm: 'ECDSA_SHA_256' }),
+  );
+  return `${input}.${joseSignature(Signature ?? new Uint8Array()).toString('base64url')}`;
+}
 
 /** Signs with the private keys of a local environment, through its KMS. */
 export async function openTokenMaker(
@@ -117,48 +163,23 @@ export async function openTokenMaker(
       id: await keyId('user-action', '--method', 'DELETE', '--path', '/auth/user-groups/ug-1'),
     },
   };
-  const sign = async (key: { arn: string | undefined; id: string }, header: Json, claims: Json) => {
-    const encode = (part: Json) => Buffer.from(JSON.stringify(part)).toString('base64url');
-    const input = `${encode({ alg: 'ES256', kid: key.id, ...header })}.${encode(claims)}`;
-    const { Signature } = await kms.send(
-      new SignCommand({ KeyId: key.arn, Message: Buffer.from(input), SigningAlgorithm: 'ECDSA_SHA_256' }),
-    );
-    return `${input}.${joseSignature(Signature ?? new Uint8Array()).toString('base64url')}`;
-  };
+  const sign = (key: { arn: string | undefined; id: string }, header: Json, claims: Json) =>
+    signByKms(kms, key.arn, { kid: key.id, ...header }, claims);
   return {
-    accessToken: ({ organizationId, callerId }, claims = {}, header = {}) =>
+    accessToken: ({ organizationId: org, callerId: sub }, claims, header) =>
       sign(
         keys.accessToken,
         { typ: 'JWT', ...header },
-        {
-          iss: issuer,
-          aud: 'wallet-api',
-          sub: callerId,
-          org: organizationId,
-          kind: 'CustomerEmployee',
-          iat: seconds(),
-          nbf: seconds(),
-          exp: seconds() + 600,
-          ...claims,
-        },
+        accessTokenClaims({ iss: issuer, sub, org, ...claims }),
       ),
-    userAction: ({ organizationId, callerId, userGroupId }, claims = {}, header = {}) =>
-      sign(
+    userAction: (organization, claims, header) => {
+      const { organizationId: org, callerId: sub } = organization;
+      const bound = { iss: issuer, sub, org, htp: deletionPath(organization) };
+      return sign(
         keys.userAction,
         { typ: 'user-action+jwt', ...header },
-        {
-          iss: issuer,
-          aud: 'wallet-user-action',
-          sub: callerId,
-          org: organizationId,
-          jti: randomUUID(),
-          htm: 'DELETE',
-          htp: `/auth/user-groups/${userGroupId}`,
-          bh: emptyBodyHash,
-          iat: seconds(),
-          exp: seconds() + 300,
-          ...claims,
-        },
-      ),
+        userActionClaims({ ...bound, ...claims }),
+      );
+    },
   };
 }

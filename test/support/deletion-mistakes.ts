@@ -1,5 +1,5 @@
 import { newId } from '../../lambda/shared/ids';
-import type { TokenMaker, WireRequest } from './api';
+import { deletion, dueDeletion, type TokenMaker, type WireRequest } from './api';
 import type { Organization } from './organization';
 
 /** A way for a request to be wrong. */
@@ -13,14 +13,6 @@ export interface Mistake {
   ): WireRequest | Promise<WireRequest>;
 }
 
-const headersOf = async (
-  access: Promise<string>,
-  action: Promise<string>,
-): Promise<NonNullable<WireRequest['headers']>> => [
-  ['authorization', `Bearer ${await access}`],
-  ['x-svc-useraction', await action],
-];
-
 /** Each is wrong in one way. */
 export const mistakes: readonly Mistake[] = [
   { answer: '401 token_missing', make: ({ path }) => ({ path }) },
@@ -33,43 +25,31 @@ export const mistakes: readonly Mistake[] = [
   { answer: '404 route_not_found', make: (right) => ({ ...right, method: 'PUT' }) },
   {
     answer: '401 token_expired',
-    make: async ({ path }, organization, tokens) => ({
-      path,
-      headers: await headersOf(
-        tokens.accessToken(organization, { iat: 1_700_000_000, nbf: 1_700_000_000, exp: 1_700_000_600 }),
-        tokens.userAction(organization),
-      ),
-    }),
+    make: async (_, organization, tokens) => {
+      const times = { iat: 1_700_000_000, nbf: 1_700_000_000, exp: 1_700_000_600 };
+      const expired = await tokens.accessToken(organization, times);
+      return deletion(organization, expired, await tokens.userAction(organization));
+    },
   },
   {
     answer: '403 user_action_mismatch',
     make: async ({ path }, organization, tokens) => ({
+      ...(await dueDeletion(tokens, { ...organization, userGroupId: newId('ug') })),
       path,
-      headers: await headersOf(
-        tokens.accessToken(organization),
-        tokens.userAction({ ...organization, userGroupId: newId('ug') }),
-      ),
     }),
   },
   {
     answer: '403 caller_kind_not_allowed',
-    make: async ({ path }, organization, tokens) => {
+    make: async (_, organization, tokens) => {
       const endUser = { ...organization, callerId: organization.endUserId };
-      return {
-        path,
-        headers: await headersOf(
-          tokens.accessToken(endUser, { kind: 'EndUser' }),
-          tokens.userAction(endUser),
-        ),
-      };
+      const token = await tokens.accessToken(endUser, { kind: 'EndUser' });
+      return deletion(endUser, token, await tokens.userAction(endUser));
     },
   },
   {
     // The token says what the database does not: an end user that calls itself an employee.
     answer: '403 permission_missing',
-    make: async ({ path }, organization, tokens) => {
-      const endUser = { ...organization, callerId: organization.endUserId };
-      return { path, headers: await headersOf(tokens.accessToken(endUser), tokens.userAction(endUser)) };
-    },
+    make: (_, organization, tokens) =>
+      dueDeletion(tokens, { ...organization, callerId: organization.endUserId }),
   },
 ];

@@ -1,4 +1,4 @@
-import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { createHash, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { type PublicJwk, toJwk } from '../../lambda/export-jwks/export-jwks';
 
 /** A signing key as KMS would hold it, and its public half as a handler would get it. */
@@ -56,13 +56,13 @@ export function accessTokenClaims(overrides: Json = {}): Json {
 
 export const userGroupId = 'ug-aaaaa-bbbbb-cccccccccccccc';
 
-function userActionClaims(overrides: Json = {}): Json {
+export function userActionClaims(overrides: Json = {}): Json {
   return {
     iss: issuer,
     aud: 'wallet-user-action',
     sub: caller.identityId,
     org: caller.organizationId,
-    jti: `test-${Math.random()}`,
+    jti: randomUUID(),
     htm: 'DELETE',
     htp: `/auth/user-groups/${userGroupId}`,
     bh: createHash('sha256').update('').digest('base64url'),

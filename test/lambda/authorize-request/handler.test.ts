@@ -21,7 +21,7 @@ const event = (...authorization: string[]) =>
 
 beforeEach(() => log.clear());
 
-it('allows every route of the stage, so that a cached answer never denies another route', async () => {
+it('allows every route of the stage, so that a cached policy never denies another route', async () => {
   const exp = seconds() + 60;
   const answer = await handler(event(`Bearer ${signJwt(key, accessTokenClaims({ exp }))}`));
   expect(answer.policyDocument.Statement).toEqual([
@@ -39,7 +39,7 @@ it('allows every route of the stage, so that a cached answer never denies anothe
   });
 });
 
-it('is content with the event that the guide of the gateway shows: no list of values, no extended id', async () => {
+it('accepts the event that the guide of the gateway shows: no list of values, no extended id', async () => {
   const answer = await handler({
     methodArn,
     headers: { Authorization: `Bearer ${signJwt(key, accessTokenClaims())}` },
@@ -49,32 +49,18 @@ it('is content with the event that the guide of the gateway shows: no list of va
   expect(log.lines).toMatchObject([{ requestId: 'request-2' }]);
 });
 
+const bearer = (claims = {}, by = key) => `Bearer ${signJwt(by, accessTokenClaims(claims))}`;
+
 it.each([
-  [
-    'an expired token',
-    () => [`Bearer ${signJwt(key, accessTokenClaims({ exp: 1000, nbf: 1, iat: 1 }))}`],
-    'token_expired',
-  ],
-  [
-    'a token from the future',
-    () => [`Bearer ${signJwt(key, accessTokenClaims({ nbf: seconds() + 99 }))}`],
-    'token_not_yet_valid',
-  ],
-  [
-    'a token of another region',
-    () => [`Bearer ${signJwt(key, accessTokenClaims({ iss: 'x' }))}`],
-    'token_wrong_region',
-  ],
-  [
-    'a token with a foreign key',
-    () => [`Bearer ${signJwt(createSigningKey(), accessTokenClaims())}`],
-    'token_signature_invalid',
-  ],
-  ['no token', () => ['Bearer'], 'token_malformed'],
-  ['another scheme', () => ['Basic dXNlcjpwYXNz'], 'token_malformed'],
-  ['two headers', () => Array(2).fill(`Bearer ${signJwt(key, accessTokenClaims())}`), 'token_malformed'],
+  ['an expired token', [bearer({ exp: 1000, nbf: 1, iat: 1 })], 'token_expired'],
+  ['a token from the future', [bearer({ nbf: seconds() + 99 })], 'token_not_yet_valid'],
+  ['a token of another region', [bearer({ iss: 'x' })], 'token_wrong_region'],
+  ['a token with a foreign key', [bearer({}, createSigningKey())], 'token_signature_invalid'],
+  ['no token', ['Bearer'], 'token_malformed'],
+  ['another scheme', ['Basic dXNlcjpwYXNz'], 'token_malformed'],
+  ['two headers', [bearer(), bearer()], 'token_malformed'],
 ])('denies %s and says why', async (_, headers, code) => {
-  const answer = await handler(event(...headers()));
+  const answer = await handler(event(...headers));
   expect(answer.policyDocument.Statement[0]).toMatchObject({ Effect: 'Deny' });
   expect(answer.context).toMatchObject({ code, detail: expect.any(String) });
 });
