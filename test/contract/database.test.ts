@@ -109,7 +109,7 @@ describe.each(['data-api', 'direct'] as const)('a database with %s access', (acc
     expect(await read()).toEqual(ok([{ value: '7' }]));
   });
 
-  it('calls a sign-in that is refused unavailable: somebody is changing a password or a grant', async () => {
+  it('calls a refused sign-in unavailable: a password or a grant is being changed', async () => {
     await region.migrate();
     await run`alter role purge_expired nologin`;
     expect(await region.as('purge_expired').execute(sql`select 1 as one`)).toEqual(

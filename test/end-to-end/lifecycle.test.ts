@@ -72,7 +72,7 @@ async function until(condition: () => boolean): Promise<void> {
   }
 }
 
-it('Ctrl-C while it starts ends it and leaves no lock, though nobody reads any more what it says', async () => {
+it('Ctrl-C while it starts ends it and leaves no lock, even when its output is closed', async () => {
   const command = start('--port', 'eu=0');
   command.process.stdout?.destroy();
   command.process.stderr?.destroy();
@@ -155,7 +155,7 @@ it('a taken port is refused before anything is started, with the remedy', async 
 });
 
 it.each(['/proc/nowhere/state', '/dev/null/state'])(
-  'the folder %s, which nobody can make, is refused with the remedy',
+  'the folder %s, which cannot be made, is refused with the remedy',
   async (state) => {
     const { exitCode, stderr } = await start('--state', state).ended();
     expect(exitCode).toBe(1);

@@ -80,7 +80,7 @@ it('an address other than the output is a failure, of both who tells it, and it 
   await expectRemoved(report.organizationId);
 });
 
-it('an API that nobody serves is a failure, the webhooks are checked all the same, and it cleans up', async () => {
+it('an API that does not respond is a failure, the webhooks are checked all the same, and it cleans up', async () => {
   const { exitCode, report, named } = await smoke(await withOutputs({ ApiBaseUrl: 'http://127.0.0.1:1' }));
   expect(exitCode).toBe(1);
   expect(named('failed')).toEqual(['delete its user group by the API', 'compare GET /webhook-origins']);
@@ -97,7 +97,7 @@ it('a signature by the key of another stack is a failure', async () => {
   await expectRemoved(report.organizationId);
 });
 
-describe('with a receiver of somebody else', () => {
+describe('with another receiver', () => {
   let receiver: Server;
   let url: string;
   let status: number;
@@ -170,8 +170,8 @@ it('behind a proxy, the source address is whom the proxy saw', async () => {
 describe('is ended, after it has cleaned up, by', () => {
   function smoke() {
     const options = ['--environment', environment, '--outputs', join(local.stateDirectory, 'outputs.json')];
-    const nobody = ['--receiver-url', 'http://127.0.0.1:1/'];
-    const program = ['--import', 'tsx', 'bin/wallet.ts', 'smoke', ...options, ...nobody];
+    const unserved = ['--receiver-url', 'http://127.0.0.1:1/'];
+    const program = ['--import', 'tsx', 'bin/wallet.ts', 'smoke', ...options, ...unserved];
     return spawn(process.execPath, program, {
       cwd: join(__dirname, '../..'),
       stdio: ['ignore', 'pipe', 'pipe'],

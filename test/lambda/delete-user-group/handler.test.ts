@@ -190,7 +190,7 @@ it('tells the client to authenticate again on 401', async () => {
   expect(headers).toMatchObject({ 'WWW-Authenticate': expect.stringMatching(/^Bearer/) });
 });
 
-it('says with every answer that the environment is deprecated, when it is', async () => {
+it('says in every response that the environment is deprecated, when it is', async () => {
   const responseHeaders = { Deprecation: '@1795132800', Sunset: 'Wed, 30 Jun 2027 00:00:00 GMT' };
   const deprecated = createHandler({ ...dependencies, responseHeaders });
   const headersOf = async (request?: Request) => (await deprecated(event(request))).headers;

@@ -31,13 +31,13 @@ class FailingDelivery {
     return read.value;
   }
 
-  /** One attempt, or what a copy that is early does, and the wait after it. `undefined` when it is given up. */
-  async attempt(random: number, retryAfter?: string): Promise<'put off' | 'failed' | undefined> {
+  /** One attempt, or another delay of a copy that is early. `undefined` when it is given up. */
+  async attempt(random: number, retryAfter?: string): Promise<'delayed' | 'failed' | undefined> {
     const { delivery, startedAt } = this.read();
     const early = (delivery.notBefore ?? 0) - this.now;
     if (early > 1_000) {
       await this.retryLater(delivery, startedAt, early);
-      return 'put off';
+      return 'delayed';
     }
     const result = {
       answered: true,
@@ -61,7 +61,7 @@ class FailingDelivery {
     return failures;
   }
 
-  /** Is put off until its next attempt is due. */
+  /** Is delayed until its next attempt is due. */
   async comeDue(): Promise<void> {
     const { notBefore = 0 } = this.read().delivery;
     while (notBefore > this.now) await this.attempt(0.5);
@@ -122,16 +122,13 @@ describe('the age of a delivery', () => {
     expect(delivery.read().startedAt).toBe(began);
   });
 
-  it.each([1, 5, 10, 20])(
-    'leaves out three days of an outage of ours after %d attempts',
-    async (attempts) => {
-      const delivery = new FailingDelivery();
-      expect(await delivery.failures(attempts)).toBe(attempts);
-      await delivery.comeDue();
-      delivery.now += 72 * hour;
-      expect(await delivery.failures()).toBeGreaterThan(2);
-      expect(delivery.now - began).toBeGreaterThan((72 + 71) * hour);
-      expect(delivery.now - began).toBeLessThan((72 + 73) * hour);
-    },
-  );
+  it.each([1, 5, 10, 20])('leaves out three days of our outage after %d attempts', async (attempts) => {
+    const delivery = new FailingDelivery();
+    expect(await delivery.failures(attempts)).toBe(attempts);
+    await delivery.comeDue();
+    delivery.now += 72 * hour;
+    expect(await delivery.failures()).toBeGreaterThan(2);
+    expect(delivery.now - began).toBeGreaterThan((72 + 71) * hour);
+    expect(delivery.now - began).toBeLessThan((72 + 73) * hour);
+  });
 });

@@ -4,7 +4,7 @@ const timeout = { answered: false, reason: 'timeout' } as const;
 const second = 1_000;
 const webhook = 'wh-1';
 
-it('lets a receiver rest after two time-outs in a row, longer with each, five minutes at most', () => {
+it('opens after two time-outs in a row, for longer with each, five minutes at most', () => {
   const breaker = createCircuitBreaker();
   let now = 0;
   breaker.record(webhook, timeout, now);
@@ -17,7 +17,7 @@ it('lets a receiver rest after two time-outs in a row, longer with each, five mi
   }
 });
 
-it('takes a batch of time-outs at once for the beginning of one rest', () => {
+it('opens once for a batch of time-outs', () => {
   const breaker = createCircuitBreaker();
   for (let attempt = 0; attempt < 10; attempt += 1) breaker.record(webhook, timeout, attempt);
   expect(breaker.isOpen(webhook, 60 * second)).toBe(true);
@@ -27,7 +27,7 @@ it('takes a batch of time-outs at once for the beginning of one rest', () => {
 it.each([
   { answered: true, status: 500 },
   { answered: false, reason: 'connection_reset' },
-] as const)('takes a receiver for awake that fails in time: %j', (result) => {
+] as const)('closes when a receiver fails in time: %j', (result) => {
   const breaker = createCircuitBreaker();
   breaker.record(webhook, timeout, 0);
   breaker.record(webhook, timeout, 0);
@@ -37,14 +37,14 @@ it.each([
   expect(breaker.isOpen(webhook, 3)).toBe(false);
 });
 
-it('counts a connection that does not come about as silence, and each webhook for itself', () => {
+it('counts a connection time-out, and each webhook alone', () => {
   const breaker = createCircuitBreaker();
   for (const _ of [1, 2]) breaker.record(webhook, { answered: false, reason: 'connect_timeout' }, 0);
   expect(breaker.isOpen(webhook, 1)).toBe(true);
   expect(breaker.isOpen('wh-2', 1)).toBe(false);
 });
 
-it('remembers a thousand', () => {
+it('remembers a thousand webhooks', () => {
   const breaker = createCircuitBreaker();
   for (let index = 0; index <= 1_000; index += 1) {
     for (const _ of [1, 2]) breaker.record(`wh-${index}`, timeout, 0);

@@ -91,7 +91,7 @@ describe('a delivery', () => {
     }
   });
 
-  it('goes to the present URL of the webhook', async () => {
+  it('goes to the current URL of the webhook', async () => {
     const webhookId = await world.addWebhook('http://127.0.0.1:1/old');
     await world.sendDelivery(webhookId);
     await world.database.owner.execute(
@@ -146,7 +146,7 @@ describe('410', () => {
   });
 });
 
-it('sets aside a message that is no delivery, with the reason: it cannot loop', async () => {
+it('sends an invalid message to the dead-letter queue, with the reason: it cannot loop', async () => {
   await world.deliveries.send('poison');
   await world.deliveries.send('{"webhookId":"wh-1"}');
   expect(await world.runBatch()).toMatchObject({ received: 2, kept: 0 });

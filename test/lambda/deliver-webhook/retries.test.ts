@@ -25,7 +25,7 @@ describe('a failing delivery', () => {
     expect(world.log.lines).toMatchObject([{ outcome: 'failed', retryInMs: 5_000 }]);
   });
 
-  it('keeps its id and gets a new timestamp and signature when it is tried again', async () => {
+  it('keeps its id and gets a new timestamp and signature when it is retried', async () => {
     const short = { ...retrySchedule, minDelay: 1_000 };
     await world.sendDelivery(webhookId);
     await world.runBatch({ ports: { schedule: short } });
@@ -39,7 +39,7 @@ describe('a failing delivery', () => {
     expect(await world.attempts(webhookId)).toMatchObject([{ outcome: 'failed' }, { outcome: 'delivered' }]);
   });
 
-  it('waits as a delayed copy in its message group when the wait is long, which does not count as in flight', async () => {
+  it('becomes a delayed copy in its message group when the wait is long, which does not count as in flight', async () => {
     await world.sendDelivery(webhookId, { startedAt: Date.now() - 2 * hour, notBefore: Date.now() });
     expect(await world.runBatch()).toMatchObject({ kept: 0 });
     expect(await world.deliveries.count()).toEqual(delayed);
@@ -80,7 +80,7 @@ describe('a failing delivery', () => {
     expect(world.log.lines).toMatchObject([{ reason: 'too_many_requests', retryInMs: 60_000 }]);
   });
 
-  it('is given up at 72 h: it lies in the dead-letter queue with the reason, ready to begin anew', async () => {
+  it('is given up at 72 h: it goes to the dead-letter queue with the reason, ready to start over', async () => {
     const startedAt = Date.now() - 72 * hour;
     const delivery = await world.sendDelivery(webhookId, { startedAt, notBefore: Date.now() });
     const { emitted } = await world.runBatch();
@@ -127,7 +127,7 @@ describe('a failing delivery', () => {
     expect(await world.attempts(webhookId)).toMatchObject([{ status: 307, reason: 'redirect_not_followed' }]);
   });
 
-  it('is recorded without a status when there was no answer', async () => {
+  it('is recorded without a status when there was no response', async () => {
     const deaf = await world.addWebhook('http://127.0.0.1:1/');
     await world.sendDelivery(deaf);
     await world.runBatch();
@@ -136,7 +136,7 @@ describe('a failing delivery', () => {
     ]);
   });
 
-  it('is recorded when the URL is one that is not dialled', async () => {
+  it('is recorded when the URL is refused', async () => {
     const inside = await world.addWebhook('https://169.254.169.254/latest/');
     await world.sendDelivery(inside);
     await world.runBatch();

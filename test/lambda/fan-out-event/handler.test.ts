@@ -94,7 +94,7 @@ it("puts each webhook's deliveries into a message group of its own", async () =>
   expect(deliveries.groups().sort()).toEqual(webhookIds.sort());
 });
 
-it('is content with an event that nobody wants', async () => {
+it('makes no delivery of an event that no webhook wants', async () => {
   await events.send(eventText(organizationId, 'ev-1'));
   expect(await fanOut()).toEqual({ received: 1, waiting: [] });
   expect(await delivered()).toEqual([]);
@@ -121,7 +121,7 @@ it('makes more deliveries than fit one request, of bodies that take many', async
   expect(new Set(seen.map(({ body }) => body))).toEqual(new Set([text]));
 });
 
-it('sets aside an event that does not parse, at once and with the reason, and goes on with the others', async () => {
+it('sends an invalid event to the dead-letter queue at once, with the reason, and processes the others', async () => {
   await addWebhook(database.owner, organizationId);
   await events.send('{"id":1}');
   await events.send(eventText(organizationId, 'ev-1'));
@@ -136,7 +136,7 @@ it('sets aside an event that does not parse, at once and with the reason, and go
   expect(await delivered()).toHaveLength(1);
 });
 
-describe('lets an event wait when', () => {
+describe('retries an event later when', () => {
   beforeEach(async () => {
     await addWebhook(database.owner, organizationId);
     await events.send(eventText(organizationId, 'ev-1'));
@@ -144,7 +144,7 @@ describe('lets an event wait when', () => {
 
   it.each<[string, () => Partial<Dependencies>]>([
     [
-      'the database is away',
+      'the database is unavailable',
       () => ({
         ports: {
           subscriptions: {
@@ -155,7 +155,7 @@ describe('lets an event wait when', () => {
       }),
     ],
     [
-      'the delivery queue is away',
+      'the delivery queue is unavailable',
       () => ({ ports: { subscriptions: createSubscriptions(functionsDatabase), deliveries: queue(gone) } }),
     ],
     [
@@ -175,7 +175,7 @@ describe('lets an event wait when', () => {
     expect(log.lines).toContainEqual(expect.objectContaining({ logCode: 'EVENT_WAITS' }));
   });
 
-  it('the dead-letter queue is away, instead of losing what does not parse', async () => {
+  it('the dead-letter queue is unavailable, instead of losing an invalid event', async () => {
     await events.send('not an event');
     expect((await fanOut({ deadLetters: queue(gone) })).waiting).toEqual(['not an event']);
   });

@@ -51,7 +51,7 @@ it('deletes nothing when nothing has expired', async () => {
   expect(log.lines).toMatchObject([{ webhookAttempts: 0, usedUserActions: 0 }]);
 });
 
-it('fails visibly when the database is away', async () => {
+it('fails visibly when the database is unavailable', async () => {
   const away: Expiring = {
     name: 'rows',
     deleteSome: async () => fail({ kind: 'database_unavailable', reason: 'timeout' }),

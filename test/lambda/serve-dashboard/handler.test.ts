@@ -16,7 +16,7 @@ it.each(['', `${page}${page}`])('a page without exactly one place for them is re
   expect(() => fillPage(broken, '{}')).toThrow('exactly one');
 });
 
-it('everybody gets the same page, with the headers that it is given', async () => {
+it('gives the same page to all, with the configured headers', async () => {
   const handle = createHandler({ page: '<p>', headers: { 'Cache-Control': 'no-store' } });
   expect(await handle({} as APIGatewayProxyEvent)).toEqual({
     statusCode: 200,

@@ -1,5 +1,4 @@
 import { readReceiverUrl } from '../../../lambda/webhooks/receiver-url';
-import { hostileUrls } from './hostile-urls';
 
 const read = (text: string, allowLocal = false) => readReceiverUrl(text, { allowLocal });
 
@@ -29,10 +28,6 @@ it.each([
   'https://127.0.0.1.example.com/',
 ])('allows %s', (url) => {
   expect(read(url).ok).toBe(true);
-});
-
-it.each(hostileUrls)('refuses %s: %s', (_name, url, reason) => {
-  expect(read(url)).toEqual({ ok: false, error: reason });
 });
 
 describe('where local receivers are allowed', () => {

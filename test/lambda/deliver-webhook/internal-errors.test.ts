@@ -7,20 +7,18 @@ const hour = 3_600_000;
 const gone = 'http://127.0.0.1:1/000000000000/gone';
 const world = useDeliveryWorld();
 
-describe('our own faults', () => {
+describe('internal errors', () => {
   let webhookId: string;
   const unavailable = async () => fail({ kind: 'database_unavailable', reason: 'timeout' } as const);
+  const runWith = (webhooks: Partial<Webhooks>) =>
+    world.runBatch({ ports: { webhooks: { ...world.webhooks, ...webhooks } } });
   beforeEach(async () => {
     webhookId = await world.addWebhook();
     await world.sendDelivery(webhookId);
   });
 
-  it('leave the receiver alone while the database is away: the message waits, and no attempt is counted', async () => {
-    expect(
-      await world.runBatch({ ports: { webhooks: { ...world.webhooks, find: unavailable } } }),
-    ).toMatchObject({
-      kept: 1,
-    });
+  it('send no request while the database is unavailable: the message is retried, and no attempt is counted', async () => {
+    expect(await runWith({ find: unavailable })).toMatchObject({ kept: 1 });
     expect(world.requests).toEqual([]);
     expect(await world.attempts(webhookId)).toEqual([]);
     expect(await world.deliveries.count()).toEqual(hidden);
@@ -30,7 +28,7 @@ describe('our own faults', () => {
     ]);
   });
 
-  it('leave the receiver alone while KMS is away', async () => {
+  it('send no request while KMS is unavailable', async () => {
     world.mac.failing = true;
     expect(await world.runBatch()).toMatchObject({ kept: 1 });
     expect(world.requests).toEqual([]);
@@ -43,11 +41,7 @@ describe('our own faults', () => {
   const notRecorded = [{ logCode: 'WEBHOOK_ATTEMPTED' }, { logCode: 'WEBHOOK_ATTEMPT_NOT_RECORDED' }];
 
   it('do not make a delivery happen twice because its row could not be written', async () => {
-    expect(
-      await world.runBatch({ ports: { webhooks: { ...world.webhooks, record: unavailable } } }),
-    ).toMatchObject({
-      kept: 0,
-    });
+    expect(await runWith({ record: unavailable })).toMatchObject({ kept: 0 });
     expect(world.requests).toHaveLength(1);
     expect(world.log.lines).toMatchObject(notRecorded);
   });
@@ -73,24 +67,20 @@ describe('our own faults', () => {
 
   it('keep a message whose webhook could not be disabled', async () => {
     world.answer = { status: 410 };
-    expect(
-      await world.runBatch({ ports: { webhooks: { ...world.webhooks, disable: unavailable } } }),
-    ).toMatchObject({
-      kept: 1,
-    });
+    expect(await runWith({ disable: unavailable })).toMatchObject({ kept: 1 });
   });
 
-  it('keep what could not be set aside', async () => {
+  it('keep a message that could not be sent to the dead-letter queue', async () => {
     await world.sendDelivery(webhookId, { startedAt: Date.now() - 100 * hour, notBefore: Date.now() });
     world.answer = { status: 500 };
     expect(await world.runBatch({ deadLetters: gone })).toMatchObject({ received: 2, kept: 2 });
   });
 
-  it('of one delivery leave the others of the batch alone', async () => {
+  it('of one delivery do not affect the others of the batch', async () => {
     await world.sendDelivery(await world.addWebhook());
     const find: Webhooks['find'] = (id) =>
       id === webhookId ? Promise.reject(new Error('bug')) : world.webhooks.find(id);
-    expect(await world.runBatch({ ports: { webhooks: { ...world.webhooks, find } } })).toMatchObject({
+    expect(await runWith({ find })).toMatchObject({
       received: 2,
       kept: 1,
     });
