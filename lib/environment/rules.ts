@@ -26,30 +26,35 @@ export const uniqueFields = ['name', 'tokenIssuer', 'localPort', 'localDashboard
 /** Fields that differ between any two stacks, those of standbys included. */
 export const uniqueStackFields = ['stackId', 'vpcCidr'] as const;
 
+/** Objects that may be left out as a whole. */
+export const optionalObjects: readonly string[] = [
+  'adoptedElasticIp',
+  'deprecation',
+  'domainNames',
+  'domainNames.hostedZone',
+  'standby',
+];
+
 export const environmentRules: readonly Rule[] = [
   {
     field: 'name',
-    holds: matches(/^[a-z][a-z0-9-]{0,20}$/),
+    accepts: matches(/^[a-z][a-z0-9-]{0,20}$/),
     remedy: 'Use 1 to 21 lowercase letters, digits and hyphens, a letter first.',
   },
-  {
-    field: 'stackId',
-    holds: isStackId,
-    remedy: stackIdRemedy,
-  },
+  { field: 'stackId', accepts: isStackId, remedy: stackIdRemedy },
   {
     field: 'purpose',
-    holds: matches(/^.{1,100}$/),
+    accepts: matches(/^.{1,100}$/),
     remedy: 'Say in 1 to 100 characters what the environment is for.',
   },
   {
     field: 'region',
-    holds: matches(regionPattern),
+    accepts: matches(regionPattern),
     remedy: 'Give the code of an AWS region, such as eu-central-1.',
   },
   {
     field: 'residencyRegions',
-    holds: (value, { region }) =>
+    accepts: (value, { region }) =>
       isListOf(matches(regionPattern))(value) && (value as string[]).includes(region),
     remedy: 'List the codes of AWS regions, each once, with the region that serves among them.',
   },
@@ -57,80 +62,74 @@ export const environmentRules: readonly Rule[] = [
     // A reader needs a second zone, and Aurora's storage spans three:
     // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/Concepts.AuroraHighAvailability.html
     field: 'zones',
-    holds: wholeNumber(2, 3),
+    accepts: wholeNumber(2, 3),
     remedy: 'Use 2 or 3 availability zones.',
   },
-  {
-    field: 'vpcCidr',
-    holds: isVpcCidr,
-    remedy: vpcCidrRemedy,
-  },
+  { field: 'vpcCidr', accepts: isVpcCidr, remedy: vpcCidrRemedy },
   {
     field: 'chains',
-    holds: isListOf((chain) => chain === 'mainnet' || chain === 'testnet'),
+    accepts: isListOf((chain) => chain === 'mainnet' || chain === 'testnet'),
     remedy: 'List mainnet, testnet or both, each once.',
   },
-  { field: 'serviceLevelAgreement', holds: isBoolean, remedy: 'Write true or false.' },
-  { field: 'testFundsOnly', holds: isBoolean, remedy: 'Write true or false.' },
+  { field: 'serviceLevelAgreement', accepts: isBoolean, remedy: 'Write true or false.' },
+  { field: 'testFundsOnly', accepts: isBoolean, remedy: 'Write true or false.' },
   {
     field: 'deprecation.since',
-    holds: isDate,
+    accepts: isDate,
     remedy: 'Give the day as YYYY-MM-DD, or leave deprecation out.',
-    parentOptional: true,
   },
   {
     field: 'deprecation.sunset',
-    holds: (value, { deprecation }) => isDate(value) && (value as string) > (deprecation?.since ?? ''),
+    accepts: (value, { deprecation }) => isDate(value) && (value as string) > (deprecation?.since ?? ''),
     remedy: 'Give a day after deprecation.since as YYYY-MM-DD, or leave it out while it is not decided.',
     optional: true,
-    parentOptional: true,
   },
   {
     field: 'databaseAccess',
-    holds: (value) => value === 'data-api' || value === 'direct',
+    accepts: (value) => value === 'data-api' || value === 'direct',
     remedy: 'Use data-api where the region has the RDS Data API, otherwise direct.',
   },
   {
     // https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_ServerlessV2ScalingConfiguration.html
     field: 'database.capacity.minimum',
-    holds: (value, { serviceLevelAgreement, standby }) =>
+    accepts: (value, { serviceLevelAgreement, standby }) =>
       capacityUnits(serviceLevelAgreement || standby ? 0.5 : 0, 256)(value),
     remedy:
       'Use 0 to 256 in halves; at least 0.5 with a service level agreement or a standby: such a cluster must not pause.',
   },
   {
     field: 'database.capacity.maximum',
-    holds: (value, { database }) =>
+    accepts: (value, { database }) =>
       capacityUnits(1, 256)(value) && (value as number) >= database.capacity.minimum,
     remedy: 'Use 1 to 256 in halves, not less than the minimum.',
   },
   {
     // https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_ServerlessV2ScalingConfiguration.html
     field: 'database.pauseAfterMinutes',
-    holds: (value, { database }) =>
+    accepts: (value, { database }) =>
       database.capacity.minimum === 0 ? wholeNumber(5, 1440)(value) : value === undefined,
     remedy: 'Use 5 to 1440 with a minimum capacity of 0; leave it out otherwise.',
   },
   {
     field: 'database.readers',
-    holds: (value, { serviceLevelAgreement }) => wholeNumber(serviceLevelAgreement ? 1 : 0, 15)(value),
+    accepts: (value, { serviceLevelAgreement }) => wholeNumber(serviceLevelAgreement ? 1 : 0, 15)(value),
     remedy: 'Use 0 to 15; at least 1 with a service level agreement.',
   },
   {
     // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/Aurora.Managing.Backups.html
     field: 'database.backupRetentionDays',
-    holds: (value, { serviceLevelAgreement }) => wholeNumber(serviceLevelAgreement ? 35 : 1, 35)(value),
+    accepts: (value, { serviceLevelAgreement }) => wholeNumber(serviceLevelAgreement ? 35 : 1, 35)(value),
     remedy: 'Use 1 to 35 days; 35 with a service level agreement.',
   },
   {
     field: 'database.deletionProtection',
-    holds: (value, { serviceLevelAgreement }) =>
+    accepts: (value, { serviceLevelAgreement }) =>
       isBoolean(value) && (value === true || !serviceLevelAgreement),
     remedy: 'Write true or false; true with a service level agreement.',
   },
   {
     field: 'database.replicaOf',
-    holds: (value, { standby }) =>
+    accepts: (value, { standby }) =>
       isGlobalClusterIdentifier(value) && value !== standby?.globalClusterIdentifier,
     remedy:
       'Give the name of the global database, not that of the standby; leave it out of a cluster that began empty.',
@@ -138,7 +137,7 @@ export const environmentRules: readonly Rule[] = [
   },
   {
     field: 'alarmEmail',
-    holds: (value, { serviceLevelAgreement }) =>
+    accepts: (value, { serviceLevelAgreement }) =>
       serviceLevelAgreement && matches(/^[^\s@]{1,64}@[^\s@]+\.[^\s@.]+$/)(value),
     remedy:
       'Give one e-mail address, or leave it out; without a service level agreement there are no alarms.',
@@ -146,89 +145,82 @@ export const environmentRules: readonly Rule[] = [
   },
   {
     field: 'logRetentionDays',
-    holds: (value) => retentions.some((days) => days === value),
+    accepts: (value) => retentions.some((days) => days === value),
     remedy: `Use one of CloudWatch's retentions: ${retentions.join(', ')}.`,
   },
   {
     // The account's default quota in the newer regions is 2,500; a stage cannot have more than the account.
     // https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html
     field: 'throttle.requestsPerSecond',
-    holds: wholeNumber(1, 2500),
+    accepts: wholeNumber(1, 2500),
     remedy: 'Use 1 to 2500 requests a second.',
   },
   {
     field: 'throttle.burst',
-    holds: (value, { throttle }) =>
+    accepts: (value, { throttle }) =>
       wholeNumber(1, 1250)(value) && (value as number) >= throttle.requestsPerSecond,
     remedy: 'Use at most 1250 requests, not fewer than throttle.requestsPerSecond.',
   },
   {
     field: 'tokenIssuer',
-    holds: (value) => matches(/^https:\/\/\S+[^/]$/)(value) && URL.canParse(value as string),
+    accepts: (value) => matches(/^https:\/\/\S+[^/]$/)(value) && URL.canParse(value as string),
     remedy: 'Give an https URL without a slash at its end, such as https://eu.wallet-infrastructure.example.',
   },
-  { field: 'signingKeyLabels.accessToken', holds: isLabels, remedy: labelsRemedy },
-  { field: 'signingKeyLabels.userAction', holds: isLabels, remedy: labelsRemedy },
+  { field: 'signingKeyLabels.accessToken', accepts: isLabels, remedy: labelsRemedy },
+  { field: 'signingKeyLabels.userAction', accepts: isLabels, remedy: labelsRemedy },
   {
     field: 'domainNames.api',
-    holds: matches(domainPattern),
+    accepts: matches(domainPattern),
     remedy: 'Give a domain name in lowercase, or leave domainNames out.',
-    parentOptional: true,
   },
   {
     field: 'domainNames.dashboard',
-    holds: (value, { domainNames }) => matches(domainPattern)(value) && value !== domainNames?.api,
+    accepts: (value, { domainNames }) => matches(domainPattern)(value) && value !== domainNames?.api,
     remedy: 'Give a domain name in lowercase that is not the one of the API.',
-    parentOptional: true,
   },
   {
     field: 'domainNames.hostedZone.id',
-    holds: matches(/^Z[A-Z0-9]{1,31}$/),
+    accepts: matches(/^Z[A-Z0-9]{1,31}$/),
     remedy: 'Give the id of the Route 53 zone, such as Z0123456789ABCDEFGHIJ, or leave hostedZone out.',
-    parentOptional: true,
   },
   {
     field: 'domainNames.hostedZone.name',
-    holds: (value, { domainNames }) =>
+    accepts: (value, { domainNames }) =>
       matches(domainPattern)(value) &&
       [domainNames?.api, domainNames?.dashboard].every((name) => `.${name}`.endsWith(`.${value}`)),
     remedy: 'Give the name of the zone that both names are in, without a dot at its end.',
-    parentOptional: true,
   },
   {
     field: 'domainNames.certificateArn',
-    holds: (value, { region, domainNames }) =>
+    accepts: (value, { region, domainNames }) =>
       value === undefined
         ? domainNames?.hostedZone !== undefined
         : matches(/^arn:[a-z-]+:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/)(value) &&
           (value as string).split(':')[3] === region,
     remedy:
       'Give the ARN of an ACM certificate in the region that serves; leave it out with a hosted zone only.',
-    parentOptional: true,
   },
   {
     field: 'adoptedElasticIp.allocationId',
-    holds: matches(/^eipalloc-[0-9a-f]{8,17}$/),
+    accepts: matches(/^eipalloc-[0-9a-f]{8,17}$/),
     remedy: 'Give the allocation id of the Elastic IP, eipalloc-…, or leave adoptedElasticIp out.',
-    parentOptional: true,
   },
   {
     field: 'adoptedElasticIp.address',
-    holds: (value) => typeof value === 'string' && isIPv4(value),
+    accepts: (value) => typeof value === 'string' && isIPv4(value),
     remedy: 'Give the IPv4 address of that allocation, such as 203.0.113.7.',
-    parentOptional: true,
   },
   {
     field: 'publicIpv4Pool',
-    holds: (value, { adoptedElasticIp }) =>
+    accepts: (value, { adoptedElasticIp }) =>
       matches(/^ipv4pool-ec2-[0-9a-f]{8,17}$/)(value) && adoptedElasticIp === undefined,
     remedy: 'Give the id of the pool, ipv4pool-ec2-…, and no adoptedElasticIp beside it, or leave it out.',
     optional: true,
   },
-  { field: 'localPort', holds: wholeNumber(1024, 65535), remedy: 'Use a port from 1024 to 65535.' },
+  { field: 'localPort', accepts: wholeNumber(1024, 65535), remedy: 'Use a port from 1024 to 65535.' },
   {
     field: 'localDashboardPort',
-    holds: (value, { localPort }) => wholeNumber(1024, 65535)(value) && value !== localPort,
+    accepts: (value, { localPort }) => wholeNumber(1024, 65535)(value) && value !== localPort,
     remedy: 'Use a port from 1024 to 65535 that is not the one of the API.',
   },
   ...standbyRules,

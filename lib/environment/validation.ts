@@ -1,6 +1,6 @@
 import type { Environment } from './environment';
 import type { Rule } from './rule';
-import { environmentRules, uniqueFields, uniqueStackFields } from './rules';
+import { environmentRules, optionalObjects, uniqueFields, uniqueStackFields } from './rules';
 
 /** A row of the table of environments that cannot be deployed. The message names field, value and remedy. */
 export class InvalidEnvironment extends Error {
@@ -18,7 +18,7 @@ export class InvalidEnvironment extends Error {
 /**
  * Checks one row.
  *
- * @throws InvalidEnvironment for the first field that does not hold.
+ * @throws InvalidEnvironment for the first field that is refused.
  */
 export function validateEnvironment(row: unknown, label = 'environment'): Environment {
   if (!isRecord(row)) {
@@ -39,7 +39,7 @@ export function validateEnvironment(row: unknown, label = 'environment'): Enviro
 /**
  * Checks the whole table: each row by itself, and what must differ between rows.
  *
- * @throws InvalidEnvironment for the first field that does not hold.
+ * @throws InvalidEnvironment for the first field that is refused.
  */
 export function validateEnvironments(table: unknown): readonly Environment[] {
   if (!Array.isArray(table) || table.length === 0) {
@@ -78,23 +78,18 @@ function refuseRepetition(
 }
 
 function check(rule: Rule, row: Record<string, unknown>, name: string): void {
-  const path = rule.field.split('.');
-  const parent = path
-    .slice(0, -1)
-    .reduce<unknown>((value, key) => (isRecord(value) ? value[key] : undefined), row);
-  if (parent === undefined && rule.parentOptional) {
-    return;
-  }
-  const value = isRecord(parent) ? parent[path[path.length - 1] as string] : undefined;
-  if (value === undefined && rule.optional && isRecord(parent)) {
-    return;
-  }
-  if (!rule.holds(value, row as unknown as Environment)) {
+  const keys = rule.field.split('.');
+  const key = keys.pop() as string;
+  const parent = keys.reduce<unknown>((value, name) => (isRecord(value) ? value[name] : undefined), row);
+  if (parent === undefined && optionalObjects.includes(keys.join('.'))) return;
+  const value = isRecord(parent) ? parent[key] : undefined;
+  if (value === undefined && rule.optional && isRecord(parent)) return;
+  if (!rule.accepts(value, row as unknown as Environment)) {
     throw new InvalidEnvironment(`${name}.${rule.field}`, value, rule.remedy);
   }
 }
 
-/** A misspelt optional field would otherwise be left out of the stack without a word. */
+/** A misspelt optional field would otherwise be ignored. */
 function refuseUnknownFields(
   value: Record<string, unknown>,
   name: string,

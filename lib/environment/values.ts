@@ -1,4 +1,4 @@
-/** What values in the table of environments must be like; used by its rules. */
+/** Checks of values in the table of environments. */
 
 export const regionPattern =
   /^(af|ap|ca|eu|il|me|mx|sa|us)-(central|north|south|east|west|northeast|northwest|southeast|southwest)-\d$/;

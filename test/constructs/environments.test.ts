@@ -20,9 +20,7 @@ const full = {
   alarmEmail: 'on-call@example.com',
   adoptedElasticIp: { allocationId: 'eipalloc-0123456789abcdef0', address: '203.0.113.7' },
 };
-const pausing = {
-  ...environmentLike('staging'),
-};
+const pausing = environmentLike('staging');
 
 /** Values that each field refuses. */
 const refused: Record<string, readonly unknown[]> = {

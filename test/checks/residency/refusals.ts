@@ -32,7 +32,7 @@ export interface Refusal {
 
 /** What synthesis refuses about a stack. Leaves nothing on the disk. */
 export function refusalsOf(
-  build: (stack: Stack) => void,
+  build: (stack: Stack) => unknown,
   boundary: ResidencyBoundary = oneRegion,
 ): readonly Refusal[] {
   const outdir = mkdtempSync(join(tmpdir(), 'wallet-residency-'));

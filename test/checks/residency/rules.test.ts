@@ -49,13 +49,13 @@ describe.each(Object.keys(cases))('%s', (rule) => {
   const { hostile, harmless } = cases[rule] as RuleCases;
 
   it.each(Object.keys(hostile))('refuses %s', (name) => {
-    const { build, boundary, path, at, value } = hostile[name] as RuleCases['hostile'][string];
-    const refusals = refusalsOf(build, boundary);
-    const found = refusals.filter((refusal) => refusal.rule === rule && refusal.path === path);
-    const place = found.find(
-      ({ description }) => description.includes(`: ${at} is `) && description.includes(value),
-    );
-    expect({ refusals, place }).toMatchObject({ place: { remedy: expect.stringMatching(/^[A-Z].+\.$/) } });
+    const { build, boundary, path, refusal } = hostile[name] as RuleCases['hostile'][string];
+    expect(refusalsOf(build, boundary)).toContainEqual({
+      rule,
+      path,
+      description: expect.stringContaining(`: ${refusal}`),
+      remedy: expect.stringMatching(/^[A-Z].+\.$/),
+    });
   });
 
   it.each(Object.keys(harmless))('lets pass %s', (name) => {

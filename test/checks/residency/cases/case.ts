@@ -1,8 +1,9 @@
 import type { Stack } from 'aws-cdk-lib';
 import type { ResidencyBoundary } from '../../../../lib/checks/residency/boundary';
+import { oneRegion, only } from '../refusals';
 
 export interface Harmless {
-  readonly build: (stack: Stack) => void;
+  readonly build: (stack: Stack) => unknown;
   /** @default - one region, no gateway */
   readonly boundary?: ResidencyBoundary;
 }
@@ -10,10 +11,8 @@ export interface Harmless {
 export interface Hostile extends Harmless {
   /** Path of the construct that is refused. */
   readonly path: string;
-  /** Where the value stands, in the resource or in the template. */
-  readonly at: string;
-  /** A part of the value as it is shown. */
-  readonly value: string;
+  /** Location and value as they are shown, or how that begins. */
+  readonly refusal: string;
 }
 
 /** What a rule refuses and what it lets pass, by a name for it. */
@@ -21,3 +20,24 @@ export interface RuleCases {
   readonly hostile: Readonly<Record<string, Hostile>>;
   readonly harmless: Readonly<Record<string, Harmless>>;
 }
+
+/** A stack of one resource that is refused for one of its properties. */
+export const refusedProperty = (
+  type: string,
+  properties: object,
+  refusal: string,
+  boundary = oneRegion,
+): Hostile => ({
+  build: only(type, properties),
+  boundary,
+  path: 'Test/It',
+  refusal: `Properties.${refusal}`,
+});
+
+/** A stack of one resource that is refused for its type. */
+export const refusedType = (type: string, properties: object = {}, boundary = oneRegion): Hostile => ({
+  build: only(type, properties),
+  boundary,
+  path: 'Test/It',
+  refusal: `Type is "${type}"`,
+});

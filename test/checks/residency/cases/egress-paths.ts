@@ -6,15 +6,9 @@ import * as sns from 'aws-cdk-lib/aws-sns';
 import * as subscriptions from 'aws-cdk-lib/aws-sns-subscriptions';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import { only } from '../refusals';
-import type { Hostile, RuleCases } from './case';
+import { type RuleCases, refusedProperty, refusedType } from './case';
 
 const elsewhere = 'https://collector.example/';
-const property = (type: string, properties: object, at: string, value: string): Hostile => ({
-  build: only(type, properties),
-  path: 'Test/It',
-  at: `Properties.${at}`,
-  value,
-});
 const method = (integration: apigateway.Integration) => (stack: Stack) => {
   const api = new apigateway.RestApi(stack, 'Api', {
     endpointTypes: [apigateway.EndpointType.REGIONAL],
@@ -26,45 +20,39 @@ const method = (integration: apigateway.Integration) => (stack: Stack) => {
 export const egressPath: RuleCases = {
   hostile: {
     'a topic that posts to an address': {
-      build: (stack) => {
-        new sns.Topic(stack, 'Topic').addSubscription(new subscriptions.UrlSubscription(elsewhere));
-      },
+      build: (stack) =>
+        new sns.Topic(stack, 'Topic').addSubscription(new subscriptions.UrlSubscription(elsewhere)),
       path: `Test/Topic/${elsewhere.replaceAll('/', '--')}/Resource`,
-      at: 'Properties.Protocol',
-      value: 'https',
+      refusal: 'Properties.Protocol is "https"',
     },
-    'a topic that posts, by its own list': property(
+    'a topic that posts, by its own list': refusedProperty(
       'AWS::SNS::Topic',
       { Subscription: [{ Protocol: 'http', Endpoint: elsewhere }] },
-      'Subscription.0.Protocol',
-      'http',
+      'Subscription.0.Protocol is "http"',
     ),
     'an API that passes requests on': {
       build: method(new apigateway.HttpIntegration(elsewhere)),
       path: 'Test/Api/Default/GET/Resource',
-      at: 'Properties.Integration.Type',
-      value: 'HTTP_PROXY',
+      refusal: 'Properties.Integration.Type is "HTTP_PROXY"',
     },
-    'an API that is described in a text': property(
+    'an API that is described in a text': refusedProperty(
       'AWS::ApiGateway::RestApi',
       { Body: { openapi: '3.0.1' }, EndpointConfiguration: { Types: ['REGIONAL'] } },
-      'Body',
-      'openapi',
+      'Body is {"openapi":"3.0.1"}',
     ),
-    'events to an API destination': property(
+    'events to an API destination': refusedProperty(
       'AWS::Events::Rule',
       {
         Targets: [
           { Id: 'one', Arn: `arn:aws:events:me-central-1:${Aws.ACCOUNT_ID}:api-destination/collector/1` },
         ],
       },
-      'Targets.0.Arn',
-      'api-destination',
+      'Targets.0.Arn is {"Fn::Join":["",["arn:aws:events:me-central-1:",{"Ref":"AWS::AccountId"},":api-destination',
     ),
     ...Object.fromEntries(
       ['TransitGatewayId', 'VpcPeeringConnectionId', 'NetworkInterfaceId', 'InstanceId'].map((name) => [
         `a route by ${name}`,
-        property('AWS::EC2::Route', { RouteTableId: 'rtb-1', [name]: 'x-1' }, name, 'x-1'),
+        refusedProperty('AWS::EC2::Route', { RouteTableId: 'rtb-1', [name]: 'x-1' }, `${name} is "x-1"`),
       ]),
     ),
   },
@@ -77,12 +65,11 @@ export const egressPath: RuleCases = {
     },
     'a method that answers by itself': { build: method(new apigateway.MockIntegration()) },
     'events to a queue': {
-      build: (stack) => {
+      build: (stack) =>
         new events.Rule(stack, 'Rule', {
           schedule: events.Schedule.cron({ hour: '3' }),
           targets: [new targets.SqsQueue(new sqs.Queue(stack, 'Queue'))],
-        });
-      },
+        }),
     },
   },
 };
@@ -115,10 +102,7 @@ const unjudged: Readonly<Record<string, object>> = {
 
 export const unknownType: RuleCases = {
   hostile: Object.fromEntries(
-    Object.entries(unjudged).map(([type, properties]) => [
-      type,
-      { build: only(type, properties), path: 'Test/It', at: 'Type', value: type },
-    ]),
+    Object.entries(unjudged).map(([type, properties]) => [type, refusedType(type, properties)]),
   ),
   harmless: {
     'a queue': { build: only('AWS::SQS::Queue', {}) },

@@ -1,4 +1,4 @@
-import { Aws, CfnResource, type Stack } from 'aws-cdk-lib';
+import { Aws, type Stack } from 'aws-cdk-lib';
 import * as apigateway from 'aws-cdk-lib/aws-apigateway';
 import * as cloudfront from 'aws-cdk-lib/aws-cloudfront';
 import * as origins from 'aws-cdk-lib/aws-cloudfront-origins';
@@ -9,7 +9,7 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
 import { only } from '../refusals';
-import type { RuleCases } from './case';
+import { type RuleCases, refusedProperty, refusedType } from './case';
 
 const apiWith = (type: apigateway.EndpointType) => (stack: Stack) => {
   new apigateway.RestApi(stack, 'Api', { endpointTypes: [type], cloudWatchRole: false }).root.addMethod(
@@ -22,21 +22,18 @@ export const notRegionalEndpoint: RuleCases = {
     'an edge-optimized API': {
       build: apiWith(apigateway.EndpointType.EDGE),
       path: 'Test/Api/Resource',
-      at: 'Properties.EndpointConfiguration.Types',
-      value: 'EDGE',
+      refusal: 'Properties.EndpointConfiguration.Types is ["EDGE"]',
     },
-    'an API without a type, which is edge-optimized': {
-      build: only('AWS::ApiGateway::RestApi', { Name: 'api' }),
-      path: 'Test/It',
-      at: 'Properties.EndpointConfiguration.Types',
-      value: 'left out',
-    },
-    'an edge-optimized domain name': {
-      build: only('AWS::ApiGateway::DomainName', { EndpointConfiguration: { Types: ['REGIONAL', 'EDGE'] } }),
-      path: 'Test/It',
-      at: 'Properties.EndpointConfiguration.Types',
-      value: 'EDGE',
-    },
+    'an API without a type, which is edge-optimized': refusedProperty(
+      'AWS::ApiGateway::RestApi',
+      { Name: 'api' },
+      'EndpointConfiguration.Types is left out',
+    ),
+    'an edge-optimized domain name': refusedProperty(
+      'AWS::ApiGateway::DomainName',
+      { EndpointConfiguration: { Types: ['REGIONAL', 'EDGE'] } },
+      'EndpointConfiguration.Types is ["REGIONAL","EDGE"]',
+    ),
   },
   harmless: {
     'a regional API': { build: apiWith(apigateway.EndpointType.REGIONAL) },
@@ -46,42 +43,29 @@ export const notRegionalEndpoint: RuleCases = {
   },
 };
 
-const webAcl = (scope: string) => only('AWS::WAFv2::WebACL', { Scope: scope });
-
 export const edgeService: RuleCases = {
   hostile: {
     'a distribution': {
-      build: (stack) => {
+      build: (stack) =>
         new cloudfront.Distribution(stack, 'Edge', {
           defaultBehavior: { origin: new origins.HttpOrigin('wallet.example') },
-        });
-      },
+        }),
       path: 'Test/Edge/Resource',
-      at: 'Type',
-      value: 'AWS::CloudFront::Distribution',
+      refusal: 'Type is "AWS::CloudFront::Distribution"',
     },
-    'a web ACL for the edge': {
-      build: webAcl('CLOUDFRONT'),
-      path: 'Test/It',
-      at: 'Properties.Scope',
-      value: 'CLOUDFRONT',
-    },
-    'an accelerator': {
-      build: only('AWS::GlobalAccelerator::Accelerator', { Name: 'a' }),
-      path: 'Test/It',
-      at: 'Type',
-      value: 'AWS::GlobalAccelerator::Accelerator',
-    },
+    'a web ACL for the edge': refusedProperty(
+      'AWS::WAFv2::WebACL',
+      { Scope: 'CLOUDFRONT' },
+      'Scope is "CLOUDFRONT"',
+    ),
+    'an accelerator': refusedType('AWS::GlobalAccelerator::Accelerator', { Name: 'a' }),
     'a bucket reached through the edge': {
-      build: (stack) => {
-        new s3.Bucket(stack, 'Bucket', { transferAcceleration: true });
-      },
+      build: (stack) => new s3.Bucket(stack, 'Bucket', { transferAcceleration: true }),
       path: 'Test/Bucket/Resource',
-      at: 'Properties.AccelerateConfiguration',
-      value: 'Enabled',
+      refusal: 'Properties.AccelerateConfiguration is {"AccelerationStatus":"Enabled"}',
     },
   },
-  harmless: { 'a web ACL for the region': { build: webAcl('REGIONAL') } },
+  harmless: { 'a web ACL for the region': { build: only('AWS::WAFv2::WebACL', { Scope: 'REGIONAL' }) } },
 };
 
 const inline = {
@@ -94,16 +78,12 @@ const functionUrl = (authType: lambda.FunctionUrlAuthType) => (stack: Stack) => 
   new lambda.Function(stack, 'Function', inline).addFunctionUrl({ authType });
 };
 
-/** A load balancer in subnets without a route to the internet. */
-const loadBalancer = (scheme: object) => only('AWS::ElasticLoadBalancingV2::LoadBalancer', scheme);
-
 export const publicEndpoint: RuleCases = {
   hostile: {
     'a function URL for everybody': {
       build: functionUrl(lambda.FunctionUrlAuthType.NONE),
       path: 'Test/Function/FunctionUrl/Resource',
-      at: 'Properties.AuthType',
-      value: 'NONE',
+      refusal: 'Properties.AuthType is "NONE"',
     },
     'an internet-facing load balancer': {
       build: (stack) => {
@@ -111,43 +91,38 @@ export const publicEndpoint: RuleCases = {
         new elb.NetworkLoadBalancer(stack, 'Balancer', { vpc: vpc as ec2.IVpc, internetFacing: true });
       },
       path: 'Test/Balancer/Resource',
-      at: 'Properties.Scheme',
-      value: 'internet-facing',
+      refusal: 'Properties.Scheme is "internet-facing"',
     },
-    'a load balancer without a scheme, which is internet-facing': {
-      build: loadBalancer({ Type: 'application' }),
-      path: 'Test/It',
-      at: 'Properties.Scheme',
-      value: 'left out',
-    },
-    'an HTTP API, which no firewall protects': {
-      build: only('AWS::ApiGatewayV2::Api', { Name: 'api', ProtocolType: 'HTTP' }),
-      path: 'Test/It',
-      at: 'Type',
-      value: 'AWS::ApiGatewayV2::Api',
-    },
-    'a container service that says nothing of who may come': {
-      build: only('AWS::AppRunner::Service', {}),
-      path: 'Test/It',
-      at: 'Properties.NetworkConfiguration.IngressConfiguration.IsPubliclyAccessible',
-      value: 'left out',
-    },
-    'a search domain outside of the network': {
-      build: only('AWS::OpenSearchService::Domain', {}),
-      path: 'Test/It',
-      at: 'Properties.VPCOptions',
-      value: 'left out',
-    },
-    'a bucket as a website': {
-      build: only('AWS::S3::Bucket', { WebsiteConfiguration: { IndexDocument: 'index.html' } }),
-      path: 'Test/It',
-      at: 'Properties.WebsiteConfiguration',
-      value: 'index.html',
-    },
+    'a load balancer without a scheme, which is internet-facing': refusedProperty(
+      'AWS::ElasticLoadBalancingV2::LoadBalancer',
+      { Type: 'application' },
+      'Scheme is left out',
+    ),
+    'an HTTP API, which no firewall protects': refusedType('AWS::ApiGatewayV2::Api', {
+      Name: 'api',
+      ProtocolType: 'HTTP',
+    }),
+    'a container service that says nothing of who may come': refusedProperty(
+      'AWS::AppRunner::Service',
+      {},
+      'NetworkConfiguration.IngressConfiguration.IsPubliclyAccessible is left out',
+    ),
+    'a search domain outside of the network': refusedProperty(
+      'AWS::OpenSearchService::Domain',
+      {},
+      'VPCOptions is left out',
+    ),
+    'a bucket as a website': refusedProperty(
+      'AWS::S3::Bucket',
+      { WebsiteConfiguration: { IndexDocument: 'index.html' } },
+      'WebsiteConfiguration is {"IndexDocument":"index.html"}',
+    ),
   },
   harmless: {
     'a function URL for signed requests': { build: functionUrl(lambda.FunctionUrlAuthType.AWS_IAM) },
-    'an internal load balancer': { build: loadBalancer({ Scheme: 'internal' }) },
+    'an internal load balancer': {
+      build: only('AWS::ElasticLoadBalancingV2::LoadBalancer', { Scheme: 'internal' }),
+    },
     'a container service for its network alone': {
       build: only('AWS::AppRunner::Service', {
         NetworkConfiguration: { IngressConfiguration: { IsPubliclyAccessible: false } },
@@ -158,26 +133,21 @@ export const publicEndpoint: RuleCases = {
 
 export const publicBucket: RuleCases = {
   hostile: {
-    'an access control list for everybody': {
-      build: only('AWS::S3::Bucket', { AccessControl: 'PublicRead' }),
-      path: 'Test/It',
-      at: 'Properties.AccessControl',
-      value: 'PublicRead',
-    },
+    'an access control list for everybody': refusedProperty(
+      'AWS::S3::Bucket',
+      { AccessControl: 'PublicRead' },
+      'AccessControl is "PublicRead"',
+    ),
     'a block that is lifted': {
-      build: (stack) => {
-        new s3.Bucket(stack, 'Bucket', { blockPublicAccess: s3.BlockPublicAccess.BLOCK_ACLS });
-      },
+      build: (stack) =>
+        new s3.Bucket(stack, 'Bucket', { blockPublicAccess: s3.BlockPublicAccess.BLOCK_ACLS }),
       path: 'Test/Bucket/Resource',
-      at: 'Properties.PublicAccessBlockConfiguration.0.BlockPublicPolicy',
-      value: '',
+      refusal: 'Properties.PublicAccessBlockConfiguration.0.BlockPublicPolicy is left out',
     },
   },
   harmless: {
     'a bucket with everything blocked': {
-      build: (stack) => {
-        new s3.Bucket(stack, 'Bucket', { blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL });
-      },
+      build: (stack) => new s3.Bucket(stack, 'Bucket', { blockPublicAccess: s3.BlockPublicAccess.BLOCK_ALL }),
     },
     'a bucket as S3 makes it': { build: only('AWS::S3::Bucket', {}) },
   },
@@ -202,20 +172,19 @@ export const publicPolicy: RuleCases = {
         bucket.grantRead(new iam.AnyPrincipal());
       },
       path: 'Test/Bucket/Policy/Resource',
-      at: 'Properties.PolicyDocument.Statement',
-      value: 's3:GetObject',
+      refusal: 'Properties.PolicyDocument.Statement is {"Action":["s3:GetObject',
     },
     'a condition that narrows nobody down': {
       build: queuePolicy({ conditions: { Bool: { 'aws:SecureTransport': 'true' } } }),
       path: 'Test/Queue/Policy/Resource',
-      at: 'Properties.PolicyDocument.Statement',
-      value: 'aws:SecureTransport',
+      refusal:
+        'Properties.PolicyDocument.Statement is {"Action":"sqs:SendMessage","Condition":{"Bool":{"aws:SecureTransport',
     },
     'everybody but one': {
       build: queuePolicy({ conditions: { StringNotEquals: { 'aws:SourceAccount': '123456789012' } } }),
       path: 'Test/Queue/Policy/Resource',
-      at: 'Properties.PolicyDocument.Statement',
-      value: 'StringNotEquals',
+      refusal:
+        'Properties.PolicyDocument.Statement is {"Action":"sqs:SendMessage","Condition":{"StringNotEquals',
     },
     ...Object.fromEntries(
       [
@@ -230,35 +199,31 @@ export const publicPolicy: RuleCases = {
         {
           build: queuePolicy({ conditions }),
           path: 'Test/Queue/Policy/Resource',
-          at: 'Properties.PolicyDocument.Statement',
-          value: Object.keys(conditions)[0] as string,
+          refusal: `Properties.PolicyDocument.Statement is {"Action":"sqs:SendMessage","Condition":${JSON.stringify(conditions)}`,
         },
       ]),
     ),
-    'a function that any source may invoke': {
-      build: only('AWS::Lambda::Permission', {
+    'a function that any source may invoke': refusedProperty(
+      'AWS::Lambda::Permission',
+      {
         Principal: '*',
         Action: 'lambda:InvokeFunction',
         SourceArn: '*',
-      }),
-      path: 'Test/It',
-      at: 'Properties.Principal',
-      value: '*',
-    },
-    'a policy as a JSON text': {
-      build: only('Custom::Policy', {
+      },
+      'Principal is "*"',
+    ),
+    'a policy as a JSON text': refusedProperty(
+      'Custom::Policy',
+      {
         Policy: JSON.stringify({ Statement: { Effect: 'Allow', Principal: { AWS: ['*'] }, Action: '*' } }),
-      }),
-      path: 'Test/It',
-      at: 'Properties.Policy.Statement',
-      value: 'Allow',
-    },
-    'a function that everybody may invoke': {
-      build: only('AWS::Lambda::Permission', { Principal: '*', Action: 'lambda:InvokeFunction' }),
-      path: 'Test/It',
-      at: 'Properties.Principal',
-      value: '*',
-    },
+      },
+      'Policy.Statement is {"Effect":"Allow","Principal":{"AWS":["*"]},"Action":"*"}',
+    ),
+    'a function that everybody may invoke': refusedProperty(
+      'AWS::Lambda::Permission',
+      { Principal: '*', Action: 'lambda:InvokeFunction' },
+      'Principal is "*"',
+    ),
   },
   harmless: {
     'everybody narrowed down to one topic': {
@@ -274,11 +239,7 @@ export const publicPolicy: RuleCases = {
     'everybody narrowed down to the own account': {
       build: queuePolicy({ conditions: { StringEquals: { 'aws:SourceAccount': Aws.ACCOUNT_ID } } }),
     },
-    'a denial to everybody': {
-      build: (stack) => {
-        new sqs.Queue(stack, 'Queue', { enforceSSL: true });
-      },
-    },
+    'a denial to everybody': { build: (stack) => new sqs.Queue(stack, 'Queue', { enforceSSL: true }) },
     'a function that one service may invoke': {
       build: only('AWS::Lambda::Permission', {
         Principal: 'apigateway.amazonaws.com',
@@ -286,15 +247,11 @@ export const publicPolicy: RuleCases = {
       }),
     },
     "the API's own policy": {
-      build: (stack) => {
-        new CfnResource(stack, 'Api', {
-          type: 'AWS::ApiGateway::RestApi',
-          properties: {
-            EndpointConfiguration: { Types: ['REGIONAL'] },
-            Policy: { Statement: [{ Effect: 'Allow', Principal: '*', Action: 'execute-api:Invoke' }] },
-          },
-        });
-      },
+      build: (stack) =>
+        only('AWS::ApiGateway::RestApi', {
+          EndpointConfiguration: { Types: ['REGIONAL'] },
+          Policy: { Statement: [{ Effect: 'Allow', Principal: '*', Action: 'execute-api:Invoke' }] },
+        })(stack),
     },
   },
 };

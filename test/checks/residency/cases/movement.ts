@@ -5,17 +5,12 @@ import * as events from 'aws-cdk-lib/aws-events';
 import * as targets from 'aws-cdk-lib/aws-events-targets';
 import * as iam from 'aws-cdk-lib/aws-iam';
 import * as rds from 'aws-cdk-lib/aws-rds';
-import { only, twoRegions } from '../refusals';
-import type { Hostile, RuleCases } from './case';
+import { twoRegions } from '../refusals';
+import { type Hostile, type RuleCases, refusedProperty } from './case';
 
 /** One property of one resource, refused in an environment that has the other region too. */
-const property = (type: string, properties: object, at: string, value = 'eu-west-1'): Hostile => ({
-  build: only(type, properties),
-  boundary: twoRegions,
-  path: 'Test/It',
-  at: `Properties.${at}`,
-  value,
-});
+const property = (type: string, properties: object, refusal: string): Hostile =>
+  refusedProperty(type, properties, refusal, twoRegions);
 
 const planWithCopyTo = (arn: string) => (stack: Stack) => {
   const vault = new backup.BackupVault(stack, 'Vault');
@@ -32,85 +27,78 @@ export const crossRegionCopy: RuleCases = {
       build: planWithCopyTo('arn:aws:backup:eu-west-1:123456789012:backup-vault:copies'),
       boundary: twoRegions,
       path: 'Test/Plan/Resource',
-      at: 'Properties.BackupPlan.BackupPlanRule.0.CopyActions.0.DestinationBackupVaultArn',
-      value: 'eu-west-1',
+      refusal:
+        'Properties.BackupPlan.BackupPlanRule.0.CopyActions.0.DestinationBackupVaultArn is "arn:aws:backup:eu-west-1:123456789012:backup-vault:copies"',
     },
     "a database's backups replicated": property(
       'AWS::RDS::DBInstance',
       { AutomaticBackupReplicationRegion: 'eu-west-1' },
-      'AutomaticBackupReplicationRegion',
+      'AutomaticBackupReplicationRegion is "eu-west-1"',
     ),
     'a cluster replicated from elsewhere': property(
       'AWS::RDS::DBCluster',
       { SourceRegion: 'eu-west-1' },
-      'SourceRegion',
+      'SourceRegion is "eu-west-1"',
     ),
     'a cluster from a snapshot elsewhere': property(
       'AWS::RDS::DBCluster',
       { SnapshotIdentifier: 'arn:aws:rds:eu-west-1:123456789012:cluster-snapshot:wallet' },
-      'SnapshotIdentifier',
+      'SnapshotIdentifier is "arn:aws:rds:eu-west-1:123456789012:cluster-snapshot:wallet"',
     ),
     'volume snapshots copied': property(
       'AWS::DLM::LifecyclePolicy',
       { PolicyDetails: { Schedules: [{ CrossRegionCopyRules: [{ Target: 'eu-west-1' }] }] } },
-      'PolicyDetails.Schedules.0.CrossRegionCopyRules',
+      'PolicyDetails.Schedules.0.CrossRegionCopyRules is [{"Target":"eu-west-1"}]',
     ),
     'a warehouse whose snapshots are copied': property(
       'AWS::Redshift::Cluster',
       { DestinationRegion: 'eu-west-1' },
-      'DestinationRegion',
+      'DestinationRegion is "eu-west-1"',
     ),
     'a trail of every region': {
-      build: (stack) => {
-        new cloudtrail.Trail(stack, 'Trail', { isMultiRegionTrail: true });
-      },
+      build: (stack) => new cloudtrail.Trail(stack, 'Trail', { isMultiRegionTrail: true }),
       path: 'Test/Trail/Resource',
-      at: 'Properties.IsMultiRegionTrail',
-      value: 'true',
+      refusal: 'Properties.IsMultiRegionTrail is true',
     },
     'an event store of every region, its default': property(
       'AWS::CloudTrail::EventDataStore',
       {},
-      'MultiRegionEnabled',
-      'left out',
+      'MultiRegionEnabled is left out',
     ),
     'log lines sent elsewhere': property(
-      'AWS::Logs::SubscriptionFilter',
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: CloudFormation's own placeholders
+      'AWS::Logs::SubscriptionFilter', // biome-ignore lint/suspicious/noTemplateCurlyInString: CloudFormation's own placeholders
       { DestinationArn: { 'Fn::Sub': 'arn:aws:kinesis:eu-west-1:${AWS::AccountId}:stream/logs' } },
-      'DestinationArn',
+      'DestinationArn is {"Fn::Sub":"arn:aws:kinesis:eu-west-1',
     ),
     'a log destination elsewhere': property(
       'AWS::Logs::Destination',
       { TargetArn: 'arn:aws:kinesis:eu-west-1:1:stream/logs' },
-      'TargetArn',
+      'TargetArn is "arn:aws:kinesis:eu-west-1:1:stream/logs"',
     ),
     'an inventory elsewhere': property(
       'AWS::S3::Bucket',
       { InventoryConfigurations: [{ Destination: { BucketArn: 'arn:aws:s3:::inventory-eu-west-1' } }] },
-      'InventoryConfigurations',
+      'InventoryConfigurations is [{"Destination":{"BucketArn":"arn:aws:s3:::inventory-eu-west-1',
     ),
     'findings of every region': property(
       'AWS::SecurityHub::FindingAggregator',
       { RegionLinkingMode: 'ALL_REGIONS' },
-      'RegionLinkingMode',
-      'ALL_REGIONS',
+      'RegionLinkingMode is "ALL_REGIONS"',
     ),
     'a network joined with another': property(
       'AWS::EC2::VPCPeeringConnection',
       { PeerRegion: 'eu-west-1' },
-      'PeerRegion',
+      'PeerRegion is "eu-west-1"',
     ),
     'a region by a parameter': property(
       'AWS::EC2::VPCPeeringConnection',
       { PeerRegion: { Ref: 'Unknown' } },
-      'PeerRegion',
-      'Unknown',
+      'PeerRegion is {"Ref":"Unknown"}',
     ),
     "a custom resource's copy": property(
       'Custom::AWS',
       { Create: JSON.stringify({ action: 'replicateKey', parameters: { ReplicaRegion: 'eu-west-1' } }) },
-      'Create.parameters.ReplicaRegion',
+      'Create.parameters.ReplicaRegion is "eu-west-1"',
     ),
   },
   harmless: {
@@ -147,18 +135,17 @@ export const eventTarget: RuleCases = {
       build: ruleTo('arn:aws:events:eu-west-1:123456789012:event-bus/other'),
       boundary: twoRegions,
       path: 'Test/Rule/Resource',
-      at: 'Properties.Targets',
-      value: 'eu-west-1',
+      refusal: 'Properties.Targets is [{"Arn":"arn:aws:events:eu-west-1',
     },
     'a schedule with a target elsewhere': property(
       'AWS::Scheduler::Schedule',
       { Target: { Arn: 'arn:aws:lambda:eu-west-1:1:function:it' } },
-      'Target',
+      'Target is {"Arn":"arn:aws:lambda:eu-west-1:1:function:it"}',
     ),
     'a subscription to a topic elsewhere': property(
       'AWS::SNS::Subscription',
       { TopicArn: 'arn:aws:sns:eu-central-1:1:topic', Region: 'eu-west-1' },
-      'Region',
+      'Region is "eu-west-1"',
     ),
   },
   harmless: {

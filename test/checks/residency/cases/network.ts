@@ -3,7 +3,7 @@ import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as rds from 'aws-cdk-lib/aws-rds';
 import { oneRegion, only } from '../refusals';
-import type { RuleCases } from './case';
+import { type RuleCases, refusedProperty, refusedType } from './case';
 
 const serving = { ...oneRegion, natGateways: 1 } as const;
 
@@ -39,42 +39,36 @@ export const natCount: RuleCases = {
       build: networkWith(2),
       boundary: serving,
       path: 'Test/Vpc/PublicSubnet2/NATGateway',
-      at: 'Type',
-      value: 'AWS::EC2::NatGateway',
+      refusal: 'Type is "AWS::EC2::NatGateway"',
     },
     'no gateway where the stack serves': {
       build: networkWith(0),
       boundary: serving,
       path: 'Test',
-      at: 'Resources',
-      value: '0 NAT gateways',
+      refusal: 'Resources is "0 NAT gateways"',
     },
     'a gateway where the stack stands by': {
       build: networkWith(1),
       path: 'Test/Vpc/PublicSubnet1/NATGateway',
-      at: 'Type',
-      value: 'AWS::EC2::NatGateway',
+      refusal: 'Type is "AWS::EC2::NatGateway"',
     },
     'a second origin address where the stack stands by': {
       build: elasticIp(RemovalPolicy.RETAIN),
       path: 'Test/Address',
-      at: 'Type',
-      value: 'AWS::EC2::EIP',
+      refusal: 'Type is "AWS::EC2::EIP"',
     },
-    'a regional gateway, which has several addresses': {
-      build: only('AWS::EC2::NatGateway', { AvailabilityMode: 'regional' }),
-      boundary: serving,
-      path: 'Test/It',
-      at: 'Properties.AvailabilityMode',
-      value: 'regional',
-    },
-    'a gateway with a second address': {
-      build: only('AWS::EC2::NatGateway', { AllocationId: 'a', SecondaryAllocationIds: ['b'] }),
-      boundary: serving,
-      path: 'Test/It',
-      at: 'Properties.SecondaryAllocationIds',
-      value: 'b',
-    },
+    'a regional gateway, which has several addresses': refusedProperty(
+      'AWS::EC2::NatGateway',
+      { AvailabilityMode: 'regional' },
+      'AvailabilityMode is "regional"',
+      serving,
+    ),
+    'a gateway with a second address': refusedProperty(
+      'AWS::EC2::NatGateway',
+      { AllocationId: 'a', SecondaryAllocationIds: ['b'] },
+      'SecondaryAllocationIds is ["b"]',
+      serving,
+    ),
   },
   harmless: {
     'one gateway where the stack serves': { build: networkWith(1), boundary: serving },
@@ -92,15 +86,13 @@ export const elasticIpRetained: RuleCases = {
       build: elasticIp(RemovalPolicy.DESTROY),
       boundary: serving,
       path: 'Test/Address',
-      at: 'DeletionPolicy',
-      value: 'Delete',
+      refusal: 'DeletionPolicy is "Delete"',
     },
     'an address that goes with its replacement': {
       build: elasticIp(RemovalPolicy.RETAIN, false),
       boundary: serving,
       path: 'Test/Address',
-      at: 'UpdateReplacePolicy',
-      value: 'left out',
+      refusal: 'UpdateReplacePolicy is left out',
     },
   },
   harmless: { 'an address that is kept': { build: elasticIp(RemovalPolicy.RETAIN), boundary: serving } },
@@ -109,47 +101,33 @@ export const elasticIpRetained: RuleCases = {
 export const publicAddress: RuleCases = {
   hostile: {
     'a subnet that gives addresses': {
-      build: (stack) => {
-        new ec2.Vpc(stack, 'Vpc', { natGateways: 0 });
-      },
+      build: (stack) => new ec2.Vpc(stack, 'Vpc', { natGateways: 0 }),
       path: 'Test/Vpc/PublicSubnet1/Subnet',
-      at: 'Properties.MapPublicIpOnLaunch',
-      value: 'true',
+      refusal: 'Properties.MapPublicIpOnLaunch is true',
     },
     'a database with an address': {
-      build: (stack) => {
-        new rds.CfnDBInstance(stack, 'Database', { publiclyAccessible: true });
-      },
+      build: (stack) => new rds.CfnDBInstance(stack, 'Database', { publiclyAccessible: true }),
       path: 'Test/Database',
-      at: 'Properties.PubliclyAccessible',
-      value: 'true',
+      refusal: 'Properties.PubliclyAccessible is true',
     },
-    'a machine with an address': {
-      build: only('AWS::EC2::Instance', { NetworkInterfaces: [{ AssociatePublicIpAddress: true }] }),
-      path: 'Test/It',
-      at: 'Properties.NetworkInterfaces.0.AssociatePublicIpAddress',
-      value: 'true',
-    },
-    'a container with an address': {
-      build: only('AWS::ECS::Service', {
+    'a machine with an address': refusedProperty(
+      'AWS::EC2::Instance',
+      { NetworkInterfaces: [{ AssociatePublicIpAddress: true }] },
+      'NetworkInterfaces.0.AssociatePublicIpAddress is true',
+    ),
+    'a container with an address': refusedProperty(
+      'AWS::ECS::Service',
+      {
         NetworkConfiguration: { AwsvpcConfiguration: { AssignPublicIp: 'ENABLED' } },
-      }),
-      path: 'Test/It',
-      at: 'Properties.NetworkConfiguration.AwsvpcConfiguration.AssignPublicIp',
-      value: 'ENABLED',
-    },
-    'an address tied to a machine': {
-      build: only('AWS::EC2::EIPAssociation', { InstanceId: 'i-1' }),
-      path: 'Test/It',
-      at: 'Type',
-      value: 'AWS::EC2::EIPAssociation',
-    },
-    'an address by a parameter': {
-      build: only('AWS::EC2::Subnet', { MapPublicIpOnLaunch: { Ref: 'Unknown' } }),
-      path: 'Test/It',
-      at: 'Properties.MapPublicIpOnLaunch',
-      value: 'Unknown',
-    },
+      },
+      'NetworkConfiguration.AwsvpcConfiguration.AssignPublicIp is "ENABLED"',
+    ),
+    'an address tied to a machine': refusedType('AWS::EC2::EIPAssociation', { InstanceId: 'i-1' }),
+    'an address by a parameter': refusedProperty(
+      'AWS::EC2::Subnet',
+      { MapPublicIpOnLaunch: { Ref: 'Unknown' } },
+      'MapPublicIpOnLaunch is {"Ref":"Unknown"}',
+    ),
   },
   harmless: {
     'a subnet and a database without addresses': {
@@ -178,8 +156,7 @@ export const publicSubnet: RuleCases = {
     'a function in public subnets': {
       build: functionIn(ec2.SubnetType.PUBLIC),
       path: 'Test/Function/Resource',
-      at: 'Properties.VpcConfig',
-      value: 'VpcPublicSubnet1',
+      refusal: 'Properties.VpcConfig is "VpcPublicSubnet1Subnet5C2D37C4"',
     },
   },
   harmless: { 'a function in isolated subnets': { build: functionIn(ec2.SubnetType.PRIVATE_ISOLATED) } },

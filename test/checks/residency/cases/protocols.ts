@@ -2,7 +2,7 @@ import type { Stack } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import * as rds from 'aws-cdk-lib/aws-rds';
 import { only } from '../refusals';
-import type { RuleCases } from './case';
+import { type RuleCases, refusedProperty, refusedType } from './case';
 import { subnetsWithoutAddresses } from './network';
 
 const groupOpenTo = (peer: (vpc: ec2.Vpc) => ec2.IPeer) => (stack: Stack) => {
@@ -15,85 +15,68 @@ export const openSecurityGroup: RuleCases = {
     'a group open to the internet': {
       build: groupOpenTo(() => ec2.Peer.anyIpv4()),
       path: 'Test/Group/Resource',
-      at: 'Properties.SecurityGroupIngress.0.CidrIp',
-      value: '0.0.0.0/0',
+      refusal: 'Properties.SecurityGroupIngress.0.CidrIp is "0.0.0.0/0"',
     },
-    'half of the internet': {
-      build: only('AWS::EC2::SecurityGroupIngress', { CidrIp: '0.0.0.0/1' }),
-      path: 'Test/It',
-      at: 'Properties.CidrIp',
-      value: '0.0.0.0/1',
-    },
-    'more than the private block': {
-      build: only('AWS::EC2::SecurityGroupIngress', { CidrIp: '10.0.0.0/7' }),
-      path: 'Test/It',
-      at: 'Properties.CidrIp',
-      value: '10.0.0.0/7',
-    },
+    'half of the internet': refusedProperty(
+      'AWS::EC2::SecurityGroupIngress',
+      { CidrIp: '0.0.0.0/1' },
+      'CidrIp is "0.0.0.0/1"',
+    ),
+    'more than the private block': refusedProperty(
+      'AWS::EC2::SecurityGroupIngress',
+      { CidrIp: '10.0.0.0/7' },
+      'CidrIp is "10.0.0.0/7"',
+    ),
   },
   harmless: {
     "a group open to the network's own block": {
       build: groupOpenTo((vpc) => ec2.Peer.ipv4(vpc.vpcCidrBlock)),
     },
     'a private block': { build: only('AWS::EC2::SecurityGroupIngress', { CidrIp: '10.20.0.0/16' }) },
-    'everything outwards': {
-      build: only('AWS::EC2::SecurityGroupEgress', { CidrIp: '0.0.0.0/0' }),
-    },
+    'everything outwards': { build: only('AWS::EC2::SecurityGroupEgress', { CidrIp: '0.0.0.0/0' }) },
   },
 };
 
 export const ipv6: RuleCases = {
   hostile: {
     'a network with both': {
-      build: (stack) => {
+      build: (stack) =>
         new ec2.Vpc(stack, 'Vpc', {
           natGateways: 0,
           ipProtocol: ec2.IpProtocol.DUAL_STACK,
           subnetConfiguration: subnetsWithoutAddresses,
-        });
-      },
+        }),
       path: 'Test/Vpc/ipv6cidr',
-      at: 'Properties.AmazonProvidedIpv6CidrBlock',
-      value: 'true',
+      refusal: 'Properties.AmazonProvidedIpv6CidrBlock is true',
     },
-    'a subnet that gives addresses': {
-      build: only('AWS::EC2::Subnet', { AssignIpv6AddressOnCreation: true }),
-      path: 'Test/It',
-      at: 'Properties.AssignIpv6AddressOnCreation',
-      value: 'true',
-    },
-    'an egress-only gateway': {
-      build: only('AWS::EC2::EgressOnlyInternetGateway', {}),
-      path: 'Test/It',
-      at: 'Type',
-      value: 'AWS::EC2::EgressOnlyInternetGateway',
-    },
-    'a route': {
-      build: only('AWS::EC2::Route', { DestinationIpv6CidrBlock: '::/0' }),
-      path: 'Test/It',
-      at: 'Properties.DestinationIpv6CidrBlock',
-      value: '::/0',
-    },
+    'a subnet that gives addresses': refusedProperty(
+      'AWS::EC2::Subnet',
+      { AssignIpv6AddressOnCreation: true },
+      'AssignIpv6AddressOnCreation is true',
+    ),
+    'an egress-only gateway': refusedType('AWS::EC2::EgressOnlyInternetGateway'),
+    'a route': refusedProperty(
+      'AWS::EC2::Route',
+      { DestinationIpv6CidrBlock: '::/0' },
+      'DestinationIpv6CidrBlock is "::/0"',
+    ),
     'a rule of a security group': {
       build: groupOpenTo(() => ec2.Peer.anyIpv6()),
       path: 'Test/Group/Resource',
-      at: 'Properties.SecurityGroupIngress.0.CidrIpv6',
-      value: '::/0',
+      refusal: 'Properties.SecurityGroupIngress.0.CidrIpv6 is "::/0"',
     },
-    'an endpoint that answers both': {
-      build: only('AWS::ApiGateway::RestApi', {
+    'an endpoint that answers both': refusedProperty(
+      'AWS::ApiGateway::RestApi',
+      {
         EndpointConfiguration: { Types: ['REGIONAL'], IpAddressType: 'dualstack' },
-      }),
-      path: 'Test/It',
-      at: 'Properties.EndpointConfiguration.IpAddressType',
-      value: 'dualstack',
-    },
-    'a database that answers both': {
-      build: only('AWS::RDS::DBCluster', { NetworkType: 'DUAL' }),
-      path: 'Test/It',
-      at: 'Properties.NetworkType',
-      value: 'DUAL',
-    },
+      },
+      'EndpointConfiguration.IpAddressType is "dualstack"',
+    ),
+    'a database that answers both': refusedProperty(
+      'AWS::RDS::DBCluster',
+      { NetworkType: 'DUAL' },
+      'NetworkType is "DUAL"',
+    ),
   },
   harmless: {
     'an IPv4 endpoint, subnet and database': {

@@ -13,7 +13,7 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as route53 from 'aws-cdk-lib/aws-route53';
 import { AwsCustomResource, AwsCustomResourcePolicy, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { only, twoRegions } from '../refusals';
-import type { Hostile, RuleCases } from './case';
+import { type Hostile, type RuleCases, refusedProperty } from './case';
 
 const holder = 'Custom::Holder';
 
@@ -21,8 +21,7 @@ const holder = 'Custom::Holder';
 const value = (given: unknown, region = 'us-east-1'): Hostile => ({
   build: only(holder, { Value: given }),
   path: 'Test/It',
-  at: 'Properties.Value',
-  value: `${region} in `,
+  refusal: `Properties.Value is "${region} in `,
 });
 
 const functionWith = (environment: Record<string, string>) => (stack: Stack) => {
@@ -41,14 +40,13 @@ const policyOf = (statement: iam.PolicyStatement) => (stack: Stack) => {
 
 export const foreignRegion: RuleCases = {
   hostile: {
-    'a variable of a function that is called a description': {
-      build: only('AWS::Lambda::Function', {
+    'a variable of a function that is called a description': refusedProperty(
+      'AWS::Lambda::Function',
+      {
         Environment: { Variables: { BUCKET_DESCRIPTION: 'arn:aws:sqs:us-east-1:123456789012:copies' } },
-      }),
-      path: 'Test/It',
-      at: 'Properties.Environment.Variables.BUCKET_DESCRIPTION',
-      value: 'us-east-1',
-    },
+      },
+      'Environment.Variables.BUCKET_DESCRIPTION is "us-east-1 in arn:aws:sqs:us-east-1:123456789012:copies"',
+    ),
     'an ARN': value('arn:aws:sqs:us-east-1:123456789012:queue'),
     'an ARN of an unknown region': value('arn:aws:sqs:eu-north-9:123456789012:queue', 'eu-north-9'),
     'an ARN of every region': value('arn:aws:sqs:*:123456789012:queue', '*'),
@@ -59,8 +57,14 @@ export const foreignRegion: RuleCases = {
     'a bucket that carries its region': value('cdk-hnb659fds-assets-123456789012-us-east-1'),
     'another case': value('US-EAST-1'),
     'the zones of another region': value(Fn.getAzs('us-east-1')),
-    'nested objects and lists': { ...value({ A: [{ B: 'us-east-1' }] }), at: 'Properties.Value.A.0.B' },
-    'the name of a property': { ...value({ 'us-east-1': true }), at: 'Properties.Value.us-east-1' },
+    'nested objects and lists': {
+      ...value({ A: [{ B: 'us-east-1' }] }),
+      refusal: 'Properties.Value.A.0.B is "us-east-1 in us-east-1"',
+    },
+    'the name of a property': {
+      ...value({ 'us-east-1': true }),
+      refusal: 'Properties.Value.us-east-1 is "us-east-1 in us-east-1"',
+    },
     'a JSON text': value(JSON.stringify({ nested: JSON.stringify({ region: 'us-east-1' }) })),
     'pieces of Fn::Join': value({ 'Fn::Join': ['-', ['arn:aws:sqs:us', 'east', '1:123456789012:queue']] }),
     'Fn::Join within Fn::Join': value({
@@ -106,11 +110,11 @@ export const foreignRegion: RuleCases = {
     "a function's environment variable": {
       build: functionWith({ QUEUE_URL: `https://sqs.us-east-1.${Aws.URL_SUFFIX}/${Aws.ACCOUNT_ID}/queue` }),
       path: 'Test/It/Resource',
-      at: 'Properties.Environment.Variables.QUEUE_URL',
-      value: 'us-east-1 in https://sqs.us-east-1.amazonaws.com/',
+      refusal:
+        'Properties.Environment.Variables.QUEUE_URL is "us-east-1 in https://sqs.us-east-1.amazonaws.com/',
     },
     "a custom resource's call": {
-      build: (stack) => {
+      build: (stack) =>
         new AwsCustomResource(stack, 'It', {
           onCreate: {
             service: 'SQS',
@@ -121,27 +125,22 @@ export const foreignRegion: RuleCases = {
           },
           policy: AwsCustomResourcePolicy.fromSdkCalls({ resources: AwsCustomResourcePolicy.ANY_RESOURCE }),
           installLatestAwsSdk: false,
-        });
-      },
+        }),
       path: 'Test/It/Resource/Default',
-      at: 'Properties.Create',
-      value: 'us-east-1 in ',
+      refusal: 'Properties.Create is "us-east-1 in ',
     },
     'a permission there': {
       build: policyOf(
         new iam.PolicyStatement({ actions: ['s3:PutObject'], resources: ['arn:aws:sqs:us-east-1:1:queue'] }),
       ),
       path: 'Test/Role/DefaultPolicy/Resource',
-      at: 'Properties.PolicyDocument.Statement.0.Resource',
-      value: 'us-east-1 in arn:aws:sqs:us-east-1:1:queue',
+      refusal:
+        'Properties.PolicyDocument.Statement.0.Resource is "us-east-1 in arn:aws:sqs:us-east-1:1:queue"',
     },
     'an output': {
-      build: (stack) => {
-        new CfnOutput(stack, 'Copy', { value: 'https://sqs.us-east-1.amazonaws.com/1/copy' });
-      },
+      build: (stack) => new CfnOutput(stack, 'Copy', { value: 'https://sqs.us-east-1.amazonaws.com/1/copy' }),
       path: 'Test',
-      at: 'Outputs.Copy.Value',
-      value: 'us-east-1 in https',
+      refusal: 'Outputs.Copy.Value is "us-east-1 in https://sqs.us-east-1.amazonaws.com/1/copy"',
     },
     "another environment's region": {
       ...value('arn:aws:sqs:eu-north-1:1:queue', 'eu-north-1'),

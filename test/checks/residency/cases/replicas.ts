@@ -4,81 +4,62 @@ import * as kms from 'aws-cdk-lib/aws-kms';
 import * as rds from 'aws-cdk-lib/aws-rds';
 import * as s3 from 'aws-cdk-lib/aws-s3';
 import * as secretsmanager from 'aws-cdk-lib/aws-secretsmanager';
-import { only, twoRegions } from '../refusals';
-import type { RuleCases } from './case';
+import { twoRegions } from '../refusals';
+import { type RuleCases, refusedProperty, refusedType } from './case';
 
 export const multiRegionKey: RuleCases = {
   hostile: {
     'a multi-region key': {
-      build: (stack) => {
-        new kms.Key(stack, 'Key', { multiRegion: true });
-      },
+      build: (stack) => new kms.Key(stack, 'Key', { multiRegion: true }),
       path: 'Test/Key/Resource',
-      at: 'Properties.MultiRegion',
-      value: 'true',
+      refusal: 'Properties.MultiRegion is true',
     },
     'a multi-region key in a nested stack': {
-      build: (stack) => {
+      build: (stack) =>
         new kms.Key(new NestedStack(new NestedStack(stack, 'Nested'), 'Within'), 'Key', {
           multiRegion: true,
-        });
-      },
+        }),
       path: 'Test/Nested/Within/Key/Resource',
-      at: 'Properties.MultiRegion',
-      value: 'true',
+      refusal: 'Properties.MultiRegion is true',
     },
-    'a key that a condition makes multi-region': {
-      build: only('AWS::KMS::Key', { MultiRegion: { 'Fn::If': ['Anything', true, false] } }),
-      path: 'Test/It',
-      at: 'Properties.MultiRegion.Fn::If.1',
-      value: 'true',
-    },
-    "a replica of another region's key": {
-      build: only('AWS::KMS::ReplicaKey', { PrimaryKeyArn: 'arn:aws:kms:eu-west-1:1:key/mrk-1' }),
-      boundary: twoRegions,
-      path: 'Test/It',
-      at: 'Type',
-      value: 'AWS::KMS::ReplicaKey',
-    },
+    'a key that a condition makes multi-region': refusedProperty(
+      'AWS::KMS::Key',
+      { MultiRegion: { 'Fn::If': ['Anything', true, false] } },
+      'MultiRegion.Fn::If.1 is true',
+    ),
+    "a replica of another region's key": refusedType(
+      'AWS::KMS::ReplicaKey',
+      { PrimaryKeyArn: 'arn:aws:kms:eu-west-1:1:key/mrk-1' },
+      twoRegions,
+    ),
   },
   harmless: {
-    'a key of the region': {
-      build: (stack) => {
-        new kms.Key(stack, 'Key', { multiRegion: false });
-      },
-    },
+    'a key of the region': { build: (stack) => new kms.Key(stack, 'Key', { multiRegion: false }) },
   },
 };
 
 export const secretReplica: RuleCases = {
   hostile: {
     "a replica in the environment's other region": {
-      build: (stack) => {
-        new secretsmanager.Secret(stack, 'Secret', { replicaRegions: [{ region: 'eu-west-1' }] });
-      },
+      build: (stack) =>
+        new secretsmanager.Secret(stack, 'Secret', { replicaRegions: [{ region: 'eu-west-1' }] }),
       boundary: twoRegions,
       path: 'Test/Secret/Resource',
-      at: 'Properties.ReplicaRegions',
-      value: 'eu-west-1',
+      refusal: 'Properties.ReplicaRegions is [{"Region":"eu-west-1"}]',
     },
-    "a custom resource's replication": {
-      build: only('Custom::AWS', {
+    "a custom resource's replication": refusedProperty(
+      'Custom::AWS',
+      {
         Create: JSON.stringify({
           action: 'replicateSecretToRegions',
           parameters: { AddReplicaRegions: [{}] },
         }),
-      }),
-      path: 'Test/It',
-      at: 'Properties.Create.parameters.AddReplicaRegions',
-      value: '[{}]',
-    },
+      },
+      'Create.parameters.AddReplicaRegions is [{}]',
+    ),
   },
   harmless: {
-    'a secret': {
-      build: (stack) => {
-        new secretsmanager.Secret(stack, 'Secret');
-      },
-    },
+    'a secret': { build: (stack) => new secretsmanager.Secret(stack, 'Secret') },
   },
 };
 
@@ -93,22 +74,15 @@ export const bucketReplication: RuleCases = {
         });
       },
       path: 'Test/Bucket/Resource',
-      at: 'Properties.ReplicationConfiguration',
-      value: 'Destination',
+      refusal:
+        'Properties.ReplicationConfiguration is {"Role":{"Fn::GetAtt":["BucketReplicationRoleFD21F544","Arn"]},"Rules":[{"DeleteMarkerReplication":{"Status":"Disabled"},"Destination',
     },
-    'a multi-region access point': {
-      build: only('AWS::S3::MultiRegionAccessPoint', { Regions: [{ Bucket: 'bucket' }] }),
-      path: 'Test/It',
-      at: 'Type',
-      value: 'AWS::S3::MultiRegionAccessPoint',
-    },
+    'a multi-region access point': refusedType('AWS::S3::MultiRegionAccessPoint', {
+      Regions: [{ Bucket: 'bucket' }],
+    }),
   },
   harmless: {
-    'a bucket': {
-      build: (stack) => {
-        new s3.Bucket(stack, 'Bucket', { versioned: true });
-      },
-    },
+    'a bucket': { build: (stack) => new s3.Bucket(stack, 'Bucket', { versioned: true }) },
   },
 };
 
@@ -117,25 +91,21 @@ const partitionKey = { name: 'id', type: dynamodb.AttributeType.STRING };
 export const globalTable: RuleCases = {
   hostile: {
     "a replica in the environment's other region": {
-      build: (stack) => {
-        new dynamodb.TableV2(stack, 'Table', { partitionKey, replicas: [{ region: 'eu-west-1' }] });
-      },
+      build: (stack) =>
+        new dynamodb.TableV2(stack, 'Table', { partitionKey, replicas: [{ region: 'eu-west-1' }] }),
       boundary: twoRegions,
       path: 'Test/Table/Resource',
-      at: 'Properties.Replicas.0.Region',
-      value: 'eu-west-1',
+      refusal: 'Properties.Replicas.0.Region is "eu-west-1"',
     },
     'a replica of the older kind': {
-      build: (stack) => {
+      build: (stack) =>
         new CfnResource(stack, 'Replica', {
           type: 'Custom::DynamoDBReplica',
           properties: { Region: 'eu-west-1' },
-        });
-      },
+        }),
       boundary: twoRegions,
       path: 'Test/Replica',
-      at: 'Type',
-      value: 'Custom::DynamoDBReplica',
+      refusal: 'Type is "Custom::DynamoDBReplica"',
     },
   },
   harmless: {
@@ -151,23 +121,18 @@ export const globalTable: RuleCases = {
 export const globalDatabase: RuleCases = {
   hostile: {
     'a global database where there is one region': {
-      build: (stack) => {
-        new rds.CfnGlobalCluster(stack, 'Global', { engine: 'aurora-postgresql' });
-      },
+      build: (stack) => new rds.CfnGlobalCluster(stack, 'Global', { engine: 'aurora-postgresql' }),
       path: 'Test/Global',
-      at: 'Type',
-      value: 'AWS::RDS::GlobalCluster',
+      refusal: 'Type is "AWS::RDS::GlobalCluster"',
     },
     'a member of a global database where there is one region': {
-      build: (stack) => {
+      build: (stack) =>
         new rds.CfnDBCluster(stack, 'Member', {
           engine: 'aurora-postgresql',
           globalClusterIdentifier: 'wallet',
-        });
-      },
+        }),
       path: 'Test/Member',
-      at: 'Properties.GlobalClusterIdentifier',
-      value: 'wallet',
+      refusal: 'Properties.GlobalClusterIdentifier is "wallet"',
     },
   },
   harmless: {
@@ -179,35 +144,26 @@ export const globalDatabase: RuleCases = {
       boundary: twoRegions,
     },
     'a cluster where there is one region': {
-      build: (stack) => {
-        new rds.CfnDBCluster(stack, 'Cluster', { engine: 'aurora-postgresql' });
-      },
+      build: (stack) => new rds.CfnDBCluster(stack, 'Cluster', { engine: 'aurora-postgresql' }),
     },
   },
 };
 
 export const multiRegionStore: RuleCases = {
   hostile: {
-    'a cache over regions': {
-      build: only('AWS::ElastiCache::GlobalReplicationGroup', { Members: [] }),
-      path: 'Test/It',
-      at: 'Type',
-      value: 'AWS::ElastiCache::GlobalReplicationGroup',
-    },
-    'a file system that is copied': {
-      build: only('AWS::EFS::FileSystem', { ReplicationConfiguration: { Destinations: [{}] } }),
-      path: 'Test/It',
-      at: 'Properties.ReplicationConfiguration',
-      value: 'Destinations',
-    },
-    'a keyspace over regions': {
-      build: only('AWS::Cassandra::Keyspace', {
+    'a cache over regions': refusedType('AWS::ElastiCache::GlobalReplicationGroup', { Members: [] }),
+    'a file system that is copied': refusedProperty(
+      'AWS::EFS::FileSystem',
+      { ReplicationConfiguration: { Destinations: [{}] } },
+      'ReplicationConfiguration is {"Destinations":[{}]}',
+    ),
+    'a keyspace over regions': refusedProperty(
+      'AWS::Cassandra::Keyspace',
+      {
         ReplicationSpecification: { ReplicationStrategy: 'MULTI_REGION' },
-      }),
-      path: 'Test/It',
-      at: 'Properties.ReplicationSpecification',
-      value: 'MULTI_REGION',
-    },
+      },
+      'ReplicationSpecification is {"ReplicationStrategy":"MULTI_REGION"}',
+    ),
   },
   harmless: {
     'the same within the region': {

@@ -1,26 +1,20 @@
 import { CfnOutput, Fn, NestedStack, Stack } from 'aws-cdk-lib';
 import * as kms from 'aws-cdk-lib/aws-kms';
 import * as sqs from 'aws-cdk-lib/aws-sqs';
-import { only, twoRegions } from '../refusals';
-import type { RuleCases } from './case';
+import { twoRegions } from '../refusals';
+import { type RuleCases, refusedProperty, refusedType } from './case';
 
 export const unlistedStack: RuleCases = {
   hostile: {
     'a stack beside the table': {
-      build: (stack) => {
-        new Stack(stack.node.root as never, 'Edge', { env: { region: 'us-east-1' } });
-      },
+      build: (stack) => new Stack(stack.node.root as never, 'Edge', { env: { region: 'us-east-1' } }),
       path: 'Edge',
-      at: 'Region',
-      value: 'us-east-1',
+      refusal: 'Region is "us-east-1"',
     },
     'a stack for any region': {
-      build: (stack) => {
-        new Stack(stack.node.root as never, 'Anywhere');
-      },
+      build: (stack) => new Stack(stack.node.root as never, 'Anywhere'),
       path: 'Anywhere',
-      at: 'Region',
-      value: 'any region',
+      refusal: 'Region is "any region"',
     },
   },
   harmless: { 'a stack of the table': { build: () => {} } },
@@ -33,33 +27,21 @@ export const unreadableTemplate: RuleCases = {
         stack.addTransform('Company::Macro');
       },
       path: 'Test',
-      at: 'Transform',
-      value: 'Company::Macro',
+      refusal: 'Transform is "Company::Macro"',
     },
-    'a macro in a resource': {
-      build: only('AWS::SQS::Queue', { Tags: [{ 'Fn::Transform': { Name: 'AWS::Include' } }] }),
-      path: 'Test/It',
-      at: 'Properties.Tags.0.Fn::Transform',
-      value: 'AWS::Include',
-    },
-    'a stack from elsewhere': {
-      build: only('AWS::CloudFormation::Stack', { TemplateURL: 'https://example.com/template.json' }),
-      path: 'Test/It',
-      at: 'Type',
-      value: 'AWS::CloudFormation::Stack',
-    },
-    'a stack set': {
-      build: only('AWS::CloudFormation::StackSet', {}),
-      path: 'Test/It',
-      at: 'Type',
-      value: 'AWS::CloudFormation::StackSet',
-    },
+    'a macro in a resource': refusedProperty(
+      'AWS::SQS::Queue',
+      { Tags: [{ 'Fn::Transform': { Name: 'AWS::Include' } }] },
+      'Tags.0.Fn::Transform is {"Name":"AWS::Include"}',
+    ),
+    'a stack from elsewhere': refusedType('AWS::CloudFormation::Stack', {
+      TemplateURL: 'https://example.com/template.json',
+    }),
+    'a stack set': refusedType('AWS::CloudFormation::StackSet'),
   },
   harmless: {
     'a nested stack of this app': {
-      build: (stack) => {
-        new sqs.Queue(new NestedStack(new NestedStack(stack, 'Nested'), 'Within'), 'Queue');
-      },
+      build: (stack) => new sqs.Queue(new NestedStack(new NestedStack(stack, 'Nested'), 'Within'), 'Queue'),
     },
   },
 };
@@ -69,26 +51,21 @@ const app = (stack: Stack) => stack.node.root as never;
 export const crossStackReference: RuleCases = {
   hostile: {
     'an export': {
-      build: (stack) => {
-        new CfnOutput(stack, 'Shared', { value: 'x', exportName: 'shared' });
-      },
+      build: (stack) => new CfnOutput(stack, 'Shared', { value: 'x', exportName: 'shared' }),
       path: 'Test',
-      at: 'Outputs.Shared.Export',
-      value: 'shared',
+      refusal: 'Outputs.Shared.Export is {"Name":"shared"}',
     },
-    'an import': {
-      build: only('AWS::SQS::Queue', { KmsMasterKeyId: Fn.importValue('shared') }),
-      path: 'Test/It',
-      at: 'Properties.KmsMasterKeyId.Fn::ImportValue',
-      value: 'shared',
-    },
-    "another stack's output, by name": {
-      build: only('AWS::SQS::Queue', { KmsMasterKeyId: Fn.getStackOutput('Other', 'Key', 'eu-west-1') }),
-      boundary: twoRegions,
-      path: 'Test/It',
-      at: 'Properties.KmsMasterKeyId.Fn::GetStackOutput',
-      value: 'Other',
-    },
+    'an import': refusedProperty(
+      'AWS::SQS::Queue',
+      { KmsMasterKeyId: Fn.importValue('shared') },
+      'KmsMasterKeyId.Fn::ImportValue is "shared"',
+    ),
+    "another stack's output, by name": refusedProperty(
+      'AWS::SQS::Queue',
+      { KmsMasterKeyId: Fn.getStackOutput('Other', 'Key', 'eu-west-1') },
+      'KmsMasterKeyId.Fn::GetStackOutput is {"StackName":"Other',
+      twoRegions,
+    ),
     "the library's carrier between regions": {
       build: (stack) => {
         const other = new Stack(app(stack), 'Other', {
@@ -100,8 +77,7 @@ export const crossStackReference: RuleCases = {
       },
       boundary: twoRegions,
       path: 'Test/ExportsReader/Resource/Default',
-      at: 'Type',
-      value: 'Custom::CrossRegionExportReader',
+      refusal: 'Type is "Custom::CrossRegionExportReader"',
     },
   },
   harmless: {
