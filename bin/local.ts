@@ -3,7 +3,7 @@ import { runLocalCommand } from '../lib/local/command';
 import { endingSignals } from '../lib/operations/interruption';
 import { createTerminal } from '../lib/operations/terminal';
 
-// With `npm start | tee file`, Ctrl-C ends tee as well: what nobody reads must not keep the rest from ending in order.
+// With `npm start | tee file`, Ctrl-C ends tee as well: a broken pipe must not stop the orderly end.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 void runLocalCommand(process.argv.slice(2), {

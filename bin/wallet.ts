@@ -1,7 +1,7 @@
 import { runCommandLine } from '../lib/operations/command-line';
 import { createTerminal } from '../lib/operations/terminal';
 
-// Versions are pinned in package.json; what later versions of the SDK will ask for is no news to an operator.
+// Versions are pinned in package.json; the SDK's notice about later versions is noise to an operator.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
 
 let lostOutput = false;
@@ -9,7 +9,7 @@ for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', ({ code }: NodeJS.ErrnoException) => {
     if (lostOutput) return;
     lostOutput = true;
-    // Nobody reads any more, as after `| head`: a command that has things to clear up does so, any other ends here.
+    // A closed pipe, as after `| head`: a command with a cleanup runs it, any other ends here.
     if (code === 'EPIPE') process.kill(process.pid, 'SIGTERM');
   });
 }

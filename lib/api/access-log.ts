@@ -28,7 +28,7 @@ const fields = {
   tlsVersion: '$context.tlsVersion',
 };
 
-/** The access log of a stage, in a log group of its own that outlives the stack. */
+/** The access log of a stage, in its own log group, which outlives the stack. */
 export function accessLog(
   scope: Construct,
   retention: RetentionDays,

@@ -5,9 +5,8 @@ import { staticValues } from './gateway-responses';
 const MAX_AGE = 600;
 
 /**
- * Headers by which a browser lets the pages of one origin read an answer. They stand in every answer, those of the
- * gateway itself included: a refusal that cannot be read helps nobody. Other origins get the same, which is not
- * theirs, so the answer need not vary by origin.
+ * Headers by which a browser lets the pages of one origin read a response. Every response has them, the gateway's own
+ * included, so that the page can read refusals too. They are the same for all callers, so `Vary` is not needed.
  */
 export function crossOriginHeaders(origin: string): Readonly<Record<string, string>> {
   return {

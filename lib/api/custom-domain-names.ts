@@ -13,12 +13,12 @@ import type { DomainNames } from '../environment/environment';
 
 export interface CustomDomainNamesProps {
   readonly domainNames: DomainNames;
-  /** What is served under each name. */
+  /** The API behind each name. */
   readonly apis: Readonly<Record<'api' | 'dashboard', RestApi>>;
 }
 
 /**
- * Names of one's own for the API and the dashboard, in the region: certificate, endpoints, and the records that lead
+ * Custom domain names for the API and the dashboard, in the region: certificate, endpoints, and the records that lead
  * there, if the stack was given the zone. The names that API Gateway gives serve nothing then (`regionalRestApi`).
  */
 export class CustomDomainNames extends Construct {

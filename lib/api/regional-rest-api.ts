@@ -33,7 +33,7 @@ export function regionalRestApi(scope: Construct, props: RegionalRestApiProps): 
     restApiName: name,
     endpointTypes: [EndpointType.REGIONAL],
     cloudWatchRole: makesLogRole,
-    // With names of one's own, the name that API Gateway gives answers 403 to everybody.
+    // With custom domain names, the name that API Gateway gives answers 403 to every caller.
     disableExecuteApiEndpoint: environment.domainNames !== undefined,
     ...(compressFrom !== undefined && { minCompressionSize: Size.bytes(compressFrom) }),
     deployOptions: {
@@ -54,7 +54,7 @@ export function regionalRestApi(scope: Construct, props: RegionalRestApiProps): 
   resource.securityPolicy = SecurityPolicy.TLS13_1_2_PFS_PQ_2025_09;
   resource.endpointAccessMode = EndpointAccessMode.STRICT;
 
-  // The library's own output of the address: the stack has outputs with stable names.
+  // The CDK's output of the address: the stack has outputs with stable names.
   restApi.node.tryRemoveChild('Endpoint');
   acknowledgeStage(restApi.deploymentStage);
   return restApi;

@@ -15,7 +15,7 @@ export interface DashboardPage {
 
 let built: DashboardPage | undefined;
 
-/** Built by the first who asks, once in a process. @throws Error with esbuild's findings when it does not build */
+/** Built on first use, once in a process. @throws Error with esbuild's findings when it does not build */
 export function dashboardPage(): DashboardPage {
   built ??= build();
   return built;

@@ -31,8 +31,8 @@ const STAGE_NAME = 'dashboard';
 const COMPRESS_FROM = 4096;
 
 /**
- * The dashboard of one environment, at an address of its own, served from the region itself. First the address is
- * made, which the API has to know; then what is served there, which has to know the API.
+ * The dashboard of one environment, at its own address, served from the region. The constructor makes the address,
+ * which the API needs; `serve` adds the page, which needs the API.
  */
 export class RegionDashboard extends Construct {
   /** Without a slash at the end. */

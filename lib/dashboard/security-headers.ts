@@ -1,9 +1,6 @@
 import type { DashboardPage } from './page';
 
-/**
- * What browsers are told of every answer of the dashboard's address, whatever it is. HSTS is for the exact host: its
- * neighbours belong to others. Two years: https://hstspreload.org
- */
+/** Headers of every response of the dashboard's address. HSTS is for the exact host. Two years: https://hstspreload.org */
 export const securityHeaders: Readonly<Record<string, string>> = {
   'Strict-Transport-Security': 'max-age=63072000',
   'X-Content-Type-Options': 'nosniff',
@@ -14,8 +11,8 @@ export const securityHeaders: Readonly<Record<string, string>> = {
 };
 
 /**
- * The headers of the page. It loads nothing, is in no frame, sends forms nowhere, and speaks to the API of its own
- * environment alone. Tokens are typed into it, so nothing of it is kept by a cache or for going back.
+ * The headers of the page. It loads nothing, may not be framed, sends no forms, and calls the API of its environment
+ * alone. People type tokens into it, so no cache keeps it, not even the back button's.
  *
  * @param apiBaseUrl without a slash at its end
  */

@@ -26,12 +26,12 @@ export interface DatabaseInstances {
   readonly readerIdentifiers: readonly string[];
 }
 
-/** Aurora PostgreSQL, serverless, in the isolated subnets, encrypted with a key of its own. */
+/** Aurora PostgreSQL, serverless, in the isolated subnets, encrypted with its own key. */
 export class DatabaseCluster extends Construct {
   readonly arn: string;
   readonly host: string;
   readonly port: string;
-  /** Encrypts the storage, its backups, and the secrets of those who sign in. */
+  /** Encrypts the storage, its backups, and the secrets of its users. */
   readonly key: Key;
   readonly masterSecret: ISecret;
   readonly instances: DatabaseInstances;

@@ -18,7 +18,7 @@ export const databaseSubnets: ec2.SubnetSelection = { subnetType: ec2.SubnetType
 export interface DatabaseFoundationProps {
   readonly environment: Environment;
   readonly vpc: ec2.IVpc;
-  /** Of what the cluster cannot be kept without. */
+  /** Of what the cluster needs to be kept. */
   readonly removalPolicy: RemovalPolicy;
 }
 
@@ -28,7 +28,7 @@ export interface DatabaseFoundationProps {
  */
 export class DatabaseFoundation extends Construct {
   readonly clusterIdentifier: string;
-  /** Encrypts the storage, its backups, and the secrets of those who sign in. */
+  /** Encrypts the storage, its backups, and the secrets of its users. */
   readonly key: Key;
   readonly subnetGroup: rds.SubnetGroup;
   readonly securityGroup: ec2.SecurityGroup;
@@ -92,7 +92,7 @@ export class DatabaseFoundation extends Construct {
 
 /**
  * Known before the cluster is made, because its log groups are named after it; told apart by the stack's own id,
- * so that a stack that is made anew does not collide with what its predecessor left behind.
+ * so that a new stack does not collide with what an older one left behind.
  */
 function uniqueIdentifier(environment: Environment): string {
   const stackUuid = Fn.select(2, Fn.split('/', Aws.STACK_ID));

@@ -118,7 +118,7 @@ export class RegionDatabase extends Construct {
   }
 
   /**
-   * The library's own grant would let the function use the key for every secret. Secrets Manager passes the secret's
+   * The CDK's own grant would let the function use the key for every secret. Secrets Manager passes the secret's
    * ARN as encryption context.
    * https://docs.aws.amazon.com/secretsmanager/latest/userguide/security-encryption.html
    */

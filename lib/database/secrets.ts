@@ -45,6 +45,6 @@ function roleSecret(scope: Construct, role: DatabaseRole, encryptionKey: IKey): 
     secret,
     'It is 40 random characters that one function uses through the RDS Data API, which alone reaches the cluster.',
   );
-  // The library's own class and interface disagree where optional properties are exact.
+  // The CDK's class and interface disagree under `exactOptionalPropertyTypes`.
   return secret as ISecret;
 }

@@ -7,7 +7,7 @@ import type { DatabaseAccess } from '../../lambda/database/environment';
 export interface Environment {
   /** What people and the command line call it. */
   readonly name: string;
-  /** The CloudFormation stack's name. Never change it: the stack would be made anew, beside the old one. */
+  /** The CloudFormation stack's name. Never change it: that would create a second stack. */
   readonly stackId: string;
   /** What the environment is for, in a few words; ends up in the stack's description. */
   readonly purpose: string;
@@ -27,10 +27,10 @@ export interface Environment {
   readonly databaseAccess: DatabaseAccess;
   readonly database: DatabaseSize;
   /**
-   * Who is told of alarms, with a service level agreement. They have to confirm it once. Alarms name metrics and
+   * Receives alarms, with a service level agreement, after confirming it once. Alarms name metrics and
    * thresholds, never data of an organization, so the address may be anywhere.
    *
-   * @default - nobody, until somebody subscribes to the topic of the stack's output `AlarmTopicArn`
+   * @default - the topic of the stack's output `AlarmTopicArn` has no subscription
    */
   readonly alarmEmail?: string;
   /** Days that CloudWatch keeps log lines; one of the retentions that it offers. */
@@ -121,11 +121,11 @@ export interface SigningKeyLabels {
   readonly userAction: readonly string[];
 }
 
-/** Names of one's own for the API and the dashboard. */
+/** Custom domain names of the API and the dashboard. */
 export interface DomainNames {
   readonly api: string;
   readonly dashboard: string;
-  /** The public Route 53 zone that both names are in. @default - whoever keeps the zone adds the records */
+  /** The public Route 53 zone that both names are in. @default - the owner of the zone adds the records */
   readonly hostedZone?: HostedZone;
   /**
    * ARN of the ACM certificate, in the environment's region, that covers both names.

@@ -15,7 +15,7 @@ export const bundling = {
   platform: 'node',
   target: 'node24',
   format: 'cjs',
-  // Packages' ES modules, where they have them: esbuild can then leave out what is not used.
+  // ES modules where packages have them: esbuild can then drop unused code.
   mainFields: ['module', 'main'],
   // An optional native driver that `pg` asks for only when told to.
   external: ['pg-native'],
@@ -73,7 +73,7 @@ class BundledCode extends Code {
 
 let built: ReadonlyMap<string, Uint8Array> | undefined;
 
-/** Every handler's bundle by use case: built by the first who asks, once in a process, in one call. */
+/** Every handler's bundle by use case: built on first use, once in a process, in one call. */
 function bundles(): ReadonlyMap<string, Uint8Array> {
   built ??= build();
   return built;

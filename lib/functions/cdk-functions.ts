@@ -5,13 +5,13 @@ import type { Construct } from 'constructs';
 
 const architectures = ['arm64'];
 
-/** Runs a function of the library on the processors that our own functions run on. */
+/** Runs a function of the CDK on arm64, like our own. */
 export function runOnArm(lambda: IFunction): void {
   (lambda.node.defaultChild as CfnFunction).architectures = architectures;
 }
 
 /**
- * The library empties a VPC's default security group with a function that it makes itself, whose log never expires
+ * The CDK empties a VPC's default security group with a function that it makes itself, whose log never expires
  * and whose role may write any log of the account. Here both are held to what our own functions have.
  */
 export function restrictDefaultSecurityGroupFunction(scope: Construct, retention: RetentionDays): void {
@@ -24,7 +24,7 @@ export function restrictDefaultSecurityGroupFunction(scope: Construct, retention
   handler.addPropertyOverride('Architectures', architectures);
   handler.addPropertyOverride('LoggingConfig', { LogFormat: 'JSON', LogGroup: logGroup.logGroupName });
   const role = provider.node.findChild('Role') as CfnResource;
-  // The library makes both without tags, and cannot add any to them.
+  // The CDK makes both without tags, and cannot add any.
   const tags = Object.entries(Stack.of(scope).tags.tagValues()).map(([Key, Value]) => ({ Key, Value }));
   for (const resource of [handler, role]) resource.addPropertyOverride('Tags', tags);
   role.addPropertyDeletionOverride('ManagedPolicyArns');

@@ -35,7 +35,7 @@ export class DeploymentProvider extends Provider {
         resources: [handler.functionArn],
       }),
     );
-    // The library would also allow every version and alias of the function, of which there are none.
+    // The CDK would also allow every version and alias of the function; there are none.
     const finishedRole = role.withoutPolicyUpdates();
     super(scope, id, { onEventHandler: handler, frameworkOnEventRole: finishedRole, logGroup });
     const framework = this.node.findChild('framework-onEvent') as LambdaFunction;

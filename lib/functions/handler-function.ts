@@ -42,8 +42,8 @@ export interface HandlerFunctionProps<Name extends string = string> {
 }
 
 /**
- * A Lambda function from `lambda/<useCase>/handler.ts`: the only place that makes one. It has a role of its own
- * that may write its own log and nothing else; whoever gives it more says so with a `grant…`.
+ * A Lambda function from `lambda/<useCase>/handler.ts`: the only place that makes one. Its own role may write
+ * its own log and nothing else; a `grant…` gives more.
  */
 export class HandlerFunction<Name extends string = string> extends LambdaFunction {
   constructor(scope: Construct, id: string, props: HandlerFunctionProps<Name>) {

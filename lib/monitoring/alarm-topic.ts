@@ -12,7 +12,7 @@ export interface AlarmTopicProps {
 }
 
 /**
- * Where every alarm of a stack goes; whoever is on call subscribes. Encrypted with a key of the stack, because
+ * Receives every alarm of a stack; the people on call subscribe. Encrypted with a key of the stack, because
  * CloudWatch may not use the one of SNS.
  * https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html#compatibility-with-aws-services
  */

@@ -10,7 +10,7 @@ import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { Construct } from 'constructs';
 
 export interface AlarmProps {
-  /** What has happened, for whoever is woken by it: a sentence. */
+  /** What has happened, as a sentence for the person on call. */
   readonly meaning: string;
   /** The heading in `docs/runbook.md` that says what to do, as it stands in a link. @default - the alarm's name */
   readonly heading?: string;

@@ -33,7 +33,7 @@ export class OperationsKey extends Key {
         },
       },
     );
-    // A log group that somebody adds later is encrypted like the others.
+    // Log groups that are added later are encrypted too.
     Aspects.of(stack).add({
       visit: (node) => {
         if (node instanceof CfnLogGroup) node.kmsKeyId = this.keyArn;

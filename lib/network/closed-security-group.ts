@@ -11,7 +11,7 @@ export interface ClosedSecurityGroupProps {
  * A security group that lets nothing in or out but what is added to it.
  *
  * EC2 opens a group that is made without an egress rule to the whole internet, whatever rules are added to it later,
- * and the library leaves the group without one as soon as it adds a rule that names another group. The loopback rule
+ * and the CDK leaves the group without one as soon as it adds a rule that names another group. The loopback rule
  * stays and allows nothing.
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-ec2-securitygroup.html
  */

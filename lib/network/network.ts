@@ -30,7 +30,7 @@ export class Network extends Construct {
 
 /**
  * The VPC of a region that does not serve yet: the isolated subnets, and room for the others, so that they are added
- * without moving what is there. Nothing in it reaches the internet, or is reached from it.
+ * without moving what is there. It has no way to the internet or from it.
  */
 export class StandbyNetwork extends Construct {
   readonly vpc: ec2.IVpc;
@@ -69,7 +69,7 @@ function createVpc(scope: Construct, environment: Environment, natProvider?: ec2
   acknowledgeInternetRoutes(vpc);
   acknowledgeInlinePolicy(vpc.node.findChild('All').node.findChild('IAMRole'));
   restrictDefaultSecurityGroupFunction(scope, environment.logRetentionDays);
-  // The library's own class and interface disagree where optional properties are exact.
+  // The CDK's class and interface disagree under `exactOptionalPropertyTypes`.
   return vpc as ec2.IVpc;
 }
 

@@ -19,7 +19,7 @@ export interface WebhookOriginProps {
 export class WebhookOrigin extends Construct {
   /** The IPv4 address. It outlives the stack. */
   readonly address: string;
-  /** True while a gateway holds the address; what sends from it is to be switched off otherwise. */
+  /** True while a gateway holds the address; switch off what sends from it otherwise. */
   readonly isAttached: CfnCondition;
   private readonly gateway: WebhookOriginGateway;
 

@@ -8,7 +8,7 @@ export interface EnvironmentStackProps {
   readonly account?: string | undefined;
 }
 
-/** What the stacks of an environment have in common: who they belong to, and what people are told of it. */
+/** What the stacks of an environment share: region, tags, description and notices. */
 export abstract class EnvironmentStack extends Stack {
   private readonly environmentOfStack: Environment;
 
@@ -33,7 +33,7 @@ export abstract class EnvironmentStack extends Stack {
     return Array.from({ length: this.environmentOfStack.zones }, (_, index) => Fn.select(index, Fn.getAzs()));
   }
 
-  /** Lets synthesis warn whoever deploys a deprecated environment. */
+  /** Makes synthesis warn of a deprecated environment. */
   warnOfDeprecation(): void {
     const { name, deprecation } = this.environmentOfStack;
     if (deprecation === undefined) return;
@@ -41,7 +41,7 @@ export abstract class EnvironmentStack extends Stack {
     Annotations.of(this).addWarningV2('wallet-infrastructure:deprecated-environment', sentences.join(' '));
   }
 
-  /** Adds an output. What everybody who looks at the environment has to know is said with each. */
+  /** Adds an output. Each description ends with the notices of the environment. */
   protected output(name: string, description: string, value: string): void {
     const described = [`${description}.`, ...notices(this.environmentOfStack)].join(' ');
     new CfnOutput(this, name, { description: described, value });

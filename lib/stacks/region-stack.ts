@@ -101,7 +101,7 @@ export class RegionStack extends EnvironmentStack {
     this.output('Deprecated', 'true or false', String(environment.deprecation !== undefined));
   }
 
-  /** Without a zone of ours, whoever keeps it is told by outputs where the names have to lead. */
+  /** Without a hosted zone, outputs name the targets for the owner of the zone. */
   private nameAddresses({ domainNames }: Environment, apis: Record<'api' | 'dashboard', RestApi>): void {
     if (domainNames === undefined) return;
     const { targets } = new CustomDomainNames(this, 'DomainNames', { domainNames, apis });

@@ -13,9 +13,7 @@ export function withStableLogicalId<Resource extends IConstruct>(
 ): Resource {
   const element = CfnResource.isCfnResource(resource) ? resource : resource.node.defaultChild;
   if (!(element instanceof CfnResource)) {
-    throw new Error(
-      `${resource.node.path} has no CloudFormation resource of its own to be called ${logicalId}.`,
-    );
+    throw new Error(`${resource.node.path} has no CloudFormation resource to be called ${logicalId}.`);
   }
   element.overrideLogicalId(logicalId);
   return resource;

@@ -32,8 +32,7 @@ const fanOutTimeout = Duration.seconds(45);
 
 /**
  * Events become webhooks: events queue, fan-out, delivery queue, and delivery from the private subnets, whose only
- * way out is the webhook origin. While no gateway holds the origin, whatever needs it is switched off, and messages
- * wait.
+ * way out is the webhook origin. While no gateway holds the origin, its consumers are disabled and messages wait.
  */
 export class Webhooks extends Construct {
   /** Events are put here. */
@@ -113,7 +112,7 @@ export class Webhooks extends Construct {
       network,
     });
     this.props.database.grantAccess(handler, 'deliver_webhook');
-    // A delivery that waits long is sent anew, to its own queue.
+    // The dispatcher sends a delivery with a long delay to its own queue again.
     allowSending(handler, deadLetters, queue);
     handler.addToRolePolicy(
       new PolicyStatement({ actions: ['kms:GenerateMac'], resources: [this.secretsKey.keyArn] }),

@@ -1,13 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type App, CfnResource, Stack, Validations } from 'aws-cdk-lib';
 import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct, type IConstruct } from 'constructs';
-import { type CreateAppOptions, createApp } from '../../lib/app';
 import { acknowledge } from '../../lib/checks/acknowledgements/acknowledge';
 import { addRulePacks, rulePacks } from '../../lib/checks/rule-packs';
 import { environmentLike, environmentsWithEveryOption, withApp } from '../support/stacks';
@@ -25,38 +21,42 @@ interface Acknowledgement extends Finding {
 }
 
 describe('the stacks', () => {
-  const { findings, acknowledgements, open } = withStacks({ validateTemplates: false }, (app) => {
-    app.synth();
-    return {
-      open: findingsIn(app),
-      findings: findingsIn(app, { despiteAcknowledgements: true }),
-      acknowledgements: acknowledgementsIn(app),
-    };
-  });
+  const { findings, acknowledgements, open } = withApp(
+    (app) => {
+      app.synth();
+      return {
+        open: findingsIn(app),
+        findings: findingsIn(app, { despiteAcknowledgements: true }),
+        acknowledgements: acknowledgementsIn(app),
+      };
+    },
+    { validateTemplates: false },
+  );
 
-  it('have no finding that nobody has accepted', () => {
+  it('have no finding that is not acknowledged', () => {
     expect(open).toEqual([]);
   });
 
   it('have none with every option of the table either', () => {
-    withStacks({ validateTemplates: false, environments: environmentsWithEveryOption() }, (app) => {
-      app.synth();
-      expect(findingsIn(app)).toEqual([]);
-    });
+    withApp(
+      (app) => {
+        app.synth();
+        expect(findingsIn(app)).toEqual([]);
+      },
+      { validateTemplates: false, environments: environmentsWithEveryOption() },
+    );
   });
 
   it('are looked at by all packs', () => {
     for (const pack of packs) expect(findings.filter(({ id }) => id.startsWith(`${pack}-`))).not.toEqual([]);
   });
 
-  it('accept nothing that is not found, so that no reason outlives its cause', () => {
+  it('acknowledge only what is found, so that no reason outlives its cause', () => {
     expect(namesOf(acknowledgements)).toEqual(namesOf(findings));
   });
 
-  it('accept findings on the very resource, never on a stack or on the app', () => {
-    expect(
-      namesOf(acknowledgements.filter(({ construct }) => isUnwelcomeAcknowledgement(construct))),
-    ).toEqual([]);
+  it('acknowledge findings on the very resource, never on a stack or on the app', () => {
+    expect(namesOf(acknowledgements.filter(({ construct }) => !isResource(construct)))).toEqual([]);
   });
 
   it('give a reason that can be read for each', () => {
@@ -65,21 +65,14 @@ describe('the stacks', () => {
     );
   });
 
-  it('would not accept a finding for all that is below or for no reason', () => {
+  it('would not acknowledge a finding for everything below, or without a reason', () => {
     withApp((app) => {
       const stack = new Stack(app, 'Test');
-      expect([app, stack, new Bucket(stack, 'Bucket')].map(isUnwelcomeAcknowledgement)).toEqual([
-        true,
-        true,
-        true,
-      ]);
+      expect([app, stack, new Bucket(stack, 'Bucket')].filter(isResource)).toEqual([]);
     });
-    expect(['', 'n/a', 'Not needed.', 'It is what it is, as everybody here knows'].map(isReason)).toEqual([
-      false,
-      false,
-      false,
-      false,
-    ]);
+    expect(['', 'n/a', 'Not needed.', 'It is what it is, as everybody here knows'].filter(isReason)).toEqual(
+      [],
+    );
   });
 });
 
@@ -102,14 +95,15 @@ describe('synthesis', () => {
     });
 
   it('refuses a bucket that logs nothing in one of the stacks, by rule and path', () => {
-    withStacks({ environments: [environmentLike('staging')] }, (app) => {
-      new Bucket(app.node.findChild('WalletStaging'), 'Leftovers');
-      const report = messageOf(() => app.synth());
-      expect(findingsOf(report)).toContainEqual({
-        path: 'WalletStaging/Leftovers/Resource',
-        id: 'AwsSolutions-S1',
-      });
-    });
+    const report = withApp(
+      (app) => {
+        new Bucket(app.node.findChild('WalletStaging'), 'Plain');
+        return messageOf(() => app.synth());
+      },
+      { environments: [environmentLike('staging')] },
+    );
+    const finding = { path: 'WalletStaging/Plain/Resource', id: 'AwsSolutions-S1' };
+    expect(findingsOf(report)).toContainEqual(finding);
   });
 
   it.each<[string, Finding, (stack: Stack) => void]>([
@@ -132,7 +126,7 @@ describe('synthesis', () => {
     expect(findingsOf(refused(breakRule))).toContainEqual(finding);
   });
 
-  it('accepts one finding on one resource, and no other on it or beside it', () => {
+  it('acknowledges one finding on one resource, and no other on it or beside it', () => {
     const message = refused((stack) => {
       const role = new Role(stack, 'Role', wide);
       role.addToPolicy(everything);
@@ -147,10 +141,10 @@ describe('synthesis', () => {
     ]);
   });
 
-  it('accepts nothing on what is no resource', () => {
+  it('acknowledges nothing on a construct without a resource', () => {
     withApp((app) => {
       expect(() => acknowledge(new Construct(app, 'Nothing'), ['AwsSolutions-S1'], 'For this test.')).toThrow(
-        'Nothing has no CloudFormation resource of its own',
+        'Nothing has no CloudFormation resource to acknowledge rules on',
       );
     });
   });
@@ -159,18 +153,9 @@ describe('synthesis', () => {
 const wide = { assumedBy: new ServicePrincipal('lambda.amazonaws.com') };
 const everything = new PolicyStatement({ effect: Effect.ALLOW, actions: ['s3:*'], resources: ['*'] });
 
-function withStacks<Result>(options: CreateAppOptions, use: (app: App) => Result): Result {
-  const outdir = mkdtempSync(join(tmpdir(), 'wallet-test-'));
-  try {
-    return use(createApp({ outdir, ...options }));
-  } finally {
-    rmSync(outdir, { recursive: true });
-  }
-}
-
 function findingsIn(app: App, { despiteAcknowledgements = false } = {}): Finding[] {
   return rulePacks(app).flatMap((pack) => {
-    // The packs have no way to be asked for what was accepted.
+    // The packs cannot list what was acknowledged.
     if (despiteAcknowledgements) Object.assign(pack, { isAcknowledged: () => false });
     return pack
       .validateScope(app)
@@ -192,14 +177,14 @@ function acknowledgementsIn(app: App): Acknowledgement[] {
           reason,
         })),
       )
-      // The library accepts findings of CloudFormation's own rules on its resources.
+      // The CDK acknowledges findings of CloudFormation's own rules on its resources.
       .filter(({ id }) => packs.some((pack) => id.startsWith(`${pack}-`))),
   );
 }
 
 const namesOf = (findings: readonly Finding[]) => findings.map(({ path, id }) => `${path} ${id}`).sort();
 
-const isUnwelcomeAcknowledgement = (construct: IConstruct) => !CfnResource.isCfnResource(construct);
+const isResource = (construct: IConstruct) => CfnResource.isCfnResource(construct);
 
 /** A sentence, at least, of some substance. */
 const isReason = (reason: string) =>

@@ -26,7 +26,7 @@ describe('the endpoint', () => {
     expect(only('AWS::ApiGateway::Stage').StageName).toBe('api');
   });
 
-  it('adds no output of its own', () => {
+  it('adds no output', () => {
     expect(api.template.toJSON().Outputs).toBeUndefined();
   });
 });
@@ -131,7 +131,7 @@ describe('the stage', () => {
     ]);
   });
 
-  it('is measured, and never logs what is inside of a request', () => {
+  it('has metrics, and logs no content of requests', () => {
     expect(stage.MethodSettings[0]).toMatchObject({
       MetricsEnabled: true,
       LoggingLevel: 'OFF',

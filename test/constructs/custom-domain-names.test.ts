@@ -22,7 +22,7 @@ const domainOf = (stack: StackTemplate, name: string) => {
 describe.each([
   ['with a certificate', own],
   ['with a hosted zone', zoned],
-])("names of one's own, %s", (_, stack) => {
+])('custom domain names, %s', (_, stack) => {
   it.each([names.api, names.dashboard])('serve %s from the region, with TLS 1.2 at least', (name) => {
     expect(domainOf(stack, name).Properties).toMatchObject({
       EndpointConfiguration: { Types: ['REGIONAL'] },
@@ -97,7 +97,7 @@ describe('with a hosted zone', () => {
     });
   });
 
-  it('has an alias for each name, IPv4 only, and no output that nobody needs', () => {
+  it('has an alias for each name, IPv4 only, and no output of the target', () => {
     const records = zoned.all('AWS::Route53::RecordSet').map(({ Properties }) => Properties);
     expect(records.map(({ Name, Type, HostedZoneId }) => [Name, Type, HostedZoneId])).toEqual([
       [`${names.api}.`, 'A', hostedZone.id],

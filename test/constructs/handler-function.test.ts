@@ -15,7 +15,7 @@ describe.each(Object.entries(stacks))('each function of %s', (_, stack) => {
       expect(Properties).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'] });
   });
 
-  it('logs JSON into a group of its own with the retention of the table', () => {
+  it('logs JSON into its own group with the retention of the table', () => {
     const groups = lambdas.map(({ Properties }) => Properties.LoggingConfig);
     for (const { LogFormat, LogGroup } of groups) {
       expect(LogFormat).toBe('JSON');
@@ -24,7 +24,7 @@ describe.each(Object.entries(stacks))('each function of %s', (_, stack) => {
     expect(new Set(groups.map(({ LogGroup }) => LogGroup.Ref)).size).toBe(lambdas.length);
   });
 
-  it('has a role of its own without managed policies', () => {
+  it('has its own role without managed policies', () => {
     const roles = lambdas.map(({ Properties }) => Properties.Role['Fn::GetAtt'][0]);
     expect(new Set(roles).size).toBe(lambdas.length);
     for (const role of roles) expect(stack.get(role).Properties.ManagedPolicyArns).toBeUndefined();
@@ -59,7 +59,7 @@ describe.each(Object.entries(stacks))('each function of %s', (_, stack) => {
     }
   });
 
-  it('writes nobody else’s log', () => {
+  it('writes its own log only', () => {
     for (const lambda of ours) {
       const [own] = stack.statementsOf(lambda);
       expect(own).toEqual({

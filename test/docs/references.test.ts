@@ -1,4 +1,11 @@
-import { type Document, deadReferences, readDocuments, unlisted } from '../support/documents';
+import { sourcesIn } from '../architecture/sources';
+import {
+  type Document,
+  deadReferences,
+  missingHeadings,
+  readDocuments,
+  unlisted,
+} from '../support/documents';
 
 const documents = readDocuments();
 
@@ -13,7 +20,7 @@ it.each([
   ['see `lib/nowhere.ts`', 'lib/nowhere.ts'],
   ['run `npx tsx test/support/nowhere.ts`', 'test/support/nowhere.ts'],
   ['run `npm run nothing -- --runs 1`', 'npm run nothing'],
-])('a document with "%s" is found lacking', (text, dead) => {
+])('"%s" in a document is a dead reference', (text, dead) => {
   expect(deadReferences({ path: 'docs/cost.md', text })).toEqual([dead]);
 });
 
@@ -23,4 +30,11 @@ it('the index of decisions has every record', () => {
   expect(unlisted({ ...index, text: index.text.replace('](alarms.md)', '](alarm.md)') })).toEqual([
     'docs/decisions/alarms.md',
   ]);
+});
+
+it('the runbook has every heading that the source and the documents link to', () => {
+  const texts = [...sourcesIn('lib', 'lambda'), ...documents].map(({ text }) => text);
+  expect(texts.filter((text) => text.includes('runbook.md#')).length).toBeGreaterThan(3);
+  expect(texts.flatMap(missingHeadings)).toEqual([]);
+  expect(missingHeadings('See docs/runbook.md#api-errors, docs/runbook.md#nowhere.')).toEqual(['nowhere']);
 });

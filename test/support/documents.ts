@@ -33,6 +33,14 @@ export function anchorsOf(text: string): ReadonlySet<string> {
   );
 }
 
+const runbook = anchorsOf(readFileSync(join(projectRoot, 'docs/runbook.md'), 'utf8'));
+
+/** Headings that links to the runbook name, and that it does not have. */
+export function missingHeadings(text: string): string[] {
+  const links = Array.from(text.matchAll(/\brunbook\.md#([a-z0-9-]+)/g), ([, heading = '']) => heading);
+  return links.filter((heading) => !runbook.has(heading));
+}
+
 const scripts: Readonly<Record<string, string>> = JSON.parse(
   readFileSync(join(projectRoot, 'package.json'), 'utf8'),
 ).scripts;

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
-import { createApp } from '../../lib/app';
+import { type CreateAppOptions, createApp } from '../../lib/app';
 import type { Environment } from '../../lib/environment/environment';
 import { environments as table } from '../../lib/environments';
 
@@ -76,26 +76,44 @@ export class StackTemplate {
   }
 }
 
-/** Synthesizes the environments' stacks, and leaves nothing on the disk. By the environment's name. */
+/** A folder for what a test writes, removed at the end. */
+export function withTemporaryFolder<Result>(use: (folder: string) => Result): Result {
+  const folder = mkdtempSync(join(tmpdir(), 'wallet-test-'));
+  try {
+    return use(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** Synthesizes every stack of the environments, standbys included. By the stack's name. */
+export function synthesizeEveryStack(
+  environments: readonly Environment[] = table,
+): Record<string, StackTemplate> {
+  return withTemporaryFolder((outdir) => {
+    const assembly = createApp({ outdir, environments, validateTemplates: false }).synth();
+    return Object.fromEntries(
+      environments.flatMap((environment) =>
+        [environment, environment.standby].flatMap((each) => {
+          if (each === undefined) return [];
+          const { id, templateFullPath } = assembly.getStackByName(each.stackId);
+          const text = readFileSync(templateFullPath, 'utf8');
+          const template = new StackTemplate(environment, text, assembly.manifest.artifacts?.[id]);
+          return [[each.stackId, template] as const];
+        }),
+      ),
+    );
+  });
+}
+
+/** Synthesizes the environments' serving stacks. By the environment's name. */
 export function synthesizeStacks(
   environments: readonly Environment[] = table,
 ): Record<string, StackTemplate> {
-  const outdir = mkdtempSync(join(tmpdir(), 'wallet-test-'));
-  try {
-    const assembly = createApp({ outdir, environments, validateTemplates: false }).synth();
-    return Object.fromEntries(
-      environments.map((environment) => {
-        const stack = assembly.getStackByName(environment.stackId);
-        const text = readFileSync(stack.templateFullPath, 'utf8');
-        return [
-          environment.name,
-          new StackTemplate(environment, text, assembly.manifest.artifacts?.[stack.id]),
-        ];
-      }),
-    );
-  } finally {
-    rmSync(outdir, { recursive: true });
-  }
+  const stacks = synthesizeEveryStack(environments);
+  return Object.fromEntries(
+    environments.map(({ name, stackId }) => [name, stacks[stackId] as StackTemplate]),
+  );
 }
 
 /** One environment of the table, with changes. */
@@ -105,12 +123,14 @@ export function environmentLike(name: string, changes: Partial<Environment> = {}
   return { ...found, ...changes };
 }
 
-/** The stack of an environment with this access, whichever the table gives it. */
-export function stackWithAccess(name: string, databaseAccess: Environment['databaseAccess']): StackTemplate {
-  return synthesizeStacks([environmentLike(name, { databaseAccess })])[name] as StackTemplate;
+/** The stack of the table's first environment with this access, whichever the row has. */
+export function stackWithAccess(databaseAccess: Environment['databaseAccess']): StackTemplate {
+  const [row] = table.map((environment) => ({ ...environment, databaseAccess }));
+  if (row === undefined) throw new Error('The table is empty');
+  return synthesizeStacks([row])[row.name] as StackTemplate;
 }
 
-/** The table with whatever else its rows may have: names and a zone of one's own, somebody to be told, a standby to promote. */
+/** The table with every option that its rows may have. */
 export function environmentsWithEveryOption(): readonly Environment[] {
   return table.map((row) => ({
     ...row,
@@ -124,14 +144,11 @@ export function environmentsWithEveryOption(): readonly Environment[] {
   }));
 }
 
-/** An app of its own for a test, which leaves nothing on the disk. */
-export function withApp<Result>(use: (app: App) => Result): Result {
-  const outdir = mkdtempSync(join(tmpdir(), 'wallet-test-'));
-  try {
-    return use(new App({ outdir }));
-  } finally {
-    rmSync(outdir, { recursive: true });
-  }
+/** An app for a test that leaves nothing on the disk. */
+export function withApp<Result>(use: (app: App) => Result, options?: CreateAppOptions): Result {
+  return withTemporaryFolder((outdir) =>
+    use(options === undefined ? new App({ outdir }) : createApp({ outdir, ...options })),
+  );
 }
 
 /** Names of the files and folders in the folder for temporary ones that begin so. */

@@ -1,9 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { createApp } from '../../lib/app';
 import type { Environment } from '../../lib/environment/environment';
+import { synthesizeEveryStack } from './stacks';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this
 type Json = any;
@@ -25,7 +24,7 @@ interface StatefulType {
 }
 
 /**
- * What holds state that nobody can make again.
+ * Types that hold state that cannot be made again.
  *
  * Source of the properties: "Update requires: Replacement" on each type's page at
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/, and `createOnlyProperties` and
@@ -84,7 +83,7 @@ export const statefulTypes: Readonly<Record<string, StatefulType>> = {
   },
   'AWS::SQS::Queue': {
     fixed: ['FifoQueue', 'QueueName'],
-    remedy: 'Messages that wait would stay in the old queue, where nobody reads them. Undo the change.',
+    remedy: 'Messages that wait would stay in the old queue, unread. Undo the change.',
   },
   'AWS::SecretsManager::Secret': {
     fixed: ['Name'],
@@ -94,17 +93,8 @@ export const statefulTypes: Readonly<Record<string, StatefulType>> = {
 
 /** Templates of the app's stacks, by stack. */
 export function synthesizeTemplates(environments?: readonly Environment[]): Readonly<Record<string, Json>> {
-  const outdir = mkdtempSync(join(tmpdir(), 'wallet-test-'));
-  try {
-    const app = createApp({ outdir, ...(environments && { environments }), validateTemplates: false });
-    return Object.fromEntries(
-      app
-        .synth()
-        .stacks.map((stack) => [stack.stackName, JSON.parse(readFileSync(stack.templateFullPath, 'utf8'))]),
-    );
-  } finally {
-    rmSync(outdir, { recursive: true });
-  }
+  const stacks = Object.entries(synthesizeEveryStack(environments));
+  return Object.fromEntries(stacks.map(([name, { json }]) => [name, json]));
 }
 
 /** What a template's stack holds. A resource that goes with its stack, such as a role's password, is no such state. */

@@ -2,8 +2,7 @@ import type { Environment } from '../../lib/environment/environment';
 import { environments as table } from '../../lib/environments';
 
 /**
- * The table with each environment's way to its database changed for the other one: the very line that an operator would
- * change. Everything else stays.
+ * The table with the other database access in each row: the one line that an operator would change.
  */
 export const swappedEnvironments: readonly Environment[] = table.map((environment) => ({
   ...environment,

@@ -2,22 +2,20 @@ import { CfnResource, Validations } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 
 /**
- * Accepts findings on one resource: synthesis goes on without them, and fails on all others. Nothing below or beside
+ * Acknowledges rules on one resource: synthesis goes on despite them, and fails on all others. Nothing below or beside
  * the resource is covered, so each resource has its own reason.
  *
- * @param construct the resource, or the construct whose own resource it is
- * @param findings as the report names them, such as `AwsSolutions-IAM5[Resource::*]`
- * @param reason what makes it right here, for whoever reviews it
- * @throws Error when the construct has no resource of its own
+ * @param construct the resource, or the construct whose default child it is
+ * @param ruleIds as the report names them, such as `AwsSolutions-IAM5[Resource::*]`
+ * @param reason why it is right here, for reviewers
+ * @throws Error when the construct has no resource
  */
-export function acknowledge(construct: IConstruct, findings: readonly string[], reason: string): void {
+export function acknowledge(construct: IConstruct, ruleIds: readonly string[], reason: string): void {
   const resource = CfnResource.isCfnResource(construct) ? construct : construct.node.defaultChild;
   if (!(resource instanceof CfnResource)) {
-    throw new Error(
-      `${construct.node.path} has no CloudFormation resource of its own to accept findings on.`,
-    );
+    throw new Error(`${construct.node.path} has no CloudFormation resource to acknowledge rules on.`);
   }
-  Validations.of(resource).acknowledge(...findings.map((id) => ({ id, reason })));
+  Validations.of(resource).acknowledge(...ruleIds.map((id) => ({ id, reason })));
 }
 
 /** The ids of a rule that the packs of NIST and of PCI both have. */

@@ -1,7 +1,7 @@
 import type { Method, RestApi, Stage } from 'aws-cdk-lib/aws-apigateway';
 import { acknowledge, nistAndPci } from './acknowledge';
 
-/** Accepts that the gateway does not validate requests. */
+/** Acknowledges that the gateway does not validate requests. */
 export function acknowledgeNoGatewayValidation(restApi: RestApi): void {
   acknowledge(
     restApi,
@@ -10,7 +10,7 @@ export function acknowledgeNoGatewayValidation(restApi: RestApi): void {
   );
 }
 
-/** Accepts the role by which the region's API Gateway writes access logs. */
+/** Acknowledges the role by which the region's API Gateway writes access logs. */
 export function acknowledgeLogRole(restApi: RestApi): void {
   acknowledge(
     restApi.node.findChild('CloudWatchRole'),
@@ -21,7 +21,7 @@ export function acknowledgeLogRole(restApi: RestApi): void {
   );
 }
 
-/** Accepts what the rule packs find on a stage, and is right as it is. */
+/** Acknowledges what the rule packs find on a stage. */
 export function acknowledgeStage(stage: Stage): void {
   acknowledge(
     stage,
@@ -40,7 +40,7 @@ export function acknowledgeStage(stage: Stage): void {
   );
 }
 
-/** Accepts that a method's tokens are the service's own, verified by its own authorizer. */
+/** Acknowledges that a method's tokens are the service's own, verified by its own authorizer. */
 export function acknowledgeCustomTokens(method: Method): void {
   acknowledge(
     method,
@@ -49,7 +49,7 @@ export function acknowledgeCustomTokens(method: Method): void {
   );
 }
 
-/** Accepts that a method needs no token. */
+/** Acknowledges that a method needs no token. */
 export function acknowledgePublicMethod(method: Method): void {
   acknowledge(
     method,

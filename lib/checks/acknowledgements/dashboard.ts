@@ -1,7 +1,7 @@
 import type { Method, RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { acknowledge } from './acknowledge';
 
-/** Accepts what the rule packs find on the dashboard's address, which is open and takes no input. */
+/** Acknowledges what the rule packs find on the dashboard's address, which is public and takes no input. */
 export function acknowledgePublicPage(restApi: RestApi, page: Method): void {
   acknowledge(
     restApi,

@@ -4,7 +4,7 @@ import type { IConstruct } from 'constructs';
 import type { Environment } from '../../environment/environment';
 import { acknowledge, nistAndPci } from './acknowledge';
 
-/** Accepts what the rule packs find on a cluster, its instances and its owner's secret, and is right as it is. */
+/** Acknowledges what the rule packs find on a cluster, its instances and its owner's secret. */
 export function acknowledgeCluster(cluster: DatabaseCluster, environment: Environment): void {
   if (environment.databaseAccess === 'data-api') {
     acknowledge(
@@ -29,7 +29,7 @@ export function acknowledgeCluster(cluster: DatabaseCluster, environment: Enviro
   );
 }
 
-/** Accepts what the rule packs find on an instance of a cluster. */
+/** Acknowledges what the rule packs find on an instance of a cluster. */
 export function acknowledgeInstance(instance: IConstruct, { database }: Environment): void {
   acknowledge(
     instance,
@@ -43,7 +43,7 @@ export function acknowledgeInstance(instance: IConstruct, { database }: Environm
   );
 }
 
-/** Accepts that a secret of the database is rotated by an operator, not by a schedule. */
+/** Acknowledges that a secret of the database is rotated by an operator, not by a schedule. */
 export function acknowledgeNoRotation(secret: IConstruct, exposure: string): void {
   acknowledge(
     secret,
@@ -52,7 +52,7 @@ export function acknowledgeNoRotation(secret: IConstruct, exposure: string): voi
   );
 }
 
-/** Accepts that the rules about ports cannot read the port of the cluster, which is known when it is deployed. */
+/** Acknowledges that the rules about ports cannot read the port of the cluster, which is known when it is deployed. */
 export function acknowledgeClients(cluster: DatabaseCluster): void {
   const admissions = cluster.connections.securityGroups.flatMap(({ node }) => node.children);
   for (const admission of admissions.filter((child) => child instanceof CfnSecurityGroupIngress)) {

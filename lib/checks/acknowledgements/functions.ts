@@ -27,7 +27,7 @@ const deadLettersOf: Readonly<Record<Invoker, string>> = {
   operator: 'The command line invokes it synchronously and shows the error: Lambda has no event to keep.',
 };
 
-/** Accepts what the rule packs find on a function that is right as it is. */
+/** Acknowledges what the rule packs find on a function. */
 export function acknowledgeFunction(lambda: LambdaFunction, invokedBy: Invoker): void {
   acknowledge(lambda, ['NIST.800.53.R5-LambdaConcurrency'], boundOf[invokedBy]);
   acknowledge(lambda, ['NIST.800.53.R5-LambdaDLQ'], deadLettersOf[invokedBy]);
@@ -40,7 +40,7 @@ export function acknowledgeFunction(lambda: LambdaFunction, invokedBy: Invoker):
   }
 }
 
-/** Accepts that what a role may do is written into it: the policy of one role, which nobody else can be given. */
+/** Acknowledges the inline policy of a role. */
 export function acknowledgeInlinePolicy(role: IConstruct): void {
   acknowledge(
     defaultPolicy(role),
@@ -49,7 +49,7 @@ export function acknowledgeInlinePolicy(role: IConstruct): void {
   );
 }
 
-/** The policy that the library makes for a role's statements. */
+/** The policy that the CDK makes for a role's statements. */
 export function defaultPolicy(role: IConstruct): IConstruct {
   return role.node.findChild('DefaultPolicy');
 }

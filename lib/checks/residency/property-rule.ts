@@ -1,24 +1,24 @@
-import { placesAt, propertiesOf, startOf } from './places';
+import { propertiesOf, rootOf, valuesAt } from './located-values';
 import { regionsNamed } from './region-scan';
 import { type Finding, findingAt, findingOf, type Rule } from './rule';
 import type { Resource, Template } from './template';
-import { textsOf } from './text';
+import { possibleTexts } from './text';
 
-/** Says whether a value may stay; `undefined` is a property that is left out. */
-export type Holds = (value: unknown, template: Template) => boolean;
+/** Whether a value is allowed; `undefined` is a property that is left out. */
+export type Accepts = (value: unknown, template: Template) => boolean;
 
 export interface PropertyCheck {
   /** Type of the resource. */
   readonly type: string;
   /** Path within its properties, `*` being each item of a list. */
   readonly path: string;
-  readonly holds: Holds;
+  readonly accepts: Accepts;
 }
 
 export interface NameCheck {
   /** Names of properties, wherever they stand: in any resource, at any depth, in JSON texts. */
   readonly named: RegExp;
-  readonly holds: Holds;
+  readonly accepts: Accepts;
 }
 
 export interface PropertyRuleProps extends Omit<Rule, 'find'> {
@@ -48,9 +48,9 @@ function* findByPath(
   checks: readonly PropertyCheck[],
   template: Template,
 ): Generator<Finding> {
-  for (const { path, holds } of checks.filter(({ type }) => type === resource.type)) {
-    for (const place of placesAt(startOf(resource), path)) {
-      if (!holds(place.value, template)) yield findingAt(resource, place);
+  for (const { path, accepts } of checks.filter(({ type }) => type === resource.type)) {
+    for (const place of valuesAt(rootOf(resource), path)) {
+      if (!accepts(place.value, template)) yield findingAt(resource, place);
     }
   }
 }
@@ -61,35 +61,37 @@ function* findByName(
   template: Template,
 ): Generator<Finding> {
   for (const place of propertiesOf(resource, template)) {
-    if (checks.some(({ named, holds }) => named.test(place.name) && !holds(place.value, template))) {
+    if (checks.some(({ named, accepts }) => named.test(place.name) && !accepts(place.value, template))) {
       yield findingAt(resource, place);
     }
   }
 }
 
-export const isAbsent: Holds = (value) => value === undefined;
+export const isAbsent: Accepts = (value) => value === undefined;
 
 /** Left out or switched off, where leaving out means off. */
-export const isOff: Holds = (value) =>
+export const isOff: Accepts = (value) =>
   value === undefined ||
   ['false', 'disable', 'disabled', 'none', '0', ''].includes(String(value).toLowerCase()) ||
   (Array.isArray(value) && value.length === 0);
 
-export const isFalse: Holds = (value) => String(value) === 'false';
+export const isFalse: Accepts = (value) => String(value) === 'false';
 
-export const isTrue: Holds = (value) => String(value) === 'true';
+export const isTrue: Accepts = (value) => String(value) === 'true';
 
 /** Left out, or one of these texts on every branch. */
 export const isOneOf =
-  (...allowed: readonly string[]): Holds =>
+  (...allowed: readonly string[]): Accepts =>
   (value, template) =>
-    value !== undefined && textsOf(value, template).every((text) => allowed.includes(text));
+    value !== undefined && possibleTexts(value, template).every((text) => allowed.includes(text));
 
 export const isAbsentOr =
-  (holds: Holds): Holds =>
+  (accepts: Accepts): Accepts =>
   (value, template) =>
-    value === undefined || holds(value, template);
+    value === undefined || accepts(value, template);
+
+export const isOwnRegion: Accepts = (value, template) => isOneOf(template.boundary.region)(value, template);
 
 /** Names no region but the stack's own, and no ARN whose region is known only when the stack is deployed. */
-export const staysInRegion: Holds = (value, template) =>
+export const staysInRegion: Accepts = (value, template) =>
   regionsNamed({ location: '', value }, [template.boundary.region], template).next().done === true;

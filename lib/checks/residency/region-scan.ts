@@ -1,7 +1,7 @@
-import type { Place } from './places';
+import type { LocatedValue } from './located-values';
 import { arnRegionsIn, regionsIn } from './region-names';
 import { isObject, type Template } from './template';
-import { intrinsicOf, textsOf } from './text';
+import { intrinsicOf, possibleTexts } from './text';
 
 export interface NamedRegion {
   readonly location: string;
@@ -17,12 +17,12 @@ const isProse = (name: string, location: string) =>
 
 /** The regions that a value names, at any depth, without those that are allowed. */
 export function* regionsNamed(
-  { location, value }: Place,
+  { location, value }: LocatedValue,
   allowed: readonly string[],
   template: Template,
 ): Generator<NamedRegion> {
   if (typeof value === 'string' || intrinsicOf(value) !== undefined) {
-    for (const text of textsOf(value, template)) {
+    for (const text of possibleTexts(value, template)) {
       for (const region of regionsOutside(text, allowed)) yield { location, text, region };
     }
   } else if (Array.isArray(value)) {
@@ -39,7 +39,7 @@ export function* regionsNamed(
   }
 }
 
-/** A policy statement that forbids; what it names is what nobody reaches. */
+/** A policy statement that denies may name any region. */
 function isDenial({ Effect: effect }: { readonly Effect?: unknown }): boolean {
   return effect === 'Deny';
 }

@@ -1,4 +1,4 @@
-import type { Place } from './places';
+import type { LocatedValue } from './located-values';
 import type { Resource, Template } from './template';
 
 /** Something that may not be in a template. */
@@ -14,14 +14,14 @@ export interface Finding {
 /** One of the things that could take data out of an environment's regions, or let the internet in. */
 export interface Rule {
   readonly id: string;
-  /** What is wrong, as a sentence without its end: a place and a value follow. */
+  /** What is wrong; location and value follow. */
   readonly refuses: string;
   /** What to do instead, as a sentence. */
   readonly remedy: string;
   readonly find: (template: Template) => Iterable<Finding>;
 }
 
-export const findingAt = ({ logicalId }: Resource, { location, value }: Place): Finding => ({
+export const findingAt = ({ logicalId }: Resource, { location, value }: LocatedValue): Finding => ({
   logicalId,
   location,
   value,

@@ -16,11 +16,11 @@ export function intrinsicOf(
 /**
  * The texts that a value can become, with what is known only to CloudFormation as a placeholder in ‹›. An ARN in
  * pieces is whole here: pieces are joined, variables and mappings filled in, and each branch of a condition and each
- * allowed value of a parameter is a text of its own.
+ * allowed value of a parameter is a separate text.
  *
  * @throws when there are more than 1,000
  */
-export function textsOf(value: unknown, template: Template): readonly string[] {
+export function possibleTexts(value: unknown, template: Template): readonly string[] {
   if (!isObject(value) && !Array.isArray(value)) return [String(value ?? '')];
   const intrinsic = intrinsicOf(value);
   if (intrinsic === undefined) return [placeholder(Object.values(value), template)];
@@ -30,7 +30,7 @@ export function textsOf(value: unknown, template: Template): readonly string[] {
       return reference(String(argument), template);
     case 'Fn::If':
       return Array.isArray(argument)
-        ? argument.slice(1).flatMap((branch) => textsOf(branch, template))
+        ? argument.slice(1).flatMap((branch) => possibleTexts(branch, template))
         : [''];
     case 'Fn::Join':
       return join(argument, template);
@@ -47,7 +47,7 @@ export function textsOf(value: unknown, template: Template): readonly string[] {
 
 /** Something that cannot be computed here; what it is made of stays readable in it. */
 function placeholder(parts: readonly unknown[], template: Template): string {
-  return `‹${parts.flatMap((part) => textsOf(part, template)).join(' ')}›`;
+  return `‹${parts.flatMap((part) => possibleTexts(part, template)).join(' ')}›`;
 }
 
 function reference(name: string, template: Template): readonly string[] {
@@ -72,7 +72,7 @@ function join(argument: unknown, template: Template): readonly string[] {
   const [separator, pieces] = Array.isArray(argument) ? argument : [];
   if (!Array.isArray(pieces)) return [placeholder([pieces], template)];
   return combine(
-    pieces.map((piece) => textsOf(piece, template)),
+    pieces.map((piece) => possibleTexts(piece, template)),
     String(separator ?? ''),
   );
 }
@@ -86,7 +86,7 @@ function substitute(argument: unknown, template: Template): readonly string[] {
     pieces.map((piece, index) => {
       if (index % 2 === 0) return [piece];
       if (piece.startsWith('!')) return [`\${${piece.slice(1)}}`];
-      if (piece in given) return textsOf(given[piece], template);
+      if (piece in given) return possibleTexts(given[piece], template);
       return piece.includes('.') ? [`‹${piece}›`] : reference(piece, template);
     }),
     '',
@@ -99,14 +99,14 @@ function findInMap(argument: unknown, template: Template): readonly string[] {
   const found = select(rows, first, template).flatMap((row) => select(row, second, template));
   const fallback = objectAt({ options }, 'options').DefaultValue;
   return [...found, ...(fallback === undefined ? [] : [fallback])].flatMap((value) =>
-    [value].flat().flatMap((item) => textsOf(item, template)),
+    [value].flat().flatMap((item) => possibleTexts(item, template)),
   );
 }
 
 /** The values under a key, or under any key when the key is known only to CloudFormation. */
 function select(rows: unknown, key: unknown, template: Template): readonly unknown[] {
   if (!isObject(rows)) return [];
-  const named = textsOf(key, template).filter((name) => name in rows);
+  const named = possibleTexts(key, template).filter((name) => name in rows);
   return named.length > 0 ? named.map((name) => rows[name]) : Object.values(rows);
 }
 

@@ -1,9 +1,9 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, CfnResource, Stack, Validations } from 'aws-cdk-lib';
 import type { ResidencyBoundary } from '../../../lib/checks/residency/boundary';
 import { ResidencyPlugin } from '../../../lib/checks/residency/plugin';
+import { withTemporaryFolder } from '../../support/stacks';
 
 /** An environment with the one region, and a stack without a gateway. */
 export const oneRegion: ResidencyBoundary = {
@@ -30,13 +30,12 @@ export interface Refusal {
   readonly remedy: string;
 }
 
-/** What synthesis refuses about a stack. Leaves nothing on the disk. */
+/** What synthesis refuses about a stack. */
 export function refusalsOf(
   build: (stack: Stack) => unknown,
   boundary: ResidencyBoundary = oneRegion,
 ): readonly Refusal[] {
-  const outdir = mkdtempSync(join(tmpdir(), 'wallet-residency-'));
-  try {
+  return withTemporaryFolder((outdir) => {
     const app = new App({ outdir, analyticsReporting: false, builtinCloudFormationValidation: false });
     build(
       new Stack(app, boundary.stackId, { env: { region: boundary.region }, crossRegionReferences: true }),
@@ -53,9 +52,7 @@ export function refusalsOf(
     if ((failure === undefined) !== (refusals.length === 0))
       throw failure ?? new Error('It was not refused.');
     return refusals;
-  } finally {
-    rmSync(outdir, { recursive: true });
-  }
+  });
 }
 
 interface Report {

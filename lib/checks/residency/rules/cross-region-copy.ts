@@ -1,4 +1,12 @@
-import { isAbsentOr, isFalse, isOff, isOneOf, propertyRule, staysInRegion } from '../property-rule';
+import {
+  isAbsentOr,
+  isFalse,
+  isOff,
+  isOneOf,
+  isOwnRegion,
+  propertyRule,
+  staysInRegion,
+} from '../property-rule';
 
 /** What such a property names is where data goes to or comes from. */
 const regionProperties =
@@ -16,37 +24,37 @@ export const crossRegionCopy = propertyRule({
     {
       type: 'AWS::Backup::BackupPlan',
       path: 'BackupPlan.BackupPlanRule.*.CopyActions.*.DestinationBackupVaultArn',
-      holds: staysInRegion,
+      accepts: staysInRegion,
     },
-    { type: 'AWS::RDS::DBInstance', path: 'SourceDBInstanceAutomatedBackupsArn', holds: staysInRegion },
-    { type: 'AWS::RDS::DBInstance', path: 'SourceDBInstanceIdentifier', holds: staysInRegion },
-    { type: 'AWS::RDS::DBCluster', path: 'ReplicationSourceIdentifier', holds: staysInRegion },
-    { type: 'AWS::RDS::DBCluster', path: 'SnapshotIdentifier', holds: staysInRegion },
-    { type: 'AWS::CloudTrail::Trail', path: 'IsMultiRegionTrail', holds: isOff },
+    { type: 'AWS::RDS::DBInstance', path: 'SourceDBInstanceAutomatedBackupsArn', accepts: staysInRegion },
+    { type: 'AWS::RDS::DBInstance', path: 'SourceDBInstanceIdentifier', accepts: staysInRegion },
+    { type: 'AWS::RDS::DBCluster', path: 'ReplicationSourceIdentifier', accepts: staysInRegion },
+    { type: 'AWS::RDS::DBCluster', path: 'SnapshotIdentifier', accepts: staysInRegion },
+    { type: 'AWS::CloudTrail::Trail', path: 'IsMultiRegionTrail', accepts: isOff },
     // Collects from every region unless told otherwise:
     // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-cloudtrail-eventdatastore.html
-    { type: 'AWS::CloudTrail::EventDataStore', path: 'MultiRegionEnabled', holds: isFalse },
-    { type: 'AWS::Logs::SubscriptionFilter', path: 'DestinationArn', holds: staysInRegion },
-    { type: 'AWS::Logs::Destination', path: 'TargetArn', holds: staysInRegion },
-    { type: 'AWS::Logs::DeliveryDestination', path: 'DestinationResourceArn', holds: staysInRegion },
-    { type: 'AWS::Logs::AccountPolicy', path: 'PolicyDocument', holds: staysInRegion },
-    { type: 'AWS::S3::Bucket', path: 'InventoryConfigurations', holds: staysInRegion },
-    { type: 'AWS::EC2::FlowLog', path: 'LogDestination', holds: staysInRegion },
-    { type: 'AWS::Config::ConfigurationAggregator', path: 'AccountAggregationSources', holds: isOff },
-    { type: 'AWS::Config::ConfigurationAggregator', path: 'OrganizationAggregationSource', holds: isOff },
+    { type: 'AWS::CloudTrail::EventDataStore', path: 'MultiRegionEnabled', accepts: isFalse },
+    { type: 'AWS::Logs::SubscriptionFilter', path: 'DestinationArn', accepts: staysInRegion },
+    { type: 'AWS::Logs::Destination', path: 'TargetArn', accepts: staysInRegion },
+    { type: 'AWS::Logs::DeliveryDestination', path: 'DestinationResourceArn', accepts: staysInRegion },
+    { type: 'AWS::Logs::AccountPolicy', path: 'PolicyDocument', accepts: staysInRegion },
+    { type: 'AWS::S3::Bucket', path: 'InventoryConfigurations', accepts: staysInRegion },
+    { type: 'AWS::EC2::FlowLog', path: 'LogDestination', accepts: staysInRegion },
+    { type: 'AWS::Config::ConfigurationAggregator', path: 'AccountAggregationSources', accepts: isOff },
+    { type: 'AWS::Config::ConfigurationAggregator', path: 'OrganizationAggregationSource', accepts: isOff },
     {
       type: 'AWS::SecurityHub::FindingAggregator',
       path: 'RegionLinkingMode',
-      holds: isOneOf('NO_REGIONS'),
+      accepts: isOneOf('NO_REGIONS'),
     },
-    { type: 'AWS::ResourceExplorer2::Index', path: 'Type', holds: isOneOf('LOCAL') },
-    { named: /^crossRegionCopy(Rules|Targets)?$/i, holds: isOff },
+    { type: 'AWS::ResourceExplorer2::Index', path: 'Type', accepts: isOneOf('LOCAL') },
+    { named: /^crossRegionCopy(Rules|Targets)?$/i, accepts: isOff },
     {
       named: regionProperties,
-      holds: isAbsentOr((value, template) =>
+      accepts: isAbsentOr((value, template) =>
         Array.isArray(value)
           ? value.every((item) => staysInRegion(item, template))
-          : isOneOf(template.boundary.region)(value, template),
+          : isOwnRegion(value, template),
       ),
     },
   ],

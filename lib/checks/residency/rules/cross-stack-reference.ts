@@ -1,13 +1,13 @@
-import { callsWithin, startOf } from '../places';
+import { callsIn, rootOf } from '../located-values';
 import { findingAt, findingOf, type Rule } from '../rule';
 import { isObject, objectAt } from '../template';
 
 const imports = ['Fn::ImportValue', 'Fn::GetStackOutput'];
-// What the library puts into a stack for a reference to another region's.
+// What the CDK adds to a stack for a reference to another region.
 const carriers =
   /^Custom::(CrossRegionExportWriter|CrossRegionExportReader|CrossRegionStringParameterReader)$/;
 
-/** Stacks share nothing: neither within a region nor, least of all, between two. */
+/** Stacks share nothing, within a region or between two. */
 export const crossStackReference: Rule = {
   id: 'cross-stack-reference',
   refuses: 'A reference between stacks',
@@ -15,7 +15,7 @@ export const crossStackReference: Rule = {
   *find({ document, resources }) {
     for (const resource of resources) {
       if (carriers.test(resource.type)) yield findingOf(resource);
-      for (const call of callsWithin(startOf(resource), imports)) yield findingAt(resource, call);
+      for (const call of callsIn(rootOf(resource), imports)) yield findingAt(resource, call);
     }
     for (const [name, output] of Object.entries(objectAt(document, 'Outputs'))) {
       if (isObject(output) && output.Export !== undefined) {
@@ -23,7 +23,7 @@ export const crossStackReference: Rule = {
       }
     }
     for (const section of ['Outputs', 'Conditions']) {
-      yield* callsWithin({ location: section, value: document[section] }, imports);
+      yield* callsIn({ location: section, value: document[section] }, imports);
     }
   },
 };

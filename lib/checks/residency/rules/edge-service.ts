@@ -19,10 +19,10 @@ export const edgeService = propertyRule({
     ...['WebACL', 'IPSet', 'RuleGroup', 'RegexPatternSet'].map((name) => ({
       type: `AWS::WAFv2::${name}`,
       path: 'Scope',
-      holds: isOneOf('REGIONAL'),
+      accepts: isOneOf('REGIONAL'),
     })),
-    { type: 'AWS::S3::Bucket', path: 'AccelerateConfiguration', holds: isAbsent },
+    { type: 'AWS::S3::Bucket', path: 'AccelerateConfiguration', accepts: isAbsent },
     // Behind CloudFront: https://docs.aws.amazon.com/cognito/latest/developerguide/cognito-user-pools-add-custom-domain.html
-    { type: 'AWS::Cognito::UserPoolDomain', path: 'CustomDomainConfig', holds: isAbsent },
+    { type: 'AWS::Cognito::UserPoolDomain', path: 'CustomDomainConfig', accepts: isAbsent },
   ],
 });

@@ -1,4 +1,4 @@
-import { startOf } from '../places';
+import { rootOf } from '../located-values';
 import { regionsNamed } from '../region-scan';
 import type { Finding, Rule } from '../rule';
 import { objectAt, type Resource, type Template } from '../template';
@@ -14,7 +14,7 @@ export const foreignRegion: Rule = {
   *find(template) {
     for (const resource of template.resources) {
       if (isAboutCheckers(resource)) continue;
-      yield* foreignIn(startOf(resource), template, resource.logicalId);
+      yield* foreignIn(rootOf(resource), template, resource.logicalId);
     }
     const outputs = objectAt(template.document, 'Outputs');
     for (const [name, output] of Object.entries(outputs)) {

@@ -4,8 +4,8 @@ const globalCluster = /^AWS::(RDS|DocDB|Neptune)::GlobalCluster$/;
 const memberCluster = /^AWS::(RDS|DocDB|Neptune)::DBCluster$/;
 
 /**
- * A cluster over several regions, where the environment has only one. Where it has several, each member is in a stack
- * of its own whose region is checked, and the first one's ARN is checked like any other.
+ * A cluster over several regions in an environment of one region. With several regions, each member is in its own
+ * stack, whose region is checked, and the primary's ARN is checked like any other.
  */
 export const globalDatabase: Rule = {
   id: 'global-database',

@@ -19,7 +19,7 @@ import { notRegionalEndpoint } from './regional-endpoint';
 import { bucketReplication, globalTable, multiRegionKey, multiRegionStore, secretReplica } from './replicas';
 import { unknownType } from './unknown-type';
 
-/** Rules about what is in a template. */
+/** Every rule about templates. */
 export const templateRules: readonly Rule[] = [
   unreadableTemplate,
   foreignRegion,

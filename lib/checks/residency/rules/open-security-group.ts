@@ -1,14 +1,13 @@
 import { parseCIDR } from 'ipaddr.js';
-import { type Holds, propertyRule } from '../property-rule';
-import { textsOf } from '../text';
+import { isAbsentOr, propertyRule } from '../property-rule';
+import { possibleTexts } from '../text';
 
 /** RFC 1918, and RFC 6598 for networks between carriers. */
 const privateBlocks = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', '127.0.0.0/8'].map(
   (block) => parseCIDR(block),
 );
 
-const isPrivate: Holds = (value, template) =>
-  value === undefined || textsOf(value, template).every(isPrivateBlock);
+const isPrivate = isAbsentOr((value, template) => possibleTexts(value, template).every(isPrivateBlock));
 
 function isPrivateBlock(text: string): boolean {
   // A value of the template itself, such as the VPC's own block.
@@ -24,13 +23,13 @@ function isPrivateBlock(text: string): boolean {
   }
 }
 
-/** Not the whole internet, and no part of it either: nothing in the network has a public address to be called at. */
+/** Not even a part of the internet: nothing in the network has a public address. */
 export const openSecurityGroup = propertyRule({
   id: 'open-security-group',
   refuses: 'A security group that lets the internet in',
   remedy: "Name the security group that may come in, or a block of the network's own.",
   checks: [
-    { type: 'AWS::EC2::SecurityGroup', path: 'SecurityGroupIngress.*.CidrIp', holds: isPrivate },
-    { type: 'AWS::EC2::SecurityGroupIngress', path: 'CidrIp', holds: isPrivate },
+    { type: 'AWS::EC2::SecurityGroup', path: 'SecurityGroupIngress.*.CidrIp', accepts: isPrivate },
+    { type: 'AWS::EC2::SecurityGroupIngress', path: 'CidrIp', accepts: isPrivate },
   ],
 });

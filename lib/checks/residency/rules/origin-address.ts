@@ -1,4 +1,4 @@
-import { isAbsent, isOneOf, propertyRule } from '../property-rule';
+import { isAbsent, isAbsentOr, isOneOf, propertyRule } from '../property-rule';
 import { type Finding, findingOf, type Rule } from '../rule';
 import type { Template } from '../template';
 
@@ -10,13 +10,9 @@ const single = propertyRule({
   refuses: 'Not the number of NAT gateways that the stack has: one where it serves, none where it stands by',
   remedy: 'Send everything through the one webhook origin gateway, zonal and with the one address.',
   checks: [
-    {
-      type: natGatewayType,
-      path: 'AvailabilityMode',
-      holds: (value, template) => value === undefined || isOneOf('zonal')(value, template),
-    },
-    { type: natGatewayType, path: 'SecondaryAllocationIds', holds: isAbsent },
-    { type: natGatewayType, path: 'AvailabilityZoneAddresses', holds: isAbsent },
+    { type: natGatewayType, path: 'AvailabilityMode', accepts: isAbsentOr(isOneOf('zonal')) },
+    { type: natGatewayType, path: 'SecondaryAllocationIds', accepts: isAbsent },
+    { type: natGatewayType, path: 'AvailabilityZoneAddresses', accepts: isAbsent },
   ],
 });
 

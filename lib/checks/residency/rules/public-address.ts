@@ -7,8 +7,8 @@ export const publicAddress = propertyRule({
   remedy: 'Leave it without a public address; what must reach the internet goes through the NAT gateway.',
   types: [/^AWS::EC2::EIPAssociation$/],
   checks: [
-    { type: 'AWS::EC2::EIP', path: 'InstanceId', holds: isOff },
-    { named: /^(mapPublicIpOnLaunch|publiclyAccessible|associatePublicIpAddress)$/i, holds: isOff },
-    { named: /^assignPublicIp$/i, holds: isAbsentOr(isOneOf('DISABLED')) },
+    { type: 'AWS::EC2::EIP', path: 'InstanceId', accepts: isOff },
+    { named: /^(mapPublicIpOnLaunch|publiclyAccessible|associatePublicIpAddress)$/i, accepts: isOff },
+    { named: /^assignPublicIp$/i, accepts: isAbsentOr(isOneOf('DISABLED')) },
   ],
 });

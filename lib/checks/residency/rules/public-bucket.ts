@@ -14,7 +14,7 @@ export const publicBucket = propertyRule({
     {
       type,
       path: 'AccessControl',
-      holds: isAbsentOr(
+      accepts: isAbsentOr(
         isOneOf('Private', 'BucketOwnerRead', 'BucketOwnerFullControl', 'LogDeliveryWrite', 'AwsExecRead'),
       ),
     },
@@ -22,7 +22,7 @@ export const publicBucket = propertyRule({
       type,
       // As one list, so that a bucket without the setting has nothing to check.
       path: `PublicAccessBlockConfiguration.*.${block}`,
-      holds: isTrue,
+      accepts: isTrue,
     })),
   ]),
 });

@@ -1,6 +1,6 @@
-import { type Holds, isAbsent, isFalse, isOff, isOneOf, propertyRule } from '../property-rule';
+import { type Accepts, isAbsent, isFalse, isOff, isOneOf, propertyRule } from '../property-rule';
 
-const isPresent: Holds = (value) => value !== undefined;
+const isPresent: Accepts = (value) => value !== undefined;
 
 /** Endpoints on the internet, beside the API. Several are public unless told otherwise. */
 export const publicEndpoint = propertyRule({
@@ -15,22 +15,22 @@ export const publicEndpoint = propertyRule({
     {
       type: 'AWS::AppRunner::Service',
       path: 'NetworkConfiguration.IngressConfiguration.IsPubliclyAccessible',
-      holds: isFalse,
+      accepts: isFalse,
     },
     // Internet-facing by default: https://docs.aws.amazon.com/elasticloadbalancing/latest/APIReference/API_CreateLoadBalancer.html
-    { type: 'AWS::ElasticLoadBalancingV2::LoadBalancer', path: 'Scheme', holds: isOneOf('internal') },
-    { type: 'AWS::ElasticLoadBalancing::LoadBalancer', path: 'Scheme', holds: isOneOf('internal') },
-    { type: 'AWS::Lambda::Url', path: 'AuthType', holds: isOneOf('AWS_IAM') },
-    { type: 'AWS::DMS::ReplicationInstance', path: 'PubliclyAccessible', holds: isFalse },
-    { type: 'AWS::EKS::Cluster', path: 'ResourcesVpcConfig.EndpointPublicAccess', holds: isFalse },
-    { type: 'AWS::OpenSearchService::Domain', path: 'VPCOptions', holds: isPresent },
-    { type: 'AWS::Transfer::Server', path: 'EndpointType', holds: isOneOf('VPC', 'VPC_ENDPOINT') },
-    { type: 'AWS::AppSync::GraphQLApi', path: 'Visibility', holds: isOneOf('PRIVATE') },
-    { type: 'AWS::S3::Bucket', path: 'WebsiteConfiguration', holds: isAbsent },
+    { type: 'AWS::ElasticLoadBalancingV2::LoadBalancer', path: 'Scheme', accepts: isOneOf('internal') },
+    { type: 'AWS::ElasticLoadBalancing::LoadBalancer', path: 'Scheme', accepts: isOneOf('internal') },
+    { type: 'AWS::Lambda::Url', path: 'AuthType', accepts: isOneOf('AWS_IAM') },
+    { type: 'AWS::DMS::ReplicationInstance', path: 'PubliclyAccessible', accepts: isFalse },
+    { type: 'AWS::EKS::Cluster', path: 'ResourcesVpcConfig.EndpointPublicAccess', accepts: isFalse },
+    { type: 'AWS::OpenSearchService::Domain', path: 'VPCOptions', accepts: isPresent },
+    { type: 'AWS::Transfer::Server', path: 'EndpointType', accepts: isOneOf('VPC', 'VPC_ENDPOINT') },
+    { type: 'AWS::AppSync::GraphQLApi', path: 'Visibility', accepts: isOneOf('PRIVATE') },
+    { type: 'AWS::S3::Bucket', path: 'WebsiteConfiguration', accepts: isAbsent },
     {
       type: 'AWS::MSK::Cluster',
       path: 'BrokerNodeGroupInfo.ConnectivityInfo.PublicAccess.Type',
-      holds: isOff,
+      accepts: isOff,
     },
   ],
 });

@@ -1,9 +1,9 @@
-import { type NamedPlace, propertiesOf } from '../places';
+import { type NamedValue, propertiesOf } from '../located-values';
 import { findingAt, type Rule } from '../rule';
 import { isObject, type JsonObject, objectAt, type Template } from '../template';
-import { textsOf } from '../text';
+import { possibleTexts } from '../text';
 
-// The API is public by contract. A VPC endpoint's policy says what its network may reach, not who may come.
+// The API is public by contract. A VPC endpoint's policy limits what its network may reach.
 const exempt = ['AWS::ApiGateway::RestApi', 'AWS::EC2::VPCEndpoint'];
 
 /** Keys of conditions that narrow everybody down to an account, an organization, a network or one resource. */
@@ -30,7 +30,7 @@ export const publicPolicy: Rule = {
   },
 };
 
-function openStatements({ name, value }: NamedPlace, template: Template): readonly JsonObject[] {
+function openStatements({ name, value }: NamedValue, template: Template): readonly JsonObject[] {
   if (name !== 'Statement') return [];
   return [value]
     .flat()
@@ -62,7 +62,7 @@ function isNarrowed(condition: JsonObject, template: Template): boolean {
 }
 
 function isNarrow(values: unknown, template: Template): boolean {
-  const texts = [values].flat().flatMap((value) => textsOf(value, template));
+  const texts = [values].flat().flatMap((value) => possibleTexts(value, template));
   return texts.length > 0 && texts.every(isNarrowText);
 }
 

@@ -1,4 +1,4 @@
-import { referencesIn } from '../places';
+import { referencesIn } from '../located-values';
 import { findingAt, type Rule } from '../rule';
 import type { Resource, Template } from '../template';
 

@@ -1,4 +1,4 @@
-import { callsWithin, startOf } from '../places';
+import { callsIn, rootOf } from '../located-values';
 import { findingAt, findingOf, type Rule } from '../rule';
 import type { Resource, Template } from '../template';
 
@@ -15,7 +15,7 @@ export const unreadableTemplate: Rule = {
     if (macros !== undefined) yield { location: 'Transform', value: macros };
     for (const resource of template.resources) {
       if (isUnreadable(resource, template)) yield findingOf(resource);
-      for (const call of callsWithin(startOf(resource), [macro])) yield findingAt(resource, call);
+      for (const call of callsIn(rootOf(resource), [macro])) yield findingAt(resource, call);
     }
   },
 };

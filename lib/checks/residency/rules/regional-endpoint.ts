@@ -1,6 +1,9 @@
-import { isOneOf, propertyRule } from '../property-rule';
+import { type Accepts, isAbsentOr, isOneOf, propertyRule } from '../property-rule';
 
-const holds = isOneOf('REGIONAL', 'PRIVATE');
+const isType = isOneOf('REGIONAL', 'PRIVATE');
+
+const isListOfTypes: Accepts = (value, template) =>
+  Array.isArray(value) && value.length > 0 && value.every((type) => isType(type, template));
 
 /**
  * An edge-optimized endpoint, the default where none is chosen, takes requests through CloudFront, all over the world.
@@ -11,16 +14,12 @@ export const notRegionalEndpoint = propertyRule({
   refuses: 'An API endpoint that is not regional',
   remedy: 'Set the type of the endpoint to REGIONAL, and to that alone.',
   checks: [
-    { type: 'AWS::ApiGateway::RestApi', path: 'EndpointConfiguration.Types', holds: isListOf },
-    { type: 'AWS::ApiGateway::DomainName', path: 'EndpointConfiguration.Types', holds: isListOf },
+    { type: 'AWS::ApiGateway::RestApi', path: 'EndpointConfiguration.Types', accepts: isListOfTypes },
+    { type: 'AWS::ApiGateway::DomainName', path: 'EndpointConfiguration.Types', accepts: isListOfTypes },
     {
       type: 'AWS::ApiGatewayV2::DomainName',
       path: 'DomainNameConfigurations.*.EndpointType',
-      holds: (value, template) => value === undefined || holds(value, template),
+      accepts: isAbsentOr(isType),
     },
   ],
 });
-
-function isListOf(...[value, template]: Parameters<typeof holds>): boolean {
-  return Array.isArray(value) && value.length > 0 && value.every((type) => holds(type, template));
-}

@@ -1,4 +1,4 @@
-import { isAbsent, isOff, isOneOf, propertyRule } from '../property-rule';
+import { isAbsent, isOff, isOneOf, isOwnRegion, propertyRule } from '../property-rule';
 import { isObject } from '../template';
 
 /** https://docs.aws.amazon.com/kms/latest/developerguide/multi-region-keys-overview.html */
@@ -7,7 +7,7 @@ export const multiRegionKey = propertyRule({
   refuses: 'A KMS key that can be used in more than one region',
   remedy: 'Make a key of the one region: leave MultiRegion out, and let each stack have its own key.',
   types: [/^AWS::KMS::ReplicaKey$/],
-  checks: [{ type: 'AWS::KMS::Key', path: 'MultiRegion', holds: isOff }],
+  checks: [{ type: 'AWS::KMS::Key', path: 'MultiRegion', accepts: isOff }],
 });
 
 /** https://docs.aws.amazon.com/secretsmanager/latest/userguide/replicate-secrets.html */
@@ -16,8 +16,8 @@ export const secretReplica = propertyRule({
   refuses: 'A secret with replicas in other regions',
   remedy: 'Leave ReplicaRegions out; let each stack have its own secret.',
   checks: [
-    { type: 'AWS::SecretsManager::Secret', path: 'ReplicaRegions', holds: isOff },
-    { named: /^AddReplicaRegions$/i, holds: isOff },
+    { type: 'AWS::SecretsManager::Secret', path: 'ReplicaRegions', accepts: isOff },
+    { named: /^AddReplicaRegions$/i, accepts: isOff },
   ],
 });
 
@@ -27,11 +27,11 @@ export const bucketReplication = propertyRule({
   refuses: 'A bucket whose objects are copied or reached across regions',
   remedy: 'Leave replication and multi-region access points out.',
   types: [/^AWS::S3::MultiRegionAccessPoint/],
-  checks: [{ type: 'AWS::S3::Bucket', path: 'ReplicationConfiguration', holds: isAbsent }],
+  checks: [{ type: 'AWS::S3::Bucket', path: 'ReplicationConfiguration', accepts: isAbsent }],
 });
 
 /**
- * A table declared as global with the one replica in the stack's region is an ordinary table, and what the library's
+ * A table declared as global with the one replica in the stack's region is an ordinary table, and what the CDK's
  * `TableV2` makes. https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GlobalTables.html
  */
 export const globalTable = propertyRule({
@@ -40,13 +40,9 @@ export const globalTable = propertyRule({
   remedy: "Keep the one replica in the stack's own region.",
   types: [/^Custom::DynamoDBReplica$/],
   checks: [
-    {
-      type: 'AWS::DynamoDB::GlobalTable',
-      path: 'Replicas.*.Region',
-      holds: (value, template) => isOneOf(template.boundary.region)(value, template),
-    },
-    { type: 'AWS::DynamoDB::GlobalTable', path: 'GlobalTableWitnesses', holds: isOff },
-    { type: 'AWS::DynamoDB::GlobalTable', path: 'GlobalTableSourceArn', holds: isAbsent },
+    { type: 'AWS::DynamoDB::GlobalTable', path: 'Replicas.*.Region', accepts: isOwnRegion },
+    { type: 'AWS::DynamoDB::GlobalTable', path: 'GlobalTableWitnesses', accepts: isOff },
+    { type: 'AWS::DynamoDB::GlobalTable', path: 'GlobalTableSourceArn', accepts: isAbsent },
   ],
 });
 
@@ -65,12 +61,12 @@ export const multiRegionStore = propertyRule({
     /^AWS::Events::Endpoint$/,
   ],
   checks: [
-    { type: 'AWS::EFS::FileSystem', path: 'ReplicationConfiguration', holds: isAbsent },
-    { type: 'AWS::DSQL::Cluster', path: 'MultiRegionProperties', holds: isAbsent },
+    { type: 'AWS::EFS::FileSystem', path: 'ReplicationConfiguration', accepts: isAbsent },
+    { type: 'AWS::DSQL::Cluster', path: 'MultiRegionProperties', accepts: isAbsent },
     {
       type: 'AWS::Cassandra::Keyspace',
       path: 'ReplicationSpecification',
-      holds: (value, template) =>
+      accepts: (value, template) =>
         !isObject(value) || isOneOf('SINGLE_REGION')(value.ReplicationStrategy, template),
     },
   ],

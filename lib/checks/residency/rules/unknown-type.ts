@@ -1,10 +1,10 @@
 import { findingOf, type Rule } from '../rule';
 
 /**
- * Types of resources that were judged: none of them takes data out of its region or lets anybody in, but by a property
- * that another rule reads. A type that is not among them may do either in a way that no rule knows.
+ * Resource types that were reviewed: none takes data out of its region or opens an entrance, except by a property that
+ * another rule reads. A type that is not listed may do either in a way that no rule knows.
  */
-const judged = new Set(
+const reviewed = new Set(
   Object.entries({
     ApiGateway:
       'Account Authorizer BasePathMapping Deployment DomainName GatewayResponse Method Resource RestApi Stage',
@@ -37,18 +37,18 @@ const judged = new Set(
   }).flatMap(([service, names]) => names.split(/\s+/).map((name) => `AWS::${service}::${name}`)),
 );
 
-/** What a function of the stacks' own makes: its code is read by people, not by rules. */
+/** Custom resources: people review the code behind them. */
 const isCustom = (type: string) => /^(Custom::|AWS::CloudFormation::CustomResource$)/.test(type);
 
-/** Types of resources of which nobody has said that they keep data in their region. */
+/** Resource types that were not reviewed. */
 export const unknownType: Rule = {
   id: 'unknown-type',
-  refuses: 'A type of resource that was not judged',
+  refuses: 'A resource type that was not reviewed',
   remedy:
-    'Find out how it could take data out of its region or let anybody in, write a rule for that, then add the type to lib/checks/residency/rules/unknown-type.ts.',
+    'Find out how it could take data out of its region or open an entrance, write a rule for that, then add the type to lib/checks/residency/rules/unknown-type.ts.',
   *find(template) {
     for (const resource of template.resources) {
-      if (!judged.has(resource.type) && !isCustom(resource.type)) yield findingOf(resource);
+      if (!reviewed.has(resource.type) && !isCustom(resource.type)) yield findingOf(resource);
     }
   },
 };

@@ -74,7 +74,7 @@ export const egressPath: RuleCases = {
   },
 };
 
-/** Types that each take data elsewhere, or let somebody in, without a word that a rule could know. */
+/** Types that take data elsewhere or open an entrance in a way that no rule reads. */
 const unjudged: Readonly<Record<string, object>> = {
   'AWS::AppFlow::Flow': {},
   'AWS::AppSync::Api': { Name: 'open' },

@@ -174,7 +174,7 @@ export const publicPolicy: RuleCases = {
       path: 'Test/Bucket/Policy/Resource',
       refusal: 'Properties.PolicyDocument.Statement is {"Action":["s3:GetObject',
     },
-    'a condition that narrows nobody down': {
+    'a condition that narrows nothing down': {
       build: queuePolicy({ conditions: { Bool: { 'aws:SecureTransport': 'true' } } }),
       path: 'Test/Queue/Policy/Resource',
       refusal:

@@ -66,7 +66,7 @@ export const crossStackReference: RuleCases = {
       'KmsMasterKeyId.Fn::GetStackOutput is {"StackName":"Other',
       twoRegions,
     ),
-    "the library's carrier between regions": {
+    "the CDK's carrier between regions": {
       build: (stack) => {
         const other = new Stack(app(stack), 'Other', {
           env: { region: 'eu-west-1' },

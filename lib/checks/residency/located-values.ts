@@ -1,19 +1,19 @@
 import { isObject, type Resource, type Template } from './template';
-import { intrinsicOf, textsOf } from './text';
+import { intrinsicOf, possibleTexts } from './text';
 
-/** A value in a template and where it stands, such as `Properties.Tags.0.Value`. */
-export interface Place {
+/** A value in a template and its location, such as `Properties.Tags.0.Value`. */
+export interface LocatedValue {
   readonly location: string;
   readonly value: unknown;
 }
 
-export interface NamedPlace extends Place {
+export interface NamedValue extends LocatedValue {
   /** Name of the property, at any depth. */
   readonly name: string;
 }
 
 /** Both branches of a condition, or the value itself. A branch without a value is `undefined`. */
-function branchesOf({ location, value }: Place): readonly Place[] {
+function branchesOf({ location, value }: LocatedValue): readonly LocatedValue[] {
   const intrinsic = intrinsicOf(value);
   if (intrinsic?.name === 'Ref' && intrinsic.argument === 'AWS::NoValue')
     return [{ location, value: undefined }];
@@ -27,17 +27,17 @@ function branchesOf({ location, value }: Place): readonly Place[] {
  * The values of a property that is given by its path, `*` being each item of a list. A property that is left out is
  * `undefined`; no item of a list is no value.
  */
-export function placesAt(start: Place, path: string): readonly Place[] {
+export function valuesAt(start: LocatedValue, path: string): readonly LocatedValue[] {
   return path
     .split('.')
-    .reduce<readonly Place[]>(
+    .reduce<readonly LocatedValue[]>(
       (places, step) => places.flatMap((place) => branchesOf(place).flatMap((branch) => enter(branch, step))),
       [start],
     )
     .flatMap(branchesOf);
 }
 
-function enter({ location, value }: Place, step: string): readonly Place[] {
+function enter({ location, value }: LocatedValue, step: string): readonly LocatedValue[] {
   if (step !== '*') {
     return [{ location: `${location}.${step}`, value: isObject(value) ? value[step] : undefined }];
   }
@@ -46,22 +46,25 @@ function enter({ location, value }: Place, step: string): readonly Place[] {
   return items.map((item, index) => ({ location: `${location}.${index}`, value: item }));
 }
 
-const propertiesByResource = new WeakMap<Resource, readonly NamedPlace[]>();
+const propertiesByResource = new WeakMap<Resource, readonly NamedValue[]>();
 
 /** Every property of a resource, at any depth and in JSON texts too: custom resources have their calls in them. */
-export function propertiesOf(resource: Resource, template: Template): readonly NamedPlace[] {
+export function propertiesOf(resource: Resource, template: Template): readonly NamedValue[] {
   const known = propertiesByResource.get(resource);
   if (known !== undefined) return known;
-  const found: NamedPlace[] = [];
-  collectProperties(startOf(resource), template, found);
+  const found: NamedValue[] = [];
+  collectProperties(rootOf(resource), template, found);
   propertiesByResource.set(resource, found);
   return found;
 }
 
-/** A resource's properties as one value. */
-export const startOf = ({ properties }: Resource): Place => ({ location: 'Properties', value: properties });
+/** All properties of a resource as one value. */
+export const rootOf = ({ properties }: Resource): LocatedValue => ({
+  location: 'Properties',
+  value: properties,
+});
 
-function collectProperties({ location, value }: Place, template: Template, found: NamedPlace[]): void {
+function collectProperties({ location, value }: LocatedValue, template: Template, found: NamedValue[]): void {
   const content = contentOf(value, template);
   if (Array.isArray(content)) {
     for (const [index, item] of content.entries()) {
@@ -80,7 +83,7 @@ function collectProperties({ location, value }: Place, template: Template, found
 /** What a JSON text says; any other value as it is. */
 function contentOf(value: unknown, template: Template): unknown {
   if (!beginsLikeJson(value)) return value;
-  const documents = textsOf(value, template).flatMap((text) => {
+  const documents = possibleTexts(value, template).flatMap((text) => {
     try {
       return [JSON.parse(text) as unknown];
     } catch {
@@ -117,16 +120,19 @@ export function referencesIn(value: unknown, found: Set<string> = new Set()): Re
 }
 
 /** Calls of the named intrinsic functions within a value; one may stand beside other keys of its object. */
-export function* callsWithin({ location, value }: Place, names: readonly string[]): Generator<Place> {
+export function* callsIn(
+  { location, value }: LocatedValue,
+  names: readonly string[],
+): Generator<LocatedValue> {
   if (Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
-      yield* callsWithin({ location: `${location}.${index}`, value: item }, names);
+      yield* callsIn({ location: `${location}.${index}`, value: item }, names);
     }
   } else if (isObject(value)) {
     for (const [name, item] of Object.entries(value)) {
       const place = { location: `${location}.${name}`, value: item };
       if (names.includes(name)) yield place;
-      else yield* callsWithin(place, names);
+      else yield* callsIn(place, names);
     }
   }
 }
