@@ -1,5 +1,5 @@
-import { MockIntegration, PassthroughBehavior, type Resource } from 'aws-cdk-lib/aws-apigateway';
-import { staticValues } from './gateway-responses';
+import type { Resource } from 'aws-cdk-lib/aws-apigateway';
+import { addStaticMethod } from './static-method';
 
 /** Seconds that a browser keeps the permission. */
 const MAX_AGE = 600;
@@ -31,32 +31,16 @@ export interface PreflightProps {
  * cookies; what the request needs to be admitted is decided as for any other.
  */
 export function addPreflight(resource: Resource, props: PreflightProps): void {
-  const headers = staticValues({
-    ...crossOriginHeaders(props.origin),
-    'Access-Control-Allow-Methods': props.method,
-    'Access-Control-Allow-Headers': props.requestHeaders.join(', '),
-    'Access-Control-Max-Age': String(MAX_AGE),
-    'Cache-Control': 'no-store',
-    ...props.headers,
-  });
-  const parameters = Object.entries(headers).map(
-    ([name, value]) => [`method.response.header.${name}`, value] as const,
-  );
-  resource.addMethod(
-    'OPTIONS',
-    new MockIntegration({
-      requestTemplates: { 'application/json': '{"statusCode": 204}' },
-      passthroughBehavior: PassthroughBehavior.NEVER,
-      integrationResponses: [{ statusCode: '204', responseParameters: Object.fromEntries(parameters) }],
-    }),
-    {
-      operationName: props.operationName,
-      methodResponses: [
-        {
-          statusCode: '204',
-          responseParameters: Object.fromEntries(parameters.map(([name]) => [name, true])),
-        },
-      ],
+  addStaticMethod(resource, 'OPTIONS', {
+    operationName: props.operationName,
+    statusCode: '204',
+    headers: {
+      ...crossOriginHeaders(props.origin),
+      'Access-Control-Allow-Methods': props.method,
+      'Access-Control-Allow-Headers': props.requestHeaders.join(', '),
+      'Access-Control-Max-Age': String(MAX_AGE),
+      'Cache-Control': 'no-store',
+      ...props.headers,
     },
-  );
+  });
 }

@@ -1,7 +1,7 @@
-import { MockIntegration, PassthroughBehavior, type Resource } from 'aws-cdk-lib/aws-apigateway';
+import type { Resource } from 'aws-cdk-lib/aws-apigateway';
 import { acknowledgePublicMethod } from '../checks/acknowledgements/api';
 import type { Environment } from '../environment/environment';
-import { staticValues } from './gateway-responses';
+import { addStaticMethod } from './static-method';
 
 export interface WebhookOriginsProps {
   readonly environment: Environment;
@@ -19,48 +19,26 @@ const MAX_AGE = 3600;
 
 /**
  * `GET /webhook-origins`: the addresses that receivers put on their allow-lists, the headers that they verify, and
- * whether the environment is deprecated, straight from the gateway. It works
- * whatever becomes of the functions and the database, and needs no token.
+ * whether the environment is deprecated. It needs no token, no function and no database.
  */
 export function addWebhookOrigins(resource: Resource, props: WebhookOriginsProps): void {
-  const headers = staticValues({
-    'Content-Type': 'application/json',
-    'Cache-Control': `public, max-age=${MAX_AGE}`,
-    ...props.headers,
-  });
-  const parameters = Object.entries(headers).map(
-    ([name, value]) => [`method.response.header.${name}`, value] as const,
-  );
   const { name, region, deprecation } = props.environment;
-  const body = JSON.stringify({
-    environment: name,
-    region,
-    addresses: [`${props.address}/32`],
-    signatureHeaders,
-    deprecated: deprecation !== undefined,
-    ...(deprecation && { deprecation }),
-  });
-
-  const integration = new MockIntegration({
-    requestTemplates: { 'application/json': '{"statusCode": 200}' },
-    passthroughBehavior: PassthroughBehavior.NEVER,
-    integrationResponses: [
-      {
-        statusCode: '200',
-        responseParameters: Object.fromEntries(parameters),
-        responseTemplates: { 'application/json': body },
-      },
-    ],
-  });
-
-  const method = resource.addMethod('GET', integration, {
+  const method = addStaticMethod(resource, 'GET', {
     operationName: 'listWebhookOrigins',
-    methodResponses: [
-      {
-        statusCode: '200',
-        responseParameters: Object.fromEntries(parameters.map(([name]) => [name, true])),
-      },
-    ],
+    statusCode: '200',
+    headers: {
+      'Content-Type': 'application/json',
+      'Cache-Control': `public, max-age=${MAX_AGE}`,
+      ...props.headers,
+    },
+    body: JSON.stringify({
+      environment: name,
+      region,
+      addresses: [`${props.address}/32`],
+      signatureHeaders,
+      deprecated: deprecation !== undefined,
+      ...(deprecation && { deprecation }),
+    }),
   });
   acknowledgePublicMethod(method);
 }

@@ -50,6 +50,10 @@ describe("the gateway's own responses", () => {
     ['ACCESS_DENIED', 401, 'token_expired'],
     ['MISSING_AUTHENTICATION_TOKEN', 404, 'route_not_found'],
     ['RESOURCE_NOT_FOUND', 404, 'route_not_found'],
+    // The gateway takes a bearer token on an unknown path for an AWS signature.
+    ['INVALID_SIGNATURE', 404, 'route_not_found'],
+    ['EXPIRED_TOKEN', 404, 'route_not_found'],
+    ['DEFAULT_4XX', 404, 'route_not_found'],
     ['THROTTLED', 429, 'too_many_requests'],
     ['QUOTA_EXCEEDED', 429, 'too_many_requests'],
     ['AUTHORIZER_FAILURE', 500, 'internal_error'],
@@ -64,21 +68,12 @@ describe("the gateway's own responses", () => {
     expect(JSON.parse(response?.body ?? '')).toMatchObject({ status, code });
   });
 
-  it('a bearer token on an unknown path, which the gateway takes for an AWS signature, is no route either', () => {
-    for (const type of ['INVALID_SIGNATURE', 'EXPIRED_TOKEN', 'DEFAULT_4XX']) {
-      expect(responses.find((each) => each.type === type)?.status).toBe(404);
-    }
-  });
-
-  it('challenge for a bearer token on 401, and on nothing else', () => {
-    for (const { status, headers } of responses) {
-      expect(headers['www-authenticate']).toBe(status === 401 ? 'Bearer' : undefined);
-    }
-  });
-
-  it('say on 429 when to come back', () => {
-    for (const { status, headers } of responses) {
-      expect(headers['retry-after']).toBe(status === 429 ? '1' : undefined);
+  it.each([
+    ['www-authenticate', 401, 'Bearer'],
+    ['retry-after', 429, '1'],
+  ])('have %s on %i, and on nothing else', (header, status, value) => {
+    for (const response of responses) {
+      expect(response.headers[header]).toBe(response.status === status ? value : undefined);
     }
   });
 });
@@ -98,19 +93,15 @@ describe('deprecation', () => {
     ];
   };
 
-  it('is in every response of a deprecated environment', () => {
-    for (const headers of headersOf({ since: '2026-11-20' })) {
-      expect(headers).toEqual(['@1795132800', undefined]);
-    }
-  });
-
-  it('names the last day once it is decided', () => {
-    for (const headers of headersOf({ since: '2026-11-20', sunset: '2027-06-30' })) {
-      expect(headers).toEqual(['@1795132800', 'Wed, 30 Jun 2027 00:00:00 GMT']);
-    }
-  });
-
-  it('is in none of an environment that goes on', () => {
-    for (const headers of headersOf()) expect(headers).toEqual([undefined, undefined]);
+  it.each([
+    ['is in every response of a deprecated environment', { since: '2026-11-20' }, ['@1795132800', undefined]],
+    [
+      'names the last day once it is decided',
+      { since: '2026-11-20', sunset: '2027-06-30' },
+      ['@1795132800', 'Wed, 30 Jun 2027 00:00:00 GMT'],
+    ],
+    ['is in none of an environment that goes on', undefined, [undefined, undefined]],
+  ])('%s', (_, given, expected) => {
+    for (const headers of headersOf(given)) expect(headers).toEqual(expected);
   });
 });
