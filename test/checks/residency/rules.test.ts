@@ -4,6 +4,7 @@ import * as egressPaths from './cases/egress-paths';
 import * as entrances from './cases/entrances';
 import * as movement from './cases/movement';
 import * as network from './cases/network';
+import * as policies from './cases/policies';
 import * as protocols from './cases/protocols';
 import * as regions from './cases/regions';
 import * as replicas from './cases/replicas';
@@ -32,7 +33,7 @@ const cases: Readonly<Record<string, RuleCases>> = {
   'public-subnet': network.publicSubnet,
   'public-endpoint': entrances.publicEndpoint,
   'public-bucket': entrances.publicBucket,
-  'public-policy': entrances.publicPolicy,
+  'public-policy': policies.publicPolicy,
   'open-security-group': protocols.openSecurityGroup,
   ipv6: protocols.ipv6,
   'unknown-type': egressPaths.unknownType,
