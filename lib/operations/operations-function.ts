@@ -1,5 +1,6 @@
 import { callAws } from './aws';
 import { CommandFailed } from './failure';
+import { readFields } from './json';
 import type { Target } from './target';
 
 /** The operations function would not do what it was asked; `code` says why. */
@@ -50,15 +51,15 @@ function readAnswer(
   functionError: string | undefined,
   { operation, logs }: { readonly operation: string; readonly logs: string },
 ) {
-  const answer = parse(payload);
+  const answer: Answer = readFields(payload);
   if (functionError) {
     throw new CommandFailed(
-      `The operations function failed at ${operation}: ${answer?.errorMessage ?? functionError}.`,
+      `The operations function failed at ${operation}: ${answer.errorMessage ?? functionError}.`,
       `The reason is in its log in ${logs}.`,
     );
   }
-  if (answer?.ok === true && answer.result) return answer.result;
-  if (answer?.ok === false && answer.error)
+  if (answer.ok === true && answer.result) return answer.result;
+  if (answer.ok === false && answer.error)
     throw new OperationRefused(answer.error.code, answer.error.message);
   throw otherVersion('that is not an answer');
 }
@@ -68,14 +69,6 @@ interface Answer {
   readonly result?: Readonly<Record<string, unknown>>;
   readonly error?: { readonly code: string; readonly message: string };
   readonly errorMessage?: string;
-}
-
-function parse(payload: string): Answer | undefined {
-  try {
-    return JSON.parse(payload) as Answer;
-  } catch {
-    return undefined;
-  }
 }
 
 const otherVersion = (what: string) =>

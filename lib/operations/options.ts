@@ -28,9 +28,6 @@ export const withEnvironment = (command: Command) =>
 export const environment = (description: string) =>
   new Option('--environment <name>', description).choices(environments.map(({ name }) => name));
 
-export const allowProduction = () =>
-  new Option('--allow-production', 'write to a deployed environment that has an SLA');
-
 /** The options that lead another command to the same environment, to be pasted into a shell. */
 export const sameEnvironment = ({ environment, outputs }: CommonOptions): string =>
   `--environment ${environment} --outputs ${shellWord(outputs)}`;
@@ -46,6 +43,14 @@ export function time(flags: string, what: string, text: { usual: string; atMost:
       throw new InvalidArgumentError(`Give a time such as 90s or 5m, of at most ${text.atMost}.`);
     });
 }
+
+/** Reads a TCP port. @param lowest 0 where it stands for any free port */
+export const port =
+  (lowest: 0 | 1) =>
+  (text: string): number => {
+    if (/^\d{1,5}$/.test(text) && Number(text) >= lowest && Number(text) <= 65_535) return Number(text);
+    throw new InvalidArgumentError(`Give a port: a number from ${lowest} to 65535.`);
+  };
 
 function parseDuration(text: string): number | undefined {
   const [, number, unit] = /^(\d{1,6})([smh]?)$/.exec(text) ?? [];

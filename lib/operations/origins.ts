@@ -12,7 +12,7 @@ import {
   formatAllowList,
 } from './allow-lists/formats';
 import { CommandFailed, UsedWrongly } from './failure';
-import { environment, withOutputs } from './options';
+import { environment, port, withOutputs } from './options';
 import { openTarget, readOutputs, type Target } from './target';
 import { type Terminal, table } from './terminal';
 
@@ -52,7 +52,7 @@ export function register(program: Command, terminal: Terminal): void {
     .option(
       '--port <port>',
       'the port that receives webhooks, for formats with ports',
-      port,
+      port(1),
       defaultOptions.port,
     )
     .option('--name <name>', 'what to call the rules, for formats with names', ruleName, defaultOptions.name)
@@ -157,11 +157,6 @@ function warningOf({ address }: WebhookOrigin): string[] {
     return [`${address} is this machine itself: the list is good for trying out only.`];
   if (kind === 'documentation') return [`${address} is reserved for documentation: nothing comes from it.`];
   return [];
-}
-
-function port(value: string): number {
-  if (/^\d{1,5}$/.test(value) && Number(value) >= 1 && Number(value) <= 65_535) return Number(value);
-  throw new InvalidArgumentError('Give a number from 1 to 65535.');
 }
 
 function ruleName(value: string): string {

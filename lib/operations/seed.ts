@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import { readTexts, runOperation } from './operations-function';
-import { allowProduction, type CommonOptions, id, sameEnvironment, withEnvironment } from './options';
-import { requireProductionAllowed } from './production';
+import { type CommonOptions, id, sameEnvironment, withEnvironment } from './options';
+import { allowProduction, requireProductionAllowed } from './production-guard';
 import { openTarget, type Target } from './target';
 import type { Terminal } from './terminal';
 

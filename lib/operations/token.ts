@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import { type CallerClaims, findCaller } from './caller';
-import { accessTokenClaims } from './claims';
+import { type CallerClaims, readCallerClaims } from './caller-claims';
 import { type CommonOptions, id, time, withEnvironment } from './options';
-import { printToken, type SignedToken } from './print-token';
+import { printToken, type SignedToken } from './signed-token';
 import { openSigningKey } from './signing-key';
 import { openTarget, type Target } from './target';
 import type { Terminal } from './terminal';
@@ -34,7 +33,7 @@ export function register(program: Command, terminal: Terminal): void {
 
 async function token(options: TokenOptions, terminal: Terminal): Promise<void> {
   const target = await openTarget(options);
-  const caller = () => findCaller(target, options.caller, terminal);
+  const caller = () => readCallerClaims(target, options.caller, terminal);
   const signed = await signAccessToken(target, caller, options.expiresIn);
   printToken(signed, options, terminal);
 }
@@ -49,15 +48,19 @@ export async function signAccessToken(
   caller: () => Promise<CallerClaims>,
   lifetime: number,
 ): Promise<SignedToken> {
-  const [key, known] = await Promise.all([
+  const [key, callerClaims] = await Promise.all([
     openSigningKey(target, target.output('TokenSigningKeyArn')),
     caller(),
   ]);
-  const claims = accessTokenClaims({
-    issuer: target.environment.tokenIssuer,
-    caller: known,
-    issuedAt: Math.floor(Date.now() / 1000),
-    lifetime,
-  });
-  return { token: await key.sign('JWT', claims), expiresAt: claims.exp };
+  const iat = Math.floor(Date.now() / 1000);
+  const exp = iat + lifetime;
+  const claims = {
+    iss: target.environment.tokenIssuer,
+    aud: 'wallet-api',
+    ...callerClaims,
+    iat,
+    nbf: iat,
+    exp,
+  };
+  return { token: await key.sign('JWT', claims), expiresAt: exp };
 }

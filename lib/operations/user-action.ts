@@ -1,19 +1,24 @@
+import { createHash, randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
-import { type CallerClaims, findCaller } from './caller';
-import { type SignedRequest, userActionClaims } from './claims';
+import { type CallerClaims, readCallerClaims } from './caller-claims';
 import { type CommonOptions, id, time, withEnvironment } from './options';
-import { printToken, type SignedToken } from './print-token';
+import { printToken, type SignedToken } from './signed-token';
 import { openSigningKey } from './signing-key';
 import { openTarget, type Target } from './target';
 import type { Terminal } from './terminal';
 
-interface UserActionOptions extends CommonOptions {
-  readonly caller: string;
+/** The request that a user action signs. */
+interface SignedRequest {
   readonly method: string;
+  /** Without query. */
   readonly path: string;
   readonly body: string;
-  /** Seconds. */
+  /** Seconds until the signature expires, at most five minutes. */
   readonly expiresIn: number;
+}
+
+interface UserActionOptions extends CommonOptions, SignedRequest {
+  readonly caller: string;
 }
 
 const help = `
@@ -42,33 +47,36 @@ export function register(program: Command, terminal: Terminal): void {
 
 async function userAction(options: UserActionOptions, terminal: Terminal): Promise<void> {
   const target = await openTarget(options);
-  const caller = () => findCaller(target, options.caller, terminal);
-  const signed = await signUserAction(target, caller, { ...options, lifetime: options.expiresIn });
+  const caller = () => readCallerClaims(target, options.caller, terminal);
+  const signed = await signUserAction(target, caller, options);
   printToken(signed, options, terminal);
 }
 
-/**
- * Has the region's key sign one request of the caller.
- *
- * @param request its `lifetime` is in seconds, at most five minutes
- */
+/** Has the region's key sign one request of the caller, for one use. */
 export async function signUserAction(
   target: Target,
   caller: () => Promise<CallerClaims>,
-  request: SignedRequest & { readonly lifetime: number },
+  { method, path, body, expiresIn }: SignedRequest,
 ): Promise<SignedToken> {
-  const [key, known] = await Promise.all([
+  const [key, { sub, org }] = await Promise.all([
     openSigningKey(target, target.output('UserActionSigningKeyArn')),
     caller(),
   ]);
-  const facts = {
-    issuer: target.environment.tokenIssuer,
-    caller: known,
-    issuedAt: Math.floor(Date.now() / 1000),
-    lifetime: request.lifetime,
+  const iat = Math.floor(Date.now() / 1000);
+  const exp = iat + expiresIn;
+  const claims = {
+    iss: target.environment.tokenIssuer,
+    aud: 'wallet-user-action',
+    sub,
+    org,
+    jti: randomUUID(),
+    htm: method,
+    htp: path,
+    bh: createHash('sha256').update(body).digest('base64url'),
+    iat,
+    exp,
   };
-  const claims = userActionClaims(facts, request);
-  return { token: await key.sign('user-action+jwt', claims), expiresAt: claims.exp };
+  return { token: await key.sign('user-action+jwt', claims), expiresAt: exp };
 }
 
 /** User actions sign requests that change state; the others need none. */

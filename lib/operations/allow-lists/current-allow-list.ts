@@ -1,3 +1,4 @@
+import { parseJson } from '../json';
 import { type AddressRange, rangesIn } from './ranges';
 
 /**
@@ -29,14 +30,6 @@ const refusal =
 function statements(text: string): string[] {
   const bare = remarks.reduce((rest, remark) => rest.replace(remark, ' '), text);
   return bare.split(/[\n;]/).filter((statement) => !refusal.test(statement));
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const remarkKey = /^(?:\/\/|comment|description|metadata|\w*version)$/i;

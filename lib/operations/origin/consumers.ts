@@ -1,6 +1,6 @@
 import { callAws } from '../aws';
-import type { Target } from '../target';
-import { maxAttempts, type StackResource } from './stack';
+import type { OriginApis } from './apis';
+import type { StackResource } from './stack';
 
 /** A function that takes messages off a queue. */
 export interface Consumer {
@@ -12,16 +12,15 @@ export interface Consumer {
 
 /** The event source mappings of the stack. Those that need the webhook origin are off while no gateway holds it. */
 export async function readConsumers(
-  target: Target,
+  { target, lambda }: OriginApis,
   resources: readonly StackResource[],
 ): Promise<readonly Consumer[]> {
-  const { GetEventSourceMappingCommand, LambdaClient } = await import('@aws-sdk/client-lambda');
-  const client = new LambdaClient({ ...target.clientSettings('lambda'), maxAttempts });
+  const { GetEventSourceMappingCommand } = await import('@aws-sdk/client-lambda');
   const mappings = resources.filter(({ type }) => type === 'AWS::Lambda::EventSourceMapping');
   return Promise.all(
     mappings.map(async ({ physicalId }) => {
       const mapping = await callAws(target, 'lambda:GetEventSourceMapping', (options) =>
-        client.send(new GetEventSourceMappingCommand({ UUID: physicalId }), options),
+        lambda.send(new GetEventSourceMappingCommand({ UUID: physicalId }), options),
       );
       return {
         functionName: lastPart(mapping.FunctionArn),

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CommandFailed } from '../failure';
-import type { OriginStack, StackApi } from './stack';
+import type { OriginApis } from './apis';
+import type { OriginStack } from './stack';
 import { eventsOf, type UpdateEvent } from './stack-events';
 import { isFinal } from './stack-status';
 
@@ -30,14 +31,14 @@ const deadline = 60 * 60_000;
  * @throws CommandFailed when the update still runs after an hour.
  */
 export async function followUpdate(
-  api: StackApi,
+  apis: OriginApis,
   stack: OriginStack,
   token: string,
   { interval, report }: FollowOptions,
 ): Promise<UpdateEnd> {
   const told = new Set<string>();
   for (const giveUp = Date.now() + deadline; Date.now() < giveUp; await pause(interval)) {
-    const events = await eventsOf(api, stack, token);
+    const events = await eventsOf(apis, stack, token);
     for (const event of events) {
       if (!told.has(event.id) && !event.ofStack) report(describe(event, events));
       told.add(event.id);

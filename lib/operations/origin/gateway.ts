@@ -1,8 +1,8 @@
-import type { Address, EC2Client } from '@aws-sdk/client-ec2';
+import type { Address } from '@aws-sdk/client-ec2';
 import { callAws } from '../aws';
 import { CommandFailed } from '../failure';
-import type { Target } from '../target';
-import { maxAttempts, type StackResource } from './stack';
+import type { OriginApis } from './apis';
+import type { StackResource } from './stack';
 
 /** The NAT gateway of the stack. */
 export interface Gateway {
@@ -23,25 +23,15 @@ export interface OriginAddress {
   readonly heldBy: string | undefined;
 }
 
-export interface NetworkApi {
-  readonly client: EC2Client;
-  readonly target: Target;
-}
-
 /** EC2's state of a gateway that CloudFormation lists and EC2 no longer knows. */
 const gone = 'deleted';
 
-export async function openNetworkApi(target: Target): Promise<NetworkApi> {
-  const { EC2Client } = await import('@aws-sdk/client-ec2');
-  return { client: new EC2Client({ ...target.clientSettings('ec2'), maxAttempts }), target };
-}
-
 /** @throws CommandFailed when the account has no such Elastic IP in the region. */
-export async function readAddress({ client, target }: NetworkApi, address: string): Promise<OriginAddress> {
+export async function readAddress({ ec2, target }: OriginApis, address: string): Promise<OriginAddress> {
   const { DescribeAddressesCommand } = await import('@aws-sdk/client-ec2');
   const request = new DescribeAddressesCommand({ Filters: [{ Name: 'public-ip', Values: [address] }] });
   const { Addresses } = await callAws(target, 'ec2:DescribeAddresses', (options) =>
-    client.send(request, options),
+    ec2.send(request, options),
   );
   const found = Addresses?.[0];
   if (!found?.AllocationId) {
@@ -55,7 +45,7 @@ export async function readAddress({ client, target }: NetworkApi, address: strin
 
 /** The gateway that the stack has now, if it has one. */
 export async function readGateway(
-  { client, target }: NetworkApi,
+  { ec2, target }: OriginApis,
   resources: readonly StackResource[],
 ): Promise<Gateway | undefined> {
   const id = resources.find(({ type }) => type === 'AWS::EC2::NatGateway')?.physicalId;
@@ -63,13 +53,11 @@ export async function readGateway(
   const { DescribeNatGatewaysCommand, DescribeSubnetsCommand } = await import('@aws-sdk/client-ec2');
   const gateways = new DescribeNatGatewaysCommand({ Filter: [{ Name: 'nat-gateway-id', Values: [id] }] });
   const { NatGateways } = await callAws(target, 'ec2:DescribeNatGateways', (options) =>
-    client.send(gateways, options),
+    ec2.send(gateways, options),
   );
   const { State: state = gone, SubnetId: subnetId = '', NatGatewayAddresses } = NatGateways?.[0] ?? {};
   const subnets = new DescribeSubnetsCommand({ Filters: [{ Name: 'subnet-id', Values: [subnetId] }] });
-  const { Subnets } = await callAws(target, 'ec2:DescribeSubnets', (options) =>
-    client.send(subnets, options),
-  );
+  const { Subnets } = await callAws(target, 'ec2:DescribeSubnets', (options) => ec2.send(subnets, options));
   return {
     id,
     state,

@@ -3,11 +3,10 @@ import { CommandFailed, UsedWrongly } from '../failure';
 import { type CommonOptions, withEnvironment } from '../options';
 import { openTarget, type Target } from '../target';
 import type { Terminal } from '../terminal';
-import { openNetworkApi } from './gateway';
+import { openOriginApis } from './apis';
 import { move, readPlan, verify } from './move';
 import { describeSteps, type Step } from './move-plan';
-import type { OriginApis } from './origin-state';
-import { type OriginStack, openStackApi } from './stack';
+import type { OriginStack } from './stack';
 
 interface MoveOriginOptions extends CommonOptions {
   readonly zone: string;
@@ -45,11 +44,7 @@ async function moveOrigin(options: MoveOriginOptions, terminal: Terminal): Promi
   const { zone, json } = options;
   const target = await openTarget(options);
   refuseWhatCannotBe(target, zone);
-  const apis: OriginApis = {
-    target,
-    stacks: await openStackApi(target),
-    network: await openNetworkApi(target),
-  };
+  const apis = await openOriginApis(target);
   const { stack, steps } = await readPlan(apis, zone);
   refuseOtherAddress(target, stack);
 

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CommandFailed } from '../failure';
+import type { OriginApis } from './apis';
 import { type FollowOptions, followUpdate, type UpdateEnd } from './follow-update';
 import { readAddress } from './gateway';
 import { planMove, type Step } from './move-plan';
-import { faultsOf, type OriginApis, type OriginState, readOriginState } from './origin-state';
+import { faultsOf, type OriginState, readOriginState } from './origin-state';
 import { describeStack, noZone, type OriginStack } from './stack';
 import { latestOperation } from './stack-events';
 import { updateZone } from './zone-update';
@@ -16,14 +17,14 @@ export interface DoneUpdate {
 
 /** What is left to do now. Reads only. */
 export async function readPlan(
-  { stacks }: OriginApis,
+  apis: OriginApis,
   zone: string,
 ): Promise<{ readonly stack: OriginStack; readonly steps: readonly Step[] }> {
-  const stack = await describeStack(stacks);
-  return { stack, steps: planMove(stack, await latestOperation(stacks, stack), zone) };
+  const stack = await describeStack(apis);
+  return { stack, steps: planMove(stack, await latestOperation(apis, stack), zone) };
 }
 
-/** Does one step after the other, and looks at the stack anew before each: other people and CI update it too. */
+/** Does one step after the other, and reads the stack again before each: other people and CI update it too. */
 export async function move(
   apis: OriginApis,
   zone: string,
@@ -37,9 +38,12 @@ export async function move(
     const [step] = steps;
     if (!step) return done;
     const begun = await begin(apis, stack, step, options);
-    obstacle = begun.obstacle;
-    if (begun.token === undefined) continue;
-    const end = await followUpdate(apis.stacks, stack, begun.token, options);
+    if (begun instanceof CommandFailed) {
+      obstacle = begun;
+      continue;
+    }
+    obstacle = undefined;
+    const end = await followUpdate(apis, stack, begun, options);
     if (end.status !== 'UPDATE_COMPLETE') throw await failure(apis, step.zone, end);
     options.report(`Zone ${step.zone}: done after ${end.duration} s.`);
     for (const failed of end.failures) options.report(`  left behind: ${failed}`);
@@ -51,33 +55,25 @@ export async function move(
 /** EC2 lets go of an address, and Lambda turns a consumer on, some moments after they said that they would. */
 const maxLooks = 60;
 
-type Begun =
-  | { readonly token: string; readonly obstacle?: undefined }
-  /** Why the step cannot be begun yet. It may be otherwise in a moment. */
-  | { readonly obstacle: CommandFailed; readonly token?: undefined };
-
+/** @returns the token of the update that now runs, or why it cannot begin yet: in a moment it may */
 async function begin(
   apis: OriginApis,
   stack: OriginStack,
   step: Step,
   options: FollowOptions,
-): Promise<Begun> {
+): Promise<string | CommandFailed> {
   if (step.kind === 'wait') {
     options.report(`Waiting for the update to zone ${step.zone} that an earlier run began.`);
-    return { token: step.token };
+    return step.token;
   }
   const holder = step.zone === noZone ? undefined : await holderOfAddress(apis, stack);
-  if (holder) return { obstacle: holder };
+  if (holder) return holder;
   options.report(`Updating stack ${stack.name} to zone ${step.zone}.`);
-  const answer = await updateZone(apis.stacks, stack, step.zone);
-  return answer.kind === 'accepted' ? { token: answer.token } : { obstacle: somebodyElse(apis) };
+  return (await updateZone(apis, stack, step.zone)) ?? somebodyElse(apis);
 }
 
-async function holderOfAddress(
-  { network }: OriginApis,
-  stack: OriginStack,
-): Promise<CommandFailed | undefined> {
-  const { address, allocationId, heldBy } = await readAddress(network, stack.address);
+async function holderOfAddress(apis: OriginApis, stack: OriginStack): Promise<CommandFailed | undefined> {
+  const { address, allocationId, heldBy } = await readAddress(apis, stack.address);
   if (heldBy === undefined) return undefined;
   return new CommandFailed(
     `${address} (${allocationId}) is still held by ${heldBy}, so no gateway can be made with it.`,
@@ -92,8 +88,8 @@ const somebodyElse = ({ target }: OriginApis) =>
   );
 
 /** A failed update leaves the stack where it was. Where that is decides whether webhooks go out. */
-async function failure({ stacks }: OriginApis, zone: string, end: UpdateEnd): Promise<CommandFailed> {
-  const stack = await describeStack(stacks);
+async function failure(apis: OriginApis, zone: string, end: UpdateEnd): Promise<CommandFailed> {
+  const stack = await describeStack(apis);
   const causes = end.failures.map((cause) => `\n  ${cause}`).join('');
   const message = `The update to zone ${zone} failed; stack ${stack.name} is ${end.status}.${causes}`;
   if (end.status !== 'UPDATE_ROLLBACK_COMPLETE') {
@@ -120,7 +116,7 @@ export async function verify(
   { interval }: FollowOptions,
 ): Promise<OriginState> {
   for (let looks = 1; ; looks++) {
-    const { address } = await describeStack(apis.stacks);
+    const { address } = await describeStack(apis);
     const state = await readOriginState(apis, stack);
     const faults = faultsOf(state, zone);
     if (address !== stack.address) faults.push(`its address was ${stack.address} and is ${address} now`);

@@ -1,14 +1,7 @@
-import type { Target } from '../target';
+import type { OriginApis } from './apis';
 import { type Consumer, readConsumers } from './consumers';
-import {
-  type Gateway,
-  type NetworkApi,
-  type OriginAddress,
-  publicSubnetOf,
-  readAddress,
-  readGateway,
-} from './gateway';
-import { listResources, noZone, type OriginStack, type StackApi, type StackResource } from './stack';
+import { type Gateway, type OriginAddress, publicSubnetOf, readAddress, readGateway } from './gateway';
+import { listResources, noZone, type OriginStack, type StackResource } from './stack';
 
 /** The webhook origin as EC2 and Lambda have it, not as the stack says that it should be. */
 export interface OriginState {
@@ -18,21 +11,12 @@ export interface OriginState {
   readonly resources: readonly StackResource[];
 }
 
-export interface OriginApis {
-  readonly target: Target;
-  readonly stacks: StackApi;
-  readonly network: NetworkApi;
-}
-
-export async function readOriginState(
-  { target, stacks, network }: OriginApis,
-  stack: OriginStack,
-): Promise<OriginState> {
-  const resources = await listResources(stacks);
+export async function readOriginState(apis: OriginApis, stack: OriginStack): Promise<OriginState> {
+  const resources = await listResources(apis);
   const [address, gateway, consumers] = await Promise.all([
-    readAddress(network, stack.address),
-    readGateway(network, resources),
-    readConsumers(target, resources),
+    readAddress(apis, stack.address),
+    readGateway(apis, resources),
+    readConsumers(apis, resources),
   ]);
   return { address, gateway, consumers, resources };
 }

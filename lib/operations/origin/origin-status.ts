@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import { type CommonOptions, withEnvironment } from '../options';
 import { openTarget, type Target } from '../target';
 import { type Terminal, table } from '../terminal';
-import { openNetworkApi } from './gateway';
+import { openOriginApis } from './apis';
 import { faultsOf, readOriginState } from './origin-state';
 import { type QueueBacklog, readQueues } from './queues';
-import { describeStack, openStackApi } from './stack';
+import { describeStack } from './stack';
 
 const help = `
 On this machine there are neither zones nor gateways, so it tells the queues alone; nobody knows there how long the
@@ -53,9 +53,8 @@ interface Status {
 }
 
 async function deployedStatus(target: Target): Promise<Status> {
-  const stacks = await openStackApi(target);
-  const apis = { target, stacks, network: await openNetworkApi(target) };
-  const stack = await describeStack(stacks);
+  const apis = await openOriginApis(target);
+  const stack = await describeStack(apis);
   const state = await readOriginState(apis, stack);
   const { gateway, consumers, resources } = state;
   return {

@@ -1,6 +1,8 @@
+import type { SQSClient } from '@aws-sdk/client-sqs';
 import { callAws } from '../aws';
 import type { Target } from '../target';
-import { maxAttempts, type StackResource } from './stack';
+import { maxAttempts } from './apis';
+import type { StackResource } from './stack';
 
 /** What waits in a queue. All counts are SQS's approximations. */
 export interface QueueBacklog {
@@ -11,11 +13,6 @@ export interface QueueBacklog {
   readonly later: number;
   /** Seconds that the oldest waits; `undefined` where it cannot be known. */
   readonly oldest: number | undefined;
-}
-
-interface Queue {
-  readonly name: string;
-  readonly url: string;
 }
 
 /** The stack's queues, dead letters included. On this machine, which has no stack to ask, they are found by their names. */
@@ -43,8 +40,8 @@ export async function readQueues(
 
 async function findQueues(
   target: Target,
-  client: import('@aws-sdk/client-sqs').SQSClient,
-): Promise<readonly Queue[]> {
+  client: SQSClient,
+): Promise<readonly { name: string; url: string }[]> {
   const { ListQueuesCommand } = await import('@aws-sdk/client-sqs');
   const prefix = `${target.environment.stackId}-`;
   const { QueueUrls } = await callAws(target, 'sqs:ListQueues', (options) =>
@@ -55,7 +52,7 @@ async function findQueues(
 
 async function countMessages(
   target: Target,
-  client: import('@aws-sdk/client-sqs').SQSClient,
+  client: SQSClient,
   url: string,
 ): Promise<{ waiting: number; later: number }> {
   const { GetQueueAttributesCommand } = await import('@aws-sdk/client-sqs');
@@ -88,10 +85,7 @@ const lately = 10 * 60_000;
 async function ageOfOldest(target: Target, url: string): Promise<number | undefined> {
   if (!target.offers('cloudwatch')) return undefined;
   const { CloudWatchClient, GetMetricStatisticsCommand } = await import('@aws-sdk/client-cloudwatch');
-  const client = new CloudWatchClient({
-    ...target.clientSettings('cloudwatch'),
-    maxAttempts,
-  });
+  const client = new CloudWatchClient({ ...target.clientSettings('cloudwatch'), maxAttempts });
   const now = Date.now();
   const request = new GetMetricStatisticsCommand({
     Namespace: 'AWS/SQS',

@@ -1,6 +1,7 @@
 import type { StackEvent } from '@aws-sdk/client-cloudformation';
 import { callAws } from '../aws';
-import type { OriginStack, StackApi } from './stack';
+import type { OriginApis } from './apis';
+import type { OriginStack } from './stack';
 
 /** One step of a stack's update, of the stack itself or of a resource. */
 export interface UpdateEvent {
@@ -15,19 +16,22 @@ export interface UpdateEvent {
 }
 
 /** The latest event of the stack itself: what runs or ran last, and whose it is. */
-export async function latestOperation(api: StackApi, stack: OriginStack): Promise<UpdateEvent | undefined> {
-  for await (const event of eventsBackwards(api, stack)) if (event.ofStack) return event;
+export async function latestOperation(
+  apis: OriginApis,
+  stack: OriginStack,
+): Promise<UpdateEvent | undefined> {
+  for await (const event of eventsBackwards(apis, stack)) if (event.ofStack) return event;
   return undefined;
 }
 
 /** The events of the update with that token, the first first. Empty while CloudFormation shows none. */
 export async function eventsOf(
-  api: StackApi,
+  apis: OriginApis,
   stack: OriginStack,
   token: string,
 ): Promise<readonly UpdateEvent[]> {
   const events: UpdateEvent[] = [];
-  for await (const event of eventsBackwards(api, stack)) {
+  for await (const event of eventsBackwards(apis, stack)) {
     if (event.token === token) {
       events.unshift(event);
       if (event.ofStack && event.status === 'UPDATE_IN_PROGRESS') break;
@@ -37,7 +41,7 @@ export async function eventsOf(
 }
 
 async function* eventsBackwards(
-  { client, target }: StackApi,
+  { cloudFormation, target }: OriginApis,
   stack: OriginStack,
 ): AsyncGenerator<UpdateEvent> {
   const { DescribeStackEventsCommand } = await import('@aws-sdk/client-cloudformation');
@@ -45,7 +49,7 @@ async function* eventsBackwards(
   do {
     const request = new DescribeStackEventsCommand({ StackName: stack.id, NextToken: nextToken });
     const page = await callAws(target, 'cloudformation:DescribeStackEvents', (options) =>
-      client.send(request, options),
+      cloudFormation.send(request, options),
     );
     for (const event of page.StackEvents ?? []) yield readEvent(event);
     nextToken = page.NextToken;

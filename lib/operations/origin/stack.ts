@@ -1,7 +1,7 @@
-import type { CloudFormationClient, Stack, StackResourceSummary } from '@aws-sdk/client-cloudformation';
+import type { Stack, StackResourceSummary } from '@aws-sdk/client-cloudformation';
 import { callAws } from '../aws';
 import { CommandFailed } from '../failure';
-import type { Target } from '../target';
+import type { OriginApis } from './apis';
 
 /** The stack parameter that says where the gateway stands: a zone's number, or `none`. */
 export const zoneParameter = 'WebhookOriginZone';
@@ -29,30 +29,12 @@ export interface StackResource {
   readonly physicalId: string;
 }
 
-/** CloudFormation and one environment's stack there. */
-export interface StackApi {
-  readonly client: CloudFormationClient;
-  readonly target: Target;
-}
-
-/**
- * Calls are many and idempotent, updates by their token: throttled ones are tried again, with growing pauses, within
- * the deadline that every call has.
- */
-export const maxAttempts = 8;
-
-export async function openStackApi(target: Target): Promise<StackApi> {
-  const { CloudFormationClient } = await import('@aws-sdk/client-cloudformation');
-  const settings = { ...target.clientSettings('cloudformation'), maxAttempts };
-  return { client: new CloudFormationClient(settings), target };
-}
-
 /** @throws CommandFailed when there is no such stack, or it is no stack with a webhook origin. */
-export async function describeStack({ client, target }: StackApi): Promise<OriginStack> {
+export async function describeStack({ cloudFormation, target }: OriginApis): Promise<OriginStack> {
   const { DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
   const { stackId: name, region } = target.environment;
   const { Stacks } = await callAws(target, 'cloudformation:DescribeStacks', (options) =>
-    client.send(new DescribeStacksCommand({ StackName: name }), options),
+    cloudFormation.send(new DescribeStacksCommand({ StackName: name }), options),
   );
   const stack = Stacks?.[0];
   const zone = stack?.Parameters?.find(({ ParameterKey }) => ParameterKey === zoneParameter)?.ParameterValue;
@@ -76,11 +58,18 @@ export async function describeStack({ client, target }: StackApi): Promise<Origi
 }
 
 /** All of a stack's resources: it has more than the 100 that DescribeStackResources returns. */
-export async function listResources({ client, target }: StackApi): Promise<readonly StackResource[]> {
+export async function listResources({
+  cloudFormation,
+  target,
+}: OriginApis): Promise<readonly StackResource[]> {
   const { paginateListStackResources } = await import('@aws-sdk/client-cloudformation');
   const summaries = await callAws(target, 'cloudformation:ListStackResources', async (options) => {
     const found: StackResourceSummary[] = [];
-    const pages = paginateListStackResources({ client }, { StackName: target.environment.stackId }, options);
+    const pages = paginateListStackResources(
+      { client: cloudFormation },
+      { StackName: target.environment.stackId },
+      options,
+    );
     for await (const page of pages) found.push(...(page.StackResourceSummaries ?? []));
     return found;
   });

@@ -1,14 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { callAws } from '../aws';
-import { type OriginStack, type StackApi, zoneParameter } from './stack';
-
-/** What CloudFormation said to an update of the zone. */
-export type UpdateAnswer =
-  | { readonly kind: 'accepted'; readonly token: string }
-  /** The stack has that zone already. */
-  | { readonly kind: 'nothing-to-update' }
-  /** Another update has begun since the stack was looked at. */
-  | { readonly kind: 'busy' };
+import type { OriginApis } from './apis';
+import { type OriginStack, zoneParameter } from './stack';
 
 const tokenPrefix = 'wallet-move-origin-to-';
 
@@ -24,8 +17,14 @@ export const zoneOfToken = (token: string | undefined): string | undefined =>
  * notifications and rollback triggers stay because they are left out. A lost answer is asked for again by the token.
  *
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_UpdateStack.html
+ *
+ * @returns the update's token; `undefined` when somebody else has updated the stack, or begun to, since it was read
  */
-export async function updateZone(api: StackApi, stack: OriginStack, zone: string): Promise<UpdateAnswer> {
+export async function updateZone(
+  { cloudFormation, target }: OriginApis,
+  stack: OriginStack,
+  zone: string,
+): Promise<string | undefined> {
   const { UpdateStackCommand } = await import('@aws-sdk/client-cloudformation');
   const token = updateToken(zone);
   const update = new UpdateStackCommand({
@@ -40,21 +39,19 @@ export async function updateZone(api: StackApi, stack: OriginStack, zone: string
     Capabilities: stack.capabilities,
     ClientRequestToken: token,
   });
-  return callAws(api.target, 'cloudformation:UpdateStack', async (options) => {
+  return callAws(target, 'cloudformation:UpdateStack', async (options) => {
     try {
-      await api.client.send(update, options);
-      return { kind: 'accepted', token };
+      await cloudFormation.send(update, options);
+      return token;
     } catch (error) {
-      const refusal = readRefusal(error);
-      if (refusal) return { kind: refusal };
+      if (isOvertaken(error)) return undefined;
       throw error;
     }
   });
 }
 
-/** Both are a `ValidationError`, which only its words tell apart from other ones. */
-function readRefusal(error: unknown): 'nothing-to-update' | 'busy' | undefined {
-  if (!(error instanceof Error) || error.name !== 'ValidationError') return undefined;
-  if (error.message.includes('No updates are to be performed')) return 'nothing-to-update';
-  return /is in \w+_IN_PROGRESS state and can ?not be updated/.test(error.message) ? 'busy' : undefined;
-}
+/** The stack has that zone already, or is being updated. Only the words tell them from other errors of this name. */
+const isOvertaken = (error: unknown): boolean =>
+  error instanceof Error &&
+  error.name === 'ValidationError' &&
+  /No updates are to be performed|is in \w+_IN_PROGRESS state and can ?not be updated/.test(error.message);

@@ -1,15 +1,16 @@
+import { once } from 'node:events';
 import { type Command, InvalidArgumentError } from 'commander';
 import { CommandFailed, UsedWrongly } from '../failure';
 import { awaitInterruption } from '../interruption';
-import { type CommonOptions, id, sameEnvironment, withEnvironment } from '../options';
+import { type CommonOptions, id, port, sameEnvironment, withEnvironment } from '../options';
 import { openTarget, type Target } from '../target';
 import type { Terminal } from '../terminal';
 import { describeWebhook } from '../webhook/webhook';
 import { type Behaviour, statusOf } from './behaviour';
-import { candidatesOfOrganization, candidatesOfWebhook, type FindCandidates } from './candidates';
 import { type ReceivedRequest, startReceiver } from './receiver';
 import { inWords, reportOf } from './report';
-import { type Candidate, type Verification, verify } from './verification';
+import { type FindSecrets, secretsOfOrganization, secretsOfWebhook } from './signing-secrets';
+import { type SigningSecret, type Verification, verify } from './verification';
 
 interface ReceiveOptions extends CommonOptions, Behaviour {
   readonly port: number;
@@ -35,7 +36,7 @@ export function register(program: Command, terminal: Terminal): void {
   withEnvironment(program.command('receive'))
     .summary('run a small receiver of webhooks on this machine')
     .description('Listens on 127.0.0.1 for webhooks, verifies and prints what arrives, until Ctrl-C.')
-    .option('--port <port>', 'where to listen; 0 takes any free port', port, 8010)
+    .option('--port <port>', 'where to listen; 0 takes any free port', port(0), 8010)
     .option('--webhook <id>', "verify by this webhook's secrets alone", id('wh'))
     .option('--secret <secret>', 'verify by this secret alone', secret)
     .option('--respond <status>', 'answer with this status, whatever arrives', status)
@@ -50,7 +51,7 @@ async function receive(options: ReceiveOptions, terminal: Terminal): Promise<voi
   if (given && webhook) throw new UsedWrongly('Give --secret or --webhook, not both.');
   // A secret that is given needs no environment.
   const target = given ? undefined : await openTarget(options);
-  const verifyDelivery = rememberingVerifier(await openCandidates(target, options));
+  const verifyDelivery = rememberingVerifier(await openSecrets(target, options));
   const arrivals = new Map<string, number>();
   const seen = { verified: 0, all: 0 };
   const { signal, forget } = awaitInterruption();
@@ -74,7 +75,7 @@ async function receive(options: ReceiveOptions, terminal: Terminal): Promise<voi
   try {
     const receiver = await startReceiver({ port: options.port, option: '--port' }, answer);
     terminal.note(introduction(receiver.url, target, options));
-    await aborted(signal);
+    if (!signal.aborted) await once(signal, 'abort');
     await receiver.close();
   } finally {
     forget();
@@ -82,26 +83,26 @@ async function receive(options: ReceiveOptions, terminal: Terminal): Promise<voi
   terminal.note(`${seen.all} received, ${seen.verified} of them verified.`);
 }
 
-async function openCandidates(
+async function openSecrets(
   target: Target | undefined,
   { secret: given = '', webhook }: ReceiveOptions,
-): Promise<FindCandidates> {
+): Promise<FindSecrets> {
   if (!target) return async () => [{ secret: given }];
-  if (!webhook) return candidatesOfOrganization(target);
+  if (!webhook) return secretsOfOrganization(target);
   // A webhook that is not there, or an environment that does not run, is told now rather than with the first delivery.
   await describeWebhook(target, webhook);
-  return candidatesOfWebhook(target, webhook);
+  return secretsOfWebhook(target, webhook);
 }
 
 /** Looks secrets up when those that it knows do not verify: a webhook may be new, or its secret. */
-function rememberingVerifier(find: FindCandidates): (arrival: ReceivedRequest) => Promise<Verification> {
-  const known = new Map<string, Candidate>();
+function rememberingVerifier(find: FindSecrets): (arrival: ReceivedRequest) => Promise<Verification> {
+  const known = new Map<string, SigningSecret>();
   return async (arrival) => {
     const verification = verify(arrival, [...known.values()]);
     if (verification.verified) return verification;
     try {
       const found = await find(arrival.body);
-      for (const candidate of found) known.set(candidate.secret, candidate);
+      for (const secret of found) known.set(secret.secret, secret);
       return verify(arrival, found);
     } catch (error) {
       if (!(error instanceof CommandFailed)) throw error;
@@ -122,17 +123,6 @@ function introduction(url: string, target: Target | undefined, options: ReceiveO
   return options.webhook
     ? reachable
     : `${reachable} Send it what happens in an organization:\n  ${add} https://…`;
-}
-
-const aborted = (signal: AbortSignal) =>
-  new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-
-function port(text: string): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new InvalidArgumentError('Give a port: a number from 0 to 65535.');
 }
 
 function seconds(text: string): number {

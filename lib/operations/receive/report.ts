@@ -1,3 +1,4 @@
+import { readFields } from '../json';
 import type { ReceivedRequest } from './receiver';
 import { signatureHeaders, type Verification } from './verification';
 
@@ -30,7 +31,7 @@ export function reportOf(
   verification: Verification,
   { arrivals, now }: { readonly arrivals: number; readonly now: number },
 ): Report {
-  const { id, kind, date } = readObject(body);
+  const { id, kind, date } = readFields(body);
   const by = verification.verified ? verification.by : undefined;
   const age = typeof date === 'string' ? now - Date.parse(date) : Number.NaN;
   return {
@@ -80,12 +81,3 @@ const printable = (text: string): string =>
   text.replace(/\p{Cc}/gu, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`);
 
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);
-
-function readObject(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? { ...value } : {};
-  } catch {
-    return {};
-  }
-}

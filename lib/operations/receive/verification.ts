@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 
 /** A secret that a delivery may be signed by. */
-export interface Candidate {
+export interface SigningSecret {
   readonly secret: string;
   /** Whose it is, when that is known. */
   readonly webhookId?: string;
@@ -15,7 +15,7 @@ export interface SignedRequest {
 }
 
 export type Verification =
-  | { readonly verified: true; readonly by: Candidate }
+  | { readonly verified: true; readonly by: SigningSecret }
   | { readonly verified: false; readonly reason: string };
 
 /** All of them carry the same value, so that whichever a receiver knows, it verifies. */
@@ -25,9 +25,9 @@ export const signatureHeaders = ['webhook-signature', 'x-svc-webhook-signature',
  * Verifies a delivery as any receiver would, with the library of Standard Webhooks: under every header that carries
  * the signature, and by any of the secrets.
  */
-export function verify(request: SignedRequest, candidates: readonly Candidate[]): Verification {
+export function verify(request: SignedRequest, secrets: readonly SigningSecret[]): Verification {
   let reason = 'there is no secret to verify it by';
-  for (const by of candidates) {
+  for (const by of secrets) {
     const refusal = refusalBy(by.secret, request);
     if (refusal === undefined) return { verified: true, by };
     reason = refusal;

@@ -1,3 +1,4 @@
+import { readFields } from '../json';
 import type { DeadLetter, Redelivery } from './dead-letter-queue';
 
 /** What to do with a dead letter. */
@@ -23,7 +24,7 @@ export function decideOnDelivery(
   only: string | undefined,
 ): Decide {
   return async ({ body }) => {
-    const { startedAt: _, notBefore: __, ...delivery } = readObject(body) ?? {};
+    const { startedAt: _, notBefore: __, ...delivery } = readFields(body);
     if (!isDelivery(delivery))
       return only ? { kind: 'ignore' } : { kind: 'keep', because: 'it is not a delivery' };
     const { webhookId } = delivery;
@@ -36,7 +37,7 @@ export function decideOnDelivery(
 
 /** Decides on events. One that was set aside with a reason could not be read, and would come straight back. */
 export const decideOnEvent: Decide = async ({ body, reason }) => {
-  const organizationId = readObject(body)?.organizationId;
+  const organizationId = readFields(body).organizationId;
   if (reason !== undefined) return { kind: 'keep', because: 'it cannot be read' };
   if (typeof organizationId !== 'string') return { kind: 'keep', because: 'it is not an event' };
   return { kind: 'redeliver', redelivery: { body, group: organizationId } };
@@ -53,13 +54,4 @@ function isDelivery(
     /^[\w-]{1,128}$/.test(deliveryId) &&
     Number.isSafeInteger(acceptedAt)
   );
-}
-
-function readObject(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? { ...value } : undefined;
-  } catch {
-    return undefined;
-  }
 }

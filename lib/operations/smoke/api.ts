@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandFailed } from '../failure';
+import { parseJson } from '../json';
 import type { Target } from '../target';
 
 /** An answer of the environment's API. */
@@ -64,7 +65,8 @@ async function send(
       signal: AbortSignal.any([signal, timeout]),
     });
     const contentType = response.headers.get('content-type');
-    return { status: response.status, contentType, body: parse(await response.text()) };
+    const body = await response.text();
+    return { status: response.status, contentType, body: parseJson(body) ?? body };
   } catch (error) {
     if (signal.aborted) throw error;
     throw new CommandFailed(
@@ -80,11 +82,3 @@ async function send(
 
 /** `fetch` says why in the cause. */
 const reasonOf = (error: unknown) => (((error as Error).cause ?? error) as Error).message;
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}

@@ -1,9 +1,9 @@
 import { performance } from 'node:perf_hooks';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { CommandFailed, UsedWrongly } from '../failure';
 import { awaitInterruption } from '../interruption';
-import { allowProduction, type CommonOptions, time, withEnvironment } from '../options';
-import { requireProductionAllowed } from '../production';
+import { type CommonOptions, port, time, withEnvironment } from '../options';
+import { allowProduction, requireProductionAllowed } from '../production-guard';
 import { newEventId } from '../send-event';
 import { openTarget } from '../target';
 import type { Terminal } from '../terminal';
@@ -48,7 +48,11 @@ export function register(program: Command, terminal: Terminal): void {
       'Checks an environment as its users see it: deletes a user group by the API, finds it in the audit, and has a signed webhook delivered. What it makes for that, it removes again.',
     )
     .option('--receiver-url <url>', 'where the webhook goes: https, with a public name')
-    .option('--receiver-listen <port>', 'where the command listens on 127.0.0.1; 0 takes any free port', port)
+    .option(
+      '--receiver-listen <port>',
+      'where the command listens on 127.0.0.1; 0 takes any free port',
+      port(0),
+    )
     .option('--without-webhook', 'leave webhooks out')
     .addOption(
       time('--timeout <time>', 'how long the delivery is waited for', { usual: '2m', atMost: '15m' }),
@@ -117,8 +121,3 @@ const row = (result: string, took: string, step: string, found: string) =>
   `${result.padEnd(9)}  ${took.padStart(8)}  ${step.padEnd(nameWidth)}  ${found}`.trimEnd();
 
 const inSeconds = (ms: number) => `${(ms / 1_000).toFixed(2)} s`;
-
-function port(text: string): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new InvalidArgumentError('Give a port: a number from 0 to 65535.');
-}

@@ -69,7 +69,7 @@ async function sendDeletion(
   const [method, path] = ['DELETE', `/auth/user-groups/${userGroupId}`] as const;
   const [access, action] = await Promise.all([
     signAccessToken(target, caller, 300),
-    signUserAction(target, caller, { method, path, body: '', lifetime: 300 }),
+    signUserAction(target, caller, { method, path, body: '', expiresIn: 300 }),
   ]);
   const headers = { authorization: `Bearer ${access.token}`, 'x-svc-useraction': action.token };
   const request = { method, path, headers };

@@ -23,8 +23,8 @@ export async function addWebhook(
 ): Promise<Finding<AddedWebhook>> {
   const added = await runOperation(target, 'add-webhook', { organizationId, url, kinds: null });
   const { webhookId } = readTexts(added, ['webhookId']);
-  const secrets = await openWebhookSecrets(target);
-  const secret = await secrets.secret(webhookId, Number(added.secretVersion));
+  const deriveSecret = await openWebhookSecrets(target);
+  const secret = await deriveSecret(webhookId, Number(added.secretVersion));
   return { value: { webhookId, secret }, detail: `${webhookId} to ${url}` };
 }
 

@@ -1,5 +1,6 @@
 import { kindOfAddress } from '../allow-lists/address';
 import { UsedWrongly } from '../failure';
+import { readFields } from '../json';
 import { type ReceivedRequest, startReceiver } from '../receive/receiver';
 import type { Target } from '../target';
 import { requireReceiverUrl } from '../webhook/receiver-url';
@@ -47,7 +48,7 @@ export async function openReceiver(
   const receiver = await startReceiver(
     { port: receiverListen ?? 0, option: '--receiver-listen' },
     async (arrival) => {
-      if (arrival.method !== 'POST' || eventOf(arrival) !== eventId) return 404;
+      if (arrival.method !== 'POST' || readFields(arrival.body).id !== eventId) return 404;
       arrived ??= arrival;
       return 204;
     },
@@ -67,12 +68,4 @@ export function sourceOf({ headers, from }: Pick<ReceivedRequest, 'headers' | 'f
   const forwarded = String(headers['x-forwarded-for'] ?? '').split(',');
   const chain = [...forwarded, from].map((address) => address.trim());
   return chain.findLast((address) => ['public', 'documentation'].includes(kindOfAddress(address))) ?? from;
-}
-
-function eventOf({ body }: ReceivedRequest): unknown {
-  try {
-    return Object(JSON.parse(body)).id;
-  } catch {
-    return undefined;
-  }
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { readTexts, runOperation } from '../operations-function';
-import { allowProduction, type CommonOptions, id, sameEnvironment, withEnvironment } from '../options';
-import { requireProductionAllowed } from '../production';
+import { type CommonOptions, id, sameEnvironment, withEnvironment } from '../options';
+import { allowProduction, requireProductionAllowed } from '../production-guard';
 import { openTarget } from '../target';
 import type { Terminal } from '../terminal';
 import { eventKinds } from './event-kind';
@@ -46,7 +46,7 @@ async function add(options: AddOptions, terminal: Terminal): Promise<void> {
   const target = await openTarget(options);
   requireReceiverUrl(target, '--url', options.url);
   requireProductionAllowed(target, options, 'a webhook sends events of the organization out of it');
-  const secrets = await openWebhookSecrets(target);
+  const deriveSecret = await openWebhookSecrets(target);
   const { organization: organizationId, url, kinds = null } = options;
   const added = await runOperation(target, 'add-webhook', { organizationId, url, kinds });
   const { webhookId } = readTexts(added, ['webhookId']);
@@ -54,7 +54,7 @@ async function add(options: AddOptions, terminal: Terminal): Promise<void> {
     `Added ${webhookId}. Its secret again: npm run -s wallet -- webhook secret ${sameEnvironment(options)} --webhook ${webhookId}`,
   );
 
-  const secret = await secrets.secret(webhookId, Number(added.secretVersion));
+  const secret = await deriveSecret(webhookId, Number(added.secretVersion));
   if (options.json) return terminal.result(JSON.stringify({ webhookId, secret }));
   terminal.result(`webhookId  ${webhookId}\nsecret     ${secret}`);
   terminal.note(`

@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
 import type { Terminal } from '../terminal';
 import { register as registerAdd } from './add';
-import { register as registerDisable } from './disable';
-import { register as registerEnable } from './enable';
+import { register as registerEnableAndDisable } from './enable-disable';
 import { register as registerList } from './list';
 import { register as registerRotate } from './rotate';
 import { register as registerSecret } from './secret';
 
-const commands = [registerAdd, registerList, registerSecret, registerRotate, registerDisable, registerEnable];
+const commands = [registerAdd, registerList, registerSecret, registerRotate, registerEnableAndDisable];
 
 const help = `
 Examples:

@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
 import { readTexts, runOperation } from '../operations-function';
-import { type CommonOptions, withEnvironment } from '../options';
+import { withEnvironment } from '../options';
 import { openTarget } from '../target';
 import type { Terminal } from '../terminal';
 import { openWebhookSecrets } from './secrets';
-import { webhookOption } from './webhook';
+import { type WebhookOptions, webhookOption } from './webhook';
 
-interface RotateOptions extends CommonOptions {
-  readonly webhook: string;
+interface RotateOptions extends WebhookOptions {
   readonly again?: boolean;
 }
 
@@ -34,7 +33,7 @@ export function register(group: Command, terminal: Terminal): void {
 
 async function rotate({ webhook, again, ...options }: RotateOptions, terminal: Terminal): Promise<void> {
   const target = await openTarget(options);
-  const secrets = await openWebhookSecrets(target);
+  const deriveSecret = await openWebhookSecrets(target);
   const rotated = await runOperation(target, 'rotate-webhook-secret', {
     webhookId: webhook,
     again: again ?? false,
@@ -45,7 +44,7 @@ async function rotate({ webhook, again, ...options }: RotateOptions, terminal: T
   );
 
   const secretVersion = Number(rotated.secretVersion);
-  const secret = await secrets.secret(webhookId, secretVersion);
+  const secret = await deriveSecret(webhookId, secretVersion);
   if (options.json)
     return terminal.result(JSON.stringify({ webhookId, secret, secretVersion, previousSignsUntil }));
   terminal.result(secret);

@@ -1,13 +1,9 @@
 import type { Command } from 'commander';
-import { type CommonOptions, withEnvironment } from '../options';
+import { withEnvironment } from '../options';
 import { openTarget } from '../target';
 import type { Terminal } from '../terminal';
 import { openWebhookSecrets } from './secrets';
-import { describeWebhook, webhookOption } from './webhook';
-
-interface SecretOptions extends CommonOptions {
-  readonly webhook: string;
-}
+import { describeWebhook, type WebhookOptions, webhookOption } from './webhook';
 
 const help = `
 Needs lambda:InvokeFunction on OperationsFunctionName and kms:GenerateMac on WebhookSecretsKeyArn.
@@ -18,17 +14,17 @@ Examples:
 
 export function register(group: Command, terminal: Terminal): void {
   withEnvironment(group.command('secret'))
-    .summary('print the present secret of a webhook')
-    .description('Prints the present secret of a webhook, for a receiver that has lost it.')
+    .summary('print the current secret of a webhook')
+    .description('Prints the current secret of a webhook, for a receiver that has lost it.')
     .requiredOption(...webhookOption)
     .addHelpText('after', help)
-    .action((options: SecretOptions) => printSecret(options, terminal));
+    .action((options: WebhookOptions) => printSecret(options, terminal));
 }
 
-async function printSecret({ webhook, ...options }: SecretOptions, terminal: Terminal): Promise<void> {
+async function printSecret({ webhook, ...options }: WebhookOptions, terminal: Terminal): Promise<void> {
   const target = await openTarget(options);
-  const secrets = await openWebhookSecrets(target);
+  const deriveSecret = await openWebhookSecrets(target);
   const { webhookId, secretVersion } = await describeWebhook(target, webhook);
-  const secret = await secrets.secret(webhookId, secretVersion);
+  const secret = await deriveSecret(webhookId, secretVersion);
   terminal.result(options.json ? JSON.stringify({ webhookId, secret, secretVersion }) : secret);
 }

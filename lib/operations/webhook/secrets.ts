@@ -2,37 +2,32 @@ import { callAws } from '../aws';
 import { CommandFailed } from '../failure';
 import type { Target } from '../target';
 
-/** The secrets that sign deliveries. */
-export interface WebhookSecrets {
-  /** A webhook's secret in one of its versions, as its receiver is given it: `whsec_…`. */
-  secret(webhookId: string, version: number): Promise<string>;
-}
+/** Gives one version of a webhook's secret as its receiver gets it: `whsec_…`. */
+export type DeriveSecret = (webhookId: string, version: number) => Promise<string>;
 
 /**
  * Derives webhooks' secrets by the region's key, as delivery does: none is stored. Needs `kms:GenerateMac` on output
  * `WebhookSecretsKeyArn`.
  */
-export async function openWebhookSecrets(target: Target): Promise<WebhookSecrets> {
+export async function openWebhookSecrets(target: Target): Promise<DeriveSecret> {
   const { GenerateMacCommand, KMSClient } = await import('@aws-sdk/client-kms');
   const client = new KMSClient(target.clientSettings('kms'));
   const keyArn = target.output('WebhookSecretsKeyArn');
-  return {
-    async secret(webhookId, version) {
-      const message = {
-        KeyId: keyArn,
-        MacAlgorithm: 'HMAC_SHA_256',
-        Message: Buffer.from(`${webhookId}.${version}`),
-      } as const;
-      const { Mac } = await callAws(target, 'kms:GenerateMac', (options) =>
-        client.send(new GenerateMacCommand(message), options),
+  return async (webhookId, version) => {
+    const message = {
+      KeyId: keyArn,
+      MacAlgorithm: 'HMAC_SHA_256',
+      Message: Buffer.from(`${webhookId}.${version}`),
+    } as const;
+    const { Mac } = await callAws(target, 'kms:GenerateMac', (options) =>
+      client.send(new GenerateMacCommand(message), options),
+    );
+    if (Mac?.length !== 32) {
+      throw new CommandFailed(
+        `${keyArn} made no MAC of 32 bytes.`,
+        'Check the outputs file: WebhookSecretsKeyArn has to be the key of the stack.',
       );
-      if (Mac?.length !== 32) {
-        throw new CommandFailed(
-          `${keyArn} made no MAC of 32 bytes.`,
-          'Check the outputs file: WebhookSecretsKeyArn has to be the key of the stack.',
-        );
-      }
-      return `whsec_${Buffer.from(Mac).toString('base64')}`;
-    },
+    }
+    return `whsec_${Buffer.from(Mac).toString('base64')}`;
   };
 }

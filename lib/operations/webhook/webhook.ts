@@ -1,5 +1,5 @@
 import { runOperation } from '../operations-function';
-import { id } from '../options';
+import { type CommonOptions, id } from '../options';
 import type { Target } from '../target';
 
 /** A webhook as the operations function tells of it. Times are ISO 8601, UTC. */
@@ -16,7 +16,11 @@ export interface Webhook {
   readonly createdAt: string;
 }
 
-/** `--webhook <id>` of the commands that work on one. */
+/** Options of the commands that work on one webhook. */
+export interface WebhookOptions extends CommonOptions {
+  readonly webhook: string;
+}
+
 export const webhookOption = ['--webhook <id>', 'the webhook', id('wh')] as const;
 
 /** @throws OperationRefused `webhook_not_found` */

@@ -2,15 +2,15 @@ import { readTexts, runOperation } from './operations-function';
 import type { Target } from './target';
 import type { Terminal } from './terminal';
 
-/** Whom a token is for, as its claims say. */
+/** The caller's claims in a token. */
 export interface CallerClaims {
   readonly sub: string;
   readonly org: string;
   readonly kind: string;
 }
 
-/** Looks a caller up in its region. One that is deactivated still gets tokens: the API refuses what they ask. */
-export async function findCaller(
+/** Looks a caller up in its region. A deactivated one gets tokens, too, with a warning: the API refuses them. */
+export async function readCallerClaims(
   target: Target,
   identityId: string,
   terminal: Terminal,
