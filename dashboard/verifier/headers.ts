@@ -1,4 +1,4 @@
-/** Headers as somebody pasted them: names in lower case, each with every different value that it has. */
+/** Pasted headers: names in lower case, each with its distinct values. */
 export type PastedHeaders = ReadonlyMap<string, readonly string[]>;
 
 /**

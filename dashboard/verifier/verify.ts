@@ -4,7 +4,7 @@ import { readSecret } from './secret';
 import { readSignatures, sameBytes, sign } from './signatures';
 import { inWords, problemOfTimestamp, tolerance } from './timestamp';
 
-/** What somebody pasted of a delivery. */
+/** A delivery as it was pasted. */
 export interface PastedDelivery {
   readonly headers: string;
   /** As it came, before anything parsed it. */

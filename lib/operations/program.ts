@@ -27,8 +27,8 @@ const commands = {
 } as const;
 
 const help = `
-Every command has a --help of its own, with examples. There, "wallet" stands for "npm run -s wallet --": without -s, npm
-writes lines of its own to stdout, which breaks $(…). Or have it as a command of this shell, with completion:
+Every command has its own --help, with examples. There, "wallet" stands for "npm run -s wallet --": without -s, npm
+writes lines to stdout, which breaks $(…). Or have it as a command of this shell, with completion:
   source <(npm run -s wallet -- completion bash)
 
 A first deletion, on this machine:

@@ -77,7 +77,7 @@ export async function putEvent(target: Target, event: NewEvent): Promise<void> {
   await callAws(target, 'sqs:SendMessage', (call) => client.send(message, call));
 }
 
-/** The data stays as it was typed: written anew, a number beyond 2^53 would change its value. */
+/** The data stays as it was typed: parsed and written again, a number beyond 2^53 would change. */
 function writeEvent({ id: eventId, organizationId, kind, data }: NewEvent): string {
   const head = { id: eventId, organizationId, kind, date: new Date().toISOString() };
   const text = `${JSON.stringify(head).slice(0, -1)},"data":${data}}`;

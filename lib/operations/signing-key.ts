@@ -58,7 +58,7 @@ function readPublicKey(der: Uint8Array | undefined, keyArn: string): KeyObject {
   return key;
 }
 
-/** Nobody is handed a token that the region would refuse. */
+/** Refuses a signature that the region would refuse, malformed ones included. */
 function assertValid(content: string, signature: Buffer, key: KeyObject, keyArn: string): void {
   if (!verify('sha256', Buffer.from(content), { key, dsaEncoding: 'ieee-p1363' }, signature)) {
     throw new CommandFailed(`The signature that ${keyArn} made does not verify with its own public key.`);

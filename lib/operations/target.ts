@@ -92,7 +92,7 @@ async function readEndpoints(outputsFile: string): Promise<Partial<Record<Servic
   const file = join(dirname(outputsFile), 'endpoints.json');
   const endpoints = await readJson(file);
   if (endpoints !== undefined && !isObject(endpoints)) {
-    throw new CommandFailed(`${file} is not {"SERVICE": "URL"}.`, 'Start the environments anew: npm start.');
+    throw new CommandFailed(`${file} is not {"SERVICE": "URL"}.`, 'Restart the environments: npm start.');
   }
   return endpoints;
 }
@@ -122,7 +122,7 @@ function missingOutput(output: string, environment: Environment, file: string): 
 function missingEndpoint(service: Service): never {
   throw new CommandFailed(
     `endpoints.json names no endpoint for "${service}".`,
-    'Start the environments anew: npm start.',
+    'Restart the environments: npm start.',
   );
 }
 

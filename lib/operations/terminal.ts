@@ -5,7 +5,7 @@ import { inspect } from 'node:util';
 export interface Terminal {
   result(text: string): void;
   note(text: string): void;
-  /** The line that a person types after the question. Absent where nobody sits at the terminal. */
+  /** The line that a person types after the question. Absent without a keyboard. */
   ask?(question: string): Promise<string>;
   /** Bold, where the results go to a terminal that shows it. */
   bold(text: string): string;
@@ -21,7 +21,7 @@ interface Output {
   hasColors?(): boolean;
 }
 
-/** @param stdin a person's keyboard, if it is one. @default - nobody can be asked */
+/** @param stdin a person's keyboard, if it is one. @default - no questions */
 export function createTerminal(
   stdout: Output,
   stderr: Output,

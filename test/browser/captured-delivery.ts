@@ -1,11 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
-import type { Readable } from 'node:stream';
+import { join } from 'node:path';
 import type { LocalEnvironment } from '../support/local-environment';
-
-const projectRoot = resolve(__dirname, '../..');
+import { startReceiveCommand } from '../support/receive-command';
 
 /** A webhook as its receiver got it, and the secret that the receiver was given. */
 export interface CapturedDelivery {
@@ -15,45 +10,21 @@ export interface CapturedDelivery {
 }
 
 /** Has an environment deliver an event to `wallet receive`, through all that is in between. */
-export async function captureDelivery(
-  local: LocalEnvironment,
-  environment: string,
-): Promise<CapturedDelivery> {
+export async function captureDelivery(local: LocalEnvironment, name: string): Promise<CapturedDelivery> {
   const outputs = join(local.stateDirectory, 'outputs.json');
-  const command = ['receive', '--json', '--port', '0', '--environment', environment, '--outputs', outputs];
-  const receiver = spawn(process.execPath, ['--import', 'tsx', 'bin/wallet.ts', ...command], {
-    cwd: projectRoot,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const ended = once(receiver, 'close');
+  const receiver = await startReceiveCommand('--json', '--environment', name, '--outputs', outputs);
   try {
-    const { organizationId } = await local.walletJson<{ organizationId: string }>(environment, 'seed');
-    const to = ['--organization', organizationId];
-    const [, url = ''] = /Listening on (\S+) /.exec(await firstLine(receiver.stderr)) ?? [];
-    const { secret } = await local.walletJson<{ secret: string }>(
-      environment,
-      'webhook',
-      'add',
-      ...to,
-      '--url',
-      url,
-    );
-    const event = ['--kind', 'wallet.created', '--data', '{"walletId":"wa-1","name":"Zürich €"}'];
-    const [line] = await Promise.all([
-      firstLine(receiver.stdout),
-      local.walletJson(environment, 'send-event', ...to, ...event),
-    ]);
-    const { headers, body } = JSON.parse(line) as Pick<CapturedDelivery, 'headers' | 'body'>;
+    const { organizationId } = await local.walletJson<{ organizationId: string }>(name, 'seed');
+    const webhook = ['--organization', organizationId, '--url', receiver.url];
+    const { secret } = await local.walletJson<{ secret: string }>(name, 'webhook', 'add', ...webhook);
+    const data = '{"walletId":"wa-1","name":"Zürich €"}';
+    const event = ['--organization', organizationId, '--kind', 'wallet.created', '--data', data];
+    await local.walletJson(name, 'send-event', ...event);
+    const { headers, body } = JSON.parse(await receiver.next()) as Omit<CapturedDelivery, 'secret'>;
     return { headers, body, secret };
   } finally {
-    receiver.kill('SIGINT');
-    await ended;
+    await receiver.end();
   }
-}
-
-async function firstLine(stream: Readable): Promise<string> {
-  const [line] = await once(createInterface({ input: stream }), 'line');
-  return line as string;
 }
 
 /** As lines, the way a log or `curl -v` has them. */

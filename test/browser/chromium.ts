@@ -9,7 +9,7 @@ const places = [
   '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
 ];
 
-/** Where the browser is. @throws Error that says what to install: a test that is skipped tells nobody anything */
+/** Where the browser is. @throws Error that says what to install: a skipped test proves nothing */
 export function chromiumPath(): string {
   const { CHROMIUM_PATH: wanted } = process.env;
   const found = places.find((place) => place && isProgram(place));
@@ -23,7 +23,7 @@ export function chromiumPath(): string {
   return found;
 }
 
-/** A headless browser that calls nobody by itself, with a profile of its own that goes with it. */
+/** A headless browser without background traffic, with a temporary profile. */
 export function launchChromium(): Promise<Browser> {
   return chromium.launch({
     executablePath: chromiumPath(),

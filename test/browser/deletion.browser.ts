@@ -3,35 +3,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { dashboardUrl, environment, names, openDashboard, textOf, useDashboards } from './dashboard';
+import { credentials, type Seeded, seed, type Typed } from './seeded';
 
 useDashboards();
-
-interface Seeded {
-  readonly callerId: string;
-  readonly endUserId: string;
-  readonly userGroupId: string;
-}
-
-interface Typed {
-  readonly userGroupId: string;
-  readonly token: string;
-  readonly action: string;
-}
-
-const seed = (name: string) => environment().walletJson<Seeded>(name, 'seed');
-
-/** What a person needs to delete a group. */
-async function credentials(
-  name: string,
-  { userGroupId, callerId }: Pick<Seeded, 'userGroupId' | 'callerId'>,
-): Promise<Typed> {
-  const path = `/auth/user-groups/${userGroupId}`;
-  const [token, action] = await Promise.all([
-    environment().wallet(name, 'token', '--caller', callerId),
-    environment().wallet(name, 'user-action', '--caller', callerId, '--method', 'DELETE', '--path', path),
-  ]);
-  return { userGroupId, token, action };
-}
 
 async function type(page: Page, { userGroupId, token, action }: Typed): Promise<void> {
   await page.getByLabel('User group id').fill(userGroupId);
@@ -93,15 +67,6 @@ describe.each(names)('in %s', (name) => {
       (seeded) => credentials(name, { ...seeded, callerId: seeded.endUserId }),
     ],
     [
-      'a user action for another group',
-      '403 user_action_mismatch',
-      async (seeded) => ({
-        ...(await credentials(name, await seed(name))),
-        userGroupId: seeded.userGroupId,
-        ...(await tokenOf(seeded)),
-      }),
-    ],
-    [
       'a token that is none, refused by the gateway',
       '401 token_malformed',
       async (seeded) => ({ ...(await credentials(name, seeded)), token: 'not.a.token' }),
@@ -111,17 +76,6 @@ describe.each(names)('in %s', (name) => {
     const shown = await remove(page, await prepare(await seed(name)));
     expect(shown).toMatch(new RegExp(`^The API refuses: ${refusal}\n`));
     expect(shown).toContain('"requestId": "');
-  });
-
-  const tokenOf = async ({ callerId }: Seeded) => ({
-    token: await environment().wallet(name, 'token', '--caller', callerId),
-  });
-
-  it('a token of another environment is refused', async () => {
-    const other = names.find((each) => each !== name) ?? '';
-    const { page } = await openDashboard(name);
-    const shown = await remove(page, await credentials(other, await seed(other)));
-    expect(shown).toMatch(/^The API refuses: 401 token_wrong_region\n/);
   });
 });
 
@@ -148,7 +102,7 @@ it('a token that was copied with its scheme and a line break is taken for what i
   );
 });
 
-it('a question that is asked anew at once waits for an answer of its own', async () => {
+it('a question that is repeated at once waits for its own answer', async () => {
   const typed = await credentials('eu', await seed('eu'));
   const { page } = await openDashboard('eu');
   await type(page, typed);

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
-import { environment, openDashboard, textOf, useDashboards } from './dashboard';
+import { openDashboard, textOf, useDashboards } from './dashboard';
+import { credentials, seed } from './seeded';
 
 useDashboards();
 
@@ -66,23 +67,7 @@ it('the navigation can be skipped', async () => {
 });
 
 it('a user group is deleted without a mouse', async () => {
-  const local = environment();
-  const { callerId, userGroupId } = await local.walletJson<Record<'callerId' | 'userGroupId', string>>(
-    'eu',
-    'seed',
-  );
-  const path = `/auth/user-groups/${userGroupId}`;
-  const token = await local.wallet('eu', 'token', '--caller', callerId);
-  const action = await local.wallet(
-    'eu',
-    'user-action',
-    '--caller',
-    callerId,
-    '--method',
-    'DELETE',
-    '--path',
-    path,
-  );
+  const { userGroupId, token, action } = await credentials('eu', await seed('eu'));
   const { page } = await openDashboard('eu');
 
   expect(await tab(page, 15)).toBe('User group id');

@@ -35,7 +35,7 @@ describe.each(names)('a webhook of %s', (name) => {
     expect(complaints).toEqual([]);
   });
 
-  it('does not hold with another secret or another body, and nobody is told more than a signature can tell', async () => {
+  it('does not hold with another secret or another body, and says no more than a signature can tell', async () => {
     const { page } = await openDashboard(name);
     const changed = await verify(page, { ...pasted(), body: delivery.body.replace('wa-1', 'wa-2') });
     const foreign = await verify(page, {
@@ -47,29 +47,10 @@ describe.each(names)('a webhook of %s', (name) => {
     expect(foreign).toBe(changed);
   });
 
-  it('says what happened to a body that was printed anew', async () => {
-    const { page } = await openDashboard(name);
-    const pretty = JSON.stringify(JSON.parse(delivery.body), undefined, 2);
-    expect(await verify(page, { ...pasted(), body: pretty })).toContain(
-      'It holds for the body as compact JSON',
-    );
-    expect(await verify(page, { ...pasted(), body: `${delivery.body}\n` })).toContain(
-      'without the line break at its end',
-    );
-  });
-
   it('says that it is too old, once it is', async () => {
     const { page } = await openDashboard(name);
     await page.clock.install({ time: Date.now() + 3_600_000 });
     expect(await verify(page, pasted())).toMatch(/^The signature holds, but the delivery is 1 hour old\n/);
-  });
-
-  it('says what is missing', async () => {
-    const { page } = await openDashboard(name);
-    const { 'webhook-timestamp': _, ...headers } = delivery.headers;
-    const answer = await verify(page, { ...pasted(), headers: asLines(headers) });
-    expect(answer).toMatch(/^It cannot be verified\n/);
-    expect(answer).toContain('The header webhook-timestamp is missing.');
   });
 });
 

@@ -1,4 +1,5 @@
-import { readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WriteStream } from 'node:tty';
 import type { Command } from 'commander';
@@ -7,7 +8,7 @@ import { commandTree } from '../../lib/operations/completion/command-tree';
 import { createProgram } from '../../lib/operations/program';
 import { createTerminal } from '../../lib/operations/terminal';
 import { version } from '../../package.json';
-import { wallet } from './region';
+import { organizationId, wallet } from './region';
 
 const silent = { result() {}, note() {}, bold: String, bad: String, alarm: String };
 const program = createProgram(silent);
@@ -80,6 +81,28 @@ describe.each(each)('wallet %s', (path, leaf) => {
     const text = await readFile(join(__dirname, '../../docs/command-line.md'), 'utf8');
     expect(text).toMatch(new RegExp(`\\| \`${path}[ \`]`));
   });
+});
+
+const writing: Readonly<Record<string, readonly string[]>> = {
+  seed: [],
+  'send-event': ['--organization', organizationId, '--kind', 'wallet.created'],
+  smoke: ['--without-webhook'],
+  'webhook add': ['--organization', organizationId, '--url', 'https://hooks.customer.com/wallet'],
+};
+
+it('what writes to deployed production does so only when told to', async () => {
+  const guarded = all.filter((leaf) => optionsOf(leaf).includes('--allow-production'));
+  expect(guarded.map(({ path }) => path).sort()).toEqual(Object.keys(writing));
+  const directory = await mkdtemp(join(tmpdir(), 'wallet-production-'));
+  const outputs = join(directory, 'outputs.json');
+  await writeFile(outputs, '{"WalletEu":{}}');
+  for (const [path, args] of Object.entries(writing)) {
+    const printed = await wallet(...path.split(' '), ...args, '--outputs', outputs);
+    expect({ path, ...printed }).toMatchObject({ path, exitCode: 1, stdout: '' });
+    expect(printed.stderr).toContain('Environment eu is in production');
+    expect(printed.stderr).toContain('--allow-production');
+  }
+  await rm(directory, { recursive: true });
 });
 
 it('the same options are described alike everywhere', () => {

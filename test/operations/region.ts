@@ -7,8 +7,7 @@ import {
   type LoopbackResponse,
   startLoopbackServer,
 } from '../../lib/local/network/loopback-server';
-import { runCommandLine } from '../../lib/operations/command-line';
-import { createTerminal } from '../../lib/operations/terminal';
+import { runWallet } from '../support/wallet-command';
 
 /** What an endpoint answers to a call: `status` 200 and the body, unless it says otherwise. */
 export interface Reply {
@@ -123,13 +122,4 @@ async function forward({ headers, body }: LoopbackRequest, kms: Kms): Promise<Lo
 }
 
 /** Runs a command in this process: its exit code and what it wrote. */
-export async function wallet(...args: string[]) {
-  const written = { stdout: '', stderr: '' };
-  const record = (name: keyof typeof written) => ({
-    write: (text: string) => {
-      written[name] += text;
-    },
-  });
-  const exitCode = await runCommandLine(args, createTerminal(record('stdout'), record('stderr')));
-  return { exitCode, ...written };
-}
+export const wallet = (...args: string[]) => runWallet(args);

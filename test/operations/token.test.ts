@@ -97,7 +97,7 @@ describe('user-action', () => {
     });
   });
 
-  it('has an id of its own each time', async () => {
+  it('has a new id each time', async () => {
     const printed = await Promise.all([userAction('--method', 'DELETE'), userAction('--method', 'DELETE')]);
     expect(new Set(printed.map(({ stdout }) => decode(stdout).claims.jti)).size).toBe(2);
   });

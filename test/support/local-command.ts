@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 
 const projectRoot = resolve(__dirname, '../..');
 
-/** `npm start` in a process of its own, as the script in package.json runs it. */
+/** `npm start` in a child process, as the script in package.json runs it. */
 export interface LocalCommand {
   readonly process: ChildProcess;
   /** Resolves when it says that it is ready; rejects, with what it said, when it ends before. */
@@ -71,7 +71,7 @@ function descendants(pid: number, all = processTable()): number[] {
     .flatMap((child) => [child.pid, ...descendants(child.pid, all)]);
 }
 
-/** Ended, and not yet taken note of by whoever inherited it: in a container without an init, nobody ever does. */
+/** Ended, and not yet reaped by its parent: in a container without an init, it never is. */
 function isZombie(pid: number): boolean {
   return processTable().some((entry) => entry.pid === pid && entry.state.startsWith('Z'));
 }

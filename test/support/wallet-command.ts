@@ -1,19 +1,21 @@
 import { runCommandLine } from '../../lib/operations/command-line';
 import { createTerminal } from '../../lib/operations/terminal';
 
-/**
- * Runs the command line in this process and gives what it writes to stdout.
- *
- * @throws Error with what it writes to stderr when its exit code is not 0
- */
-export async function wallet(...args: string[]): Promise<string> {
-  const said = { stdout: '', stderr: '' };
-  const output = (name: keyof typeof said) => ({
+/** Runs the command line in this process: its exit code and what it writes. */
+export async function runWallet(args: readonly string[], stdin?: Parameters<typeof createTerminal>[2]) {
+  const written = { stdout: '', stderr: '' };
+  const output = (name: keyof typeof written) => ({
     write: (text: string) => {
-      said[name] += text;
+      written[name] += text;
     },
   });
-  const exitCode = await runCommandLine(args, createTerminal(output('stdout'), output('stderr')));
-  if (exitCode !== 0) throw new Error(`wallet ${args.join(' ')} exited with ${exitCode}: ${said.stderr}`);
-  return said.stdout.trimEnd();
+  const exitCode = await runCommandLine(args, createTerminal(output('stdout'), output('stderr'), stdin));
+  return { exitCode, ...written };
+}
+
+/** Runs a command that has to succeed and gives what it writes to stdout. @throws Error with its stderr otherwise */
+export async function wallet(...args: string[]): Promise<string> {
+  const { exitCode, stdout, stderr } = await runWallet(args);
+  if (exitCode !== 0) throw new Error(`wallet ${args.join(' ')} exited with ${exitCode}: ${stderr}`);
+  return stdout.trimEnd();
 }

@@ -12,7 +12,7 @@ export interface Received {
 
 /** A receiver of webhooks on this machine. */
 export interface WebhookReceiver {
-  /** A URL of its own for each name. */
+  /** A separate URL for each name. */
   url(name?: string): string;
   /** Answers deliveries to a name with these statuses, one after the other, the last for good. @default 204 */
   answer(name: string, ...statuses: number[]): void;

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { runCommandLine } from '../../lib/operations/command-line';
-import { createTerminal } from '../../lib/operations/terminal';
+import { wallet } from '../support/wallet-command';
 import { createFolder, type Folder, run } from './tool';
 
 let folder: Folder;
@@ -8,17 +7,6 @@ beforeAll(async () => {
   folder = await createFolder();
 });
 afterAll(() => folder.remove());
-
-async function script(shell: string): Promise<string> {
-  let printed = '';
-  const stdout = {
-    write: (text: string) => {
-      printed += text;
-    },
-  };
-  await runCommandLine(['completion', shell], createTerminal(stdout, stdout));
-  return folder.write(`wallet.${shell}`, printed);
-}
 
 /** What a shell offers after the words, the last of which is being typed. */
 const complete: Readonly<Record<string, (file: string, words: readonly string[]) => Promise<string[]>>> = {
@@ -53,7 +41,7 @@ const linesOf = (output: string) => output.split('\n').filter(Boolean);
 describe.each(Object.keys(complete))('%s', (shell) => {
   let file: string;
   beforeAll(async () => {
-    file = await script(shell);
+    file = await folder.write(`wallet.${shell}`, await wallet('completion', shell));
   });
   const typing = (...words: string[]) => complete[shell]?.(file, ['wallet', ...words]);
 

@@ -9,7 +9,7 @@ beforeEach(async () => {
 });
 afterEach(() => folder.remove());
 
-/** Everything runs in a network namespace of its own: this machine's rules stay as they are. */
+/** Everything runs in a separate network namespace: this machine's rules stay as they are. */
 const isolated = (...command: readonly string[]): Promise<Outcome> =>
   run('unshare', [...(process.getuid?.() === 0 ? [] : ['--map-root-user']), '--net', ...command]);
 

@@ -18,7 +18,7 @@ const packages: Readonly<Record<string, string>> = {
   fish: 'fish',
 };
 
-/** Fails the whole run when a tool is absent: a test that is skipped proves nothing and tells nobody. */
+/** Fails the whole run when a tool is absent: a skipped test proves nothing. */
 export default async function requireTools(): Promise<void> {
   if (process.platform !== 'linux') throw new Error('The tools are tested on Linux only.');
   const present = await Promise.all(Object.keys(packages).map(isInstalled));

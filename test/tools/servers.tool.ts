@@ -105,7 +105,7 @@ describe.each(servers)('$command', ({ format, command, configure, validate, serv
   });
   afterEach(() => folder.remove());
 
-  /** Caddy keeps files of its own in the home directory. */
+  /** Caddy keeps files in the home directory. */
   const env = () => ({ HOME: folder.path, XDG_DATA_HOME: folder.path, XDG_CONFIG_HOME: folder.path });
   const configured = async (list: string, port: number) =>
     folder.write('server.conf', configure(folder.path, await folder.write('allow-list', `${list}\n`), port));

@@ -1,7 +1,7 @@
 import { type AllowListFormat, json } from './allow-list';
 
 /**
- * Items of an IP list. A list alone blocks nobody; a ready rule would block the whole zone.
+ * Items of an IP list. A list alone blocks nothing; a ready rule would block the whole zone.
  * Source: https://developers.cloudflare.com/waf/tools/lists/custom-lists/
  */
 export const cloudflare: AllowListFormat = {

@@ -1,7 +1,7 @@
 import { type AllowListFormat, hashed, lines } from './allow-list';
 
 /**
- * A chain of its own, made anew each time the file is loaded. It changes nothing until INPUT jumps to it, which a
+ * A separate chain, replaced each time the file is loaded. It changes nothing until INPUT jumps to it, which a
  * file that is loaded twice must not do itself. `--noflush` leaves all other rules as they are.
  * Source: https://manpages.debian.org/bookworm/iptables/iptables-restore.8.en.html
  */

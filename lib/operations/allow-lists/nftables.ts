@@ -1,7 +1,7 @@
 import { type AllowListFormat, hashed, lines } from './allow-list';
 
 /**
- * A table of its own, replaced in one transaction each time the file is loaded: declared (so that it can be deleted
+ * A separate table, replaced in one transaction each time the file is loaded: declared (so that it can be deleted
  * the first time), deleted, made. Another table may still refuse what this one accepts.
  * Source: https://wiki.nftables.org/wiki-nftables/index.php/Atomic_rule_replacement
  */

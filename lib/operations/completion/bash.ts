@@ -17,7 +17,7 @@ _wallet() {
       ${patterns(paths(tree))}) path=$word ;;
     esac
   done
-  # Bash takes the sign in --option=value for a word of its own.
+  # Bash splits --option=value at the sign.
   if [[ $current == '=' ]]; then
     current=''
   elif [[ $previous == '=' ]]; then

@@ -82,7 +82,7 @@ function inWords(
 
 async function confirm(terminal: Terminal): Promise<void> {
   if (!terminal.ask) {
-    throw new UsedWrongly('Nobody can be asked whether to do this.', 'Add --yes to do it without asking.');
+    throw new UsedWrongly('There is no terminal to confirm this on.', 'Add --yes to do it without asking.');
   }
   const answer = await terminal.ask('Do it? [y/N] ');
   if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailed('Nothing was changed.');

@@ -37,7 +37,7 @@ export function planMove(
         : 'Run this command again when it has ended.',
     );
   }
-  // Should that update fail, the stack goes back, and what is left is planned anew.
+  // If that update fails, the stack rolls back, and the next plan starts from there.
   return [{ kind: 'wait', zone, token: operation.token }, ...updatesBetween(zone, destination)];
 }
 

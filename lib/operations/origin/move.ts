@@ -49,7 +49,7 @@ export async function move(
     for (const failed of end.failures) options.report(`  left behind: ${failed}`);
     done.push({ zone: step.zone, seconds: end.duration });
   }
-  throw obstacle ?? somebodyElse(apis);
+  throw obstacle ?? otherUpdates(apis);
 }
 
 /** EC2 lets go of an address, and Lambda turns a consumer on, some moments after they said that they would. */
@@ -69,7 +69,7 @@ async function begin(
   const holder = step.zone === noZone ? undefined : await holderOfAddress(apis, stack);
   if (holder) return holder;
   options.report(`Updating stack ${stack.name} to zone ${step.zone}.`);
-  return (await updateZone(apis, stack, step.zone)) ?? somebodyElse(apis);
+  return (await updateZone(apis, stack, step.zone)) ?? otherUpdates(apis);
 }
 
 async function holderOfAddress(apis: OriginApis, stack: OriginStack): Promise<CommandFailed | undefined> {
@@ -81,10 +81,10 @@ async function holderOfAddress(apis: OriginApis, stack: OriginStack): Promise<Co
   );
 }
 
-const somebodyElse = ({ target }: OriginApis) =>
+const otherUpdates = ({ target }: OriginApis) =>
   new CommandFailed(
-    `Stack ${target.environment.stackId} is updated by somebody else again and again.`,
-    'See that nobody else updates it, and run this command again.',
+    `Other updates of stack ${target.environment.stackId} keep getting in between.`,
+    'Stop other updates of the stack, and run this command again.',
   );
 
 /** A failed update leaves the stack where it was. Where that is decides whether webhooks go out. */

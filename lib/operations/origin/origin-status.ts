@@ -8,8 +8,8 @@ import { type QueueBacklog, readQueues } from './queues';
 import { describeStack } from './stack';
 
 const help = `
-On this machine there are neither zones nor gateways, so it tells the queues alone; nobody knows there how long the
-oldest message waits.
+On this machine there are neither zones nor gateways, so it tells the queues alone, without the age of the oldest
+message.
 
 It needs cloudformation:DescribeStacks and ListStackResources on the stack, ec2:DescribeAddresses,
 DescribeNatGateways and DescribeSubnets, lambda:GetEventSourceMapping, sqs:GetQueueAttributes, and

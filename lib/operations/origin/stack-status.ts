@@ -3,7 +3,7 @@ export type StackReadiness =
   | { readonly kind: 'ready' }
   /** An update, a deployment or a rollback runs. */
   | { readonly kind: 'busy' }
-  /** CloudFormation refuses updates until somebody does what the remedy says. */
+  /** CloudFormation refuses updates until someone does what the remedy says. */
   | { readonly kind: 'stuck'; readonly remedy: string };
 
 /** Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html */

@@ -8,7 +8,7 @@ const tokenPrefix = 'wallet-move-origin-to-';
 /** Names an update of this command: what it is for, and that it is this one. CloudFormation takes a token once. */
 const updateToken = (zone: string): string => `${tokenPrefix}${zone}-${randomUUID()}`;
 
-/** The zone that an update with this token leads to; `undefined` for updates of somebody else. */
+/** The zone that an update with this token leads to; `undefined` for other updates. */
 export const zoneOfToken = (token: string | undefined): string | undefined =>
   token?.startsWith(tokenPrefix) ? token.slice(tokenPrefix.length).split('-')[0] : undefined;
 
@@ -18,7 +18,7 @@ export const zoneOfToken = (token: string | undefined): string | undefined =>
  *
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_UpdateStack.html
  *
- * @returns the update's token; `undefined` when somebody else has updated the stack, or begun to, since it was read
+ * @returns the update's token; `undefined` when another update has changed the stack, or runs, since it was read
  */
 export async function updateZone(
   { cloudFormation, target }: OriginApis,

@@ -23,7 +23,7 @@ const queues = {
 } as const;
 
 const help = `
-A delivery that is sent again begins anew, with the same webhook-id and 72 hours of attempts. Those to a webhook that is
+A delivery that is sent again keeps its webhook-id and has another 72 hours of attempts. Those to a webhook that is
 disabled or removed stay on the dead-letter queue, where messages live 14 days, and so does what cannot be read.
 With "--from events", events come from the dead-letter queue of the events.
 

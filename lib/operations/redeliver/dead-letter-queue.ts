@@ -22,7 +22,7 @@ export interface Redelivery {
 export interface DeadLetterQueue {
   /** How many messages there are, by SQS's approximation. */
   count(): Promise<number>;
-  /** Takes some messages, which nobody else sees for five minutes; none when the queue is empty. */
+  /** Receives some messages, hidden from others for five minutes; none when the queue is empty. */
   receive(limit: number): Promise<readonly DeadLetter[]>;
   /** Sends it to the queue that it came from, then deletes it here: interrupted in between, it goes out twice. */
   redeliver(letter: DeadLetter, redelivery: Redelivery): Promise<void>;

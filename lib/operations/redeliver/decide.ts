@@ -15,7 +15,7 @@ export type WebhookState = 'enabled' | 'disabled' | 'removed';
 
 /**
  * Decides on deliveries that were given up. One whose webhook is disabled or removed would be dropped on its way, so it
- * stays. What SQS moved itself still has the times of its earlier attempts: without them, it begins anew.
+ * stays. What SQS moved itself still has the times of its earlier attempts: they are dropped, so that its 72 hours restart.
  *
  * @param only a webhook; deliveries to others are ignored. @default - all
  */
@@ -35,7 +35,7 @@ export function decideOnDelivery(
   };
 }
 
-/** Decides on events. One that was set aside with a reason could not be read, and would come straight back. */
+/** Decides on events. One that was set aside with a reason could not be read, and would return at once. */
 export const decideOnEvent: Decide = async ({ body, reason }) => {
   const organizationId = readFields(body).organizationId;
   if (reason !== undefined) return { kind: 'keep', because: 'it cannot be read' };
@@ -43,7 +43,7 @@ export const decideOnEvent: Decide = async ({ body, reason }) => {
   return { kind: 'redeliver', redelivery: { body, group: organizationId } };
 };
 
-/** As `parseDelivery` of the functions has it, which a test holds: what it cannot read would come straight back. */
+/** The same as `parseDelivery` of the functions (a test compares them): what that cannot read would return at once. */
 function isDelivery(
   fields: Readonly<Record<string, unknown>>,
 ): fields is { webhookId: string; deliveryId: string; eventId: string; body: string; acceptedAt: number } {

@@ -28,7 +28,7 @@ export interface Outcome {
 
 /**
  * Goes through a dead-letter queue once. Each message is sent before it is deleted, so a run may be interrupted at any
- * point and begun anew: in the worst case a message goes out twice.
+ * point and repeated: in the worst case a message goes out twice.
  */
 export async function redeliverAll(options: RunOptions): Promise<readonly Outcome[]> {
   const { queue, decide, dryRun, limit, signal, onProgress, now = Date.now } = options;

@@ -17,7 +17,7 @@ export interface ReceiverOptions {
 export interface SmokeReceiver {
   readonly url: string;
   /**
-   * The event's delivery; undefined when none came in time. Absent when the receiver is somebody else's: only that one
+   * The event's delivery; undefined when none came in time. Absent for an external receiver: only that one
    * sees what arrives.
    */
   readonly delivery?: (seconds: number, signal: AbortSignal) => Promise<ReceivedRequest | undefined>;

@@ -27,7 +27,7 @@ describe('a list', () => {
     });
   });
 
-  it('that has an address of nobody differs', () => {
+  it('that has an unknown address differs', () => {
     expect(compare('203.0.113.7 198.51.100.4/32', eu)).toMatchObject({
       same: false,
       stale: ['198.51.100.4/32'],

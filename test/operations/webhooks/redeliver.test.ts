@@ -1,3 +1,5 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { sql } from '../../../lambda/database/sql';
 import { newId } from '../../../lambda/shared/ids';
 import { type Delivery, deliveryId, parseDelivery, writeDelivery } from '../../../lambda/webhooks/delivery';
@@ -51,7 +53,7 @@ it('sends what was given up again, as it was, and deletes it', async () => {
   expect(await region.deliveryDeadLetters.count()).toMatchObject({ visible: 0, hidden: 0 });
 });
 
-it('takes the times of earlier attempts from what SQS itself moved, so that it begins anew', async () => {
+it('drops the times of earlier attempts from what SQS itself moved, so that its 72 hours restart', async () => {
   await region.deliveryDeadLetters.send(writeDelivery(delivery('evt_1', { startedAt: 1, notBefore: 2 })));
   expect(await redeliver()).toMatchObject({ redelivered: 1, outcomes: [{ reason: null }] });
   expect((await bodies('deliveries')).map(parseDelivery)).toEqual([{ ok: true, value: delivery('evt_1') }]);
@@ -81,6 +83,18 @@ it('leaves what would be dropped or cannot be read, in sight of the next run', a
   }
   expect(await region.deliveryDeadLetters.count()).toMatchObject({ visible: 7, hidden: 0 });
   expect(await bodies('deliveries')).toEqual([]);
+});
+
+it('keeps what the queue refuses', async () => {
+  await giveUp(delivery('evt_1'));
+  const outputs = JSON.parse(await readFile(region.outputs, 'utf8'));
+  outputs.WalletEu.WebhookDeliveryQueueUrl += '-gone';
+  const file = join(dirname(region.outputs), 'gone.json');
+  await writeFile(file, JSON.stringify(outputs));
+  const printed = await wallet('redeliver', '--outputs', file);
+  expect(printed).toMatchObject({ exitCode: 1, stdout: '' });
+  expect(printed.stderr).toContain('sqs:SendMessage failed');
+  expect(await region.deliveryDeadLetters.count()).toMatchObject({ visible: 0, hidden: 1 });
 });
 
 it('sends to one webhook alone, and leaves the others', async () => {
@@ -208,7 +222,7 @@ describe('a run that ends early', () => {
     expect(calls).toEqual(['put back m1']);
   });
 
-  it('ends though what it sends comes straight back, each time as a new message', async () => {
+  it('ends though what it sends returns at once, each time as a new message', async () => {
     let sent = 0;
     const [letter] = letters(1) as [DeadLetter];
     const { queue, calls } = watchedQueue([], {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { newId } from '../../../lambda/shared/ids';
 import { parseEvent } from '../../../lambda/webhooks/event';
-import { wallet } from '../region';
 import { startWebhookRegion, type WebhookRegion } from './webhook-region';
 
 let region: WebhookRegion;
@@ -79,12 +78,6 @@ it('takes data until the event has 64 KiB', async () => {
   const tooLarge = await region.wallet(...args('--id', 'evt_1', '--data', `"${'x'.repeat(room + 1)}"`));
   expect(tooLarge).toMatchObject({ exitCode: 2, stdout: '' });
   expect(tooLarge.stderr).toContain('The event has 65537 bytes');
-});
-
-it('sends nothing to a deployed production environment unless told to', async () => {
-  const printed = await wallet(...args(), '--outputs', region.deployedOutputs);
-  expect(printed).toMatchObject({ exitCode: 1, stdout: '' });
-  expect(printed.stderr).toContain('--allow-production');
 });
 
 it.each([
