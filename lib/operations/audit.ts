@@ -37,13 +37,8 @@ async function audit({ group: userGroupId, ...options }: AuditOptions, terminal:
   const target = await openTarget(options);
   const records = await listAuditRecords(target, userGroupId);
   if (options.json) return terminal.result(JSON.stringify({ records }));
-  const rows = records.map((record) => [
-    record.date,
-    record.operation,
-    record.outcome,
-    record.identityId,
-    record.requestId,
-  ]);
+  const columns = ['date', 'operation', 'outcome', 'identityId', 'requestId'] as const;
+  const rows = records.map((record) => columns.map((column) => record[column]));
   if (rows.length === 0) return terminal.note(`Nothing was recorded of ${userGroupId}.`);
   terminal.result(table([['DATE', 'OPERATION', 'OUTCOME', 'BY', 'REQUEST'], ...rows], terminal.bold));
 }

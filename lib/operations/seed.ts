@@ -33,9 +33,7 @@ const fields = [
 export function register(program: Command, terminal: Terminal): void {
   withEnvironment(program.command('seed'))
     .summary('make an organization, identities and a user group')
-    .description(
-      'Makes an organization with three identities and a user group, and prints their ids.',
-    )
+    .description('Makes an organization with three identities and a user group, and prints their ids.')
     .option('--organization <id>', 'add a user group to this organization, which "seed" made', id('or'))
     .option('--name <name>', "the user group's name; a new one when left out", groupName)
     .addOption(allowProduction())

@@ -118,25 +118,52 @@ describe('what an operator is told', () => {
   );
 });
 
+const tokenFor = ['token', '--caller', identityId];
+const userAction = ['user-action', '--caller', identityId, '--method', 'DELETE', '--path', '/a'];
+const addWebhook = [
+  'webhook',
+  'add',
+  '--organization',
+  organizationId,
+  '--url',
+  'https://hooks.customer.com/',
+];
+const sendEvent = ['send-event', '--organization', organizationId, '--kind', 'wallet.created'];
+const webhookId = 'wh-aaaaa-bbbbb-cccccccccccccc';
+const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+
 it.each([
   ['no command', []],
-  ['an unknown command', ['tokens']],
-  ['an unknown option', ['seed', '--nme', 'x']],
+  ['no command of a group', ['webhook']],
   ['an unknown environment', ['seed', '--environment', 'mars']],
   ['an empty name', ['seed', '--name', '']],
   ['a missing option', ['token']],
   ['something that is no id', ['token', '--caller', 'ug-aaaaa-bbbbb-cccccccccccccccc']],
-  ['a lifetime of zero', ['token', '--caller', identityId, '--expires-in', '0']],
-  ['a lifetime beyond a day', ['token', '--caller', identityId, '--expires-in', '25h']],
-  ['a lifetime that is no time', ['token', '--caller', identityId, '--expires-in', 'soon']],
-  ['a user action of six minutes', ['user-action', '--caller', identityId, '--expires-in', '6m']],
-  ['a method that changes nothing', ['user-action', '--caller', identityId, '--method', 'GET']],
-  ['a path with a query', ['user-action', '--caller', identityId, '--path', '/a?b=c']],
-  ['a path with a fragment', ['user-action', '--caller', identityId, '--path', '/a#b']],
-  ['a whole address', ['user-action', '--caller', identityId, '--path', 'https://a.example/b']],
-  ['a path without its slash', ['user-action', '--caller', identityId, '--path', 'auth']],
-  ['a path with a space', ['user-action', '--caller', identityId, '--path', '/a b']],
-])('exits with 2 and a word on stderr for %s', async (_, args) => {
+  ['a lifetime of zero', [...tokenFor, '--expires-in', '0']],
+  ['a lifetime beyond a day', [...tokenFor, '--expires-in', '25h']],
+  ['a lifetime that is no time', [...tokenFor, '--expires-in', 'soon']],
+  ['a user action of six minutes', [...userAction, '--expires-in', '6m']],
+  ['a method that changes nothing', [...userAction, '--method', 'GET']],
+  ['a path with a query', [...userAction, '--path', '/a?b=c']],
+  ['a path with a fragment', [...userAction, '--path', '/a#b']],
+  ['a whole address', [...userAction, '--path', 'https://a.example/b']],
+  ['a path without its slash', [...userAction, '--path', 'auth']],
+  ['a path with a space', [...userAction, '--path', '/a b']],
+  ['an empty kind', [...addWebhook, '--kinds', 'a,,b']],
+  ['a kind with a space', [...sendEvent, '--kind', 'a b']],
+  ['data that is no JSON', [...sendEvent, '--data', '{walletId:1}']],
+  ['empty data', [...sendEvent, '--data', '']],
+  ['an event id with a full stop', [...sendEvent, '--id', 'a.b']],
+  ['a limit of zero', ['redeliver', '--limit', '0']],
+  ['an unknown queue', ['redeliver', '--from', 'nowhere']],
+  ['events to one webhook', ['redeliver', '--from', 'events', '--webhook', webhookId]],
+  ['a port beyond 65535', ['receive', '--port', '65536']],
+  ['a secret that is none', ['receive', '--secret', 'secret']],
+  ['a secret and a webhook', ['receive', '--secret', secret, '--webhook', webhookId]],
+  ['a status of 99', ['receive', '--respond', '99']],
+  ['a part beyond 1', ['receive', '--fail-rate', '1.5']],
+  ['a negative delay', ['receive', '--delay', '-1']],
+])('exits with 2 and says why on stderr for %s', async (_, args) => {
   const printed = await wallet(...args);
   expect(printed).toMatchObject({ exitCode: 2, stdout: '' });
   expect(printed.stderr).not.toBe('');

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { Argument, type Command } from 'commander';
+import { quote } from '../shell-word';
 import type { Terminal } from '../terminal';
 import { bashCompletion } from './bash';
 import { commandTree } from './command-tree';
 import { fishCompletion } from './fish';
-import { quote } from './quote';
 import { zshCompletion } from './zsh';
 
 const shells = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion } as const;

@@ -1,6 +1,6 @@
+import { quote } from '../shell-word';
 import { paths } from './cases';
 import type { CompletedCommand, CompletedOption } from './command-tree';
-import { quote } from './quote';
 
 /** @param invocation the words that start the command line, quoted */
 export function fishCompletion(tree: readonly CompletedCommand[], invocation: string): string {

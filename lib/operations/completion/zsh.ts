@@ -1,6 +1,6 @@
+import { quote } from '../shell-word';
 import { paths, type ValueCase, valueCases } from './cases';
 import type { CompletedCommand } from './command-tree';
-import { quote } from './quote';
 
 /** @param invocation the words that start the command line, quoted */
 export function zshCompletion(tree: readonly CompletedCommand[], invocation: string): string {

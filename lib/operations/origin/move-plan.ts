@@ -1,7 +1,7 @@
 import { CommandFailed } from '../failure';
 import { noZone, type OriginStack } from './stack';
 import type { UpdateEvent } from './stack-events';
-import { stackReadiness } from './stack-status';
+import { isBusy, isReady, remedyFor } from './stack-status';
 import { zoneOfToken } from './zone-update';
 
 /** One thing to do on the way to a zone. */
@@ -23,11 +23,9 @@ export function planMove(
   operation: UpdateEvent | undefined,
   destination: string,
 ): readonly Step[] {
-  const standing = stackReadiness(stack.status, stack);
-  if (standing.kind === 'stuck') {
-    throw new CommandFailed(`Stack ${stack.name} is ${stack.status}.`, standing.remedy);
-  }
-  if (standing.kind === 'ready') return updatesBetween(stack.zone, destination);
+  if (isReady(stack.status)) return updatesBetween(stack.zone, destination);
+  if (!isBusy(stack.status))
+    throw new CommandFailed(`Stack ${stack.name} is ${stack.status}.`, remedyFor(stack));
   const zone = zoneOfToken(operation?.token);
   if (zone === undefined || operation?.token === undefined) {
     throw new CommandFailed(

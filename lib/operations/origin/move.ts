@@ -1,12 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CommandFailed } from '../failure';
 import type { OriginApis } from './apis';
-import { type FollowOptions, followUpdate, type UpdateEnd } from './follow-update';
 import { readAddress } from './gateway';
 import { planMove, type Step } from './move-plan';
 import { faultsOf, type OriginState, readOriginState } from './origin-state';
 import { describeStack, noZone, type OriginStack } from './stack';
 import { latestOperation } from './stack-events';
+import { type UpdateEnd, type WaitOptions, waitForUpdate } from './wait-for-update';
 import { updateZone } from './zone-update';
 
 /** An update that was done, or that an earlier run had begun. */
@@ -28,7 +28,7 @@ export async function readPlan(
 export async function move(
   apis: OriginApis,
   zone: string,
-  options: FollowOptions,
+  options: WaitOptions,
 ): Promise<readonly DoneUpdate[]> {
   const done: DoneUpdate[] = [];
   let obstacle: CommandFailed | undefined;
@@ -43,7 +43,7 @@ export async function move(
       continue;
     }
     obstacle = undefined;
-    const end = await followUpdate(apis, stack, begun, options);
+    const end = await waitForUpdate(apis, stack, begun, options);
     if (end.status !== 'UPDATE_COMPLETE') throw await failure(apis, step.zone, end);
     options.report(`Zone ${step.zone}: done after ${end.duration} s.`);
     for (const failed of end.failures) options.report(`  left behind: ${failed}`);
@@ -60,7 +60,7 @@ async function begin(
   apis: OriginApis,
   stack: OriginStack,
   step: Step,
-  options: FollowOptions,
+  options: WaitOptions,
 ): Promise<string | CommandFailed> {
   if (step.kind === 'wait') {
     options.report(`Waiting for the update to zone ${step.zone} that an earlier run began.`);
@@ -113,7 +113,7 @@ export async function verify(
   apis: OriginApis,
   stack: OriginStack,
   zone: string,
-  { interval }: FollowOptions,
+  { interval }: WaitOptions,
 ): Promise<OriginState> {
   for (let looks = 1; ; looks++) {
     const { address } = await describeStack(apis);

@@ -4,7 +4,7 @@ import { openTarget, type Target } from '../target';
 import { type Terminal, table } from '../terminal';
 import { openOriginApis } from './apis';
 import { faultsOf, readOriginState } from './origin-state';
-import { type QueueBacklog, readQueues } from './queues';
+import { readQueues } from './queues';
 import { describeStack } from './stack';
 
 const help = `
@@ -29,66 +29,36 @@ export function register(program: Command, terminal: Terminal): void {
 
 async function originStatus(options: CommonOptions, terminal: Terminal): Promise<void> {
   const target = await openTarget(options);
-  const status = target.offers('cloudformation') ? await deployedStatus(target) : await localStatus(target);
+  const status = await readStatus(target);
   if (options.json) return terminal.result(JSON.stringify(status));
   terminal.result(inWords(status, terminal));
   for (const fault of status.faults) terminal.note(terminal.alarm(`warning: ${fault}`));
 }
 
 /** What `--json` prints. `null` stands for what is not known, or not there. */
-interface Status {
-  readonly environment: string;
-  readonly stack: string;
-  readonly stackStatus: string | null;
-  readonly address: string;
-  /** A zone's number, or `none`. */
-  readonly zone: string | null;
-  readonly availabilityZone: string | null;
-  readonly gateway: { readonly id: string; readonly state: string } | null;
-  readonly consumers: readonly { functionName: string; queueName: string; state: string }[] | null;
-  /** `oldest` is in seconds. */
-  readonly queues: readonly (Omit<QueueBacklog, 'oldest'> & { readonly oldest: number | null })[];
-  /** What is not as it should be. */
-  readonly faults: readonly string[];
-}
-
-async function deployedStatus(target: Target): Promise<Status> {
-  const apis = await openOriginApis(target);
-  const stack = await describeStack(apis);
-  const state = await readOriginState(apis, stack);
-  const { gateway, consumers, resources } = state;
+async function readStatus(target: Target) {
+  const { name, stackId } = target.environment;
+  const apis = target.offers('cloudformation') ? await openOriginApis(target) : undefined;
+  const stack = apis && (await describeStack(apis));
+  const state = apis && stack && (await readOriginState(apis, stack));
+  const { gateway, consumers, resources } = state ?? {};
   return {
-    environment: target.environment.name,
-    stack: stack.name,
-    stackStatus: stack.status,
-    address: stack.address,
-    zone: stack.zone,
+    environment: name,
+    stack: stackId,
+    stackStatus: stack?.status ?? null,
+    address: stack?.address ?? target.output('WebhookOriginAddress'),
+    /** A zone's number, or `none`. */
+    zone: stack?.zone ?? null,
     availabilityZone: gateway?.availabilityZone ?? null,
     gateway: gateway ? { id: gateway.id, state: gateway.state } : null,
-    consumers,
-    queues: (await readQueues(target, resources)).map(orNull),
-    faults: faultsOf(state, stack.zone),
+    consumers: consumers ?? null,
+    queues: await readQueues(target, resources),
+    /** What is not as it should be. */
+    faults: state && stack ? faultsOf(state, stack.zone) : [],
   };
 }
 
-async function localStatus(target: Target): Promise<Status> {
-  return {
-    environment: target.environment.name,
-    stack: target.environment.stackId,
-    stackStatus: null,
-    address: target.output('WebhookOriginAddress'),
-    zone: null,
-    availabilityZone: null,
-    gateway: null,
-    consumers: null,
-    queues: (await readQueues(target, undefined)).map(orNull),
-    faults: [],
-  };
-}
-
-const orNull = (queue: QueueBacklog) => ({ ...queue, oldest: queue.oldest ?? null });
-
-function inWords(status: Status, terminal: Terminal): string {
+function inWords(status: Awaited<ReturnType<typeof readStatus>>, terminal: Terminal): string {
   const { environment, stack, stackStatus, address, zone, availabilityZone, gateway, consumers } = status;
   const notHere = 'not on this machine';
   const facts = [

@@ -11,8 +11,8 @@ export interface QueueBacklog {
   readonly waiting: number;
   /** Messages that a consumer has, or that wait for their next attempt. */
   readonly later: number;
-  /** Seconds that the oldest waits; `undefined` where it cannot be known. */
-  readonly oldest: number | undefined;
+  /** Seconds that the oldest waits; `null` where it cannot be known. */
+  readonly oldest: number | null;
 }
 
 /** The stack's queues, dead letters included. On this machine, which has no stack to ask, they are found by their names. */
@@ -82,8 +82,8 @@ const lately = 10 * 60_000;
  * SQS itself does not tell it, CloudWatch does.
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
  */
-async function ageOfOldest(target: Target, url: string): Promise<number | undefined> {
-  if (!target.offers('cloudwatch')) return undefined;
+async function ageOfOldest(target: Target, url: string): Promise<number | null> {
+  if (!target.offers('cloudwatch')) return null;
   const { CloudWatchClient, GetMetricStatisticsCommand } = await import('@aws-sdk/client-cloudwatch');
   const client = new CloudWatchClient({ ...target.clientSettings('cloudwatch'), maxAttempts });
   const now = Date.now();
@@ -100,7 +100,7 @@ async function ageOfOldest(target: Target, url: string): Promise<number | undefi
     client.send(request, options),
   );
   const inOrder = Datapoints.toSorted((a, b) => Number(a.Timestamp) - Number(b.Timestamp));
-  return inOrder.at(-1)?.Maximum;
+  return inOrder.at(-1)?.Maximum ?? null;
 }
 
 const nameOf = (url: string): string => url.split('/').at(-1) ?? '';

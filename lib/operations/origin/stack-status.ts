@@ -1,10 +1,4 @@
-/** What a stack's status means to someone who wants to update it. */
-export type StackReadiness =
-  | { readonly kind: 'ready' }
-  /** An update, a deployment or a rollback runs. */
-  | { readonly kind: 'busy' }
-  /** CloudFormation refuses updates until someone does what the remedy says. */
-  | { readonly kind: 'stuck'; readonly remedy: string };
+import type { OriginStack } from './stack';
 
 /** Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html */
 const ready = new Set([
@@ -15,22 +9,19 @@ const ready = new Set([
   'IMPORT_ROLLBACK_COMPLETE',
 ]);
 
-interface StackPlace {
-  readonly name: string;
-  readonly region: string;
-}
+/** CloudFormation takes an update now. */
+export const isReady = (status: string): boolean => ready.has(status);
 
-export function stackReadiness(status: string, stack: StackPlace): StackReadiness {
-  if (ready.has(status)) return { kind: 'ready' };
-  // A change set that was never executed: there is no stack behind it yet.
-  if (status.endsWith('_IN_PROGRESS') && status !== 'REVIEW_IN_PROGRESS') return { kind: 'busy' };
-  return { kind: 'stuck', remedy: remedyFor(status, stack) };
-}
+/** An update, a deployment or a rollback runs. */
+export const isBusy = (status: string): boolean =>
+  // A change set that was never executed has no stack behind it yet.
+  status.endsWith('_IN_PROGRESS') && status !== 'REVIEW_IN_PROGRESS';
 
 /** An update of the stack has come to its end: for good or not, nothing more happens by itself. */
 export const isFinal = (status: string): boolean => !status.endsWith('_IN_PROGRESS');
 
-function remedyFor(status: string, { name, region }: StackPlace): string {
+/** What makes a stack ready for updates that is neither ready nor busy. */
+export function remedyFor({ name, region, status }: OriginStack): string {
   const command = (verb: string) => `aws cloudformation ${verb} --stack-name ${name} --region ${region}`;
   if (status === 'UPDATE_ROLLBACK_FAILED') {
     // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-continueupdaterollback.html

@@ -7,7 +7,7 @@ import { openTarget, type Target } from '../target';
 import { type Terminal, table } from '../terminal';
 import { describeWebhook } from '../webhook/webhook';
 import { openDeadLetterQueue } from './dead-letter-queue';
-import { decideOnDelivery, decideOnEvent, type WebhookState } from './decide';
+import { decideOnDelivery, decideOnEvent, type WebhookState } from './decision';
 import { type Outcome, redeliverAll } from './run';
 
 interface RedeliverOptions extends CommonOptions {

@@ -1,5 +1,5 @@
 import type { DeadLetter, DeadLetterQueue } from './dead-letter-queue';
-import type { Decide, Decision } from './decide';
+import type { Decide, Decision } from './decision';
 
 export interface RunOptions {
   readonly queue: DeadLetterQueue;

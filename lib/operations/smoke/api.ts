@@ -4,7 +4,7 @@ import { parseJson } from '../json';
 import type { Target } from '../target';
 
 /** An answer of the environment's API. */
-export interface ApiAnswer {
+export interface ApiResponse {
   readonly status: number;
   readonly contentType: string | null;
   /** Parsed when it is JSON; its text otherwise. */
@@ -25,7 +25,11 @@ const deadline = 35_000;
 const maxThrottled = 20;
 
 /** Sends a request to the API. @throws CommandFailed when there is no answer */
-export async function askApi(target: Target, request: ApiRequest, signal: AbortSignal): Promise<ApiAnswer> {
+export async function callApi(
+  target: Target,
+  request: ApiRequest,
+  signal: AbortSignal,
+): Promise<ApiResponse> {
   for (let throttled = 0; ; throttled++) {
     const answer = await send(target, request, signal);
     if (answer.status !== 429 || throttled === maxThrottled) return answer;
@@ -34,10 +38,10 @@ export async function askApi(target: Target, request: ApiRequest, signal: AbortS
 }
 
 /** @throws CommandFailed that says how the API answered, and how it should have */
-export function otherAnswer(
+export function unexpectedResponse(
   target: Target,
   { method, path }: ApiRequest,
-  answer: ApiAnswer,
+  answer: ApiResponse,
   expected: string,
 ): never {
   const { code, detail } = Object(answer.body) as { readonly code?: string; readonly detail?: string };
@@ -54,7 +58,7 @@ async function send(
   target: Target,
   { method, path, headers = {} }: ApiRequest,
   signal: AbortSignal,
-): Promise<ApiAnswer> {
+): Promise<ApiResponse> {
   const url = `${target.output('ApiBaseUrl').replace(/\/$/, '')}${path}`;
   const timeout = AbortSignal.timeout(deadline);
   try {

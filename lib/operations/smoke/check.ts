@@ -5,7 +5,7 @@ import {
   type EphemeralOrganization,
   ephemeral,
   expectAudited,
-  expectGone,
+  expectNotFound,
   makeEphemeralOrganization,
 } from './deletion';
 import { addWebhook, expectDelivered, expectDelivery, expectFromOrigin, expectSigned } from './delivery';
@@ -51,7 +51,7 @@ export async function check({ receiver, ...parts }: Check): Promise<EphemeralOrg
   const made = await run.step(stepNames.make, true, () => makeEphemeralOrganization(target));
   try {
     const deleted = await run.step(stepNames.delete, made, (group) => deleteGroup(target, group, signal));
-    await run.step(stepNames.gone, deleted, (group) => expectGone(target, group, signal));
+    await run.step(stepNames.gone, deleted, (group) => expectNotFound(target, group, signal));
     await run.step(stepNames.audit, deleted, (group) => expectAudited(target, group));
     await run.step(stepNames.origins, true, () => expectOrigins(target, signal));
     if (receiver) await checkWebhooks({ ...parts, receiver }, made);

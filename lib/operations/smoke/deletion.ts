@@ -4,8 +4,8 @@ import { readTexts, runOperation } from '../operations-function';
 import type { Target } from '../target';
 import { signAccessToken } from '../token';
 import { signUserAction } from '../user-action';
-import { type ApiAnswer, type ApiRequest, askApi, otherAnswer } from './api';
-import type { Finding } from './run';
+import { type ApiRequest, type ApiResponse, callApi, unexpectedResponse } from './api';
+import type { StepOutput } from './run';
 
 /** What is made to be deleted, by whom, and thrown away with everything of it. */
 export interface EphemeralOrganization {
@@ -14,7 +14,7 @@ export interface EphemeralOrganization {
   readonly userGroupId: string;
 }
 
-export async function makeEphemeralOrganization(target: Target): Promise<Finding<EphemeralOrganization>> {
+export async function makeEphemeralOrganization(target: Target): Promise<StepOutput<EphemeralOrganization>> {
   const seed = { userGroupName: 'Smoke test', ephemeral: true };
   const made = await runOperation(target, 'seed', seed);
   const value = readTexts(made, ['organizationId', 'callerId', 'userGroupId']);
@@ -26,16 +26,16 @@ export async function deleteGroup(target: Target, made: EphemeralOrganization, s
   const { request, answer } = await sendDeletion(target, made, signal);
   const { status, contentType, body } = answer;
   if (status !== 200 || contentType !== 'application/json' || JSON.stringify(body) !== '{}')
-    otherAnswer(target, request, answer, '200 {} as application/json');
+    unexpectedResponse(target, request, answer, '200 {} as application/json');
   return { value: made, detail: '200 {}' };
 }
 
 /** Deletes the group once more, with a signature of its own, and expects that there is none. */
-export async function expectGone(target: Target, made: EphemeralOrganization, signal: AbortSignal) {
+export async function expectNotFound(target: Target, made: EphemeralOrganization, signal: AbortSignal) {
   const { request, answer } = await sendDeletion(target, made, signal);
   const { code } = Object(answer.body) as { readonly code?: string };
   if (answer.status !== 404 || code !== 'user_group_not_found')
-    otherAnswer(target, request, answer, '404 user_group_not_found');
+    unexpectedResponse(target, request, answer, '404 user_group_not_found');
   return { value: made, detail: '404 user_group_not_found' };
 }
 
@@ -64,7 +64,7 @@ async function sendDeletion(
   target: Target,
   { organizationId, callerId, userGroupId }: EphemeralOrganization,
   signal: AbortSignal,
-): Promise<{ readonly request: ApiRequest; readonly answer: ApiAnswer }> {
+): Promise<{ readonly request: ApiRequest; readonly answer: ApiResponse }> {
   const caller = async () => ({ sub: callerId, org: organizationId, kind: 'CustomerEmployee' });
   const [method, path] = ['DELETE', `/auth/user-groups/${userGroupId}`] as const;
   const [access, action] = await Promise.all([
@@ -73,5 +73,5 @@ async function sendDeletion(
   ]);
   const headers = { authorization: `Bearer ${access.token}`, 'x-svc-useraction': action.token };
   const request = { method, path, headers };
-  return { request, answer: await askApi(target, request, signal) };
+  return { request, answer: await callApi(target, request, signal) };
 }

@@ -9,7 +9,7 @@ import type { Target } from '../target';
 import { openWebhookSecrets } from '../webhook/secrets';
 import { poll } from './poll';
 import { type SmokeReceiver, sourceOf } from './receiver';
-import type { Finding } from './run';
+import type { StepOutput } from './run';
 
 export interface AddedWebhook {
   readonly webhookId: string;
@@ -20,7 +20,7 @@ export async function addWebhook(
   target: Target,
   organizationId: string,
   url: string,
-): Promise<Finding<AddedWebhook>> {
+): Promise<StepOutput<AddedWebhook>> {
   const added = await runOperation(target, 'add-webhook', { organizationId, url, kinds: null });
   const { webhookId } = readTexts(added, ['webhookId']);
   const deriveSecret = await openWebhookSecrets(target);
@@ -77,7 +77,7 @@ export async function expectDelivery(
   sent: Sent,
   delivery: NonNullable<SmokeReceiver['delivery']>,
   { seconds, signal }: DeliveryWait,
-): Promise<Finding<ReceivedRequest>> {
+): Promise<StepOutput<ReceivedRequest>> {
   const begun = Date.now();
   const arrival = await delivery(seconds, signal);
   if (!arrival) throw explain(await lastAttempt(target, sent), { seconds, logs: target.logs });

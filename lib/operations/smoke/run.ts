@@ -19,7 +19,7 @@ export interface StepResult {
 }
 
 /** What a step found out: for the steps after it, and for people. */
-export interface Finding<T> {
+export interface StepOutput<T> {
   readonly value: T;
   readonly detail: string;
 }
@@ -37,7 +37,7 @@ export interface Run {
   step<Need, T>(
     name: string,
     need: Need | undefined,
-    work: (need: Need) => Promise<Finding<T>>,
+    work: (need: Need) => Promise<StepOutput<T>>,
   ): Promise<T | undefined>;
   /** As `step`, and also after Ctrl-C. */
   lastStep: Run['step'];

@@ -186,14 +186,3 @@ it('names a port that is taken, and how to choose another', async () => {
   expect(printed.stderr).toContain(`Port ${port} is taken by another program.`);
   expect(printed.stderr).toContain('--port');
 });
-
-it.each([
-  ['a port beyond 65535', ['--port', '65536']],
-  ['a secret that is none', ['--secret', 'secret']],
-  ['a secret and a webhook', ['--secret', foreignSecret, '--webhook', 'wh-aaaaa-bbbbb-cccccccccccccc']],
-  ['a status of 99', ['--respond', '99']],
-  ['a part beyond 1', ['--fail-rate', '1.5']],
-  ['a negative delay', ['--delay', '-1']],
-])('%s is used wrongly', async (_, args) => {
-  expect(await wallet('receive', ...args)).toMatchObject({ exitCode: 2, stdout: '' });
-});

@@ -79,13 +79,3 @@ it('takes data until the event has 64 KiB', async () => {
   expect(tooLarge).toMatchObject({ exitCode: 2, stdout: '' });
   expect(tooLarge.stderr).toContain('The event has 65537 bytes');
 });
-
-it.each([
-  ['data that is no JSON', ['--data', '{walletId:1}']],
-  ['empty data', ['--data', '']],
-  ['a kind with a space', ['--kind', 'a b']],
-  ['an id with a full stop', ['--id', 'a.b']],
-])('%s is used wrongly', async (_, wrong) => {
-  expect(await region.wallet(...args(...wrong))).toMatchObject({ exitCode: 2, stdout: '' });
-  expect(await region.events.receive()).toEqual([]);
-});

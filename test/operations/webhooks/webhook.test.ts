@@ -4,7 +4,6 @@ import { isEventKind } from '../../../lambda/webhooks/event';
 import { eventKind } from '../../../lib/operations/webhook/event-kind';
 import { rows } from '../../support/organization';
 import { addOrganization } from '../../support/webhooks';
-import { wallet } from '../region';
 import { startWebhookRegion, type WebhookRegion } from './webhook-region';
 
 let region: WebhookRegion;
@@ -196,16 +195,3 @@ it.each(['wallet.created', 'A', '0:a/b_c-d', 'a'.repeat(128), 'a'.repeat(129), '
     else expect(read).toThrow('Give a kind such as wallet.created');
   },
 );
-
-it.each([
-  ['no subcommand', []],
-  ['an unknown one', ['remove']],
-  ['no organization', ['add', '--url', url]],
-  ['no URL', ['add', '--organization', newId('or')]],
-  ['an empty kind', ['add', '--organization', newId('or'), '--url', url, '--kinds', 'a,,b']],
-  ['an organization as a webhook', ['rotate', '--webhook', newId('or')]],
-])('webhook with %s is used wrongly', async (_, args) => {
-  const printed = await wallet('webhook', ...args);
-  expect(printed).toMatchObject({ exitCode: 2, stdout: '' });
-  expect(printed.stderr).not.toBe('');
-});

@@ -27,14 +27,12 @@ export const cloudFormation: Answers = {
           StackId: stack.id,
           StackName: stack.name,
           StackStatus: stack.status,
-          RoleARN: stack.roleArn,
           Capabilities: stack.capabilities,
           Parameters: Object.entries(stack.parameters).map(([ParameterKey, ParameterValue]) => ({
             ParameterKey,
             ParameterValue,
           })),
           Outputs: [{ OutputKey: 'WebhookOriginAddress', OutputValue: stack.output('WebhookOriginAddress') }],
-          CreationTime: new Date(0),
         },
       ],
     };
@@ -48,7 +46,6 @@ export const cloudFormation: Answers = {
         PhysicalResourceId: resource.physicalId,
         ResourceType: resource.type,
         ResourceStatus: resource.status,
-        LastUpdatedTimestamp: new Date(0),
       })),
       NextToken: next,
     };

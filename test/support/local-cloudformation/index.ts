@@ -1,8 +1,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import {
+  type LoopbackRequest,
+  type LoopbackResponse,
+  type LoopbackServer,
+  startLoopbackServer,
+} from '../../../lib/local/network/loopback-server';
 import { Account } from './account';
 import { type Answers, cloudFormation, ec2, json, Refusal } from './answers';
 import { readQuery, writeXml } from './query-protocol';
@@ -37,7 +41,7 @@ export class LocalCloud {
   /** The outputs file of the deployment. */
   outputs = '';
   private directory = '';
-  private readonly server = createServer((request, response) => void this.answer(request, response));
+  private server: LoopbackServer | undefined;
 
   private constructor(
     stackName: string,
@@ -54,8 +58,8 @@ export class LocalCloud {
    */
   static async start(stackName: string, template: Json, account = new Account()): Promise<LocalCloud> {
     const cloud = new LocalCloud(stackName, template, account);
-    await new Promise<void>((done) => cloud.server.listen(0, '127.0.0.1', done));
-    const url = `http://127.0.0.1:${(cloud.server.address() as AddressInfo).port}`;
+    cloud.server = await startLoopbackServer((request) => cloud.answer(request), 1_000_000);
+    const { url } = cloud.server;
     const services = ['cloudformation', 'cloudwatch', 'ec2', 'lambda', 'sqs'];
     const outputs = { WebhookOriginAddress: cloud.stack.output('WebhookOriginAddress') };
     cloud.directory = await mkdtemp(join(tmpdir(), 'wallet-cloud-'));
@@ -69,21 +73,18 @@ export class LocalCloud {
   }
 
   async stop(): Promise<void> {
-    const closed = new Promise((done) => this.server.close(done));
-    this.server.closeAllConnections();
-    await closed;
+    await this.server?.close();
     await rm(this.directory, { recursive: true });
   }
 
-  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    const { action, input, answers, item } = readCall(request, body);
+  /** @throws Error, at which the server breaks the connection, for a call that is lost */
+  private async answer(request: LoopbackRequest): Promise<LoopbackResponse> {
+    const { action, input, answers, item } = readCall(request);
     const call = { number: this.calls.length + 1, action, input };
     this.calls.push(call);
     const fate = await this.fate(call);
     for (let step = 0; step < this.stepsPerCall; step++) this.stack.tick();
-    if (fate === 'lose-request') return void request.socket.destroy();
+    if (fate === 'lose-request') throw new Error(fate);
     try {
       if (fate === 'throttle') throw new Refusal('Throttling', 'Rate exceeded');
       if (fate === 'end-before') throw new Refusal('AccessDenied', 'The command ends here');
@@ -91,32 +92,35 @@ export class LocalCloud {
       if (!respond) throw new Refusal('InvalidAction', `${action} is not served here`);
       const result = respond(input, this.stack);
       if (fate === 'end-after') throw new Refusal('AccessDenied', 'The command ends here');
-      if (fate === 'lose-answer') return void request.socket.destroy();
-      response.end(
-        item ? writeXml(`${action}Response`, inResult(action, result, item), item) : JSON.stringify(result),
-      );
+      if (fate === 'lose-answer') throw new Error(fate);
+      const body = item
+        ? writeXml(`${action}Response`, inResult(action, result, item), item)
+        : JSON.stringify(result);
+      return { status: 200, headers: {}, body };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      refuse(response, error, item);
+      return refuse(error, item);
     }
   }
 }
 
 type Item = 'item' | 'member';
 
-function readCall(
-  { url = '', headers }: IncomingMessage,
-  body: string,
-): { action: string; input: Json; answers: Answers; item?: Item } {
+function readCall({ url, headers, body }: LoopbackRequest): {
+  action: string;
+  input: Json;
+  answers: Answers;
+  item?: Item;
+} {
   const mapping = /^\/2015-03-31\/event-source-mappings\/([^/?]+)/.exec(url)?.[1];
   if (mapping) {
     return { action: 'GetEventSourceMapping', input: { UUID: decodeURIComponent(mapping) }, answers: json };
   }
   const target = headers['x-amz-target'];
   if (typeof target === 'string') {
-    return { action: target.split('.').at(-1) ?? '', input: JSON.parse(body), answers: json };
+    return { action: target.split('.').at(-1) ?? '', input: JSON.parse(String(body)), answers: json };
   }
-  const { Action, Version, ...input } = readQuery(body);
+  const { Action, Version, ...input } = readQuery(String(body));
   return Version === '2016-11-15'
     ? { action: Action, input, answers: ec2, item: 'item' }
     : { action: Action, input, answers: cloudFormation, item: 'member' };
@@ -126,11 +130,15 @@ function readCall(
 const inResult = (action: string, result: Json, item: Item) =>
   item === 'member' ? { [`${action}Result`]: result } : result;
 
-function refuse(response: ServerResponse, { code, message }: Refusal, item: Item | undefined): void {
-  response.statusCode = 400;
+function refuse({ code, message }: Refusal, item: Item | undefined): LoopbackResponse {
   const error = { Code: code, Message: message };
-  if (item === 'member') return void response.end(writeXml('ErrorResponse', { Error: error }, 'member'));
-  if (item === 'item') return void response.end(writeXml('Response', { Errors: { Error: error } }, 'item'));
-  response.setHeader('x-amzn-errortype', code);
-  response.end(JSON.stringify({ __type: code, message }));
+  if (item === 'member')
+    return { status: 400, headers: {}, body: writeXml('ErrorResponse', { Error: error }, item) };
+  if (item === 'item')
+    return { status: 400, headers: {}, body: writeXml('Response', { Errors: { Error: error } }, item) };
+  return {
+    status: 400,
+    headers: { 'x-amzn-errortype': code },
+    body: JSON.stringify({ __type: code, message }),
+  };
 }

@@ -41,12 +41,13 @@ export class Stack {
   status = 'CREATE_COMPLETE';
   parameters: Parameters;
   readonly capabilities = ['CAPABILITY_IAM', 'CAPABILITY_NAMED_IAM', 'CAPABILITY_AUTO_EXPAND'];
-  readonly roleArn = 'arn:aws:iam::000000000000:role/cdk-cfn-exec-role';
   readonly resources = new Map<string, StackResource>();
   readonly events: StackEvent[] = [];
   readonly plannedFailures: PlannedFailure[] = [];
   /** Tokens that were taken, with the zone that they were for. */
   readonly tokens = new Map<string, string>();
+  /** Of the update that runs or ran last. */
+  private token: string | undefined;
   private operation: Generator<undefined, void> | undefined;
   private clock = Date.parse('2026-11-20T12:00:00Z');
 
@@ -80,7 +81,8 @@ export class Stack {
   }
 
   begin(parameters: Parameters, token: string | undefined): void {
-    this.operation = updateStack(this, parameters, token);
+    this.token = token;
+    this.operation = updateStack(this, parameters);
     this.tick();
   }
 
@@ -110,21 +112,18 @@ export class Stack {
   }
 
   /** Records an event of the stack itself, which takes that status, or of a resource. */
-  record(
-    status: string,
-    of: { resource?: StackResource; reason?: string; token?: string | undefined } = {},
-  ): void {
-    if (of.resource) of.resource.status = status;
+  record(status: string, { resource, reason }: { resource?: StackResource; reason?: string } = {}): void {
+    if (resource) resource.status = status;
     else this.status = status;
     this.events.unshift({
       id: `event-${this.events.length}`,
       time: new Date(this.clock),
-      logicalId: of.resource?.logicalId ?? this.name,
-      physicalId: of.resource?.physicalId ?? this.id,
-      type: of.resource?.type ?? 'AWS::CloudFormation::Stack',
+      logicalId: resource?.logicalId ?? this.name,
+      physicalId: resource?.physicalId ?? this.id,
+      type: resource?.type ?? 'AWS::CloudFormation::Stack',
       status,
-      reason: of.reason,
-      token: of.token,
+      reason,
+      token: this.token,
     });
   }
 

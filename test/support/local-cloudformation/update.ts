@@ -14,40 +14,35 @@ class ResourceFailed extends Error {}
  *
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-update-behaviors.html
  */
-export function* updateStack(
-  stack: Stack,
-  parameters: Parameters,
-  token: string | undefined,
-): Generator<undefined, void> {
+export function* updateStack(stack: Stack, parameters: Parameters): Generator<undefined, void> {
   const before = stack.parameters;
   stack.parameters = parameters;
-  stack.record('UPDATE_IN_PROGRESS', { token, reason: 'User Initiated' });
+  stack.record('UPDATE_IN_PROGRESS', { reason: 'User Initiated' });
   yield;
   const undo: Undo[] = [];
-  const leftovers: StackResource[] = [];
+  const replaced: StackResource[] = [];
   const wanted = stack.template.resources(parameters);
   try {
-    for (const resource of wanted) yield* bringAbout(stack, resource, token, undo, leftovers);
+    for (const resource of wanted) yield* bringAbout(stack, resource, undo, replaced);
   } catch (error) {
     if (!(error instanceof ResourceFailed)) throw error;
     stack.parameters = before;
-    return yield* rollBack(stack, undo, token, error.message);
+    return yield* rollBack(stack, undo, error.message);
   }
-  stack.record('UPDATE_COMPLETE_CLEANUP_IN_PROGRESS', { token });
+  stack.record('UPDATE_COMPLETE_CLEANUP_IN_PROGRESS');
   yield;
   const ids = new Set(wanted.map(({ logicalId }) => logicalId));
   const gone = [...stack.resources.values()].filter(({ logicalId }) => !ids.has(logicalId)).reverse();
   for (const resource of gone) stack.resources.delete(resource.logicalId);
-  for (const resource of [...gone, ...leftovers]) yield* remove(stack, resource, token, true);
-  stack.record('UPDATE_COMPLETE', { token });
+  for (const resource of [...gone, ...replaced]) yield* remove(stack, resource, true);
+  stack.record('UPDATE_COMPLETE');
 }
 
 function* bringAbout(
   stack: Stack,
   { logicalId, type, properties: unresolved }: WantedResource,
-  token: string | undefined,
   undo: Undo[],
-  leftovers: StackResource[],
+  replaced: StackResource[],
 ): Generator<undefined, void> {
   const properties = stack.resolved(unresolved);
   const existing = stack.resources.get(logicalId);
@@ -57,54 +52,40 @@ function* bringAbout(
   );
   if (existing && !replaces) {
     const former = existing.properties;
-    yield* change(stack, existing, properties, token);
-    undo.unshift(() => change(stack, existing, former, token));
+    yield* change(stack, existing, properties);
+    undo.unshift(() => change(stack, existing, former));
     return;
   }
   const made: StackResource = { logicalId, type, properties, physicalId: '', attributes: {}, status: '' };
   undo.unshift(function* () {
     if (existing) stack.resources.set(logicalId, existing);
     else stack.resources.delete(logicalId);
-    if (made.physicalId) yield* remove(stack, made, token, false);
+    if (made.physicalId) yield* remove(stack, made, false);
   });
   stack.resources.set(logicalId, made);
-  yield* create(stack, made, token);
-  if (existing) leftovers.unshift(existing);
+  yield* create(stack, made);
+  if (existing) replaced.unshift(existing);
 }
 
-function* create(
-  stack: Stack,
-  resource: StackResource,
-  token: string | undefined,
-): Generator<undefined, void> {
+function* create(stack: Stack, resource: StackResource): Generator<undefined, void> {
   const { type, logicalId, properties } = resource;
-  yield* during(stack, 'CREATE', resource, token, function* () {
+  yield* during(stack, 'CREATE', resource, function* () {
     const name = `${stack.name}-${logicalId}`;
     Object.assign(resource, yield* resourceType(type).create(stack.account, properties, name));
   });
 }
 
-function* change(
-  stack: Stack,
-  resource: StackResource,
-  properties: unknown,
-  token: string | undefined,
-): Generator<undefined, void> {
-  yield* during(stack, 'UPDATE', resource, token, function* () {
+function* change(stack: Stack, resource: StackResource, properties: unknown): Generator<undefined, void> {
+  yield* during(stack, 'UPDATE', resource, function* () {
     yield* resourceType(resource.type).update(stack.account, resource.physicalId, properties);
     resource.properties = properties;
   });
 }
 
 /** In the cleanup a resource that cannot be deleted is left behind, and the update succeeds all the same. */
-function* remove(
-  stack: Stack,
-  resource: StackResource,
-  token: string | undefined,
-  forgiving: boolean,
-): Generator<undefined, void> {
+function* remove(stack: Stack, resource: StackResource, forgiving: boolean): Generator<undefined, void> {
   try {
-    yield* during(stack, 'DELETE', resource, token, () =>
+    yield* during(stack, 'DELETE', resource, () =>
       resourceType(resource.type).delete(stack.account, resource.physicalId),
     );
   } catch (error) {
@@ -116,10 +97,9 @@ function* during(
   stack: Stack,
   action: 'CREATE' | 'UPDATE' | 'DELETE',
   resource: StackResource,
-  token: string | undefined,
   work: () => Generator<undefined, void>,
 ): Generator<undefined, void> {
-  stack.record(`${action}_IN_PROGRESS`, { resource, token });
+  stack.record(`${action}_IN_PROGRESS`, { resource });
   yield;
   try {
     const planned = stack.plannedFailures.findIndex(
@@ -129,30 +109,25 @@ function* during(
     yield* work();
   } catch (error) {
     const reason = `Resource handler returned message: "${(error as Error).message}"`;
-    stack.record(`${action}_FAILED`, { resource, token, reason });
+    stack.record(`${action}_FAILED`, { resource, reason });
     throw new ResourceFailed(
       `The following resource(s) failed to ${action.toLowerCase()}: [${resource.logicalId}].`,
     );
   }
-  stack.record(`${action}_COMPLETE`, { resource, token });
+  stack.record(`${action}_COMPLETE`, { resource });
   yield;
 }
 
-function* rollBack(
-  stack: Stack,
-  undo: readonly Undo[],
-  token: string | undefined,
-  reason: string,
-): Generator<undefined, void> {
-  stack.record('UPDATE_ROLLBACK_IN_PROGRESS', { token, reason });
+function* rollBack(stack: Stack, undo: readonly Undo[], reason: string): Generator<undefined, void> {
+  stack.record('UPDATE_ROLLBACK_IN_PROGRESS', { reason });
   yield;
   try {
     for (const step of undo) yield* step();
   } catch (error) {
     if (!(error instanceof ResourceFailed)) throw error;
-    return stack.record('UPDATE_ROLLBACK_FAILED', { token, reason: error.message });
+    return stack.record('UPDATE_ROLLBACK_FAILED', { reason: error.message });
   }
-  stack.record('UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS', { token });
+  stack.record('UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS');
   yield;
-  stack.record('UPDATE_ROLLBACK_COMPLETE', { token });
+  stack.record('UPDATE_ROLLBACK_COMPLETE');
 }

@@ -1,5 +1,5 @@
 import { type Delivery, parseDelivery, writeDelivery } from '../../../lambda/webhooks/delivery';
-import { decideOnDelivery } from '../../../lib/operations/redeliver/decide';
+import { decideOnDelivery } from '../../../lib/operations/redeliver/decision';
 
 const delivery: Delivery = {
   deliveryId: 'msg_1',

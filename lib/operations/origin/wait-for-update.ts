@@ -15,7 +15,7 @@ export interface UpdateEnd {
   readonly failures: readonly string[];
 }
 
-export interface FollowOptions {
+export interface WaitOptions {
   /** Milliseconds between questions. */
   readonly interval: number;
   /** Gets a line for each step of a resource. */
@@ -30,11 +30,11 @@ const deadline = 60 * 60_000;
  *
  * @throws CommandFailed when the update still runs after an hour.
  */
-export async function followUpdate(
+export async function waitForUpdate(
   apis: OriginApis,
   stack: OriginStack,
   token: string,
-  { interval, report }: FollowOptions,
+  { interval, report }: WaitOptions,
 ): Promise<UpdateEnd> {
   const told = new Set<string>();
   for (const giveUp = Date.now() + deadline; Date.now() < giveUp; await pause(interval)) {
