@@ -104,11 +104,15 @@ describe('user-action', () => {
 });
 
 describe('nothing is printed', () => {
-  it('when the public key does not verify the signature', async () => {
-    const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
+  const { privateKey: other } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  it.each<[string, (message: Buffer) => Buffer]>([
+    ['of another key', (message) => sign('sha256', message, other)],
+    ['that is not DER', () => Buffer.alloc(70, 0x30)],
+    ['of no bytes', () => Buffer.alloc(0)],
+  ])('for a signature %s', async (_, signatureOf) => {
     region.answer({
       'kms.Sign': ({ Message = '' }) => ({
-        body: { Signature: sign('sha256', Buffer.from(Message, 'base64'), other).toString('base64') },
+        body: { Signature: signatureOf(Buffer.from(Message, 'base64')).toString('base64') },
       }),
     });
     expect(await token()).toEqual({
