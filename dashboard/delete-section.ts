@@ -88,10 +88,8 @@ function panelOf({ userGroupId }: Deletion, outcome: DeletionOutcome): Panel {
     };
   }
   const { status, body, retryAfter } = outcome;
-  const parsed = parse(body);
-  const problem = Object(parsed) as { readonly code?: string; readonly detail?: string };
-  const text = parsed === undefined ? body || '(an empty answer)' : JSON.stringify(parsed, undefined, 2);
-  const answer = element('pre', {}, text);
+  const problem = readProblem(body);
+  const answer = element('pre', {}, readable(body));
   if (status === 200) {
     return {
       kind: 'good',
@@ -112,11 +110,18 @@ function panelOf({ userGroupId }: Deletion, outcome: DeletionOutcome): Panel {
   };
 }
 
-/** Undefined when the body is not JSON. */
-function parse(body: string): unknown {
+function readProblem(body: string): { readonly code?: string; readonly detail?: string } {
   try {
-    return JSON.parse(body);
+    return JSON.parse(body) ?? {};
   } catch {
-    return undefined;
+    return {};
+  }
+}
+
+function readable(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), undefined, 2);
+  } catch {
+    return body || '(an empty answer)';
   }
 }

@@ -12,7 +12,7 @@ export function changedBodies(body: string): readonly ChangedBody[] {
     { how: 'without the white space around it', body: body.trim() },
     { how: 'with a line break at its end', body: `${body}\n` },
     { how: 'with Windows line breaks', body: body.replaceAll('\n', '\r\n') },
-    { how: 'as compact JSON: something parsed it and wrote it again', body: compact ?? body },
+    { how: 'as compact JSON: something parsed it and wrote it anew', body: compact ?? body },
   ].filter((changed) => changed.body !== body);
 }
 
