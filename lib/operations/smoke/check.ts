@@ -36,7 +36,7 @@ const webhookSteps = {
 
 /** What a check does, in its order. */
 export const stepNames = {
-  make: 'make a throw-away organization',
+  make: 'make an ephemeral organization',
   delete: 'delete its user group by the API',
   gone: 'delete it again: it is gone',
   audit: 'find the deletion in the audit',
