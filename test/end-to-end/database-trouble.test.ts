@@ -1,21 +1,21 @@
 import { environments } from '../../lib/environments';
+import { Cleanup } from '../../lib/local/cleanup';
+import { startTemporaryEnvironments } from '../runs/world/environments';
 import { type Answer, dueDeletion, openTokenMaker, send, type TokenMaker } from '../support/api';
 import { type LocalDatabase, openLocalDatabase } from '../support/local-database';
 import type { LocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
-import { startTemporaryEnvironments, type TemporaryEnvironments } from '../support/temporary-environments';
 
 jest.setTimeout(90_000);
 
 const names = ['eu', 'uae'];
-let temporary: TemporaryEnvironments;
+const cleanup = new Cleanup();
 let local: LocalEnvironment;
 
 beforeAll(async () => {
-  temporary = await startTemporaryEnvironments(names);
-  local = temporary.local;
+  ({ local } = await startTemporaryEnvironments(cleanup, names));
 });
-afterAll(() => temporary.stop());
+afterAll(() => cleanup.run());
 
 const troubled = environments.filter(({ name }) => names.includes(name));
 

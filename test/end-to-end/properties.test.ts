@@ -1,6 +1,6 @@
 import { environments } from '../../lib/environments';
-import foundCases from '../fuzz/found-cases.json';
-import { holdRequests } from '../support/hold-requests';
+import foundCases from '../runs/fuzz/found-cases.json';
+import { holdRequests } from '../runs/fuzz/hold-requests';
 import { localEnvironment } from '../support/local-environment';
 
 /** In all, over the environments that are meant for traffic. Thousands more: `npm run fuzz`. */

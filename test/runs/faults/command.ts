@@ -1,0 +1,53 @@
+import { environments } from '../../../lib/environments';
+import { longRun } from '../harness/command';
+import { newSeed, numberFrom, oneMoreOf } from '../harness/options';
+import { faultKinds } from './kinds';
+import { inTable, report } from './report';
+import { runFaults } from './run';
+
+interface Options {
+  readonly minutes: number;
+  readonly seed: number;
+  readonly environment?: readonly string[];
+  readonly fault?: readonly string[];
+  readonly json?: true;
+}
+
+const kindNames = faultKinds.map(({ name }) => name);
+
+void longRun<Options>({
+  name: 'faults',
+  description: 'Troubles local environments while requests and events go on, and checks what must hold.',
+  declare: (command) =>
+    command
+      .option('--minutes <number>', 'for how long faults are made', numberFrom(0), 10)
+      .option('--seed <number>', 'choose the faults that another run chose', numberFrom(0), newSeed())
+      .option(
+        '--environment <name>',
+        'only this one (may be given again; default: eu, uae)',
+        oneMoreOf(environments.map(({ name }) => name)),
+      )
+      .option(
+        '--fault <name>',
+        `only this one (may be given again): ${kindNames.join(', ')}`,
+        oneMoreOf(kindNames),
+      )
+      .option('--json', 'print JSON'),
+  async run(options, { signal, progress }) {
+    const { minutes, seed, environment = ['eu', 'uae'], fault = kindNames, json } = options;
+    progress(
+      `Seed ${seed}, ${minutes} minutes in ${environment.join(', ')}, then until every event has arrived`,
+    );
+    const course = await runFaults({
+      environments: environments.filter(({ name }) => environment.includes(name)),
+      kinds: faultKinds.filter(({ name }) => fault.includes(name)),
+      duration: minutes * 60_000,
+      ...{ seed, signal, progress },
+    });
+    const result = report(course, seed);
+    return {
+      report: json ? JSON.stringify(result) : inTable(result),
+      failed: course.checks.violations.length > 0,
+    };
+  },
+});

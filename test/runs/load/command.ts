@@ -1,0 +1,50 @@
+import { environments } from '../../../lib/environments';
+import { isBroken } from '../harness/checks';
+import { longRun } from '../harness/command';
+import { newSeed, numberFrom, oneMoreOf } from '../harness/options';
+import { inTable, report } from './report';
+import { runLoad } from './run';
+
+interface Options {
+  readonly minutes: number;
+  readonly rate: number;
+  readonly seed: number;
+  readonly environment?: readonly string[];
+  readonly json?: true;
+}
+
+void longRun<Options>({
+  name: 'load',
+  description:
+    'Sends valid and invalid deletions to local environments, steadily and in bursts; checks every answer and the memory.',
+  declare: (command) =>
+    command
+      .option(
+        '--minutes <number>',
+        'for how long, at least 3',
+        numberFrom(3, 'in less, memory cannot be judged'),
+        10,
+      )
+      .option(
+        '--rate <number>',
+        'requests a second to each environment, beside the bursts',
+        numberFrom(1),
+        10,
+      )
+      .option('--seed <number>', 'send the requests that another run sent', numberFrom(0), newSeed())
+      .option(
+        '--environment <name>',
+        'only this one (may be given again; default: eu, uae)',
+        oneMoreOf(environments.map(({ name }) => name)),
+      )
+      .option('--json', 'print JSON'),
+  async run({ minutes, rate, seed, environment = ['eu', 'uae'], json }, { signal, progress }) {
+    progress(`Seed ${seed}, ${minutes} minutes in ${environment.join(', ')}`);
+    const course = await runLoad({
+      environments: environments.filter(({ name }) => environment.includes(name)),
+      ...{ minutes, rate, seed, signal, progress },
+    });
+    const result = report(course, seed);
+    return { report: json ? JSON.stringify(result) : inTable(result), failed: result.checks.some(isBroken) };
+  },
+});

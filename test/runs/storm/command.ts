@@ -1,0 +1,50 @@
+import { isBroken } from '../harness/checks';
+import { longRun } from '../harness/command';
+import { numberFrom, wholeNumberFrom } from '../harness/options';
+import { checkDelays, checkInvariants } from './invariants';
+import { writeReport } from './report';
+import { runStorm } from './run';
+import { fullStorm, type StormSettings } from './settings';
+
+type Options = Pick<StormSettings, 'events' | 'receivers' | 'rate' | 'seed'> & { readonly wanted?: number };
+
+void longRun<Options>({
+  name: 'storm',
+  description:
+    'Sends events to healthy and sick receivers while functions are killed, and holds the promises of the pipeline against what comes of it',
+  declare: (command) =>
+    command
+      .option(
+        '--events <number>',
+        'events while the sick receivers are there',
+        wholeNumberFrom(1),
+        fullStorm.events,
+      )
+      .option(
+        '--receivers <number>',
+        'receivers, of which some are sick',
+        wholeNumberFrom(8),
+        fullStorm.receivers,
+      )
+      .option('--wanted <number>', 'receivers that want each event (default: all)', wholeNumberFrom(1))
+      .option('--rate <number>', 'events a second', numberFrom(0.1), fullStorm.rate)
+      .option(
+        '--seed <number>',
+        'decides which requests fail and when functions are killed',
+        numberFrom(0),
+        fullStorm.seed,
+      ),
+  async run({ wanted, ...options }, harness) {
+    const { events, receivers } = options;
+    const settings: StormSettings = {
+      ...fullStorm,
+      ...options,
+      wanted: Math.min(wanted ?? receivers, receivers),
+      calmEvents: Math.min(fullStorm.calmEvents, Math.ceil(events / 5)),
+      warmUpEvents: Math.min(fullStorm.warmUpEvents, Math.ceil(events / 5)),
+    };
+    const seen = await runStorm(settings, harness);
+    const invariants = [...checkInvariants(seen, settings), checkDelays(seen)];
+    return { report: writeReport(seen, settings, invariants), failed: invariants.some(isBroken) };
+  },
+});

@@ -1,0 +1,85 @@
+import type { Cleanup } from '../../../lib/local/cleanup';
+import type { LocalFunction } from '../../../lib/local/function-runtime';
+import type { Queue, QueueServer } from '../../../lib/local/queues/queues';
+import { startEventSource } from '../../../lib/local/triggers/event-sources';
+import { startBundle } from '../world/functions';
+import { region } from '../world/region';
+import type { LogCounts } from './log-counts';
+import type { ScaledClock, StormSettings } from './settings';
+import type { PipelineStage } from './template';
+
+/** A queue of the product's shape, and its dead-letter queue. */
+export interface StageQueues {
+  readonly queue: Queue;
+  readonly deadLetters: Queue;
+}
+
+export async function createStageQueues(
+  queues: QueueServer,
+  name: string,
+  { maxReceiveCount }: PipelineStage,
+  { visibilityTimeout }: ScaledClock,
+): Promise<StageQueues> {
+  const deadLetters = await queues.createQueue({ name: `${name}-dead-letters`, region, attributes: {} });
+  const attributes = {
+    VisibilityTimeout: String(Math.round(visibilityTimeout / 1_000)),
+    RedrivePolicy: JSON.stringify({ deadLetterTargetArn: deadLetters.arn, maxReceiveCount }),
+  };
+  return { deadLetters, queue: await queues.createQueue({ name, region, attributes }) };
+}
+
+export interface StageOptions {
+  readonly name: 'fan-out-event' | 'deliver-webhook';
+  readonly settings: StormSettings;
+  readonly stage: PipelineStage;
+  /** Where SQS is. */
+  readonly endpoint: string;
+  readonly queue: Queue;
+  readonly bundleDirectory: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly log: LogCounts;
+}
+
+/** A function and the queue that feeds it, as they run. */
+export interface RunningStage {
+  readonly function: LocalFunction;
+  /** Invocations that came to no answer, and how many messages they had. */
+  readonly lost: { invocations: number; messages: number };
+}
+
+/** Starts a function's processes and feeds them from its queue, as the template says. */
+export function startStage(cleanup: Cleanup, options: StageOptions): RunningStage {
+  const { name, settings, stage, endpoint, queue, bundleDirectory, environment, log } = options;
+  const { maxProcesses = stage.maximumConcurrency, clock } = settings;
+  const maximumConcurrency = Math.min(maxProcesses, stage.maximumConcurrency);
+  const local = startBundle(cleanup, {
+    name,
+    bundleDirectory,
+    environment,
+    timeoutSeconds: clock.functionTimeout / 1_000,
+    memoryMiB: stage.memoryMiB,
+    maxInstances: maximumConcurrency,
+    onLog: log.read,
+  });
+  const lost = { invocations: 0, messages: 0 };
+  const source = startEventSource({
+    ...stage,
+    maximumConcurrency,
+    endpoint,
+    queueUrl: queue.url,
+    queueArn: queue.arn,
+    region,
+    async invoke(event) {
+      const result = await local.invoke(event);
+      if (!result.ok) {
+        lost.invocations += 1;
+        lost.messages += event.Records.length;
+        log.failure(result.errorMessage);
+      }
+      return result;
+    },
+    onProblem: log.failure,
+  });
+  cleanup.add(async () => void (await Promise.all([source.stop(), local.stop()])));
+  return { function: local, lost };
+}

@@ -1,0 +1,85 @@
+import type { OpenTimes } from '../../../lambda/deliver-webhook/circuit-breaker';
+import type { RetrySchedule } from '../../../lambda/deliver-webhook/next-step';
+
+/** How much of a storm there is, and by which clock. */
+export interface StormSettings {
+  /** Events while sick receivers are there. */
+  readonly events: number;
+  /** At least 8: then there is one of each important kind. With 20 there are all. */
+  readonly receivers: number;
+  /** Receivers that want each event; as many kinds of events are made as that takes. */
+  readonly wanted: number;
+  /** Events for the healthy receivers alone: half of them before the others, half after. */
+  readonly calmEvents: number;
+  /** Events that go before, as fast as they can, so that the processes have started. */
+  readonly warmUpEvents: number;
+  /** Events a second. */
+  readonly rate: number;
+  /** Decides which requests fail, and when functions are killed. */
+  readonly seed: number;
+  /** Milliseconds between two kills of a function's process, on average. */
+  readonly killEvery: { readonly deliverWebhook: number; readonly fanOutEvent: number };
+  /** Processes of a function, at most. @default - the concurrency that the template states */
+  readonly maxProcesses?: number;
+  readonly clock: ScaledClock;
+  /** Milliseconds for the queues to become empty after the last event. */
+  readonly patience: number;
+}
+
+/** The product's times, shortened. Milliseconds. Queues keep time in whole seconds. */
+export interface ScaledClock {
+  readonly schedule: RetrySchedule;
+  /** Of a receiver: for the connection, and for all. */
+  readonly connectTimeout: number;
+  readonly timeout: number;
+  /** Of the circuit of a receiver that times out. */
+  readonly openTimes: OpenTimes;
+  readonly functionTimeout: number;
+  /** Until a message comes back whose function was killed. The template has six times the function's timeout. */
+  readonly visibilityTimeout: number;
+}
+
+/** A twentieth of the product's times for receivers and functions; its 72 hours of retries are 15 seconds. */
+const twentieth: ScaledClock = {
+  schedule: { minDelay: 1_000, maxDelay: 6_000, jitter: 0.2, giveUpAfter: 15_000 },
+  connectTimeout: 250,
+  timeout: 750,
+  openTimes: { first: 3_000, longest: 15_000 },
+  functionTimeout: 3_750,
+  visibilityTimeout: 23_000,
+};
+
+export const fullStorm: StormSettings = {
+  events: 10_000,
+  receivers: 20,
+  wanted: 20,
+  calmEvents: 1_000,
+  warmUpEvents: 100,
+  rate: 8,
+  seed: 1,
+  killEvery: { deliverWebhook: 3_000, fanOutEvent: 10_000 },
+  clock: twentieth,
+  patience: 300_000,
+};
+
+/** Small enough for the test suite: it ends within seconds. */
+export const smallStorm: StormSettings = {
+  events: 300,
+  receivers: 8,
+  wanted: 4,
+  calmEvents: 40,
+  warmUpEvents: 20,
+  rate: 60,
+  seed: 1,
+  killEvery: { deliverWebhook: 1_000, fanOutEvent: 2_500 },
+  maxProcesses: 4,
+  clock: {
+    schedule: { minDelay: 1_000, maxDelay: 1_000, jitter: 0.2, giveUpAfter: 2_000 },
+    connectTimeout: 300,
+    timeout: 300,
+    openTimes: { first: 600, longest: 600 },
+    functionTimeout: 3_000,
+    visibilityTimeout: 3_000,
+  },
+  patience: 30_000,
+};

@@ -1,0 +1,109 @@
+import { join } from 'node:path';
+import { Client } from 'pg';
+import type { TransactionalDatabase } from '../../../lambda/database/database';
+import { createDirectDatabase } from '../../../lambda/database/direct';
+import { type DatabaseAccess, type DatabaseRole, databaseRoles } from '../../../lambda/database/environment';
+import { migrateSchema } from '../../../lambda/migrate-schema/migrate-schema';
+import type { Cleanup } from '../../../lib/local/cleanup';
+import { startDataApi } from '../../../lib/local/data-api';
+import { startDatabaseEndpoint } from '../../../lib/local/database-endpoint/server';
+import { localCertificate } from '../../../lib/local/network/certificates';
+import { functionCredentials } from '../../../lib/local/services/services';
+import { readMigrations } from '../../support/migration-files';
+import { startPostgres } from '../../support/postgres';
+import { region } from './region';
+
+const rolePassword = 'only-on-this-machine';
+const secretPrefix = `arn:aws:secretsmanager:${region}:000000000000:secret:`;
+
+/** A real PostgreSQL with the product's schema, reached as a region's functions reach theirs. */
+export interface RunDatabase {
+  /** The superuser's connection. */
+  readonly client: Client;
+  /** The schema's owner, by the product's direct adapter. */
+  readonly owner: TransactionalDatabase;
+  /** The variables of a function that signs in as this role. */
+  variables(role: DatabaseRole): Record<string, string>;
+}
+
+export interface DatabaseOptions {
+  /** For certificates. */
+  readonly directory: string;
+  readonly access: DatabaseAccess;
+  /** Whether a commit waits for the disk. @default false */
+  readonly durable?: boolean;
+  /** Ends the superuser's connection, which may be filling tables for minutes. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export async function startDatabase(cleanup: Cleanup, options: DatabaseOptions): Promise<RunDatabase> {
+  const { directory, access, durable = false, signal } = options;
+  const postgres = await startPostgres({ durable });
+  cleanup.add(postgres.stop);
+  const { host, port, database, superuser, password } = postgres;
+  const client = new Client({ host, port, database, user: superuser, password });
+  await client.connect();
+  const end = () => client.end();
+  cleanup.add(end);
+  signal?.addEventListener('abort', end);
+  signal?.throwIfAborted();
+
+  const certificate = await localCertificate({ directory: join(directory, 'certificates') });
+  const endpoint = await startDatabaseEndpoint({
+    postgres,
+    certificate,
+    region,
+    credentials: {
+      accessKeyId: functionCredentials.AWS_ACCESS_KEY_ID,
+      secretAccessKey: functionCredentials.AWS_SECRET_ACCESS_KEY,
+      sessionToken: functionCredentials.AWS_SESSION_TOKEN,
+    },
+  });
+  cleanup.add(endpoint.close);
+  const dataApi = await startDataApi({
+    resolve: ({ secretArn }) => ({
+      ...{ host, port, database, password: rolePassword },
+      user: secretArn.slice(secretPrefix.length),
+    }),
+  });
+  cleanup.add(() => dataApi.close());
+  const owner = createDirectDatabase({
+    host: endpoint.host,
+    port: endpoint.port,
+    database,
+    user: superuser,
+    password: () => password,
+    callTimeout: 60_000,
+    certificateAuthority: certificate.ca,
+  });
+  cleanup.add(owner.close);
+
+  await client.query('create role rds_iam');
+  const roles = databaseRoles.map((name) =>
+    access === 'data-api' ? { name, password: rolePassword } : { name },
+  );
+  const migrated = await migrateSchema(owner, readMigrations(), roles);
+  if (!migrated.ok) throw new Error(JSON.stringify(migrated.error));
+  return {
+    client,
+    owner,
+    variables: (role) => ({
+      ...functionCredentials,
+      AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
+      DATABASE_ACCESS: access,
+      DATABASE_NAME: database,
+      ...(access === 'data-api'
+        ? {
+            AWS_ENDPOINT_URL_RDS_DATA: dataApi.url,
+            DATABASE_CLUSTER_ARN: `arn:aws:rds:${region}:000000000000:cluster:runs`,
+            DATABASE_SECRET_ARN: `${secretPrefix}${role}`,
+          }
+        : {
+            DATABASE_HOST: endpoint.host,
+            DATABASE_PORT: String(endpoint.port),
+            DATABASE_USER: role,
+            NODE_EXTRA_CA_CERTS: certificate.caFile,
+          }),
+    }),
+  };
+}

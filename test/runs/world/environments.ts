@@ -1,0 +1,59 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Cleanup } from '../../../lib/local/cleanup';
+import { removePostgres } from '../../../lib/local/postgres/postgres';
+import { stateFolder } from '../../../lib/local/state/state';
+import { type LocalCommand, startLocalCommand } from '../../support/local-command';
+import { type LocalEnvironment, openLocalEnvironment } from '../../support/local-environment';
+import { temporaryFolder } from './temporary-folder';
+
+export interface TemporaryEnvironments {
+  readonly local: LocalEnvironment;
+  readonly command: LocalCommand;
+  /** Its files tell the preloaded script what to do. */
+  readonly control: string;
+}
+
+export interface TemporaryOptions {
+  /** Ends the environments early, also while they start. */
+  readonly signal?: AbortSignal;
+  /** A script of `inside`, loaded first into the process of `npm start` and those of its functions. */
+  readonly preload?: 'faults' | 'memory';
+  /** Called before the start with the folder of each environment's database. */
+  prepare?(environment: string, databaseFolder: string): Promise<void>;
+}
+
+/** Runs `npm start` for these environments in a temporary folder, on free ports; `cleanup` ends and removes them. */
+export async function startTemporaryEnvironments(
+  cleanup: Cleanup,
+  names: readonly string[],
+  { signal, preload, prepare }: TemporaryOptions = {},
+): Promise<TemporaryEnvironments> {
+  const directory = await temporaryFolder(cleanup);
+  const control = join(directory, 'control');
+  await mkdir(control);
+  for (const name of names) {
+    const folder = stateFolder(directory).environment(name).databaseDirectory;
+    cleanup.add(() => removePostgres(folder));
+    await prepare?.(name, folder);
+  }
+  const variables = preload && {
+    RUN_CONTROL: control,
+    RUN_SCRIPT: join(__dirname, 'inside', `${preload}.cjs`),
+    NODE_OPTIONS: `--require ${join(__dirname, 'inside', 'preload.cjs')}`,
+  };
+  Object.assign(process.env, variables);
+  const options = names.flatMap((name) => ['--environment', name, '--port', `${name}=0`]);
+  const command = startLocalCommand('--state', directory, ...options);
+  for (const name of Object.keys(variables ?? {})) delete process.env[name];
+  const end = () => void command.process.kill('SIGTERM');
+  signal?.addEventListener('abort', end);
+  cleanup.add(async () => {
+    signal?.removeEventListener('abort', end);
+    end();
+    await command.ended();
+  });
+  signal?.throwIfAborted();
+  await command.ready();
+  return { local: openLocalEnvironment(directory), command, control };
+}

@@ -1,0 +1,26 @@
+import type { Cleanup } from '../../../lib/local/cleanup';
+import {
+  type LocalFunction,
+  type LocalFunctionOptions,
+  startFunction,
+} from '../../../lib/local/function-runtime';
+import { region } from './region';
+
+type Given = 'bundleDirectory' | 'environment' | 'timeoutSeconds';
+
+/** Starts a function from a bundle; `cleanup` ends its processes. */
+export function startBundle(
+  cleanup: Cleanup,
+  options: Pick<LocalFunctionOptions, Given> & Partial<LocalFunctionOptions>,
+): LocalFunction {
+  const local = startFunction({
+    name: 'run',
+    handler: 'index.handler',
+    memoryMiB: 512,
+    onLog: () => undefined,
+    ...options,
+    region,
+  });
+  cleanup.add(() => local.stop());
+  return local;
+}

@@ -1,0 +1,2 @@
+/** Of everything that runs here without an environment. */
+export const region = 'eu-central-1';
