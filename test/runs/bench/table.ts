@@ -1,5 +1,6 @@
 import { columns } from '../../../lib/operations/terminal';
 import { formatChecks, isBroken } from '../harness/checks';
+import { formatNumber } from '../harness/report';
 import { type Figure, meetsGoal, type PartName, type PartResult, type Unit } from './figures';
 
 export type Results = Readonly<Partial<Record<PartName, PartResult>>>;
@@ -46,6 +47,5 @@ const formatGoal = (goal: Figure['goal']) => (goal ? `${goal.bound} ${goal.ratio
 
 function formatValue(value: number | undefined, unit: Unit): string {
   if (value === undefined) return '';
-  const digits = value < 10 ? 2 : value < 100 ? 1 : 0;
-  return `${value.toFixed(digits)}${unit === '/s' ? '' : ' '}${unit}`;
+  return `${formatNumber(value)}${unit === '/s' ? '' : ' '}${unit}`;
 }

@@ -1,8 +1,9 @@
 import { environments } from '../../../lib/environments';
 import { longRun } from '../harness/command';
 import { newSeed, numberFrom, oneMoreOf } from '../harness/options';
+import { outcome } from '../harness/report';
 import { faultKinds } from './kinds';
-import { inTable, report } from './report';
+import { report } from './report';
 import { runFaults } from './run';
 
 interface Options {
@@ -44,10 +45,6 @@ void longRun<Options>({
       duration: minutes * 60_000,
       ...{ seed, signal, progress },
     });
-    const result = report(course, seed);
-    return {
-      report: json ? JSON.stringify(result) : inTable(result),
-      failed: course.checks.violations.length > 0,
-    };
+    return outcome(report(course, seed), json);
   },
 });

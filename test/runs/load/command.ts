@@ -1,8 +1,8 @@
 import { environments } from '../../../lib/environments';
-import { isBroken } from '../harness/checks';
 import { longRun } from '../harness/command';
 import { newSeed, numberFrom, oneMoreOf } from '../harness/options';
-import { inTable, report } from './report';
+import { outcome } from '../harness/report';
+import { report } from './report';
 import { runLoad } from './run';
 
 interface Options {
@@ -44,7 +44,6 @@ void longRun<Options>({
       environments: environments.filter(({ name }) => environment.includes(name)),
       ...{ minutes, rate, seed, signal, progress },
     });
-    const result = report(course, seed);
-    return { report: json ? JSON.stringify(result) : inTable(result), failed: result.checks.some(isBroken) };
+    return outcome(report(course, seed), json);
   },
 });

@@ -1,56 +1,31 @@
-import { columns } from '../../../lib/operations/terminal';
-import { type Check, formatChecks } from '../harness/checks';
 import { groupBy } from '../harness/group-by';
+import type { Report } from '../harness/report';
 import { median, percentile } from '../harness/statistics';
 import { checkAnswers, checkGroups, checkMemory, checkShapes, inWords, isThrottled } from './checks';
-import { type JudgedProcess, judge, type MemoryCourse } from './memory';
-import type { Course, Part, PartName } from './run';
-
-/** Milliseconds of the requests of one class that were not throttled. */
-export interface Latencies {
-  readonly environment: string;
-  readonly part: PartName;
-  readonly requests: 'deletions' | 'refusals';
-  readonly count: number;
-  readonly p50: number;
-  readonly p90: number;
-  readonly p99: number;
-  readonly max: number;
-}
-
-export interface Report {
-  readonly seed: number;
-  readonly latencies: readonly Latencies[];
-  /** Answers a second while a burst lasts: medians over the bursts, by environment. */
-  readonly burstRates: Readonly<Record<string, number>>;
-  /** Answers by status and code. */
-  readonly answers: Readonly<Record<string, number>>;
-  /** Of each function, the process that holds most at the end. Bytes. */
-  readonly memory: readonly (JudgedProcess & { readonly processes: number })[];
-  readonly checks: readonly Check[];
-}
+import { judge, type MemoryCourse } from './memory';
+import type { Course, Part } from './run';
 
 export function report({ parts, states, memory }: Course, seed: number): Report {
   const all = answersOf(parts);
-  const environments = [...new Set(parts.map(({ environment }) => environment))];
-  const of = (name: PartName, environment?: string) =>
-    parts.filter((part) => part.name === name && (environment ?? part.environment) === part.environment);
-  const counts: Record<string, number> = {};
-  for (const answered of all) counts[inWords(answered)] = (counts[inWords(answered)] ?? 0) + 1;
+  const steady = parts.filter(({ name }) => name === 'steady');
+  const bursts = parts.filter(({ name }) => name === 'burst');
   const rate = ({ answers, duration }: Part) => (answers.length * 1_000) / duration;
   return {
     seed,
-    latencies: environments.flatMap((environment) =>
-      (['steady', 'burst'] as const).flatMap((part) =>
-        latencies(of(part, environment)).map((each) => ({ environment, part, ...each })),
+    tables: {
+      latencies: [...groupBy(parts, ({ environment, name }) => `${environment}, ${name}`)].flatMap(
+        ([part, own]) => latencies(part, own),
       ),
-    ),
-    burstRates: Object.fromEntries(environments.map((name) => [name, median(of('burst', name).map(rate))])),
-    answers: counts,
-    memory: largestProcesses(memory),
+      bursts: [...groupBy(bursts, ({ environment }) => environment)].map(([environment, own]) => ({
+        'bursts of': environment,
+        'answers a second': median(own.map(rate)),
+      })),
+      answers: [...groupBy(all, inWords)].map(([answer, { length: times }]) => ({ answer, times })),
+      memory: memoryRows(memory),
+    },
     checks: [
-      checkAnswers(answersOf(of('steady')), 'steady'),
-      checkAnswers(answersOf(of('burst')), 'burst'),
+      checkAnswers(answersOf(steady), 'steady'),
+      checkAnswers(answersOf(bursts), 'burst'),
       checkShapes(all),
       checkGroups(all, states),
       checkMemory(memory),
@@ -60,53 +35,32 @@ export function report({ parts, states, memory }: Course, seed: number): Report 
 
 const answersOf = (parts: readonly Part[]) => parts.flatMap(({ answers }) => answers);
 
-function latencies(parts: readonly Part[]): Omit<Latencies, 'environment' | 'part'>[] {
+/** Milliseconds of the requests that were not throttled. */
+function latencies(part: string, parts: readonly Part[]) {
   const answered = answersOf(parts).filter((each) => !isThrottled(each));
-  return (['deletions', 'refusals'] as const).flatMap((requests) => {
-    const times = answered
-      .filter(({ request }) => (request.expected === '200') === (requests === 'deletions'))
-      .flatMap(({ answer }) => answer?.milliseconds ?? []);
-    if (times.length === 0) return [];
-    const at = (share: number) => percentile(times, share);
-    return [{ requests, count: times.length, p50: at(0.5), p90: at(0.9), p99: at(0.99), max: at(1) }];
+  const byClass = groupBy(answered, ({ request }) => (request.expected === '200' ? 'deletions' : 'refusals'));
+  return [...byClass].map(([requests, own]) => {
+    const times = own.flatMap(({ answer }) => answer?.milliseconds ?? []);
+    const at = (share: number) => (times.length > 0 ? percentile(times, share) : Number.NaN);
+    return {
+      part,
+      requests,
+      number: times.length,
+      ...{ 'p50, ms': at(0.5), 'p90, ms': at(0.9), 'p99, ms': at(0.99), 'longest, ms': at(1) },
+    };
   });
 }
 
-function largestProcesses(courses: readonly MemoryCourse[]): Report['memory'] {
-  return [...groupBy(judge(courses), ({ name }) => name).values()].flatMap((processes) => {
-    const [largest] = processes.sort((one, other) => other.held.after - one.held.after);
-    return largest ? [{ ...largest, processes: processes.length }] : [];
+/** Of each function, the process that holds most at the end. MiB. */
+const memoryRows = (courses: readonly MemoryCourse[]) =>
+  [...groupBy(judge(courses), ({ name }) => name)].map(([process, own]) => {
+    const { held, resident } = own.reduce((most, each) => (each.held.after > most.held.after ? each : most));
+    return {
+      process,
+      number: own.length,
+      'held, middle, MiB': held.before / 2 ** 20,
+      'held, end, MiB': held.after / 2 ** 20,
+      'resident, middle, MiB': resident.before / 2 ** 20,
+      'resident, end, MiB': resident.after / 2 ** 20,
+    };
   });
-}
-
-export function inTable({ seed, latencies, burstRates, answers, memory, checks }: Report): string {
-  const ms = (value: number) => `${value.toFixed(1)} ms`;
-  const mebibytes = (bytes: number) => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
-  return [
-    ...columns([
-      ['environment', 'part', 'requests', 'number', 'p50', 'p90', 'p99', 'longest'],
-      ...latencies.map(({ environment, part, requests, count, p50, p90, p99, max }) => [
-        ...[environment, part, requests, String(count)],
-        ...[p50, p90, p99, max].map(ms),
-      ]),
-    ]),
-    '',
-    ...Object.entries(burstRates).map(
-      ([name, rate]) => `bursts of ${name}: ${rate.toFixed(0)} answers a second`,
-    ),
-    '',
-    ...columns(Object.entries(answers).map(([answer, count]) => [answer, String(count)])),
-    '',
-    ...columns([
-      ['process', 'number', 'held, middle', 'held, end', 'resident, middle', 'resident, end'],
-      ...memory.map(({ name, processes, held, resident }) => [
-        ...[name, String(processes)],
-        ...[held.before, held.after, resident.before, resident.after].map(mebibytes),
-      ]),
-    ]),
-    '',
-    ...formatChecks(checks),
-    '',
-    `seed ${seed}`,
-  ].join('\n');
-}

@@ -1,8 +1,8 @@
-import { isBroken } from '../harness/checks';
 import { longRun } from '../harness/command';
 import { numberFrom, wholeNumberFrom } from '../harness/options';
+import { outcome } from '../harness/report';
 import { checkDelays, checkInvariants } from './invariants';
-import { writeReport } from './report';
+import { report } from './report';
 import { runStorm } from './run';
 import { fullStorm, type StormSettings } from './settings';
 
@@ -45,6 +45,6 @@ void longRun<Options>({
     };
     const seen = await runStorm(settings, harness);
     const invariants = [...checkInvariants(seen, settings), checkDelays(seen)];
-    return { report: writeReport(seen, settings, invariants), failed: invariants.some(isBroken) };
+    return outcome(report(seen, settings, invariants));
   },
 });

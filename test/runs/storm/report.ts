@@ -1,74 +1,59 @@
 import { webhookLogCodes } from '../../../lambda/webhooks/log-codes';
-import { columns } from '../../../lib/operations/terminal';
-import { type Check, formatChecks } from '../harness/checks';
+import type { Check } from '../harness/checks';
 import { groupBy } from '../harness/group-by';
+import type { Report } from '../harness/report';
 import { type Delays, healthyDelays, maxRatio } from './delays';
 import { type Fate, followDeliveries } from './deliveries';
 import type { Observations } from './observations';
 import type { StormSettings } from './settings';
 
-/** The storm as a table. */
-export function writeReport(
-  seen: Observations,
-  settings: StormSettings,
-  invariants: readonly Check[],
-): string {
+export function report(seen: Observations, settings: StormSettings, checks: readonly Check[]): Report {
   const storm = followDeliveries(seen).fates.filter(({ phase }) => phase === 'storm');
-  const byKind = [...groupBy(storm, ({ kind }) => kind)];
-  const rows = [...byKind, ['all', storm] as const].map(([kind, fates]) => row(kind, fates, seen));
-  return [
-    ...columns([
-      ['receivers', 'number', 'wanted', 'delivered', 'dead', 'stopped', 'requests', 'retries', 'twice'],
-      ...rows,
-    ]),
-    '',
-    ...columns(facts(seen, settings)),
-    '',
-    ...formatChecks(invariants),
-  ].join('\n');
+  const byKind = [...groupBy(storm, ({ kind }) => kind), ['all', storm] as const];
+  return {
+    seed: settings.seed,
+    tables: { receivers: byKind.map(([kind, fates]) => row(kind, fates, seen)) },
+    facts: facts(seen, settings),
+    checks,
+  };
 }
 
-function row(kind: string, fates: readonly Fate[], seen: Observations): string[] {
+function row(receivers: string, fates: readonly Fate[], seen: Observations) {
   const webhooks = new Set(fates.map(({ webhookId }) => webhookId));
   const ledgers = seen.ledgers.filter(({ webhookId }) => webhooks.has(webhookId));
   const count = (condition: (fate: Fate) => boolean) => fates.filter(condition).length;
   const requests = ledgers.reduce((sum, ledger) => sum + ledger.requests, 0);
-  return [
-    kind,
-    webhooks.size,
-    fates.length,
-    count(({ delivered }) => delivered),
-    count(({ deadLettered }) => deadLettered > 0),
-    count(({ stopped, notMade }) => stopped || notMade),
+  return {
+    receivers,
+    number: webhooks.size,
+    wanted: fates.length,
+    delivered: count(({ delivered }) => delivered),
+    dead: count(({ deadLettered }) => deadLettered > 0),
+    stopped: count(({ stopped, notMade }) => stopped || notMade),
     requests,
-    requests - count(({ arrival }) => arrival !== undefined),
-    count(({ arrival }) => (arrival?.accepted ?? 0) > 1),
-  ].map(String);
+    retries: requests - count(({ arrival }) => arrival !== undefined),
+    twice: count(({ arrival }) => (arrival?.accepted ?? 0) > 1),
+  };
 }
 
-function facts(seen: Observations, settings: StormSettings): string[][] {
-  const { kills, lost, lines, deadLetters, duration, failures } = seen;
+function facts(seen: Observations, settings: StormSettings): Record<string, string | number> {
+  const { kills, lost, lines, failures } = seen;
+  const { events, wanted, receivers, rate } = settings;
   const [calm, storm] = [healthyDelays(seen, 'calm'), healthyDelays(seen, 'storm')];
-  const line = (code: string) => String(lines.get(code) ?? 0);
   const delay = ({ median, p95, count }: Delays) => `${median} ms (95 %: ${p95} ms, ${count} deliveries)`;
-  return [
-    ['kills', `${kills.deliverWebhook} of delivery, ${kills.fanOutEvent} of fan-out`],
-    [
-      'invocations without an answer',
-      `${lost.deliver.invocations} with ${lost.deliver.messages} deliveries, ${lost.fanOut.invocations} with ${lost.fanOut.messages} events`,
-    ],
-    ['attempts', line(webhookLogCodes.attempted)],
-    ['deliveries that an open circuit delayed', line(webhookLogCodes.circuitOpen)],
-    ['dead letters', String(deadLetters.length)],
-    ['median delay of healthy receivers, alone', delay(calm)],
-    ['median delay of healthy receivers, with sick ones', delay(storm)],
-    ['ratio of the medians', `${(storm.median / calm.median).toFixed(2)} (at most ${maxRatio})`],
-    [
-      'events',
-      `${settings.events}, each for ${settings.wanted} of ${settings.receivers} receivers, ${settings.rate.toFixed(1)} a second`,
-    ],
-    ['duration', `${Math.round(duration / 1_000)} s`],
-    ['seed', String(settings.seed)],
-    ...[...failures].map(([text, count]) => [`${count} times`, text]),
-  ];
+  return {
+    'kills of delivery': kills.deliverWebhook,
+    'kills of fan-out': kills.fanOutEvent,
+    'deliveries without an answer': `${lost.deliver.messages} in ${lost.deliver.invocations} invocations`,
+    'events without an answer': `${lost.fanOut.messages} in ${lost.fanOut.invocations} invocations`,
+    attempts: lines.get(webhookLogCodes.attempted) ?? 0,
+    'deliveries that an open circuit delayed': lines.get(webhookLogCodes.circuitOpen) ?? 0,
+    'dead letters': seen.deadLetters.length,
+    'median delay of healthy receivers, alone': delay(calm),
+    'median delay of healthy receivers, with sick ones': delay(storm),
+    'ratio of the medians': `${(storm.median / calm.median).toFixed(2)} (at most ${maxRatio})`,
+    events: `${events}, each for ${wanted} of ${receivers} receivers, ${rate.toFixed(1)} a second`,
+    'duration, s': Math.round(seen.duration / 1_000),
+    ...Object.fromEntries([...failures].map(([text, count]) => [`failure: ${text}`, count])),
+  };
 }
