@@ -6,19 +6,19 @@ import { formatResults, shortcomings } from './table';
 const named = { what: 'ours', against: 'theirs', unit: 'ms' } as const;
 const goal = { bound: 'at most', ratio: 1.5 } as const;
 
-it('takes the middle of the samples, however they are ordered', () => {
+it('median: the middle of the samples, in any order', () => {
   expect(median([9, 1, 5])).toBe(5);
   expect(median([10, 2, 4, 8])).toBe(6);
   expect(() => median([])).toThrow('no samples');
 });
 
-it('takes the value that so many of the samples stay below', () => {
+it('percentile: the value that this share of the samples does not exceed', () => {
   const hundred = Array.from({ length: 100 }, (_, index) => 100 - index);
   expect(percentile(hundred, 0.99)).toBe(99);
   expect(percentile([7], 0.99)).toBe(7);
 });
 
-it('compares medians, and speaks of percentiles only where there are samples enough', () => {
+it('compares medians, and percentiles where there are enough samples', () => {
   expect(compare(named, [3, 1, 2], [1])).toEqual({ ...named, value: 2, baseline: 1, ratio: 2, samples: 3 });
   const many = Array.from({ length: 100 }, () => 4);
   expect(compare(named, many, many)).toMatchObject({ p99: 4, baselineP99: 4, ratio: 1 });
@@ -38,7 +38,7 @@ it('never takes fewer than three samples', () => {
   expect(samplesFor({ effort: 0.01 }, 20)).toBe(3);
 });
 
-it('samples every variant once a round, each round from another one, and forgets the warm-up', async () => {
+it('samples every variant once a round, begins each round with another one, and drops the warm-up', async () => {
   const order: string[] = [];
   const take = (name: string) => async () => order.push(name);
   const rounds = { samples: 2, warmUp: 1, signal: new AbortController().signal };
@@ -59,7 +59,7 @@ it('takes no sample after it is interrupted', async () => {
   expect(taken).toBe(1);
 });
 
-it('marks what misses its goal, and what does not hold', () => {
+it('marks missed goals and broken checks', () => {
   const figure = (ratio: number): Figure => ({
     ...named,
     goal,

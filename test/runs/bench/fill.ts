@@ -22,7 +22,7 @@ export const userGroupId = (number: number) => id('ug', number);
 /**
  * Fills a region: organizations of ten people and one permission; groups of two of these people, each with an assignment
  * of the permission; records of earlier deletions. Group `n` is in organization `n / groupsPerOrganization`. The first of
- * an organization's people is in no group and has an assignment of their own, the last that was made.
+ * an organization's people is in no group and has a direct assignment, the last that was made.
  */
 export async function fillRegion(client: Client, { groups, groupsPerOrganization }: Filling): Promise<void> {
   const organizations = Math.max(organizationsAtLeast, Math.ceil(groups / groupsPerOrganization));

@@ -4,7 +4,7 @@ import { deletionEvent } from './deletion-event';
 import { deliveryBatch, queueBatch, walletEvent } from './delivery-batch';
 import { callerId, organizationId } from './fill';
 
-// biome-ignore lint/suspicious/noExplicitAny: the answers of all functions, each of its own shape
+// biome-ignore lint/suspicious/noExplicitAny: the answers of all functions differ in shape
 type Answer = any;
 
 export interface FirstEvent {

@@ -13,7 +13,7 @@ export interface Rounds {
 }
 
 /**
- * Samples variants in turn, each round beginning with another one, so that whatever else the machine does falls on
+ * Samples variants in turn, each round beginning with another one, so that other work of the machine falls on
  * all of them alike.
  */
 export async function interleave<Name extends string, Sample = number>(

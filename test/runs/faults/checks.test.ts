@@ -37,8 +37,8 @@ describe('answers', () => {
 
   it.each([
     ['as expected', [], attempt('200'), 0],
-    ['unexpected where nothing is in trouble', [], attempt('503 database_unavailable'), 1],
-    ['refused in the course of a fault', [killed], attempt('503 database_unavailable'), 0],
+    ['unexpected without a fault', [], attempt('503 database_unavailable'), 1],
+    ['refused during a fault', [killed], attempt('503 database_unavailable'), 0],
     ['refused after the recovery', [killed], attempt('503 database_unavailable', { sentAt: 1_501 }), 1],
     [
       'refused in another environment',
@@ -47,12 +47,17 @@ describe('answers', () => {
       1,
     ],
     [
-      '200 that is not due, in a fault',
+      '200 that is not due, during a fault',
       [killed],
       attempt('200', { expected: ['403 user_action_replayed'] }),
       1,
     ],
-    ['refused by what deletions must not notice', [fault('queues-reset', ['eu'], 900)], attempt('500 x'), 1],
+    [
+      'refused during a fault that deletions must not notice',
+      [fault('queues-reset', ['eu'], 900)],
+      attempt('500 x'),
+      1,
+    ],
   ])('%s', (_, faults, tried, expected) => {
     expect(violations(faults, tried)).toBe(expected);
   });
@@ -85,10 +90,10 @@ describe('groups', () => {
     ['gone by another user action', { ...gone, deletions: ['other'] }, 1, [attempt('500 x')], 1],
     ['deleted by two records', { ...gone, deletions: ['action-1', 'action-1'] }, 2, [attempt('200')], 2],
     ['one action answered twice with 200', gone, 1, [attempt('200'), attempt('200')], 1],
-    ['a 200 that the audit does not have', gone, 0, [attempt('200')], 1],
-    ['one action used by one of two at once', gone, 1, [raced('200'), raced(replayed)], 0],
-    ['one action used by both of two at once', gone, 1, [raced('200'), raced('200')], 1],
-    ['a replay that is none by the audit', whole, 0, [raced(replayed)], 1],
+    ['a 200 that is not in the audit', gone, 0, [attempt('200')], 1],
+    ['one action used by one of two concurrent requests', gone, 1, [raced('200'), raced(replayed)], 0],
+    ['one action used by both of two concurrent requests', gone, 1, [raced('200'), raced('200')], 1],
+    ['refused as a replay, but not in the audit', whole, 0, [raced(replayed)], 1],
   ])('%s', async (_, state, uses, attempts, expected) => {
     expect(await violations(state, uses, ...attempts)).toBe(expected);
   });

@@ -103,7 +103,7 @@ export class Deletions {
     return attempt;
   }
 
-  /** An answer that is not documented, or none, must never be, whatever is in trouble. */
+  /** An undocumented answer, or none, is a violation in every fault. */
   private holdShape(problem?: string): void {
     this.options.checks.hold('answers in a documented shape', problem && `${this.place.name}: ${problem}`);
   }

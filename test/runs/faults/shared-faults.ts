@@ -6,7 +6,7 @@ import { type FaultKind, signalProcess } from './kind';
 /** Faults of what all environments share. */
 export const sharedFaults: readonly FaultKind[] = [
   {
-    // Every 300 ms, half of the functions' processes are ended by SIGKILL, whatever they are doing.
+    // Every 300 ms, half of the functions' processes are ended by SIGKILL, idle or busy.
     name: 'functions-killed',
     reach: 'all',
     troublesDeletions: true,

@@ -26,7 +26,7 @@ export interface World {
   readonly local: LocalEnvironment;
   /** The folder whose files the preloaded script obeys. */
   readonly control: string;
-  /** The folders of databases with a small file system of their own, by environment. */
+  /** The folders of databases that have their own small file system, by environment. */
   readonly disks: ReadonlyMap<string, string>;
   /** Why not every database has one; undefined when they have. */
   readonly noDisks: string | undefined;
@@ -122,7 +122,7 @@ export async function startWorld(cleanup: Cleanup, options: WorldOptions): Promi
   };
 }
 
-/** Gives a database a small file system of its own, which only root can make, and only on Linux. Why it could not. */
+/** Mounts a small file system for a database, as root on Linux can. Gives the reason when it fails. */
 async function mountDisk(cleanup: Cleanup, folder: string): Promise<string | undefined> {
   await mkdir(folder, { recursive: true });
   try {

@@ -6,7 +6,7 @@ import type { Organization } from '../../support/organization';
 import { newSeed } from '../harness/options';
 import { describeRequest, type GeneratedRequest, generatedRequest, isDue, toWire } from './generated-request';
 
-/** Requests that are under way at once, each for an organization of its own. */
+/** Requests under way at once, each for another organization. */
 const width = 20;
 
 export interface Run {
@@ -122,7 +122,7 @@ class StillThrottled extends Error {
  * A throttled request was not looked at: it is sent again.
  *
  * @param patience milliseconds
- * @throws StillThrottled when the patience has ended: the throttle lets nobody through, which is no fault of the request
+ * @throws StillThrottled when the patience has ended, which is no fault of the request
  */
 export async function sendPatiently(baseUrl: string, wire: WireRequest, patience = 30_000): Promise<Answer> {
   const deadline = Date.now() + patience;

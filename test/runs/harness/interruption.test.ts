@@ -16,7 +16,7 @@ const command = `
 `;
 
 test.each(['SIGINT', 'SIGTERM'] as const)(
-  '%s is told in a word, whatever goes wrong after it',
+  '%s: one line, and none about what fails after it',
   async (signal) => {
     const child = spawn(process.execPath, ['--require', 'tsx/cjs', '--eval', command]);
     let said = '';

@@ -25,7 +25,7 @@ export interface Fate {
 
 const key = (webhookId: string, eventId: string) => `${webhookId} ${eventId}`;
 
-/** The fate of each delivery that there had to be; `unexpected` names whatever was seen beside those. */
+/** The fate of each expected delivery; `unexpected` names the others that were seen. */
 export function followDeliveries(seen: Observations): {
   readonly fates: readonly Fate[];
   readonly unexpected: readonly string[];

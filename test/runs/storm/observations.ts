@@ -7,7 +7,7 @@ import type { Phase } from './phase';
 import type { RunningStage } from './pipeline';
 import type { World } from './world';
 
-/** All that was seen of a storm, from every side. */
+/** What was seen of a storm. */
 export interface Observations extends Pick<LogCounts, 'stopped' | 'fanOuts' | 'lines' | 'failures'> {
   readonly phases: readonly Phase[];
   readonly kills: { readonly deliverWebhook: number; readonly fanOutEvent: number };
@@ -27,7 +27,7 @@ export interface Observations extends Pick<LogCounts, 'stopped' | 'fanOuts' | 'l
   readonly lost: { readonly fanOut: RunningStage['lost']; readonly deliver: RunningStage['lost'] };
 }
 
-/** Gathers what is to be seen when the queues are empty. */
+/** Reads everything that a storm has left, when the queues are empty. */
 export async function observe(
   world: World,
   course: Pick<Observations, 'phases' | 'kills' | 'duration'>,

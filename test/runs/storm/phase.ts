@@ -41,7 +41,7 @@ export interface PhaseOptions {
 /** The kind of an event, and of the receivers that want it, when there are so many kinds. */
 const kindOf = (index: number, kinds: number): string => `storm.${index % kinds}`;
 
-/** Sends events to an organization of their own, and waits until the queues are empty. */
+/** Sends events to a new organization, and waits until the queues are empty. */
 export async function runPhase(world: World, options: PhaseOptions): Promise<Phase> {
   const { settings, name, rate, killers, progress } = options;
   const kinds = Math.ceil(settings.receivers / settings.wanted);

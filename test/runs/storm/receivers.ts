@@ -8,7 +8,7 @@ import type { ToReceivers } from './receiver-process';
 import type { StormSettings } from './settings';
 
 export interface Receivers {
-  /** Each an HTTP server of its own on 127.0.0.1. */
+  /** Each is an HTTP server on 127.0.0.1. */
   readonly all: readonly { readonly kind: ReceiverKind; readonly port: number }[];
   subscribe(subscriptions: readonly Subscription[]): void;
   report(): Promise<readonly WebhookReport[]>;

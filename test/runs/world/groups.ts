@@ -18,7 +18,7 @@ export const isWhole = ({ groups, members, assignments, deletions }: GroupState)
 export const isGone = ({ groups, members, assignments, deletions }: GroupState): boolean =>
   groups === 0 && members === 0 && assignments === 0 && deletions.length === 1;
 
-/** Groups of one organization, made and looked at behind the product's back. */
+/** Groups of one organization, made and read directly in the database. */
 export class GroupStock {
   private readonly stock: string[] = [];
 
@@ -33,7 +33,7 @@ export class GroupStock {
     return this.stock.pop();
   }
 
-  /** Makes as many as are missing. Each has three members and one assignment of its own. */
+  /** Makes as many as are missing, each with three members and one assignment. */
   async fill(count: number): Promise<void> {
     const ids = Array.from({ length: Math.max(0, count - this.stock.length) }, () => newId('ug'));
     await this.query((client) => insert(client, this.organization, ids));
