@@ -3,22 +3,10 @@ import { groupBy } from '../harness/group-by';
 import { replayed } from '../world/deletion-request';
 import { type GroupState, isGone, isWhole } from '../world/groups';
 import { type Attempt, usesUp } from './attempt';
+import type { CheckName } from './check-names';
 import { type MadeFault, troubles } from './made-fault';
 import type { TroubledPlace } from './world';
 
-export const checkNames = [
-  'answers in a documented shape',
-  'answers as expected where nothing is in trouble',
-  'groups whole, or gone with everything, as the audit says',
-  'user actions used at most once',
-  'used user actions refused for a group made again',
-  'webhooks signed and unchanged, under one webhook-id for all attempts',
-  'accepted events delivered, none given up',
-  'recoveries of deletions in time',
-  'recoveries of deliveries in time',
-] as const;
-
-export type CheckName = (typeof checkNames)[number];
 type FaultChecks = Checks<CheckName>;
 
 /** Holds answers that came since the last time against what was expected of them, and of the faults at that time. */

@@ -12,7 +12,7 @@ import {
 } from '../world/deletion-request';
 import type { Place } from '../world/place';
 import { type Attempt, usesUp } from './attempt';
-import type { CheckName } from './checks';
+import type { CheckName } from './check-names';
 import { Flow } from './flow';
 
 export interface DeletionsOptions {

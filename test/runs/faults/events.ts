@@ -4,7 +4,7 @@ import type { Checks } from '../harness/checks';
 import type { Ledger } from '../world/ledger';
 import { takeDeadLetters } from '../world/queues';
 import { eventText } from '../world/wallet-event';
-import type { CheckName } from './checks';
+import type { CheckName } from './check-names';
 import { Flow } from './flow';
 
 export interface EventsOptions {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Checks } from '../harness/checks';
-import type { CheckName } from './checks';
+import type { CheckName } from './check-names';
 import type { FaultKind } from './kind';
 import type { Recovery } from './made-fault';
 import { type TroubledPlace, visibilityTimeout } from './world';

@@ -7,15 +7,8 @@ import { Cleanup } from '../../../lib/local/cleanup';
 import { Checks } from '../harness/checks';
 import type { Harness } from '../harness/command';
 import { oneOf, seededRandom, shuffled } from '../harness/random';
-import {
-  type CheckName,
-  checkAnswers,
-  checkDeliveries,
-  checkGroups,
-  checkNames,
-  checkReplays,
-  lost,
-} from './checks';
+import { type CheckName, checkNames } from './check-names';
+import { checkAnswers, checkDeliveries, checkGroups, checkReplays, lost } from './checks';
 import type { FaultKind } from './kind';
 import { type MadeFault, slowest } from './made-fault';
 import { recover } from './recovery';
