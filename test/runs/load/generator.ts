@@ -63,10 +63,12 @@ export async function fire(
       );
     },
   };
+  let stop = () => {};
   await new Promise<void>((resolve, reject) => {
     const instance = autocannon(options, (error) => (error ? reject(error) : resolve()));
-    signal.addEventListener('abort', () => instance.stop?.());
-  });
+    stop = () => instance.stop?.();
+    signal.addEventListener('abort', stop);
+  }).finally(() => signal.removeEventListener('abort', stop));
   return requests.map((request) => answers.get(request) ?? { request });
 }
 

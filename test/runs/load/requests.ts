@@ -36,12 +36,14 @@ export async function makeRequests(
   random: () => number,
 ): Promise<readonly PreparedRequest[]> {
   await place.groups.fill(count);
+  const accessToken = await place.tokens.accessToken(place.groups.organization);
   const chosen = Array.from({ length: count }, () =>
     random() < shareOfDue ? undefined : oneOf(random, wrong),
   );
   return Promise.all(
     chosen.map(async (mistake) => {
-      const request = await signDeletion(place, { groupId: place.groups.take() ?? '', mistake });
+      const groupId = place.groups.take() ?? '';
+      const request = await signDeletion(place, { groupId, accessToken, mistake });
       return { ...request, expected: mistake?.answer ?? '200' };
     }),
   );

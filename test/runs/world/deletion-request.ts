@@ -18,6 +18,8 @@ export interface DeletionWish {
   readonly userActionId?: string;
   /** A user action that was signed before. @default - one is signed */
   readonly signature?: string;
+  /** @default - a new one, which the authorizer has not cached */
+  readonly accessToken?: string;
   /** What is wrong with it. @default - nothing */
   readonly mistake?: Mistake | undefined;
 }
@@ -31,7 +33,7 @@ export async function signDeletion(
   const right: WireRequest = {
     path: `/auth/user-groups/${groupId}`,
     headers: [
-      ['authorization', `Bearer ${await tokens.accessToken(organization)}`],
+      ['authorization', `Bearer ${wish.accessToken ?? (await tokens.accessToken(organization))}`],
       ['x-svc-useraction', signature],
     ],
   };
