@@ -1,0 +1,109 @@
+import type { Environment } from '../../lib/environment/environment';
+import { environments } from '../../lib/environments';
+import type { Template } from '../../lib/local/template/assembly';
+import { unreachable } from '../support/reachability';
+import { synthesizeStacks } from '../support/stacks';
+
+const stacks = synthesizeStacks(environments);
+const positions = ['1', '2', '3', 'none'];
+
+describe.each(environments)('$name', ({ name, region }) => {
+  it.each(positions)(
+    'with the webhook origin in %s, each function in the VPC reaches all that it calls',
+    (zone) => {
+      expect(unreachable(stacks[name]?.json as Template, { region, zone })).toEqual([]);
+    },
+  );
+});
+
+describe('a breach is named', () => {
+  const direct = environments.find(({ databaseAccess }) => databaseAccess === 'direct') as Environment;
+  type Resources = Record<string, { Type: string; Properties: Record<string, unknown> }>;
+  /** The resource of this type whose logical id matches. */
+  const find = (resources: Resources, type: string, id: RegExp) => {
+    const found = Object.keys(resources).find((each) => resources[each]?.Type === type && id.test(each));
+    return found ?? `no ${type} like ${id}`;
+  };
+  const remove = (type: string, id: RegExp) => (resources: Resources) => {
+    delete resources[find(resources, type, id)];
+  };
+  const change = (type: string, id: RegExp, properties: object) => (resources: Resources) => {
+    Object.assign(resources[find(resources, type, id)]?.Properties ?? {}, properties);
+  };
+  const elsewhere = {
+    PolicyDocument: {
+      Statement: [{ Effect: 'Allow', Action: '*', Resource: 'arn:another', Principal: { AWS: '*' } }],
+    },
+  };
+
+  it.each<[string, (resources: Resources) => void, zone: string, expected: RegExp]>([
+    [
+      'an endpoint without private DNS',
+      change('AWS::EC2::VPCEndpoint', /./, { PrivateDnsEnabled: false }),
+      '1',
+      /MigrateSchema\w+ cannot reach secretsmanager: no rule of .* lets it out on port 443/,
+    ],
+    [
+      'an endpoint whose policy is for another secret',
+      change('AWS::EC2::VPCEndpoint', /./, elsewhere),
+      '1',
+      /MigrateSchema\w+ cannot reach secretsmanager: the policy of the endpoint .* does not allow secretsmanager:GetSecretValue on DatabaseMasterSecret/,
+    ],
+    [
+      'an endpoint that admits nothing',
+      remove('AWS::EC2::SecurityGroupIngress', /SecretsManager/),
+      '1',
+      /MigrateSchema\w+ cannot reach secretsmanager: no rule of .* lets it in on port 443/,
+    ],
+    [
+      'a function that may not go out',
+      remove('AWS::EC2::SecurityGroupEgress', /SecurityGroupto\w+SecretsManager/),
+      '1',
+      /MigrateSchema\w+ cannot reach secretsmanager: no rule of .* lets it out to/,
+    ],
+    [
+      'a database that admits nobody',
+      remove('AWS::EC2::SecurityGroupIngress', /DatabaseCluster/),
+      '2',
+      /DeleteUserGroup\w+ cannot reach the database: no rule of .* lets it in/,
+    ],
+    [
+      'egress for the ports of receivers alone',
+      change('AWS::EC2::SecurityGroup', /WebhooksEgress/, {
+        SecurityGroupEgress: [{ CidrIp: '0.0.0.0/0', IpProtocol: 'tcp', FromPort: 1024, ToPort: 65_535 }],
+      }),
+      '3',
+      /DeliverWebhook\w+ cannot reach kms: no rule of .* lets it out on port 443/,
+    ],
+    [
+      'egress for HTTPS alone',
+      change('AWS::EC2::SecurityGroup', /WebhooksEgress/, {
+        SecurityGroupEgress: [{ CidrIp: '0.0.0.0/0', IpProtocol: 'tcp', FromPort: 443, ToPort: 443 }],
+      }),
+      '3',
+      /DeliverWebhook\w+ cannot reach receivers on port 1024/,
+    ],
+    [
+      'a private subnet without its route',
+      remove('AWS::EC2::Route', /PrivateSubnet2/),
+      '1',
+      /DeliverWebhook\w+ cannot reach sqs: NetworkVpcPrivateSubnet2\w+ has no route to a gateway/,
+    ],
+    [
+      'a gateway in a subnet without a route',
+      remove('AWS::EC2::Route', /PublicSubnet3/),
+      '3',
+      /DeliverWebhook\w+ cannot reach sqs: the subnet of WebhookOriginNatGateway has no route to the internet/,
+    ],
+    [
+      'a consumer that stays on while no gateway holds the origin',
+      change('AWS::Lambda::EventSourceMapping', /FanOut/, { Enabled: true }),
+      'none',
+      /FanOutEvent\w+ cannot reach sqs: .* has no route to a gateway/,
+    ],
+  ])('%s', (_, breach, zone, expected) => {
+    const template = structuredClone(stacks[direct.name]?.json) as unknown as Template;
+    breach(template.Resources as Resources);
+    expect(unreachable(template, { region: direct.region, zone }).join('\n')).toMatch(expected);
+  });
+});
