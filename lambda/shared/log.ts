@@ -10,6 +10,7 @@ export const logCodes = {
   deletionCompleted: 'USER_GROUP_DELETION_COMPLETED',
   deletionRefused: 'USER_GROUP_DELETION_REFUSED',
   deletionFailed: 'USER_GROUP_DELETION_FAILED',
+  databaseNotReady: 'DATABASE_NOT_READY',
   migrationCompleted: 'SCHEMA_MIGRATION_COMPLETED',
   migrationFailed: 'SCHEMA_MIGRATION_FAILED',
   keysExported: 'SIGNING_KEYS_EXPORTED',
