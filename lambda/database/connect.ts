@@ -1,5 +1,6 @@
 import { readVariables } from '../shared/environment';
 import { loadDataApi, loadDirect, loadSigner } from './adapters';
+import { readCertificateAuthorities } from './certificate-authorities';
 import type { Database } from './database';
 import { databaseVariables } from './environment';
 
@@ -31,6 +32,7 @@ export function connectDatabase(source: Readonly<Record<string, string | undefin
       ...address,
       database: variables.DATABASE_NAME,
       user: variables.DATABASE_USER,
+      certificateAuthorities: readCertificateAuthorities(variables.DATABASE_CERTIFICATE_AUTHORITIES),
       password: () => signer.getAuthToken(),
     });
   }

@@ -22,18 +22,15 @@ export interface DirectSettings {
    * @default 1
    */
   readonly connections?: number;
-  /**
-   * PEM of the authority that signs the server's certificate.
-   * @default - the authorities that the process trusts
-   */
-  readonly certificateAuthority?: string;
+  /** PEM of the authorities, one of which the server's certificate has to end in. */
+  readonly certificateAuthorities: string;
 }
 
 const defaultCallTimeout = 8_000;
 
 /**
- * The region's database by PostgreSQL's protocol, over TLS that is verified against the authorities that the process
- * trusts (`NODE_EXTRA_CA_CERTS`). A lost connection is dropped; the next statement opens a new one.
+ * The region's database by PostgreSQL's protocol, over TLS that is verified against the given authorities alone. A lost
+ * connection is dropped; the next statement opens a new one.
  */
 export function createDirectDatabase(
   settings: DirectSettings,
@@ -67,7 +64,7 @@ function poolConfig({
     ssl: {
       rejectUnauthorized: true,
       minVersion: 'TLSv1.2',
-      ...(settings.certificateAuthority !== undefined && { ca: settings.certificateAuthority }),
+      ca: settings.certificateAuthorities,
     },
     max: connections,
     connectionTimeoutMillis: 5_000,

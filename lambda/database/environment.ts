@@ -4,7 +4,14 @@ export type DatabaseAccess = 'data-api' | 'direct';
 /** Variables that `Database.grantAccess` gives to a function, by the access of its environment. */
 export const databaseVariables = {
   'data-api': ['DATABASE_ACCESS', 'DATABASE_NAME', 'DATABASE_CLUSTER_ARN', 'DATABASE_SECRET_ARN'],
-  direct: ['DATABASE_ACCESS', 'DATABASE_NAME', 'DATABASE_HOST', 'DATABASE_PORT', 'DATABASE_USER'],
+  direct: [
+    'DATABASE_ACCESS',
+    'DATABASE_NAME',
+    'DATABASE_HOST',
+    'DATABASE_PORT',
+    'DATABASE_CERTIFICATE_AUTHORITIES',
+    'DATABASE_USER',
+  ],
 } as const satisfies Record<DatabaseAccess, readonly string[]>;
 
 /**
@@ -18,5 +25,8 @@ export const databaseRoles = [
   'deliver_webhook',
   'purge_expired',
 ] as const;
+
+/** The file beside a function's code that `DATABASE_CERTIFICATE_AUTHORITIES` names. */
+export const certificateAuthoritiesFile = 'rds-certificate-authorities.pem';
 
 export type DatabaseRole = (typeof databaseRoles)[number];

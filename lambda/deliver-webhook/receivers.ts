@@ -17,7 +17,7 @@ export interface ReceiverSettings {
   readonly timeout?: number;
   /** @default the machine's DNS servers */
   readonly resolve?: Resolve;
-  /** PEM. @default Mozilla's list as Node.js has it, and not what `NODE_EXTRA_CA_CERTS` adds for the database */
+  /** PEM. @default Mozilla's list as Node.js has it, and not what `NODE_EXTRA_CA_CERTS` adds */
   readonly certificateAuthorities?: readonly string[];
   /** Where a connection to a checked address goes instead, for tests. @default there */
   readonly route?: (target: Target) => Target;

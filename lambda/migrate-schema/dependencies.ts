@@ -1,14 +1,16 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { loadDataApi, loadDirect } from '../database/adapters';
+import { readCertificateAuthorities } from '../database/certificate-authorities';
 import type { TransactionalDatabase } from '../database/database';
 import { databaseRoles } from '../database/environment';
 import { readVariables } from '../shared/environment';
 import { createLog } from '../shared/log';
+import { SecretUnreadable } from './await-database';
 import { variables } from './environment';
 import type { Role } from './migrate-schema';
 
 /**
- * Milliseconds for one file of migrations. The function's own timeout is above both, and the Data API gives up before:
+ * Milliseconds for one file of migrations. The function's own timeout (14 minutes) is above both, and the Data API gives up before:
  * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api-timeouts.html
  */
 const fileTimeout = { dataApi: 60_000, direct: 10 * 60_000 };
@@ -23,7 +25,9 @@ export function createDependencies() {
     requestHandler: { connectionTimeout: 3_000, requestTimeout: 10_000, throwOnRequestTimeout: true },
   });
   const readSecret = async (arn: string): Promise<Secret> => {
-    const { SecretString } = await secrets.send(new GetSecretValueCommand({ SecretId: arn }));
+    const { SecretString } = await secrets
+      .send(new GetSecretValueCommand({ SecretId: arn }))
+      .catch(({ name }: Error) => Promise.reject(new SecretUnreadable(`secret_${name}`)));
     return JSON.parse(SecretString ?? '{}') as Secret;
   };
 
@@ -50,6 +54,7 @@ export function createDependencies() {
         database: settings.DATABASE_NAME,
         user: owner.username,
         password: () => owner.password,
+        certificateAuthorities: readCertificateAuthorities(settings.DATABASE_CERTIFICATE_AUTHORITIES),
         callTimeout: fileTimeout.direct,
       });
     },

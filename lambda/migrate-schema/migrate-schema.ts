@@ -19,6 +19,7 @@ export type MigrationFailed =
       readonly sqlState: string;
       readonly message: string;
     }
+  | { readonly kind: 'timed_out'; readonly migration: string }
   | DatabaseUnavailable;
 
 /** The names of the migrations that were applied now. */
@@ -76,7 +77,8 @@ async function applyOnce(
           ? ok(false)
           : fail({ kind: 'edited', migration: migration.name });
       const applied = await transaction.execute(asOneStatement(migration.text));
-      if (!applied.ok) return applied;
+      if (!applied.ok)
+        return ranOutOfTime(applied.error) ? fail({ kind: 'timed_out', migration: migration.name }) : applied;
       const recorded = await transaction.execute(
         sql`insert into schema_migrations (name, checksum) values (${migration.name}, ${checksum})`,
       );
@@ -92,6 +94,10 @@ async function applyOnce(
     });
   }
 }
+
+/** As the client saw it, or as PostgreSQL says. To try such a file again would take as long again. */
+const ranOutOfTime = ({ reason }: DatabaseUnavailable): boolean =>
+  reason === 'timeout' || reason === 'sql_state_57014';
 
 /** Any number that nothing else in this database locks. */
 const lock = sql`select pg_advisory_xact_lock(4203501)::text`;
@@ -118,6 +124,9 @@ const closeToPublic = sql`
  * A role's statements end before its function stops waiting for them (8 s), so that what is reported as failed seldom
  * happens afterwards: the Data API may take longer than the difference to hand a statement over.
  *
+ * Idle sessions end where functions hold them. The Data API pools its own, and would take an ended one for a working one:
+ * https://www.postgresql.org/docs/17/runtime-config-client.html#GUC-IDLE-SESSION-TIMEOUT
+ *
  * A role that holds `rds_iam` cannot sign in with a password.
  * @see https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.IAMDBAuth.DBAccounts.html
  */
@@ -137,12 +146,13 @@ function ensureRole({ name, password }: Role): readonly Statement[] {
         end if;
         execute format('grant connect on database %I to %I', current_database(), role_name);
         execute format('alter role %I set statement_timeout = ''7s''', role_name);
-        execute format('alter role %I set idle_session_timeout = ''10min''', role_name);
         execute format('alter role %I set idle_in_transaction_session_timeout = ''10s''', role_name);
         if role_password = '' then
           execute format('alter role %I password null', role_name);
           execute format('grant rds_iam to %I', role_name);
+          execute format('alter role %I set idle_session_timeout = ''10min''', role_name);
         else
+          execute format('alter role %I reset idle_session_timeout', role_name);
           execute format('alter role %I password %L', role_name, role_password);
           if exists (select from pg_roles where rolname = 'rds_iam') then
             execute format('revoke rds_iam from %I', role_name);

@@ -2,6 +2,7 @@ import { generate } from 'selfsigned';
 
 /** An authority for tests, and certificates that it signs. All PEM. */
 export interface TestAuthority {
+  readonly key: string;
   readonly cert: string;
   /** A server's certificate; valid by default for a day to either side of now. */
   issue(options: {
@@ -15,9 +16,14 @@ const day = 86_400_000;
 const curve = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256' } as const;
 const fromNow = (days: number) => new Date(Date.now() + days * day);
 
-export async function createAuthority(): Promise<TestAuthority> {
-  const authority = await generate([{ name: 'commonName', value: 'Test authority' }], {
+/** @param issuer whose certificate the authority has. @default - its own: it is a root */
+export async function createAuthority(
+  commonName = 'Test authority',
+  issuer?: TestAuthority,
+): Promise<TestAuthority> {
+  const authority = await generate([{ name: 'commonName', value: commonName }], {
     ...curve,
+    ...(issuer && { ca: { key: issuer.key, cert: issuer.cert } }),
     notBeforeDate: fromNow(-10),
     notAfterDate: fromNow(10),
     extensions: [
@@ -26,6 +32,7 @@ export async function createAuthority(): Promise<TestAuthority> {
     ],
   });
   return {
+    key: authority.private,
     cert: authority.cert,
     async issue({ name, notBefore = fromNow(-1), notAfter = fromNow(1) }) {
       const { private: key, cert } = await generate([{ name: 'commonName', value: name }], {

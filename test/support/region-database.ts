@@ -151,7 +151,7 @@ async function serveDirect(postgres: TestPostgres): Promise<Connections> {
       user,
       password,
       database: postgres.database,
-      certificateAuthority: certificate.ca,
+      certificateAuthorities: certificate.ca,
     });
     open.push(database);
     return database;

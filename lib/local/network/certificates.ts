@@ -12,7 +12,7 @@ export interface LocalCertificateOptions {
 
 /** A server's certificate, signed by an authority of this machine. Contents are PEM. */
 export interface LocalCertificate {
-  /** For `NODE_EXTRA_CA_CERTS`: an absolute path. */
+  /** An absolute path. */
   readonly caFile: string;
   readonly ca: string;
   readonly key: string;

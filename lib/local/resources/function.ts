@@ -7,7 +7,7 @@ export interface FunctionSetting {
   readonly stack: Pick<Stack, 'name' | 'region' | 'assets'>;
   /** Variables in the place of those of Lambda's runtime: credentials, and endpoints on this machine. */
   readonly runtimeVariables: Readonly<Record<string, string>>;
-  /** A file, in the place of the certificate authorities in Lambda's runtime. */
+  /** A file, in the place of RDS's certificate authorities. */
   readonly certificateAuthority: string;
   /** Gets each line that a function writes. */
   readonly onLog: (logicalId: string, line: string) => void;
@@ -24,9 +24,6 @@ export interface StackFunctions {
   behindServiceToken(serviceToken: string): LocalFunction;
   stop(): Promise<void>;
 }
-
-/** Where Lambda's runtime has the certificate authorities of RDS. https://docs.aws.amazon.com/lambda/latest/dg/services-rds.html */
-const runtimeAuthority = '/var/runtime/ca-cert.pem';
 
 interface FunctionProperties {
   readonly Code: { readonly S3Key?: string };
@@ -107,7 +104,7 @@ function localVariables(
 ): Record<string, string> {
   const entries = Object.entries(variables).map(([name, value]) => [
     name,
-    name === 'NODE_EXTRA_CA_CERTS' && value === runtimeAuthority ? authority : String(value),
+    name === 'DATABASE_CERTIFICATE_AUTHORITIES' ? authority : String(value),
   ]);
   return Object.fromEntries(entries);
 }

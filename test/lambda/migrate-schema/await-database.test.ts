@@ -11,7 +11,9 @@ async function run(...attempts: (() => Promise<unknown>)[]) {
   const lines: Record<string, unknown>[] = [];
   const log = { warn: (_: string, line: object) => void lines.push({ ...line }) } as never;
   const attempt = () => attempts[Math.min(calls++, attempts.length - 1)]?.() as Promise<never>;
-  const pause = async (milliseconds: number) => void (now += milliseconds);
+  const pause = async (milliseconds: number) => {
+    now += milliseconds;
+  };
   const outcome = await awaitDatabase(attempt, { log, now: () => now, pause }).catch((error: Error) => error);
   return { outcome, calls, lines, seconds: now / 1_000 };
 }

@@ -97,6 +97,21 @@ describe.each(['data-api', 'direct'] as const)('a migration with %s access', (ac
 describe('a role', () => {
   const region = useMigratedDatabase();
 
+  it('has its idle sessions ended where it connects directly, and left to the pool of the Data API', async () => {
+    const settings = async (role: { readonly password?: string }) => {
+      await migrateSchema(region.owner, migrations, [{ name: 'fan_out_event', ...role }]);
+      const [found] = await region.query`
+        select array_to_string(rolconfig, ',') as config from pg_roles where rolname = 'fan_out_event'`;
+      return String(found?.config);
+    };
+    await region.query`create role rds_iam`;
+    expect(await settings({})).toContain('idle_session_timeout=10min');
+    const pooled = await settings({ password: 'x' });
+    expect(pooled).not.toContain('idle_session_timeout');
+    expect(pooled).toContain('statement_timeout=7s');
+    await region.query`drop role rds_iam`;
+  });
+
   it('moves from passwords to tokens and back without losing its grants', async () => {
     await region.query`create role rds_iam`;
     const signsInWithToken = async () => {

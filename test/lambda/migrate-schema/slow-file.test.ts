@@ -47,7 +47,7 @@ it('a file that takes longer than the Data API allows says so, leaves nothing, a
   const slow = { name: '0001-slow', text: 'create table slow (id int); perform pg_sleep(1.5);' };
   expect(await migrateSchema(owner, [slow], [])).toMatchObject({
     ok: false,
-    error: { kind: 'database_unavailable', reason: 'timeout' },
+    error: { kind: 'timed_out', migration: '0001-slow' },
   });
   await sleep(1_500);
   const quick = { ...slow, text: 'create table slow (id int);' };

@@ -74,7 +74,7 @@ export async function startDatabase(cleanup: Cleanup, options: DatabaseOptions):
     user: superuser,
     password: () => password,
     callTimeout: 60_000,
-    certificateAuthority: certificate.ca,
+    certificateAuthorities: certificate.ca,
   });
   cleanup.add(owner.close);
 
@@ -102,7 +102,7 @@ export async function startDatabase(cleanup: Cleanup, options: DatabaseOptions):
             DATABASE_HOST: endpoint.host,
             DATABASE_PORT: String(endpoint.port),
             DATABASE_USER: role,
-            NODE_EXTRA_CA_CERTS: certificate.caFile,
+            DATABASE_CERTIFICATE_AUTHORITIES: certificate.caFile,
           }),
     }),
   };

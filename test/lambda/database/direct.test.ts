@@ -1,0 +1,45 @@
+import { createDirectDatabase } from '../../../lambda/database/direct';
+import { sql } from '../../../lambda/database/sql';
+import { startDatabaseEndpoint } from '../../../lib/local/database-endpoint/server';
+import { createAuthority } from '../../support/certificates';
+import { startPostgres } from '../../support/postgres';
+
+const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
+
+it('trusts a chain that ends in a root it was given, and none that ends in the root of another region', async () => {
+  const [root, elsewhere] = await Promise.all(
+    ['me-central-1', 'me-south-1'].map((region) =>
+      createAuthority(`Amazon RDS ${region} Root CA RSA2048 G1`),
+    ),
+  );
+  const subordinate = await createAuthority('Amazon RDS me-central-1 Subordinate CA RSA2048 G1.A.1', root);
+  const { key, cert } = await subordinate.issue({ name: 'localhost' });
+  const postgres = await startPostgres();
+  const certificate = { key, cert: `${cert}\n${subordinate.cert}` };
+  const endpoint = await startDatabaseEndpoint({
+    postgres,
+    certificate,
+    region: 'me-central-1',
+    credentials,
+  });
+  const trusting = (certificateAuthorities: string) =>
+    createDirectDatabase({
+      host: endpoint.host,
+      port: endpoint.port,
+      database: postgres.database,
+      user: postgres.superuser,
+      password: () => postgres.password,
+      certificateAuthorities,
+    });
+  const [trusted, untrusted] = [trusting(root?.cert ?? ''), trusting(elsewhere?.cert ?? '')];
+  try {
+    // Signing in asks for this role.
+    await trusted.execute(sql`create role rds_iam`);
+    expect(await trusted.execute(sql`select 1 as one`)).toEqual({ ok: true, value: [{ one: 1 }] });
+    await expect(untrusted.execute(sql`select 1`)).rejects.toThrow(/certificate/);
+  } finally {
+    await Promise.all([trusted.close(), untrusted.close()]);
+    await endpoint.close();
+    await postgres.stop();
+  }
+});
