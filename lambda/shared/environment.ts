@@ -18,3 +18,6 @@ export function readVariables<const Name extends string>(
   }
   return Object.fromEntries(names.map((name) => [name, source[name]])) as Variables<Name>;
 }
+
+/** What a function in a VPC gets once a day, so that Lambda keeps its network interfaces. */
+export const keepActiveEvent = { keepActive: true } as const;

@@ -13,6 +13,7 @@ export const logCodes = {
   databaseNotReady: 'DATABASE_NOT_READY',
   migrationCompleted: 'SCHEMA_MIGRATION_COMPLETED',
   migrationFailed: 'SCHEMA_MIGRATION_FAILED',
+  keptActive: 'KEPT_ACTIVE',
   keysExported: 'SIGNING_KEYS_EXPORTED',
   operationCompleted: 'OPERATION_COMPLETED',
   operationRefused: 'OPERATION_REFUSED',

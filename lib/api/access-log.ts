@@ -33,7 +33,10 @@ export function accessLog(
   scope: Construct,
   retention: RetentionDays,
 ): Pick<StageOptions, 'accessLogDestination' | 'accessLogFormat'> {
-  const logGroup = new LogGroup(scope, 'AccessLog', { retention, removalPolicy: RemovalPolicy.RETAIN });
+  const logGroup = new LogGroup(scope, 'AccessLog', {
+    retention,
+    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+  });
   return {
     accessLogDestination: new LogGroupLogDestination(logGroup),
     accessLogFormat: AccessLogFormat.custom(JSON.stringify(fields)),

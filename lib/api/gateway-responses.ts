@@ -1,4 +1,4 @@
-import { ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
+import { type GatewayResponse, ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
 
 /**
  * The gateway's name of a request. `$context.requestId` would not do: "Clients can override this request ID. We
@@ -118,8 +118,9 @@ const problems: Readonly<Record<string, Problem>> = {
  * @param headers sent with every one of them, besides those of the problem.
  */
 export function addGatewayResponses(restApi: RestApi, headers: Readonly<Record<string, string>>): void {
+  let previous: GatewayResponse | undefined;
   for (const [type, problem] of Object.entries(problems)) {
-    restApi.addGatewayResponse(type, {
+    const response = restApi.addGatewayResponse(type, {
       type: ResponseType.of(type),
       statusCode: String(problem.status),
       responseHeaders: staticValues({
@@ -132,6 +133,10 @@ export function addGatewayResponses(restApi: RestApi, headers: Readonly<Record<s
       // it. A key of application/problem+json would serve those alone who ask for it. Content-Type is set above.
       templates: { 'application/json': template(problem) },
     });
+    // One after the other: API Gateway answers parallel changes of an API with ConflictException.
+    // https://github.com/hashicorp/terraform-provider-aws/issues/16439
+    if (previous) response.node.addDependency(previous);
+    previous = response;
   }
 }
 

@@ -86,7 +86,7 @@ export class WebAcl extends Construct {
     const logGroup = new LogGroup(this, 'Log', {
       logGroupName: Fn.join('-', ['aws-waf-logs-wallet', props.environmentName, stackGuid]),
       retention: props.logRetention,
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
     // The attribute `Arn` of a log group ends in `:*`, the ARN that AWS WAF wants does not
     // (https://docs.aws.amazon.com/waf/latest/developerguide/logging-cw-logs.html).
@@ -138,7 +138,10 @@ function managedRule({ name, counted }: ManagedRuleGroup, index: number): CfnWeb
       managedRuleGroupStatement: {
         vendorName: 'AWS',
         name,
-        ruleActionOverrides: counted.map((rule) => ({ name: rule, actionToUse: { count: {} } })),
+        // An empty list met a refusal: https://github.com/globaldatanet/aws-firewall-factory/pull/53
+        ...(counted.length > 0 && {
+          ruleActionOverrides: counted.map((rule) => ({ name: rule, actionToUse: { count: {} } })),
+        }),
       },
     },
     visibilityConfig: visibility(name),

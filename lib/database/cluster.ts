@@ -1,7 +1,7 @@
 import { Duration, RemovalPolicy, Token } from 'aws-cdk-lib';
 import type * as ec2 from 'aws-cdk-lib/aws-ec2';
 import type { IGrantable } from 'aws-cdk-lib/aws-iam';
-import type { Key } from 'aws-cdk-lib/aws-kms';
+import type { IKey, Key } from 'aws-cdk-lib/aws-kms';
 import * as rds from 'aws-cdk-lib/aws-rds';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
@@ -33,6 +33,7 @@ export class DatabaseCluster extends Construct {
   readonly port: string;
   /** Encrypts the storage, its backups, and the secrets of its users. */
   readonly key: Key;
+  readonly keyOfSecrets: IKey;
   readonly masterSecret: ISecret;
   readonly instances: DatabaseInstances;
   readonly subnets = databaseSubnets;
@@ -49,6 +50,7 @@ export class DatabaseCluster extends Construct {
       removalPolicy: deletionProtection ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
     });
     this.key = foundation.key;
+    this.keyOfSecrets = foundation.keyOfSecrets;
     this.cluster = new rds.DatabaseCluster(this, 'Cluster', {
       clusterIdentifier: foundation.clusterIdentifier,
       engine: databaseEngine,
@@ -59,7 +61,7 @@ export class DatabaseCluster extends Construct {
       securityGroups: [foundation.securityGroup],
       defaultDatabaseName: databaseName,
       credentials: rds.Credentials.fromGeneratedSecret(databaseOwner, {
-        encryptionKey: this.key,
+        encryptionKey: foundation.keyOfSecrets,
         excludeCharacters: excludedCharacters,
       }),
       serverlessV2MinCapacity: capacity.minimum,
@@ -67,7 +69,7 @@ export class DatabaseCluster extends Construct {
       ...(pauseAfterMinutes !== undefined && {
         serverlessV2AutoPauseDuration: Duration.minutes(pauseAfterMinutes),
       }),
-      ...instances(environment, vpc, this.key),
+      ...instances(environment, this.key),
       storageEncryptionKey: this.key,
       ...insights(environment, this.key),
       parameterGroup: foundation.parameterGroup,
@@ -124,14 +126,11 @@ function insights({ database }: Environment, key: Key) {
 }
 
 /** The writer in the first zone, readers in the others by turns. */
-function instances(
-  environment: Environment,
-  vpc: ec2.IVpc,
-  key: Key,
-): Pick<rds.DatabaseClusterProps, 'writer' | 'readers'> {
+function instances(environment: Environment, key: Key): Pick<rds.DatabaseClusterProps, 'writer' | 'readers'> {
   const place = (index: number) => ({
-    availabilityZone: vpc.availabilityZones[index % environment.zones] ?? '',
-    autoMinorVersionUpgrade: true,
+    availabilityZone: environment.zones[index % environment.zones.length] ?? '',
+    // The template says which version runs: docs/decisions/database-versions.md
+    autoMinorVersionUpgrade: false,
     ...insights(environment, key),
   });
   return {

@@ -1,6 +1,6 @@
 import { Aws, Fn, RemovalPolicy } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
-import { Key } from 'aws-cdk-lib/aws-kms';
+import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import * as rds from 'aws-cdk-lib/aws-rds';
 import { Construct } from 'constructs';
@@ -18,7 +18,11 @@ export const databaseSubnets: ec2.SubnetSelection = { subnetType: ec2.SubnetType
 export interface DatabaseFoundationProps {
   readonly environment: Environment;
   readonly vpc: ec2.IVpc;
-  /** Of what the cluster needs to be kept. */
+  /**
+   * Of the cluster, and so of what it uses: RDS refuses to delete a parameter group or a subnet group in use, and makes a log
+   * group again, without retention, while its cluster goes on logging.
+   * https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DeleteDBClusterParameterGroup.html
+   */
   readonly removalPolicy: RemovalPolicy;
 }
 
@@ -30,6 +34,11 @@ export class DatabaseFoundation extends Construct {
   readonly clusterIdentifier: string;
   /** Encrypts the storage, its backups, and the secrets of its users. */
   readonly key: Key;
+  /**
+   * The same key, for secrets. The CDK would add to the key's policy what its first statement says already, among it
+   * `kms:CreateGrant` without the condition `kms:GrantIsForAWSResource`.
+   */
+  readonly keyOfSecrets: IKey;
   readonly subnetGroup: rds.SubnetGroup;
   readonly securityGroup: ec2.SecurityGroup;
   readonly parameterGroup: rds.ParameterGroup;
@@ -44,10 +53,13 @@ export class DatabaseFoundation extends Construct {
       new Key(this, 'Key', {
         description: `Database of ${environment.name}: storage, backups and secrets`,
         enableKeyRotation: true,
-        removalPolicy: RemovalPolicy.RETAIN,
+        // A cluster that is retained cannot be read without it.
+        removalPolicy:
+          removalPolicy === RemovalPolicy.RETAIN ? removalPolicy : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
       }),
       'DatabaseKey',
     );
+    this.keyOfSecrets = Key.fromKeyArn(this, 'KeyOfSecrets', this.key.keyArn);
     this.subnetGroup = withStableLogicalId(
       new rds.SubnetGroup(this, 'Subnets', {
         description: `Isolated subnets for the database of ${environment.name}`,
@@ -70,20 +82,24 @@ export class DatabaseFoundation extends Construct {
       parameters: { 'rds.force_ssl': '1' },
     });
     this.parameterGroup.bindToCluster({});
-    withStableLogicalId(this.parameterGroup, 'DatabaseParameters');
+    withStableLogicalId(this.parameterGroup, 'DatabaseParameters').applyRemovalPolicy(removalPolicy);
     this.exportedLogs =
       environment.databaseAccess === 'direct' ? ['postgresql', 'iam-db-auth-error'] : ['postgresql'];
-    this.logGroups = this.exportedLogs.map((name) => this.createLogGroup(name, environment));
+    this.logGroups = this.exportedLogs.map((name) => this.createLogGroup(name, environment, removalPolicy));
   }
 
   /** RDS would make the log groups itself, and keep their lines for ever. */
-  private createLogGroup(name: string, { logRetentionDays }: Environment): LogGroup {
+  private createLogGroup(
+    name: string,
+    { logRetentionDays }: Environment,
+    removalPolicy: RemovalPolicy,
+  ): LogGroup {
     const logicalId = `DatabaseLog${name.replaceAll('-', '')}`;
     return withStableLogicalId(
       new LogGroup(this, logicalId, {
         logGroupName: `/aws/rds/cluster/${this.clusterIdentifier}/${name}`,
         retention: logRetentionDays,
-        removalPolicy: RemovalPolicy.DESTROY,
+        removalPolicy,
       }),
       logicalId,
     );

@@ -4,9 +4,10 @@ import * as iam from 'aws-cdk-lib/aws-iam';
 import { CfnDBInstance } from 'aws-cdk-lib/aws-rds';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct, type IConstruct, type IDependable } from 'constructs';
-import type { DatabaseRole } from '../../lambda/database/environment';
+import { certificateAuthoritiesFile, type DatabaseRole } from '../../lambda/database/environment';
 import type { Environment } from '../environment/environment';
 import type { FunctionNetwork, HandlerFunction } from '../functions/handler-function';
+import { databaseCertificateAuthorities } from './certificate-authorities';
 import { DatabaseCluster, type DatabaseInstances } from './cluster';
 import { databaseName } from './names';
 import { type RoleSecrets, roleSecrets } from './secrets';
@@ -25,6 +26,8 @@ export class RegionDatabase extends Construct {
    * particular (`undefined`) when they use the Data API.
    */
   readonly network: FunctionNetwork | undefined;
+  /** Files that functions that use the database have beside their code. */
+  readonly files: Readonly<Record<string, string>>;
   /** The cluster owner's secret. Only the migration may read it. */
   readonly masterSecret: ISecret;
   /** Each role's password, where roles sign in with one; empty where they sign in with IAM tokens. */
@@ -42,7 +45,8 @@ export class RegionDatabase extends Construct {
     this.instances = this.cluster.instances;
     this.masterSecret = this.cluster.masterSecret;
     if (environment.databaseAccess === 'data-api') {
-      this.roleSecrets = roleSecrets(this, this.cluster.key);
+      this.roleSecrets = roleSecrets(this, this.cluster.keyOfSecrets);
+      this.files = {};
       this.location = {
         DATABASE_ACCESS: 'data-api',
         DATABASE_NAME: databaseName,
@@ -50,6 +54,7 @@ export class RegionDatabase extends Construct {
       };
     } else {
       this.roleSecrets = {};
+      this.files = { [certificateAuthoritiesFile]: databaseCertificateAuthorities(environment.region) };
       this.network = {
         vpc,
         subnets: this.cluster.subnets,
@@ -60,6 +65,7 @@ export class RegionDatabase extends Construct {
         DATABASE_NAME: databaseName,
         DATABASE_HOST: this.cluster.host,
         DATABASE_PORT: this.cluster.port,
+        DATABASE_CERTIFICATE_AUTHORITIES: certificateAuthoritiesFile,
       };
     }
     this.readiness = this.cluster.node.findAll().filter(isNeededByStatements);
@@ -150,9 +156,6 @@ export class RegionDatabase extends Construct {
           `${handler.node.path} connects to the database directly: give it the database's network.`,
         );
       }
-      // Lambda's Node.js does not trust the RDS certificate authority by itself.
-      // https://docs.aws.amazon.com/lambda/latest/dg/services-rds.html
-      handler.addEnvironment('NODE_EXTRA_CA_CERTS', '/var/runtime/ca-cert.pem');
     }
   }
 }
@@ -168,6 +171,7 @@ type DatabaseLocation =
       readonly DATABASE_NAME: string;
       readonly DATABASE_HOST: string;
       readonly DATABASE_PORT: string;
+      readonly DATABASE_CERTIFICATE_AUTHORITIES: string;
     };
 
 function isNeededByStatements(construct: IConstruct): boolean {

@@ -69,7 +69,7 @@ export class DatabaseReplica extends Construct {
 
   /** As `DatabaseCluster` would have them: a promoted cluster keeps its instances. */
   private createInstances(context: InstanceContext): readonly CfnDBInstance[] {
-    const { cluster, foundation, environment, standby, vpc } = context;
+    const { cluster, foundation, environment, standby } = context;
     const instances = Array.from({ length: standby.instances ?? 0 }, (_, index) => {
       const name = index === 0 ? 'Writer' : `Reader${index}`;
       return withStableLogicalId(
@@ -77,10 +77,10 @@ export class DatabaseReplica extends Construct {
           dbClusterIdentifier: cluster.ref,
           engine: databaseEngine.engineType,
           dbInstanceClass: 'db.serverless',
-          availabilityZone: vpc.availabilityZones[index % environment.zones] ?? '',
+          availabilityZone: environment.zones[index % environment.zones.length] ?? '',
           promotionTier: Math.min(index, 1),
           publiclyAccessible: false,
-          autoMinorVersionUpgrade: true,
+          autoMinorVersionUpgrade: false,
           enablePerformanceInsights: true,
           performanceInsightsRetentionPeriod: 7,
           performanceInsightsKmsKeyId: foundation.key.keyArn,

@@ -15,8 +15,12 @@ export interface Environment {
   readonly region: string;
   /** The AWS regions in which this environment's data may be stored or processed; contains `region`. */
   readonly residencyRegions: readonly string[];
-  /** Availability zones that the network spans. */
-  readonly zones: number;
+  /**
+   * Names of the availability zones that the network spans, in the order that the parameter `WebhookOriginZone` counts.
+   * Never reorder them and never change one that is deployed: its subnets would be replaced by others of the same range,
+   * which CloudFormation makes first and EC2 refuses.
+   */
+  readonly zones: readonly string[];
   readonly vpcCidr: string;
   readonly chains: readonly Chain[];
   readonly serviceLevelAgreement: boolean;
@@ -65,6 +69,8 @@ export interface Standby {
   readonly stackId: string;
   /** One of the environment's `residencyRegions`, not the one that serves. */
   readonly region: string;
+  /** As the environment's, in this region; as many of them. */
+  readonly zones: readonly string[];
   readonly vpcCidr: string;
   /** Name of the Aurora Global Database that both clusters belong to. Never change it. */
   readonly globalClusterIdentifier: string;

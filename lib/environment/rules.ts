@@ -11,6 +11,7 @@ import {
   isListOf,
   isStackId,
   isVpcCidr,
+  isZones,
   labelsRemedy,
   matches,
   regionPattern,
@@ -18,6 +19,7 @@ import {
   stackIdRemedy,
   vpcCidrRemedy,
   wholeNumber,
+  zonesRemedy,
 } from './values';
 
 /** Fields that differ between any two environments. */
@@ -62,8 +64,8 @@ export const environmentRules: readonly Rule[] = [
     // A reader needs a second zone, and Aurora's storage spans three:
     // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/Concepts.AuroraHighAvailability.html
     field: 'zones',
-    accepts: wholeNumber(2, 3),
-    remedy: 'Use 2 or 3 availability zones.',
+    accepts: (value, { region }) => isZones(region)(value),
+    remedy: zonesRemedy,
   },
   { field: 'vpcCidr', accepts: isVpcCidr, remedy: vpcCidrRemedy },
   {

@@ -3,9 +3,11 @@ import {
   isGlobalClusterIdentifier,
   isStackId,
   isVpcCidr,
+  isZones,
   stackIdRemedy,
   vpcCidrRemedy,
   wholeNumber,
+  zonesRemedy,
 } from './values';
 
 /** What an environment's standby must be like. */
@@ -16,6 +18,12 @@ export const standbyRules: readonly Rule[] = [
     accepts: (value, { region, residencyRegions }) =>
       value !== region && residencyRegions.some((allowed) => allowed === value),
     remedy: 'Give another of the residencyRegions than the one that serves, or leave standby out.',
+  },
+  {
+    field: 'standby.zones',
+    accepts: (value, { zones, standby }) =>
+      isZones(standby?.region ?? '')(value) && (value as readonly string[]).length === zones.length,
+    remedy: `${zonesRemedy} As many as the environment has.`,
   },
   { field: 'standby.vpcCidr', accepts: isVpcCidr, remedy: vpcCidrRemedy },
   {

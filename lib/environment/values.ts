@@ -24,6 +24,12 @@ export const isListOf = (isItem: (item: unknown) => boolean) => (value: unknown)
   Array.isArray(value) && value.length > 0 && new Set(value).size === value.length && value.every(isItem);
 export const isStackId = matches(/^[A-Z][A-Za-z0-9]{2,40}$/);
 export const stackIdRemedy = 'Use a capital letter, then letters and digits only, 41 at most.';
+/** Local Zones, which a region may have besides, have longer names. */
+export const isZones = (region: string) => (value: unknown) =>
+  isListOf((zone) => matches(/^[a-z0-9-]+[a-f]$/)(zone) && (zone as string).slice(0, -1) === region)(value) &&
+  [2, 3].includes((value as readonly string[]).length);
+export const zonesRemedy =
+  'Name 2 or 3 availability zones of the region, each once, such as eu-central-1a; "aws ec2 describe-availability-zones" lists them.';
 export const isVpcCidr = matches(/^10\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.0\.0\/16$/);
 export const vpcCidrRemedy = 'Use a /16 block of 10.0.0.0/8, such as 10.10.0.0/16.';
 /** https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-rds-globalcluster.html */

@@ -68,6 +68,7 @@ export class DeleteUserGroup extends HandlerFunction {
       memorySize: 1024,
       logRetention: environment.logRetentionDays,
       network: database.network,
+      files: database.files,
     });
     database.grantAccess(this, 'delete_user_group');
     migration.precede(this);
@@ -86,6 +87,7 @@ export class RunOperation extends HandlerFunction {
       timeout: Duration.seconds(30),
       logRetention: environment.logRetentionDays,
       network: database.network,
+      files: database.files,
     });
     database.grantAccess(this, 'run_operation');
     migration.precede(this);

@@ -1,9 +1,12 @@
-import { Aws, type Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import { Aws, Duration, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import type * as ec2 from 'aws-cdk-lib/aws-ec2';
+import { Rule, RuleTargetInput, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction as EventTarget } from 'aws-cdk-lib/aws-events-targets';
 import { Effect, PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Architecture, Function as LambdaFunction, LoggingFormat, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
+import { keepActiveEvent } from '../../lambda/shared/environment';
 import { acknowledge } from '../checks/acknowledgements/acknowledge';
 import {
   acknowledgeFunction,
@@ -80,6 +83,7 @@ export class HandlerFunction<Name extends string = string> extends LambdaFunctio
     acknowledgeFunction(this, props.invokedBy);
     acknowledgeInlinePolicy(role);
     if (props.network) {
+      if (props.invokedBy !== 'schedule') keepActive(this);
       acknowledge(
         defaultPolicy(role),
         ['AwsSolutions-IAM5[Resource::*]'],
@@ -87,6 +91,25 @@ export class HandlerFunction<Name extends string = string> extends LambdaFunctio
       );
     }
   }
+}
+
+/**
+ * Sends a function an event that does nothing, once a day. After some weeks without one Lambda takes the network interfaces of a
+ * function in a VPC away: it becomes `Inactive`, and its next invocation fails while they are made again.
+ * https://docs.aws.amazon.com/lambda/latest/dg/functions-states.html
+ */
+function keepActive(handler: LambdaFunction): void {
+  new Rule(handler, 'KeepActive', {
+    description: 'Once a day: an event that does nothing, so that Lambda keeps the network interfaces',
+    schedule: Schedule.rate(Duration.days(1)),
+    targets: [
+      new EventTarget(handler, {
+        event: RuleTargetInput.fromObject(keepActiveEvent),
+        retryAttempts: 2,
+        maxEventAge: Duration.hours(2),
+      }),
+    ],
+  });
 }
 
 /**

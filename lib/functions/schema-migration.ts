@@ -36,8 +36,9 @@ export class SchemaMigration extends Construct {
       // Filled by `grantOwnership`, as they depend on how the database is reached.
       variables: [],
       environment: {},
-      timeout: Duration.minutes(12),
+      timeout: Duration.minutes(14),
       logRetention: environment.logRetentionDays,
+      files: database.files,
       network: database.network && this.reachSecret(database.masterSecret, database.network),
     });
     database.grantOwnership(handler);
@@ -105,6 +106,8 @@ function isNetworkPart(construct: IConstruct): boolean {
 /** SHA-256 of everything that decides what the migration does. */
 function contentHash({ databaseAccess }: Environment): string {
   const hash = createHash('sha256').update(JSON.stringify([databaseAccess, databaseRoles]));
+  // The code decides how roles are made.
+  hash.update(readFileSync(resolve(__dirname, '../../lambda/migrate-schema/migrate-schema.ts')));
   for (const file of readdirSync(migrationsFolder)
     .filter((name) => name.endsWith('.sql'))
     .sort()) {

@@ -69,7 +69,7 @@ export class SigningKeys extends Construct {
         description: `${purpose} signatures of ${environment.name}, ${label}`,
         keySpec: KeySpec.ECC_NIST_P256,
         keyUsage: KeyUsage.SIGN_VERIFY,
-        removalPolicy: RemovalPolicy.RETAIN,
+        removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
       }),
       logicalId,
     );

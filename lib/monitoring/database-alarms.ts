@@ -57,25 +57,18 @@ export function watchDatabase(alarms: Alarms, database: DatabaseInstances, envir
   });
 }
 
-export interface WatchedReplica {
-  readonly clusterIdentifier: string;
-  /** The region of the primary. */
-  readonly sourceRegion: string;
-}
-
 /** How far the second region is behind; what a promotion would lose. */
-export function watchReplica(alarms: Alarms, { clusterIdentifier, sourceRegion }: WatchedReplica): void {
+export function watchReplica(alarms: Alarms, clusterIdentifier: string): void {
   alarms.add('standby-replication', {
     meaning:
       'The replica in the second region has been more than 30 seconds behind for a quarter of an hour.',
-    metric: rdsMetric('AuroraGlobalDBReplicationLag', 'Maximum', {
-      DBClusterIdentifier: clusterIdentifier,
-      SourceRegion: sourceRegion,
-    }),
+    // What the guide names for every secondary of Aurora PostgreSQL; both are metrics of a cluster, not of its instances.
+    // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/aurora-global-database-disaster-recovery.html
+    metric: rdsMetric('AuroraGlobalDBRPOLag', 'Maximum', { DBClusterIdentifier: clusterIdentifier }),
     comparison,
     threshold: 30_000,
     periods: 3,
-    // Whether a cluster without instances reports is not documented: silence leaves the alarm undecided, which shows.
+    // No account has shown yet that a cluster without instances reports it: silence leaves the alarm undecided, which shows.
     missing: TreatMissingData.MISSING,
   });
 }

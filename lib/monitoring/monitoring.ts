@@ -8,7 +8,7 @@ import type { Webhooks } from '../webhooks/webhooks';
 import { AlarmTopic } from './alarm-topic';
 import { Alarms } from './alarms';
 import { watchApi, watchDashboard } from './api-alarms';
-import { type WatchedReplica, watchDatabase, watchReplica } from './database-alarms';
+import { watchDatabase, watchReplica } from './database-alarms';
 import { watchEgress } from './egress-alarms';
 import { type WatchedFunctions, watchFunctions } from './function-alarms';
 import type { OperationsKey } from './operations-key';
@@ -50,7 +50,8 @@ export interface StandbyMonitoringProps {
   readonly environment: Environment;
   /** Encrypts the topic. */
   readonly key: OperationsKey;
-  readonly replica: WatchedReplica;
+  /** Of the cluster. */
+  readonly replicaIdentifier: string;
 }
 
 /** The one alarm of a region that only follows another. */
@@ -58,10 +59,10 @@ export class StandbyMonitoring extends Construct {
   /** The alarm is published here when it begins and when it ends. */
   readonly topicArn: string;
 
-  constructor(scope: Construct, id: string, { environment, key, replica }: StandbyMonitoringProps) {
+  constructor(scope: Construct, id: string, { environment, key, replicaIdentifier }: StandbyMonitoringProps) {
     super(scope, id);
     const topic = new AlarmTopic(this, 'Topic', { environment, key });
-    watchReplica(new Alarms(this, 'Alarms', { topic }), replica);
+    watchReplica(new Alarms(this, 'Alarms', { topic }), replicaIdentifier);
     this.topicArn = topic.topicArn;
   }
 }

@@ -19,7 +19,7 @@ export class OperationsKey extends Key {
     super(scope, id, {
       description: `Logs and alarms of ${environment.name}`,
       enableKeyRotation: true,
-      removalPolicy: RemovalPolicy.RETAIN,
+      removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
     withStableLogicalId(this, 'OperationsKey');
     const stack = Stack.of(this);

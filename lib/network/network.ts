@@ -4,6 +4,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { acknowledge, nistAndPci } from '../checks/acknowledgements/acknowledge';
 import { acknowledgeInlinePolicy } from '../checks/acknowledgements/functions';
+import { acknowledgeZone } from '../checks/acknowledgements/zones';
 import type { Environment } from '../environment/environment';
 import { restrictDefaultSecurityGroupFunction } from '../functions/cdk-functions';
 import { WebhookOrigin } from './webhook-origin';
@@ -51,7 +52,7 @@ function createVpc(scope: Construct, environment: Environment, natProvider?: ec2
   });
   const vpc = new ec2.Vpc(scope, 'Vpc', {
     ipAddresses: ec2.IpAddresses.cidr(environment.vpcCidr),
-    maxAzs: environment.zones,
+    availabilityZones: [...environment.zones],
     ...(natProvider && { natGatewayProvider: natProvider }),
     restrictDefaultSecurityGroup: true,
     subnetConfiguration: [
@@ -66,6 +67,9 @@ function createVpc(scope: Construct, environment: Environment, natProvider?: ec2
       },
     },
   });
+  for (const { node } of [...vpc.publicSubnets, ...vpc.privateSubnets, ...vpc.isolatedSubnets]) {
+    acknowledgeZone(node.findChild('Subnet'));
+  }
   acknowledgeInternetRoutes(vpc);
   acknowledgeInlinePolicy(vpc.node.findChild('All').node.findChild('IAMRole'));
   restrictDefaultSecurityGroupFunction(scope, environment.logRetentionDays);

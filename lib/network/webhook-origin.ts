@@ -25,7 +25,7 @@ export class WebhookOrigin extends Construct {
 
   constructor(scope: Construct, id: string, { environment }: WebhookOriginProps) {
     super(scope, id);
-    const zones = Array.from({ length: environment.zones }, (_, index) => String(index + 1));
+    const zones = environment.zones.map((_, index) => String(index + 1));
     const zone = new CfnParameter(this, 'Zone', {
       description: `Zone of the gateway that holds the webhook origin address. Move by way of "${detached}".`,
       allowedValues: [...zones, detached],
@@ -75,7 +75,7 @@ export class WebhookOrigin extends Construct {
       ...(publicIpv4Pool !== undefined && { publicIpv4Pool }),
     });
     elasticIp.overrideLogicalId('WebhookOriginElasticIp');
-    elasticIp.applyRemovalPolicy(RemovalPolicy.RETAIN);
+    elasticIp.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
     Tags.of(elasticIp).add('Name', nameTag(environment));
     return { allocationId: elasticIp.attrAllocationId, address: elasticIp.attrPublicIp };
   }

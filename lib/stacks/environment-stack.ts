@@ -1,4 +1,4 @@
-import { Annotations, CfnOutput, Fn, Stack, Tags } from 'aws-cdk-lib';
+import { Annotations, CfnOutput, Stack, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { Environment } from '../environment/environment';
 
@@ -28,9 +28,12 @@ export abstract class EnvironmentStack extends Stack {
     }
   }
 
-  /** Zones by number, so that synthesis needs to ask no account for their names. */
+  /**
+   * The row's. `Fn::GetAZs` would give those with a default subnet, in an order that may change: then CloudFormation would
+   * replace every subnet. https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference-getavailabilityzones.html
+   */
   override get availabilityZones(): string[] {
-    return Array.from({ length: this.environmentOfStack.zones }, (_, index) => Fn.select(index, Fn.getAzs()));
+    return [...this.environmentOfStack.zones];
   }
 
   /** Makes synthesis warn of a deprecated environment. */

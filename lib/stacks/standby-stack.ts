@@ -22,8 +22,8 @@ export class StandbyStack extends EnvironmentStack {
     scope: Construct,
     { environment: { standby: _, ...served }, standby, account }: StandbyStackProps,
   ) {
-    const { stackId, region, vpcCidr, globalClusterIdentifier } = standby;
-    const environment: Environment = { ...served, stackId, region, vpcCidr };
+    const { stackId, region, zones, vpcCidr, globalClusterIdentifier } = standby;
+    const environment: Environment = { ...served, stackId, region, zones, vpcCidr };
     super(scope, `standby of ${environment.purpose}`, { environment, account });
 
     const operationsKey = new OperationsKey(this, 'OperationsKey', { environment });
@@ -36,7 +36,7 @@ export class StandbyStack extends EnvironmentStack {
       const { topicArn } = new StandbyMonitoring(this, 'Monitoring', {
         environment,
         key: operationsKey,
-        replica: { clusterIdentifier: replica.clusterIdentifier, sourceRegion: served.region },
+        replicaIdentifier: replica.clusterIdentifier,
       });
       this.output('AlarmTopicArn', 'Alarms are published here', topicArn);
     }

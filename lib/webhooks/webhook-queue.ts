@@ -53,5 +53,5 @@ const keptMessages = {
   // The most that SQS allows.
   retentionPeriod: Duration.days(14),
   maxMessageSizeBytes: maxMessageBytes,
-  removalPolicy: RemovalPolicy.RETAIN,
+  removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
 };

@@ -64,7 +64,7 @@ export class Webhooks extends Construct {
         description: `Webhook secrets of ${props.environment.name} are derived by it`,
         keySpec: KeySpec.HMAC_256,
         keyUsage: KeyUsage.GENERATE_VERIFY_MAC,
-        removalPolicy: RemovalPolicy.RETAIN,
+        removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
       }),
       'WebhookSecretsKey',
     );
@@ -146,6 +146,7 @@ export class Webhooks extends Construct {
   ): HandlerFunction {
     const handler = new HandlerFunction<Name>(this, id, {
       ...props,
+      files: this.props.database.files,
       logRetention: this.props.environment.logRetentionDays,
     });
     this.props.migration.precede(handler);
@@ -158,7 +159,19 @@ export class Webhooks extends Construct {
     queue: Queue,
     { concurrency, needsOrigin }: { readonly concurrency: number; readonly needsOrigin: boolean },
   ): void {
-    queue.grantConsumeMessages(handler);
+    // Without `sqs:GetQueueUrl`, which the CDK's own grant has and nothing calls.
+    // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html#events-sqs-permissions
+    handler.addToRolePolicy(
+      new PolicyStatement({
+        actions: [
+          'sqs:ChangeMessageVisibility',
+          'sqs:DeleteMessage',
+          'sqs:GetQueueAttributes',
+          'sqs:ReceiveMessage',
+        ],
+        resources: [queue.queueArn],
+      }),
+    );
     const mapping = new EventSourceMapping(this, `${handler.node.id}Source`, {
       target: handler,
       eventSourceArn: queue.queueArn,

@@ -164,7 +164,7 @@ describe('the stage', () => {
     expect(groups).toHaveLength(2);
     for (const group of groups) {
       expect(group).toMatchObject({
-        DeletionPolicy: 'Retain',
+        DeletionPolicy: 'RetainExceptOnCreate',
         Properties: { RetentionInDays: api.environment.logRetentionDays },
       });
     }

@@ -141,7 +141,7 @@ describe('alarms', () => {
     );
     expect(linesOfAlarms('WalletEuStandby', alarms)).toEqual(
       linesOf(`
-        standby-replication  >= 30000  3 of 3  missing  Maximum of 300 s  AWS/RDS AuroraGlobalDBReplicationLag  DBClusterIdentifier={DatabaseCluster}  SourceRegion=eu-central-1
+        standby-replication  >= 30000  3 of 3  missing  Maximum of 300 s  AWS/RDS AuroraGlobalDBRPOLag  DBClusterIdentifier={DatabaseCluster}
       `),
     );
     expect(alarms[0]?.Properties.AlarmActions).toEqual([Outputs.AlarmTopicArn.Value]);

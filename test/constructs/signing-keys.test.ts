@@ -89,7 +89,7 @@ describe('rotation', () => {
 
   it('stops accepting the old key, which stays in KMS', () => {
     expect(labels(removed)).toEqual(['2027-02']);
-    expect(moved.get('AccessTokenSigningKey202611').DeletionPolicy).toBe('Retain');
+    expect(moved.get('AccessTokenSigningKey202611').DeletionPolicy).toBe('RetainExceptOnCreate');
   });
 
   it('leaves the keys of user actions alone', () => {

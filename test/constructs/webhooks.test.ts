@@ -21,7 +21,6 @@ const consume = [
   'sqs:ChangeMessageVisibility',
   'sqs:DeleteMessage',
   'sqs:GetQueueAttributes',
-  'sqs:GetQueueUrl',
   'sqs:ReceiveMessage',
 ];
 

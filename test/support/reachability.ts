@@ -71,8 +71,7 @@ function present(template: Template, region: string, zone: string): readonly Res
     stackName: 'Stack',
     region,
     accountId: '000000000000',
-    template,
-    parameters: { WebhookOriginZone: zone },
+    template: withDefault(template, 'WebhookOriginZone', zone),
     resources: {
       ref: (id) => id,
       attribute: (id, name) => (leadsToResource.has(name) ? id : `${id}.${name}`),
@@ -86,6 +85,12 @@ function present(template: Template, region: string, zone: string): readonly Res
       type: Type,
       properties: resolver.resolve(Properties, id) as Properties,
     }));
+}
+
+/** The template with another default for a parameter. */
+function withDefault(template: Template, name: string, value: string): Template {
+  const parameter = { Type: 'String', ...template.Parameters?.[name], Default: value };
+  return { ...template, Parameters: { ...template.Parameters, [name]: parameter } };
 }
 
 /** A function that only queues feed does not run while its sources are off. */

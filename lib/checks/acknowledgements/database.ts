@@ -3,6 +3,7 @@ import type { DatabaseCluster } from 'aws-cdk-lib/aws-rds';
 import type { IConstruct } from 'constructs';
 import type { Environment } from '../../environment/environment';
 import { acknowledge, nistAndPci } from './acknowledge';
+import { acknowledgeZone } from './zones';
 
 /** Acknowledges what the rule packs find on a cluster, its instances and its owner's secret. */
 export function acknowledgeCluster(cluster: DatabaseCluster, environment: Environment): void {
@@ -31,6 +32,12 @@ export function acknowledgeCluster(cluster: DatabaseCluster, environment: Enviro
 
 /** Acknowledges what the rule packs find on an instance of a cluster. */
 export function acknowledgeInstance(instance: IConstruct, { database }: Environment): void {
+  acknowledgeZone(instance);
+  acknowledge(
+    instance,
+    ['PCI.DSS.321-RDSAutomaticMinorVersionUpgradeEnabled'],
+    'Every environment is upgraded by its template: docs/decisions/database-versions.md. An automatic upgrade leaves the template behind, which CloudFormation then refuses, and has no effect on members of a global database.',
+  );
   acknowledge(
     instance,
     ['NIST.800.53.R5-RDSEnhancedMonitoringEnabled'],

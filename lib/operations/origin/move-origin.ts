@@ -95,10 +95,10 @@ function refuseWhatCannotBe({ environment, offers }: Target, zone: string): void
       'Give the outputs file of the deployment with --outputs.',
     );
   }
-  if (Number(zone) > environment.zones) {
+  if (Number(zone) > environment.zones.length) {
     throw new UsedWrongly(
       `Environment ${environment.name} has no zone ${zone}.`,
-      `Give a zone from 1 to ${environment.zones}.`,
+      `Give a zone from 1 to ${environment.zones.length}.`,
     );
   }
 }

@@ -33,6 +33,7 @@ it("binds a standby to its environment's regions, without a gateway", () => {
   const standby = {
     stackId: 'Standby',
     region: 'eu-west-1',
+    zones: ['eu-west-1a', 'eu-west-1b', 'eu-west-1c'],
     vpcCidr: '10.99.0.0/16',
     globalClusterIdentifier: 'all',
   };

@@ -38,17 +38,23 @@ function* miscounted({ boundary, resources }: Template): Generator<Finding> {
     .map(findingOf);
 }
 
-/** The address is a promise to receivers: it outlives its resource and its stack. */
+/**
+ * The address is a promise to receivers: it outlives its resource and its stack. One that a first deployment made before it
+ * failed was promised to nobody, and may go with it (`RetainExceptOnCreate`).
+ * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
+ */
 export const elasticIpRetained: Rule = {
   id: 'elastic-ip-not-retained',
   refuses: 'An Elastic IP that is given back with its stack or its replacement',
-  remedy: 'Set DeletionPolicy and UpdateReplacePolicy to Retain.',
+  remedy: 'Set DeletionPolicy to Retain or RetainExceptOnCreate, and UpdateReplacePolicy to Retain.',
   *find({ resources }) {
     for (const { type, logicalId, deletionPolicy, updateReplacePolicy } of resources) {
       if (type !== elasticIpType) continue;
-      const policies = { DeletionPolicy: deletionPolicy, UpdateReplacePolicy: updateReplacePolicy };
-      for (const [location, value] of Object.entries(policies)) {
-        if (value !== 'Retain') yield { logicalId, location, value };
+      if (deletionPolicy !== 'Retain' && deletionPolicy !== 'RetainExceptOnCreate') {
+        yield { logicalId, location: 'DeletionPolicy', value: deletionPolicy };
+      }
+      if (updateReplacePolicy !== 'Retain') {
+        yield { logicalId, location: 'UpdateReplacePolicy', value: updateReplacePolicy };
       }
     }
   },
