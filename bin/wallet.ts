@@ -15,6 +15,6 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 const terminal = createTerminal(process.stdout, process.stderr, process.stdin);
-void runCommandLine(process.argv.slice(2), terminal).then((exitCode) => {
+void runCommandLine(process.argv.slice(2), terminal, process.env).then((exitCode) => {
   process.exitCode = exitCode || Number(lostOutput);
 });

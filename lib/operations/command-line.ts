@@ -4,10 +4,18 @@ import { formatHelp } from './help';
 import { createProgram } from './program';
 import type { Terminal } from './terminal';
 
-/** Runs one command and returns the exit code of the process: 0, 1 (it failed) or 2 (used wrongly). */
-export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
+/**
+ * Runs one command and returns the exit code of the process: 0, 1 (it failed) or 2 (used wrongly).
+ *
+ * @param variables such as `process.env`. @default - none
+ */
+export async function runCommandLine(
+  args: readonly string[],
+  terminal: Terminal,
+  variables: Readonly<Record<string, string | undefined>> = {},
+): Promise<number> {
   try {
-    const program = createProgram(terminal);
+    const program = createProgram(terminal, variables);
     await program.parseAsync(formatHelp(program, args), { from: 'user' });
     return 0;
   } catch (error) {

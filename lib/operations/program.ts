@@ -7,6 +7,7 @@ import { register as registerEnvironments } from './environments';
 import { register as registerMoveOrigin } from './origin/move-origin';
 import { register as registerOriginStatus } from './origin/origin-status';
 import { register as registerOrigins } from './origins';
+import { register as registerPreflight } from './preflight/command';
 import { register as registerReceive } from './receive/command';
 import { register as registerRedeliver } from './redeliver/command';
 import { register as registerSeed } from './seed';
@@ -19,7 +20,7 @@ import { register as registerWebhook } from './webhook/command';
 
 /** By the headings of the help, in its order. Each adds its command to the program. */
 const commands = {
-  'Environments:': [registerEnvironments, registerSmoke],
+  'Environments:': [registerPreflight, registerEnvironments, registerSmoke],
   'User groups:': [registerSeed, registerToken, registerUserAction, registerAudit],
   'Webhooks:': [registerWebhook, registerReceive, registerSendEvent, registerDeliveries, registerRedeliver],
   'The address that webhooks come from:': [registerOrigins, registerOriginStatus, registerMoveOrigin],
@@ -48,6 +49,7 @@ Both at once, with a verdict:
   npm run -s wallet -- smoke
 
 On a deployed environment:
+  AWS_PROFILE=wallet-uae npm run -s wallet -- preflight --environment uae       before each deployment
   npx cdk deploy WalletUae --outputs-file outputs.json
   npm run -s wallet -- origins --outputs outputs.json --environment uae --format nginx
   AWS_PROFILE=wallet-uae npm run -s wallet -- seed --environment uae --outputs outputs.json --allow-production
@@ -57,8 +59,15 @@ alone, and never with NO_COLOR=1.
 
 Exit codes: 0 done, 1 failed (stderr says why and what to do), 2 used wrongly.`;
 
-/** The whole command line: `bin/wallet.ts` runs it, and completion and tests read its tree. */
-export function createProgram(terminal: Terminal): Command {
+/**
+ * The whole command line: `bin/wallet.ts` runs it, and completion and tests read its tree.
+ *
+ * @param variables such as `process.env`. @default - none
+ */
+export function createProgram(
+  terminal: Terminal,
+  variables: Readonly<Record<string, string | undefined>> = {},
+): Command {
   const program = new Command('wallet')
     .description('Operates the environments of the wallet infrastructure, on this machine or deployed.')
     .usage('COMMAND [options]')
@@ -76,7 +85,7 @@ export function createProgram(terminal: Terminal): Command {
     });
   for (const [heading, registered] of Object.entries(commands)) {
     program.commandsGroup(heading);
-    for (const register of registered) register(program, terminal);
+    for (const register of registered) register(program, terminal, variables);
   }
   return program;
 }

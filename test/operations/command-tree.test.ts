@@ -28,6 +28,8 @@ const optionsOf = ({ command }: Leaf) => command.options.map(({ long }) => long)
 
 /** They read the whole outputs file, or nothing. */
 const withoutEnvironment = ['environments', 'completion'];
+/** They know of no deployment. */
+const withoutOutputs = ['preflight', 'completion'];
 /** Prints a script: no fact of an environment. */
 const withoutFacts = ['completion'];
 
@@ -64,7 +66,7 @@ describe.each(each)('wallet %s', (path, leaf) => {
   it('takes the options that are common to all', () => {
     const common = ['--outputs', '--environment', '--json'].filter((flag) => optionsOf(leaf).includes(flag));
     const due = [
-      ...(path === 'completion' ? [] : ['--outputs']),
+      ...(withoutOutputs.includes(path) ? [] : ['--outputs']),
       ...(withoutEnvironment.includes(path) ? [] : ['--environment']),
       ...(withoutFacts.includes(path) ? [] : ['--json']),
     ];
