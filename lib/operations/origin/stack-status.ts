@@ -21,7 +21,7 @@ export const isBusy = (status: string): boolean =>
 export const isFinal = (status: string): boolean => !status.endsWith('_IN_PROGRESS');
 
 /** What makes a stack ready for updates that is neither ready nor busy. */
-export function remedyFor({ name, region, status }: OriginStack): string {
+export function remedyFor({ name, region, status }: Pick<OriginStack, 'name' | 'region' | 'status'>): string {
   const command = (verb: string) => `aws cloudformation ${verb} --stack-name ${name} --region ${region}`;
   if (status === 'UPDATE_ROLLBACK_FAILED') {
     // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-continueupdaterollback.html

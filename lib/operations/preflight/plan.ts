@@ -42,7 +42,7 @@ async function synthesize(environment: Environment): Promise<readonly PlannedSta
     return stacks.map((stack) => ({
       name: stack.stackName,
       region: stack.environment.region,
-      zones: zonesOf({ ...environment, region: stack.environment.region }),
+      zones: zonesOf(environment, stack.stackName),
       bootstrap: {
         version: stack.requiresBootstrapStackVersion ?? 0,
         parameter: stack.bootstrapStackVersionSsmParameter ?? '',
@@ -56,15 +56,5 @@ async function synthesize(environment: Environment): Promise<readonly PlannedSta
   }
 }
 
-/** The names of the zones, such as `eu-central-1a`. A row that gives their number has the region's first. */
-export function zonesOf({
-  region,
-  zones,
-}: {
-  readonly region: string;
-  readonly zones: number | readonly string[];
-}): readonly string[] {
-  return typeof zones === 'number'
-    ? [...'abcdef'].slice(0, zones).map((letter) => `${region}${letter}`)
-    : zones;
-}
+const zonesOf = ({ stackId, zones, standby }: Environment, stack: string): readonly string[] =>
+  stack === stackId ? zones : (standby?.zones ?? []);

@@ -3,20 +3,11 @@ import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { environments } from '../../../lib/environments';
 import { runCommandLine } from '../../../lib/operations/command-line';
-import { planOf, zonesOf } from '../../../lib/operations/preflight/plan';
+import { planOf } from '../../../lib/operations/preflight/plan';
 import { createTerminal } from '../../../lib/operations/terminal';
 import { unusedPort } from '../../support/unused-port';
 import { type LocalAccount, type Replies, refusal, result, startAccount } from './account';
-import {
-  accountId,
-  deployed,
-  gatewayId,
-  inStatus,
-  orderable,
-  ready,
-  running,
-  zonesIn,
-} from './ready-account';
+import { accountId, deployed, gatewayId, inStatus, orderable, ready, running } from './ready-account';
 
 const allocationId = 'eipalloc-0123456789abcdef0';
 
@@ -584,12 +575,4 @@ it.each(misuses)('exits with 2, and asks nothing, for %s', async (_, args, given
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
   expect(stderr).toContain(said);
   expect(account.calls).toEqual([]);
-});
-
-it('takes zones by name, or by number as the first of the region', () => {
-  expect(zonesOf({ region: 'eu-west-1', zones: 3 })).toEqual(zonesIn('eu-west-1'));
-  expect(zonesOf({ region: 'eu-west-1', zones: ['eu-west-1c', 'eu-west-1a'] })).toEqual([
-    'eu-west-1c',
-    'eu-west-1a',
-  ]);
 });

@@ -1,4 +1,4 @@
-import { stackReadiness } from '../../origin/stack-status';
+import { isBusy, isReady, remedyFor } from '../../origin/stack-status';
 import { CallFailed } from '../call';
 import { type Check, failed, ok } from '../check';
 
@@ -39,10 +39,9 @@ const state: Check = {
     if (status === undefined) return ok('there is none yet');
     const neverMade = remedyOfNeverMade(status, stack);
     if (neverMade) return failed(status, neverMade);
-    const readiness = stackReadiness(status, stack);
-    if (readiness.kind === 'ready') return ok(status);
+    if (isReady(status)) return ok(status);
     const wait = 'Wait until CloudFormation is done with it, then run this command again.';
-    return failed(status, readiness.kind === 'busy' ? wait : readiness.remedy);
+    return failed(status, isBusy(status) ? wait : remedyFor({ ...stack, status }));
   },
 };
 
