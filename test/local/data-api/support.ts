@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   BatchExecuteStatementCommand,
   type BatchExecuteStatementCommandInput,
@@ -10,6 +9,8 @@ import {
   RollbackTransactionCommand,
 } from '@aws-sdk/client-rds-data';
 import { type DataApiOptions, startDataApi } from '../../../lib/local/data-api';
+import { localClient } from '../../support/aws-client';
+import { eventually } from '../../support/eventually';
 import { startPostgres } from '../../support/postgres';
 
 export const resourceArn = 'arn:aws:rds:eu-central-1:000000000000:cluster:wallet';
@@ -37,12 +38,7 @@ export async function startFixture(options: Partial<DataApiOptions> = {}) {
     },
     ...options,
   });
-  const client = new RDSDataClient({
-    endpoint: api.url,
-    region: 'eu-central-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-    maxAttempts: 1,
-  });
+  const client = new RDSDataClient(localClient(api.url));
   return {
     postgres,
     api,
@@ -66,18 +62,12 @@ export async function startFixture(options: Partial<DataApiOptions> = {}) {
   };
 }
 
-/** Repeats `check` until it no longer throws. */
-export async function eventually(check: () => unknown, patienceMs = 10_000): Promise<void> {
-  const deadline = performance.now() + patienceMs;
-  for (;;) {
-    try {
-      return void (await check());
-    } catch (error) {
-      if (performance.now() > deadline) throw error;
-      await sleep(20);
-    }
-  }
-}
+/** How a call was refused: `STATUS NAME: MESSAGE`. */
+export const refusalOf = (call: Promise<unknown>): Promise<string> =>
+  call.then(
+    () => 'not refused',
+    ({ name, message, $metadata }) => `${$metadata.httpStatusCode} ${name}: ${message}`,
+  );
 
 /** Waits until PostgreSQL runs a statement that sleeps. */
 export function untilAsleep(fixture: Fixture): Promise<void> {
@@ -85,6 +75,6 @@ export function untilAsleep(fixture: Fixture): Promise<void> {
     const { records } = await fixture.execute(
       `select 1 from pg_stat_activity where wait_event = 'PgSleep' and state = 'active'`,
     );
-    if (records?.length === 0) throw new Error('no statement sleeps');
+    return records?.length !== 0;
   });
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { eventually, type Fixture, secretOf, startFixture, untilAsleep } from './support';
+import { eventually } from '../../support/eventually';
+import { type Fixture, resourceArn, secretOf, startFixture, untilAsleep } from './support';
 
 const minute = 60_000;
 let now = 0;
@@ -99,14 +100,18 @@ it('a statement that fails leaves the transaction to be rolled back', async () =
   expect(await count()).toBe(0);
 });
 
-it('a commit that PostgreSQL refuses is an error and ends the transaction', async () => {
+it.each([
+  ['', (id: string) => fixture.commit(id), aborted],
+  [', sent as a statement,', (id: string) => fixture.execute('commit', { transactionId: id }), ended],
+])('a commit%s that PostgreSQL refuses is an error and ends the transaction', async (_, commit, over) => {
   const id = await fixture.begin();
   await fixture.execute('insert into deferred values (7)', { transactionId: id });
-  await expect(fixture.commit(id)).rejects.toMatchObject({
+  await expect(commit(id)).rejects.toMatchObject({
     name: 'DatabaseErrorException',
     message: expect.stringContaining('SQLState: 23503'),
   });
-  await expect(fixture.rollback(id)).rejects.toMatchObject(aborted);
+  await expect(insert(1, id)).rejects.toMatchObject(over);
+  expect(await count()).toBe(0);
 });
 
 it('a second call of a transaction is refused while one runs', async () => {
@@ -121,29 +126,14 @@ it('a second call of a transaction is refused while one runs', async () => {
   await fixture.rollback(id);
 });
 
-it('a transaction belongs to its cluster, secret and database', async () => {
-  const id = await fixture.begin();
-  const other = 'arn:aws:rds:eu-central-1:000000000000:cluster:other';
-  await expect(fixture.execute('select 1', { transactionId: id, resourceArn: other })).rejects.toMatchObject(
-    expired,
-  );
-  await expect(
-    fixture.execute('select 1', { transactionId: id, secretArn: secretOf('x') }),
-  ).rejects.toMatchObject(expired);
-  await expect(
-    fixture.execute('select 1', { transactionId: id, database: 'template1' }),
-  ).rejects.toMatchObject({ name: 'BadRequestException' });
-  await fixture.rollback(id);
-});
-
-it('a transaction whose commit, sent as a statement, PostgreSQL refuses is over', async () => {
-  const id = await fixture.begin();
-  await fixture.execute('insert into deferred values (7)', { transactionId: id });
-  await expect(fixture.execute('commit', { transactionId: id })).rejects.toMatchObject({
-    message: expect.stringContaining('SQLState: 23503'),
-  });
-  await expect(insert(1, id)).rejects.toMatchObject(ended);
-  expect(await count()).toBe(0);
+it.each([
+  ['cluster', { resourceArn: `${resourceArn}-other` }, expired],
+  ['secret', { secretArn: secretOf('x') }, expired],
+  ['database', { database: 'template1' }, { name: 'BadRequestException' }],
+])('a transaction belongs to its %s', async (_, other, refusal) => {
+  const transactionId = await fixture.begin();
+  await expect(fixture.execute('select 1', { transactionId, ...other })).rejects.toMatchObject(refusal);
+  await fixture.rollback(transactionId);
 });
 
 it('a transaction in which COPY has nothing to read has failed', async () => {
