@@ -34,9 +34,7 @@ export function createAuthorize({ region, findFunction, clock }: AuthorizerDepen
     const started = clock();
     let result = cache.get(authorizer, identity);
     if (!result) {
-      const { type } = authorizer;
-      const input = type === 'TOKEN' ? { authorizationToken: identity[0] } : requestEvent(routed);
-      const event = { type, methodArn, ...input };
+      const event = { type: 'REQUEST', methodArn, ...requestEvent(routed) };
       const read = readResult(await findFunction(authorizer.functionArn).invoke(event));
       if ('kind' in read) return read;
       result = read;
@@ -48,17 +46,16 @@ export function createAuthorize({ region, findFunction, clock }: AuthorizerDepen
 }
 
 /**
- * The values of an authorizer's identity sources. `undefined` when one is missing or empty, or when a token does not
- * match its required form: the gateway then returns 401 without calling the authorizer.
+ * The values of an authorizer's identity sources. `undefined` when one is missing or empty: the gateway then returns 401
+ * without calling the authorizer.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/configure-api-gateway-lambda-authorization.html
  */
 function identityOf(
   routed: RoutedRequest,
-  { identitySources, identityValidation }: AuthorizerModel,
+  { identitySources }: AuthorizerModel,
 ): readonly string[] | undefined {
   const values = identitySources.map((source) => mappedValue(source, routed) ?? '');
-  if (values.includes('')) return undefined;
-  return identityValidation && !identityValidation.test(values[0] ?? '') ? undefined : values;
+  return values.includes('') ? undefined : values;
 }
 
 /** The error `Unauthorized` is the documented way to a 401; any other error, or a result without a policy, is a 500. */

@@ -1,6 +1,6 @@
 import type { GatewayContext } from './context';
 import type { RestApiModel } from './model';
-import { type GatewayRequest, headerOf, valuesOf } from './request';
+import { type GatewayRequest, valuesOf } from './request';
 import type { Match } from './routing';
 
 /** One request on its way through the gateway. */
@@ -32,15 +32,8 @@ export function requestEvent({ model, context, request, match }: RoutedRequest) 
   };
 }
 
-/** The event of a Lambda proxy integration. A body of a binary media type is base64, any other is UTF-8 text. */
+/** The event of a Lambda proxy integration. */
 export function proxyEvent(routed: RoutedRequest) {
-  const { request, model } = routed;
-  const isBase64Encoded = request.body.length > 0 && isBinary(model, headerOf(request, 'content-type'));
-  const text = request.body.toString(isBase64Encoded ? 'base64' : 'utf8');
-  return { ...requestEvent(routed), body: text || null, isBase64Encoded };
-}
-
-export function isBinary(model: RestApiModel, mediaType: string | undefined): boolean {
-  const type = mediaType?.split(';')[0]?.trim().toLowerCase();
-  return model.binaryMediaTypes.some((each) => each === '*/*' || each.toLowerCase() === type);
+  const body = routed.request.body.toString('utf8') || null;
+  return { ...requestEvent(routed), body, isBase64Encoded: false };
 }

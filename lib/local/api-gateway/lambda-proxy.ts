@@ -1,9 +1,8 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { LocalFunction } from '../function-runtime/local-function';
-import { isBinary, proxyEvent, type RoutedRequest } from './event';
+import { proxyEvent, type RoutedRequest } from './event';
 import type { LambdaIntegration } from './model';
 import { type Fault, fault, type Outcome } from './outcome';
-import { headerOf } from './request';
 
 const FIELDS = new Set(['statusCode', 'headers', 'multiValueHeaders', 'body', 'isBase64Encoded']);
 
@@ -40,7 +39,7 @@ export async function invokeProxy(
 ): Promise<Outcome> {
   const signal = AbortSignal.timeout(integration.timeoutMs);
   const result = await findFunction(integration.functionArn).invoke(proxyEvent(routed), { signal });
-  if (result.ok) return readProxyResult(result.payload, routed);
+  if (result.ok) return readProxyResult(result.payload);
   if (signal.aborted) return fault('INTEGRATION_TIMEOUT', 'Endpoint request timed out');
   // A throttled function is the gateway's own error; one that failed has given no valid response.
   return internalError(result.errorType === 'TooManyRequestsException' ? 500 : 502);
@@ -55,24 +54,15 @@ function internalError(status: 500 | 502): Fault {
  * Every field is optional, and any further field makes the response malformed.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html#api-gateway-simple-proxy-for-lambda-output-format
  */
-function readProxyResult(payload: unknown, { model, request }: RoutedRequest): Outcome {
+function readProxyResult(payload: unknown): Outcome {
   if (typeof payload !== 'object' || payload === null) return internalError(502);
   if (Object.keys(payload).some((key) => !FIELDS.has(key))) return internalError(502);
-  const { statusCode, headers, multiValueHeaders, body, isBase64Encoded } = payload as Record<
-    string,
-    unknown
-  >;
+  const { statusCode, headers, multiValueHeaders, body } = payload as Record<string, unknown>;
   const status = Number(statusCode ?? 200);
   const merged = mergeHeaders(headers, multiValueHeaders);
   if (!Number.isInteger(status) || status < 200 || status > 599 || !merged) return internalError(502);
   if (body !== undefined && body !== null && typeof body !== 'string') return internalError(502);
-  const binary = isBase64Encoded === true && isBinary(model, headerOf(request, 'accept')?.split(',')[0]);
-  return {
-    kind: 'reply',
-    status,
-    headers: finishHeaders(merged),
-    body: binary ? Buffer.from(body ?? '', 'base64') : (body ?? ''),
-  };
+  return { kind: 'reply', status, headers: finishHeaders(merged), body: body ?? '' };
 }
 
 function mergeHeaders(single: unknown, multi: unknown): [string, string][] | undefined {

@@ -5,7 +5,7 @@ import { fault, type Outcome } from './outcome';
 import { headerOf } from './request';
 
 /**
- * Answers without a backend: the request template gives the status, the integration response of that status the rest.
+ * Answers without a backend: the request template must give a status, the integration response gives the rest.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/how-to-mock-integration.html
  */
 export function answerMock(routed: RoutedRequest, integration: MockIntegration): Outcome {
@@ -13,17 +13,10 @@ export function answerMock(routed: RoutedRequest, integration: MockIntegration):
   const contentType =
     headerOf(request, 'content-type')?.split(';')[0]?.trim().toLowerCase() ?? 'application/json';
   const template = integration.requestTemplates[contentType];
-  const passes =
-    integration.passthrough === 'WHEN_NO_MATCH' ||
-    (integration.passthrough === 'WHEN_NO_TEMPLATES' &&
-      Object.keys(integration.requestTemplates).length === 0);
-  if (template === undefined && !passes) return fault('UNSUPPORTED_MEDIA_TYPE', 'Unsupported Media Type');
+  if (template === undefined) return fault('UNSUPPORTED_MEDIA_TYPE', 'Unsupported Media Type');
 
-  const status = statusIn(template === undefined ? request.body.toString('utf8') : render(template, context));
-  if (status === undefined) return fault('DEFAULT_5XX', 'Internal server error');
-  const response =
-    integration.responses.find(({ selection }) => selection?.test(String(status))) ??
-    integration.responses.find(({ selection }) => !selection);
+  if (!givesStatus(render(template, context))) return fault('DEFAULT_5XX', 'Internal server error');
+  const { response } = integration;
   if (!response || !integration.declaredStatusCodes.includes(String(response.statusCode))) {
     return fault('API_CONFIGURATION_ERROR', 'Internal server error');
   }
@@ -40,11 +33,10 @@ export function answerMock(routed: RoutedRequest, integration: MockIntegration):
   };
 }
 
-function statusIn(json: string): number | undefined {
+function givesStatus(json: string): boolean {
   try {
-    const { statusCode } = JSON.parse(json) as { statusCode?: unknown };
-    return Number.isInteger(statusCode) ? (statusCode as number) : undefined;
+    return Number.isInteger((JSON.parse(json) as { statusCode?: unknown }).statusCode);
   } catch {
-    return undefined;
+    return false;
   }
 }

@@ -3,8 +3,6 @@ export interface RestApiModel {
   readonly apiId: string;
   readonly stageName: string;
   readonly stageVariables: Readonly<Record<string, string>> | null;
-  /** Media types whose bodies pass as base64. */
-  readonly binaryMediaTypes: readonly string[];
   /** Resources that have at least one method. */
   readonly routes: readonly Route[];
   /** By response type, such as `ACCESS_DENIED`. */
@@ -15,7 +13,7 @@ export interface Route {
   readonly resourceId: string;
   /** As in the template: `/auth/user-groups/{userGroupId}`. */
   readonly resourcePath: string;
-  /** By HTTP method, or `ANY`. */
+  /** By HTTP method. */
   readonly methods: Readonly<Record<string, MethodModel>>;
 }
 
@@ -27,12 +25,9 @@ export interface MethodModel {
 
 export interface AuthorizerModel {
   readonly id: string;
-  readonly type: 'REQUEST' | 'TOKEN';
   readonly functionArn: string;
   /** Such as `method.request.header.Authorization`. */
   readonly identitySources: readonly string[];
-  /** The form of a TOKEN authorizer's token. */
-  readonly identityValidation?: RegExp;
   /** Seconds that a result is kept for one identity; 0 means never. */
   readonly resultTtl: number;
 }
@@ -47,15 +42,9 @@ export interface MockIntegration {
   readonly type: 'MOCK';
   /** By content type. */
   readonly requestTemplates: Readonly<Record<string, string>>;
-  readonly passthrough: 'WHEN_NO_MATCH' | 'WHEN_NO_TEMPLATES' | 'NEVER';
-  readonly responses: readonly MockResponse[];
+  readonly response: ResponseModel | undefined;
   /** Status codes that the method declares: the gateway gives no other. */
   readonly declaredStatusCodes: readonly string[];
-}
-
-export interface MockResponse extends ResponseModel {
-  /** Matches the status code of the request template; the response without one is the default. */
-  readonly selection?: RegExp;
 }
 
 export interface ResponseModel {

@@ -4,7 +4,7 @@ export interface Reply {
   readonly status: number;
   /** In order; a name may repeat. */
   readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: string | Buffer;
+  readonly body: string;
 }
 
 /** An error of the gateway itself, which the gateway response of its type renders. */

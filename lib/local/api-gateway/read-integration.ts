@@ -1,5 +1,5 @@
 import type { MethodModel, MockIntegration, ResponseModel } from './model';
-import { type Entry, type Fields, fields, functionArnOf, wholeMatch } from './resource-entry';
+import { type Entry, type Fields, fields, functionArnOf } from './resource-entry';
 
 /** https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html */
 const DEFAULT_TIMEOUT_MS = 29_000;
@@ -24,18 +24,19 @@ export function readIntegration(method: Entry): MethodModel['integration'] {
 }
 
 function readMock(method: Entry, integration: Fields): MockIntegration {
-  const responses = (integration.IntegrationResponses as Record<string, unknown>[] | undefined) ?? [];
+  const [response, another] = (integration.IntegrationResponses as Fields[] | undefined) ?? [];
+  if (integration.PassthroughBehavior !== 'NEVER' || another || response?.SelectionPattern) {
+    throw new Error(
+      `${method.logicalId}: of MOCK, only PassthroughBehavior NEVER with one response is served on this machine`,
+    );
+  }
   const declared = (method.MethodResponses as { StatusCode: unknown }[] | undefined) ?? [];
   const requestTemplates = fields(integration.RequestTemplates) as Record<string, string>;
   refuseTemplateLanguage(method.logicalId, requestTemplates);
   return {
     type: 'MOCK',
     requestTemplates,
-    passthrough: (integration.PassthroughBehavior as MockIntegration['passthrough']) ?? 'WHEN_NO_MATCH',
-    responses: responses.map((response) => ({
-      ...readResponse(method.logicalId, response),
-      ...(response.SelectionPattern ? { selection: wholeMatch(String(response.SelectionPattern)) } : {}),
-    })),
+    response: response && readResponse(method.logicalId, response),
     declaredStatusCodes: declared.map(({ StatusCode }) => String(StatusCode)),
   };
 }

@@ -1,6 +1,6 @@
 import type { AuthorizerModel, MethodModel, RestApiModel, Route, Throttle } from './model';
 import { readIntegration, readResponse } from './read-integration';
-import { type Entry, type Fields, functionArnOf, wholeMatch } from './resource-entry';
+import { type Entry, type Fields, functionArnOf } from './resource-entry';
 
 /** A CloudFormation resource whose intrinsic functions have been resolved. */
 export interface ResolvedResource {
@@ -32,11 +32,13 @@ export function readRestApi(
   if (!stage || others.length > 0) {
     throw new Error(`One AWS::ApiGateway::Stage is needed, the API has ${ofType('Stage').length}`);
   }
+  if (api.BinaryMediaTypes !== undefined) {
+    throw new Error(`${apiLogicalId}: binary media types are not served on this machine`);
+  }
   return {
     apiId: api.id,
     stageName: String(stage.StageName),
     stageVariables: (stage.Variables as Record<string, string> | undefined) ?? null,
-    binaryMediaTypes: (api.BinaryMediaTypes as string[] | undefined) ?? [],
     routes: readRoutes(ofType('Resource'), ofType('Method'), {
       authorizers: new Map(ofType('Authorizer').map((entry) => [entry.id, readAuthorizer(entry)])),
       throttle: readThrottles(stage),
@@ -60,6 +62,9 @@ function readRoutes(resources: readonly Entry[], methods: readonly Entry[], part
   // An id without a resource in the template is that of the root, which CloudFormation makes with the API.
   const pathOf = (id: unknown): string => {
     const entry = byId.get(String(id));
+    if (String(entry?.PathPart).endsWith('+}')) {
+      throw new Error(`${entry?.logicalId}: greedy parameters are not served on this machine`);
+    }
     return entry ? `${pathOf(entry.ParentId)}/${entry.PathPart}` : '';
   };
   const routes = new Map<string, { resourceId: string; methods: Record<string, MethodModel> }>();
@@ -77,6 +82,9 @@ function readMethod(entry: Entry, resourcePath: string, { authorizers, throttle 
   if (authorization !== 'NONE' && authorization !== 'CUSTOM') {
     throw new Error(`${entry.logicalId}: AuthorizationType ${authorization} is not served on this machine`);
   }
+  if (entry.HttpMethod === 'ANY') {
+    throw new Error(`${entry.logicalId}: the method ANY is not served on this machine`);
+  }
   if (entry.ApiKeyRequired === true || entry.RequestValidatorId !== undefined) {
     throw new Error(`${entry.logicalId}: API keys and request validators are not served on this machine`);
   }
@@ -93,21 +101,17 @@ function readMethod(entry: Entry, resourcePath: string, { authorizers, throttle 
 }
 
 function readAuthorizer(entry: Entry): AuthorizerModel {
-  const { logicalId, id, Type: type, IdentitySource, IdentityValidationExpression, AuthorizerUri } = entry;
-  if (type !== 'REQUEST' && type !== 'TOKEN') {
+  const { logicalId, id, Type: type, IdentitySource, AuthorizerUri } = entry;
+  if (type !== 'REQUEST') {
     throw new Error(`${logicalId}: authorizers of type ${type} are not served on this machine`);
   }
   return {
     id,
-    type,
     functionArn: functionArnOf(logicalId, AuthorizerUri),
     identitySources: String(IdentitySource ?? '')
       .split(',')
       .map((source) => source.trim())
       .filter(Boolean),
-    ...(typeof IdentityValidationExpression === 'string' && {
-      identityValidation: wholeMatch(IdentityValidationExpression),
-    }),
     // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-apigateway-authorizer.html
     resultTtl: Number(entry.AuthorizerResultTtlInSeconds ?? 300),
   };

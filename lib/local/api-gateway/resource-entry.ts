@@ -16,11 +16,6 @@ export function functionArnOf(logicalId: string, uri: unknown): string {
   return arn;
 }
 
-/** A pattern as API Gateway takes it: for the whole text. */
-export function wholeMatch(pattern: string): RegExp {
-  return new RegExp(`^(?:${pattern})$`);
-}
-
 export function fields(value: unknown): Fields {
   return (value as Fields | undefined) ?? {};
 }

@@ -11,7 +11,7 @@ export interface Match {
 /**
  * Finds the method for a request, as a REST API does: segments are split before they are decoded, so an encoded slash
  * stays inside its segment; a trailing slash is ignored; the most specific resource wins before the method is looked
- * at; a greedy parameter takes one or more segments.
+ * at.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-method-settings-method-request.html
  *
  * @param path raw, still percent-encoded
@@ -20,8 +20,8 @@ export function findMethod(model: RestApiModel, httpMethod: string, path: string
   const segments = split(path);
   const [best] = model.routes
     .filter((route) => matches(split(route.resourcePath), segments))
-    .sort((a, b) => compare(split(a.resourcePath), split(b.resourcePath)));
-  const method = best?.methods[httpMethod] ?? best?.methods.ANY;
+    .sort((a, b) => rank(a).localeCompare(rank(b)));
+  const method = best?.methods[httpMethod];
   if (!best || !method) return undefined;
   return { route: best, method, pathParameters: parametersOf(split(best.resourcePath), segments) };
 }
@@ -35,24 +35,17 @@ function isParameter(segment: string): boolean {
   return segment.startsWith('{');
 }
 
-function isGreedy(segment: string | undefined): boolean {
-  return segment?.endsWith('+}') ?? false;
-}
-
 function matches(pattern: readonly string[], segments: readonly string[]): boolean {
-  const greedy = isGreedy(pattern.at(-1));
-  if (greedy ? segments.length < pattern.length : segments.length !== pattern.length) return false;
-  return pattern.every((part, index) =>
-    isParameter(part) ? segments[index] !== '' : part === segments[index],
-  );
+  const fits = (part: string, index: number) =>
+    isParameter(part) ? segments[index] !== '' : part === segments[index];
+  return segments.length === pattern.length && pattern.every(fits);
 }
 
-/** Orders from the first segment on: literal, parameter, greedy parameter. */
-function compare(a: readonly string[], b: readonly string[]): number {
-  const rank = (segment = '') => (isGreedy(segment) ? 2 : isParameter(segment) ? 1 : 0);
-  const length = Math.max(a.length, b.length);
-  const index = Array.from({ length }, (_, i) => i).find((i) => rank(a[i]) !== rank(b[i]));
-  return index === undefined ? 0 : rank(a[index]) - rank(b[index]);
+/** Orders from the first segment on: a literal comes before a parameter. */
+function rank({ resourcePath }: Route): string {
+  return split(resourcePath)
+    .map((part) => Number(isParameter(part)))
+    .join('');
 }
 
 function parametersOf(
@@ -61,8 +54,7 @@ function parametersOf(
 ): Record<string, string> | null {
   const parameters = pattern.flatMap((part, index) => {
     if (!isParameter(part)) return [];
-    const value = isGreedy(part) ? segments.slice(index).join('/') : (segments[index] ?? '');
-    return [[part.replace(/^\{|\+?\}$/g, ''), decodePercent(value)] as const];
+    return [[part.slice(1, -1), decodePercent(segments[index] ?? '')] as const];
   });
   return parameters.length > 0 ? Object.fromEntries(parameters) : null;
 }

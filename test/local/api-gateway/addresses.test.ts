@@ -1,6 +1,7 @@
 import { type ApiAddresses, openApiAddresses } from '../../../lib/local/api-gateway/addresses';
 import { readRestApi } from '../../../lib/local/api-gateway/read-rest-api';
 import type { Template } from '../../../lib/local/template/assembly';
+import { groups } from './support';
 
 const of = (api: string) => ({ RestApiId: { Ref: api } });
 
@@ -69,16 +70,7 @@ it('a request that arrives before the API is served waits for it', async () => {
   const gateway = gateways.get('FirstApi');
   const early = fetch(`${gateway?.url}/`);
   gateway?.serve({
-    restApi: readRestApi(
-      {
-        FirstApi: { Type: 'AWS::ApiGateway::RestApi' },
-        Stage: {
-          Type: 'AWS::ApiGateway::Stage',
-          Properties: { RestApiId: 'FirstApi', StageName: 'first' },
-        },
-      },
-      'FirstApi',
-    ),
+    restApi: readRestApi(groups(), 'Api'),
     findFunction: () => {
       throw new Error('no functions');
     },

@@ -146,18 +146,3 @@ test('failures are not kept, and nothing is with a time to live of 0', async () 
   await uncached.remove('Bearer a');
   expect(uncached.authorize.events).toHaveLength(2);
 });
-
-test('a TOKEN authorizer gets the token, and only one of the right form', async () => {
-  const { authorize, remove } = await run((event) => allow(event), {
-    Type: 'TOKEN',
-    IdentityValidationExpression: 'Bearer [a-z]+',
-  });
-  expect((await remove('Bearer abc')).status).toBe(200);
-  expect(authorize.events[0]).toEqual({
-    type: 'TOKEN',
-    authorizationToken: 'Bearer abc',
-    methodArn: 'arn:aws:execute-api:eu-central-1:000000000000:Api/prod/DELETE/groups/a',
-  });
-  expect((await remove('Bearer 123')).status).toBe(401);
-  expect(authorize.events).toHaveLength(1);
-});

@@ -4,9 +4,11 @@ import fc from 'fast-check';
 import {
   FakeFunction,
   gatewayResponse,
+  get,
   groups,
   lambda,
   method,
+  resource,
   send,
   sendRaw,
   stage,
@@ -17,6 +19,9 @@ import {
 afterEach(stopAll);
 
 const target = () => new FakeFunction('groups', () => ({ statusCode: 200, body: '{}' }));
+const root = (integration: object, more: object = {}) => ({
+  Root: method('root', 'GET', integration, more),
+});
 const problems = {
   NoRoute: gatewayResponse('MISSING_AUTHENTICATION_TOKEN', '404'),
   Four: gatewayResponse('DEFAULT_4XX', '404'),
@@ -37,13 +42,10 @@ test.each([
 });
 
 test('without a route, a bearer token is taken for a broken signature: DEFAULT_4XX', async () => {
-  const plain = await start(groups(), [target()]);
-  expect((await send(plain, 'GET', '/nowhere', { authorization: 'Bearer t' })).status).toBe(403);
-  const configured = await start({ ...groups(), ...problems }, [target()]);
-  expect(await send(configured, 'GET', '/nowhere', { authorization: 'Bearer t' })).toMatchObject({
-    status: 404,
-    json: { code: 'DEFAULT_4XX' },
-  });
+  const ask = async (resources: object) =>
+    send(await start({ ...groups(), ...resources }), 'GET', '/nowhere', { authorization: 'Bearer t' });
+  expect(await ask({})).toMatchObject({ status: 403 });
+  expect(await ask(problems)).toMatchObject({ status: 404, json: { code: 'DEFAULT_4XX' } });
 });
 
 test('a gateway response has its status, headers and template; an unset variable is empty', async () => {
@@ -59,12 +61,9 @@ test('a gateway response has its status, headers and template; an unset variable
 });
 
 test('a type without a gateway response takes that of DEFAULT_4XX', async () => {
-  const { Four } = problems;
-  const gateway = await start({ ...groups(), Four }, [target()]);
-  expect(await send(gateway, 'DELETE', '/groups/a')).toMatchObject({
-    status: 404,
-    json: { code: 'DEFAULT_4XX' },
-  });
+  const gateway = await start({ ...groups(), Four: problems.Four });
+  const refusal = await send(gateway, 'DELETE', '/groups/a');
+  expect(refusal).toMatchObject({ status: 404, json: { code: 'DEFAULT_4XX' } });
 });
 
 test('a stage throttles each method by a token bucket with rate and burst', async () => {
@@ -73,7 +72,7 @@ test('a stage throttles each method by a token bucket with rate and burst', asyn
   const resources = {
     ...groups(),
     ...problems,
-    Root: method('root', 'GET', lambda('groups')),
+    ...root(lambda('groups')),
     Stage: stage({
       MethodSettings: [
         { ResourcePath: '/*', HttpMethod: '*', ...limits },
@@ -108,7 +107,7 @@ test('a MOCK integration answers from its templates', async () => {
   };
   const gateway = await start({
     ...groups(),
-    Root: method('root', 'GET', mock, { MethodResponses: [{ StatusCode: '200' }] }),
+    ...root(mock, { MethodResponses: [{ StatusCode: '200' }] }),
     Undeclared: method('Groups', 'GET', mock),
   });
   const { status, headers, json } = await send(gateway, 'GET', '/');
@@ -160,24 +159,13 @@ test.each([
   const received = await sendRaw(gateway, text);
   expect(received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   if (status === 400) expect(received).toContain('"code":"BAD_REQUEST_PARAMETERS"');
-  expect(await send(gateway, 'GET', '/groups/a')).toMatchObject({ status: 200 });
+  expect(await get(gateway)).toMatchObject({ status: 200 });
 });
 
 test('any bytes on the socket leave the gateway running', async () => {
   const gateway = await start({ ...groups(), ...problems }, [target()]);
-  const line = fc.constantFrom(
-    'GET ',
-    'DELETE ',
-    '/groups/',
-    ' HTTP/1.1',
-    '\r\n',
-    'Host: x',
-    ':',
-    '%',
-    '\0',
-    'ÿ',
-    'Content-Length: 5',
-  );
+  const words = ['GET ', 'DELETE ', '/groups/', ' HTTP/1.1', '\r\n', 'Host: x', 'Content-Length: 5'];
+  const line = fc.constantFrom(...words, ':', '%', '\0', 'ÿ');
   await fc.assert(
     fc.asyncProperty(fc.array(line, { maxLength: 12 }), async (parts) => {
       const received = await sendRaw(gateway, `${parts.join('')}\r\n\r\n`).catch(() => '');
@@ -185,7 +173,7 @@ test('any bytes on the socket leave the gateway running', async () => {
     }),
     { numRuns: 200 },
   );
-  expect((await send(gateway, 'GET', '/groups/a')).status).toBe(200);
+  expect((await get(gateway)).status).toBe(200);
 });
 
 test('a client that is too slow gets 408', async () => {
@@ -229,7 +217,7 @@ test('close() lets running requests end, for a second at most', async () => {
   expect(Date.now() - before).toBeLessThan(2_000);
   expect((await short).status).toBe(200);
   expect(await long).toHaveProperty('code', 'ECONNRESET');
-  await expect(send(gateway, 'GET', '/groups/a')).rejects.toThrow('ECONNREFUSED');
+  await expect(get(gateway)).rejects.toThrow('ECONNREFUSED');
 });
 
 test('a taken port is an error with the code EADDRINUSE', async () => {
@@ -238,22 +226,15 @@ test('a taken port is an error with the code EADDRINUSE', async () => {
 });
 
 test.each([
-  [
-    'an integration of another type',
-    { M: method('root', 'GET', { Type: 'HTTP' }) },
-    'M: integrations of type HTTP',
-  ],
-  [
-    'IAM authorization',
-    { M: method('root', 'GET', lambda('x'), { AuthorizationType: 'AWS_IAM' }) },
-    'M: Authorization',
-  ],
-  [
-    'a missing authorizer',
-    { M: method('root', 'GET', lambda('x'), { AuthorizationType: 'CUSTOM' }) },
-    'M: there is no',
-  ],
-  ['API keys', { M: method('root', 'GET', lambda('x'), { ApiKeyRequired: true }) }, 'M: API keys'],
+  ['an integration of another type', root({ Type: 'HTTP' }), 'Root: integrations of type HTTP'],
+  ['a MOCK that passes requests on', root({ Type: 'MOCK' }), 'Root: of MOCK, only'],
+  ['IAM authorization', root(lambda('x'), { AuthorizationType: 'AWS_IAM' }), 'Root: Authorization'],
+  ['a missing authorizer', root(lambda('x'), { AuthorizationType: 'CUSTOM' }), 'Root: there is no'],
+  ['an authorizer of tokens', groups({ Type: 'TOKEN' }), 'Authorizer: authorizers of type TOKEN'],
+  ['API keys', root(lambda('x'), { ApiKeyRequired: true }), 'Root: API keys'],
+  ['any method', root(lambda('x'), { HttpMethod: 'ANY' }), 'Root: the method ANY'],
+  ['a greedy parameter', { Group: resource('Resource', { PathPart: '{all+}' }) }, 'Group: greedy'],
+  ['binary bodies', { Api: resource('RestApi', { BinaryMediaTypes: ['a/b'] }) }, 'Api: binary media'],
   [
     'template language',
     { G: gatewayResponse('THROTTLED', '429', { ResponseTemplates: { 'application/json': '#if(1)a#end' } }) },

@@ -10,7 +10,6 @@ function api(...paths: string[]): RestApiModel {
     apiId: 'api',
     stageName: 'prod',
     stageVariables: null,
-    binaryMediaTypes: [],
     gatewayResponses: {},
     routes: paths.map((resourcePath) => ({
       resourceId: resourcePath,
@@ -34,33 +33,17 @@ test.each([
   ['/Groups', undefined],
   ['/groups/a/b', undefined],
   ['/groups//b', undefined],
-  ['/files/a', '/files/{path+}'],
-  ['/files/a/b//c', '/files/{path+}'],
-  ['/files', undefined],
   ['/other', undefined],
 ])('%s is routed to %s', (path, expected) => {
-  expect(found(api('/', '/groups', '/groups/{id}', '/groups/all', '/files/{path+}'), path)).toBe(expected);
+  expect(found(api('/', '/groups', '/groups/{id}', '/groups/all'), path)).toBe(expected);
 });
 
 test('the most specific resource wins before its methods are looked at', () => {
-  const model = api('/groups/{id}', '/groups/all');
-  const post = {
-    ...model,
-    routes: model.routes.map((r, i) => (i === 1 ? { ...r, methods: { POST: method } } : r)),
-  };
+  const { routes, ...model } = api('/groups/{id}');
+  const all = { resourceId: 'all', resourcePath: '/groups/all', methods: { POST: method } };
+  const post = { ...model, routes: [...routes, all] };
   expect(findMethod(post, 'GET', '/groups/all')).toBeUndefined();
   expect(findMethod(post, 'POST', '/groups/all')?.route.resourcePath).toBe('/groups/all');
-});
-
-test('ANY takes the methods that are not listed', () => {
-  const own: MethodModel = { ...method };
-  const model = api('/x');
-  const any = {
-    ...model,
-    routes: [{ resourceId: 'x', resourcePath: '/x', methods: { GET: own, ANY: method } }],
-  };
-  expect(findMethod(any, 'GET', '/x')?.method).toBe(own);
-  expect(findMethod(any, 'PATCH', '/x')?.method).toBe(method);
 });
 
 test('any parameter is decoded from one segment', () => {
@@ -98,43 +81,26 @@ test('no path is routed to a resource with another number of segments, and none 
 
 test('a literal is preferred to a parameter, from the first segment on', () => {
   fc.assert(
-    fc.property(
-      fc.shuffledSubarray(['/a/{p}', '/{p}/b', '/{p}/{p}', '/{all+}'], { minLength: 1 }),
-      (routes) => {
-        const order = ['/a/{p}', '/{p}/b', '/{p}/{p}', '/{all+}'];
-        expect(found(api(...routes), '/a/b')).toBe(order.find((each) => routes.includes(each)));
-      },
-    ),
+    fc.property(fc.shuffledSubarray(['/a/{p}', '/{p}/b', '/{p}/{p}'], { minLength: 1 }), (routes) => {
+      const order = ['/a/{p}', '/{p}/b', '/{p}/{p}'];
+      expect(found(api(...routes), '/a/b')).toBe(order.find((each) => routes.includes(each)));
+    }),
   );
 });
 
 test.each([
-  [
-    '/a?x=1&y=%20+&x=2',
-    '/a',
-    [
-      ['x', '1'],
-      ['y', '  '],
-      ['x', '2'],
-    ],
-  ],
+  ['/a?x=1&y=%20+&x=2', '/a', ['x=1', 'y=  ', 'x=2']],
   ['//a//b', '/a//b', []],
-  ['http://host:80/a?b', '/a', [['b', '']]],
+  ['http://host:80/a?b', '/a', ['b=']],
   ['https://host', '/', []],
   ['/a?', '/a', []],
-  [
-    '/a?x=1;y=2',
-    '/a',
-    [
-      ['x', '1'],
-      ['y', '2'],
-    ],
-  ],
-  ['/a?x=a=b', '/a', [['x', 'a=b']]],
+  ['/a?x=1;y=2', '/a', ['x=1', 'y=2']],
+  ['/a?x=a=b', '/a', ['x=a=b']],
   ['*', '*', []],
   ['/%ff', '/%ff', []],
 ])('the target %s is read', (url, path, query) => {
-  expect(parseTarget(url)).toEqual({ path, query });
+  const read = parseTarget(url);
+  expect({ path: read?.path, query: read?.query.map((pair) => pair.join('=')) }).toEqual({ path, query });
 });
 
 test.each(['/%', '/%2', '/%zz', '/a?%g0'])('the target %s is malformed', (url) => {

@@ -50,7 +50,7 @@ export const lambda = (name: string, more: object = {}) => ({
   ...more,
 });
 
-const resource = (type: string, properties: object): ResolvedResource => ({
+export const resource = (type: string, properties: object): ResolvedResource => ({
   Type: `AWS::ApiGateway::${type}`,
   Properties: { RestApiId: 'Api', ...properties },
 });
@@ -157,6 +157,9 @@ export function send(
     outgoing.end(body);
   });
 }
+
+/** The open method of `groups`. */
+export const get = (gateway: OpenApiGateway) => send(gateway, 'GET', '/groups/a');
 
 /** Sends bytes as they are and gives what comes back until the connection ends. */
 export function sendRaw(gateway: OpenApiGateway, text: string, keepOpen = false): Promise<string> {
