@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Signer } from '@aws-sdk/rds-signer';
 import { Client, type ClientConfig } from 'pg';
 import { type DatabaseEndpoint, startDatabaseEndpoint } from '../../../lib/local/database-endpoint/server';
 import { type LocalCertificate, localCertificate } from '../../../lib/local/network/certificates';
+import { eventually } from '../../support/eventually';
 import { startPostgres, type TestPostgres } from '../../support/postgres';
 
 const region = 'me-central-1';
@@ -15,6 +15,7 @@ const credentials = {
   secretAccessKey: 'local-secret',
   sessionToken: 'local/session+token==',
 };
+const master = { user: 'master', password: 'correct horse' };
 
 let directory: string;
 let certificate: LocalCertificate;
@@ -59,48 +60,30 @@ afterAll(async () => {
 
 describe('a member of rds_iam', () => {
   test('signs in with a token of the SDK, over verified TLS, as itself', async () => {
-    const client = await signIn({ user: 'delete_user_group', password: await token() });
+    const client = await signIn(await withToken());
     const { rows } = await client.query('select current_user as user, current_database() as database');
     expect(rows).toEqual([{ user: 'delete_user_group', database: 'postgres' }]);
   });
+
+  const signedWith = (other: Partial<typeof credentials>) =>
+    token({ credentials: { ...credentials, ...other } });
+  const changed = async (part: string | RegExp, other: string | ((found: string) => string)) =>
+    (await token()).replace(part, other as string);
+  const otherDigit = (digit: string) => (digit === '0' ? '1' : '0');
 
   test.each<[string, () => Promise<string>, string]>([
     ['of another user', () => token({ username: 'by_password' }), 'for another database user'],
     ['of another region', () => token({ region: 'eu-central-1' }), 'region or service is another'],
     ['for another port', () => token({ port: 1 }), 'for another host or port'],
     ['for another host', () => token({ hostname: 'example.com' }), 'for another host or port'],
-    [
-      'of another access key',
-      () => token({ credentials: { ...credentials, accessKeyId: 'X' } }),
-      'access key',
-    ],
-    [
-      'of another secret',
-      () => token({ credentials: { ...credentials, secretAccessKey: 'X' } }),
-      'signature is wrong',
-    ],
-    [
-      'of another session',
-      () => token({ credentials: { ...credentials, sessionToken: 'X' } }),
-      'session token',
-    ],
-    [
-      'with a longer life',
-      async () => (await token()).replace('Expires=900', 'Expires=9000'),
-      'not 15 minutes',
-    ],
-    ['with a parameter more', async () => `${await token()}&X=1`, 'signature is wrong'],
-    ['with a user given twice', async () => `${await token()}&DBUser=delete_user_group`, 'given twice'],
-    [
-      'with another service',
-      async () => (await token()).replace('rds-db', 'rds'),
-      'region or service is another',
-    ],
-    [
-      'with one digit changed',
-      async () => (await token()).replace(/(?<=X-Amz-Signature=)./, (digit) => (digit === '0' ? '1' : '0')),
-      'signature is wrong',
-    ],
+    ['of another access key', () => signedWith({ accessKeyId: 'X' }), 'access key'],
+    ['of another secret', () => signedWith({ secretAccessKey: 'X' }), 'signature is wrong'],
+    ['of another session', () => signedWith({ sessionToken: 'X' }), 'session token'],
+    ['with a longer life', () => changed('Expires=900', 'Expires=9000'), 'not 15 minutes'],
+    ['with a parameter more', () => changed(/$/, '&X=1'), 'signature is wrong'],
+    ['with a user given twice', () => changed(/$/, '&DBUser=delete_user_group'), 'given twice'],
+    ['with another service', () => changed('rds-db', 'rds'), 'region or service is another'],
+    ['with one digit changed', () => changed(/(?<=X-Amz-Signature=)./, otherDigit), 'signature is wrong'],
     ['that is a password', async () => 'unused', 'for another host or port'],
     ['that is no address', async () => 'localhost:x/?', 'not a presigned request'],
   ])('is refused with a token %s', async (_, made, reason) => {
@@ -135,7 +118,7 @@ describe('a member of rds_iam', () => {
 
 describe('any other role', () => {
   test('signs in with its password', async () => {
-    const client = await signIn({ user: 'master', password: 'correct horse' });
+    const client = await signIn(master);
     expect((await client.query('select current_user as user')).rows).toEqual([{ user: 'master' }]);
   });
 
@@ -149,31 +132,25 @@ describe('any other role', () => {
   });
 
   test('gets an error for a database that does not exist', async () => {
-    await expect(
-      signIn({ user: 'master', password: 'correct horse', database: 'none' }),
-    ).rejects.toMatchObject({
-      code: '3D000',
-    });
+    await expect(signIn({ ...master, database: 'none' })).rejects.toMatchObject({ code: '3D000' });
   });
 });
 
 test('a connection without TLS is refused', async () => {
-  await expect(signIn({ user: 'master', password: 'correct horse', ssl: false })).rejects.toMatchObject({
+  await expect(signIn({ ...master, ssl: false })).rejects.toMatchObject({
     code: '28000',
     message: expect.stringContaining('no encryption'),
   });
 });
 
 test('a client that does not trust the authority does not connect', async () => {
-  await expect(signIn({ user: 'master', password: 'correct horse', ssl: true })).rejects.toThrow('verify');
+  await expect(signIn({ ...master, ssl: true })).rejects.toThrow('verify');
 });
 
 test('an older TLS than 1.2 is refused', async () => {
   const old = { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } as const;
   const ssl = { ca: certificate.ca, ...old };
-  await expect(signIn({ user: 'master', password: 'correct horse', ssl })).rejects.toThrow(
-    'protocol version',
-  );
+  await expect(signIn({ ...master, ssl })).rejects.toThrow('protocol version');
 });
 
 const sslRequest = [0, 0, 0, 8, 4, 210, 22, 47];
@@ -196,14 +173,14 @@ test('a connection that ends within its startup message is closed', async () => 
 });
 
 test('large statements and results pass whole, both ways', async () => {
-  const client = await signIn({ user: 'delete_user_group', password: await token() });
+  const client = await signIn(await withToken());
   const text = 'ä'.repeat(8 * 1024 * 1024);
   const { rows } = await client.query('select $1::text as text, md5($1) as md5', [text]);
   expect(rows[0].text === text).toBe(true);
 });
 
 test('a running statement can be cancelled', async () => {
-  const client = await signIn({ user: 'delete_user_group', password: await token() });
+  const client = await signIn(await withToken());
   const sleeping = client.query('select pg_sleep(20)');
   await whenTrue(`select bool_or(wait_event = 'PgSleep') as met from pg_stat_activity`);
   const keys = client as unknown as { processID: number; secretKey: number };
@@ -218,29 +195,26 @@ test('a running statement can be cancelled', async () => {
 });
 
 test('a client that goes takes its connection to PostgreSQL with it', async () => {
-  const client = await signIn({ user: 'delete_user_group', password: await token() });
+  const client = await signIn(await withToken());
   await client.end();
   await whenTrue(`select count(*) = 0 as met from pg_stat_activity where usename = 'delete_user_group'`);
 });
 
 test('when PostgreSQL crashes, statements under way fail, and new connections work once it is back', async () => {
-  const client = await signIn({ user: 'delete_user_group', password: await token() });
+  const client = await signIn(await withToken());
   const failed = expect(client.query('select pg_sleep(20)')).rejects.toThrow(
     /terminated unexpectedly|ECONNRESET/,
   );
   await postgres.kill();
   await failed;
-  await expect(signIn({ user: 'delete_user_group', password: await token() })).rejects.toThrow(
-    /terminated unexpectedly|ECONNRESET/,
-  );
+  await expect(signIn(await withToken())).rejects.toThrow(/terminated unexpectedly|ECONNRESET/);
   await postgres.restart();
-  await signIn({ user: 'delete_user_group', password: await token() });
+  await signIn(await withToken());
 });
 
 test('closing ends the connections', async () => {
   const another = await startDatabaseEndpoint({ postgres, certificate, region, credentials });
-  const password = await token({ port: another.port });
-  const client = await signIn({ user: 'delete_user_group', password, port: another.port });
+  const client = await signIn(await withToken(another.port));
   const ended = new Promise((resolve) => client.once('end', resolve));
   await another.close();
   await ended;
@@ -263,6 +237,10 @@ async function signIn(config: ClientConfig): Promise<Client> {
   return client;
 }
 
+async function withToken(port = endpoint.port): Promise<ClientConfig> {
+  return { user: 'delete_user_group', password: await token({ port }), port };
+}
+
 function token(different: Partial<ConstructorParameters<typeof Signer>[0]> = {}): Promise<string> {
   return new Signer({
     hostname: endpoint.host,
@@ -275,7 +253,7 @@ function token(different: Partial<ConstructorParameters<typeof Signer>[0]> = {})
 }
 
 async function whenTrue(condition: string): Promise<void> {
-  while (!(await asAdministrator(condition)).rows[0].met) await sleep(10);
+  await eventually(async () => (await asAdministrator(condition)).rows[0].met === true);
 }
 
 async function asAdministrator(sql: string) {

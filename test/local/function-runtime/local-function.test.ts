@@ -1,52 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  type LocalFunction,
-  type LocalFunctionOptions,
-  startFunction,
-} from '../../../lib/local/function-runtime';
 import { isAlive } from '../../../lib/local/processes';
+import { eventually } from '../../support/eventually';
+import { localFunctions } from '../../support/local-function';
 
-const directories: string[] = [];
-const functions: LocalFunction[] = [];
-
-function bundle(code: string): string {
-  const directory = mkdtempSync(join(tmpdir(), 'function-'));
-  directories.push(directory);
-  writeFileSync(join(directory, 'index.js'), code);
-  return directory;
-}
-
-function start(body: string, options: Partial<LocalFunctionOptions> = {}): LocalFunction {
-  const started = startFunction({
-    name: 'under-test',
-    bundleDirectory: bundle(`exports.handler = async (event, context) => { ${body} };`),
-    handler: 'index.handler',
-    environment: {},
-    timeoutSeconds: 10,
-    memoryMiB: 128,
-    region: 'eu-central-1',
-    onLog: () => {},
-    ...options,
-  });
-  functions.push(started);
-  return started;
-}
-
-async function waitUntil(condition: () => boolean): Promise<void> {
-  for (let i = 0; i < 200 && !condition(); i += 1) await sleep(25);
-  expect(condition()).toBe(true);
-}
-
-afterEach(async () => {
-  await Promise.all(functions.splice(0).map((each) => each.stop()));
-  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true });
-});
+const { bundle, start } = localFunctions();
 
 test('an event goes in and a result comes out as JSON', async () => {
   const echo = start('return { event, when: new Date(0), nothing: undefined };');
@@ -110,7 +70,7 @@ test('a thrown error is a result with its type, message and trace, and the insta
     trace: expect.arrayContaining(['RangeError: too far']),
   });
   expect(thrower.instances()).toHaveLength(1);
-  await waitUntil(() => lines.some((line) => line.includes('too far')));
+  await eventually(() => lines.some((line) => line.includes('too far')));
 });
 
 test.each([
@@ -165,7 +125,7 @@ test('an instance killed from outside while idle is replaced', async () => {
   await victim.warm();
   const pid = victim.instances()[0]?.pid as number;
   process.kill(pid, 'SIGKILL');
-  await waitUntil(() => victim.instances().length === 0);
+  await eventually(() => victim.instances().length === 0);
   expect(await victim.invoke({})).toMatchObject({ ok: true });
 });
 
@@ -211,21 +171,17 @@ test('an aborted caller stops waiting, and the invocation that runs is left to e
   expect(await running).toMatchObject({ ok: false, errorType: 'AbortError' });
   expect(await queued).toMatchObject({ ok: false, errorType: 'AbortError' });
   expect(await slow.invoke({ id: 3 })).toMatchObject({ ok: true });
-  await waitUntil(() => lines.length === 2);
+  await eventually(() => lines.length === 2);
   expect(lines).toEqual(['ended 1', 'ended 3']);
 });
 
-test('events and results of more than 6 MB are refused, those just below pass', async () => {
-  const sized = start('return "x".repeat(event.length ?? event.size);');
-  expect(await sized.invoke('x'.repeat(6_291_556))).toMatchObject({
-    ok: false,
-    errorType: 'RequestEntityTooLargeException',
-  });
-  expect(await sized.invoke({ size: 6_291_555 })).toMatchObject({
-    ok: false,
-    errorType: 'Function.ResponseSizeTooLarge',
-  });
-  expect(await sized.invoke('x'.repeat(6_291_554))).toMatchObject({ ok: true });
+test.each([
+  [6_291_556, 0, { ok: false, errorType: 'RequestEntityTooLargeException' }],
+  [0, 6_291_555, { ok: false, errorType: 'Function.ResponseSizeTooLarge' }],
+  [6_291_554, 6_291_554, { ok: true }],
+])('an event of %i and a result of %i characters: %j', async (event, result, outcome) => {
+  const sized = start(`return "x".repeat(${result});`);
+  expect(await sized.invoke('x'.repeat(event))).toMatchObject(outcome);
 });
 
 test('a result that is no JSON is an error', async () => {
@@ -267,5 +223,5 @@ test('when the parent is killed, its functions end by themselves', async () => {
   const pid = Number(line);
   expect(isAlive(pid)).toBe(true);
   parent.kill('SIGKILL');
-  await waitUntil(() => !isAlive(pid));
+  await eventually(() => !isAlive(pid));
 });

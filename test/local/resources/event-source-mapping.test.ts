@@ -16,23 +16,6 @@ it('is enabled, and the function answers for a batch as a whole, by default', ()
   });
 });
 
-it('has every setting of the template', () => {
-  const all = {
-    Enabled: false,
-    BatchSize: 7,
-    MaximumBatchingWindowInSeconds: 3,
-    ScalingConfig: { MaximumConcurrency: 20 },
-    FunctionResponseTypes: ['ReportBatchItemFailures'],
-  };
-  expect(read(all)).toMatchObject({
-    enabled: false,
-    batchSize: 7,
-    batchingWindowSeconds: 3,
-    maximumConcurrency: 20,
-    reportBatchItemFailures: true,
-  });
-});
-
 it.each([
   [{ FilterCriteria: { Filters: [] } }, 'WalletEu, M: FilterCriteria is not supported on this machine.'],
   [{ EventSourceArn: 'arn:aws:kinesis:…' }, 'only queues feed functions on this machine'],

@@ -1,45 +1,28 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { type LocalFunction, startFunction } from '../../../lib/local/function-runtime';
+import type { LocalFunction } from '../../../lib/local/function-runtime';
 import type { LoopbackServer } from '../../../lib/local/network/loopback-server';
 import { startLambdaApi } from '../../../lib/local/services/lambda-api';
 import { localClient } from '../../support/aws-client';
+import { localFunctions } from '../../support/local-function';
 
-let directory: string;
+const { start } = localFunctions();
 let local: LocalFunction;
 let server: LoopbackServer;
 let client: LambdaClient;
 
-beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'lambda-api-'));
-  const code = `exports.handler = async (event) => {
+beforeEach(async () => {
+  const body = `
     if (event.fail) throw new TypeError('wrong');
     if (event.wait) await new Promise((resolve) => setTimeout(resolve, event.wait));
-    return { event };
-  };`;
-  writeFileSync(join(directory, 'index.js'), code);
-  local = startFunction({
-    name: 'operations',
-    bundleDirectory: directory,
-    handler: 'index.handler',
-    environment: {},
-    timeoutSeconds: 10,
-    memoryMiB: 128,
-    region: 'eu-central-1',
-    reservedConcurrency: 1,
-    onLog: () => {},
-  });
+    return { event };`;
+  local = start(body, { name: 'operations', reservedConcurrency: 1 });
   server = await startLambdaApi((id) => (id === local.name || id === local.arn ? local : undefined));
   client = new LambdaClient(localClient(server.url));
 });
 
-afterAll(async () => {
+afterEach(async () => {
   client.destroy();
   await server.close();
-  await local.stop();
-  rmSync(directory, { recursive: true });
 });
 
 async function invoke(FunctionName: string, event: unknown, more: object = {}) {

@@ -7,6 +7,7 @@ import {
   type EventSourceOptions,
   startEventSource,
 } from '../../../lib/local/triggers/event-sources';
+import { eventually } from '../../support/eventually';
 import { startTestQueues, type TestQueue, type TestQueues } from '../../support/sqs';
 
 let queues: TestQueues;
@@ -26,8 +27,6 @@ async function queueWith(bodies: readonly string[], VisibilityTimeout = '30'): P
   await Promise.all(bodies.map((body) => queue.send(body)));
   return queue;
 }
-
-const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
 
 async function left(queue: TestQueue): Promise<number> {
   const { visible, hidden } = await queue.count();
@@ -60,14 +59,6 @@ function feed(
   return batches;
 }
 
-async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('Waited 10 s in vain.');
-    await sleep(20);
-  }
-}
-
 it('hands messages to the function as Lambda does, and deletes them when it succeeds', async () => {
   const queue = await queueWith([]);
   const bytes = Buffer.from('bytes');
@@ -83,7 +74,7 @@ it('hands messages to the function as Lambda does, and deletes them when it succ
   );
   const seen: SQSRecord[] = [];
   feed(queue, (records) => void seen.push(...records));
-  await until(async () => (await left(queue)) === 0);
+  await eventually(async () => (await left(queue)) === 0);
   expect(seen).toEqual([
     {
       messageId: expect.any(String),
@@ -114,21 +105,8 @@ it('leaves a batch in the queue when the function fails, to be seen again', asyn
   const queue = await queueWith(['once more'], '1');
   let attempts = 0;
   const batches = feed(queue, () => (++attempts === 1 ? new Error('not now') : null));
-  await until(() => batches.length === 2);
-  await until(async () => (await left(queue)) === 0);
-});
-
-it('keeps only the messages that the function reports, when the mapping says that it reports', async () => {
-  const queue = await queueWith(['good', 'bad'], '1');
-  const reject = (records: readonly SQSRecord[]) => ({
-    batchItemFailures: records
-      .filter(({ body }) => body === 'bad')
-      .map(({ messageId }) => ({ itemIdentifier: messageId })),
-  });
-  const batches = feed(queue, reject, { reportBatchItemFailures: true });
-  await until(() => batches.length >= 2);
-  expect(batches.flat().filter((body) => body === 'good')).toHaveLength(1);
-  expect(await left(queue)).toBe(1);
+  await eventually(() => batches.length === 2);
+  await eventually(async () => (await left(queue)) === 0);
 });
 
 it.each([
@@ -141,7 +119,7 @@ it.each([
     reportBatchItemFailures: true,
     batchingWindowSeconds: 1,
   });
-  await until(() => batches.flat().length === 2);
+  await eventually(() => batches.flat().length === 2);
   await sleep(100);
   expect(await left(queue)).toBe(2);
 });
@@ -149,34 +127,7 @@ it.each([
 it('deletes what a function without partial answers has taken, whatever it answers', async () => {
   const queue = await queueWith(['a']);
   feed(queue, (records) => ({ batchItemFailures: [{ itemIdentifier: records[0]?.messageId }] }));
-  await until(async () => (await left(queue)) === 0);
-});
-
-it('never exceeds the batch size, and fills a batch within the window', async () => {
-  const queue = await queueWith(numbers(15));
-  const batches = feed(queue, () => null, { batchSize: 12, batchingWindowSeconds: 1 });
-  await until(async () => (await left(queue)) === 0);
-  expect(batches.map((batch) => batch.length)).toEqual([12, 3]);
-});
-
-it('never exceeds the concurrency of the mapping', async () => {
-  const queue = await queueWith(numbers(12));
-  let atOnce = 0;
-  let most = 0;
-  let release: (() => void) | undefined;
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  // All wait for the third, and a little longer for a fourth.
-  const hold = async () => {
-    most = Math.max(most, ++atOnce);
-    if (atOnce === 3) setTimeout(() => release?.(), 100);
-    await released;
-    atOnce -= 1;
-  };
-  feed(queue, hold, { batchSize: 1, maximumConcurrency: 3 });
-  await until(async () => (await left(queue)) === 0);
-  expect(most).toBe(3);
+  await eventually(async () => (await left(queue)) === 0);
 });
 
 it('stops at once while it waits, and after the running invocation otherwise', async () => {
@@ -186,7 +137,7 @@ it('stops at once while it waits, and after the running invocation otherwise', a
     await sleep(200);
     ended = true;
   });
-  await until(() => batches.length === 1);
+  await eventually(() => batches.length === 1);
   await running[0]?.stop();
   expect(ended).toBe(true);
   expect(await left(queue)).toBe(0);

@@ -34,7 +34,8 @@ const stack = {
       Waiting: { Type: 'AWS::SQS::Queue' },
       Consumer: { Type: 'AWS::Lambda::Function' },
       FedSource: mapping('Fed', {
-        BatchSize: 3,
+        BatchSize: 12,
+        MaximumBatchingWindowInSeconds: 1,
         ScalingConfig: { MaximumConcurrency: 2 },
         FunctionResponseTypes: ['ReportBatchItemFailures'],
       }),
@@ -56,7 +57,7 @@ it('feeds a function as each mapping of the template says, and not at all by one
       }),
     secret: () => undefined,
   });
-  for (const body of ['1', '2', '3', '4', '5', '6', 'bad']) await fed.send(body);
+  await Promise.all(['bad', ...Array<string>(35).fill('good')].map((body) => fed.send(body)));
   await waiting.send('later');
 
   const batches: (readonly SQSRecord[])[] = [];
@@ -66,7 +67,7 @@ it('feeds a function as each mapping of the template says, and not at all by one
     const invoke = async (event: unknown) => {
       const { Records } = event as { readonly Records: readonly SQSRecord[] };
       batches.push(Records);
-      if (batches.flat().length >= 7) allTaken();
+      if (batches.flat().length >= 36) allTaken();
       most = Math.max(most, ++atOnce);
       await sleep(100);
       atOnce -= 1;
@@ -86,7 +87,7 @@ it('feeds a function as each mapping of the template says, and not at all by one
   });
   await triggers?.stop();
 
-  expect(batches.map(({ length }) => length)).toEqual([3, 3, 1]);
+  expect(batches.map(({ length }) => length)).toEqual([12, 12, 12]);
   expect(most).toBe(2);
   expect(await fed.count()).toEqual({ visible: 0, hidden: 1, delayed: 0 });
   expect(await waiting.count()).toEqual({ visible: 1, hidden: 0, delayed: 0 });
