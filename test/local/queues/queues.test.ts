@@ -1,9 +1,4 @@
-import {
-  ChangeMessageVisibilityCommand,
-  DeleteMessageCommand,
-  GetQueueUrlCommand,
-  ListQueuesCommand,
-} from '@aws-sdk/client-sqs';
+import { ChangeMessageVisibilityCommand, GetQueueUrlCommand, ListQueuesCommand } from '@aws-sdk/client-sqs';
 import { startTestQueues, type TestQueues } from '../../support/sqs';
 
 let queues: TestQueues;
@@ -28,17 +23,6 @@ it('gives queue URLs on the loopback address, which need no name resolution', as
   expect(arn).toBe(`arn:aws:sqs:eu-central-1:000000000000:${QueueName}`);
   expect((await queues.sqs.send(new GetQueueUrlCommand({ QueueName }))).QueueUrl).toBe(url);
   expect((await queues.sqs.send(new ListQueuesCommand({}))).QueueUrls).toContain(url);
-});
-
-it('never gives a deleted message again', async () => {
-  const queue = await queues.create({ VisibilityTimeout: '0' });
-  await queue.send('hello');
-  await queue.receive();
-  const [again] = await queue.receive();
-  expect(again?.body).toBe('hello');
-  const ReceiptHandle = again?.receiptHandle;
-  await queues.sqs.send(new DeleteMessageCommand({ QueueUrl: queue.url, ReceiptHandle }));
-  expect(await queue.receive()).toEqual([]);
 });
 
 it('moves a message to the dead-letter queue after the receives that the redrive policy allows', async () => {
