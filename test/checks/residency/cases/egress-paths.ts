@@ -28,7 +28,7 @@ export const egressPath: RuleCases = {
     'a topic that posts, by its own list': refusedProperty(
       'AWS::SNS::Topic',
       { Subscription: [{ Protocol: 'http', Endpoint: elsewhere }] },
-      'Subscription.0.Protocol is "http"',
+      'Subscription.0.Protocol',
     ),
     'an API that passes requests on': {
       build: method(new apigateway.HttpIntegration(elsewhere)),
@@ -38,21 +38,17 @@ export const egressPath: RuleCases = {
     'an API that is described in a text': refusedProperty(
       'AWS::ApiGateway::RestApi',
       { Body: { openapi: '3.0.1' }, EndpointConfiguration: { Types: ['REGIONAL'] } },
-      'Body is {"openapi":"3.0.1"}',
+      'Body',
     ),
     'events to an API destination': refusedProperty(
       'AWS::Events::Rule',
-      {
-        Targets: [
-          { Id: 'one', Arn: `arn:aws:events:me-central-1:${Aws.ACCOUNT_ID}:api-destination/collector/1` },
-        ],
-      },
-      'Targets.0.Arn is {"Fn::Join":["",["arn:aws:events:me-central-1:",{"Ref":"AWS::AccountId"},":api-destination',
+      { Targets: [{ Id: 'one', Arn: 'arn:aws:events:me-central-1:1:api-destination/collector/1' }] },
+      'Targets.0.Arn',
     ),
     ...Object.fromEntries(
       ['TransitGatewayId', 'VpcPeeringConnectionId', 'NetworkInterfaceId', 'InstanceId'].map((name) => [
         `a route by ${name}`,
-        refusedProperty('AWS::EC2::Route', { RouteTableId: 'rtb-1', [name]: 'x-1' }, `${name} is "x-1"`),
+        refusedProperty('AWS::EC2::Route', { RouteTableId: 'rtb-1', [name]: 'x-1' }, name),
       ]),
     ),
   },

@@ -13,7 +13,7 @@ import * as lambda from 'aws-cdk-lib/aws-lambda';
 import * as route53 from 'aws-cdk-lib/aws-route53';
 import { AwsCustomResource, AwsCustomResourcePolicy, PhysicalResourceId } from 'aws-cdk-lib/custom-resources';
 import { only, twoRegions } from '../refusals';
-import { type Hostile, type RuleCases, refusedProperty } from './case';
+import type { Hostile, RuleCases } from './case';
 
 const holder = 'Custom::Holder';
 
@@ -40,13 +40,12 @@ const policyOf = (statement: iam.PolicyStatement) => (stack: Stack) => {
 
 export const foreignRegion: RuleCases = {
   hostile: {
-    'a variable of a function that is called a description': refusedProperty(
-      'AWS::Lambda::Function',
-      {
-        Environment: { Variables: { BUCKET_DESCRIPTION: 'arn:aws:sqs:us-east-1:123456789012:copies' } },
-      },
-      'Environment.Variables.BUCKET_DESCRIPTION is "us-east-1 in arn:aws:sqs:us-east-1:123456789012:copies"',
-    ),
+    'a variable of a function that is called a description': {
+      build: functionWith({ BUCKET_DESCRIPTION: 'arn:aws:sqs:us-east-1:1:copies' }),
+      path: 'Test/It/Resource',
+      refusal:
+        'Properties.Environment.Variables.BUCKET_DESCRIPTION is "us-east-1 in arn:aws:sqs:us-east-1:1:copies"',
+    },
     'an ARN': value('arn:aws:sqs:us-east-1:123456789012:queue'),
     'an ARN of an unknown region': value('arn:aws:sqs:eu-north-9:123456789012:queue', 'eu-north-9'),
     'an ARN of every region': value('arn:aws:sqs:*:123456789012:queue', '*'),

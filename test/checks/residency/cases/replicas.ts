@@ -25,7 +25,7 @@ export const multiRegionKey: RuleCases = {
     'a key that a condition makes multi-region': refusedProperty(
       'AWS::KMS::Key',
       { MultiRegion: { 'Fn::If': ['Anything', true, false] } },
-      'MultiRegion.Fn::If.1 is true',
+      'MultiRegion.Fn::If.1',
     ),
     "a replica of another region's key": refusedType(
       'AWS::KMS::ReplicaKey',
@@ -55,7 +55,7 @@ export const secretReplica: RuleCases = {
           parameters: { AddReplicaRegions: [{}] },
         }),
       },
-      'Create.parameters.AddReplicaRegions is [{}]',
+      'Create.parameters.AddReplicaRegions',
     ),
   },
   harmless: {
@@ -155,14 +155,14 @@ export const multiRegionStore: RuleCases = {
     'a file system that is copied': refusedProperty(
       'AWS::EFS::FileSystem',
       { ReplicationConfiguration: { Destinations: [{}] } },
-      'ReplicationConfiguration is {"Destinations":[{}]}',
+      'ReplicationConfiguration',
     ),
     'a keyspace over regions': refusedProperty(
       'AWS::Cassandra::Keyspace',
       {
         ReplicationSpecification: { ReplicationStrategy: 'MULTI_REGION' },
       },
-      'ReplicationSpecification is {"ReplicationStrategy":"MULTI_REGION"}',
+      'ReplicationSpecification',
     ),
   },
   harmless: {
