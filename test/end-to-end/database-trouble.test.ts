@@ -56,15 +56,6 @@ describe.each(troubled)('in $name, by $databaseAccess access', ({ name, tokenIss
     expect((await attempt()).status).toBe(200);
   });
 
-  it('500 for a bug, without a word about it', async () => {
-    await database.client.query('revoke delete on user_groups from delete_user_group');
-    const failed = await attempt();
-    expect(failed).toMatchObject({ status: 500, body: { code: 'internal_error' } });
-    expect(failed.text).not.toContain('user_groups');
-    await database.client.query('grant delete on user_groups to delete_user_group');
-    expect((await attempt()).status).toBe(200);
-  });
-
   it('503 and nothing else when the database is killed, until it has come back by itself', async () => {
     process.kill(database.pid, 'SIGKILL');
     const deadline = Date.now() + 10_000;

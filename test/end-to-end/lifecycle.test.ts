@@ -1,14 +1,15 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { removePostgres } from '../../lib/local/postgres/postgres';
 import { stateFolder } from '../../lib/local/state/state';
-import { isRunning, type LocalCommand, outputsOf, startLocalCommand } from '../support/local-command';
+import { send as sendRequest, walletDeletion } from '../support/api';
+import { startHttpServer } from '../support/http-server';
+import { isRunning, type LocalCommand, startLocalCommand } from '../support/local-command';
 import { openLocalDatabase } from '../support/local-database';
-import { wallet } from '../support/wallet-command';
+import { openLocalEnvironment } from '../support/local-environment';
+import type { Organization } from '../support/organization';
 
 jest.setTimeout(90_000);
 
@@ -29,30 +30,16 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-interface Deletion {
-  readonly url: string;
-  readonly headers: Record<string, string>;
-}
-
 /** A deletion that is due, ready to be sent. */
-async function dueDeletion(): Promise<Deletion> {
-  const outputs = ['--outputs', join(directory, 'outputs.json')];
-  const { callerId, userGroupId } = JSON.parse(await wallet('seed', '--json', ...outputs));
-  const caller = ['--caller', callerId, ...outputs];
-  const path = `/auth/user-groups/${userGroupId}`;
-  return {
-    url: `${outputsOf(directory).ApiBaseUrl}${path}`,
-    headers: {
-      authorization: `Bearer ${await wallet('token', ...caller)}`,
-      'x-svc-useraction': await wallet('user-action', ...caller, '--method', 'DELETE', '--path', path),
-    },
-  };
+async function dueDeletion() {
+  const local = openLocalEnvironment(directory);
+  const seeded = await local.walletJson<Organization>('eu', 'seed');
+  const request = await walletDeletion(local, 'eu', seeded);
+  return { url: local.outputs('eu').ApiBaseUrl ?? '', request };
 }
 
-const send = async ({ url, headers }: Deletion) => {
-  const response = await fetch(url, { method: 'DELETE', headers });
-  return { status: response.status, body: await response.text() };
-};
+const send = async ({ url, request }: Awaited<ReturnType<typeof dueDeletion>>) =>
+  (await sendRequest(url, request)).status;
 
 /** Holds every deletion up, as a slow database would, until it is released. */
 async function holdDeletions(): Promise<() => Promise<void>> {
@@ -101,7 +88,7 @@ it('Ctrl-C answers the running request, then ends everything, and the next start
   await sleep(200);
   await release();
 
-  expect(await answer).toEqual({ status: 200, body: '{}' });
+  expect(await answer).toBe(200);
   expect((await first.ended()).exitCode).toBe(0);
   expect(Date.now() - told).toBeLessThan(5_000);
   await until(() => !processes.some(isRunning));
@@ -109,7 +96,7 @@ it('Ctrl-C answers the running request, then ends everything, and the next start
 
   const second = start('--port', `eu=${new URL(later.url).port}`);
   await second.ready();
-  expect(await send(later)).toEqual({ status: 200, body: '{}' });
+  expect(await send(later)).toBe(200);
   second.process.kill('SIGTERM');
   expect((await second.ended()).exitCode).toBe(0);
 });
@@ -120,7 +107,7 @@ it('a second start is refused and names the first; killed, the first leaves no p
   const { exitCode, stderr, stdout } = await start('--port', 'eu=0').ended();
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
   expect(stderr).toContain(`A local environment already runs on ${directory}: process ${first.process.pid}.`);
-  expect((await send(await dueDeletion())).status).toBe(200);
+  expect(await send(await dueDeletion())).toBe(200);
   const processes = first.processes();
   first.process.kill('SIGKILL');
   await until(() => !processes.some(isRunning));
@@ -136,22 +123,21 @@ it('a second start is refused and names the first; killed, the first leaves no p
   const told = Date.now();
   expect((await next.ended()).exitCode).toBe(0);
   expect(Date.now() - told).toBeLessThan(5_000);
-  expect(await answer).toBe('fetch failed');
+  expect(await answer).toBe('socket hang up');
   expect(processesOfNext.filter(isRunning)).toEqual([]);
   await release().catch(() => undefined);
 });
 
 it('a taken port is refused before anything is started, with the remedy', async () => {
-  const other = createServer();
-  await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
-  const { port } = other.address() as AddressInfo;
+  const other = await startHttpServer(() => undefined);
+  const { port } = other;
   const state = join(directory, 'never-begun');
   const { exitCode, stderr } = await start('--state', state, '--port', `eu=${port}`).ended();
   expect(exitCode).toBe(1);
   expect(stderr).toContain(`Port ${port} of environment eu is taken by another program.`);
   expect(stderr).toContain('npm start -- --port eu=');
   expect(readdirSync(state)).toEqual([]);
-  other.close();
+  await other.stop();
 });
 
 it.each(['/proc/nowhere/state', '/dev/null/state'])(

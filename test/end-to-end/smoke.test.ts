@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { join } from 'node:path';
-import { runCommandLine } from '../../lib/operations/command-line';
-import { createTerminal } from '../../lib/operations/terminal';
+import { type HttpServer, startHttpServer } from '../support/http-server';
 import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
+import { temporaryFolder } from '../support/temporary-folder';
 import { unusedPort } from '../support/unused-port';
+import { runWallet } from '../support/wallet-command';
 
 jest.setTimeout(60_000);
 
@@ -22,36 +21,26 @@ interface Report {
 const environment = 'staging';
 const stackId = 'WalletStaging';
 let local: LocalEnvironment;
-let directory: string;
+const folder = temporaryFolder();
 beforeAll(async () => {
   local = await localEnvironment();
-  directory = await mkdtemp(join(tmpdir(), 'wallet-smoke-'));
 }, 90_000);
-afterAll(() => rm(directory, { recursive: true }));
 
 /** The environment's outputs file with other values, as if the stack were not as its outputs say. */
-async function withOutputs(changed: Record<string, string>): Promise<string> {
-  const outputs = JSON.parse(await readFile(join(local.stateDirectory, 'outputs.json'), 'utf8'));
-  const file = join(directory, 'outputs.json');
-  await writeFile(file, JSON.stringify({ [stackId]: { ...outputs[stackId], ...changed } }));
-  await writeFile(join(directory, 'endpoints.json'), JSON.stringify(local.endpoints));
+function withOutputs(changed: Record<string, string>): string {
+  const file = join(folder(), 'outputs.json');
+  writeFileSync(file, JSON.stringify({ [stackId]: { ...local.outputs(environment), ...changed } }));
+  writeFileSync(join(folder(), 'endpoints.json'), JSON.stringify(local.endpoints));
   return file;
 }
 
 async function smoke(outputs: string, ...args: string[]) {
-  const written = { stdout: '', stderr: '' };
-  const record = (name: keyof typeof written) => ({
-    write: (text: string) => {
-      written[name] += text;
-    },
-  });
-  const terminal = createTerminal(record('stdout'), record('stderr'));
   const command = ['smoke', '--environment', environment, '--outputs', outputs, '--json', ...args];
-  const exitCode = await runCommandLine(command, terminal);
-  const report = JSON.parse(written.stdout) as Report;
+  const { exitCode, stdout, stderr } = await runWallet(command);
+  const report = JSON.parse(stdout) as Report;
   const named = (outcome: string) =>
     report.steps.filter((step) => step.outcome === outcome).map(({ name }) => name);
-  return { exitCode, report, named, stderr: written.stderr };
+  return { exitCode, report, named, stderr };
 }
 
 /** "seed" adds groups to organizations that are there, and says which are not. */
@@ -68,52 +57,50 @@ it('every step passes, and what it made is gone', async () => {
   await expectRemoved(/or-[\w-]+/.exec(printed)?.[0] ?? '');
 });
 
-it('an address other than the output is a failure, of both who tells it, and it cleans up', async () => {
-  const { exitCode, report, named, stderr } = await smoke(
-    await withOutputs({ WebhookOriginAddress: '203.0.113.7' }),
-  );
-  expect(exitCode).toBe(1);
-  expect(report.passed).toBe(false);
-  expect(named('failed')).toEqual(['compare GET /webhook-origins', 'compare its source address']);
-  expect(named('skipped')).toEqual([]);
-  expect(stderr).toContain('10 passed, 2 failed');
-  await expectRemoved(report.organizationId);
-});
-
-it('an API that does not respond is a failure, the webhooks are checked all the same, and it cleans up', async () => {
-  const { exitCode, report, named } = await smoke(await withOutputs({ ApiBaseUrl: 'http://127.0.0.1:1' }));
-  expect(exitCode).toBe(1);
-  expect(named('failed')).toEqual(['delete its user group by the API', 'compare GET /webhook-origins']);
-  expect(named('skipped')).toEqual(['delete it again: it is gone', 'find the deletion in the audit']);
-  expect(named('passed')).toContain('verify its signature');
-  await expectRemoved(report.organizationId);
-});
-
-it('a signature by the key of another stack is a failure', async () => {
-  const { WebhookSecretsKeyArn = '' } = local.outputs('eu');
-  const { exitCode, report, named } = await smoke(await withOutputs({ WebhookSecretsKeyArn }));
-  expect(exitCode).toBe(1);
-  expect(named('failed')).toEqual(['verify its signature']);
-  await expectRemoved(report.organizationId);
-});
+it.each<[string, () => Record<string, string>, failed: string[], skipped: string[]]>([
+  [
+    'an address other than the output',
+    () => ({ WebhookOriginAddress: '203.0.113.7' }),
+    ['compare GET /webhook-origins', 'compare its source address'],
+    [],
+  ],
+  [
+    'an API that does not respond',
+    () => ({ ApiBaseUrl: 'http://127.0.0.1:1' }),
+    ['delete its user group by the API', 'compare GET /webhook-origins'],
+    ['delete it again: it is gone', 'find the deletion in the audit'],
+  ],
+  [
+    'a signature by the key of another stack',
+    () => ({ WebhookSecretsKeyArn: local.outputs('eu').WebhookSecretsKeyArn ?? '' }),
+    ['verify its signature'],
+    [],
+  ],
+])(
+  '%s is a failure, the rest is checked all the same, and it cleans up',
+  async (_, changed, failed, skipped) => {
+    const { exitCode, report, named, stderr } = await smoke(withOutputs(changed()));
+    expect(exitCode).toBe(1);
+    expect(report.passed).toBe(false);
+    expect(named('failed')).toEqual(failed);
+    expect(named('skipped')).toEqual(skipped);
+    expect(named('passed')).toHaveLength(12 - failed.length - skipped.length);
+    expect(stderr).toContain(`${named('passed').length} passed, ${failed.length} failed`);
+    await expectRemoved(report.organizationId);
+  },
+);
 
 describe('with another receiver', () => {
-  let receiver: Server;
-  let url: string;
+  let receiver: HttpServer;
   let status: number;
   beforeAll(async () => {
-    receiver = createServer((_, response) => response.writeHead(status).end()).listen(0, '127.0.0.1');
-    await once(receiver, 'listening');
-    url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
+    receiver = await startHttpServer((_, response) => response.writeHead(status).end());
   });
-  afterAll(async () => {
-    receiver.close();
-    await once(receiver, 'close');
-  });
+  afterAll(() => receiver.stop());
 
   it('it says what it cannot check', async () => {
     status = 200;
-    const { exitCode, report, named } = await smoke(await withOutputs({}), '--receiver-url', url);
+    const { exitCode, report, named } = await smoke(withOutputs({}), '--receiver-url', receiver.url);
     expect(exitCode).toBe(0);
     expect(named('unchecked')).toEqual([
       'receive the delivery',
@@ -129,7 +116,7 @@ describe('with another receiver', () => {
 
   it('one that refuses is a failure, with its status', async () => {
     status = 410;
-    const { exitCode, report } = await smoke(await withOutputs({}), '--receiver-url', url);
+    const { exitCode, report } = await smoke(withOutputs({}), '--receiver-url', receiver.url);
     expect(exitCode).toBe(1);
     expect(report.steps.at(-2)).toMatchObject({
       outcome: 'failed',
@@ -142,21 +129,18 @@ describe('with another receiver', () => {
 it('behind a proxy, the source address is whom the proxy saw', async () => {
   const WebhookOriginAddress = '203.0.113.7';
   const port = await unusedPort();
-  const proxy = createServer((incoming, response) => {
+  const proxy = await startHttpServer((incoming, response) => {
     const headers = { ...incoming.headers, 'x-forwarded-for': WebhookOriginAddress };
     const onward = request({ host: '127.0.0.1', port, method: 'POST', headers }, ({ statusCode = 502 }) =>
       response.writeHead(statusCode).end(),
     );
     incoming.pipe(onward);
-  }).listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/`;
+  });
   const { report, named } = await smoke(
-    await withOutputs({ WebhookOriginAddress }),
-    ...['--receiver-listen', String(port), '--receiver-url', url],
+    withOutputs({ WebhookOriginAddress }),
+    ...['--receiver-listen', String(port), '--receiver-url', proxy.url],
   );
-  proxy.close();
-  await once(proxy, 'close');
+  await proxy.stop();
   expect(named('failed')).toEqual(['compare GET /webhook-origins']);
   expect(report.steps).toContainEqual(
     expect.objectContaining({

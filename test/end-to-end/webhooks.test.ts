@@ -1,5 +1,6 @@
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { environments } from '../../lib/environments';
+import { localClient } from '../support/aws-client';
 import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
 import { startReceiveCommand } from '../support/receive-command';
 import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../support/webhook-receiver';
@@ -50,11 +51,6 @@ describe.each(names)('in %s', (environment) => {
   };
   const attemptsOf = (eventId: string) =>
     local.walletJson<Attempt[]>(environment, 'deliveries', '--event', eventId);
-  const stateOf = async (webhookId: string) => {
-    const args = ['list', '--organization', organizationId];
-    const all = await local.walletJson<Record<string, unknown>[]>(environment, 'webhook', ...args);
-    return all.find((webhook) => webhook.webhookId === webhookId);
-  };
   /** The row of an attempt is written after the receiver has answered. */
   const until = async <T>(read: () => Promise<T>, isIt: (value: T) => boolean): Promise<T> => {
     const deadline = Date.now() + 10_000;
@@ -96,57 +92,6 @@ describe.each(names)('in %s', (environment) => {
     }
   });
 
-  it('webhooks get the kinds that they want, and nothing of other organizations', async () => {
-    await add('all');
-    await add('some', '--kinds', 'wallet.deleted');
-    const eventIds = [await sendEvent('wallet.created'), await sendEvent('wallet.deleted')];
-    const idsAt = async (name: string, count: number) =>
-      (await receiver.received(own(name), count)).map(({ body }) => JSON.parse(body).id);
-    expect((await idsAt('all', 2)).sort()).toEqual(eventIds.toSorted());
-    expect(await idsAt('some', 1)).toEqual(eventIds.slice(1));
-  });
-
-  it('both secrets verify after a rotation', async () => {
-    const { webhookId, secret } = await add('in');
-    const rotated = await local.walletJson<Added>(environment, 'webhook', 'rotate', '--webhook', webhookId);
-    expect(rotated.secret).not.toBe(secret);
-    await sendEvent();
-    const [delivery] = await receiver.received(own('in'), 1);
-    if (!delivery) throw new Error('Nothing came.');
-    for (const header of signatureHeaders) {
-      verifyDelivery(delivery, secret, header);
-      verifyDelivery(delivery, rotated.secret, header);
-    }
-  });
-
-  it('a disabled webhook gets nothing until it is enabled', async () => {
-    const { webhookId } = await add('disabled');
-    await add('enabled');
-    await local.wallet(environment, 'webhook', 'disable', '--webhook', webhookId);
-    await sendEvent();
-    await receiver.received(own('enabled'), 1);
-    await local.wallet(environment, 'webhook', 'enable', '--webhook', webhookId);
-    const eventId = await sendEvent();
-    const arrivals = await receiver.received(own('disabled'), 1);
-    await receiver.received(own('enabled'), 2);
-    expect(arrivals.map(({ body }) => JSON.parse(body).id)).toEqual([eventId]);
-  });
-
-  it('410 disables a webhook', async () => {
-    const { webhookId } = await add('gone');
-    receiver.answer(own('gone'), 410);
-    const eventId = await sendEvent();
-    await receiver.received(own('gone'), 1);
-    const state = await until(
-      () => stateOf(webhookId),
-      (found) => found?.enabled === false,
-    );
-    expect(state).toMatchObject({ enabled: false, disabledReason: 'gone' });
-    expect(await attemptsOf(eventId)).toMatchObject([
-      { status: 410, outcome: 'disabled', nextAttemptAt: null },
-    ]);
-  });
-
   it('what is failed is tried again when the attempt said so, with the same webhook-id', async () => {
     await add('flaky');
     receiver.answer(own('flaky'), 503, 204);
@@ -178,11 +123,7 @@ describe.each(names)('in %s', (environment) => {
       data: {},
     });
     const delivery = { deliveryId: 'msg_given_up', webhookId, eventId: 'evt_1', acceptedAt: 0, body };
-    const sqs = new SQSClient({
-      region: 'eu-central-1',
-      endpoint: local.endpoints.sqs ?? '',
-      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-    });
+    const sqs = new SQSClient(localClient(local.endpoints.sqs ?? ''));
     await sqs.send(
       new SendMessageCommand({
         QueueUrl: local.outputs(environment).WebhookDeliveryDeadLetterQueueUrl,

@@ -1,7 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 
 const projectRoot = resolve(__dirname, '../..');
 
@@ -49,12 +48,6 @@ export function isRunning(pid: number): boolean {
   } catch {
     return false;
   }
-}
-
-/** Outputs of the one environment that runs on a state folder. */
-export function outputsOf(stateDirectory: string): Readonly<Record<string, string>> {
-  const outputs = JSON.parse(readFileSync(join(stateDirectory, 'outputs.json'), 'utf8'));
-  return Object.values(outputs)[0] as Record<string, string>;
 }
 
 function processTable(): { readonly pid: number; readonly parent: number; readonly state: string }[] {
