@@ -69,12 +69,6 @@ describe.each(Object.entries(stacks))('each function of %s', (_, stack) => {
       });
     }
   });
-
-  it('runs in no public subnet', () => {
-    for (const { Properties } of lambdas)
-      for (const { Ref } of Properties.VpcConfig?.SubnetIds ?? [])
-        expect(Ref).toMatch(/^NetworkVpc(Private|Isolated)Subnet/);
-  });
 });
 
 describe('a handler function', () => {

@@ -8,6 +8,7 @@ import { toJwk } from '../../lambda/export-jwks/export-jwks';
 import { createHandler } from '../../lambda/export-jwks/handler';
 import { type Kms, startKms } from '../../lib/local/kms/server';
 import { signByKms } from '../support/api';
+import { localClient } from '../support/aws-client';
 import { recordLog } from '../support/log';
 import { accessTokenClaims, issuer } from '../support/tokens';
 
@@ -20,11 +21,7 @@ let client: KMSClient;
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'wallet-test-'));
   kms = await startKms();
-  client = new KMSClient({
-    region: 'eu-central-1',
-    endpoint: kms.url,
-    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
-  });
+  client = new KMSClient(localClient(kms.url));
   for (const label of ['first', 'second']) {
     kms.create({
       arn: arnOf(label),

@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { problems as handlerProblems } from '../../lambda/shared/problem';
 import { documentedProblems, expectDocumented, openApi, openApiFile, operations } from '../support/openapi';
 import { gatewayResponses, synthesizeApi } from '../support/region-api';
+import { temporaryFolder } from '../support/temporary-folder';
 
 const deletion = openApi.paths['/auth/user-groups/{userGroupId}'].delete;
 
@@ -44,6 +44,7 @@ const filled = (code: string) => ({
 });
 
 describe('the document', () => {
+  const folder = temporaryFolder();
   const validate = (file: string) =>
     promisify(execFile)(process.execPath, [
       join(__dirname, '../../node_modules/@seriousme/openapi-schema-validator/bin/validate-api-cli.js'),
@@ -58,14 +59,9 @@ describe('the document', () => {
   });
 
   it('would be found out if it were not valid', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'openapi-'));
-    try {
-      const file = join(folder, 'openapi.json');
-      await writeFile(file, JSON.stringify({ ...openApi, info: { version: '2.0.249' } }));
-      await expect(validate(file)).rejects.toThrow();
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    const file = join(folder(), 'openapi.json');
+    writeFileSync(file, JSON.stringify({ ...openApi, info: { version: '2.0.249' } }));
+    await expect(validate(file)).rejects.toThrow();
   });
 
   it('describes the deletion as it is specified', () => {

@@ -2,6 +2,7 @@ import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KMSClient, SignCommand } from '@aws-sdk/client-kms';
 import { joseSignature } from '../../lib/operations/elliptic-signature';
+import { localClient } from './aws-client';
 import type { LocalEnvironment } from './local-environment';
 import { expectDocumented } from './openapi';
 import type { Organization } from './organization';
@@ -145,13 +146,10 @@ export async function openTokenMaker(
 ): Promise<TokenMaker> {
   const outputs = local.outputs(environment);
   const kms = new KMSClient({
+    ...localClient(local.endpoints.kms ?? ''),
     region: outputs.TokenSigningKeyArn?.split(':')[3] ?? '',
-    endpoint: local.endpoints.kms ?? '',
-    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
   });
-  const sample = await local
-    .wallet(environment, 'seed', '--json')
-    .then((text) => JSON.parse(text) as Organization);
+  const sample = await local.walletJson<Organization>(environment, 'seed');
   const keyId = async (...command: string[]) => {
     const token = await local.wallet(environment, ...command, '--caller', sample.callerId);
     return JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).kid as string;

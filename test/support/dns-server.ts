@@ -1,8 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import * as ipaddr from 'ipaddr.js';
 
-/** The addresses of each name, of both kinds, or its fault. Other names do not exist. */
+/** The IPv4 addresses of each name, or its fault. Other names do not exist. */
 export type Zone = Readonly<Record<string, readonly string[] | 'SERVFAIL' | 'silence'>>;
 
 /** A DNS server on a free UDP port of 127.0.0.1. */
@@ -26,14 +25,13 @@ export async function startDnsServer(zone: Zone): Promise<DnsServer> {
     questions.push(`${types[type] ?? type} ${name}`);
     const known = zone[name] ?? 'NXDOMAIN';
     if (known === 'silence') return;
-    const addresses = typeof known === 'string' ? [] : known.map((address) => ipaddr.parse(address));
-    const records = addresses.filter((address) => types[type] === (address.kind() === 'ipv4' ? 'A' : 'AAAA'));
+    const addresses = typeof known === 'string' || types[type] !== 'A' ? [] : known;
     const header = Buffer.alloc(headerBytes);
     header.set(query.subarray(0, 2));
     header.writeUInt16BE(0x8180 | responseCodes[typeof known === 'string' ? known : 'NOERROR'], 2);
     header.writeUInt16BE(1, 4);
-    header.writeUInt16BE(records.length, 6);
-    const answers = records.map((address) => writeRecord(type, address.toByteArray()));
+    header.writeUInt16BE(addresses.length, 6);
+    const answers = addresses.map((address) => writeRecord(type, address.split('.').map(Number)));
     socket.send(Buffer.concat([header, bytes, ...answers]), client.port, client.address);
   });
   await once(socket.bind(0, '127.0.0.1'), 'listening');

@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import type { Database, Row } from '../../lambda/database/database';
 import { type Statement, sql } from '../../lambda/database/sql';
+import type { UserGroupDeletion } from '../../lambda/delete-user-group/user-group-deletion';
 import { seed } from '../../lambda/run-operation/operations/seed';
 import { newId } from '../../lambda/shared/ids';
 
@@ -18,6 +20,18 @@ export async function seedOrganization(database: Database): Promise<Organization
   if (!made.ok) throw new Error(JSON.stringify(made.error));
   return made.value as Organization;
 }
+
+/** The deletion of the organization's group by its caller, which is due, but for what is changed. */
+export const deletionOf = (
+  { organizationId, callerId: identityId, userGroupId }: Organization,
+  changes: Partial<UserGroupDeletion> = {},
+): UserGroupDeletion => ({
+  caller: { identityId, organizationId, kind: 'CustomerEmployee' },
+  userGroupId,
+  userAction: { id: randomUUID(), expiresAt: Math.floor(Date.now() / 1000) + 300 },
+  requestId: randomUUID(),
+  ...changes,
+});
 
 /** The rows of a statement that must succeed. */
 export async function rows(database: Database, statement: Statement): Promise<readonly Row[]> {
@@ -48,6 +62,10 @@ export async function addGroup(
   );
   return userGroupId;
 }
+
+/** The traces of a group that `addGroup` added, before and after its deletion. */
+export const whole = { groups: 1, members: 1, assignments: 1, deletions: 0 };
+export const gone = { groups: 0, members: 0, assignments: 0, deletions: 1 };
 
 /** How much of a group is there: the group, its members and its assignments, and its deletions in the audit. */
 export async function traces(database: Database, userGroupId: string): Promise<Row> {

@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { App, Stack } from 'aws-cdk-lib';
+import { Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
 import { RegionApi } from '../../lib/api/region-api';
 import type { Environment } from '../../lib/environment/environment';
 import { environments } from '../../lib/environments';
+import { withApp } from './stacks';
 
 type Properties = Record<string, never>;
 
@@ -18,36 +16,36 @@ export function synthesizeApi(
   const current = environments.find(({ deprecation }) => !deprecation);
   if (!current) throw new Error('There is no environment that is not deprecated.');
   const environment = { ...current, ...differences };
-  const outdir = mkdtempSync(join(tmpdir(), 'region-api-'));
-  const stack = new Stack(new App({ outdir }), 'Stack', { env: { region: environment.region } });
-  const [authorizeRequest, deleteUserGroup] = ['AuthorizeRequest', 'DeleteUserGroup'].map(
-    (id) =>
-      new LambdaFunction(stack, id, {
-        runtime: Runtime.NODEJS_22_X,
-        handler: 'index.handler',
-        code: Code.fromInline('exports.handler = () => {};'),
-      }),
-  ) as [LambdaFunction, LambdaFunction];
-  const api = new RegionApi(stack, 'Api', {
-    environment,
-    authorizeRequest,
-    deleteUserGroup,
-    webhookOriginAddress: webhookOriginAddress(stack),
-    dashboardOrigin: 'https://dashboard.example.com',
-  });
-  const template = Template.fromStack(stack);
-  rmSync(outdir, { recursive: true });
+  return withApp((app) => {
+    const stack = new Stack(app, 'Stack', { env: { region: environment.region } });
+    const [authorizeRequest, deleteUserGroup] = ['AuthorizeRequest', 'DeleteUserGroup'].map(
+      (id) =>
+        new LambdaFunction(stack, id, {
+          runtime: Runtime.NODEJS_22_X,
+          handler: 'index.handler',
+          code: Code.fromInline('exports.handler = () => {};'),
+        }),
+    ) as [LambdaFunction, LambdaFunction];
+    const api = new RegionApi(stack, 'Api', {
+      environment,
+      authorizeRequest,
+      deleteUserGroup,
+      webhookOriginAddress: webhookOriginAddress(stack),
+      dashboardOrigin: 'https://dashboard.example.com',
+    });
+    const template = Template.fromStack(stack);
 
-  return {
-    template,
-    environment,
-    url: stack.resolve(api.url),
-    /** The properties of every resource of a type. */
-    // biome-ignore lint/suspicious/noExplicitAny: a template has no types; the assertions are what checks it.
-    all: (type: string): any[] =>
-      Object.values(template.findResources(type)).map(({ Properties }) => Properties as Properties),
-    routes: () => routes(template),
-  };
+    return {
+      template,
+      environment,
+      url: stack.resolve(api.url),
+      /** The properties of every resource of a type. */
+      // biome-ignore lint/suspicious/noExplicitAny: a template has no types; the assertions are what checks it.
+      all: (type: string): any[] =>
+        Object.values(template.findResources(type)).map(({ Properties }) => Properties as Properties),
+      routes: () => routes(template),
+    };
+  });
 }
 
 /** `DELETE /auth/user-groups/{userGroupId}` to the properties of its method. */

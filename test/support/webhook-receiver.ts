@@ -1,7 +1,8 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
+import { startHttpServer } from './http-server';
 
 /** A delivery as it came in. */
 export interface Received {
@@ -24,22 +25,16 @@ export interface WebhookReceiver {
 export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   const received = new Map<string, Received[]>();
   const answers = new Map<string, number[]>();
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk) => chunks.push(chunk));
-    request.on('end', () => {
-      const name = (request.url ?? '').slice(1);
-      const body = Buffer.concat(chunks).toString();
-      const arrival = { headers: request.headers, body, from: request.socket.remoteAddress ?? '' };
-      received.set(name, [...(received.get(name) ?? []), arrival]);
-      const statuses = answers.get(name) ?? [];
-      response.writeHead((statuses.length > 1 ? statuses.shift() : statuses[0]) ?? 204).end();
-    });
+  const server = await startHttpServer(async (request, response) => {
+    const { headers, socket, url = '' } = request;
+    const name = url.slice(1);
+    const arrival = { headers, body: await text(request), from: socket.remoteAddress ?? '' };
+    received.set(name, [...(received.get(name) ?? []), arrival]);
+    const statuses = answers.get(name) ?? [];
+    response.writeHead((statuses.length > 1 ? statuses.shift() : statuses[0]) ?? 204).end();
   });
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-  const { port } = server.address() as AddressInfo;
   return {
-    url: (name = '') => `http://127.0.0.1:${port}/${name}`,
+    url: (name = '') => server.url + name,
     answer: (name, ...statuses) => void answers.set(name, statuses),
     async received(name, count) {
       const deadline = Date.now() + 20_000;
@@ -51,10 +46,7 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
         await sleep(20);
       }
     },
-    async stop() {
-      server.closeAllConnections();
-      await new Promise((closed) => server.close(closed));
-    },
+    stop: () => server.stop(),
   };
 }
 

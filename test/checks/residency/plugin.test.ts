@@ -1,7 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { App, CfnParameter, Stack, Validations } from 'aws-cdk-lib';
 import { Key } from 'aws-cdk-lib/aws-kms';
@@ -10,20 +8,15 @@ import { boundariesOf } from '../../../lib/checks/residency/boundary';
 import { ResidencyPlugin } from '../../../lib/checks/residency/plugin';
 import { environments } from '../../../lib/environments';
 import { environmentLike } from '../../support/stacks';
+import { temporaryFolder } from '../../support/temporary-folder';
 import { oneRegion, only, refusalsOf } from './refusals';
 
 const run = promisify(execFile);
 
-let outdir: string;
-beforeEach(() => {
-  outdir = mkdtempSync(join(tmpdir(), 'wallet-residency-'));
-});
-afterEach(() => {
-  rmSync(outdir, { recursive: true });
-});
+const folder = temporaryFolder();
 
 it('lets pass every stack of the table', () => {
-  const assembly = createApp({ outdir, validateTemplates: false }).synth();
+  const assembly = createApp({ outdir: folder(), validateTemplates: false }).synth();
   expect(assembly.stacks.map(({ stackName }) => stackName)).toEqual(
     expect.arrayContaining(environments.map(({ stackId }) => stackId)),
   );
@@ -50,7 +43,7 @@ it("binds a standby to its environment's regions, without a gateway", () => {
 it('stops the synthesis of the app, and says rule, construct, value and remedy', async () => {
   const fixture = resolve(__dirname, 'fixtures/hostile-app.ts');
   const { NODE_ENV: _, ...env } = process.env;
-  const synthesis = run(process.execPath, ['--import', 'tsx', fixture, outdir, 'WalletUae'], { env });
+  const synthesis = run(process.execPath, ['--import', 'tsx', fixture, folder(), 'WalletUae'], { env });
   const failure = await synthesis.then(
     () => undefined,
     (error: { code: number; stderr: string }) => error,
@@ -73,7 +66,11 @@ it('is not silenced by an acknowledgement', () => {
 });
 
 it('refuses a stack that is deployed to another region than its row says', () => {
-  const app = new App({ outdir, analyticsReporting: false, builtinCloudFormationValidation: false });
+  const app = new App({
+    outdir: folder(),
+    analyticsReporting: false,
+    builtinCloudFormationValidation: false,
+  });
   new Stack(app, oneRegion.stackId, { env: { region: 'us-east-1' } });
   Validations.of(app).addPlugins(new ResidencyPlugin([oneRegion]));
   expect(() => app.synth()).toThrow(/Region is "us-east-1"(.|\n)*Residency::unlisted-stack/);

@@ -1,19 +1,19 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { RDSDataClient } from '@aws-sdk/client-rds-data';
 import { createDataApiDatabase } from '../../../lambda/database/data-api';
 import { sql } from '../../../lambda/database/sql';
 import { fail, ok } from '../../../lambda/shared/result';
+import { localClient } from '../../support/aws-client';
+import { type HttpServer, startHttpServer } from '../../support/http-server';
 
 type Reply = readonly [status: number, error: string] | number | 'rows' | 'reset' | 'silence';
 
-let server: Server;
+let server: HttpServer;
 let replies: Reply[];
 let calls: number;
 
-beforeEach((done) => {
+beforeEach(async () => {
   calls = 0;
-  server = createServer((request, response) => {
+  server = await startHttpServer((request, response) => {
     request.resume();
     calls += 1;
     const reply = replies.length > 1 ? replies.shift() : replies[0];
@@ -33,19 +33,13 @@ beforeEach((done) => {
     }
     const [status, name] = reply;
     response.writeHead(status, { 'x-amzn-errortype': name }).end(JSON.stringify({ message: name }));
-  }).listen(0, '127.0.0.1', done);
+  });
 });
-afterEach((done) => {
-  server.closeAllConnections();
-  server.close(done);
-});
+afterEach(() => server.stop());
 
 function ask(resumeTimeout = 5_000, callTimeout = 8_000) {
   const client = new RDSDataClient({
-    region: 'eu-central-1',
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
-    maxAttempts: 1,
+    ...localClient(server.url),
     requestHandler: { requestTimeout: callTimeout, throwOnRequestTimeout: true },
   });
   const settings = { clusterArn: 'cluster', secretArn: 'secret', database: 'wallet', resumeTimeout };

@@ -1,13 +1,19 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from '../../../lambda/database/sql';
 import { deleteInDatabase } from '../../../lambda/delete-user-group/delete-in-database';
-import type { UserGroupDeletion } from '../../../lambda/delete-user-group/user-group-deletion';
-import { addGroup, type Organization, rows, seedOrganization, traces } from '../../support/organization';
+import {
+  addGroup,
+  deletionOf,
+  gone,
+  type Organization,
+  rows,
+  seedOrganization,
+  traces,
+  whole,
+} from '../../support/organization';
 import { useMigratedDatabase } from '../../support/region-database';
 
-const whole = { groups: 1, members: 1, assignments: 1, deletions: 0 };
-const gone = { groups: 0, members: 0, assignments: 0, deletions: 1 };
 /** With both ways to the database: fifty in all. */
 const crashes = 25;
 const recoveryLimit = 10_000;
@@ -39,21 +45,9 @@ describe.each(['data-api', 'direct'] as const)(
       const deleteUserGroup = deleteInDatabase(region.as('delete_user_group'));
       const seen = { whole: 0, gone: 0 };
       for (let crash = 0; crash < crashes; crash += 1) {
-        const request: UserGroupDeletion = {
-          caller: {
-            identityId: organization.callerId,
-            organizationId: organization.organizationId,
-            kind: 'CustomerEmployee',
-          },
-          userGroupId: await addGroup(region.owner, organization),
-          userAction: { id: randomUUID(), expiresAt: Math.floor(Date.now() / 1000) + 300 },
-          requestId: randomUUID(),
-        };
-        await deleteUserGroup({
-          ...request,
-          userAction: { ...request.userAction, id: randomUUID() },
-          userGroupId: 'none',
-        });
+        const userGroupId = await addGroup(region.owner, organization);
+        const request = deletionOf(organization, { userGroupId });
+        await deleteUserGroup(deletionOf(organization, { userGroupId: 'none' }));
         const [backend] =
           await region.query`select pid from pg_stat_activity where usename = 'delete_user_group' limit 1`;
         const [before] = await rows(region.owner, checkpointer);

@@ -1,16 +1,21 @@
-import { randomUUID } from 'node:crypto';
 import { deleteInDatabase } from '../../../lambda/delete-user-group/delete-in-database';
 import type {
   DeleteUserGroup,
   UserGroupDeletion,
 } from '../../../lambda/delete-user-group/user-group-deletion';
+import type { Caller } from '../../../lambda/shared/caller';
 import { newId } from '../../../lambda/shared/ids';
 import { ok } from '../../../lambda/shared/result';
-import { addGroup, type Organization, seedOrganization, traces } from '../../support/organization';
+import {
+  addGroup,
+  deletionOf,
+  gone,
+  type Organization,
+  seedOrganization,
+  traces,
+  whole,
+} from '../../support/organization';
 import { useMigratedDatabase } from '../../support/region-database';
-
-const whole = { groups: 1, members: 1, assignments: 1, deletions: 0 };
-const gone = { groups: 0, members: 0, assignments: 0, deletions: 1 };
 
 describe.each(['data-api', 'direct'] as const)('a deletion with %s access', (access) => {
   const region = useMigratedDatabase(access);
@@ -24,16 +29,9 @@ describe.each(['data-api', 'direct'] as const)('a deletion with %s access', (acc
     organization = await seedOrganization(region.owner);
   });
 
-  const deletion = (overrides: Partial<UserGroupDeletion> = {}): UserGroupDeletion => ({
-    caller: {
-      identityId: organization.callerId,
-      organizationId: organization.organizationId,
-      kind: 'CustomerEmployee',
-    },
-    userGroupId: organization.userGroupId,
-    userAction: { id: randomUUID(), expiresAt: Math.floor(Date.now() / 1000) + 300 },
-    requestId: randomUUID(),
-    ...overrides,
+  const deletion = (changes?: Partial<UserGroupDeletion>) => deletionOf(organization, changes);
+  const by = (identityId: string, kind: Caller['kind'] = 'CustomerEmployee') => ({
+    caller: { identityId, organizationId: organization.organizationId, kind },
   });
 
   it('takes the group with its members and assignments, and writes the audit record', async () => {
@@ -100,9 +98,8 @@ describe.each(['data-api', 'direct'] as const)('a deletion with %s access', (acc
 
   describe('is allowed', () => {
     it('to a service account', async () => {
-      const { organizationId, serviceAccountId: identityId } = organization;
-      const caller = { identityId, organizationId, kind: 'ServiceAccount' } as const;
-      expect(await deleteUserGroup(deletion({ caller }))).toEqual(ok('deleted'));
+      const request = deletion(by(organization.serviceAccountId, 'ServiceAccount'));
+      expect(await deleteUserGroup(request)).toEqual(ok('deleted'));
     });
 
     it('to who holds the permission through a group alone, even the group that goes', async () => {
@@ -111,49 +108,38 @@ describe.each(['data-api', 'direct'] as const)('a deletion with %s access', (acc
     });
   });
 
-  describe('is refused, and spends no user action, when', () => {
-    const expectRefused = async (request: UserGroupDeletion) => {
-      expect(await deleteUserGroup(request)).toEqual(ok('permission_missing'));
-      expect(await traces(region.owner, organization.userGroupId)).toMatchObject({ groups: 1, deletions: 0 });
-      expect(
-        await region.query`select user_action_id from used_user_actions where user_action_id = ${request.userAction.id}`,
-      ).toEqual([]);
-    };
-
-    it('neither the caller nor a group of the caller holds the permission', async () => {
-      await region.query`delete from permission_assignments where identity_id = ${organization.callerId}`;
-      await region.query`delete from user_group_members where identity_id = ${organization.callerId}`;
-      await expectRefused(deletion());
-    });
-
-    it('the permission has been changed to other operations', async () => {
-      await region.query`update permissions set operations = array['Auth:UserGroups:Read'] where organization_id = ${organization.organizationId}`;
-      await expectRefused(deletion());
-    });
-
-    it('the caller is deactivated', async () => {
-      await region.query`update identities set active = false where identity_id = ${organization.callerId}`;
-      await expectRefused(deletion());
-    });
-
-    it('the caller is an end user, whatever the token says', async () => {
-      const { organizationId, endUserId: identityId } = organization;
-      await expectRefused(deletion({ caller: { identityId, organizationId, kind: 'EndUser' } }));
-      await expectRefused(deletion({ caller: { identityId, organizationId, kind: 'CustomerEmployee' } }));
-    });
-
-    it('the caller is unknown', async () => {
-      const { organizationId } = organization;
-      await expectRefused(
-        deletion({ caller: { identityId: newId('us'), organizationId, kind: 'CustomerEmployee' } }),
-      );
-    });
-
-    it('the caller belongs to another organization than the token says', async () => {
-      const { callerId: identityId } = await seedOrganization(region.owner);
-      const { organizationId } = organization;
-      await expectRefused(deletion({ caller: { identityId, organizationId, kind: 'CustomerEmployee' } }));
-    });
+  it.each<[string, () => Promise<unknown> | Partial<UserGroupDeletion>]>([
+    [
+      'neither the caller nor a group of the caller holds the permission',
+      async () => {
+        await region.query`delete from permission_assignments where identity_id = ${organization.callerId}`;
+        await region.query`delete from user_group_members where identity_id = ${organization.callerId}`;
+      },
+    ],
+    [
+      'the permission has been changed to other operations',
+      () =>
+        region.query`update permissions set operations = array['Auth:UserGroups:Read'] where organization_id = ${organization.organizationId}`,
+    ],
+    [
+      'the caller is deactivated',
+      () => region.query`update identities set active = false where identity_id = ${organization.callerId}`,
+    ],
+    ['the caller is an end user', () => by(organization.endUserId, 'EndUser')],
+    ['the caller is an end user that the token calls an employee', () => by(organization.endUserId)],
+    ['the caller is unknown', () => by(newId('us'))],
+    [
+      'the caller belongs to another organization than the token says',
+      async () => by((await seedOrganization(region.owner)).callerId),
+    ],
+  ])('is refused, and spends no user action, when %s', async (_, change) => {
+    const changed = await change();
+    const request = deletion(Array.isArray(changed) ? {} : (changed ?? {}));
+    expect(await deleteUserGroup(request)).toEqual(ok('permission_missing'));
+    expect(await traces(region.owner, organization.userGroupId)).toMatchObject({ groups: 1, deletions: 0 });
+    expect(
+      await region.query`select user_action_id from used_user_actions where user_action_id = ${request.userAction.id}`,
+    ).toEqual([]);
   });
 
   describe('with a user action that was used', () => {
@@ -180,9 +166,8 @@ describe.each(['data-api', 'direct'] as const)('a deletion with %s access', (acc
     it('is a replay when another identity repeats the request id', async () => {
       const first = deletion();
       await deleteUserGroup(first);
-      const { organizationId, serviceAccountId: identityId } = organization;
-      const caller = { identityId, organizationId, kind: 'ServiceAccount' } as const;
-      expect(await deleteUserGroup({ ...first, caller })).toEqual(ok('user_action_replayed'));
+      const again = { ...first, ...by(organization.serviceAccountId, 'ServiceAccount') };
+      expect(await deleteUserGroup(again)).toEqual(ok('user_action_replayed'));
     });
   });
 

@@ -3,7 +3,7 @@ import { toQuery } from '../../../lambda/database/direct';
 import { deletionStatement } from '../../../lambda/delete-user-group/delete-in-database';
 import { newId } from '../../../lambda/shared/ids';
 import { executedPlans, mostRows } from '../../support/executed-plans';
-import { type Organization, seedOrganization } from '../../support/organization';
+import { deletionOf, type Organization, seedOrganization } from '../../support/organization';
 import { useMigratedDatabase } from '../../support/region-database';
 
 /** Far more than a deletion concerns. */
@@ -91,16 +91,9 @@ describe.each([
   it.each(callers)('reads a few rows of many when the caller %s', async (_, identity, outcome) => {
     groups += 1;
     const userGroupId = group(groups);
-    const statement = deletionStatement({
-      caller: {
-        identityId: await identity(),
-        organizationId: organization.organizationId,
-        kind: 'CustomerEmployee',
-      },
-      userGroupId,
-      userAction: { id: userGroupId, expiresAt: Date.now() / 1_000 + 300 },
-      requestId: userGroupId,
-    });
+    const statement = deletionStatement(
+      deletionOf({ ...organization, callerId: await identity(), userGroupId }),
+    );
     await client.query('vacuum analyze');
     let answer: unknown;
     const plans = await executedPlans(client, async () => {

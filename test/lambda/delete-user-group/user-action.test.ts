@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import fc from 'fast-check';
 import { createUserActionVerifier } from '../../../lambda/delete-user-group/user-action';
 import {
   accessTokenClaims,
@@ -78,8 +77,6 @@ describe('a user action signature is refused', () => {
     ['for the API audience', 'user_action_invalid: audience_not_allowed', { aud: 'wallet-api' }],
     ['of another type', 'user_action_invalid: type_not_allowed', {}, { typ: 'JWT' }],
     ['without a type', 'user_action_invalid: type_not_allowed', {}, { typ: undefined }],
-    ['without an expiry', 'user_action_invalid: times_missing_or_not_integers', { exp: undefined }],
-    ['without a time of issue', 'user_action_invalid: times_missing_or_not_integers', { iat: undefined }],
   ])('%s', (...[, expected, claims, header]) => {
     expect(outcome([signUserAction(key, claims, header)])).toBe(expected);
   });
@@ -100,17 +97,5 @@ describe('a user action signature is refused', () => {
 
   it('when it is signed with another key', () => {
     expect(outcome([signUserAction(createSigningKey())])).toBe('user_action_invalid: key_unknown');
-  });
-
-  it('with any one bit changed', () => {
-    const signature = signUserAction(key);
-    fc.assert(
-      fc.property(fc.nat(signature.length - 1), fc.nat(6), (position, bit) => {
-        const changed = Buffer.from(signature);
-        changed[position] = (changed[position] as number) ^ (1 << bit);
-        expect(verify([changed.toString('latin1')], scope, seconds()).ok).toBe(false);
-      }),
-      { numRuns: 500 },
-    );
   });
 });

@@ -1,5 +1,5 @@
-import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import { DeleteMessageCommand } from '@aws-sdk/client-sqs';
 import { sql } from '../../../lambda/database/sql';
@@ -15,6 +15,7 @@ import { type Delivery, deliveryId, writeDelivery } from '../../../lambda/webhoo
 import { createQueue, type Queue } from '../../../lambda/webhooks/queue';
 import { secretText } from '../../../lambda/webhooks/signature';
 import { createWebhookSecrets } from '../../../lambda/webhooks/webhook-secrets';
+import { type HttpServer, startHttpServer } from '../../support/http-server';
 import { recordLog } from '../../support/log';
 import { type MacServer, startMacServer } from '../../support/mac-server';
 import { type RegionDatabase, startMigratedDatabase } from '../../support/region-database';
@@ -42,15 +43,13 @@ class DeliveryWorld {
   webhooks!: Webhooks;
   deliveries!: TestQueue;
   deadLetters!: TestQueue;
-  /** Of the receiver. */
-  url!: string;
   /** What the receiver answers. */
   answer: { status: number; headers?: Record<string, string> } = { status: 204 };
   /** What the receiver has got. */
   requests: { path: string; headers: IncomingHttpHeaders; body: string }[] = [];
   now: () => number = Date.now;
   private queues!: TestQueues;
-  private receiver!: Server;
+  private receiver!: HttpServer;
   private organizationId!: string;
 
   async start(): Promise<void> {
@@ -60,17 +59,16 @@ class DeliveryWorld {
       startMacServer(),
     ]);
     this.webhooks = createWebhooks(this.database.as('deliver_webhook'));
-    this.receiver = createServer((request, response) => {
-      const chunks: Buffer[] = [];
-      request.on('data', (chunk) => chunks.push(chunk));
-      request.on('end', () => {
-        const { url: path = '', headers } = request;
-        this.requests.push({ path, headers, body: Buffer.concat(chunks).toString() });
-        response.writeHead(this.answer.status, this.answer.headers).end();
-      });
+    this.receiver = await startHttpServer(async (request, response) => {
+      const { url: path = '', headers } = request;
+      this.requests.push({ path, headers, body: await text(request) });
+      response.writeHead(this.answer.status, this.answer.headers).end();
     });
-    await new Promise<void>((resolve) => this.receiver.listen(0, '127.0.0.1', resolve));
-    this.url = `http://127.0.0.1:${(this.receiver.address() as AddressInfo).port}/in?a=1`;
+  }
+
+  /** Of the receiver. */
+  get url(): string {
+    return `${this.receiver.url}in?a=1`;
   }
 
   /** New queues and a new organization; everything well. */
@@ -85,8 +83,7 @@ class DeliveryWorld {
   }
 
   async stop(): Promise<void> {
-    this.receiver.close();
-    await Promise.all([this.database.stop(), this.queues.stop(), this.mac.stop()]);
+    await Promise.all([this.receiver, this.database, this.queues, this.mac].map((part) => part.stop()));
   }
 
   /** @param url @default - the receiver's */

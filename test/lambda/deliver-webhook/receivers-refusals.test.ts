@@ -1,6 +1,5 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
+import { type HttpServer, startHttpServer } from '../../support/http-server';
 import { hostileUrls } from '../webhooks/hostile-urls';
 
 /** What a name may resolve to instead of a receiver: each is never dialled, alone or beside a public address. */
@@ -136,17 +135,16 @@ describe('a name that does not resolve', () => {
 });
 
 describe('rebinding', () => {
-  let inside: Server;
+  let inside: HttpServer;
   let visits = 0;
 
   beforeAll(async () => {
-    inside = createServer((_request, response) => {
+    inside = await startHttpServer((_request, response) => {
       visits += 1;
       response.end();
     });
-    await new Promise<void>((resolve) => inside.listen(0, '127.0.0.1', resolve));
   });
-  afterAll(() => new Promise((resolve) => inside.close(resolve)));
+  afterAll(() => inside.stop());
 
   it('is in vain: the name is looked up once, and the address that was checked is the one that is dialled', async () => {
     let count = 0;
@@ -163,8 +161,7 @@ describe('rebinding', () => {
         return { ...target, address: '192.0.2.1' };
       },
     });
-    const { port } = inside.address() as AddressInfo;
-    const result = await rebinding.post(`https://hooks.example.com:${port}/`, {}, '');
+    const result = await rebinding.post(`https://hooks.example.com:${inside.port}/`, {}, '');
 
     expect(result.answered).toBe(false);
     expect({ count, seen, visits }).toEqual({ count: 1, seen: [publicAddress], visits: 0 });

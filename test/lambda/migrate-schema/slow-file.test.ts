@@ -5,6 +5,7 @@ import type { TransactionalDatabase } from '../../../lambda/database/database';
 import { migrateSchema } from '../../../lambda/migrate-schema/migrate-schema';
 import { ok } from '../../../lambda/shared/result';
 import { type DataApi, startDataApi } from '../../../lib/local/data-api';
+import { localClient } from '../../support/aws-client';
 import { startPostgres, type TestPostgres } from '../../support/postgres';
 
 /** Milliseconds that the Data API gives a statement: 45 s at AWS. */
@@ -22,12 +23,7 @@ beforeAll(async () => {
     limits: { statementMs },
     resolve: () => ({ host, port, database, user, password }),
   });
-  client = new RDSDataClient({
-    region: 'eu-central-1',
-    endpoint: dataApi.url,
-    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
-    maxAttempts: 1,
-  });
+  client = new RDSDataClient(localClient(dataApi.url));
   owner = createDataApiDatabase(
     {
       clusterArn: 'arn:aws:rds:eu-central-1:000000000000:cluster:test',

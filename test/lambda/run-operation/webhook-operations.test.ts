@@ -57,13 +57,8 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
     });
 
     it.each([
-      ['url_malformed', 'hooks.customer.com'],
-      ['scheme_not_https', 'http://hooks.customer.com/'],
       ['scheme_not_https', 'http://127.0.0.1:8010/'],
-      ['credentials_in_url', 'https://user:secret@hooks.customer.com/'],
       ['address_instead_of_name', 'https://169.254.169.254/'],
-      ['name_not_public', 'https://localhost/'],
-      ['port_not_allowed', 'https://hooks.customer.com:22/'],
       ['url_too_long', `https://hooks.customer.com/${'é'.repeat(700)}`],
     ])('refuses with %s a URL that delivery would refuse', async (code, refusedUrl) => {
       expect(await invoke('add-webhook', { organizationId, url: refusedUrl })).toEqual(refused(code));

@@ -1,32 +1,28 @@
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createDependencies as deliverWebhook } from '../../../lambda/deliver-webhook/dependencies';
 import { createDependencies as runOperation } from '../../../lambda/run-operation/dependencies';
 import { createHandler } from '../../../lambda/run-operation/handler';
 import { newId } from '../../../lambda/shared/ids';
 import { localReceiversVariable } from '../../../lambda/webhooks/environment';
 import { asOnAws } from '../../support/function-variables';
+import { type HttpServer, startHttpServer } from '../../support/http-server';
 
 // On AWS, http://127.0.0.1:9001 is the Lambda Runtime API.
-let inside: Server;
+let inside: HttpServer;
 let visits: number;
-let url: string;
 
 beforeAll(async () => {
-  inside = createServer((_request, response) => {
+  inside = await startHttpServer((_request, response) => {
     visits += 1;
     response.end();
   });
-  await new Promise<void>((resolve) => inside.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(inside.address() as AddressInfo).port}/`;
 });
 beforeEach(() => {
   visits = 0;
 });
-afterAll(() => new Promise((resolve) => inside.close(resolve)));
+afterAll(() => inside.stop());
 
 const deliver = (variables: Readonly<Record<string, string>>) =>
-  asOnAws(deliverWebhook, variables).ports.receivers.post(url, {}, '{}');
+  asOnAws(deliverWebhook, variables).ports.receivers.post(inside.url, {}, '{}');
 
 describe.each([
   ['without the variable', {}],
@@ -38,11 +34,8 @@ describe.each([
   });
 
   it('cannot be added', async () => {
-    const input = { organizationId: newId('or'), url };
-    const answer = await createHandler(asOnAws(runOperation, variables))({
-      operation: 'add-webhook',
-      input,
-    });
+    const input = { organizationId: newId('or'), url: inside.url };
+    const answer = await createHandler(asOnAws(runOperation, variables))({ operation: 'add-webhook', input });
     expect(answer).toMatchObject({ ok: false, error: { code: 'scheme_not_https' } });
   });
 });

@@ -1,8 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { transformSync } from 'esbuild';
 import { WebhookVerificationError } from 'standardwebhooks';
 import { type SignedContent, secretText, sign } from '../../../lambda/webhooks/signature';
@@ -85,19 +82,9 @@ const byTypeScript: Verify = (() => {
 
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 const byPython: Verify = (secret, signed, body) => {
-  const directory = mkdtempSync(join(tmpdir(), 'wallet-test-'));
-  try {
-    writeFileSync(
-      join(directory, 'check.py'),
-      `${snippet('docs/receivers.md', 'python')}\nimport json, sys\nsecret, signed, body = json.load(sys.stdin)\nprint(verify(secret, signed, body.encode()))`,
-    );
-    const input = JSON.stringify([secret, signed, body]);
-    return (
-      execFileSync('python3', [join(directory, 'check.py')], { input, encoding: 'utf8' }).trim() === 'True'
-    );
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
+  const program = `${snippet('docs/receivers.md', 'python')}\nimport json, sys\nsecret, signed, body = json.load(sys.stdin)\nprint(verify(secret, signed, body.encode()))`;
+  const input = JSON.stringify([secret, signed, body]);
+  return execFileSync('python3', ['-c', program], { input, encoding: 'utf8' }).trim() === 'True';
 };
 
 /** Python is not on every machine that has Node.js. */
