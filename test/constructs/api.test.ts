@@ -1,6 +1,9 @@
 import { CfnEIP } from 'aws-cdk-lib/aws-ec2';
 import { synthesizeApi } from '../support/region-api';
 
+// biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this
+type Json = any;
+
 const api = synthesizeApi();
 const routes = api.routes();
 
@@ -59,26 +62,16 @@ describe('the deletion', () => {
 });
 
 describe('the webhook origins', () => {
-  const route = routes['GET /webhook-origins'] as unknown as {
-    AuthorizationType: string;
-    Integration: {
-      Type: string;
-      IntegrationResponses: [
-        {
-          ResponseTemplates: Record<string, unknown>;
-          ResponseParameters: Record<string, string>;
-        },
-      ];
-    };
-  };
-  const [response] = route.Integration.IntegrationResponses;
+  const originsOf = (synthesized: typeof api) => synthesized.routes()['GET /webhook-origins'] as Json;
+  const responseOf = (synthesized: typeof api) => originsOf(synthesized).Integration.IntegrationResponses[0];
+  const bodyOf = (synthesized: typeof api) => responseOf(synthesized).ResponseTemplates['application/json'];
 
   it('are public and need no function', () => {
-    expect(route).toMatchObject({ AuthorizationType: 'NONE', Integration: { Type: 'MOCK' } });
+    expect(originsOf(api)).toMatchObject({ AuthorizationType: 'NONE', Integration: { Type: 'MOCK' } });
   });
 
   it('are the environment, its region and its one address as a block, the headers to verify, and deprecation', () => {
-    expect(JSON.parse(String(response.ResponseTemplates['application/json']))).toEqual({
+    expect(JSON.parse(bodyOf(api))).toEqual({
       environment: api.environment.name,
       region: api.environment.region,
       addresses: ['203.0.113.7/32'],
@@ -86,22 +79,15 @@ describe('the webhook origins', () => {
       deprecated: false,
     });
     const deprecation = { since: '2026-11-20', sunset: '2027-06-30' };
-    const deprecated = synthesizeApi({ deprecation }).routes()[
-      'GET /webhook-origins'
-    ] as unknown as typeof route;
-    const [{ ResponseTemplates }] = deprecated.Integration.IntegrationResponses;
-    expect(JSON.parse(String(ResponseTemplates['application/json']))).toMatchObject({
+    expect(JSON.parse(bodyOf(synthesizeApi({ deprecation })))).toMatchObject({
       deprecated: true,
       deprecation,
     });
   });
 
   it('take the address from the Elastic IP itself', () => {
-    const body = synthesizeApi({}, (stack) => new CfnEIP(stack, 'ElasticIp').ref).routes()[
-      'GET /webhook-origins'
-    ] as unknown as typeof route;
-    const [{ ResponseTemplates }] = body.Integration.IntegrationResponses;
-    expect(ResponseTemplates['application/json']).toEqual({
+    const withElasticIp = synthesizeApi({}, (stack) => new CfnEIP(stack, 'ElasticIp').ref);
+    expect(bodyOf(withElasticIp)).toEqual({
       'Fn::Join': [
         '',
         [expect.stringMatching(/"addresses":\["$/), { Ref: 'ElasticIp' }, expect.stringMatching(/^\/32"\]/)],
@@ -110,9 +96,9 @@ describe('the webhook origins', () => {
   });
 
   it('may be cached', () => {
-    expect(response.ResponseParameters['method.response.header.Cache-Control']).toBe(
-      "'public, max-age=3600'",
-    );
+    expect(responseOf(api).ResponseParameters).toMatchObject({
+      'method.response.header.Cache-Control': "'public, max-age=3600'",
+    });
   });
 });
 

@@ -108,7 +108,7 @@ describe.each(['data-api', 'direct'] as const)('a deletion with %s access', (acc
     });
   });
 
-  it.each<[string, () => Promise<unknown> | Partial<UserGroupDeletion>]>([
+  it.each<[string, () => Promise<unknown>]>([
     [
       'neither the caller nor a group of the caller holds the permission',
       async () => {
@@ -125,22 +125,31 @@ describe.each(['data-api', 'direct'] as const)('a deletion with %s access', (acc
       'the caller is deactivated',
       () => region.query`update identities set active = false where identity_id = ${organization.callerId}`,
     ],
-    ['the caller is an end user', () => by(organization.endUserId, 'EndUser')],
-    ['the caller is an end user that the token calls an employee', () => by(organization.endUserId)],
-    ['the caller is unknown', () => by(newId('us'))],
+  ])('is refused, and spends no user action, when %s', async (_, prepare) => {
+    await prepare();
+    await expectRefused({});
+  });
+
+  it.each<[string, () => Partial<UserGroupDeletion> | Promise<Partial<UserGroupDeletion>>]>([
+    ['is an end user', () => by(organization.endUserId, 'EndUser')],
+    ['is an end user that the token calls an employee', () => by(organization.endUserId)],
+    ['is unknown', () => by(newId('us'))],
     [
-      'the caller belongs to another organization than the token says',
+      'belongs to another organization than the token says',
       async () => by((await seedOrganization(region.owner)).callerId),
     ],
-  ])('is refused, and spends no user action, when %s', async (_, change) => {
-    const changed = await change();
-    const request = deletion(Array.isArray(changed) ? {} : (changed ?? {}));
+  ])('is refused, and spends no user action, when the caller %s', async (_, change) => {
+    await expectRefused(await change());
+  });
+
+  async function expectRefused(change: Partial<UserGroupDeletion>) {
+    const request = deletion(change);
     expect(await deleteUserGroup(request)).toEqual(ok('permission_missing'));
     expect(await traces(region.owner, organization.userGroupId)).toMatchObject({ groups: 1, deletions: 0 });
     expect(
       await region.query`select user_action_id from used_user_actions where user_action_id = ${request.userAction.id}`,
     ).toEqual([]);
-  });
+  }
 
   describe('with a user action that was used', () => {
     it('is a replay, and touches nothing', async () => {

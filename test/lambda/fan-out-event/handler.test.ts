@@ -1,5 +1,6 @@
 import type { Database } from '../../../lambda/database/database';
 import type { Dependencies } from '../../../lambda/fan-out-event/dependencies';
+import type { Subscriptions } from '../../../lambda/fan-out-event/fan-out-event';
 import { createHandler } from '../../../lambda/fan-out-event/handler';
 import { createSubscriptions } from '../../../lambda/fan-out-event/subscriptions-table';
 import { fail } from '../../../lambda/shared/result';
@@ -142,31 +143,18 @@ describe('retries an event later when', () => {
     await events.send(eventText(organizationId, 'ev-1'));
   });
 
+  const wanting = (answer: Subscriptions['wanting']) => ({
+    ports: { subscriptions: { wanting: answer }, deliveries: queue(deliveries.url) },
+  });
+  const unavailable = async () => fail({ kind: 'database_unavailable', reason: 'timeout' } as const);
+
   it.each<[string, () => Partial<Dependencies>]>([
-    [
-      'the database is unavailable',
-      () => ({
-        ports: {
-          subscriptions: {
-            wanting: async () => fail({ kind: 'database_unavailable', reason: 'timeout' }),
-          },
-          deliveries: queue(deliveries.url),
-        },
-      }),
-    ],
+    ['the database is unavailable', () => wanting(unavailable)],
     [
       'the delivery queue is unavailable',
       () => ({ ports: { subscriptions: createSubscriptions(functionsDatabase), deliveries: queue(gone) } }),
     ],
-    [
-      'a bug throws',
-      () => ({
-        ports: {
-          subscriptions: { wanting: () => Promise.reject(new Error('bug')) },
-          deliveries: queue(deliveries.url),
-        },
-      }),
-    ],
+    ['a bug throws', () => wanting(() => Promise.reject(new Error('bug')))],
   ])('%s, hidden for some seconds', async (_name, change) => {
     expect((await fanOut(change())).waiting).toHaveLength(1);
     expect(await events.count()).toEqual({ visible: 0, hidden: 1, delayed: 0 });
