@@ -1,18 +1,21 @@
 import type { Environment } from '../environment/environment';
 import { type ApiAddresses, openApiAddresses } from './api-gateway/addresses';
+import type { FindFunction } from './api-gateway/lambda-proxy';
 import { readRestApi } from './api-gateway/read-rest-api';
 import { Cleanup, startOrUndo } from './cleanup';
+import { failed } from './function-runtime/result';
 import type { Logs } from './logs';
 import type { LocalCertificate } from './network/certificates';
 import type { Postgres } from './postgres/postgres';
 import { provisionDatabaseCluster } from './resources/database-cluster';
 import { createFunctions, type StackFunctions } from './resources/function';
+import { provisionAccess } from './resources/iam';
 import { provisionKey } from './resources/key';
 import { arn } from './resources/names';
 import { provisionQueue } from './resources/queue';
 import { openSecrets } from './resources/secrets';
 import { stubResource } from './resources/stub';
-import { functionAccessKey, type Services } from './services/services';
+import type { Services } from './services/services';
 import { type EnvironmentFolder, removeFile } from './state/state';
 import type { Stack } from './template/assembly';
 import { type CustomResources, openCustomResources } from './template/custom-resources';
@@ -65,6 +68,7 @@ async function start(options: RegionOptions, cleanup: Cleanup): Promise<Region> 
     stack,
     runtimeVariables: services.variables,
     certificateAuthority: options.certificate.caFile,
+    access: services.access,
     onLog: logs.writeFunction,
   });
   cleanup.add(() => functions.stop());
@@ -76,7 +80,8 @@ async function start(options: RegionOptions, cleanup: Cleanup): Promise<Region> 
   });
 
   const provisions: Readonly<Record<string, Provision>> = {
-    'AWS::KMS::Key': provisionKey(stack, folder.keysDirectory, services.keys),
+    ...provisionAccess(stack, services.access),
+    'AWS::KMS::Key': provisionKey(stack, folder.keysDirectory, services),
     'AWS::SecretsManager::Secret': secrets.provision,
     'AWS::SecretsManager::SecretTargetAttachment': secrets.provisionAttachment,
     'AWS::RDS::DBCluster': provisionDatabaseCluster({
@@ -84,7 +89,7 @@ async function start(options: RegionOptions, cleanup: Cleanup): Promise<Region> 
       secrets,
       postgres: options.postgres,
       certificate: options.certificate,
-      credentials: functionAccessKey,
+      access: services.access,
       onRefusal: (reason) => logs.write('database-endpoint', reason),
       register: services.databases.add,
       onCreated: () => removeFile(folder.customResourcesFile),
@@ -106,7 +111,12 @@ async function start(options: RegionOptions, cleanup: Cleanup): Promise<Region> 
         : async (request) => stubResource(stack, request)),
   });
 
-  serveApis(stack, addresses, deployed, functions);
+  serveApis(stack, addresses, deployed, (functionArn, sourceArn) => {
+    const refusal = services.access.authorizeService('apigateway.amazonaws.com', functionArn, sourceArn);
+    if (refusal === undefined) return functions.find(functionArn);
+    logs.write('access', refusal);
+    return { invoke: async () => failed('AccessDeniedException', refusal) };
+  });
   let triggers: Triggers | undefined;
   // What runs in the functions is answered before they end.
   cleanup.add(() => Promise.all([addresses.close(), triggers?.stop()]));
@@ -114,6 +124,7 @@ async function start(options: RegionOptions, cleanup: Cleanup): Promise<Region> 
     stack,
     deployed,
     functions,
+    access: services.access,
     queues: services.queues,
     onProblem: options.onProblem,
   });
@@ -139,7 +150,7 @@ function serveApis(
   { region }: Stack,
   { gateways }: ApiAddresses,
   { resources }: DeployedStack,
-  functions: StackFunctions,
+  findFunction: FindFunction,
 ): void {
   const resolved = Object.fromEntries(
     [...resources].map(([id, { type: Type, properties: Properties }]) => [id, { Type, Properties }]),
@@ -147,7 +158,7 @@ function serveApis(
   for (const [logicalId, gateway] of gateways) {
     gateway.serve({
       restApi: readRestApi(resolved, logicalId, (id) => resources.get(id)?.ref ?? id),
-      findFunction: functions.find,
+      findFunction,
       region,
     });
   }

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Environment } from '../environment/environment';
 import { allSettledOrThrow, Cleanup, startOrUndo } from './cleanup';
+import type { AccessControl } from './iam/access';
 import { type Logs, openLogs } from './logs';
 import { localCertificate } from './network/certificates';
 import { requireFreePorts } from './network/ports';
@@ -22,6 +23,8 @@ export interface StartOptions {
   readonly dashboardPorts: Readonly<Record<string, number>>;
   /** Whether to remove the data of earlier runs of these environments first. */
   readonly fresh: boolean;
+  /** Decides calls of functions. @default - by the policies of the templates */
+  readonly access?: AccessControl;
   /** The script of the CDK app. @default - the project's own */
   readonly app?: string;
   /** Aborts the start. */
@@ -86,7 +89,7 @@ async function start(options: StartOptions, cleanup: Cleanup): Promise<readonly 
   const [, certificate, services] = await allSettledOrThrow([
     synthesize(state.assemblyDirectory, signal, options.app).then(() => onStep('Synthesized the stacks')),
     localCertificate({ directory: state.certificatesDirectory }),
-    startServices(cleanup),
+    startServices(cleanup, options.access),
   ]);
   signal.throwIfAborted();
 

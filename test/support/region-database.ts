@@ -141,7 +141,12 @@ async function serveDataApi(postgres: TestPostgres): Promise<Connections> {
 async function serveDirect(postgres: TestPostgres): Promise<Connections> {
   const directory = await mkdtemp(join(tmpdir(), 'wallet-test-'));
   const certificate = await localCertificate({ directory });
-  const endpoint = await startDatabaseEndpoint({ postgres, certificate, region, credentials });
+  const endpoint = await startDatabaseEndpoint({
+    postgres,
+    certificate,
+    region,
+    findAccessKey: () => credentials,
+  });
   const open: { close(): Promise<void> }[] = [];
   const connect = (user: string, password: () => string | Promise<string>) => {
     const { host, port } = endpoint;

@@ -14,11 +14,12 @@ export interface GatewayDependencies {
   /** Takes a token from the method's bucket; `false` when it is empty. */
   readonly admit: (method: MethodModel) => boolean;
   readonly findFunction: FindFunction;
+  readonly region: string;
 }
 
 /** Takes a request through route, throttle, authorizer and integration; the first that refuses it gives the response. */
 export async function answer(
-  { model, authorize, admit, findFunction }: GatewayDependencies,
+  { model, authorize, admit, findFunction, region }: GatewayDependencies,
   context: GatewayContext,
   request: GatewayRequest,
 ): Promise<Outcome> {
@@ -29,7 +30,7 @@ export async function answer(
   Object.assign(context, { resourceId: route.resourceId, resourcePath: route.resourcePath });
   if (!admit(method)) return fault('THROTTLED', 'Too Many Requests');
 
-  const routed: RoutedRequest = { model, context, request, match };
+  const routed: RoutedRequest = { region, model, context, request, match };
   const refusal = method.authorizer && (await authorize(routed, method.authorizer));
   if (refusal) return refusal;
   return method.integration.type === 'MOCK'

@@ -1,15 +1,13 @@
-import { LOCAL_ACCOUNT_ID } from '../function-runtime/environment';
 import type { InvocationResult } from '../function-runtime/result';
 import { type AuthorizerResult, createResultCache } from './authorizer-cache';
 import { mappedValue } from './context';
-import { type RoutedRequest, requestEvent } from './event';
+import { authorizerArn, methodArn, type RoutedRequest, requestEvent } from './event';
 import type { FindFunction } from './lambda-proxy';
 import type { AuthorizerModel } from './model';
 import { type Fault, fault } from './outcome';
 import { evaluate, readPolicy } from './policy';
 
 export interface AuthorizerDependencies {
-  readonly region: string;
   readonly findFunction: FindFunction;
   readonly clock: () => number;
 }
@@ -21,27 +19,27 @@ export type Authorize = (routed: RoutedRequest, authorizer: AuthorizerModel) => 
  * the request.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-use-lambda-authorizer.html
  */
-export function createAuthorize({ region, findFunction, clock }: AuthorizerDependencies): Authorize {
+export function createAuthorize({ findFunction, clock }: AuthorizerDependencies): Authorize {
   const cache = createResultCache(clock);
 
   return async (routed, authorizer) => {
     const identity = identityOf(routed, authorizer);
     if (!identity) return fault('UNAUTHORIZED', 'Unauthorized');
-    const { context, model, request } = routed;
-    const path = request.target.path.replace(/^\//, '');
-    const methodArn = `arn:aws:execute-api:${region}:${LOCAL_ACCOUNT_ID}:${model.apiId}/${model.stageName}/${request.httpMethod}/${path}`;
+    const { context } = routed;
+    const invokedArn = methodArn(routed);
 
     const started = clock();
     let result = cache.get(authorizer, identity);
     if (!result) {
-      const event = { type: 'REQUEST', methodArn, ...requestEvent(routed) };
-      const read = readResult(await findFunction(authorizer.functionArn).invoke(event));
+      const event = { type: 'REQUEST', methodArn: invokedArn, ...requestEvent(routed) };
+      const invoked = findFunction(authorizer.functionArn, authorizerArn(routed, authorizer));
+      const read = readResult(await invoked.invoke(event));
       if ('kind' in read) return read;
       result = read;
       cache.put(authorizer, identity, result);
     }
     context.authorizer = { ...result.context, integrationLatency: clock() - started };
-    return refusal(evaluate(result.policy, methodArn));
+    return refusal(evaluate(result.policy, invokedArn));
   };
 }
 

@@ -1,15 +1,30 @@
+import { LOCAL_ACCOUNT_ID } from '../function-runtime/environment';
 import type { GatewayContext } from './context';
-import type { RestApiModel } from './model';
+import type { AuthorizerModel, RestApiModel } from './model';
 import { type GatewayRequest, valuesOf } from './request';
 import type { Match } from './routing';
 
 /** One request on its way through the gateway. */
 export interface RoutedRequest {
+  readonly region: string;
   readonly model: RestApiModel;
   readonly context: GatewayContext;
   readonly request: GatewayRequest;
   readonly match: Match;
 }
+
+/** As permissions and policies name the method. https://docs.aws.amazon.com/apigateway/latest/developerguide/arn-format-reference.html */
+export const methodArn = (routed: RoutedRequest): string => {
+  const { model, request } = routed;
+  const path = request.target.path.replace(/^\//, '');
+  return `${apiArn(routed)}/${model.stageName}/${request.httpMethod}/${path}`;
+};
+
+export const authorizerArn = (routed: RoutedRequest, { id }: AuthorizerModel): string =>
+  `${apiArn(routed)}/authorizers/${id}`;
+
+const apiArn = ({ region, model }: RoutedRequest): string =>
+  `arn:aws:execute-api:${region}:${LOCAL_ACCOUNT_ID}:${model.apiId}`;
 
 /**
  * The part that the events of Lambda proxy integrations and of REQUEST authorizers have in common.

@@ -1,6 +1,6 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import type { LocalFunction } from '../function-runtime/local-function';
-import { proxyEvent, type RoutedRequest } from './event';
+import { methodArn, proxyEvent, type RoutedRequest } from './event';
 import type { LambdaIntegration } from './model';
 import { type Fault, fault, type Outcome } from './outcome';
 
@@ -28,8 +28,11 @@ const REMAPPED = new Set([
   'www-authenticate',
 ]);
 
-/** @throws Error when there is no function with the ARN. */
-export type FindFunction = (functionArn: string) => Pick<LocalFunction, 'invoke'>;
+/**
+ * @param sourceArn of the method or the authorizer that invokes the function, as a permission names it
+ * @throws Error when there is no function with the ARN.
+ */
+export type FindFunction = (functionArn: string, sourceArn: string) => Pick<LocalFunction, 'invoke'>;
 
 /** Runs a Lambda proxy integration: the function's result is the reply. */
 export async function invokeProxy(
@@ -38,11 +41,15 @@ export async function invokeProxy(
   findFunction: FindFunction,
 ): Promise<Outcome> {
   const signal = AbortSignal.timeout(integration.timeoutMs);
-  const result = await findFunction(integration.functionArn).invoke(proxyEvent(routed), { signal });
+  const invoked = findFunction(integration.functionArn, methodArn(routed));
+  const result = await invoked.invoke(proxyEvent(routed), { signal });
   if (result.ok) return readProxyResult(result.payload);
   if (signal.aborted) return fault('INTEGRATION_TIMEOUT', 'Endpoint request timed out');
-  // A throttled function is the gateway's own error; one that failed has given no valid response.
-  return internalError(result.errorType === 'TooManyRequestsException' ? 500 : 502);
+  // One that is throttled, or that the gateway may not invoke, is the gateway's own error; one that failed has given no
+  // valid response.
+  return internalError(
+    ['TooManyRequestsException', 'AccessDeniedException'].includes(result.errorType) ? 500 : 502,
+  );
 }
 
 /** Malformed responses are 502 and have no gateway response type: DEFAULT_5XX renders them. */

@@ -103,12 +103,13 @@ export function openApiGateway({
 }
 
 function serveApi(server: Server, api: ServedApi, isClosing: () => boolean): Serve {
-  const { restApi: model, findFunction, clock = Date.now } = api;
+  const { restApi: model, findFunction, region, clock = Date.now } = api;
   const dependencies: GatewayDependencies = {
     model,
     authorize: createAuthorize({ ...api, clock }),
     admit: createThrottles(clock),
     findFunction,
+    region,
   };
   const begin = () => newContext(model, new Date(clock()));
   answerClientErrors(server, (problem) => toReply(problem, { model, context: begin(), request: undefined }));

@@ -7,6 +7,7 @@ import { DatabaseError } from 'pg';
  * (https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api.differences.html shows the former).
  */
 const statuses = {
+  AccessDeniedException: 403,
   BadRequestException: 400,
   DatabaseErrorException: 400,
   DatabaseUnavailableException: 504,

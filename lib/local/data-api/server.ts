@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { accessKeyIdOf } from '../iam/access-key';
 import { Connections, type Resolve } from './connections';
 import { DataApiError } from './errors';
 import { parseJson, toJson } from './json';
@@ -11,10 +12,21 @@ import { Transactions } from './transactions';
 
 export interface DataApiOptions {
   readonly resolve: Resolve;
+  /** Says why a call is refused. @default - no call is */
+  readonly authorize?: ((call: DataApiCall) => string | undefined) | undefined;
   /** @default what AWS documents */
   readonly limits?: Partial<Limits>;
   /** Milliseconds since any moment; transactions expire by it. @default Date.now */
   readonly now?: () => number;
+}
+
+/** Who asks for what. */
+export interface DataApiCall {
+  readonly accessKeyId: string;
+  /** Such as `rds-data:ExecuteStatement`. */
+  readonly action: string;
+  readonly resourceArn: string;
+  readonly secretArn: string;
 }
 
 export interface DataApi {
@@ -25,27 +37,28 @@ export interface DataApi {
 }
 
 /** Paths of the service model in `@aws-sdk/client-rds-data`. */
-const routes: Readonly<Record<string, operations.Operation>> = {
-  '/Execute': operations.executeStatement,
-  '/BatchExecute': operations.batchExecuteStatement,
-  '/BeginTransaction': operations.beginTransaction,
-  '/CommitTransaction': operations.commitTransaction,
-  '/RollbackTransaction': operations.rollbackTransaction,
-  '/ExecuteSql': operations.executeSql,
+const routes: Readonly<Record<string, readonly [name: string, operations.Operation]>> = {
+  '/Execute': ['ExecuteStatement', operations.executeStatement],
+  '/BatchExecute': ['BatchExecuteStatement', operations.batchExecuteStatement],
+  '/BeginTransaction': ['BeginTransaction', operations.beginTransaction],
+  '/CommitTransaction': ['CommitTransaction', operations.commitTransaction],
+  '/RollbackTransaction': ['RollbackTransaction', operations.rollbackTransaction],
+  '/ExecuteSql': ['ExecuteSql', operations.executeSql],
 };
 
 /**
  * Starts a local RDS Data API (REST, JSON) in front of real PostgreSQL servers, on 127.0.0.1. Signatures of requests
  * are not verified. What is covered: docs/data-api-conformance.md.
  */
-export async function startDataApi({ resolve, limits, now = Date.now }: DataApiOptions): Promise<DataApi> {
+export async function startDataApi(options: DataApiOptions): Promise<DataApi> {
+  const { resolve, authorize, limits, now = Date.now } = options;
   const allLimits: Limits = { ...documentedLimits, ...limits };
   const connections = new Connections();
   const transactions = new Transactions(connections, allLimits, now);
   const services = { connections, transactions, resolve, limits: allLimits };
 
   const server = http.createServer((request, response) => {
-    void answer(request, services).then(({ status, headers, body }) => {
+    void answer(request, services, authorize).then(({ status, headers, body }) => {
       response.writeHead(status, {
         'content-type': 'application/json',
         'x-amzn-requestid': randomUUID(),
@@ -78,12 +91,23 @@ interface Answer {
   readonly body: Members;
 }
 
-async function answer(request: http.IncomingMessage, services: operations.Services): Promise<Answer> {
+async function answer(
+  request: http.IncomingMessage,
+  services: operations.Services,
+  authorize: DataApiOptions['authorize'],
+): Promise<Answer> {
   try {
-    const operation = request.method === 'POST' ? routes[request.url ?? ''] : undefined;
+    const [name, operation] = (request.method === 'POST' && routes[request.url ?? '']) || [];
     if (!operation) throw new DataApiError('UnknownOperationException', `${request.method} ${request.url}`);
-    const body = await operation(await read(request, services.limits.requestBytes), services);
-    return { status: 200, headers: {}, body };
+    const input = await read(request, services.limits.requestBytes);
+    const refusal = authorize?.({
+      accessKeyId: accessKeyIdOf(request.headers.authorization),
+      action: `rds-data:${name}`,
+      resourceArn: String(input.resourceArn),
+      secretArn: String(input.secretArn),
+    });
+    if (refusal !== undefined) throw new DataApiError('AccessDeniedException', refusal);
+    return { status: 200, headers: {}, body: await operation(input, services) };
   } catch (cause) {
     const error =
       cause instanceof DataApiError ? cause : new DataApiError('InternalServerErrorException', String(cause));

@@ -1,7 +1,7 @@
 import { Client, type ClientConfig, DatabaseError } from 'pg';
 import type { Postgres } from '../postgres/postgres';
 import { ConnectionGone, type Refusal } from '../postgres/startup';
-import { type AccessKey, invalidTokenReason } from './token';
+import { type AccessKey, accessKeyIdOfToken, invalidTokenReason } from './token';
 
 interface SignIn {
   readonly user: string;
@@ -13,8 +13,10 @@ export interface SignInRules {
   readonly postgres: Pick<Postgres, 'host' | 'port' | 'superuser' | 'socketDirectory'>;
   /** The region that sign-in tokens must be for. */
   readonly region: string;
-  /** The credentials that sign-in tokens must be signed with. */
-  readonly credentials: AccessKey;
+  /** The credentials that a sign-in token with this access key id must be signed with. */
+  readonly findAccessKey: (accessKeyId: string) => AccessKey | undefined;
+  /** Says why an access key may not sign in as a role. @default - it may */
+  readonly authorize?: (accessKeyId: string, user: string) => string | undefined;
   /** @default - the current time */
   readonly clock?: () => Date;
 }
@@ -45,7 +47,12 @@ export async function checkSignIn(
     throw new ConnectionGone('PostgreSQL cannot be reached');
   }
   const now = rules.clock?.() ?? new Date();
-  const problem = invalidTokenReason(signIn.password, { ...rules, port, hosts, user: signIn.user, now });
+  const accessKeyId = accessKeyIdOfToken(signIn.password);
+  const credentials = rules.findAccessKey(accessKeyId);
+  const problem = credentials
+    ? (invalidTokenReason(signIn.password, { ...rules, credentials, port, hosts, user: signIn.user, now }) ??
+      rules.authorize?.(accessKeyId, signIn.user))
+    : 'its access key is unknown';
   if (problem === undefined) return undefined;
   return {
     sqlState: '28000',

@@ -59,6 +59,12 @@ export function invalidTokenReason(token: string, audience: TokenAudience): stri
   return matches(expected, given['X-Amz-Signature'] ?? '') ? undefined : 'its signature is wrong';
 }
 
+/** The access key id that a token names; empty when it is no token. */
+export function accessKeyIdOfToken(token: string): string {
+  if (!URL.canParse(`https://${token}`)) return '';
+  return new URL(`https://${token}`).searchParams.get('X-Amz-Credential')?.split('/')[0] ?? '';
+}
+
 /** Milliseconds since 1970 of a time like 20261120T093000Z; NaN when it is none. */
 function instant(time: string): number {
   return Date.parse(time.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));

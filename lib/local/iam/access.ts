@@ -1,3 +1,4 @@
+import type { AccessKey } from '../database-endpoint/token';
 import type { RequestContext } from './conditions';
 import { evaluate } from './evaluate';
 import { type PolicyStatement, readPolicy } from './policy';
@@ -14,14 +15,16 @@ export interface Call {
   readonly context?: RequestContext;
 }
 
+export interface FunctionIdentity {
+  readonly roleArn: string;
+  readonly name: string;
+}
+
 /** Says why a call is refused, in IAM's words; undefined when it is allowed. */
 export type Authorize = (call: Call) => string | undefined;
 
-/** A call of a function, and the policies that decided it. */
-export interface DecidedCall extends Required<Call> {
-  readonly roleArn: string;
-  readonly denied: boolean;
-}
+/** For a service without access control. */
+export const allowEverything: Authorize = () => undefined;
 
 export interface AccessControl {
   readonly authorize: Authorize;
@@ -29,22 +32,24 @@ export interface AccessControl {
   attachToRole(roleArn: string, document: unknown, where: string): void;
   /** Gives a resource its policy. */
   attachToResource(resourceArn: string, document: unknown, where: string): void;
-  /** Lets calls signed with this access key id act as the role. */
-  addFunction(accessKeyId: string, setting: { readonly roleArn: string; readonly name: string }): void;
+  /** Lets calls that are signed with this key act as the role. */
+  addFunction(accessKey: AccessKey, setting: FunctionIdentity): void;
+  /** A function's access key. */
+  findAccessKey(accessKeyId: string): AccessKey | undefined;
   /** As `authorize`, for Lambda itself, which acts with a function's role. */
   authorizeRole(roleArn: string, action: string, resource: string): string | undefined;
+  /** As `authorize`, for a service that invokes a function for a resource of its own. */
+  authorizeService(service: string, functionArn: string, sourceArn: string): string | undefined;
 }
 
 /**
  * The access control of the account that the environments of this machine are in. A function may do what its role's
  * policies, and the policy of the resource, allow, and nothing else. Any other access key is an administrator's.
  */
-export function createAccessControl(
-  options: { readonly onCall?: (call: DecidedCall) => void } = {},
-): AccessControl {
+export function createAccessControl(): AccessControl {
   const ofRoles = new Map<string, PolicyStatement[]>();
   const ofResources = new Map<string, PolicyStatement[]>();
-  const functions = new Map<string, { readonly roleArn: string; readonly name: string }>();
+  const functions = new Map<string, FunctionIdentity & { readonly accessKey: AccessKey }>();
 
   function decide(roleArn: string, user: string, call: Omit<Call, 'accessKeyId'>): string | undefined {
     const { action, resource } = call;
@@ -70,14 +75,27 @@ export function createAccessControl(
       const { roleArn, name } = found;
       const [, , , , account, role = ''] = roleArn.split(':');
       const user = `arn:aws:sts::${account}:assumed-${role}/${name}`;
-      const refusal = decide(roleArn, user, call);
-      options.onCall?.({ context: {}, ...call, roleArn, denied: refusal !== undefined });
-      return refusal;
+      return decide(roleArn, user, call);
     },
     authorizeRole: (roleArn, action, resource) => decide(roleArn, roleArn, { action, resource }),
     attachToRole: (roleArn, document, where) => add(ofRoles, roleArn, readPolicy(document, where)),
     attachToResource: (arn, document, where) => add(ofResources, arn, readPolicy(document, where)),
-    addFunction: (accessKeyId, setting) => void functions.set(accessKeyId, setting),
+    addFunction: (accessKey, setting) => void functions.set(accessKey.accessKeyId, { ...setting, accessKey }),
+    findAccessKey: (accessKeyId) => functions.get(accessKeyId)?.accessKey,
+    authorizeService(service, functionArn, sourceArn) {
+      const action = 'lambda:InvokeFunction';
+      const principal = { kind: 'Service', name: service } as const;
+      const context = { 'aws:sourcearn': sourceArn, 'aws:sourceaccount': sourceArn.split(':')[4] ?? '' };
+      const resource = ofResources.get(functionArn) ?? [];
+      const denial = evaluate(
+        { principal, action, resource: functionArn, context },
+        { identity: [], resource },
+      );
+      return (
+        denial &&
+        `${service} is not authorized to perform: ${action} on resource: ${functionArn} for ${sourceArn}`
+      );
+    },
   };
 }
 

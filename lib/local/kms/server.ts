@@ -1,6 +1,13 @@
 import { createHmac, createPrivateKey, createPublicKey, sign, timingSafeEqual } from 'node:crypto';
+import { type Authorize, allowEverything } from '../iam/access';
 import type { LoopbackServer } from '../network/loopback-server';
-import { AwsError, type JsonObject, requiredText, startAwsJsonServer } from '../services/aws-json';
+import {
+  AwsError,
+  type JsonObject,
+  requireAllowed,
+  requiredText,
+  startAwsJsonServer,
+} from '../services/aws-json';
 import { signDigest } from './ecdsa-digest';
 import { type KmsKey, type NewKey, openKey, requireUsage } from './keys';
 
@@ -20,7 +27,7 @@ const DIGEST_LENGTH = 32;
  * DescribeKey, with the documented errors. Keys are found by ARN or id.
  * https://docs.aws.amazon.com/kms/latest/APIReference/Welcome.html
  */
-export async function startKms(): Promise<Kms> {
+export async function startKms(authorize: Authorize = allowEverything): Promise<Kms> {
   const keys = new Map<string, KmsKey>();
   const disabled = new Set<string>();
 
@@ -37,33 +44,42 @@ export async function startKms(): Promise<Kms> {
     return key;
   }
 
+  const operations: Readonly<Record<string, (input: JsonObject) => JsonObject>> = {
+    DescribeKey: (input) => {
+      const key = find(input);
+      return { KeyMetadata: describe(key, !disabled.has(key.arn)) };
+    },
+    GetPublicKey: (input) => getPublicKey(findEnabled(input)),
+    Sign: (input) => signMessage(findEnabled(input), input),
+    GenerateMac: (input) => {
+      const key = findEnabled(input);
+      return {
+        KeyId: key.arn,
+        Mac: mac(key, input, 'GenerateMac').toString('base64'),
+        MacAlgorithm: 'HMAC_SHA_256',
+      };
+    },
+    VerifyMac: (input) => {
+      const key = findEnabled(input);
+      const expected = mac(key, input, 'VerifyMac');
+      const given = Buffer.from(requiredText(input, 'Mac'), 'base64');
+      if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+        throw new AwsError('KMSInvalidMacException', 'The HMAC is not valid for this message and key.');
+      }
+      return { KeyId: key.arn, MacValid: true, MacAlgorithm: 'HMAC_SHA_256' };
+    },
+  };
   const server = await startAwsJsonServer({
     targetPrefix: 'TrentService',
-    operations: {
-      DescribeKey: (input) => {
-        const key = find(input);
-        return { KeyMetadata: describe(key, !disabled.has(key.arn)) };
-      },
-      GetPublicKey: (input) => getPublicKey(findEnabled(input)),
-      Sign: (input) => signMessage(findEnabled(input), input),
-      GenerateMac: (input) => {
-        const key = findEnabled(input);
-        return {
-          KeyId: key.arn,
-          Mac: mac(key, input, 'GenerateMac').toString('base64'),
-          MacAlgorithm: 'HMAC_SHA_256',
-        };
-      },
-      VerifyMac: (input) => {
-        const key = findEnabled(input);
-        const expected = mac(key, input, 'VerifyMac');
-        const given = Buffer.from(requiredText(input, 'Mac'), 'base64');
-        if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
-          throw new AwsError('KMSInvalidMacException', 'The HMAC is not valid for this message and key.');
-        }
-        return { KeyId: key.arn, MacValid: true, MacAlgorithm: 'HMAC_SHA_256' };
-      },
-    },
+    operations: Object.fromEntries(
+      Object.entries(operations).map(([name, operation]) => [
+        name,
+        (input: JsonObject, accessKeyId: string) => {
+          requireAllowed(authorize({ accessKeyId, action: `kms:${name}`, resource: find(input).arn }));
+          return operation(input);
+        },
+      ]),
+    ),
   });
 
   return {

@@ -1,5 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { LOCAL_ACCOUNT_ID } from '../function-runtime/environment';
+import { type Authorize, allowEverything } from '../iam/access';
+import { accessKeyIdOf } from '../iam/access-key';
 import { acceptSqsCharacters } from './emulator';
 import { createFairQueues, type OutgoingEntry } from './fair-queues';
 
@@ -38,7 +40,7 @@ interface SqsMessage extends OutgoingEntry {
  * fauxqs's own `startFauxqs` listens on every interface, so its app is started by hand. Its queue URLs have the host
  * `sqs.REGION.localhost`, which many machines do not resolve: clients get URLs of the loopback address instead.
  */
-export async function startQueues(): Promise<QueueServer> {
+export async function startQueues(authorize: Authorize = allowEverything): Promise<QueueServer> {
   const { buildApp } = await import('fauxqs');
   await acceptSqsCharacters();
   const { stores, note } = await createFairQueues();
@@ -50,8 +52,20 @@ export async function startQueues(): Promise<QueueServer> {
     emulatorUrls.set(url, emulatorUrl);
     return url;
   };
-  app.addHook('preHandler', async (request) => {
+  const arns = new Map<string, string>();
+  app.addHook('preHandler', async (request, reply) => {
     const body = request.body as SqsMessage | undefined;
+    const resource = arns.get(body?.QueueUrl ?? '');
+    if (resource !== undefined) {
+      const accessKeyId = accessKeyIdOf(request.headers.authorization);
+      const action = actionOf(String(request.headers['x-amz-target']));
+      const message = authorize({ accessKeyId, action, resource });
+      if (message !== undefined)
+        return reply
+          .code(403)
+          .headers(accessDenied.headers)
+          .send({ ...accessDenied.body, message });
+    }
     if (body?.QueueUrl) body.QueueUrl = inward(body.QueueUrl);
     for (const entry of body?.Entries ?? (body ? [body] : [])) note(entry);
   });
@@ -70,16 +84,33 @@ export async function startQueues(): Promise<QueueServer> {
         QueueName: name,
         Attributes: attributes,
       });
-      return { url: answer.QueueUrl, arn: `arn:aws:sqs:${region}:${LOCAL_ACCOUNT_ID}:${name}` };
+      const arn = `arn:aws:sqs:${region}:${LOCAL_ACCOUNT_ID}:${name}`;
+      arns.set(answer.QueueUrl, arn);
+      return { url: answer.QueueUrl, arn };
     },
     urlOf: (arn) => `${url}/${arn.split(':').slice(4).join('/')}`,
     stop: () => app.close(),
   };
 }
 
+/** The permission that a call needs: those on batches are of the single action, in lowercase in SQS's own messages. */
+const actionOf = (target: string): string =>
+  `sqs:${target
+    .replace(/^AmazonSQS\./, '')
+    .replace(/Batch$/, '')
+    .toLowerCase()}`;
+
+/** As SQS refuses a call. https://github.com/aws/serverless-application-model/issues/3633 */
+const accessDenied = {
+  headers: { 'x-amzn-query-error': 'AccessDenied;Sender' },
+  body: { __type: 'com.amazon.coral.service#AccessDeniedException' },
+} as const;
+
 export interface SqsEndpoint {
   readonly url: string;
   readonly region: string;
+  /** Whose call it is. @default - the account's own */
+  readonly accessKeyId?: string | undefined;
   /** Ends the request early. */
   readonly signal?: AbortSignal;
 }
@@ -97,7 +128,7 @@ export async function sqsRequest<Answer>(
     headers: {
       'content-type': 'application/x-amz-json-1.0',
       'x-amz-target': `AmazonSQS.${action}`,
-      authorization: `AWS4-HMAC-SHA256 Credential=local/20260101/${endpoint.region}/sqs/aws4_request`,
+      authorization: `AWS4-HMAC-SHA256 Credential=${endpoint.accessKeyId ?? 'local'}/20260101/${endpoint.region}/sqs/aws4_request`,
     },
     body: JSON.stringify(body),
     signal: endpoint.signal ?? AbortSignal.timeout(30_000),

@@ -2,12 +2,12 @@ import { databaseName, databaseOwner } from '../../database/names';
 import type { Cleanup } from '../cleanup';
 import type { DatabaseTarget } from '../data-api';
 import { startDatabaseEndpoint } from '../database-endpoint/server';
-import type { AccessKey } from '../database-endpoint/token';
+import type { AccessControl } from '../iam/access';
 import type { LocalCertificate } from '../network/certificates';
 import type { Postgres } from '../postgres/postgres';
 import type { Provision } from '../template/stack-deployment';
 import { ensureDatabase } from './database';
-import { arn, type StackIdentity } from './names';
+import { arn, resourceHash, type StackIdentity } from './names';
 import type { Secrets } from './secrets';
 
 /** A cluster as the Data API knows it. */
@@ -22,8 +22,8 @@ export interface DatabaseClusterSetting {
   readonly secrets: Secrets;
   readonly postgres: Promise<Postgres>;
   readonly certificate: LocalCertificate;
-  /** Whose sign-in tokens the cluster accepts. */
-  readonly credentials: AccessKey;
+  /** Whose sign-in tokens the cluster accepts, and as which roles. */
+  readonly access: Pick<AccessControl, 'authorize' | 'findAccessKey'>;
   /** Gets the reason of each refused sign-in. */
   readonly onRefusal: (reason: string) => void;
   /** Makes a cluster known to the Data API. */
@@ -55,14 +55,16 @@ export function provisionDatabaseCluster(setting: DatabaseClusterSetting): Provi
 
     const identifier = (cluster.DBClusterIdentifier ?? `${stack.name}-${logicalId}`).toLowerCase();
     const clusterArn = arn(stack, 'rds', `cluster:${identifier}`);
+    const resourceId = `cluster-${resourceHash(stack, logicalId).slice(0, 26).toUpperCase()}`;
     if (cluster.EnableHttpEndpoint) registerForDataApi(clusterArn, database, postgres, setting);
     const endpoint = cluster.EnableIAMDatabaseAuthentication
-      ? await startEndpoint(postgres, setting)
+      ? await startEndpoint(postgres, resourceId, setting)
       : postgres;
     return {
       ref: identifier,
       attributes: {
         DBClusterArn: clusterArn,
+        DBClusterResourceId: resourceId,
         'Endpoint.Address': endpoint.host,
         'Endpoint.Port': String(endpoint.port),
       },
@@ -87,10 +89,20 @@ function registerForDataApi(
   });
 }
 
-async function startEndpoint(postgres: Postgres, setting: DatabaseClusterSetting) {
-  const { certificate, credentials, onRefusal, stack } = setting;
-  const { region } = stack;
-  const endpoint = await startDatabaseEndpoint({ postgres, certificate, region, credentials, onRefusal });
+async function startEndpoint(postgres: Postgres, resourceId: string, setting: DatabaseClusterSetting) {
+  const { certificate, access, onRefusal, stack } = setting;
+  const endpoint = await startDatabaseEndpoint({
+    postgres,
+    certificate,
+    region: stack.region,
+    findAccessKey: access.findAccessKey,
+    // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.IAMDBAuth.IAMPolicy.html
+    authorize: (accessKeyId, user) => {
+      const resource = arn(stack, 'rds-db', `dbuser:${resourceId}/${user}`);
+      return access.authorize({ accessKeyId, action: 'rds-db:connect', resource });
+    },
+    onRefusal,
+  });
   setting.cleanup.add(() => endpoint.close());
   return endpoint;
 }

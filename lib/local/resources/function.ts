@@ -1,7 +1,9 @@
 import { type LocalFunction, startFunction } from '../function-runtime';
+import type { AccessControl } from '../iam/access';
+import { functionAccessKey } from '../iam/access-key';
 import type { Stack } from '../template/assembly';
 import type { Provision } from '../template/stack-deployment';
-import { physicalName } from './names';
+import { arn, physicalName, resourceHash } from './names';
 
 export interface FunctionSetting {
   readonly stack: Pick<Stack, 'name' | 'region' | 'assets'>;
@@ -9,6 +11,7 @@ export interface FunctionSetting {
   readonly runtimeVariables: Readonly<Record<string, string>>;
   /** A file, in the place of RDS's certificate authorities. */
   readonly certificateAuthority: string;
+  readonly access: Pick<AccessControl, 'addFunction' | 'authorizeRole'>;
   /** Gets each line that a function writes. */
   readonly onLog: (logicalId: string, line: string) => void;
 }
@@ -20,6 +23,8 @@ export interface StackFunctions {
   get(arnOrName: string): LocalFunction | undefined;
   /** As `get`. @throws Error when there is none */
   find(arnOrName: string): LocalFunction;
+  /** Who a function is to the services; without a role, an administrator. */
+  identityOf(arnOrName: string): { readonly accessKeyId: string; readonly role: string | undefined };
   /** The `onEvent` function behind a custom resource's service token, an ARN of the CDK's provider framework. */
   behindServiceToken(serviceToken: string): LocalFunction;
   stop(): Promise<void>;
@@ -28,6 +33,10 @@ export interface StackFunctions {
 interface FunctionProperties {
   readonly Code: { readonly S3Key?: string };
   readonly Handler?: string;
+  /** ARN. */
+  readonly Role?: string;
+  readonly LoggingConfig?: { readonly LogGroup?: string };
+  readonly VpcConfig?: object;
   readonly FunctionName?: string;
   readonly Environment?: { readonly Variables?: Readonly<Record<string, string>> };
   readonly ReservedConcurrentExecutions?: number;
@@ -38,6 +47,8 @@ interface FunctionProperties {
 interface Entry {
   readonly local: LocalFunction;
   readonly variables: Readonly<Record<string, string>>;
+  readonly accessKeyId: string;
+  readonly role: string | undefined;
 }
 
 /** Runs the functions of a stack: `AWS::Lambda::Function`. */
@@ -54,8 +65,9 @@ export function createFunctions(setting: FunctionSetting): StackFunctions {
 
   return {
     async provision({ logicalId, properties }) {
+      const functionProperties = properties as unknown as FunctionProperties;
       const { Code, Handler, FunctionName, Environment, ReservedConcurrentExecutions, Timeout, MemorySize } =
-        properties as unknown as FunctionProperties;
+        functionProperties;
       const bundleDirectory = setting.stack.assets.get(Code.S3Key ?? '');
       if (!bundleDirectory || !Handler) {
         throw new Error(
@@ -63,6 +75,7 @@ export function createFunctions(setting: FunctionSetting): StackFunctions {
         );
       }
       const variables = Environment?.Variables ?? {};
+      const accessKey = functionAccessKey(resourceHash(setting.stack, logicalId));
       const local = startFunction({
         name: FunctionName ?? physicalName(setting.stack, logicalId),
         region: setting.stack.region,
@@ -70,6 +83,9 @@ export function createFunctions(setting: FunctionSetting): StackFunctions {
         handler: Handler,
         environment: {
           ...setting.runtimeVariables,
+          AWS_ACCESS_KEY_ID: accessKey.accessKeyId,
+          AWS_SECRET_ACCESS_KEY: accessKey.secretAccessKey,
+          AWS_SESSION_TOKEN: accessKey.sessionToken,
           ...localVariables(variables, setting.certificateAuthority),
         },
         // Lambda's own defaults: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-lambda-function.html
@@ -80,22 +96,68 @@ export function createFunctions(setting: FunctionSetting): StackFunctions {
         }),
         onLog: (line) => setting.onLog(logicalId, line),
       });
-      entries.set(local.name, { local, variables });
+      const role = requireRole(functionProperties, `${setting.stack.name}, ${logicalId}`, setting);
+      if (role !== undefined) {
+        setting.access.addFunction(accessKey, { roleArn: role, name: local.name });
+      }
+      entries.set(local.name, { local, variables, accessKeyId: accessKey.accessKeyId, role });
       return { ref: local.name, attributes: { Arn: local.arn } };
     },
     get: (arnOrName) => entryAt(arnOrName)?.local,
     find: (arnOrName) => entryOf(arnOrName).local,
+    identityOf(arnOrName) {
+      const { accessKeyId, role } = entryOf(arnOrName);
+      return { accessKeyId, role };
+    },
     behindServiceToken(serviceToken) {
-      const { variables } = entryOf(serviceToken);
+      const { variables, role } = entryOf(serviceToken);
       if (!variables.USER_ON_EVENT_FUNCTION_ARN || variables.USER_IS_COMPLETE_FUNCTION_ARN) {
         throw new Error(`${serviceToken} is not a provider framework with an onEvent function alone.`);
       }
-      return entryOf(variables.USER_ON_EVENT_FUNCTION_ARN).local;
+      const { local } = entryOf(variables.USER_ON_EVENT_FUNCTION_ARN);
+      // What the framework calls: aws-cdk-lib/custom-resources, provider-framework/runtime/outbound.
+      for (const action of role ? ['lambda:GetFunction', 'lambda:InvokeFunction'] : []) {
+        requireAllowed(setting.access.authorizeRole(role ?? '', action, local.arn), serviceToken);
+      }
+      return local;
     },
     async stop() {
       await Promise.all([...entries.values()].map(({ local }) => local.stop()));
     },
   };
+}
+
+/** What Lambda does with a function's role. https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions */
+const networkActions = [
+  'ec2:AssignPrivateIpAddresses',
+  'ec2:CreateNetworkInterface',
+  'ec2:DeleteNetworkInterface',
+  'ec2:DescribeNetworkInterfaces',
+  'ec2:DescribeSubnets',
+  'ec2:UnassignPrivateIpAddresses',
+];
+const logActions = ['logs:CreateLogStream', 'logs:PutLogEvents'];
+
+/** The ARN of the role. @throws Error when Lambda could not write the function's log, or make its network interfaces */
+function requireRole(
+  properties: FunctionProperties,
+  where: string,
+  { stack, access }: FunctionSetting,
+): string | undefined {
+  const { Role, LoggingConfig } = properties;
+  if (Role === undefined) return undefined;
+  const stream = arn(stack, 'logs', `log-group:${LoggingConfig?.LogGroup}:log-stream:local`);
+  const calls = [
+    ...(LoggingConfig?.LogGroup ? logActions.map((action) => [action, stream] as const) : []),
+    // Not read: its security groups have no value on this machine.
+    ...('VpcConfig' in properties ? networkActions.map((action) => [action, '*'] as const) : []),
+  ];
+  for (const [action, resource] of calls) requireAllowed(access.authorizeRole(Role, action, resource), where);
+  return Role;
+}
+
+function requireAllowed(refusal: string | undefined, where: string): void {
+  if (refusal !== undefined) throw new Error(`${where}: ${refusal}`);
 }
 
 function localVariables(

@@ -44,8 +44,10 @@ export function openSecrets(stack: StackIdentity, file: string, store: Pick<Secr
 
   return {
     async provision({ logicalId, properties }) {
-      const { Name, SecretString, GenerateSecretString } = properties as {
+      const { Name, KmsKeyId, SecretString, GenerateSecretString } = properties as {
         Name?: string;
+        /** ARN. */
+        KmsKeyId?: string;
         SecretString?: string;
         GenerateSecretString?: GenerateSecretString;
       };
@@ -55,7 +57,7 @@ export function openSecrets(stack: StackIdentity, file: string, store: Pick<Secr
       const secretArn = arn(stack, 'secretsmanager', `secret:${name}-${suffix}`);
       const value = SecretString ?? generateOnce(logicalId, GenerateSecretString ?? {});
       values.set(secretArn, value).set(name, value);
-      store.put({ arn: secretArn, name, value });
+      store.put({ arn: secretArn, name, value, ...(KmsKeyId !== undefined && { keyArn: KmsKeyId }) });
       return { ref: secretArn, attributes: { Id: secretArn } };
     },
     async provisionAttachment({ properties }) {

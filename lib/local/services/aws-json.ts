@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { accessKeyIdOf } from '../iam/access-key';
 import { type LoopbackResponse, type LoopbackServer, startLoopbackServer } from '../network/loopback-server';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -18,14 +19,16 @@ export class AwsError extends Error {
 export interface AwsJsonService {
   /** Before the operation in `X-Amz-Target`: `TrentService`. */
   readonly targetPrefix: string;
-  readonly operations: Readonly<Record<string, (input: JsonObject) => JsonObject>>;
+  /** Each gets the access key id of the request's signature, too. */
+  readonly operations: Readonly<Record<string, (input: JsonObject, accessKeyId: string) => JsonObject>>;
 }
 
 /** Bytes. */
 const BODY_LIMIT = 1_048_576;
 
 /**
- * Serves an AWS service that speaks AWS JSON 1.1 on a free port of 127.0.0.1. Signatures are not checked.
+ * Serves an AWS service that speaks AWS JSON 1.1 on a free port of 127.0.0.1. Signatures name the caller and
+ * are not checked.
  * https://smithy.io/2.0/aws/protocols/aws-json-1_1-protocol.html
  */
 export function startAwsJsonServer({ targetPrefix, operations }: AwsJsonService): Promise<LoopbackServer> {
@@ -35,7 +38,7 @@ export function startAwsJsonServer({ targetPrefix, operations }: AwsJsonService)
       const operation =
         prefix === targetPrefix && Object.hasOwn(operations, name) ? operations[name] : undefined;
       if (!operation) throw new AwsError('UnknownOperationException', `${prefix}.${name} is not served here`);
-      return answer(200, operation(parse(body)));
+      return answer(200, operation(parse(body), accessKeyIdOf(headers.authorization)));
     } catch (error) {
       if (!(error instanceof AwsError)) {
         return answer(500, { __type: 'InternalFailure', message: String(error) }, 'InternalFailure');
@@ -71,4 +74,9 @@ export function requiredText(input: JsonObject, name: string): string {
   const value = input[name];
   if (typeof value === 'string' && value !== '') return value;
   throw new AwsError('ValidationException', `${name} must be given`);
+}
+
+/** @throws AwsError with the refusal, if there is one */
+export function requireAllowed(refusal: string | undefined): void {
+  if (refusal !== undefined) throw new AwsError('AccessDeniedException', refusal);
 }

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FailedInvocation, LocalFunction } from '../function-runtime';
+import { type Authorize, allowEverything } from '../iam/access';
+import { accessKeyIdOf } from '../iam/access-key';
 import { type LoopbackResponse, type LoopbackServer, startLoopbackServer } from '../network/loopback-server';
 
 const PATH = /^\/2015-03-31\/functions\/([^/?]+)\/invocations(?:\?|$)/;
@@ -15,6 +17,7 @@ const BODY_LIMIT = 7_000_000;
  */
 export function startLambdaApi(
   find: (nameOrArn: string) => LocalFunction | undefined,
+  authorize: Authorize = allowEverything,
 ): Promise<LoopbackServer> {
   return startLoopbackServer(async ({ method, url, headers, body }) => {
     const encoded = PATH.exec(url)?.[1];
@@ -28,6 +31,9 @@ export function startLambdaApi(
     const name = withoutQualifier(decodeURIComponent(encoded));
     const found = find(name);
     if (!found) return refuse(404, 'ResourceNotFoundException', `Function not found: ${name}`);
+    const accessKeyId = accessKeyIdOf(headers.authorization);
+    const refusal = authorize({ accessKeyId, action: 'lambda:InvokeFunction', resource: found.arn });
+    if (refusal !== undefined) return refuse(403, 'AccessDeniedException', refusal);
     const event = parse(body);
     if (event === undefined) {
       return refuse(400, 'InvalidRequestContentException', 'Could not parse request body into json');

@@ -1,10 +1,19 @@
 import { createHash } from 'node:crypto';
+import { type Authorize, allowEverything } from '../iam/access';
 import type { LoopbackServer } from '../network/loopback-server';
-import { AwsError, type JsonObject, requiredText, startAwsJsonServer } from './aws-json';
+import { AwsError, type JsonObject, requireAllowed, requiredText, startAwsJsonServer } from './aws-json';
 
 export interface SecretsManager extends LoopbackServer {
   /** Adds a secret, or gives it another value. */
-  put(secret: { readonly arn: string; readonly name: string; readonly value: string }): void;
+  put(secret: {
+    readonly arn: string;
+    readonly name: string;
+    readonly value: string;
+    /** ARN of the key that encrypts it. @default - the key of Secrets Manager, which every caller may use */
+    readonly keyArn?: string;
+  }): void;
+  /** Why a caller may not read a secret: the secret itself, or its key, is refused. */
+  readonly authorizeRead: (accessKeyId: string, secretArn: string) => string | undefined;
 }
 
 /** As GetSecretValue answers; dates are seconds since 1970. */
@@ -24,8 +33,21 @@ const currentStage = 'AWSCURRENT';
  * and is known by its ARN, with or without the six characters at the end, or by its name.
  * https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html
  */
-export async function startSecretsManager(): Promise<SecretsManager> {
+export async function startSecretsManager(authorize: Authorize = allowEverything): Promise<SecretsManager> {
   const secrets = new Map<string, StoredSecret>();
+  const keys = new Map<string, string>();
+
+  function authorizeRead(accessKeyId: string, secretArn: string): string | undefined {
+    const keyArn = keys.get(secretArn);
+    const refusal = authorize({ accessKeyId, action: 'secretsmanager:GetSecretValue', resource: secretArn });
+    if (refusal !== undefined || keyArn === undefined) return refusal;
+    // https://docs.aws.amazon.com/secretsmanager/latest/userguide/security-encryption.html
+    const context = {
+      'kms:viaservice': `secretsmanager.${secretArn.split(':')[3]}.amazonaws.com`,
+      'kms:encryptioncontext:secretarn': secretArn,
+    };
+    return authorize({ accessKeyId, action: 'kms:Decrypt', resource: keyArn, context });
+  }
 
   function find(input: JsonObject): StoredSecret {
     const id = requiredText(input, 'SecretId');
@@ -39,8 +61,9 @@ export async function startSecretsManager(): Promise<SecretsManager> {
   const server = await startAwsJsonServer({
     targetPrefix: 'secretsmanager',
     operations: {
-      GetSecretValue: (input) => {
+      GetSecretValue: (input, accessKeyId) => {
         const secret = find(input);
+        requireAllowed(authorizeRead(accessKeyId, secret.ARN));
         const { VersionStage: stage = currentStage, VersionId: version = secret.VersionId } = input;
         if (stage !== currentStage) {
           throw notFound(`Secrets Manager can't find the specified secret value for staging label: ${stage}`);
@@ -50,8 +73,10 @@ export async function startSecretsManager(): Promise<SecretsManager> {
         }
         return { ...secret };
       },
-      DescribeSecret: (input) => {
+      DescribeSecret: (input, accessKeyId) => {
         const { SecretString: _, VersionId, VersionStages, ...rest } = find(input);
+        const action = 'secretsmanager:DescribeSecret';
+        requireAllowed(authorize({ accessKeyId, action, resource: rest.ARN }));
         return {
           ...rest,
           LastChangedDate: rest.CreatedDate,
@@ -63,15 +88,18 @@ export async function startSecretsManager(): Promise<SecretsManager> {
 
   return {
     ...server,
-    put: ({ arn, name, value }) =>
-      void secrets.set(arn, {
+    authorizeRead,
+    put({ arn, name, value, keyArn }) {
+      if (keyArn !== undefined) keys.set(arn, keyArn);
+      secrets.set(arn, {
         ARN: arn,
         Name: name,
         SecretString: value,
         VersionId: versionOf(arn, value),
         VersionStages: [currentStage],
         CreatedDate: Math.floor(Date.now() / 1_000),
-      }),
+      });
+    },
   };
 }
 

@@ -1,7 +1,7 @@
 import { localReceiversVariable } from '../../../lambda/webhooks/environment';
 import { allSettledOrThrow, type Cleanup } from '../cleanup';
 import { startDataApi } from '../data-api';
-import type { AccessKey } from '../database-endpoint/token';
+import { createAccessControl } from '../iam/access';
 import { startKms } from '../kms/server';
 import { startQueues } from '../queues/queues';
 import type { DataApiCluster } from '../resources/database-cluster';
@@ -12,40 +12,38 @@ import { startSecretsManager } from './secrets-manager';
 /** The AWS services on this machine: one server each, shared by all environments. */
 export type Services = Awaited<ReturnType<typeof startServices>>;
 
-/** Credentials of every function here. The services take any; the database endpoint checks the tokens they sign. */
+/** Credentials of a function without a role: an administrator's. */
 export const functionCredentials = {
   AWS_ACCESS_KEY_ID: 'LOCALFUNCTION',
   AWS_SECRET_ACCESS_KEY: 'local',
   AWS_SESSION_TOKEN: 'local',
 } as const;
 
-export const functionAccessKey: AccessKey = {
-  accessKeyId: functionCredentials.AWS_ACCESS_KEY_ID,
-  secretAccessKey: functionCredentials.AWS_SECRET_ACCESS_KEY,
-  sessionToken: functionCredentials.AWS_SESSION_TOKEN,
-};
-
 /** Starts the services on free ports of 127.0.0.1. */
-export async function startServices(cleanup: Cleanup) {
+export async function startServices(cleanup: Cleanup, access = createAccessControl()) {
   const clusters = new Map<string, DataApiCluster>();
   const stacks: Pick<StackFunctions, 'get'>[] = [];
-  const [dataApi, queues, kms, secrets, lambda] = await allSettledOrThrow([
+  const { authorize } = access;
+  const secrets = await startSecretsManager(authorize);
+  cleanup.add(() => secrets.close());
+  const [dataApi, queues, kms, lambda] = await allSettledOrThrow([
     startDataApi({
       resolve: ({ resourceArn, secretArn, database }) => {
         const cluster = clusters.get(resourceArn);
         return cluster && (cluster.target(secretArn, database) ?? 'unknown-secret');
       },
+      authorize: ({ accessKeyId, action, resourceArn, secretArn }) =>
+        authorize({ accessKeyId, action, resource: resourceArn }) ??
+        secrets.authorizeRead(accessKeyId, secretArn),
     }),
-    startQueues(),
-    startKms(),
-    startSecretsManager(),
-    startLambdaApi((name) =>
-      stacks.map((functions) => functions.get(name)).find((found) => found !== undefined),
+    startQueues(authorize),
+    startKms(authorize),
+    startLambdaApi(
+      (name) => stacks.map((functions) => functions.get(name)).find((found) => found !== undefined),
+      authorize,
     ),
   ]);
-  cleanup.add(() =>
-    Promise.all([dataApi.close(), queues.stop(), kms.close(), secrets.close(), lambda.close()]),
-  );
+  cleanup.add(() => Promise.all([dataApi.close(), queues.stop(), kms.close(), lambda.close()]));
   const endpoints = {
     'rds-data': dataApi.url,
     sqs: queues.url,
@@ -68,6 +66,7 @@ export async function startServices(cleanup: Cleanup) {
       // Lambda has a newer Node.js than this machine may have: the SDK's warning would be about the wrong one.
       AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
     },
+    access,
     queues,
     keys: kms,
     secrets,

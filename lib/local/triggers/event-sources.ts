@@ -15,6 +15,8 @@ export interface EventSourceOptions {
   readonly queueUrl: string;
   readonly queueArn: string;
   readonly region: string;
+  /** Of the function: Lambda reads its queue with its role. */
+  readonly accessKeyId?: string;
   /** Most messages in one invocation. @default 10 */
   readonly batchSize?: number | undefined;
   /** Seconds to wait for a batch to fill. @default 0 */
@@ -41,6 +43,7 @@ const pauseAfterProblemMs = 1_000;
 /** Starts to feed a function from a queue. */
 export function startEventSource(options: EventSourceOptions): EventSource {
   const { batchSize = 10, batchingWindowSeconds = 0, maximumConcurrency = 5 } = options;
+  const sqs = { url: options.endpoint, region: options.region, accessKeyId: options.accessKeyId };
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
 
@@ -72,7 +75,7 @@ export function startEventSource(options: EventSourceOptions): EventSource {
     stopping.signal.addEventListener('abort', abort);
     try {
       const answer = await sqsRequest<{ Messages?: ReceivedMessage[] }>(
-        { url: options.endpoint, region: options.region, signal: call.signal },
+        { ...sqs, signal: call.signal },
         'ReceiveMessage',
         {
           QueueUrl: options.queueUrl,
@@ -98,7 +101,7 @@ export function startEventSource(options: EventSourceOptions): EventSource {
   }
 
   async function remove(messages: readonly ReceivedMessage[]): Promise<void> {
-    await sqsRequest({ url: options.endpoint, region: options.region }, 'DeleteMessageBatch', {
+    await sqsRequest(sqs, 'DeleteMessageBatch', {
       QueueUrl: options.queueUrl,
       Entries: messages.map((message, index) => ({
         Id: String(index),

@@ -1,17 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LOCAL_ACCOUNT_ID } from '../function-runtime';
+import type { AccessControl } from '../iam/access';
 import type { QueueServer } from '../queues/queues';
 import { eventSourceMapping } from '../resources/event-source-mapping';
 import type { StackFunctions } from '../resources/function';
 import type { Stack } from '../template/assembly';
 import type { DeployedStack } from '../template/stack-deployment';
 import { startEventSource } from './event-sources';
-import { startSchedule } from './schedules';
+import { type ScheduledEvent, startSchedule } from './schedules';
 
 export interface TriggersOptions {
   readonly stack: Stack;
   readonly deployed: DeployedStack;
-  readonly functions: Pick<StackFunctions, 'find'>;
+  readonly functions: Pick<StackFunctions, 'find' | 'identityOf'>;
+  readonly access: Pick<AccessControl, 'authorizeRole' | 'authorizeService'>;
   readonly queues: QueueServer;
   /** Gets a line when a queue cannot be read or written. */
   readonly onProblem: (line: string) => void;
@@ -43,7 +45,11 @@ function startEventSources(options: TriggersOptions) {
   const mappings = resourcesOfType(options, 'AWS::Lambda::EventSourceMapping')
     .map(({ logicalId, properties }) => eventSourceMapping(stack.name, logicalId, properties))
     .filter(({ enabled }) => enabled)
-    .map((mapping) => ({ ...mapping, target: functions.find(mapping.functionName) }));
+    .map((mapping) => ({
+      ...mapping,
+      target: functions.find(mapping.functionName),
+      accessKeyId: readerOf(mapping, options),
+    }));
   return mappings.map(({ target, ...settings }) =>
     startEventSource({
       ...settings,
@@ -56,18 +62,47 @@ function startEventSources(options: TriggersOptions) {
   );
 }
 
+/**
+ * The access key of the function that Lambda reads its queue for.
+ *
+ * @throws Error when its role may not; Lambda refuses such an event source, too:
+ * https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html#events-sqs-permissions
+ */
+function readerOf(
+  { functionName, queueArn }: { readonly functionName: string; readonly queueArn: string },
+  { stack, functions, access }: TriggersOptions,
+): string {
+  const { accessKeyId, role } = functions.identityOf(functionName);
+  for (const action of role ? ['sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ReceiveMessage'] : []) {
+    const refusal = access.authorizeRole(role ?? '', action, queueArn);
+    if (refusal !== undefined) throw new Error(`${stack.name}, ${functionName}: ${refusal}`);
+  }
+  return accessKeyId;
+}
+
+interface Target {
+  readonly Arn: string;
+  /** JSON. @default - the event of the rule */
+  readonly Input?: string;
+}
+
 function startSchedules(options: TriggersOptions) {
-  const { stack, functions } = options;
+  const { stack, functions, access } = options;
   return resourcesOfType(options, 'AWS::Events::Rule').flatMap(({ attributes, properties }) => {
     const { ScheduleExpression, State, Targets } = properties;
     if (State === 'DISABLED' || typeof ScheduleExpression !== 'string') return [];
-    const targets = (Targets as readonly { readonly Arn: string }[]).map(({ Arn }) => functions.find(Arn));
+    const targets = (Targets as readonly Target[]).map(({ Arn, Input }) => {
+      const refusal = access.authorizeService('events.amazonaws.com', Arn, String(attributes.Arn));
+      if (refusal !== undefined) throw new Error(`${stack.name}: ${refusal}`);
+      const target = functions.find(Arn);
+      return (event: ScheduledEvent) => target.invoke(Input === undefined ? event : JSON.parse(Input));
+    });
     return startSchedule({
       expression: ScheduleExpression,
       arn: String(attributes.Arn),
       region: stack.region,
       accountId: LOCAL_ACCOUNT_ID,
-      run: (event) => Promise.all(targets.map((target) => target.invoke(event))),
+      run: (event) => Promise.all(targets.map((invoke) => invoke(event))),
     });
   });
 }

@@ -20,7 +20,7 @@ it('trusts a chain that ends in a root it was given, and none that ends in the r
     postgres,
     certificate,
     region: 'me-central-1',
-    credentials,
+    findAccessKey: () => credentials,
   });
   const trusting = (certificateAuthorities: string) =>
     createDirectDatabase({

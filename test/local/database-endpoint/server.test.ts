@@ -32,7 +32,7 @@ beforeAll(async () => {
     postgres,
     certificate,
     region,
-    credentials,
+    findAccessKey: () => credentials,
     clock: () => now ?? new Date(),
     onRefusal: (reason) => refusals.push(reason),
   });
@@ -213,7 +213,12 @@ test('when PostgreSQL crashes, statements under way fail, and new connections wo
 });
 
 test('closing ends the connections', async () => {
-  const another = await startDatabaseEndpoint({ postgres, certificate, region, credentials });
+  const another = await startDatabaseEndpoint({
+    postgres,
+    certificate,
+    region,
+    findAccessKey: () => credentials,
+  });
   const client = await signIn(await withToken(another.port));
   const ended = new Promise((resolve) => client.once('end', resolve));
   await another.close();

@@ -16,7 +16,7 @@ function decide(
   call: { action: string; resource: string; context?: Record<string, string> },
 ): string {
   const access = createAccessControl();
-  access.addFunction('KEY', { roleArn: role, name: 'deliver' });
+  access.addFunction({ accessKeyId: 'KEY', secretAccessKey: '' }, { roleArn: role, name: 'deliver' });
   if (statement) access.attachToRole(role, { Version: '2012-10-17', Statement: [statement] }, 'Role');
   if (resource) access.attachToResource(resource[0], { Statement: resource[1] }, 'Resource');
   return access.authorize({ accessKeyId: 'KEY', ...call }) ?? 'allowed';

@@ -1,9 +1,11 @@
+import { createAccessControl } from '../../../lib/local/iam/access';
 import { createFunctions } from '../../../lib/local/resources/function';
 
 const functions = createFunctions({
   stack: { name: 'WalletEu', region: 'eu-central-1', assets: new Map([['code.zip', '/nowhere']]) },
   runtimeVariables: {},
   certificateAuthority: '/ca.pem',
+  access: createAccessControl(),
   onLog: () => undefined,
 });
 const provision = (logicalId: string, properties: object = {}) =>

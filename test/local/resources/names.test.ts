@@ -28,6 +28,9 @@ it.each([
   ['AWS::EC2::EIP', { ref: '127.0.0.1', attributes: { PublicIp: '127.0.0.1' } }],
   ['AWS::ApiGateway::DomainName', { attributes: { RegionalDomainName: '127.0.0.1' } }],
 ])('%s leads to this machine', (type, expected) => {
-  const stub = stubResource({ name: 'WalletEu', region: 'eu-central-1' }, { logicalId: 'Some', type });
+  const stub = stubResource(
+    { name: 'WalletEu', region: 'eu-central-1' },
+    { logicalId: 'Some', type, properties: {} },
+  );
   expect(stub).toMatchObject(expected);
 });

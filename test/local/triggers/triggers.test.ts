@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SQSRecord } from 'aws-lambda';
 import type { LocalFunction } from '../../../lib/local/function-runtime';
+import { createAccessControl } from '../../../lib/local/iam/access';
 import { deployStack } from '../../../lib/local/template/stack-deployment';
 import { startTriggers, type Triggers } from '../../../lib/local/triggers/triggers';
 import { startTestQueues, type TestQueues } from '../../support/sqs';
@@ -78,7 +79,11 @@ it('feeds a function as each mapping of the template says, and not at all by one
     triggers = startTriggers({
       stack,
       deployed,
-      functions: { find: () => ({ invoke }) as unknown as LocalFunction },
+      functions: {
+        find: () => ({ invoke }) as unknown as LocalFunction,
+        identityOf: () => ({ accessKeyId: 'local', role: undefined }),
+      },
+      access: createAccessControl(),
       queues: queues.server,
       onProblem: (line) => {
         throw new Error(line);

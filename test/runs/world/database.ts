@@ -53,11 +53,11 @@ export async function startDatabase(cleanup: Cleanup, options: DatabaseOptions):
     postgres,
     certificate,
     region,
-    credentials: {
-      accessKeyId: functionCredentials.AWS_ACCESS_KEY_ID,
+    findAccessKey: (accessKeyId) => ({
+      accessKeyId,
       secretAccessKey: functionCredentials.AWS_SECRET_ACCESS_KEY,
       sessionToken: functionCredentials.AWS_SESSION_TOKEN,
-    },
+    }),
   });
   cleanup.add(endpoint.close);
   const dataApi = await startDataApi({

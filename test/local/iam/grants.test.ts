@@ -1,0 +1,147 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import type { Environment } from '../../../lib/environment/environment';
+import { environments } from '../../../lib/environments';
+import type { Region } from '../../../lib/local/region';
+import { type RunningEnvironments, startEnvironments } from '../../../lib/local/start';
+import { readJson, type StateFolder, stateFolder } from '../../../lib/local/state/state';
+import { readAssembly } from '../../../lib/local/template/assembly';
+import { localClient } from '../../support/aws-client';
+import { eventually } from '../../support/eventually';
+import { recordAccess } from '../../support/recorded-access';
+import { runWallet } from '../../support/wallet-command';
+
+/** Policies that no function of ours lives on: AWS's services and the CDK's own function use them, at AWS alone. */
+const elsewhere = /^(NetworkVpcAllIAMRole|CustomVpcRestrictDefaultSG|OperationsKey)/;
+
+const recorded = recordAccess();
+let running: RunningEnvironments;
+let state: StateFolder;
+
+beforeAll(async () => {
+  state = stateFolder(mkdtempSync(join(tmpdir(), 'wallet-test-')));
+  const anyPort = Object.fromEntries(environments.map(({ name }) => [name, 0]));
+  running = await startEnvironments({
+    state,
+    environments,
+    ports: anyPort,
+    dashboardPorts: anyPort,
+    fresh: false,
+    access: recorded.access,
+    signal: new AbortController().signal,
+    onStep: () => undefined,
+    // What the rare ways below make functions log.
+    onProblem: () => undefined,
+  });
+}, 60_000);
+afterAll(async () => {
+  await running?.stop();
+  rmSync(state.directory, { recursive: true, force: true });
+});
+
+const region = (name: string) =>
+  running.regions.find(({ environment }) => environment.name === name) as Region;
+
+/** What a smoke test does not come to: messages that cannot be read, wait or fail, a purge, a migration that is undone. */
+async function takeRareWays({
+  outputs,
+  functions,
+  environment: { stackId, databaseAccess },
+}: Region): Promise<void> {
+  const endpoints = readJson<Record<string, string>>(state.endpointsFile) ?? {};
+  const sqs = new SQSClient(localClient(endpoints.sqs ?? ''));
+  const send = (queue: string, body: object | string) =>
+    sqs.send(
+      new SendMessageCommand({
+        QueueUrl: outputs[queue] ?? '',
+        MessageBody: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    );
+  const stack = readAssembly(state.assemblyDirectory).find(({ name }) => name === stackId);
+  const functionOf = (prefix: string) => {
+    const id = Object.keys(stack?.template.Resources ?? {}).find(
+      (each) => each.startsWith(prefix) && stack?.template.Resources[each]?.Type === 'AWS::Lambda::Function',
+    );
+    return functions.find(`${stackId}-${id}`);
+  };
+  const delivery = {
+    deliveryId: 'msg_1',
+    webhookId: 'wh-1',
+    eventId: 'evt_1',
+    acceptedAt: Date.now(),
+    body: '{}',
+  };
+  const fanOutFails = recorded.denyOnce(new RegExp(`${stackId}-WebhooksFanOut`), /^sqs:sendmessage$/);
+  await send('WebhookEventsQueueUrl', 'no event');
+  await send('WebhookDeliveryQueueUrl', 'no delivery');
+  await send('WebhookDeliveryQueueUrl', { ...delivery, notBefore: Date.now() + 60_000 });
+  await send('WebhookDeliveryQueueUrl', { ...delivery, notBefore: Date.now() + 3_600_000 });
+  await fanOutFails;
+  await functionOf('WebhooksPurgeExpired').invoke({});
+  if (databaseAccess === 'data-api') {
+    const undone = recorded.denyOnce(new RegExp(`${stackId}-SchemaMigrationMigrate`), /CommitTransaction/);
+    await Promise.all([undone, functionOf('SchemaMigrationMigrateSchema').invoke({ RequestType: 'Update' })]);
+  }
+  for (const role of ['WebhooksFanOut', 'WebhooksDeliver']) {
+    const roleOf = new RegExp(`${stackId}-${role}`);
+    await eventually(() => recorded.called(roleOf, 'sqs:changemessagevisibility'));
+  }
+  sqs.destroy();
+}
+
+it.each(environments.map(({ name }) => name))(
+  'with every grant in force, %s does all that it is for',
+  async (name) => {
+    const { exitCode, stderr } = await runWallet([
+      'smoke',
+      '--environment',
+      name,
+      '--outputs',
+      state.outputsFile,
+    ]);
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('12 passed')]);
+    expect((await fetch(region(name).dashboardUrl)).status).toBe(200);
+    await takeRareWays(region(name));
+    expect(recorded.refusals()).toEqual([]);
+  },
+);
+
+it('each grant of the templates is missed when it is taken away', () => {
+  const grants = recorded.grants().filter(({ where }) => !elsewhere.test(where));
+  expect(grants.length).toBeGreaterThan(100);
+  const idle = grants.filter((grant) => recorded.refusals(grant).length === 0);
+  expect(idle.map(({ where, action }) => `${where} ${action}`)).toEqual([]);
+});
+
+it.each<[step: string, where: RegExp, action: string]>([
+  ['delete its user group by the API', /^DeleteUserGroupRole/, 'rds-data:ExecuteStatement'],
+  ['delete its user group by the API', /^DeleteUserGroupRole/, 'secretsmanager:GetSecretValue'],
+  ['delete its user group by the API', /^DeleteUserGroupRole/, 'kms:Decrypt'],
+  ['delete its user group by the API', /userGroupIdDELETE/, 'lambda:InvokeFunction'],
+  ['make an ephemeral organization', /^RunOperationRole/, 'rds-data:ExecuteStatement'],
+  ['receive the delivery', /^WebhooksDeliverWebhookRole/, 'kms:GenerateMac'],
+  ['receive the delivery', /^WebhooksFanOutEventRole/, 'sqs:SendMessage'],
+])('the smoke test fails to "%s" without %s %s, and the log says why', async (step, where, action) => {
+  const { name, stackId } = environments.find((each) => each.databaseAccess === 'data-api') as Environment;
+  const args = ['smoke', '--environment', name, '--outputs', state.outputsFile, '--json', '--timeout', '1s'];
+  recorded.withhold(
+    recorded
+      .grants()
+      .find((grant) => grant.arn.includes(stackId) && where.test(grant.where) && grant.action === action),
+  );
+  try {
+    const { exitCode, stdout } = await runWallet(args);
+    const { steps } = JSON.parse(stdout) as { steps: { name: string; outcome: string }[] };
+    expect(exitCode).toBe(1);
+    expect(steps.find(({ outcome }) => outcome === 'failed')?.name).toBe(step);
+    const logs = join(state.directory, 'logs', name);
+    const denial = new RegExp(`not authorized to perform: ${action}|"reason":"AccessDenied`, 'i');
+    await eventually(() =>
+      readdirSync(logs).some((file) => denial.test(readFileSync(join(logs, file), 'utf8'))),
+    );
+  } finally {
+    recorded.withhold(undefined);
+  }
+});
