@@ -2,14 +2,21 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Environment } from '../environment/environment';
 import { environments } from '../environments';
+import { readAwsAnswer } from './aws-answer';
 import { CommandFailed, UsedWrongly } from './failure';
 
 /** Stack outputs by stack name: the file of `cdk deploy --outputs-file` and of `npm start`. */
 export type Outputs = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** What every AWS client of the command line is made with. */
+/**
+ * What every AWS client of the command line is made with. The SDK reads `AWS_ENDPOINT_URL` and its like by itself.
+ * https://docs.aws.amazon.com/sdkref/latest/guide/feature-ss-endpoints.html
+ */
 export interface ClientSettings {
   readonly region: string;
+  readonly streamCollector: typeof readAwsAnswer;
+  /** Of SQS: the host in a queue's URL would come before `AWS_ENDPOINT_URL`. */
+  readonly useQueueUrlAsEndpoint: false;
   readonly endpoint?: string;
   readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
 }
@@ -58,16 +65,19 @@ export async function openTarget({ environment: name, outputs: file }: TargetOpt
     logs: endpoints ? join(dirname(file), 'logs', name) : 'CloudWatch',
     output: (output) => stack[output] ?? missingOutput(output, environment, file),
     offers: (service) => !endpoints || endpoints[service] !== undefined,
-    clientSettings: (service) =>
-      endpoints
-        ? {
-            region: environment.region,
-            endpoint: endpoints[service] ?? missingEndpoint(service),
-            credentials: anyone,
-          }
-        : { region: environment.region },
+    clientSettings: (service) => ({
+      ...clientSettings(environment.region),
+      ...(endpoints && { endpoint: endpoints[service] ?? missingEndpoint(service), credentials: anyone }),
+    }),
   };
 }
+
+/** For the region's real endpoints and the SDK's usual credentials. */
+export const clientSettings = (region: string): ClientSettings => ({
+  region,
+  streamCollector: readAwsAnswer,
+  useQueueUrlAsEndpoint: false,
+});
 
 /** Reads a file of stack outputs. */
 export async function readOutputs(file: string): Promise<Outputs> {

@@ -1,3 +1,4 @@
+import { brief, explainFailure, type FailureKind, type SdkError } from '../aws-failure';
 import type { CallAws } from './check';
 
 /** A call that brought no answer, or a refusal. `cause` is the SDK's error. */
@@ -10,6 +11,8 @@ export class CallFailed extends Error {
     readonly errorName: string,
     /** What the service said. */
     readonly detail: string,
+    readonly kind: FailureKind = 'other',
+    readonly remedy = '',
   ) {
     super(reason);
   }
@@ -28,12 +31,13 @@ export function createCall(deadline: number, onAnswer: () => void = () => undefi
       onAnswer();
       return value;
     } catch (error) {
-      const { name, message, $fault } = error as SdkError;
-      if ($fault) onAnswer();
-      const reason = signal.aborted
-        ? `${action} was not answered within ${deadline / 1000} s`
-        : reasonOf(error as SdkError, action);
-      throw new CallFailed(reason, name, brief(message));
+      const sdkError = error as SdkError;
+      const { name, $fault } = sdkError;
+      const failure = explainFailure(sdkError, action);
+      if ($fault && failure?.kind !== 'foreign') onAnswer();
+      const late = `${action} was not answered within ${deadline / 1000} s`;
+      const reason = signal.aborted ? late : (failure?.message ?? `${action} failed: ${String(error)}`);
+      throw new CallFailed(reason, name, brief(sdkError), failure?.kind, failure?.remedy);
     }
   };
 }
@@ -44,18 +48,3 @@ const expiry = (signal: AbortSignal): Promise<never> =>
     if (signal.aborted) reject(signal.reason);
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
-
-/** Errors of the network are named by Node.js; those of a service carry `$fault`. */
-type SdkError = Error & { readonly code?: string; readonly $fault?: string };
-
-function reasonOf(error: SdkError, action: string): string {
-  if (denied.has(error.name)) return `these credentials may not call ${action}`;
-  if (error.code && !error.$fault) return `${action} cannot be reached: ${brief(error.message)}`;
-  return `${action} answered ${error.name}: ${brief(error.message)}`;
-}
-
-/** Most services' name for it, CloudFormation's and IAM's, EC2's. */
-const denied = new Set(['AccessDeniedException', 'AccessDenied', 'UnauthorizedOperation']);
-
-/** One line, and not a whole page of a proxy. */
-const brief = (message: string): string => message.replace(/\s+/g, ' ').trim().slice(0, 160);

@@ -1,5 +1,6 @@
 import type { Environment } from '../../environment/environment';
 import type { StackResource } from '../origin/stack';
+import type { ClientSettings } from '../target';
 import type { PlannedStack } from './plan';
 
 /** What a check found out. */
@@ -41,11 +42,7 @@ export interface Context {
   /** The AWS account that the deployer's variables give. @default - that of the credentials */
   readonly account: string | undefined;
   readonly stack: PlannedStack;
-  /**
-   * What every client is made with. Endpoints come from `AWS_ENDPOINT_URL` and its like, which the SDK reads itself.
-   * https://docs.aws.amazon.com/sdkref/latest/guide/feature-ss-endpoints.html
-   */
-  readonly clientSettings: { readonly region: string };
+  readonly clientSettings: ClientSettings;
   readonly call: CallAws;
   /** The status of the stack that is deployed; undefined when there is none. */
   deployedStatus(): Promise<string | undefined>;

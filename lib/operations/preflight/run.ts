@@ -1,4 +1,5 @@
 import type { Environment } from '../../environment/environment';
+import { clientSettings } from '../target';
 import { CallFailed, createCall } from './call';
 import { type Answer, type Check, type Context, failed, notAsked } from './check';
 import { checks } from './checks';
@@ -40,9 +41,9 @@ export function startPreflight(options: PreflightOptions): Preflight {
     });
   const contexts = new Map(
     stacks.map((stack) => {
-      const clientSettings = { region: stack.region };
-      const deployed = deployedStack(stack.name, clientSettings, newCall());
-      return [stack, { environment, account, stack, clientSettings, ...deployed }] as const;
+      const settings = clientSettings(stack.region);
+      const deployed = deployedStack(stack.name, settings, newCall());
+      return [stack, { environment, account, stack, clientSettings: settings, ...deployed }] as const;
     }),
   );
 
@@ -77,12 +78,9 @@ async function settle(ask: () => Promise<Answer>): Promise<Answer> {
   try {
     return await ask();
   } catch (error) {
-    if (error instanceof CallFailed && notSignedUp.has(error.errorName))
-      return failed(error.message, 'Complete the registration of the account: it takes up to 24 hours.');
+    if (error instanceof CallFailed && error.kind === 'not-signed-up')
+      return failed(error.message, error.remedy);
     if (error instanceof CallFailed) return notAsked(error.message);
     return failed(String(error), `This is a bug of the command line: ${(error as Error).stack}`);
   }
 }
-
-/** The account may not use the service: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html */
-const notSignedUp = new Set(['OptInRequired', 'PendingVerification', 'SubscriptionRequiredException']);

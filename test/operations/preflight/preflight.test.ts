@@ -188,7 +188,7 @@ const failures: readonly [name: string, replies: Replies, line: string][] = [
   [
     'the account may not use a service yet',
     { 'kms:*': () => refusal('SubscriptionRequiredException', 'The AWS Access Key Id needs a subscription') },
-    'failed | WalletAdopting | quota: KMS keys | kms:ListKeys answered SubscriptionRequiredException: The AWS Access Key Id needs a subscription. Complete the registration of the account: it takes up to 24 hours.',
+    'failed | WalletAdopting | quota: KMS keys | kms:ListKeys was refused, because the account is not signed up for it: The AWS Access Key Id needs a subscription. Complete the registration of the account: it takes up to 24 hours.',
   ],
   [
     'the service-linked role is missing',
@@ -442,10 +442,7 @@ it.each(refusals.map((each) => [each]))(
     );
     expect(lines).toEqual(
       expect.arrayContaining(
-        each.map(
-          ([action, , stack, check]) =>
-            `not asked | ${stack} | ${check} | these credentials may not call ${action}`,
-        ),
+        each.map(([action, , stack, check]) => `not asked | ${stack} | ${check} | ${action} was refused: No`),
       ),
     );
     expect(exitCode).toBe(0);
@@ -466,7 +463,12 @@ const unanswered: readonly [name: string, replies: Replies, line: string][] = [
   [
     'a proxy that answers for a service',
     { 'kms:*': () => ({ page: '<html>\n<h1>Sign in</h1></html>' }) },
-    'not asked | WalletEu | quota: KMS keys | kms:ListKeys ',
+    'not asked | WalletEu | quota: KMS keys | kms:ListKeys was not answered as AWS answers: status 200, text/html',
+  ],
+  [
+    'a page that the SDK would read as an answer without content',
+    { 'ec2:DescribeAddresses': () => ({ page: '<html>\n<h1>Sign in</h1></html>' }) },
+    'not asked | WalletEu | quota: Elastic IPs | ec2:DescribeAddresses was not answered as AWS answers: status 200, text/html',
   ],
   [
     'a service that is silent',

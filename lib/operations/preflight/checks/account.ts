@@ -1,4 +1,5 @@
 import { accountVariable } from '../../../environment/accounts';
+import type { FailureKind } from '../../aws-failure';
 import { CallFailed } from '../call';
 import { type Check, failed, ok } from '../check';
 
@@ -25,7 +26,7 @@ const account: Check = {
         `Sign in to ${expected} and name the profile in AWS_PROFILE, or correct ${variable}.`,
       );
     } catch (error) {
-      if (!(error instanceof CallFailed) || !badCredentials.has(error.errorName)) throw error;
+      if (!(error instanceof CallFailed) || !badCredentials.has(error.kind)) throw error;
       return failed(
         `no valid credentials: ${error.errorName}: ${error.detail}`,
         `Sign in (such as "aws sso login") and name the profile in AWS_PROFILE. ${tokenOfGlobalEndpoint}`,
@@ -34,14 +35,7 @@ const account: Check = {
   },
 };
 
-/** The SDK's own, and those of STS: https://docs.aws.amazon.com/STS/latest/APIReference/CommonErrors.html */
-const badCredentials = new Set([
-  'CredentialsProviderError',
-  'ExpiredToken',
-  'ExpiredTokenException',
-  'InvalidClientTokenId',
-  'SignatureDoesNotMatch',
-]);
+const badCredentials = new Set<FailureKind>(['no-credentials', 'expired', 'unknown-key', 'clock']);
 
 /** https://docs.aws.amazon.com/IAM/latest/UserGuide/id_credentials_temp_enable-regions.html */
 const tokenOfGlobalEndpoint =

@@ -9,10 +9,10 @@ export const health: Check = {
   id: 'health',
   title: 'open issues in AWS Health',
   scope: 'stack',
-  async ask({ stack: { region }, call }) {
+  async ask({ stack: { region }, clientSettings, call }) {
     const { HealthClient, paginateDescribeEvents } = await import('@aws-sdk/client-health');
     // Health answers for all regions from this one: https://docs.aws.amazon.com/health/latest/ug/health-api.html
-    const client = new HealthClient({ region: 'us-east-1' });
+    const client = new HealthClient({ ...clientSettings, region: 'us-east-1' });
     const filter = {
       regions: [region],
       eventStatusCodes: ['open' as const],

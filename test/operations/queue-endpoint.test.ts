@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import { setVariables, startAwsEndpoint } from './aws-endpoint';
+import { wallet } from './region';
+
+const queueUrl = 'https://sqs.eu-west-3.amazonaws.com/123456789012/events';
+let aws: Awaited<ReturnType<typeof startAwsEndpoint>>;
+beforeAll(async () => {
+  aws = await startAwsEndpoint({
+    WalletStaging: { WebhookEventsQueueUrl: queueUrl, WebhookEventsDeadLetterQueueUrl: queueUrl },
+  });
+});
+afterAll(() => aws.close());
+
+/** SQS, with an empty queue. */
+function answer({ headers, body }: { headers: Readonly<Record<string, unknown>>; body: Buffer }) {
+  const { MessageBody = '' } = JSON.parse(String(body));
+  const results: Readonly<Record<string, unknown>> = {
+    SendMessage: { MessageId: 'one', MD5OfMessageBody: createHash('md5').update(MessageBody).digest('hex') },
+    GetQueueAttributes: { Attributes: { ApproximateNumberOfMessages: '0' } },
+    ReceiveMessage: {},
+  };
+  return { body: JSON.stringify(results[String(headers['x-amz-target']).split('.')[1] ?? '']) };
+}
+
+describe.each(['AWS_ENDPOINT_URL', 'AWS_ENDPOINT_URL_SQS'])('%s', (variable) => {
+  let restore: () => void;
+  beforeAll(() => {
+    restore = setVariables({ AWS_ENDPOINT_URL: undefined, [variable]: aws.url });
+  });
+  afterAll(() => restore());
+
+  it.each([
+    ['send-event', '--organization', 'or-aaaaa-bbbbb-cccccccccccccccc', '--kind', 'a.b'],
+    ['redeliver', '--from', 'events'],
+  ])('leads %s past the host in the URL of a queue', async (...command) => {
+    const warn = jest.spyOn(console, 'warn');
+    aws.answer(answer);
+    const printed = await wallet(...command, '--environment', 'staging', '--outputs', aws.outputs);
+    expect(printed).toMatchObject({ exitCode: 0, stderr: expect.not.stringContaining('error') });
+    expect(aws.requests.map(({ body }) => JSON.parse(String(body)).QueueUrl)).toContain(queueUrl);
+    expect(warn).not.toHaveBeenCalled();
+    warn.mockRestore();
+  });
+});
