@@ -34,7 +34,7 @@ export function register(program: Command, terminal: Terminal): void {
 }
 
 async function audit({ group: userGroupId, ...options }: AuditOptions, terminal: Terminal): Promise<void> {
-  const target = await openTarget(options);
+  const target = await openTarget(options, terminal);
   const records = await listAuditRecords(target, userGroupId);
   if (options.json) return terminal.result(JSON.stringify({ records }));
   const columns = ['date', 'operation', 'outcome', 'identityId', 'requestId'] as const;

@@ -43,7 +43,7 @@ export function register(program: Command, terminal: Terminal): void {
 }
 
 async function deliveries({ event, ...options }: DeliveriesOptions, terminal: Terminal): Promise<void> {
-  const target = await openTarget(options);
+  const target = await openTarget(options, terminal);
   const attempts = await listAttempts(target, event);
   if (options.json) return terminal.result(JSON.stringify(attempts));
   const rows = attempts.map((attempt) => [

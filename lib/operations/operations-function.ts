@@ -1,5 +1,6 @@
 import { callAws } from './aws';
 import { CommandFailed } from './failure';
+import { whenActive } from './function-state';
 import { readFields } from './json';
 import type { Target } from './target';
 
@@ -30,8 +31,8 @@ export async function runOperation(
     FunctionName: target.output('OperationsFunctionName'),
     Payload: Buffer.from(JSON.stringify({ operation, input })),
   });
-  const { FunctionError, Payload } = await callAws(target, 'lambda:InvokeFunction', (options) =>
-    client.send(invocation, options),
+  const { FunctionError, Payload } = await whenActive(target, client, invocation.input, () =>
+    callAws(target, 'lambda:InvokeFunction', (options) => client.send(invocation, options)),
   );
   return readAnswer(Buffer.from(Payload ?? []).toString(), FunctionError, { operation, logs: target.logs });
 }

@@ -120,7 +120,9 @@ async function readList(file: string): Promise<string> {
 async function readOrigins(options: OriginsOptions, terminal: Terminal): Promise<WebhookOrigin[]> {
   const { outputs: file } = options;
   const names = options.environment === undefined ? await deployedEnvironments(file) : [options.environment];
-  const targets = await Promise.all(names.map((environment) => openTarget({ environment, outputs: file })));
+  const targets = await Promise.all(
+    names.map((environment) => openTarget({ environment, outputs: file }, terminal)),
+  );
   const listed = targets.map((target) => readOrigin(target, file));
   for (const warning of new Set(listed.flatMap(warningOf))) terminal.note(`warning: ${warning}`);
   return listed;

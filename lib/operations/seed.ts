@@ -42,7 +42,7 @@ export function register(program: Command, terminal: Terminal): void {
 }
 
 async function seed(options: SeedOptions, terminal: Terminal): Promise<void> {
-  const target = await openTarget(options);
+  const target = await openTarget(options, terminal);
   requireProductionAllowed(target, options, 'what "seed" makes stays there');
   const {
     organization: organizationId,

@@ -44,7 +44,7 @@ export function register(program: Command, terminal: Terminal): void {
 }
 
 async function sendEvent(options: SendEventOptions, terminal: Terminal): Promise<void> {
-  const target = await openTarget(options);
+  const target = await openTarget(options, terminal);
   requireProductionAllowed(target, options, 'receivers take the event for a real one');
   const { id: eventId = newEventId(), organization: organizationId, kind, data } = options;
   await putEvent(target, { id: eventId, organizationId, kind, data });

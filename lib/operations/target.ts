@@ -4,6 +4,7 @@ import type { Environment } from '../environment/environment';
 import { environments } from '../environments';
 import { readAwsAnswer } from './aws-answer';
 import { CommandFailed, UsedWrongly } from './failure';
+import type { Terminal } from './terminal';
 
 /** Stack outputs by stack name: the file of `cdk deploy --outputs-file` and of `npm start`. */
 export type Outputs = Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -31,6 +32,8 @@ export interface Target {
   readonly local: boolean;
   /** Where its functions' logs are, to be told: a folder of this machine, or CloudWatch. */
   readonly logs: string;
+  /** Tells the operator, on stderr. */
+  note(text: string): void;
   /** @throws CommandFailed when the stack has no such output. */
   output(name: string): string;
   /** Whether the service can be called. A region has them all; this machine has what is emulated here. */
@@ -44,7 +47,11 @@ export interface TargetOptions {
   readonly outputs: string;
 }
 
-export async function openTarget({ environment: name, outputs: file }: TargetOptions): Promise<Target> {
+/** @param terminal is told what takes long */
+export async function openTarget(
+  { environment: name, outputs: file }: TargetOptions,
+  terminal: Pick<Terminal, 'note'>,
+): Promise<Target> {
   const environment = environments.find((candidate) => candidate.name === name);
   if (!environment) {
     const known = environments.map((candidate) => candidate.name).join(', ');
@@ -62,6 +69,7 @@ export async function openTarget({ environment: name, outputs: file }: TargetOpt
   return {
     environment,
     local: endpoints !== undefined,
+    note: terminal.note,
     logs: endpoints ? join(dirname(file), 'logs', name) : 'CloudWatch',
     output: (output) => stack[output] ?? missingOutput(output, environment, file),
     offers: (service) => !endpoints || endpoints[service] !== undefined,

@@ -32,7 +32,7 @@ export function register(program: Command, terminal: Terminal): void {
 }
 
 async function token(options: TokenOptions, terminal: Terminal): Promise<void> {
-  const target = await openTarget(options);
+  const target = await openTarget(options, terminal);
   const caller = () => readCallerClaims(target, options.caller, terminal);
   const signed = await signAccessToken(target, caller, options.expiresIn);
   printToken(signed, options, terminal);

@@ -46,7 +46,7 @@ export function register(program: Command, terminal: Terminal): void {
 }
 
 async function userAction(options: UserActionOptions, terminal: Terminal): Promise<void> {
-  const target = await openTarget(options);
+  const target = await openTarget(options, terminal);
   const caller = () => readCallerClaims(target, options.caller, terminal);
   const signed = await signUserAction(target, caller, options);
   printToken(signed, options, terminal);

@@ -42,7 +42,7 @@ export function register(program: Command, terminal: Terminal): void {
 
 async function moveOrigin(options: MoveOriginOptions, terminal: Terminal): Promise<void> {
   const { zone, json } = options;
-  const target = await openTarget(options);
+  const target = await openTarget(options, terminal);
   refuseWhatCannotBe(target, zone);
   const apis = await openOriginApis(target);
   const { stack, steps } = await readPlan(apis, zone);

@@ -28,7 +28,7 @@ export function register(program: Command, terminal: Terminal): void {
 }
 
 async function originStatus(options: CommonOptions, terminal: Terminal): Promise<void> {
-  const target = await openTarget(options);
+  const target = await openTarget(options, terminal);
   const status = await readStatus(target);
   if (options.json) return terminal.result(JSON.stringify(status));
   terminal.result(inWords(status, terminal));

@@ -50,7 +50,7 @@ async function receive(options: ReceiveOptions, terminal: Terminal): Promise<voi
   const { secret: given, webhook } = options;
   if (given && webhook) throw new UsedWrongly('Give --secret or --webhook, not both.');
   // A secret that is given needs no environment.
-  const target = given ? undefined : await openTarget(options);
+  const target = given ? undefined : await openTarget(options, terminal);
   const verifyDelivery = rememberingVerifier(await openSecrets(target, options));
   const arrivals = new Map<string, number>();
   const seen = { verified: 0, all: 0 };

@@ -55,7 +55,7 @@ async function redeliver(options: RedeliverOptions, terminal: Terminal): Promise
   const { from, webhook, dryRun = false, limit = Number.POSITIVE_INFINITY } = options;
   if (from === 'events' && webhook)
     throw new UsedWrongly('An event is for every webhook: give --webhook or "--from events", not both.');
-  const target = await openTarget(options);
+  const target = await openTarget(options, terminal);
   const queue = await openDeadLetterQueue(target, queues[from]);
   const total = await queue.count();
   terminal.note(`The dead-letter queue has about ${total} messages.`);

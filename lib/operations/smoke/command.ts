@@ -66,7 +66,7 @@ async function smoke(options: SmokeOptions, terminal: Terminal): Promise<void> {
   const { withoutWebhook, receiverUrl, receiverListen, json } = options;
   if (withoutWebhook && (receiverUrl ?? receiverListen) !== undefined)
     throw new UsedWrongly('Give a receiver or --without-webhook, not both.');
-  const target = await openTarget(options);
+  const target = await openTarget(options, terminal);
   requireProductionAllowed(target, options, '"smoke" makes an organization there, and removes it again');
 
   const eventId = newEventId();

@@ -43,7 +43,7 @@ export function register(group: Command, terminal: Terminal): void {
 }
 
 async function add(options: AddOptions, terminal: Terminal): Promise<void> {
-  const target = await openTarget(options);
+  const target = await openTarget(options, terminal);
   requireReceiverUrl(target, '--url', options.url);
   requireProductionAllowed(target, options, 'a webhook sends events of the organization out of it');
   const deriveSecret = await openWebhookSecrets(target);

@@ -34,7 +34,7 @@ Examples:
   wallet webhook ${name} --environment uae --webhook wh-… --json`,
       )
       .action(async ({ webhook, ...options }: WebhookOptions) => {
-        const target = await openTarget(options);
+        const target = await openTarget(options, terminal);
         const state = await runOperation(target, `${name}-webhook`, { webhookId: webhook });
         terminal.result(options.json ? JSON.stringify(state) : `${webhook} is ${name}d.`);
       });

@@ -23,7 +23,7 @@ export function register(group: Command, terminal: Terminal): void {
 }
 
 async function list({ organization, ...options }: ListOptions, terminal: Terminal): Promise<void> {
-  const webhooks = await listWebhooks(await openTarget(options), organization);
+  const webhooks = await listWebhooks(await openTarget(options, terminal), organization);
   if (options.json) return terminal.result(JSON.stringify(webhooks));
   if (webhooks.length === 0) return terminal.note(`${organization} has no webhook.`);
   const rows = webhooks.map((webhook) => [

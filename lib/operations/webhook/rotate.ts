@@ -32,7 +32,7 @@ export function register(group: Command, terminal: Terminal): void {
 }
 
 async function rotate({ webhook, again, ...options }: RotateOptions, terminal: Terminal): Promise<void> {
-  const target = await openTarget(options);
+  const target = await openTarget(options, terminal);
   const deriveSecret = await openWebhookSecrets(target);
   const rotated = await runOperation(target, 'rotate-webhook-secret', {
     webhookId: webhook,

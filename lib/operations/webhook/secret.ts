@@ -22,7 +22,7 @@ export function register(group: Command, terminal: Terminal): void {
 }
 
 async function printSecret({ webhook, ...options }: WebhookOptions, terminal: Terminal): Promise<void> {
-  const target = await openTarget(options);
+  const target = await openTarget(options, terminal);
   const deriveSecret = await openWebhookSecrets(target);
   const { webhookId, secretVersion } = await describeWebhook(target, webhook);
   const secret = await deriveSecret(webhookId, secretVersion);
