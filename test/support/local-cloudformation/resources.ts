@@ -48,8 +48,7 @@ const subnet: ResourceType = {
   *create(account, properties) {
     yield;
     const id = account.nextId('subnet');
-    const zone = properties.AvailabilityZone['Fn::Select'][0];
-    account.subnets.set(id, { id, availabilityZone: `eu-central-1${'abc'[zone]}` });
+    account.subnets.set(id, { id, availabilityZone: properties.AvailabilityZone });
     return { physicalId: id, attributes: { SubnetId: id } };
   },
 };
