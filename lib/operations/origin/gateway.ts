@@ -43,13 +43,13 @@ export async function readAddress({ ec2, target }: OriginApis, address: string):
   return { allocationId: found.AllocationId, address, heldBy: holderOf(found) };
 }
 
-/** The gateway that the stack has now, if it has one. */
+/** The gateway that the stack has now; null when it has none. */
 export async function readGateway(
   { ec2, target }: OriginApis,
   resources: readonly StackResource[],
-): Promise<Gateway | undefined> {
+): Promise<Gateway | null> {
   const id = resources.find(({ type }) => type === 'AWS::EC2::NatGateway')?.physicalId;
-  if (id === undefined) return undefined;
+  if (id === undefined) return null;
   const { DescribeNatGatewaysCommand, DescribeSubnetsCommand } = await import('@aws-sdk/client-ec2');
   const gateways = new DescribeNatGatewaysCommand({ Filter: [{ Name: 'nat-gateway-id', Values: [id] }] });
   const { NatGateways } = await callAws(target, 'ec2:DescribeNatGateways', (options) =>

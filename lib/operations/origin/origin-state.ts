@@ -6,7 +6,8 @@ import { listResources, noZone, type OriginStack, type StackResource } from './s
 /** The webhook origin as EC2 and Lambda have it, not as the stack says that it should be. */
 export interface OriginState {
   readonly address: OriginAddress;
-  readonly gateway: Gateway | undefined;
+  /** Null when the stack has none. */
+  readonly gateway: Gateway | null;
   readonly consumers: readonly Consumer[];
   readonly resources: readonly StackResource[];
 }
@@ -21,15 +22,21 @@ export async function readOriginState(apis: OriginApis, stack: OriginStack): Pro
   return { address, gateway, consumers, resources };
 }
 
-/** What is not as it should be while the stack's zone is `zone`. Empty: everything is. */
-export function faultsOf({ address, gateway, consumers, resources }: OriginState, zone: string): string[] {
+/** As much as could be learned. */
+type Known<T> = { readonly [key in keyof T]?: T[key] | undefined };
+
+/** What is not as it should be while the stack's zone is `zone`, of what is known. Empty: everything is. */
+export function faultsOf(
+  { address, gateway, consumers = [], resources = [] }: Known<OriginState>,
+  zone: string,
+): string[] {
   if (zone === noZone) return ['no gateway holds the address'];
-  if (!gateway) return ['the stack has no gateway'];
+  if (gateway === null) return ['the stack has no gateway'];
   const faults: string[] = [];
-  if (gateway.state !== 'available') faults.push(`gateway ${gateway.id} is ${gateway.state}`);
-  if (gateway.subnetId !== publicSubnetOf(zone, resources))
+  if (gateway && gateway.state !== 'available') faults.push(`gateway ${gateway.id} is ${gateway.state}`);
+  if (gateway && gateway.subnetId !== publicSubnetOf(zone, resources))
     faults.push(`gateway ${gateway.id} is in subnet ${gateway.subnetId}, not in the one of zone ${zone}`);
-  if (gateway.address !== address.address)
+  if (gateway && address && gateway.address !== address.address)
     faults.push(
       `gateway ${gateway.id} sends from ${gateway.address ?? 'no address'}, not ${address.address}`,
     );

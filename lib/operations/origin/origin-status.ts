@@ -1,11 +1,15 @@
 import type { Command } from 'commander';
+import { CommandFailed } from '../failure';
 import { type CommonOptions, withEnvironment } from '../options';
 import { openTarget, type Target } from '../target';
 import { type Terminal, table } from '../terminal';
 import { openOriginApis } from './apis';
-import { faultsOf, readOriginState } from './origin-state';
+import { readConsumers } from './consumers';
+import { readAddress, readGateway } from './gateway';
+import { createInquiry, type Inquiry } from './inquiry';
+import { faultsOf } from './origin-state';
 import { readQueues } from './queues';
-import { describeStack } from './stack';
+import { describeStack, listResources } from './stack';
 
 const help = `
 On this machine there are neither zones nor gateways, so it tells the queues alone, without the age of the oldest
@@ -13,7 +17,7 @@ message.
 
 It needs cloudformation:DescribeStacks and ListStackResources on the stack, ec2:DescribeAddresses,
 DescribeNatGateways and DescribeSubnets, lambda:GetEventSourceMapping, sqs:GetQueueAttributes, and
-cloudwatch:GetMetricStatistics.
+cloudwatch:GetMetricStatistics. When one of them does not answer, it tells all else, and exits with 1.
 
 Examples:
   wallet origin-status --outputs outputs.json
@@ -29,19 +33,24 @@ export function register(program: Command, terminal: Terminal): void {
 
 async function originStatus(options: CommonOptions, terminal: Terminal): Promise<void> {
   const target = await openTarget(options, terminal);
-  const status = await readStatus(target);
-  if (options.json) return terminal.result(JSON.stringify(status));
-  terminal.result(inWords(status, terminal));
-  for (const fault of status.faults) terminal.note(terminal.alarm(`warning: ${fault}`));
+  const inquiry = createInquiry();
+  const status = await readStatus(target, inquiry);
+  const unknown = inquiry.unknown();
+  terminal.result(options.json ? JSON.stringify(status) : inWords(status, target, terminal));
+  const warnings = options.json ? unknown : status.faults;
+  for (const warning of warnings) terminal.note(terminal.alarm(`warning: ${warning}`));
+  if (unknown.length > 0)
+    throw new CommandFailed('Not everything could be learned.', inquiry.remedies().join('\n'));
 }
 
 /** What `--json` prints. `null` stands for what is not known, or not there. */
-async function readStatus(target: Target) {
+async function readStatus(target: Target, inquiry: Inquiry) {
   const { name, stackId } = target.environment;
-  const apis = target.offers('cloudformation') ? await openOriginApis(target) : undefined;
-  const stack = apis && (await describeStack(apis));
-  const state = apis && stack && (await readOriginState(apis, stack));
-  const { gateway, consumers, resources } = state ?? {};
+  const deployed = target.offers('cloudformation');
+  const { stack, gateway, consumers, resources, faults } = deployed
+    ? await readDeployed(target, inquiry)
+    : ({ faults: [] } as Partial<Awaited<ReturnType<typeof readDeployed>>>);
+  const queues = deployed && !resources ? undefined : await readQueues(target, resources, inquiry);
   return {
     environment: name,
     stack: stackId,
@@ -52,33 +61,54 @@ async function readStatus(target: Target) {
     availabilityZone: gateway?.availabilityZone ?? null,
     gateway: gateway ? { id: gateway.id, state: gateway.state } : null,
     consumers: consumers ?? null,
-    queues: await readQueues(target, resources),
-    /** What is not as it should be. */
-    faults: state && stack ? faultsOf(state, stack.zone) : [],
+    queues: queues ?? null,
+    /** What is not as it should be, and what could not be learned. */
+    faults: [...(faults ?? []), ...inquiry.unknown()],
   };
 }
 
-function inWords(status: Awaited<ReturnType<typeof readStatus>>, terminal: Terminal): string {
+/** Each service is asked whatever becomes of the others: in an emergency one of them may be what is down. */
+async function readDeployed(target: Target, { learn }: Inquiry) {
+  const apis = await openOriginApis(target);
+  const [stack, resources] = await Promise.all([
+    learn('status and zone of the stack', () => describeStack(apis)),
+    learn('gateway, consumers, queues', () => listResources(apis)),
+  ]);
+  const [address, gateway, consumers] = await Promise.all([
+    learn('Elastic IP', () => readAddress(apis, stack?.address ?? target.output('WebhookOriginAddress'))),
+    resources && learn('gateway', () => readGateway(apis, resources)),
+    resources && learn('consumers', () => readConsumers(apis, resources)),
+  ]);
+  const faults = stack ? faultsOf({ address, gateway, consumers, resources }, stack.zone) : [];
+  return { stack, gateway, consumers, resources, faults };
+}
+
+function inWords(status: Awaited<ReturnType<typeof readStatus>>, target: Target, terminal: Terminal): string {
   const { environment, stack, stackStatus, address, zone, availabilityZone, gateway, consumers } = status;
-  const notHere = 'not on this machine';
+  const missing = target.offers('cloudformation') ? 'unknown' : 'not on this machine';
+  const noGateway = status.faults.some((fault) => fault.startsWith('unknown: gateway')) ? 'unknown' : 'none';
   const facts = [
     ['environment', environment],
     ['stack', `${stack}${stackStatus ? `, ${stackStatus}` : ''}`],
     ['address', address],
-    ['zone', zone ? `${zone}${availabilityZone ? ` (${availabilityZone})` : ''}` : notHere],
-    ['gateway', gateway ? `${gateway.id}, ${gateway.state}` : zone ? 'none' : notHere],
-    ...(consumers?.map(({ functionName, state }) => ['consumer', `${functionName}, ${state}`]) ?? []),
+    ['zone', zone ? `${zone}${availabilityZone ? ` (${availabilityZone})` : ''}` : missing],
+    ['gateway', gateway ? `${gateway.id}, ${gateway.state}` : zone ? noGateway : missing],
+    ...(consumers?.map(({ functionName, state }) => ['consumer', `${functionName}, ${state}`]) ?? [
+      ['consumers', missing],
+    ]),
   ];
-  const backlog = status.queues.map(({ name, waiting, later, oldest }) => [
+  const backlog = (status.queues ?? []).map(({ name, waiting, later, oldest }) => [
     name,
-    String(waiting),
-    String(later),
-    waiting + later === 0 ? '' : oldest === null ? 'unknown' : duration(oldest),
+    String(waiting ?? 'unknown'),
+    String(later ?? 'unknown'),
+    waiting === 0 && later === 0 ? '' : oldest === null ? 'unknown' : duration(oldest),
   ]);
   return [
     ...facts.map(([name = '', value = '']) => `${name.padEnd(12)}  ${value}`),
     '',
-    table([['QUEUE', 'WAITING', 'LATER', 'OLDEST'], ...backlog], terminal.bold),
+    status.queues
+      ? table([['QUEUE', 'WAITING', 'LATER', 'OLDEST'], ...backlog], terminal.bold)
+      : 'queues        unknown',
   ].join('\n');
 }
 

@@ -2,15 +2,16 @@ import type { SQSClient } from '@aws-sdk/client-sqs';
 import { callAws } from '../aws';
 import type { Target } from '../target';
 import { maxAttempts } from './apis';
+import type { Inquiry } from './inquiry';
 import type { StackResource } from './stack';
 
 /** What waits in a queue. All counts are SQS's approximations. */
 export interface QueueBacklog {
   readonly name: string;
-  /** Messages that a consumer would get now. */
-  readonly waiting: number;
-  /** Messages that a consumer has, or that wait for their next attempt. */
-  readonly later: number;
+  /** Messages that a consumer would get now; `null` when SQS does not tell. */
+  readonly waiting: number | null;
+  /** Messages that a consumer has, or that wait for their next attempt; `null` when SQS does not tell. */
+  readonly later: number | null;
   /** Seconds that the oldest waits; `null` where it cannot be known. */
   readonly oldest: number | null;
 }
@@ -19,22 +20,26 @@ export interface QueueBacklog {
 export async function readQueues(
   target: Target,
   resources: readonly StackResource[] | undefined,
-): Promise<readonly QueueBacklog[]> {
+  { learn }: Inquiry,
+): Promise<readonly QueueBacklog[] | undefined> {
   const { SQSClient } = await import('@aws-sdk/client-sqs');
   const client = new SQSClient({ ...target.clientSettings('sqs'), maxAttempts });
   const queues = resources
     ? resources
         .filter(({ type }) => type === 'AWS::SQS::Queue')
         .map(({ logicalId, physicalId }) => ({ name: logicalId, url: physicalId }))
-    : await findQueues(target, client);
-  return Promise.all(
-    queues.map(async ({ name, url }) => {
-      const [counts, oldest] = await Promise.all([
-        countMessages(target, client, url),
-        ageOfOldest(target, url),
-      ]);
-      return { name, ...counts, oldest };
-    }),
+    : await learn('queues', () => findQueues(target, client));
+  return (
+    queues &&
+    Promise.all(
+      queues.map(async ({ name, url }) => {
+        const [counts, oldest = null] = await Promise.all([
+          learn(`messages in ${name}`, () => countMessages(target, client, url)),
+          learn(`age of the oldest in ${name}`, () => ageOfOldest(target, url)),
+        ]);
+        return { name, ...(counts ?? { waiting: null, later: null }), oldest };
+      }),
+    )
   );
 }
 
