@@ -37,7 +37,9 @@ export function setVariables(values: Readonly<Record<string, string | undefined>
  * Something in the place of AWS for a deployed environment: the SDK's variables lead to it, and no `endpoints.json` is
  * beside the outputs file.
  */
-export async function startAwsEndpoint(outputs: Readonly<Record<string, Record<string, string>>>) {
+export async function startAwsEndpoint(
+  outputsOf: (url: string) => Readonly<Record<string, Readonly<Record<string, string>>>>,
+) {
   const requests: LoopbackRequest[] = [];
   let current: (request: LoopbackRequest) => Answer = () => undefined;
   const server = await startLoopbackServer(async (request) => {
@@ -48,7 +50,7 @@ export async function startAwsEndpoint(outputs: Readonly<Record<string, Record<s
   }, 100_000);
   const directory = await mkdtemp(join(tmpdir(), 'wallet-aws-'));
   const file = join(directory, 'outputs.json');
-  await writeFile(file, JSON.stringify(outputs));
+  await writeFile(file, JSON.stringify(outputsOf(server.url)));
   const restore = setVariables({ ...variables, AWS_ENDPOINT_URL: server.url });
   return {
     url: server.url,

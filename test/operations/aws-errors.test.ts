@@ -12,7 +12,7 @@ let aws: Awaited<ReturnType<typeof startAwsEndpoint>>;
 beforeAll(async () => {
   const key = 'arn:aws:kms:eu-west-3:123456789012:key/one';
   const queue = 'https://sqs.eu-west-3.amazonaws.com/123456789012';
-  aws = await startAwsEndpoint({
+  aws = await startAwsEndpoint(() => ({
     WalletStaging: {
       OperationsFunctionName: 'operations',
       TokenSigningKeyArn: key,
@@ -22,7 +22,7 @@ beforeAll(async () => {
       WebhookDeliveryQueueUrl: `${queue}/deliveries`,
       WebhookDeliveryDeadLetterQueueUrl: `${queue}/dead-letters`,
     },
-  });
+  }));
 });
 afterAll(() => aws.close());
 

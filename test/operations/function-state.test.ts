@@ -8,7 +8,7 @@ jest.mock('node:timers/promises', () => ({
 
 let aws: Awaited<ReturnType<typeof startAwsEndpoint>>;
 beforeAll(async () => {
-  aws = await startAwsEndpoint({ WalletStaging: { OperationsFunctionName: 'operations' } });
+  aws = await startAwsEndpoint(() => ({ WalletStaging: { OperationsFunctionName: 'operations' } }));
 });
 afterAll(() => aws.close());
 

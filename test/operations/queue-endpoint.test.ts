@@ -5,9 +5,9 @@ import { wallet } from './region';
 const queueUrl = 'https://sqs.eu-west-3.amazonaws.com/123456789012/events';
 let aws: Awaited<ReturnType<typeof startAwsEndpoint>>;
 beforeAll(async () => {
-  aws = await startAwsEndpoint({
+  aws = await startAwsEndpoint(() => ({
     WalletStaging: { WebhookEventsQueueUrl: queueUrl, WebhookEventsDeadLetterQueueUrl: queueUrl },
-  });
+  }));
 });
 afterAll(() => aws.close());
 

@@ -37,17 +37,27 @@ export async function callApi(
   }
 }
 
-/** @throws CommandFailed that says how the API answered, and how it should have */
+/**
+ * @param isOurs whether it may be the environment's API that answered, as far as its 200 tells. @default - it is JSON
+ * @throws CommandFailed that says how the API answered, and how it should have
+ */
 export function unexpectedResponse(
   target: Target,
   { method, path }: ApiRequest,
   answer: ApiResponse,
   expected: string,
+  isOurs = /json/.test(answer.contentType ?? ''),
 ): never {
+  const { status, contentType } = answer;
   const { code, detail } = Object(answer.body) as { readonly code?: string; readonly detail?: string };
-  const said = code
-    ? `${answer.status} ${code}: ${detail}`
-    : `${answer.status} ${JSON.stringify(answer.body)}`;
+  // All that the gateway and its functions refuse is a problem with a code.
+  if (!code && !(status === 200 && isOurs)) {
+    throw new CommandFailed(
+      `${method} ${path} was answered with ${status}, ${contentType ?? 'no content type'}, not by the API of ${target.environment.name}, where ${expected} is due.`,
+      `A proxy, the sign-in page of a network, or another API answers for ${target.output('ApiBaseUrl')}: open it in a browser, and check the name.`,
+    );
+  }
+  const said = code ? `${status} ${code}: ${detail}` : `${status} ${JSON.stringify(answer.body)}`;
   throw new CommandFailed(
     `${method} ${path} was answered with ${said.slice(0, 500)}, where ${expected} is due.`,
     `Look into the logs of the API and of the function, in ${target.logs}.`,

@@ -8,7 +8,14 @@ import {
   expectNotFound,
   makeEphemeralOrganization,
 } from './deletion';
-import { addWebhook, expectDelivered, expectDelivery, expectFromOrigin, expectSigned } from './delivery';
+import {
+  addWebhook,
+  type DeliveryWait,
+  expectDelivered,
+  expectDelivery,
+  expectFromOrigin,
+  expectSigned,
+} from './delivery';
 import { expectOrigins } from './origins';
 import type { SmokeReceiver } from './receiver';
 import type { Run } from './run';
@@ -68,7 +75,7 @@ async function checkWebhooks(
   made: EphemeralOrganization | undefined,
 ): Promise<void> {
   const { delivery } = receiver;
-  const timeout = { seconds, signal };
+  let timeout: DeliveryWait = { seconds, signal };
   const webhook = await run.step(stepNames.add, made, ({ organizationId }) =>
     addWebhook(target, organizationId, receiver.url),
   );
@@ -83,6 +90,7 @@ async function checkWebhooks(
     const arrival = await run.step(stepNames.receive, sent, (to) =>
       expectDelivery(target, to, delivery, timeout),
     );
+    timeout = { ...timeout, over: arrival === undefined };
     const received = sent && arrival && { ...sent, arrival };
     await run.step(stepNames.verify, received, (to) => expectSigned(to.arrival, to, to.event));
     await run.step(stepNames.source, received, (to) => expectFromOrigin(target, to.arrival));

@@ -12,6 +12,12 @@ export async function expectOrigins(target: Target, signal: AbortSignal) {
     addresses: [`${target.output('WebhookOriginAddress')}/32`],
   };
   if (answer.status !== 200 || !isDeepStrictEqual({ environment, addresses }, due))
-    unexpectedResponse(target, request, answer, `200 with ${JSON.stringify(due)}`);
+    unexpectedResponse(
+      target,
+      request,
+      answer,
+      `200 with ${JSON.stringify(due)}`,
+      environment !== undefined && addresses !== undefined,
+    );
   return { value: due, detail: due.addresses.join(', ') };
 }
