@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { runOperation } from './operations-function';
+import { readList, runOperation } from './operations-function';
 import { type CommonOptions, id, withEnvironment } from './options';
 import { openTarget, type Target } from './target';
 import { type Terminal, table } from './terminal';
@@ -45,6 +45,5 @@ async function audit({ group: userGroupId, ...options }: AuditOptions, terminal:
 
 /** What was done to a user group, the latest first: at most 100 records. */
 export async function listAuditRecords(target: Target, userGroupId: string): Promise<readonly AuditRecord[]> {
-  const { records } = await runOperation(target, 'list-audit-records', { userGroupId });
-  return records as readonly AuditRecord[];
+  return readList(await runOperation(target, 'list-audit-records', { userGroupId }), 'records');
 }

@@ -42,6 +42,16 @@ export async function callAws<T>(
   }
 }
 
+/** What an answer of AWS always has. @throws AwsCallFailed when it has not: something else answered */
+export function required<T>(action: string, name: string, value: T | undefined): T {
+  if (value !== undefined) return value;
+  throw new AwsCallFailed(
+    'Unknown',
+    `${action} was not answered as AWS answers: without ${name}.`,
+    'Look which server answers: a proxy, or one behind AWS_ENDPOINT_URL.',
+  );
+}
+
 function explain(error: SdkError, action: string, { environment, local }: Target): Error {
   const failure = explainFailure(error, action);
   if (!failure) return error;

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { runOperation } from './operations-function';
+import { readList, runOperation } from './operations-function';
 import { type CommonOptions, withEnvironment } from './options';
 import { eventId } from './send-event';
 import { openTarget, type Target } from './target';
@@ -66,6 +66,5 @@ async function deliveries({ event, ...options }: DeliveriesOptions, terminal: Te
 
 /** The attempts to deliver an event, in their order: at most 1,000. */
 export async function listAttempts(target: Target, eventId: string): Promise<readonly Attempt[]> {
-  const { attempts } = await runOperation(target, 'list-delivery-attempts', { eventId });
-  return attempts as readonly Attempt[];
+  return readList(await runOperation(target, 'list-delivery-attempts', { eventId }), 'attempts');
 }

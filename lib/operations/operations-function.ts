@@ -47,6 +47,12 @@ export function readTexts<const Name extends string>(
   return Object.fromEntries(names.map((name) => [name, result[name]])) as { [name in Name]: string };
 }
 
+/** Takes a list from an operation's result. */
+export function readList<T>(result: Readonly<Record<string, unknown>>, name: string): readonly T[] {
+  if (!Array.isArray(result[name])) throw otherVersion(`without ${name}`);
+  return result[name];
+}
+
 function readAnswer(
   payload: string,
   functionError: string | undefined,

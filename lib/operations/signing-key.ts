@@ -48,7 +48,7 @@ function thumbprint(publicKey: KeyObject): string {
 }
 
 function readPublicKey(der: Uint8Array | undefined, keyArn: string): KeyObject {
-  const key = der && createPublicKey({ key: Buffer.from(der), format: 'der', type: 'spki' });
+  const key = parsePublicKey(der);
   if (key?.asymmetricKeyDetails?.namedCurve !== 'prime256v1') {
     throw new CommandFailed(
       `${keyArn} is not a key of curve P-256 (ECC_NIST_P256).`,
@@ -56,6 +56,14 @@ function readPublicKey(der: Uint8Array | undefined, keyArn: string): KeyObject {
     );
   }
   return key;
+}
+
+function parsePublicKey(der: Uint8Array | undefined): KeyObject | undefined {
+  try {
+    return der && createPublicKey({ key: Buffer.from(der), format: 'der', type: 'spki' });
+  } catch {
+    return undefined;
+  }
 }
 
 /** Refuses a signature that the region would refuse, malformed ones included. */

@@ -192,6 +192,25 @@ describe('a page, and an empty answer, with status 200', () => {
     }
   });
 
+  it.each<[command: readonly string[], line: RegExp]>([
+    [['redeliver'], /^error: sqs:GetQueueAttributes was not answered as AWS answers: without Approx/],
+    [['token', '--caller', caller], /^error: arn:\S+ is not a key of curve P-256/],
+    [
+      ['deliveries', '--event', 'evt_1'],
+      /^error: The operations function answered something without attempts\.$/m,
+    ],
+    [
+      ['audit', '--group', 'ug-aaaaa-bbbbb-cccccccccccccccc'],
+      /^error: The operations .* without records\.$/m,
+    ],
+    [['webhook', 'list', '--organization', organization], /^error: The operations .* without webhooks\.$/m],
+  ])('nor is the JSON of another service an answer to %j', async (command, line) => {
+    aws.answer(({ url }) => (url.includes('/functions/') ? identity : json({ PublicKey: 'AAAA' })));
+    const { exitCode, stdout, stderr } = await run(...command);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+    expect(stderr).toMatch(line);
+  });
+
   it('are failed steps of smoke, which names no bug', async () => {
     aws.answer(() => page(200));
     const { exitCode, stdout, stderr } = await run('smoke', '--without-webhook');

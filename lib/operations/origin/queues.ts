@@ -1,5 +1,5 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { callAws } from '../aws';
+import { callAws, required } from '../aws';
 import type { Target } from '../target';
 import { maxAttempts } from './apis';
 import type { Inquiry } from './inquiry';
@@ -69,14 +69,14 @@ async function countMessages(
       'ApproximateNumberOfMessagesDelayed',
     ],
   });
-  const { Attributes = {} } = await callAws(target, 'sqs:GetQueueAttributes', (options) =>
+  const { Attributes } = await callAws(target, 'sqs:GetQueueAttributes', (options) =>
     client.send(request, options),
   );
+  const count = (name: `ApproximateNumberOfMessages${'' | 'NotVisible' | 'Delayed'}`) =>
+    Number(required('sqs:GetQueueAttributes', name, Attributes?.[name]));
   return {
-    waiting: Number(Attributes.ApproximateNumberOfMessages ?? 0),
-    later:
-      Number(Attributes.ApproximateNumberOfMessagesNotVisible ?? 0) +
-      Number(Attributes.ApproximateNumberOfMessagesDelayed ?? 0),
+    waiting: count('ApproximateNumberOfMessages'),
+    later: count('ApproximateNumberOfMessagesNotVisible') + count('ApproximateNumberOfMessagesDelayed'),
   };
 }
 

@@ -1,4 +1,4 @@
-import { callAws } from '../aws';
+import { callAws, required } from '../aws';
 import type { Target } from '../target';
 
 /** A message of a dead-letter queue. */
@@ -59,7 +59,8 @@ export async function openDeadLetterQueue(
       const { Attributes } = await callAws(target, 'sqs:GetQueueAttributes', (options) =>
         client.send(request, options),
       );
-      return Number(Attributes?.ApproximateNumberOfMessages ?? 0);
+      const count = Attributes?.ApproximateNumberOfMessages;
+      return Number(required('sqs:GetQueueAttributes', 'ApproximateNumberOfMessages', count));
     },
 
     async receive(limit) {

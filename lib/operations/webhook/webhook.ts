@@ -1,4 +1,4 @@
-import { runOperation } from '../operations-function';
+import { readList, runOperation } from '../operations-function';
 import { type CommonOptions, id } from '../options';
 import type { Target } from '../target';
 
@@ -30,6 +30,5 @@ export async function describeWebhook(target: Target, webhookId: string): Promis
 
 /** The webhooks of an organization, the latest first. */
 export async function listWebhooks(target: Target, organizationId: string): Promise<readonly Webhook[]> {
-  const { webhooks } = await runOperation(target, 'list-webhooks', { organizationId });
-  return webhooks as readonly Webhook[];
+  return readList(await runOperation(target, 'list-webhooks', { organizationId }), 'webhooks');
 }
