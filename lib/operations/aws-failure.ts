@@ -80,7 +80,10 @@ const refusals = {
   },
 } as const satisfies Record<string, Refusal>;
 
-/** By the error codes of Node.js: https://nodejs.org/api/errors.html#common-system-errors, https://nodejs.org/api/tls.html#x509-certificate-error-codes */
+/**
+ * By the codes of Node.js: https://nodejs.org/api/errors.html#common-system-errors,
+ * https://nodejs.org/api/tls.html#x509-certificate-error-codes
+ */
 const connections = {
   name: {
     codes: /^(ENOTFOUND|EAI_AGAIN)$/,
@@ -109,7 +112,8 @@ const connections = {
  */
 export function explainFailure(error: SdkError, action: string): AwsFailure | undefined {
   const { name, code, $fault, $response } = error;
-  // An answer that names no error, that cannot be read, or whose checksum is of another message. One that broke off has a code.
+  // An answer that names no error, that cannot be read, or whose checksum is of another message. One that broke off
+  // has a code.
   const unread = $response && !$fault && !code;
   if (name === 'Unknown' || unread || /^Invalid ?(MD5 )?checksum/i.test(error.message))
     return foreign(error, action);

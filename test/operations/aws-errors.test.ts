@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { createAuthority } from '../support/certificates';
 import { unusedPort } from '../support/unused-port';
 import { type Answer, page, refusal, setVariables, startAwsEndpoint } from './aws-endpoint';
-import { wallet } from './region';
+import { startRegion, wallet } from './region';
 
 let aws: Awaited<ReturnType<typeof startAwsEndpoint>>;
 beforeAll(async () => {
@@ -219,4 +219,17 @@ describe('a page, and an empty answer, with status 200', () => {
     expect(stderr).toContain(proxy);
     expect(stdout + stderr).not.toMatch(/a bug|\n +at /);
   });
+});
+
+it('on this machine, another program has the port of the environment', async () => {
+  const region = await startRegion();
+  region.answer({ lambda: () => ({ headers: { 'content-type': 'text/html' }, body: '<html></html>' }) });
+  const caller = ['--caller', 'us-aaaaa-bbbbb-cccccccccccccccc'];
+  expect(await wallet('token', '--outputs', region.outputs, ...caller)).toEqual(
+    failedWith(
+      `lambda:InvokeFunction ${foreign('status 200, text/html')}`,
+      'Another program has the port of the environment. Start it with "npm start".',
+    ),
+  );
+  await region.remove();
 });

@@ -515,6 +515,15 @@ it('fails when AWS answers no call at all: nothing was checked', async () => {
   }
 });
 
+it('fails when a proxy answers each call: nothing was checked either', async () => {
+  const services = [...new Set(Object.keys(ready).map((action) => action.split(':')[0]))];
+  const pages = services.map((service) => [`${service}:*`, () => ({ page: '<html></html>' })]);
+  account.answer(Object.fromEntries(pages));
+  const { exitCode, stderr } = await wallet(['preflight']);
+  expect(stderr).toContain('AWS answered no call.\nCheck the network.');
+  expect(exitCode).toBe(1);
+});
+
 it('leaves checks out on demand', async () => {
   const { exitCode, lines } = await preflight(
     { 'health:*': () => refusal('X') },
