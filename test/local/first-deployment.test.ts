@@ -1,0 +1,104 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import { databaseName } from '../../lib/database/names';
+import type { Environment } from '../../lib/environment/environment';
+import { environments as table } from '../../lib/environments';
+import { startPostgres } from '../../lib/local/postgres/postgres';
+import { type RunningEnvironments, startEnvironments } from '../../lib/local/start';
+import { stateFolder } from '../../lib/local/state/state';
+import { recordAccess } from '../support/recorded-access';
+
+/** Seconds for which the database refuses connections, from when the migration is about to make its first. */
+const away = 2;
+
+/** One for each way to the database. */
+const environments = (['data-api', 'direct'] as const).map(
+  (access) => table.find(({ databaseAccess }) => databaseAccess === access) as Environment,
+);
+const state = stateFolder(mkdtempSync(join(tmpdir(), 'wallet-test-')));
+afterAll(() => rmSync(state.directory, { recursive: true, force: true }));
+
+/** @param onMigration called when the migration of an environment reads its first secret */
+async function start(onMigration: (name: string) => void): Promise<RunningEnvironments> {
+  const { access } = recordAccess();
+  const begun = new Set<string>();
+  return startEnvironments({
+    state,
+    environments,
+    ports: anyPort,
+    dashboardPorts: anyPort,
+    fresh: false,
+    access: {
+      ...access,
+      authorize(call) {
+        const name = environments.find(({ region }) => region === call.resource.split(':')[3])?.name ?? '';
+        if (!begun.has(name) && call.action === 'secretsmanager:GetSecretValue') {
+          begun.add(name);
+          onMigration(name);
+        }
+        return access.authorize(call);
+      },
+    },
+    signal: new AbortController().signal,
+    onStep: () => undefined,
+    onProblem: () => undefined,
+  });
+}
+const anyPort = Object.fromEntries(environments.map(({ name }) => [name, 0]));
+
+const postmaster = (name: string) => {
+  const file = join(state.environment(name).databaseDirectory, 'cluster', 'data', 'postmaster.pid');
+  return Number(readFileSync(file, 'utf8').split('\n', 1)[0]);
+};
+
+/** Kills PostgreSQL again and again: the one that is started in its place accepts nothing before it is killed, too. */
+async function keepAway(name: string): Promise<void> {
+  const end = Date.now() + away * 1_000;
+  while (Date.now() < end) {
+    try {
+      process.kill(postmaster(name), 'SIGKILL');
+    } catch {
+      // Between two starts.
+    }
+    await sleep(50);
+  }
+}
+
+const log = (name: string) =>
+  readFileSync(join(state.directory, 'logs', name, 'SchemaMigrationMigrateSchema.log'), 'utf8');
+
+it('succeeds with a database that refuses connections at first, and says that it waited', async () => {
+  const kept: Promise<void>[] = [];
+  const running = await start((name) => kept.push(keepAway(name)));
+  await Promise.all(kept);
+  await running.stop();
+  for (const { name } of environments) {
+    expect(log(name)).toMatch(/"logCode":"DATABASE_NOT_READY"/);
+    expect(log(name)).toMatch(/"logCode":"SCHEMA_MIGRATION_COMPLETED"/);
+  }
+}, 90_000);
+
+it('fails at once with a broken migration, and says which and why', async () => {
+  const [{ name, stackId }] = environments as [Environment];
+  const folder = state.environment(name);
+  const postgres = await startPostgres({ directory: folder.databaseDirectory });
+  const { host, port, superuser: user, password } = postgres;
+  const client = new Client({ host, port, user, password, database: databaseName });
+  await client.connect();
+  const { rows } = await client.query(
+    'delete from schema_migrations where name = (select max(name) from schema_migrations) returning name',
+  );
+  await client.end();
+  await postgres.stop();
+  rmSync(folder.customResourcesFile);
+
+  const began = Date.now();
+  const failure = await start(() => undefined).catch((error: Error) => error);
+  const refusal = `Migration ${rows[0]?.name} failed and was rolled back: `;
+  expect(String(failure)).toMatch(new RegExp(`${stackId}.*${refusal}.*SQLSTATE 42`, 's'));
+  expect(Date.now() - began).toBeLessThan(30_000);
+  expect(log(name)).toMatch(/"logCode":"SCHEMA_MIGRATION_FAILED"/);
+}, 60_000);
