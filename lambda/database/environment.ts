@@ -1,17 +1,22 @@
 /** How a function reaches its region's database: over HTTPS (`data-api`) or by PostgreSQL's protocol (`direct`). */
 export type DatabaseAccess = 'data-api' | 'direct';
 
-/** Variables that `Database.grantAccess` gives to a function, by the access of its environment. */
-export const databaseVariables = {
-  'data-api': ['DATABASE_ACCESS', 'DATABASE_NAME', 'DATABASE_CLUSTER_ARN', 'DATABASE_SECRET_ARN'],
+/** Variables that name a database, by the access of its environment. */
+export const locationVariables = {
+  'data-api': ['DATABASE_ACCESS', 'DATABASE_NAME', 'DATABASE_CLUSTER_ARN'],
   direct: [
     'DATABASE_ACCESS',
     'DATABASE_NAME',
     'DATABASE_HOST',
     'DATABASE_PORT',
     'DATABASE_CERTIFICATE_AUTHORITIES',
-    'DATABASE_USER',
   ],
+} as const satisfies Record<DatabaseAccess, readonly string[]>;
+
+/** Variables that `Database.grantAccess` gives to a function: those of the database, and of the function's role. */
+export const databaseVariables = {
+  'data-api': [...locationVariables['data-api'], 'DATABASE_SECRET_ARN'],
+  direct: [...locationVariables.direct, 'DATABASE_USER'],
 } as const satisfies Record<DatabaseAccess, readonly string[]>;
 
 /**

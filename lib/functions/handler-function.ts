@@ -15,6 +15,7 @@ import {
   type Invoker,
 } from '../checks/acknowledgements/functions';
 import { bundledCode } from './bundles';
+import { networkInterfaceActions } from './network-interface-actions';
 
 /** Where in a VPC a function runs. */
 export interface FunctionNetwork {
@@ -120,14 +121,7 @@ function keepActive(handler: LambdaFunction): void {
  * https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions
  */
 function networkInterfaceStatements(stack: Stack): PolicyStatement[] {
-  const actions = [
-    'ec2:AssignPrivateIpAddresses',
-    'ec2:CreateNetworkInterface',
-    'ec2:DeleteNetworkInterface',
-    'ec2:DescribeNetworkInterfaces',
-    'ec2:DescribeSubnets',
-    'ec2:UnassignPrivateIpAddresses',
-  ];
+  const actions = [...networkInterfaceActions];
   const functionsOfStack = stack.formatArn({
     service: 'lambda',
     resource: `function:${Aws.STACK_NAME}-*`,

@@ -87,7 +87,7 @@ it.each([
   expect(violations([{ path, text }])).toEqual([]);
 });
 
-it('finds a circle by way of other files, types included, and names each of its imports', () => {
+it('finds a circle through other files, types included, and names each of its imports', () => {
   const files = [
     { path: 'lib/api/a.ts', text: "import type { B } from '../network';" },
     { path: 'lib/network/index.ts', text: "export * from './b';" },

@@ -1,3 +1,4 @@
+import { networkInterfaceActions } from '../../functions/network-interface-actions';
 import { type LocalFunction, startFunction } from '../function-runtime';
 import type { AccessControl } from '../iam/access';
 import { functionAccessKey } from '../iam/access-key';
@@ -127,15 +128,6 @@ export function createFunctions(setting: FunctionSetting): StackFunctions {
   };
 }
 
-/** What Lambda does with a function's role. https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions */
-const networkActions = [
-  'ec2:AssignPrivateIpAddresses',
-  'ec2:CreateNetworkInterface',
-  'ec2:DeleteNetworkInterface',
-  'ec2:DescribeNetworkInterfaces',
-  'ec2:DescribeSubnets',
-  'ec2:UnassignPrivateIpAddresses',
-];
 const logActions = ['logs:CreateLogStream', 'logs:PutLogEvents'];
 
 /** The ARN of the role. @throws Error when Lambda could not write the function's log, or make its network interfaces */
@@ -150,7 +142,7 @@ function requireRole(
   const calls = [
     ...(LoggingConfig?.LogGroup ? logActions.map((action) => [action, stream] as const) : []),
     // Not read: its security groups have no value on this machine.
-    ...('VpcConfig' in properties ? networkActions.map((action) => [action, '*'] as const) : []),
+    ...('VpcConfig' in properties ? networkInterfaceActions.map((action) => [action, '*'] as const) : []),
   ];
   for (const [action, resource] of calls) requireAllowed(access.authorizeRole(Role, action, resource), where);
   return Role;

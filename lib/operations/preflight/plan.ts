@@ -34,7 +34,7 @@ export function planOf(environment: Environment): Promise<readonly PlannedStack[
 }
 
 async function synthesize(environment: Environment): Promise<readonly PlannedStack[]> {
-  // Not above: the library takes a second to load, which no other command should wait for.
+  // Not above: the CDK takes a second to load, which no other command should wait for.
   const { createApp } = require('../../app') as typeof import('../../app');
   const outdir = await mkdtemp(join(tmpdir(), 'wallet-preflight-'));
   try {

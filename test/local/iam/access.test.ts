@@ -90,7 +90,7 @@ describe('a function may not', () => {
       `sqs:SendMessage on resource: ${queue}2 ${noIdentity} sqs:SendMessage action`,
     ],
     [
-      'what is denied, whoever allows it',
+      'what one policy denies and another allows',
       { role: { ...allow, Effect: 'Deny' }, resource: [queue, { ...allow, Principal: '*' }] },
       send,
       `sqs:SendMessage on resource: ${queue} with an explicit deny`,

@@ -8,7 +8,7 @@ import { interleave, time } from '../interleave';
 
 /** Parts of a synthesis as `functions/synthesis-parts.ts` names them. */
 const partNames: Readonly<Record<string, string>> = {
-  loading: 'loading the library and the code',
+  loading: 'loading the CDK and the code',
   bundling: 'bundling the handlers',
   constructs: 'making the constructs',
   templates: 'writing the templates',
