@@ -1,7 +1,6 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { startWallet } from '../support/node-process';
 import { answerOk, identityId, organizationId, type Region, startRegion, wallet } from './region';
 
 let region: Region;
@@ -237,26 +236,10 @@ it('tells an operator whose local environment is not running to start it', async
 });
 
 it('ends silently when its output is closed', async () => {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'bin/wallet.ts', '--help'], {
-    cwd: join(__dirname, '..', '..'),
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  child.stdout.destroy();
-  let problems = '';
-  child.stderr.on('data', (chunk) => {
-    problems += chunk;
-  });
-  await once(child, 'close');
-  expect(problems).toBe('');
+  const child = startWallet('--help');
+  child.process.stdout.destroy();
+  expect((await child.ended()).stderr).toBe('');
 });
 
-/** Runs the command line as `npm run wallet` does. */
-function run(...args: string[]): Promise<{ exitCode: number; stdout: string; stderr: string }> {
-  const root = join(__dirname, '..', '..');
-  const program = join(root, 'node_modules', '.bin', 'tsx');
-  return new Promise((done) => {
-    execFile(program, ['bin/wallet.ts', ...args], { cwd: root }, (error, stdout, stderr) =>
-      done({ exitCode: error ? Number(error.code) : 0, stdout, stderr }),
-    );
-  });
-}
+/** Runs the command line as a process. */
+const run = (...args: string[]) => startWallet(...args).ended();

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WriteStream } from 'node:tty';
 import type { Command } from 'commander';
@@ -8,6 +7,8 @@ import { commandTree } from '../../lib/operations/completion/command-tree';
 import { createProgram } from '../../lib/operations/program';
 import { createTerminal } from '../../lib/operations/terminal';
 import { version } from '../../package.json';
+import { writeOutputs } from '../support/outputs-file';
+import { temporaryFolder } from '../support/temporary-folder';
 import { organizationId, wallet } from './region';
 
 const silent = { result() {}, note() {}, bold: String, bad: String, alarm: String };
@@ -34,6 +35,8 @@ const withoutOutputs = ['preflight', 'completion'];
 const withoutFacts = ['completion'];
 
 const each = all.map((leaf) => [leaf.path, leaf] as const);
+const documented = readFileSync(join(__dirname, '../../docs/command-line.md'), 'utf8');
+const folder = temporaryFolder();
 
 it('has commands', () => {
   expect(all.map(({ path }) => path)).toEqual(expect.arrayContaining(['seed', 'webhook add', 'smoke']));
@@ -79,9 +82,8 @@ describe.each(each)('wallet %s', (path, leaf) => {
     expect(stderr).toContain(`(Did you mean ${leaf.command.name()}?)`);
   });
 
-  it('is told of in docs/command-line.md', async () => {
-    const text = await readFile(join(__dirname, '../../docs/command-line.md'), 'utf8');
-    expect(text).toMatch(new RegExp(`\\| \`${path}[ \`]`));
+  it('is told of in docs/command-line.md', () => {
+    expect(documented).toMatch(new RegExp(`\\| \`${path}[ \`]`));
   });
 });
 
@@ -95,16 +97,13 @@ const writing: Readonly<Record<string, readonly string[]>> = {
 it('what writes to deployed production does so only when told to', async () => {
   const guarded = all.filter((leaf) => optionsOf(leaf).includes('--allow-production'));
   expect(guarded.map(({ path }) => path).sort()).toEqual(Object.keys(writing));
-  const directory = await mkdtemp(join(tmpdir(), 'wallet-production-'));
-  const outputs = join(directory, 'outputs.json');
-  await writeFile(outputs, '{"WalletEu":{}}');
+  const outputs = writeOutputs(folder(), { WalletEu: {} });
   for (const [path, args] of Object.entries(writing)) {
     const printed = await wallet(...path.split(' '), ...args, '--outputs', outputs);
     expect({ path, ...printed }).toMatchObject({ path, exitCode: 1, stdout: '' });
     expect(printed.stderr).toContain('Environment eu is in production');
     expect(printed.stderr).toContain('--allow-production');
   }
-  await rm(directory, { recursive: true });
 });
 
 it('the same options are described alike everywhere', () => {

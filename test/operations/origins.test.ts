@@ -1,28 +1,21 @@
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allowListFormatNames } from '../../lib/operations/allow-lists/formats';
+import { startWallet } from '../support/node-process';
+import { writeOutputs } from '../support/outputs-file';
+import { temporaryFolder } from '../support/temporary-folder';
 import { wallet } from './region';
 
-let directory: string;
+const folder = temporaryFolder();
 let outputs: string;
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'wallet-origins-'));
-  outputs = await write('outputs.json', {
+beforeEach(() => {
+  outputs = writeOutputs(folder(), {
     WalletStaging: { WebhookOriginAddress: '35.180.1.9' },
     WalletEu: { WebhookOriginAddress: '3.120.14.7' },
     WalletEuStandby: { DatabaseClusterArn: 'arn:aws:rds:eu-west-1:000000000000:cluster:standby' },
     WalletUae: { WebhookOriginAddress: '3.28.5.4' },
   });
 });
-afterEach(() => rm(directory, { recursive: true }));
-
-async function write(name: string, content: unknown): Promise<string> {
-  const file = join(directory, name);
-  await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
-  return file;
-}
 
 const origins = (...args: string[]) => wallet('origins', '--outputs', outputs, ...args);
 const rules = (text: string) => text.split('\n').filter((line) => line && !line.startsWith('#'));
@@ -66,11 +59,8 @@ describe('origins', () => {
   });
 
   it('warns of an address that is this machine itself', async () => {
-    await write('endpoints.json', {});
-    await write('outputs.json', {
-      WalletEu: { WebhookOriginAddress: '127.0.0.1' },
-      WalletUae: { WebhookOriginAddress: '127.0.0.1' },
-    });
+    const here = { WebhookOriginAddress: '127.0.0.1' };
+    writeOutputs(folder(), { WalletEu: here, WalletUae: here }, {});
     const { exitCode, stdout, stderr } = await origins();
     expect(exitCode).toBe(0);
     expect(rules(stdout)).toEqual(['127.0.0.1/32']);
@@ -78,7 +68,7 @@ describe('origins', () => {
   });
 
   it('warns of an address that is reserved for documentation', async () => {
-    await write('outputs.json', { WalletEu: { WebhookOriginAddress: '203.0.113.7' } });
+    writeOutputs(folder(), { WalletEu: { WebhookOriginAddress: '203.0.113.7' } });
     expect((await origins()).stderr).toMatch(/^warning: 203\.0\.113\.7 is reserved for documentation/);
   });
 });
@@ -95,7 +85,7 @@ describe('origins fails, with nothing on stdout, when', () => {
     ['a deployed one is loopback', { WalletEu: { WebhookOriginAddress: '127.0.0.1' } }, /no public/],
     ['the address is no text', { WalletEu: { WebhookOriginAddress: ['3.120.14.7'] } }, /no public/],
   ])('%s', async (_, content, message) => {
-    await write('outputs.json', content);
+    writeOutputs(folder(), content);
     const { exitCode, stdout, stderr } = await origins();
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
     expect(stderr).toMatch(message);
@@ -125,8 +115,11 @@ describe('origins is used wrongly with', () => {
 });
 
 describe('origins --check', () => {
-  const check = async (list: string, ...args: string[]) =>
-    origins('--check', await write('list', list), ...args);
+  const check = (list: string, ...args: string[]) => {
+    const file = join(folder(), 'list');
+    writeFileSync(file, list);
+    return origins('--check', file, ...args);
+  };
 
   it('answers 0 when the list is the same', async () => {
     const { exitCode, stdout, stderr } = await check('3.120.14.7', '--environment', 'eu');
@@ -161,13 +154,8 @@ describe('origins --check', () => {
   });
 
   it('reads stdin when the file is -', async () => {
-    const args = ['--import', 'tsx', 'bin/wallet.ts', 'origins', '--outputs', outputs, '--check', '-'];
-    const exitCode = await new Promise((resolve) => {
-      const child = execFile(process.execPath, args, { timeout: 20_000 }, (error) =>
-        resolve(error?.code ?? 0),
-      );
-      child.stdin?.end('3.120.14.7 3.28.5.4 35.180.1.9');
-    });
-    expect(exitCode).toBe(0);
+    const child = startWallet('origins', '--outputs', outputs, '--check', '-');
+    child.process.stdin?.end('3.120.14.7 3.28.5.4 35.180.1.9');
+    expect((await child.ended()).exitCode).toBe(0);
   });
 });

@@ -1,40 +1,26 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { resolve } from 'node:path';
-
-const projectRoot = resolve(__dirname, '../..');
+import { execFileSync } from 'node:child_process';
+import { type NodeProcess, startNode } from './node-process';
 
 /** `npm start` in a child process, as the script in package.json runs it. */
-export interface LocalCommand {
-  readonly process: ChildProcess;
+export interface LocalCommand extends NodeProcess {
   /** Resolves when it says that it is ready; rejects, with what it said, when it ends before. */
   ready(): Promise<void>;
-  /** Resolves when the process has ended. */
-  ended(): Promise<{ readonly exitCode: number | null; readonly stdout: string; readonly stderr: string }>;
   /** Every process that descends from it now, and itself. */
   processes(): number[];
 }
 
 export function startLocalCommand(...args: string[]): LocalCommand {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'bin/local.ts', ...args], {
-    cwd: projectRoot,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  const said = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text: string) => {
-      said[name] += text;
-    });
-  }
-  const end = once(child, 'close').then(([exitCode]) => ({ exitCode: exitCode as number | null, ...said }));
+  const command = startNode('--import', 'tsx', 'bin/local.ts', ...args);
+  const { process: child, said } = command;
   return {
-    process: child,
-    ended: () => end,
+    ...command,
     ready: () =>
       new Promise((isReady, reject) => {
         const look = () => said.stdout.includes('Ctrl-C stops everything') && isReady();
         child.stdout.on('data', look);
-        void end.then(({ stderr }) => reject(new Error(`It ended before it was ready:\n${stderr}`)));
+        void command
+          .ended()
+          .then(({ stderr }) => reject(new Error(`It ended before it was ready:\n${stderr}`)));
         look();
       }),
     processes: () => [child.pid as number, ...descendants(child.pid as number)],

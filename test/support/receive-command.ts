@@ -1,7 +1,6 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { startWallet } from './node-process';
 
 /** `wallet receive` as a process, as a person runs it. */
 export interface ReceiveCommand {
@@ -14,32 +13,19 @@ export interface ReceiveCommand {
 
 /** Starts the command on a free port. @throws Error with its stderr when it ends instead */
 export async function startReceiveCommand(...args: string[]): Promise<ReceiveCommand> {
-  const child = spawn(
-    process.execPath,
-    ['--import', 'tsx', 'bin/wallet.ts', 'receive', '--port', '0', ...args],
-    {
-      cwd: join(__dirname, '../..'),
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
-  const exited = once(child, 'exit');
-  let stderr = '';
-  child.stderr.on('data', (chunk) => {
-    stderr += chunk;
-  });
+  const { process: child, said, ended } = startWallet('receive', '--port', '0', ...args);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const urlIn = (text: string) => /http:\/\/127\.0\.0\.1:\d+\//.exec(text)?.[0];
-  while (!urlIn(stderr)) {
-    await Promise.race([once(child.stderr, 'data'), exited]);
-    if (child.exitCode !== null) throw new Error(stderr);
+  const url = () => /http:\/\/127\.0\.0\.1:\d+\//.exec(said.stderr)?.[0];
+  while (!url()) {
+    await Promise.race([once(child.stderr, 'data'), ended()]);
+    if (child.exitCode !== null) throw new Error(said.stderr);
   }
   return {
-    url: urlIn(stderr) ?? '',
+    url: url() ?? '',
     next: async () => String((await lines.next()).value),
     async end(signal = 'SIGINT') {
       if (child.exitCode === null && child.signalCode === null) child.kill(signal);
-      await exited;
-      return { exitCode: child.exitCode, stderr };
+      return ended();
     },
   };
 }

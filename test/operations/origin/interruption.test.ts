@@ -1,7 +1,7 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import type { Call, Fate, LocalCloud } from '../../support/local-cloudformation';
+import { startWallet } from '../../support/node-process';
 import { deploy, facts, moveOrigin } from './deployed';
 
 const address = '203.0.113.7';
@@ -136,10 +136,6 @@ describe('the process killed', () => {
   });
 });
 
-function start(cloud: LocalCloud): ChildProcess {
-  const options = ['--outputs', cloud.outputs, '--zone', '2', '--yes', '--interval', '0.01'];
-  return spawn(process.execPath, ['--import', 'tsx', 'bin/wallet.ts', 'move-origin', ...options], {
-    cwd: join(__dirname, '..', '..', '..'),
-    stdio: 'ignore',
-  });
-}
+const start = (cloud: LocalCloud) =>
+  startWallet(...['move-origin', '--outputs', cloud.outputs, '--zone', '2', '--yes', '--interval', '0.01'])
+    .process;

@@ -1,18 +1,14 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeOutputs } from '../../support/outputs-file';
+import { temporaryFolder } from '../../support/temporary-folder';
 import { wallet } from '../region';
 
-/** A file of outputs without `endpoints.json` beside it: deployed. */
-let directory: string;
-let place: readonly string[];
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'wallet-smoke-'));
-  const outputs = join(directory, 'outputs.json');
-  await writeFile(outputs, '{"WalletStaging":{}}');
-  place = ['--environment', 'staging', '--outputs', outputs];
-});
-afterAll(() => rm(directory, { recursive: true }));
+const folder = temporaryFolder();
+
+/** Of a deployed environment, whose stack has no outputs. */
+const smoke = (...args: string[]) => {
+  const outputs = writeOutputs(folder(), { WalletStaging: {} });
+  return wallet('smoke', '--environment', 'staging', '--outputs', outputs, ...args);
+};
 
 it.each([
   ['without a receiver that a deployed environment reaches', []],
@@ -24,23 +20,23 @@ it.each([
   ['with a port that is none', ['--receiver-listen', '65536']],
   ['with a time beyond 15 minutes', ['--timeout', '16m']],
 ])('is used wrongly %s, and does nothing', async (_, args) => {
-  expect(await wallet('smoke', ...place, ...args)).toMatchObject({ exitCode: 2, stdout: '' });
+  expect(await smoke(...args)).toMatchObject({ exitCode: 2, stdout: '' });
 });
 
 it('names a receiver that no delivery can reach, and makes nothing', async () => {
   const url = 'http://hooks.customer.com/';
-  const printed = await wallet('smoke', ...place, '--receiver-url', url);
+  const printed = await smoke('--receiver-url', url);
   expect(printed).toMatchObject({ exitCode: 2, stdout: '' });
   expect(printed.stderr).toContain(`--receiver-url ${url}`);
 });
 
 it('skips what an external receiver would have received when nothing was sent', async () => {
-  const printed = await wallet('smoke', ...place, '--receiver-url', 'https://hooks.customer.com/wallet');
+  const printed = await smoke('--receiver-url', 'https://hooks.customer.com/wallet');
   expect(printed.stderr).toContain('staging: 2 failed, 10 skipped,');
 });
 
 it('tells every step that fails, with --json too, and what to do', async () => {
-  const printed = await wallet('smoke', ...place, '--without-webhook', '--json');
+  const printed = await smoke('--without-webhook', '--json');
   expect(printed.exitCode).toBe(1);
   expect(JSON.parse(printed.stdout)).toMatchObject({
     environment: 'staging',

@@ -1,21 +1,9 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { resolve } from 'node:path';
 import { scripts } from '../../../package.json';
+import { startNode } from '../../support/node-process';
 
 /** What the script of that name does with these arguments. */
-async function run(name: keyof typeof scripts, ...args: string[]) {
-  const [command, ...given] = scripts[name].replace(/^exec node/, process.execPath).split(' ');
-  const child = spawn(command ?? '', [...given, ...args], { cwd: resolve(__dirname, '../../..') });
-  let said = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text) => {
-      said += text;
-    });
-  }
-  const [exitCode] = await once(child, 'close');
-  return { exitCode, said };
-}
+const run = (name: keyof typeof scripts, ...args: string[]) =>
+  startNode(...scripts[name].replace('exec node ', '').split(' '), ...args).ended();
 
 // Side by side: most of a command's time goes into reading its own modules.
 it.concurrent.each<[keyof typeof scripts, ...string[]]>([
@@ -23,12 +11,14 @@ it.concurrent.each<[keyof typeof scripts, ...string[]]>([
   ['load', '--minutes', '0.1'],
   ['bench', 'nothing'],
 ])('npm run %s -- %s %s: exit code 2, with the reason', async (name, ...args) => {
-  expect(await run(name, ...args)).toEqual({ exitCode: 2, said: expect.stringMatching(/^error: /) });
+  const stderr = expect.stringMatching(/^error: /);
+  expect(await run(name, ...args)).toEqual({ exitCode: 2, stdout: '', stderr });
 });
 
 it('help is no mistake, and names the command as it is called', async () => {
   expect(await run('storm', '--help')).toEqual({
     exitCode: 0,
-    said: expect.stringMatching(/^Usage: npm run storm -- /),
+    stdout: expect.stringMatching(/^Usage: npm run storm -- /),
+    stderr: '',
   });
 });

@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { startNode } from '../../support/node-process';
 
 /** A command that fails when it is interrupted, as one does whose environments have gone. */
 const command = `
@@ -18,15 +18,9 @@ const command = `
 test.each(['SIGINT', 'SIGTERM'] as const)(
   '%s: one line, and none about what fails after it',
   async (signal) => {
-    const child = spawn(process.execPath, ['--require', 'tsx/cjs', '--eval', command]);
-    let said = '';
-    child.stderr.setEncoding('utf8').on('data', (text) => {
-      said += text;
-    });
-    const closed = once(child, 'close');
-    await once(child.stdout, 'data');
-    child.kill(signal);
-    expect(await closed).toEqual([130, null]);
-    expect(said).toBe('Interrupted.\n');
+    const child = startNode('--require', 'tsx/cjs', '--eval', command);
+    await once(child.process.stdout, 'data');
+    child.process.kill(signal);
+    expect(await child.ended()).toMatchObject({ exitCode: 130, stderr: 'Interrupted.\n' });
   },
 );

@@ -1,0 +1,27 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+
+/** A Node.js process in the project's folder. */
+export interface NodeProcess {
+  readonly process: ChildProcessWithoutNullStreams;
+  /** What it has written so far. */
+  readonly said: { readonly stdout: string; readonly stderr: string };
+  /** Resolves when the process has ended. */
+  ended(): Promise<{ readonly exitCode: number | null; readonly stdout: string; readonly stderr: string }>;
+}
+
+export function startNode(...args: string[]): NodeProcess {
+  const child = spawn(process.execPath, args, { cwd: resolve(__dirname, '../..') });
+  const said = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      said[name] += text;
+    });
+  }
+  const end = once(child, 'close').then(([exitCode]) => ({ exitCode: exitCode as number | null, ...said }));
+  return { process: child, said, ended: () => end };
+}
+
+/** The command line, as `npm run wallet` runs it. */
+export const startWallet = (...args: string[]) => startNode('--import', 'tsx', 'bin/wallet.ts', ...args);
