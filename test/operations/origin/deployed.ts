@@ -28,7 +28,7 @@ export function facts({ account, stack }: LocalCloud) {
     address: address?.address,
     heldBy: address?.heldBy,
     gateways: gateways.map(({ id }) => id),
-    zones: gateways.map(({ subnetId }) => account.subnets.get(subnetId)?.availabilityZone),
+    zones: gateways.map(({ subnetId }) => account.subnets.get(subnetId)),
     consumers: [...account.mappings.values()].map(({ state }) => state),
     egress: account.egress,
     zone: stack.parameters.WebhookOriginZone,

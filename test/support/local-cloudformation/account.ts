@@ -20,11 +20,6 @@ export interface EventSourceMapping {
   state: 'Enabled' | 'Enabling' | 'Disabled' | 'Disabling';
 }
 
-export interface Subnet {
-  readonly id: string;
-  readonly availabilityZone: string;
-}
-
 /** A message that reached its receiver, and the address that the receiver saw. */
 export interface ReceivedRequest {
   readonly message: string;
@@ -34,7 +29,8 @@ export interface ReceivedRequest {
 export class Account {
   readonly addresses = new Map<string, ElasticIp>();
   readonly gateways = new Map<string, Gateway>();
-  readonly subnets = new Map<string, Subnet>();
+  /** Zones by the id of their subnet. */
+  readonly subnets = new Map<string, string>();
   readonly mappings = new Map<string, EventSourceMapping>();
   /** Route to gateway, of the private subnets. */
   readonly routes = new Map<string, string>();

@@ -121,9 +121,9 @@ export const ec2: Answers = {
       })),
   }),
   DescribeSubnets: ({ Filter }, { account }) => ({
-    subnetSet: [...account.subnets.values()]
-      .filter(({ id }) => Filter[0].Value.includes(id))
-      .map(({ id, availabilityZone }) => ({ subnetId: id, availabilityZone })),
+    subnetSet: [...account.subnets]
+      .filter(([id]) => Filter[0].Value.includes(id))
+      .map(([subnetId, availabilityZone]) => ({ subnetId, availabilityZone })),
   }),
 };
 

@@ -48,7 +48,7 @@ const subnet: ResourceType = {
   *create(account, properties) {
     yield;
     const id = account.nextId('subnet');
-    account.subnets.set(id, { id, availabilityZone: properties.AvailabilityZone });
+    account.subnets.set(id, properties.AvailabilityZone);
     return { physicalId: id, attributes: { SubnetId: id } };
   },
 };

@@ -1,6 +1,6 @@
 import type { Account } from './account';
 import { resourceType } from './resources';
-import { type Json, type Parameters, resolve, type Template, type WantedResource } from './template';
+import type { Json, Parameters, Template, WantedResource } from './template';
 import { updateStack } from './update';
 
 /** A resource that exists. */
@@ -102,13 +102,13 @@ export class Stack {
   }
 
   resolved(value: Json): Json {
-    return resolve(value, (logicalId, attribute) => {
-      const resource = this.resources.get(logicalId);
-      if (!resource) return this.parameters[logicalId];
-      return attribute === undefined
-        ? resource.physicalId
-        : (resource.attributes[attribute] ?? `${resource.physicalId}.${attribute}`);
+    const { resolve } = this.template.resolver(this.parameters, (logicalId, attribute) => {
+      const { physicalId, attributes } = this.resources.get(logicalId) ?? {};
+      if (attribute === undefined) return physicalId;
+      // The template takes ARNs apart.
+      return attributes?.[attribute] ?? `arn:aws:any:eu-central-1:000000000000:${physicalId}.${attribute}`;
     });
+    return resolve(value, this.name);
   }
 
   /** Records an event of the stack itself, which takes that status, or of a resource. */
