@@ -1,7 +1,5 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
+import { startLoopbackServer } from '../../lib/local/network/loopback-server';
 import { dashboardUrl, environment, names, openDashboard, textOf, useDashboards } from './dashboard';
 import { credentials, type Seeded, seed, type Typed } from './seeded';
 
@@ -126,15 +124,11 @@ it('an API that does not answer is no refusal: the group may be gone', async () 
 });
 
 it('a page of another origin may neither delete nor read a refusal', async () => {
-  const server = createServer((_, response) =>
-    response.setHeader('Content-Type', 'text/html').end('<p>Another page'),
-  );
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const html = { status: 200, headers: { 'Content-Type': 'text/html' }, body: '<p>Another page' };
+  const server = await startLoopbackServer(async () => html, 1_000);
   try {
     const { userGroupId, token, action } = await credentials('eu', await seed('eu'));
-    const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const { page } = await openDashboard('eu', { address });
+    const { page } = await openDashboard('eu', { address: `${server.url}/` });
     const target = JSON.stringify(
       `${environment().outputs('eu').ApiBaseUrl}/auth/user-groups/${userGroupId}`,
     );
@@ -146,7 +140,6 @@ it('a page of another origin may neither delete nor read a refusal', async () =>
     const { page: dashboard } = await openDashboard('eu');
     expect(await remove(dashboard, { userGroupId, token, action })).toMatch(/^The user group is deleted\n/);
   } finally {
-    server.closeAllConnections();
-    server.close();
+    await server.close();
   }
 });

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Kms, startKms } from '../../lib/local/kms/server';
@@ -7,6 +7,7 @@ import {
   type LoopbackResponse,
   startLoopbackServer,
 } from '../../lib/local/network/loopback-server';
+import { writeOutputs } from '../support/outputs-file';
 import { runWallet } from '../support/wallet-command';
 
 /** What an endpoint answers to a call: `status` 200 and the body, unless it says otherwise. */
@@ -42,7 +43,7 @@ export const answerOk = (result: unknown): Reply => ({ body: { ok: true, result 
 
 /** An outputs file and the endpoints of its region: the local KMS, and operations that know one identity. */
 export async function startRegion(): Promise<Region> {
-  const directory = await mkdtemp(join(tmpdir(), 'wallet-region-'));
+  const directory = mkdtempSync(join(tmpdir(), 'wallet-region-'));
   const kms = await startKms();
   for (const [name, arn] of Object.entries(keyArns)) {
     kms.create({ arn, directory, name, keySpec: 'ECC_NIST_P256', keyUsage: 'SIGN_VERIFY' });
@@ -63,9 +64,7 @@ export async function startRegion(): Promise<Region> {
     return reply ? asResponse(reply) : forward(request, kms);
   }, 100_000);
 
-  const outputs = join(directory, 'outputs.json');
-  await writeFile(join(directory, 'endpoints.json'), JSON.stringify({ kms: server.url, lambda: server.url }));
-  await writeFile(outputs, JSON.stringify(stackOutputs));
+  const outputs = writeOutputs(directory, stackOutputs, { kms: server.url, lambda: server.url });
   let listening = true;
   const close = async () => {
     if (!listening) return;
@@ -87,7 +86,7 @@ export async function startRegion(): Promise<Region> {
     close,
     remove: async () => {
       await close();
-      await rm(directory, { recursive: true, force: true });
+      rmSync(directory, { recursive: true });
     },
   };
 }

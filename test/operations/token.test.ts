@@ -4,6 +4,7 @@ import { createAccessTokenVerifier } from '../../lambda/authorize-request/access
 import { createUserActionVerifier } from '../../lambda/delete-user-group/user-action';
 import { type PublicJwk, toJwk } from '../../lambda/export-jwks/export-jwks';
 import { environments } from '../../lib/environments';
+import { localClient } from '../support/aws-client';
 import { answerOk, identityId, keyArns, organizationId, type Region, startRegion, wallet } from './region';
 
 const issuer = environments.find(({ name }) => name === 'eu')?.tokenIssuer ?? '';
@@ -164,8 +165,7 @@ function decode(jwt: string): { header: Record<string, unknown>; claims: Claims 
 
 /** The public half of a key, as the stack exports it to the functions. */
 async function readPublicKey({ endpoint }: Region, keyArn: string): Promise<PublicJwk> {
-  const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
-  const client = new KMSClient({ region: 'eu-central-1', endpoint, credentials });
+  const client = new KMSClient(localClient(endpoint));
   const { PublicKey = new Uint8Array() } = await client.send(new GetPublicKeyCommand({ KeyId: keyArn }));
   client.destroy();
   return toJwk(PublicKey);

@@ -1,45 +1,33 @@
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
+import { type LoopbackServer, startLoopbackServer } from '../../lib/local/network/loopback-server';
 import { formatAllowList } from '../../lib/operations/allow-lists/formats';
 import { all } from '../operations/allow-lists/origins';
-import { createFolder, type Folder, run } from './tool';
+import { run, toolFolder } from './tool';
 
-let folder: Folder;
-let server: Server;
+const folder = toolFolder();
+let server: LoopbackServer;
 let requests: string[];
 beforeEach(async () => {
-  folder = await createFolder();
   requests = [];
-  server = createServer(async (request, response) => {
-    const body = await text(request);
-    requests.push(body);
-    response.end(body.startsWith('{') ? '{}' : '<Response><return>true</return></Response>');
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  server = await startLoopbackServer(async (request) => {
+    const sent = String(request.body);
+    requests.push(sent);
+    const body = sent.startsWith('{') ? '{}' : '<Response><return>true</return></Response>';
+    return { status: 200, headers: {}, body };
+  }, 100_000);
 });
-afterEach(async () => {
-  server.close();
-  await folder.remove();
-});
+afterEach(() => server.close());
 
 /** The AWS command line, which checks its input against the services' own models, against an endpoint of ours. */
 async function aws(args: readonly string[], input: string) {
-  const file = await folder.write('input.json', input);
-  const { port } = server.address() as AddressInfo;
-  return run(
-    'aws',
-    [...args, '--cli-input-json', `file://${file}`, '--endpoint-url', `http://127.0.0.1:${port}`],
-    {
-      HOME: folder.path,
-      AWS_PAGER: '',
-      AWS_ACCESS_KEY_ID: 'none',
-      AWS_SECRET_ACCESS_KEY: 'none',
-      AWS_REGION: 'eu-central-1',
-      AWS_DEFAULT_REGION: 'eu-central-1',
-    },
-  );
+  const file = folder.write('input.json', input);
+  return run('aws', [...args, '--cli-input-json', `file://${file}`, '--endpoint-url', server.url], {
+    HOME: folder.path(),
+    AWS_PAGER: '',
+    AWS_ACCESS_KEY_ID: 'none',
+    AWS_SECRET_ACCESS_KEY: 'none',
+    AWS_REGION: 'eu-central-1',
+    AWS_DEFAULT_REGION: 'eu-central-1',
+  });
 }
 
 const ingress = ['ec2', 'authorize-security-group-ingress', '--group-id', 'sg-0123456789abcdef0'];

@@ -1,12 +1,8 @@
 import { join } from 'node:path';
 import { wallet } from '../support/wallet-command';
-import { createFolder, type Folder, run } from './tool';
+import { run, toolFolder } from './tool';
 
-let folder: Folder;
-beforeAll(async () => {
-  folder = await createFolder();
-});
-afterAll(() => folder.remove());
+const folder = toolFolder();
 
 /** What a shell offers after the words, the last of which is being typed. */
 const complete: Readonly<Record<string, (file: string, words: readonly string[]) => Promise<string[]>>> = {
@@ -24,14 +20,14 @@ const complete: Readonly<Record<string, (file: string, words: readonly string[])
     const { output } = await run('zsh', [
       ...['-f', '-c'],
       `compdef() { }; _files() { print -l *; }; _describe() { print -rl -- \${choices%%:*}; };
-       source ${file}; words=(${typed}); CURRENT=${words.length}; cd ${folder.path}; _wallet`,
+       source ${file}; words=(${typed}); CURRENT=${words.length}; cd ${folder.path()}; _wallet`,
     ]);
     return linesOf(output).filter((word) => word.startsWith(words.at(-1) ?? ''));
   },
   async fish(file, words) {
     const { output } = await run('fish', [
       ...['--no-config', '-c'],
-      `source ${file}; cd ${folder.path}; complete -C "${words.join(' ')}"`,
+      `source ${file}; cd ${folder.path()}; complete -C "${words.join(' ')}"`,
     ]);
     return linesOf(output).map((line) => line.split('\t')[0] ?? '');
   },
@@ -40,8 +36,8 @@ const linesOf = (output: string) => output.split('\n').filter(Boolean);
 
 describe.each(Object.keys(complete))('%s', (shell) => {
   let file: string;
-  beforeAll(async () => {
-    file = await folder.write(`wallet.${shell}`, await wallet('completion', shell));
+  beforeEach(async () => {
+    file = folder.write(`wallet.${shell}`, await wallet('completion', shell));
   });
   const typing = (...words: string[]) => complete[shell]?.(file, ['wallet', ...words]);
 
@@ -61,9 +57,9 @@ describe.each(Object.keys(complete))('%s', (shell) => {
   });
 
   it('completes a file', async () => {
-    await folder.write('outputs.json', '{}');
-    const beginning = shell === 'bash' ? join(folder.path, 'out') : 'out';
-    const expected = shell === 'bash' ? join(folder.path, 'outputs.json') : 'outputs.json';
+    folder.write('outputs.json', '{}');
+    const beginning = shell === 'bash' ? join(folder.path(), 'out') : 'out';
+    const expected = shell === 'bash' ? join(folder.path(), 'outputs.json') : 'outputs.json';
     expect(await typing('seed', '--outputs', beginning)).toEqual([expected]);
   });
 

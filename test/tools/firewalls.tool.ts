@@ -1,13 +1,9 @@
 import { join } from 'node:path';
 import { type AllowListFormatName, formatAllowList } from '../../lib/operations/allow-lists/formats';
 import { all, eu } from '../operations/allow-lists/origins';
-import { createFolder, type Folder, type Outcome, run } from './tool';
+import { type Outcome, run, toolFolder } from './tool';
 
-let folder: Folder;
-beforeEach(async () => {
-  folder = await createFolder();
-});
-afterEach(() => folder.remove());
+const folder = toolFolder();
 
 /** Everything runs in a separate network namespace: this machine's rules stay as they are. */
 const isolated = (...command: readonly string[]): Promise<Outcome> =>
@@ -28,7 +24,7 @@ async function attemptsAround(load: string) {
   const { exitCode, output } = await isolated(
     'sh',
     join(__dirname, 'network/two-hosts.sh'),
-    join(folder.path, 'listener'),
+    join(folder.path(), 'listener'),
     'sh',
     '-ec',
     load,
@@ -46,53 +42,37 @@ const onlyTheAddress = {
   after: { ...admitted, '203.0.113.8>203.0.113.1:8443': 'no answer' },
 };
 
-const broken = () =>
-  folder.write('broken', formatAllowList('nftables', [eu]).replace('203.0.113.7', '203.0.113.777'));
-
-describe('nft', () => {
+describe.each<[string, AllowListFormatName, string[], (rules: string) => Promise<string>]>([
+  ['nft', 'nftables', ['nft', '--check', '--file'], async (rules) => `nft -f ${rules}; nft -f ${rules}`],
+  [
+    'iptables-restore',
+    'iptables',
+    ['iptables-restore', '--test', '--noflush'],
+    async (rules) => {
+      const restore = `iptables-restore --noflush ${rules}`;
+      const hook = (await run('grep', ['-o', 'iptables -I .*', rules])).output.trim();
+      return `${restore}; ${hook}; ${restore}`;
+    },
+  ],
+])('%s', (_, format, check, loadTwice) => {
   it('takes the list of all environments as it is', async () => {
-    expect(await isolated('nft', '--check', '--file', await written('nftables'))).toEqual({
-      exitCode: 0,
-      output: '',
-    });
+    expect(await isolated(...check, written(format))).toEqual({ exitCode: 0, output: '' });
   });
 
   it('would not take a list with an address that is none', async () => {
-    expect((await isolated('nft', '--check', '--file', await broken())).exitCode).not.toBe(0);
+    const broken = `${formatAllowList(format, [eu]).replace('203.0.113.7', '203.0.113.777')}\n`;
+    expect((await isolated(...check, folder.write('rules', broken))).exitCode).not.toBe(0);
   });
 
   it('admits the address to the port and refuses its neighbour, however often the file is loaded', async () => {
-    const rules = await written('nftables', [eu], { port: 8443 });
-    expect(await attemptsAround(`nft -f ${rules}; nft -f ${rules}`)).toEqual(onlyTheAddress);
-  });
-});
-
-describe('iptables-restore', () => {
-  it('takes the list of all environments as it is', async () => {
-    const rules = await written('iptables');
-    expect(await isolated('iptables-restore', '--test', '--noflush', rules)).toEqual({
-      exitCode: 0,
-      output: '',
-    });
-  });
-
-  it('would not take a list with an address that is none', async () => {
-    const text = formatAllowList('iptables', [eu]).replace('203.0.113.7', '203.0.113.777');
-    const rules = await folder.write('rules', `${text}\n`);
-    expect((await isolated('iptables-restore', '--test', '--noflush', rules)).exitCode).not.toBe(0);
-  });
-
-  it('admits the address to the port and refuses its neighbour, however often the file is loaded', async () => {
-    const rules = await written('iptables', [eu], { port: 8443, name: 'hooks' });
-    const restore = `iptables-restore --noflush ${rules}`;
-    const hook = (await run('grep', ['-o', 'iptables -I .*', rules])).output.trim();
-    expect(await attemptsAround(`${restore}; ${hook}; ${restore}`)).toEqual(onlyTheAddress);
+    const rules = written(format, [eu], { port: 8443, name: 'hooks' });
+    expect(await attemptsAround(await loadTwice(rules))).toEqual(onlyTheAddress);
   });
 });
 
 describe('ufw', () => {
   it('takes each rule of the script as it is', async () => {
-    const script = await written('ufw', all, { port: 8443 });
+    const script = written('ufw', all, { port: 8443 });
     const rehearse = `ufw() { command ufw --dry-run "$@"; }; . ${script}`;
     const { exitCode, output } = await isolated('sh', '-ec', rehearse);
     expect(exitCode).toBe(0);

@@ -1,7 +1,7 @@
 import { type AllowListFormatName, formatAllowList } from '../../lib/operations/allow-lists/formats';
 import { all, eu } from '../operations/allow-lists/origins';
 import { unusedPort } from '../support/unused-port';
-import { createFolder, type Folder, run, statusFrom, whileServing } from './tool';
+import { run, statusFrom, toolFolder, whileServing } from './tool';
 
 interface Server {
   readonly format: AllowListFormatName;
@@ -98,20 +98,16 @@ frontend webhooks
 ];
 
 describe.each(servers)('$command', ({ format, command, configure, validate, serve }) => {
-  let folder: Folder;
-  beforeEach(async () => {
-    folder = await createFolder();
-    await folder.write('hook', 'received');
-  });
-  afterEach(() => folder.remove());
+  const folder = toolFolder();
+  beforeEach(() => void folder.write('hook', 'received'));
 
   /** Caddy keeps files in the home directory. */
-  const env = () => ({ HOME: folder.path, XDG_DATA_HOME: folder.path, XDG_CONFIG_HOME: folder.path });
-  const configured = async (list: string, port: number) =>
-    folder.write('server.conf', configure(folder.path, await folder.write('allow-list', `${list}\n`), port));
+  const env = () => ({ HOME: folder.path(), XDG_DATA_HOME: folder.path(), XDG_CONFIG_HOME: folder.path() });
+  const configured = (list: string, port: number) =>
+    folder.write('server.conf', configure(folder.path(), folder.write('allow-list', `${list}\n`), port));
 
   it('takes the list of all environments as it is', async () => {
-    const config = await configured(formatAllowList(format, all), await unusedPort());
+    const config = configured(formatAllowList(format, all), await unusedPort());
     const { exitCode, output } = await run(command, validate(config), env());
     expect(`${exitCode} ${output}`).toMatch(/^0 /);
     expect(output).not.toMatch(/warn[^\n]*allow-list/i);
@@ -119,7 +115,7 @@ describe.each(servers)('$command', ({ format, command, configure, validate, serv
 
   it('would not take a list with an address that is none', async () => {
     const broken = formatAllowList(format, [eu]).replaceAll('203.0.113.7/32', '203.0.113.777/32');
-    const config = await configured(broken, await unusedPort());
+    const config = configured(broken, await unusedPort());
     const { exitCode, output } = await run(command, validate(config), env());
     expect(exitCode).not.toBe(0);
     expect(output).toContain('203.0.113.777');
@@ -127,7 +123,7 @@ describe.each(servers)('$command', ({ format, command, configure, validate, serv
 
   it('admits the address and refuses its neighbour', async () => {
     const port = await unusedPort();
-    const config = await configured(formatAllowList(format, [{ ...eu, address: '127.0.0.1' }]), port);
+    const config = configured(formatAllowList(format, [{ ...eu, address: '127.0.0.1' }]), port);
     const statuses = await whileServing({ command, args: serve(config), env: env() }, port, async () => ({
       admitted: await statusFrom('127.0.0.1', port),
       refused: await statusFrom('127.0.0.2', port),

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { temporaryFolder } from '../support/temporary-folder';
 import { toolPath } from './required-tools';
 
 export interface Outcome {
@@ -13,24 +13,17 @@ export interface Outcome {
   readonly output: string;
 }
 
-export interface Folder {
-  readonly path: string;
-  write(name: string, text: string): Promise<string>;
-  remove(): Promise<void>;
-}
-
-/** A temporary folder that servers under another user can read, too. */
-export async function createFolder(): Promise<Folder> {
-  const path = await mkdtemp(join(tmpdir(), 'wallet-tools-'));
-  await chmod(path, 0o755);
+/** A temporary folder for each test, which servers under another user can read, too. */
+export function toolFolder() {
+  const path = temporaryFolder();
+  beforeEach(() => chmodSync(path(), 0o755));
   return {
     path,
-    write: async (name, text) => {
-      const file = join(path, name);
-      await writeFile(file, text);
+    write(name: string, text: string): string {
+      const file = join(path(), name);
+      writeFileSync(file, text);
       return file;
     },
-    remove: () => rm(path, { recursive: true, force: true }),
   };
 }
 

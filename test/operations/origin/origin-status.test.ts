@@ -1,9 +1,9 @@
-import { writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { CreateQueueCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { type QueueServer, startQueues } from '../../../lib/local/queues/queues';
+import { CreateQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import type { LocalCloud } from '../../support/local-cloudformation';
-import { startRegion, wallet } from '../region';
+import { writeOutputs } from '../../support/outputs-file';
+import { startTestQueues, type TestQueues } from '../../support/sqs';
+import { temporaryFolder } from '../../support/temporary-folder';
+import { wallet } from '../region';
 import { deploy, moveOrigin } from './deployed';
 
 describe('of a deployed environment', () => {
@@ -78,26 +78,22 @@ describe('of a deployed environment', () => {
 });
 
 describe('on this machine', () => {
-  let region: Awaited<ReturnType<typeof startRegion>>;
-  let queues: QueueServer;
-  beforeAll(async () => {
-    [region, queues] = await Promise.all([startRegion(), startQueues()]);
-    await writeFile(join(dirname(region.outputs), 'endpoints.json'), JSON.stringify({ sqs: queues.url }));
-    const client = new SQSClient({
-      endpoint: queues.url,
-      region: 'eu-central-1',
-      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-    });
+  const folder = temporaryFolder();
+  let queues: TestQueues;
+  let outputs: string;
+  beforeEach(async () => {
+    queues = await startTestQueues();
+    const stack = { WebhookOriginAddress: '127.0.0.1' };
+    outputs = writeOutputs(folder(), { WalletEu: stack }, { sqs: queues.url });
     for (const name of ['WalletEu-WebhookDeliveryQueue', 'WalletUae-WebhookDeliveryQueue']) {
-      const { QueueUrl } = await client.send(new CreateQueueCommand({ QueueName: name }));
-      await client.send(new SendMessageCommand({ QueueUrl, MessageBody: 'one' }));
+      const { QueueUrl } = await queues.sqs.send(new CreateQueueCommand({ QueueName: name }));
+      await queues.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'one' }));
     }
-    client.destroy();
   });
-  afterAll(() => Promise.all([region.remove(), queues.stop()]));
+  afterEach(() => queues.stop());
 
   it('tells the address and what waits in the environment, and what cannot be known here', async () => {
-    const { stdout } = await wallet('origin-status', '--outputs', region.outputs, '--json');
+    const { stdout } = await wallet('origin-status', '--outputs', outputs, '--json');
     expect(JSON.parse(stdout)).toEqual({
       environment: 'eu',
       stack: 'WalletEu',
@@ -110,13 +106,13 @@ describe('on this machine', () => {
       queues: [{ name: 'WebhookDeliveryQueue', waiting: 1, later: 0, oldest: null }],
       faults: [],
     });
-    const words = await wallet('origin-status', '--outputs', region.outputs);
+    const words = await wallet('origin-status', '--outputs', outputs);
     expect(words.stdout).toMatch(/^zone {10}not on this machine$/m);
     expect(words.stdout).toMatch(/^WebhookDeliveryQueue +1 +0 +unknown$/m);
   });
 
   it('there is nothing to move', async () => {
-    const printed = await wallet('move-origin', '--outputs', region.outputs, '--zone', '2', '--yes');
+    const printed = await wallet('move-origin', '--outputs', outputs, '--zone', '2', '--yes');
     expect(printed).toMatchObject({ exitCode: 2, stdout: '' });
     expect(printed.stderr).toContain('move-origin is for deployed environments');
   });

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KMSClient } from '@aws-sdk/client-kms';
@@ -10,7 +10,9 @@ import { createWebhookSecrets } from '../../../lambda/webhooks/webhook-secrets';
 import type { LocalFunction } from '../../../lib/local/function-runtime';
 import { startKms } from '../../../lib/local/kms/server';
 import { startLambdaApi } from '../../../lib/local/services/lambda-api';
+import { localClient } from '../../support/aws-client';
 import { recordLog } from '../../support/log';
+import { writeOutputs } from '../../support/outputs-file';
 import { startMigratedDatabase } from '../../support/region-database';
 import { startTestQueues, type TestQueue } from '../../support/sqs';
 import { wallet } from '../region';
@@ -39,7 +41,7 @@ export interface WebhookRegion {
 const keyArn = 'arn:aws:kms:eu-central-1:000000000000:key/webhook-secrets';
 
 export async function startWebhookRegion(): Promise<WebhookRegion> {
-  const directory = await mkdtemp(join(tmpdir(), 'wallet-webhooks-'));
+  const directory = mkdtempSync(join(tmpdir(), 'wallet-webhooks-'));
   const [database, queues, kms] = await Promise.all([startMigratedDatabase(), startTestQueues(), startKms()]);
   kms.create({ arn: keyArn, directory, name: 'key', keySpec: 'HMAC_256', keyUsage: 'GENERATE_VERIFY_MAC' });
   const handler = createHandler({
@@ -50,20 +52,13 @@ export async function startWebhookRegion(): Promise<WebhookRegion> {
     invoke: async (event) => ({ ok: true, payload: await handler(event) }),
   };
   const lambda = await startLambdaApi(() => operations as LocalFunction);
-  const [events, eventsDeadLetters, deliveries, deliveryDeadLetters] = await Promise.all([
-    queues.create(),
-    queues.create(),
-    queues.create(),
-    queues.create(),
-  ]);
-  const client = new KMSClient({
-    region: 'eu-central-1',
-    endpoint: kms.url,
-    credentials: { accessKeyId: 'test', secretAccessKey: 'test' },
-  });
+  const create = () => queues.create();
+  const all = await Promise.all([create(), create(), create(), create()]);
+  const [events, eventsDeadLetters, deliveries, deliveryDeadLetters] = all;
+  const client = new KMSClient(localClient(kms.url));
   const secrets = createWebhookSecrets({ kms: client, keyId: keyArn });
 
-  const stack = JSON.stringify({
+  const stack = {
     WalletEu: {
       OperationsFunctionName: 'operations',
       WebhookSecretsKeyArn: keyArn,
@@ -72,16 +67,11 @@ export async function startWebhookRegion(): Promise<WebhookRegion> {
       WebhookDeliveryQueueUrl: deliveries.url,
       WebhookDeliveryDeadLetterQueueUrl: deliveryDeadLetters.url,
     },
-  });
-  const [outputs, deployedOutputs] = [
-    join(directory, 'outputs.json'),
-    join(directory, 'aws', 'outputs.json'),
-  ];
+  };
   const endpoints = { sqs: queues.url, kms: kms.url, lambda: lambda.url };
-  await writeFile(outputs, stack);
-  await writeFile(join(directory, 'endpoints.json'), JSON.stringify(endpoints));
-  await mkdir(join(directory, 'aws'));
-  await writeFile(deployedOutputs, stack);
+  const outputs = writeOutputs(directory, stack, endpoints);
+  mkdirSync(join(directory, 'aws'));
+  const deployedOutputs = writeOutputs(join(directory, 'aws'), stack);
 
   const run = (...args: string[]) => wallet(...args, '--outputs', outputs);
   return {
@@ -91,7 +81,6 @@ export async function startWebhookRegion(): Promise<WebhookRegion> {
     deliveries,
     deliveryDeadLetters,
     async emptyQueues() {
-      const all = [events, eventsDeadLetters, deliveries, deliveryDeadLetters];
       for (const { url } of all) await queues.sqs.send(new PurgeQueueCommand({ QueueUrl: url }));
     },
     async secret(webhookId, version = 1) {
@@ -110,7 +99,7 @@ export async function startWebhookRegion(): Promise<WebhookRegion> {
     async stop() {
       client.destroy();
       await Promise.all([database.stop(), queues.stop(), kms.close(), lambda.close()]);
-      await rm(directory, { recursive: true });
+      rmSync(directory, { recursive: true });
     },
   };
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -7,6 +7,7 @@ import {
   type LoopbackServer,
   startLoopbackServer,
 } from '../../../lib/local/network/loopback-server';
+import { writeOutputs } from '../outputs-file';
 import { Account } from './account';
 import { type Answers, cloudFormation, ec2, json, Refusal } from './answers';
 import { readQuery, writeXml } from './query-protocol';
@@ -61,20 +62,16 @@ export class LocalCloud {
     cloud.server = await startLoopbackServer((request) => cloud.answer(request), 1_000_000);
     const { url } = cloud.server;
     const services = ['cloudformation', 'cloudwatch', 'ec2', 'lambda', 'sqs'];
+    const endpoints = Object.fromEntries(services.map((service) => [service, url]));
     const outputs = { WebhookOriginAddress: cloud.stack.output('WebhookOriginAddress') };
-    cloud.directory = await mkdtemp(join(tmpdir(), 'wallet-cloud-'));
-    cloud.outputs = join(cloud.directory, 'outputs.json');
-    await writeFile(cloud.outputs, JSON.stringify({ [stackName]: outputs }));
-    await writeFile(
-      join(cloud.directory, 'endpoints.json'),
-      JSON.stringify(Object.fromEntries(services.map((service) => [service, url]))),
-    );
+    cloud.directory = mkdtempSync(join(tmpdir(), 'wallet-cloud-'));
+    cloud.outputs = writeOutputs(cloud.directory, { [stackName]: outputs }, endpoints);
     return cloud;
   }
 
   async stop(): Promise<void> {
     await this.server?.close();
-    await rm(this.directory, { recursive: true });
+    rmSync(this.directory, { recursive: true });
   }
 
   /** @throws Error, at which the server breaks the connection, for a call that is lost */
@@ -131,14 +128,11 @@ const inResult = (action: string, result: Json, item: Item) =>
   item === 'member' ? { [`${action}Result`]: result } : result;
 
 function refuse({ code, message }: Refusal, item: Item | undefined): LoopbackResponse {
-  const error = { Code: code, Message: message };
-  if (item === 'member')
-    return { status: 400, headers: {}, body: writeXml('ErrorResponse', { Error: error }, item) };
-  if (item === 'item')
-    return { status: 400, headers: {}, body: writeXml('Response', { Errors: { Error: error } }, item) };
-  return {
-    status: 400,
-    headers: { 'x-amzn-errortype': code },
-    body: JSON.stringify({ __type: code, message }),
+  const error = { Error: { Code: code, Message: message } };
+  const bodies = {
+    member: () => writeXml('ErrorResponse', error, 'member'),
+    item: () => writeXml('Response', { Errors: error }, 'item'),
+    json: () => JSON.stringify({ __type: code, message }),
   };
+  return { status: 400, headers: { 'x-amzn-errortype': code }, body: bodies[item ?? 'json']() };
 }
