@@ -1,5 +1,3 @@
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import type { Call, Fate, LocalCloud } from '../../support/local-cloudformation';
 import { startWallet } from '../../support/node-process';
 import { deploy, facts, moveOrigin } from './deployed';
@@ -71,16 +69,11 @@ it.each([
         const usual = cloud.fate;
         endAt(cloud, index + 1, fate);
         const where = `${fate} ${index + 1} ${action}`;
-        expect({ where, ...(await moveOrigin(cloud, '--zone', '2', '--yes')) }).toMatchObject({
-          where,
-          exitCode: 1,
-        });
+        const move = async () => [where, (await moveOrigin(cloud, '--zone', '2', '--yes')).exitCode];
+        expect(await move()).toEqual([where, 1]);
         cloud.fate = usual;
         meanwhile(cloud);
-        expect({ where, ...(await moveOrigin(cloud, '--zone', '2', '--yes')) }).toMatchObject({
-          where,
-          exitCode: 0,
-        });
+        expect(await move()).toEqual([where, 0]);
         await expectMoved(cloud, sent, where);
         await cloud.stop();
       }
@@ -103,39 +96,28 @@ it('another zone can be chosen while an update of an earlier run is still under 
   await cloud.stop();
 });
 
-describe('the process killed', () => {
-  let cloud: LocalCloud;
-  let sent: string[];
-  beforeEach(async () => {
-    ({ cloud, sent } = await deployBusy());
-  });
-  afterEach(() => cloud.stop());
-
-  it.each<[string, string, number, Fate]>([
-    ['while its first update runs', 'DescribeStackEvents', 4, 'serve'],
-    ['between its updates', 'DescribeAddresses', 1, 'serve'],
-  ])('%s: the next one ends in the new zone', async (_, action, occurrence, fate) => {
-    const usual = cloud.fate;
-    let met = 0;
-    let command: ChildProcess | undefined;
-    cloud.fate = async (call) => {
-      const served = await usual(call);
-      if (call.action !== action) return served;
-      met += 1;
-      if (met !== occurrence || !command) return served;
-      const exit = once(command, 'exit');
-      command.kill('SIGKILL');
-      await exit;
-      return fate;
-    };
-    command = start(cloud);
-    expect(await once(command, 'exit')).toEqual([null, 'SIGKILL']);
-    cloud.fate = usual;
-    expect((await moveOrigin(cloud, '--zone', '2', '--yes')).exitCode).toBe(0);
-    await expectMoved(cloud, sent, 'after a kill');
-  });
+it.each([
+  ['while its first update runs', 'DescribeStackEvents', 4],
+  ['between its updates', 'DescribeAddresses', 1],
+])('a process killed %s: the next one ends in the new zone', async (_, action, occurrence) => {
+  const { cloud, sent } = await deployBusy();
+  const usual = cloud.fate;
+  let met = 0;
+  cloud.fate = async (call) => {
+    const served = await usual(call);
+    if (call.action !== action) return served;
+    met += 1;
+    if (met !== occurrence) return served;
+    command.process.kill('SIGKILL');
+    await command.ended();
+    return served;
+  };
+  const options = ['--outputs', cloud.outputs, '--zone', '2', '--yes', '--interval', '0.01'];
+  const command = startWallet('move-origin', ...options);
+  await command.ended();
+  expect(command.process.signalCode).toBe('SIGKILL');
+  cloud.fate = usual;
+  expect((await moveOrigin(cloud, '--zone', '2', '--yes')).exitCode).toBe(0);
+  await expectMoved(cloud, sent, 'after a kill');
+  await cloud.stop();
 });
-
-const start = (cloud: LocalCloud) =>
-  startWallet(...['move-origin', '--outputs', cloud.outputs, '--zone', '2', '--yes', '--interval', '0.01'])
-    .process;

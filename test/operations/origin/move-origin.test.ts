@@ -24,6 +24,20 @@ const zonesOf = (calls: ReturnType<typeof updates>) =>
   calls.map(({ input }) => input.Parameters.find(isZone)?.ParameterValue);
 const isZone = ({ ParameterKey }: { ParameterKey: string }) => ParameterKey === 'WebhookOriginZone';
 
+const move = (zone: string) => moveOrigin(cloud, '--zone', zone, '--yes');
+
+async function expectMove(zone: string): Promise<void> {
+  expect((await move(zone)).exitCode).toBe(0);
+  expect(facts(cloud)).toMatchObject(inZone(zone));
+}
+
+/** @returns what it says */
+async function expectNoMove(zone = '2'): Promise<string> {
+  const { stderr, ...printed } = await move(zone);
+  expect(printed).toEqual({ exitCode: 1, stdout: '' });
+  return stderr;
+}
+
 /** Gives the first calls of an action their fate, and serves all others. */
 function fateOf(action: string, ...fates: readonly Fate[]): void {
   let met = 0;
@@ -55,7 +69,7 @@ describe('a move', () => {
   });
 
   it('changes the zone and nothing else: template, other parameters, role and tags stay', async () => {
-    await moveOrigin(cloud, '--zone', '3', '--yes');
+    await move('3');
     expect(zonesOf(updates())).toEqual(['none', '3']);
     const tokens = updates().map(({ input }) => input.ClientRequestToken);
     expect(new Set(tokens).size).toBe(2);
@@ -74,7 +88,7 @@ describe('a move', () => {
   });
 
   it('switches the consumer off before the gateway goes, and on after it is back', async () => {
-    await moveOrigin(cloud, '--zone', '2', '--yes');
+    await move('2');
     const ended = cloud.stack.events
       .toReversed()
       .filter(({ type, status }) => status.endsWith('_COMPLETE') && /NatGateway|EventSource/.test(type))
@@ -86,7 +100,7 @@ describe('a move', () => {
   });
 
   it('tells each step of each resource as it goes, and how long it took', async () => {
-    const { stderr } = await moveOrigin(cloud, '--zone', '2', '--yes');
+    const { stderr } = await move('2');
     expect(stderr).toMatch(/^ {2}\d+:\d\d {2}WebhookOriginNatGateway DELETE_IN_PROGRESS$/m);
     expect(stderr).toMatch(/^ {2}\d+:\d\d {2}WebhookOriginNatGateway DELETE_COMPLETE after \d+ s$/m);
     expect(stderr.match(/WebhookOriginNatGateway CREATE_COMPLETE/g)).toHaveLength(1);
@@ -117,7 +131,7 @@ describe('a move', () => {
     updateByHand('none');
     cloud.stack.settle();
     expect(facts(cloud)).toMatchObject({ gateways: [], consumers: expect.arrayContaining(['Disabled']) });
-    await moveOrigin(cloud, '--zone', '1', '--yes');
+    await move('1');
     expect(zonesOf(updates())).toEqual(['1']);
     expect(facts(cloud)).toMatchObject(inZone('1'));
   });
@@ -174,10 +188,9 @@ describe('a move is refused', () => {
   it('while another update runs', async () => {
     cloud.stepsPerCall = 0;
     updateByHand('none', 'cdk-deploy-7');
-    const printed = await moveOrigin(cloud, '--zone', '2', '--yes');
-    expect(printed).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(printed.stderr).toMatch(/Another update of stack WalletEu runs: UPDATE_IN_PROGRESS since 2026-/);
-    expect(printed.stderr).toContain('Run this command again when it has ended');
+    const said = await expectNoMove();
+    expect(said).toMatch(/Another update of stack WalletEu runs: UPDATE_IN_PROGRESS since 2026-/);
+    expect(said).toContain('Run this command again when it has ended');
     expect(updates()).toEqual([]);
   });
 
@@ -189,12 +202,9 @@ describe('a move is refused', () => {
       updateByHand('3', 'cdk-deploy-8');
       return 'serve';
     };
-    const printed = await moveOrigin(cloud, '--zone', '2', '--yes');
-    expect(printed.exitCode).toBe(1);
-    expect(printed.stderr).toContain('Another update of stack WalletEu runs');
+    expect(await expectNoMove()).toContain('Another update of stack WalletEu runs');
     cloud.stack.settle();
-    expect((await moveOrigin(cloud, '--zone', '2', '--yes')).exitCode).toBe(0);
-    expect(facts(cloud)).toMatchObject(inZone('2'));
+    await expectMove('2');
   });
 
   it.each([
@@ -204,10 +214,9 @@ describe('a move is refused', () => {
     ['REVIEW_IN_PROGRESS', 'npx cdk deploy WalletEu'],
   ])('while the stack is %s, with the remedy', async (status, remedy) => {
     cloud.stack.status = status;
-    const printed = await moveOrigin(cloud, '--zone', '2', '--yes');
-    expect(printed.exitCode).toBe(1);
-    expect(printed.stderr).toContain(`Stack WalletEu is ${status}`);
-    expect(printed.stderr).toContain(remedy);
+    const said = await expectNoMove();
+    expect(said).toContain(`Stack WalletEu is ${status}`);
+    expect(said).toContain(remedy);
     expect(updates()).toEqual([]);
   });
 
@@ -215,8 +224,7 @@ describe('a move is refused', () => {
     const [elasticIp] = cloud.account.addresses.values();
     const resource = cloud.stack.resources.get('WebhookOriginElasticIp');
     Object.assign(resource ?? {}, { attributes: { PublicIp: '203.0.113.99' } });
-    const printed = await moveOrigin(cloud, '--zone', '2', '--yes');
-    expect(printed.stderr).toContain(
+    expect(await expectNoMove()).toContain(
       `has the webhook origin 203.0.113.99, the outputs file has ${elasticIp?.address}`,
     );
     expect(updates()).toEqual([]);
@@ -224,9 +232,7 @@ describe('a move is refused', () => {
 
   it('for lack of a permission, which it names', async () => {
     fateOf('UpdateStack', 'end-before');
-    const printed = await moveOrigin(cloud, '--zone', '2', '--yes');
-    expect(printed.exitCode).toBe(1);
-    expect(printed.stderr).toContain('Sign in as someone who has cloudformation:UpdateStack');
+    expect(await expectNoMove()).toContain('Sign in as someone who has cloudformation:UpdateStack');
   });
 });
 
@@ -238,8 +244,7 @@ it('a direct update from zone to zone is rolled back with nothing lost, and the 
   const failed = cloud.stack.events.find(({ status }) => status === 'CREATE_FAILED');
   expect(failed?.logicalId).toBe('WebhookOriginNatGateway');
   expect(failed?.reason).toContain('is already associated');
-  expect((await moveOrigin(cloud, '--zone', '2', '--yes')).exitCode).toBe(0);
-  expect(facts(cloud)).toMatchObject(inZone('2'));
+  await expectMove('2');
 });
 
 describe('trouble on the way', () => {
@@ -247,8 +252,7 @@ describe('trouble on the way', () => {
     'throttling of %s is waited out',
     async (action) => {
       fateOf(action, 'throttle', 'throttle');
-      expect((await moveOrigin(cloud, '--zone', '2', '--yes')).exitCode).toBe(0);
-      expect(facts(cloud)).toMatchObject(inZone('2'));
+      await expectMove('2');
     },
   );
 
@@ -257,73 +261,48 @@ describe('trouble on the way', () => {
     ['answer', 'lose-answer'],
   ])('a lost %s of an update is sent again, and taken once', async (_, fate) => {
     fateOf('UpdateStack', fate, 'serve', fate);
-    expect((await moveOrigin(cloud, '--zone', '2', '--yes')).exitCode).toBe(0);
+    await expectMove('2');
     expect(zonesOf(updates())).toEqual(['none', 'none', '2', '2']);
     expect(new Set(updates().map(({ input }) => input.ClientRequestToken)).size).toBe(2);
     expect(cloud.stack.events.filter(({ reason }) => reason === 'User Initiated')).toHaveLength(2);
-    expect(facts(cloud)).toMatchObject(inZone('2'));
   });
 
-  const noCapacity = {
-    type: 'AWS::EC2::NatGateway',
-    action: 'CREATE',
-    reason: 'Network vpc has insufficient capacity',
-  } as const;
+  const fail = (type: string, action: 'CREATE' | 'UPDATE' | 'DELETE', reason: string) =>
+    cloud.stack.plannedFailures.push({ type: `AWS::${type}`, action, reason });
 
   it('a gateway that cannot be made is reported, webhooks wait, and another zone can be taken', async () => {
-    cloud.stack.plannedFailures.push(noCapacity);
-    const printed = await moveOrigin(cloud, '--zone', '2', '--yes');
-    expect(printed).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(printed.stderr).toContain(
-      'The update to zone 2 failed; stack WalletEu is UPDATE_ROLLBACK_COMPLETE.',
-    );
-    expect(printed.stderr).toContain(noCapacity.reason);
-    expect(printed.stderr).toContain('No gateway holds the address now, and webhooks wait.');
+    fail('EC2::NatGateway', 'CREATE', 'Network vpc has insufficient capacity');
+    const said = await expectNoMove();
+    expect(said).toContain('The update to zone 2 failed; stack WalletEu is UPDATE_ROLLBACK_COMPLETE.');
+    expect(said).toContain('Network vpc has insufficient capacity');
+    expect(said).toContain('No gateway holds the address now, and webhooks wait.');
     expect(facts(cloud)).toMatchObject({ address, heldBy: undefined, zone: 'none' });
-
-    expect((await moveOrigin(cloud, '--zone', '1', '--yes')).exitCode).toBe(0);
-    expect(facts(cloud)).toMatchObject(inZone('1'));
+    await expectMove('1');
   });
 
   it('a consumer that cannot be switched off leaves everything as it was', async () => {
-    cloud.stack.plannedFailures.push({
-      type: 'AWS::Lambda::EventSourceMapping',
-      action: 'UPDATE',
-      reason: 'busy',
-    });
-    const printed = await moveOrigin(cloud, '--zone', '2', '--yes');
-    expect(printed.exitCode).toBe(1);
-    expect(printed.stderr).toContain('Everything is as it was, in zone 1.');
+    fail('Lambda::EventSourceMapping', 'UPDATE', 'busy');
+    expect(await expectNoMove()).toContain('Everything is as it was, in zone 1.');
     expect(facts(cloud)).toMatchObject({ ...inZone('1'), status: 'UPDATE_ROLLBACK_COMPLETE' });
   });
 
   it('a rollback that fails is said, and what to do about it', async () => {
     updateByHand('none');
     cloud.stack.settle();
-    cloud.stack.plannedFailures.push(
-      { type: 'AWS::Lambda::EventSourceMapping', action: 'UPDATE', reason: 'cannot be switched on' },
-      { type: 'AWS::EC2::NatGateway', action: 'DELETE', reason: 'cannot be deleted' },
-    );
-    const printed = await moveOrigin(cloud, '--zone', '2', '--yes');
-    expect(printed.exitCode).toBe(1);
-    expect(printed.stderr).toContain('stack WalletEu is UPDATE_ROLLBACK_FAILED');
-    expect(printed.stderr).toContain('cannot be deleted');
-    const again = await moveOrigin(cloud, '--zone', '2', '--yes');
-    expect(again.exitCode).toBe(1);
-    expect(again.stderr).toContain('continue-update-rollback');
+    fail('Lambda::EventSourceMapping', 'UPDATE', 'cannot be switched on');
+    fail('EC2::NatGateway', 'DELETE', 'cannot be deleted');
+    const said = await expectNoMove();
+    expect(said).toContain('stack WalletEu is UPDATE_ROLLBACK_FAILED');
+    expect(said).toContain('cannot be deleted');
+    expect(await expectNoMove()).toContain('continue-update-rollback');
   });
 
   it('a gateway that CloudFormation left behind is named, and no update is tried with its address', async () => {
-    cloud.stack.plannedFailures.push({
-      type: 'AWS::EC2::NatGateway',
-      action: 'DELETE',
-      reason: 'has dependencies',
-    });
+    fail('EC2::NatGateway', 'DELETE', 'has dependencies');
     const gateway = facts(cloud).heldBy;
-    const printed = await moveOrigin(cloud, '--zone', '2', '--yes');
-    expect(printed.exitCode).toBe(1);
-    expect(printed.stderr).toContain('left behind: WebhookOriginNatGateway: ');
-    expect(printed.stderr).toContain(`is still held by eni-of-${gateway}`);
+    const said = await expectNoMove();
+    expect(said).toContain('left behind: WebhookOriginNatGateway: ');
+    expect(said).toContain(`is still held by eni-of-${gateway}`);
     expect(zonesOf(updates())).toEqual(['none']);
   });
 
@@ -331,16 +310,12 @@ describe('trouble on the way', () => {
     cloud.account.addresses.clear();
     updateByHand('none');
     cloud.stack.settle();
-    const printed = await moveOrigin(cloud, '--zone', '2', '--yes');
-    expect(printed.exitCode).toBe(1);
-    expect(printed.stderr).toContain(`The account has no Elastic IP ${address} in eu-central-1`);
+    expect(await expectNoMove()).toContain(`The account has no Elastic IP ${address} in eu-central-1`);
     expect(updates()).toEqual([]);
   });
 
   it('what was changed past CloudFormation is found at the end', async () => {
     for (const mapping of cloud.account.mappings.values()) mapping.state = 'Disabled';
-    const printed = await moveOrigin(cloud, '--zone', '1', '--yes');
-    expect(printed).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(printed.stderr).toMatch(/the consumer \S+ is disabled; the consumer \S+ is disabled/);
+    expect(await expectNoMove('1')).toMatch(/the consumer \S+ is disabled; the consumer \S+ is disabled/);
   });
 });
