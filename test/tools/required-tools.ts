@@ -1,4 +1,4 @@
-import { access, constants } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** Commands, and the Debian packages that have them. */
@@ -19,10 +19,9 @@ const packages: Readonly<Record<string, string>> = {
 };
 
 /** Fails the whole run when a tool is absent: a skipped test proves nothing. */
-export default async function requireTools(): Promise<void> {
+export default function requireTools(): void {
   if (process.platform !== 'linux') throw new Error('The tools are tested on Linux only.');
-  const present = await Promise.all(Object.keys(packages).map(isInstalled));
-  const missing = Object.keys(packages).filter((_, index) => !present[index]);
+  const missing = Object.keys(packages).filter((command) => !isInstalled(command));
   if (missing.length === 0) return;
   const names = missing.map((command) => packages[command]).join(' ');
   throw new Error(
@@ -30,17 +29,8 @@ export default async function requireTools(): Promise<void> {
   );
 }
 
-async function isInstalled(command: string): Promise<boolean> {
-  const found = await Promise.all(
-    toolPath.split(':').map((directory) =>
-      access(join(directory, command), constants.X_OK).then(
-        () => true,
-        () => false,
-      ),
-    ),
-  );
-  return found.includes(true);
-}
+const isInstalled = (command: string) =>
+  toolPath.split(':').some((directory) => existsSync(join(directory, command)));
 
 /** Servers and firewalls are installed where only root's path leads. */
 export const toolPath = `${process.env.PATH ?? ''}:/usr/local/sbin:/usr/sbin:/sbin`;

@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { temporaryFolder } from '../support/temporary-folder';
@@ -67,18 +66,9 @@ export async function whileServing<T>(
 }
 
 async function accepts(port: number, child: ChildProcess, output: () => string): Promise<void> {
-  for (let attempt = 0; attempt < 100; attempt++) {
-    if (child.exitCode !== null) break;
-    const socket = connect(port, '127.0.0.1');
-    const connected = await Promise.race([
-      once(socket, 'connect').then(
-        () => true,
-        () => false,
-      ),
-      delay(1000, false, { ref: false }),
-    ]);
-    socket.destroy();
-    if (connected) return;
+  for (let attempt = 0; attempt < 100 && child.exitCode === null; attempt++) {
+    const signal = AbortSignal.timeout(1000);
+    if (await fetch(`http://127.0.0.1:${port}/`, { signal }).catch(() => undefined)) return;
     await delay(50);
   }
   throw new Error(`${child.spawnfile} does not serve: ${output()}`);

@@ -2,11 +2,6 @@
  * What the targets accept, written down from their documentation and closed: a property that is not named here is an
  * error, as is one that is missing. The real tools that Debian has are in `test/tools`.
  */
-const cidr = {
-  type: 'string',
-  pattern: '^(?:(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)(?:\\.(?!$)|(?=/))){4}/(?:3[0-2]|[12]?\\d)$',
-};
-
 const closed = (properties: Record<string, object>, optional: readonly string[] = []) => ({
   type: 'object',
   properties,
@@ -14,17 +9,34 @@ const closed = (properties: Record<string, object>, optional: readonly string[] 
   additionalProperties: false,
 });
 
+const text = (pattern?: string, maxLength?: number) => ({
+  type: 'string',
+  ...(pattern && { pattern }),
+  ...(maxLength && { maxLength }),
+});
+const integer = (minimum: number, maximum: number) => ({ type: 'integer', minimum, maximum });
+
+const cidr = text('^(?:(?:25[0-5]|2[0-4]\\d|1?\\d?\\d)(?:\\.(?!$)|(?=/))){4}/(?:3[0-2]|[12]?\\d)$');
+const azureName = text('^[a-zA-Z0-9][a-zA-Z0-9_.-]*[a-zA-Z0-9_]$', 80);
+
 const listOf = (items: object) => ({ type: 'array', items, minItems: 1 });
+
+/** Terraform's names. */
+const named = (value: object) => ({
+  type: 'object',
+  patternProperties: { '^[a-z_][a-z0-9_]*$': value },
+  additionalProperties: false,
+});
 
 export const schemas = {
   json: listOf(
     closed(
       {
         environment: { type: 'string', minLength: 1 },
-        region: { type: 'string', pattern: '^[a-z]{2}-[a-z]+-\\d$' },
+        region: text('^[a-z]{2}-[a-z]+-\\d$'),
         addresses: { ...listOf(cidr), maxItems: 1 },
         deprecated: { type: 'boolean' },
-        deprecation: closed({ since: { type: 'string' }, sunset: { type: 'string' } }, ['sunset']),
+        deprecation: closed({ since: text(), sunset: text() }, ['sunset']),
       },
       ['deprecation'],
     ),
@@ -35,16 +47,12 @@ export const schemas = {
     IpPermissions: listOf(
       closed({
         IpProtocol: { enum: ['tcp', 'udp', 'icmp', 'icmpv6', '-1'] },
-        FromPort: { type: 'integer', minimum: 0, maximum: 65_535 },
-        ToPort: { type: 'integer', minimum: 0, maximum: 65_535 },
+        FromPort: integer(0, 65_535),
+        ToPort: integer(0, 65_535),
         IpRanges: listOf(
           closed({
             CidrIp: cidr,
-            Description: {
-              type: 'string',
-              maxLength: 255,
-              pattern: '^[a-zA-Z0-9 ._\\-:/()#,@\\[\\]+=&;{}!$*]+$',
-            },
+            Description: text('^[a-zA-Z0-9 ._\\-:/()#,@\\[\\]+=&;{}!$*]+$', 255),
           }),
         ),
       }),
@@ -53,36 +61,23 @@ export const schemas = {
 
   // https://docs.aws.amazon.com/waf/latest/APIReference/API_CreateIPSet.html
   'aws-waf': closed({
-    Name: { type: 'string', pattern: '^[\\w\\-]+$', minLength: 1, maxLength: 128 },
+    Name: text('^[\\w\\-]+$', 128),
     Scope: { enum: ['CLOUDFRONT', 'REGIONAL'] },
-    Description: {
-      type: 'string',
-      minLength: 1,
-      maxLength: 256,
-      pattern: '^[\\w+=:#@/\\-,\\.][\\w+=:#@/\\-,\\.\\s]+[\\w+=:#@/\\-,\\.]$',
-    },
+    Description: text('^[\\w+=:#@/\\-,\\.][\\w+=:#@/\\-,\\.\\s]+[\\w+=:#@/\\-,\\.]$', 256),
     IPAddressVersion: { enum: ['IPV4', 'IPV6'] },
     Addresses: { ...listOf(cidr), uniqueItems: true },
   }),
 
   // https://developer.hashicorp.com/terraform/language/syntax/json (comments, expressions, block types)
   terraform: closed({
-    '//': { type: 'string' },
-    locals: {
-      type: 'object',
-      patternProperties: { '^[a-z_][a-z0-9_]*$': listOf(cidr) },
-      additionalProperties: false,
-    },
-    output: {
-      type: 'object',
-      patternProperties: {
-        '^[a-z_][a-z0-9_]*$': closed({
-          description: { type: 'string' },
-          value: { type: 'string', pattern: '^\\$\\{local\\.[a-z_][a-z0-9_]*\\}$' },
-        }),
-      },
-      additionalProperties: false,
-    },
+    '//': text(),
+    locals: named(listOf(cidr)),
+    output: named(
+      closed({
+        description: text(),
+        value: text('^\\$\\{local\\.[a-z_][a-z0-9_]*\\}$'),
+      }),
+    ),
   }),
 
   // https://kubernetes.io/docs/reference/kubernetes-api/policy-resources/network-policy-v1/
@@ -90,7 +85,7 @@ export const schemas = {
     apiVersion: { const: 'networking.k8s.io/v1' },
     kind: { const: 'NetworkPolicy' },
     metadata: closed({
-      name: { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', maxLength: 253 },
+      name: text('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', 253),
     }),
     spec: closed({
       // An empty selector would take in every pod of the namespace.
@@ -98,7 +93,7 @@ export const schemas = {
         matchLabels: {
           type: 'object',
           minProperties: 1,
-          additionalProperties: { type: 'string', maxLength: 63 },
+          additionalProperties: text('', 63),
         },
       }),
       policyTypes: { type: 'array', const: ['Ingress'] },
@@ -108,7 +103,7 @@ export const schemas = {
           ports: listOf(
             closed({
               protocol: { enum: ['TCP', 'UDP', 'SCTP'] },
-              port: { type: 'integer', minimum: 1, maximum: 65_535 },
+              port: integer(1, 65_535),
             }),
           ),
         }),
@@ -118,17 +113,17 @@ export const schemas = {
 
   // https://developers.cloudflare.com/waf/tools/lists/custom-lists/ (IPv4 from /8 to /32) and
   // https://developers.cloudflare.com/api/resources/rules/subresources/lists/subresources/items/methods/create/
-  cloudflare: listOf(closed({ ip: cidr, comment: { type: 'string', maxLength: 500 } })),
+  cloudflare: listOf(closed({ ip: cidr, comment: text('', 500) })),
 
   // https://cloud.google.com/compute/docs/reference/rest/v1/securityPolicies
   'gcp-armor': closed({
-    description: { type: 'string' },
+    description: text(),
     type: { enum: ['CLOUD_ARMOR', 'CLOUD_ARMOR_EDGE', 'CLOUD_ARMOR_NETWORK'] },
     rules: listOf(
       closed({
-        description: { type: 'string' },
+        description: text(),
         action: { enum: ['allow', 'deny(403)', 'deny(404)', 'deny(502)'] },
-        priority: { type: 'integer', minimum: 0, maximum: 2_147_483_647 },
+        priority: integer(0, 2_147_483_647),
         preview: { type: 'boolean' },
         match: closed({
           versionedExpr: { const: 'SRC_IPS_V1' },
@@ -142,27 +137,27 @@ export const schemas = {
   // https://learn.microsoft.com/azure/templates/microsoft.network/2023-11-01/networksecuritygroups/securityrules
   'azure-nsg': closed({
     $schema: { const: 'https://schema.management.azure.com/schemas/2019-04-01/deploymentTemplate.json#' },
-    contentVersion: { type: 'string', pattern: '^\\d+\\.\\d+\\.\\d+\\.\\d+$' },
+    contentVersion: text('^\\d+\\.\\d+\\.\\d+\\.\\d+$'),
     resources: listOf(
       closed({
         type: { const: 'Microsoft.Network/networkSecurityGroups' },
         apiVersion: { const: '2023-11-01' },
-        name: { type: 'string', pattern: '^[a-zA-Z0-9][a-zA-Z0-9_.-]*[a-zA-Z0-9_]$', maxLength: 80 },
+        name: azureName,
         location: { const: '[resourceGroup().location]' },
         properties: closed({
           securityRules: listOf(
             closed({
-              name: { type: 'string', pattern: '^[a-zA-Z0-9][a-zA-Z0-9_.-]*[a-zA-Z0-9_]$', maxLength: 80 },
+              name: azureName,
               properties: closed({
-                description: { type: 'string', maxLength: 140 },
+                description: text('', 140),
                 access: { enum: ['Allow', 'Deny'] },
                 direction: { enum: ['Inbound', 'Outbound'] },
-                priority: { type: 'integer', minimum: 100, maximum: 4096 },
+                priority: integer(100, 4096),
                 protocol: { enum: ['*', 'Ah', 'Esp', 'Icmp', 'Tcp', 'Udp'] },
                 sourceAddressPrefix: cidr,
                 sourcePortRange: { const: '*' },
                 destinationAddressPrefix: { const: '*' },
-                destinationPortRange: { type: 'string', pattern: '^\\d{1,5}$' },
+                destinationPortRange: text('^\\d{1,5}$'),
               }),
             }),
           ),

@@ -5,7 +5,7 @@ import { newId } from '../../../lambda/shared/ids';
 import { type Delivery, deliveryId, parseDelivery, writeDelivery } from '../../../lambda/webhooks/delivery';
 import type { DeadLetter, DeadLetterQueue } from '../../../lib/operations/redeliver/dead-letter-queue';
 import type { Decision } from '../../../lib/operations/redeliver/decision';
-import { redeliverAll } from '../../../lib/operations/redeliver/run';
+import { type RunOptions, redeliverAll } from '../../../lib/operations/redeliver/run';
 import { rows } from '../../support/organization';
 import { addOrganization, addWebhook, disableWebhook, eventText } from '../../support/webhooks';
 import { wallet } from '../region';
@@ -187,8 +187,11 @@ describe('a run that ends early', () => {
     redelivery: { body: '{}', group: 'g' },
   });
   const keep = async (): Promise<Decision> => ({ kind: 'keep', because: 'x' });
-  const limit = Number.POSITIVE_INFINITY;
-  const onProgress = () => undefined;
+  const run = (queue: DeadLetterQueue, decide: RunOptions['decide'], more: Partial<RunOptions> = {}) => {
+    const { signal } = new AbortController();
+    const limit = Number.POSITIVE_INFINITY;
+    return redeliverAll({ queue, decide, dryRun: false, limit, signal, onProgress: () => {}, ...more });
+  };
 
   it('by Ctrl-C finishes what it has in hand, and puts back what it does not send', async () => {
     const { queue, calls, waiting } = watchedQueue(letters(6));
@@ -197,7 +200,7 @@ describe('a run that ends early', () => {
       if (messageId === 'm3') interruption.abort();
       return messageId === 'm0' ? keep() : send();
     };
-    await redeliverAll({ queue, decide, dryRun: false, limit, signal: interruption.signal, onProgress });
+    await run(queue, decide, { signal: interruption.signal });
     expect(calls).toEqual(['redeliver m1', 'redeliver m2', 'redeliver m3', 'put back m0']);
     expect(waiting).toHaveLength(2);
   });
@@ -207,10 +210,7 @@ describe('a run that ends early', () => {
       redeliver: async () => Promise.reject(new Error('SQS is away')),
     });
     const decide = ({ messageId }: DeadLetter) => (messageId === 'm1' ? keep() : send());
-    const { signal } = new AbortController();
-    await expect(redeliverAll({ queue, decide, dryRun: false, limit, signal, onProgress })).rejects.toThrow(
-      'SQS is away',
-    );
+    await expect(run(queue, decide)).rejects.toThrow('SQS is away');
     expect(calls).toEqual(['put back m1']);
   });
 
@@ -223,17 +223,15 @@ describe('a run that ends early', () => {
         return sent > 50 ? [] : [{ ...letter, messageId: `m${sent}`, sentAt: 1_000 + sent }];
       },
     });
-    const { signal } = new AbortController();
-    const options = { queue, decide: async () => send(), dryRun: false, limit, signal, onProgress };
-    await redeliverAll({ ...options, now: () => 1_001 });
+    await run(queue, send, { now: () => 1_001 });
     expect(calls.filter((call) => call.startsWith('redeliver'))).toEqual(['redeliver m1']);
   });
 
   it('ends when messages that it left come round again', async () => {
     const [only] = letters(1) as [DeadLetter];
     const { queue } = watchedQueue([], { receive: async () => [only] });
-    const { signal } = new AbortController();
-    const outcomes = await redeliverAll({ queue, decide: keep, dryRun: false, limit, signal, onProgress });
-    expect(outcomes).toEqual([{ webhookId: null, reason: null, keptBecause: 'x', messages: 1 }]);
+    expect(await run(queue, keep)).toEqual([
+      { webhookId: null, reason: null, keptBecause: 'x', messages: 1 },
+    ]);
   });
 });
