@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { type HttpServer, startHttpServer } from '../support/http-server';
 import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
+import { startWallet } from '../support/node-process';
+import { writeOutputs } from '../support/outputs-file';
 import { temporaryFolder } from '../support/temporary-folder';
 import { unusedPort } from '../support/unused-port';
 import { runWallet } from '../support/wallet-command';
@@ -27,12 +27,8 @@ beforeAll(async () => {
 }, 90_000);
 
 /** The environment's outputs file with other values, as if the stack were not as its outputs say. */
-function withOutputs(changed: Record<string, string>): string {
-  const file = join(folder(), 'outputs.json');
-  writeFileSync(file, JSON.stringify({ [stackId]: { ...local.outputs(environment), ...changed } }));
-  writeFileSync(join(folder(), 'endpoints.json'), JSON.stringify(local.endpoints));
-  return file;
-}
+const withOutputs = (changed: Record<string, string>): string =>
+  writeOutputs(folder(), { [stackId]: { ...local.outputs(environment), ...changed } }, local.endpoints);
 
 async function smoke(outputs: string, ...args: string[]) {
   const command = ['smoke', '--environment', environment, '--outputs', outputs, '--json', ...args];
@@ -152,49 +148,33 @@ it('behind a proxy, the source address is whom the proxy saw', async () => {
 });
 
 describe('is ended, after it has cleaned up, by', () => {
-  function smoke() {
+  const smoke = () => {
     const options = ['--environment', environment, '--outputs', join(local.stateDirectory, 'outputs.json')];
-    const unserved = ['--receiver-url', 'http://127.0.0.1:1/'];
-    const program = ['--import', 'tsx', 'bin/wallet.ts', 'smoke', ...options, ...unserved];
-    return spawn(process.execPath, program, {
-      cwd: join(__dirname, '../..'),
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-  }
+    return startWallet('smoke', ...options, '--receiver-url', 'http://127.0.0.1:1/');
+  };
   const organizationIn = (printed: string) => /or-[\w-]+/.exec(printed)?.[0] ?? '';
 
   it.each([
     ['Ctrl-C', 'SIGINT'],
     ['a terminal that is closed', 'SIGHUP'],
   ] as const)('%s', async (_, signal) => {
-    const child = smoke();
-    const exited = once(child, 'exit');
-    let printed = '';
-    child.stderr.resume();
-    for await (const chunk of child.stdout) {
-      printed += chunk;
-      if (printed.includes('verify its signature') && !child.killed) child.kill(signal);
-    }
-    expect(await exited).toEqual([1, null]);
+    const { process: child, said, ended } = smoke();
+    child.stdout.on('data', () => {
+      if (said.stdout.includes('verify its signature') && !child.killed) child.kill(signal);
+    });
+    const { exitCode, stdout: printed } = await ended();
+    expect(exitCode).toBe(1);
     expect(printed).toMatch(/skipped +\d+\.\d\d s {2}find the attempt recorded +interrupted/);
     expect(printed).toMatch(/passed +\d+\.\d\d s {2}clean up/);
     await expectRemoved(organizationIn(printed));
   });
 
   it('a reader of its output that ends, as head does', async () => {
-    const child = smoke();
-    const exited = once(child, 'exit');
-    let printed = '';
-    let problems = '';
-    child.stderr.on('data', (chunk) => {
-      problems += chunk;
-    });
-    child.stdout.on('data', (chunk) => {
-      printed += chunk;
-      if (organizationIn(printed)) child.stdout.destroy();
-    });
-    expect(await exited).toEqual([1, null]);
-    expect(problems).not.toContain('Error');
-    await expectRemoved(organizationIn(printed));
+    const { process: child, said, ended } = smoke();
+    child.stdout.on('data', () => organizationIn(said.stdout) && child.stdout.destroy());
+    const { exitCode, stdout, stderr } = await ended();
+    expect(exitCode).toBe(1);
+    expect(stderr).not.toContain('Error');
+    await expectRemoved(organizationIn(stdout));
   });
 });

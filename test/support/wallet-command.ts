@@ -2,14 +2,24 @@ import { runCommandLine } from '../../lib/operations/command-line';
 import { createTerminal } from '../../lib/operations/terminal';
 
 /** Runs the command line in this process: its exit code and what it writes. */
-export async function runWallet(args: readonly string[], stdin?: Parameters<typeof createTerminal>[2]) {
+export async function runWallet(
+  args: readonly string[],
+  {
+    stdin,
+    variables,
+  }: {
+    readonly stdin?: Parameters<typeof createTerminal>[2];
+    readonly variables?: Parameters<typeof runCommandLine>[2];
+  } = {},
+) {
   const written = { stdout: '', stderr: '' };
   const output = (name: keyof typeof written) => ({
     write: (text: string) => {
       written[name] += text;
     },
   });
-  const exitCode = await runCommandLine(args, createTerminal(output('stdout'), output('stderr'), stdin));
+  const terminal = createTerminal(output('stdout'), output('stderr'), stdin);
+  const exitCode = await runCommandLine(args, terminal, variables);
   return { exitCode, ...written };
 }
 

@@ -142,7 +142,7 @@ describe('before a move', () => {
     const keyboard = Object.assign(new PassThrough(), { isTTY: true });
     keyboard.end(answer);
     const args = ['move-origin', '--outputs', cloud.outputs, '--zone', '2', '--interval', '0.001'];
-    return runWallet(args, keyboard);
+    return runWallet(args, { stdin: keyboard });
   };
 
   it.each(['y\n', 'YES\n'])('says what it will do and asks; %j is yes', async (answer) => {

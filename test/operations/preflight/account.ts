@@ -3,7 +3,7 @@ import {
   type LoopbackResponse,
   startLoopbackServer,
 } from '../../../lib/local/network/loopback-server';
-import { readQuery, writeXml } from '../../support/local-cloudformation/query-protocol';
+import { readQuery, writeRefusal, writeResult } from '../../support/local-cloudformation/query-protocol';
 
 /** One call of an SDK, told apart by its signature. */
 export interface Call {
@@ -73,25 +73,13 @@ function readCall({ method, url, headers, body }: LoopbackRequest): Call {
   return { service, region, action: Action, input };
 }
 
-/** https://smithy.io/2.0/aws/protocols/index.html */
+const queryServices = ['sts', 'iam', 'rds', 'cloudformation'];
+
 async function write({ service, action }: Call, reply: Reply): Promise<LoopbackResponse> {
   if (reply === 'silence') return new Promise(() => undefined);
   if ('page' in reply) return { status: 200, headers: { 'content-type': 'text/html' }, body: reply.page };
-  const status = 'refusal' in reply ? 400 : 200;
-  if (!['sts', 'iam', 'rds', 'cloudformation', 'ec2'].includes(service)) {
-    if (!('refusal' in reply)) return { status, headers: {}, body: JSON.stringify(reply.result) };
-    const { refusal: __type, message } = reply;
-    return { status, headers: { 'x-amzn-errortype': __type }, body: JSON.stringify({ __type, message }) };
-  }
-  const item = service === 'ec2' ? 'item' : 'member';
-  const respond = (name: string, value: unknown) => ({
-    status,
-    headers: { 'content-type': 'text/xml' },
-    body: writeXml(name, value, item),
-  });
-  if ('refusal' in reply) {
-    const error = { Error: { Code: reply.refusal, Message: reply.message } };
-    return item === 'item' ? respond('Response', { Errors: error }) : respond('ErrorResponse', error);
-  }
-  return respond(`${action}Response`, item === 'item' ? reply.result : { [`${action}Result`]: reply.result });
+  const protocol = service === 'ec2' ? service : queryServices.includes(service) ? 'query' : 'json';
+  return 'refusal' in reply
+    ? writeRefusal(protocol, reply.refusal, reply.message)
+    : writeResult(protocol, action, reply.result);
 }

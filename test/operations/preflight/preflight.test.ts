@@ -2,10 +2,9 @@ import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { environments } from '../../../lib/environments';
-import { runCommandLine } from '../../../lib/operations/command-line';
 import { planOf } from '../../../lib/operations/preflight/plan';
-import { createTerminal } from '../../../lib/operations/terminal';
 import { unusedPort } from '../../support/unused-port';
+import { runWallet } from '../../support/wallet-command';
 import { type LocalAccount, type Replies, refusal, result, startAccount } from './account';
 import { accountId, deployed, gatewayId, inStatus, orderable, ready, running } from './ready-account';
 
@@ -50,16 +49,8 @@ afterAll(async () => {
 
 const variables = { WALLET_EU_ACCOUNT: accountId, WALLET_ADOPTING_ACCOUNT: accountId };
 
-async function wallet(args: readonly string[], given: Readonly<Record<string, string>> = variables) {
-  const written = { stdout: '', stderr: '' };
-  const record = (name: keyof typeof written) => ({
-    write: (text: string) => {
-      written[name] += text;
-    },
-  });
-  const terminal = createTerminal(record('stdout'), record('stderr'));
-  return { exitCode: await runCommandLine(args, terminal, given), ...written };
-}
+const wallet = (args: readonly string[], given: Readonly<Record<string, string>> = variables) =>
+  runWallet(args, { variables: given });
 
 /** The lines of a run with a ready account, changed by these replies: `outcome | stack | check | found`. */
 async function preflight(replies: Replies, ...args: string[]) {

@@ -10,7 +10,7 @@ import {
 import { writeOutputs } from '../outputs-file';
 import { Account } from './account';
 import { type Answers, cloudFormation, ec2, json, Refusal } from './answers';
-import { readQuery, writeXml } from './query-protocol';
+import { type Protocol, readQuery, writeRefusal, writeResult } from './query-protocol';
 import { Stack } from './stack';
 import { type Json, Template } from './template';
 
@@ -76,7 +76,7 @@ export class LocalCloud {
 
   /** @throws Error, at which the server breaks the connection, for a call that is lost */
   private async answer(request: LoopbackRequest): Promise<LoopbackResponse> {
-    const { action, input, answers, item } = readCall(request);
+    const { action, input, answers, protocol } = readCall(request);
     const call = { number: this.calls.length + 1, action, input };
     this.calls.push(call);
     const fate = await this.fate(call);
@@ -90,49 +90,32 @@ export class LocalCloud {
       const result = respond(input, this.stack);
       if (fate === 'end-after') throw new Refusal('AccessDenied', 'The command ends here');
       if (fate === 'lose-answer') throw new Error(fate);
-      const body = item
-        ? writeXml(`${action}Response`, inResult(action, result, item), item)
-        : JSON.stringify(result);
-      return { status: 200, headers: {}, body };
+      return writeResult(protocol, action, result);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      return refuse(error, item);
+      return writeRefusal(protocol, error.code, error.message);
     }
   }
 }
-
-type Item = 'item' | 'member';
 
 function readCall({ url, headers, body }: LoopbackRequest): {
   action: string;
   input: Json;
   answers: Answers;
-  item?: Item;
+  protocol: Protocol;
 } {
   const mapping = /^\/2015-03-31\/event-source-mappings\/([^/?]+)/.exec(url)?.[1];
   if (mapping) {
-    return { action: 'GetEventSourceMapping', input: { UUID: decodeURIComponent(mapping) }, answers: json };
+    const input = { UUID: decodeURIComponent(mapping) };
+    return { action: 'GetEventSourceMapping', input, answers: json, protocol: 'json' };
   }
   const target = headers['x-amz-target'];
   if (typeof target === 'string') {
-    return { action: target.split('.').at(-1) ?? '', input: JSON.parse(String(body)), answers: json };
+    const action = target.split('.').at(-1) ?? '';
+    return { action, input: JSON.parse(String(body)), answers: json, protocol: 'json' };
   }
   const { Action, Version, ...input } = readQuery(String(body));
   return Version === '2016-11-15'
-    ? { action: Action, input, answers: ec2, item: 'item' }
-    : { action: Action, input, answers: cloudFormation, item: 'member' };
-}
-
-/** The Query protocol wraps the result, EC2's dialect of it does not. */
-const inResult = (action: string, result: Json, item: Item) =>
-  item === 'member' ? { [`${action}Result`]: result } : result;
-
-function refuse({ code, message }: Refusal, item: Item | undefined): LoopbackResponse {
-  const error = { Error: { Code: code, Message: message } };
-  const bodies = {
-    member: () => writeXml('ErrorResponse', error, 'member'),
-    item: () => writeXml('Response', { Errors: error }, 'item'),
-    json: () => JSON.stringify({ __type: code, message }),
-  };
-  return { status: 400, headers: { 'x-amzn-errortype': code }, body: bodies[item ?? 'json']() };
+    ? { action: Action, input, answers: ec2, protocol: 'ec2' }
+    : { action: Action, input, answers: cloudFormation, protocol: 'query' };
 }

@@ -1,3 +1,4 @@
+import type { LoopbackResponse } from '../../../lib/local/network/loopback-server';
 import type { Json } from './template';
 
 /**
@@ -19,8 +20,31 @@ export function readQuery(body: string): Json {
   return input;
 }
 
+/** https://smithy.io/2.0/aws/protocols/index.html */
+export type Protocol = 'query' | 'ec2' | 'json';
+
+/** The Query protocol wraps the result, EC2's dialect of it does not. */
+export function writeResult(protocol: Protocol, action: string, result: Json): LoopbackResponse {
+  const bodies = {
+    query: () => writeXml(`${action}Response`, { [`${action}Result`]: result }, 'member'),
+    ec2: () => writeXml(`${action}Response`, result, 'item'),
+    json: () => JSON.stringify(result),
+  };
+  return { status: 200, headers: {}, body: bodies[protocol]() };
+}
+
+export function writeRefusal(protocol: Protocol, code: string, message = ''): LoopbackResponse {
+  const error = { Error: { Code: code, Message: message } };
+  const bodies = {
+    query: () => writeXml('ErrorResponse', error, 'member'),
+    ec2: () => writeXml('Response', { Errors: error }, 'item'),
+    json: () => JSON.stringify({ __type: code, message }),
+  };
+  return { status: 400, headers: { 'x-amzn-errortype': code }, body: bodies[protocol]() };
+}
+
 /** A value as XML. Lists are elements called `item`, in EC2's dialect, or `member`. `undefined` is left out. */
-export function writeXml(name: string, value: Json, item: 'item' | 'member'): string {
+function writeXml(name: string, value: Json, item: 'item' | 'member'): string {
   if (value === undefined) return '';
   return `<${name}>${content(value, item)}</${name}>`;
 }
