@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { type HttpServer, startHttpServer } from '../support/http-server';
