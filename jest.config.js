@@ -21,7 +21,8 @@ const shared = {
 module.exports = {
   reporters: ['default', '<rootDir>/test/support/closing-line.js'],
   testTimeout: 30_000,
-  maxWorkers: 2,
+  // One more than the cores of a small machine: many tests wait for processes, and leave a core to others meanwhile.
+  maxWorkers: 3,
   projects: [
     {
       ...shared,

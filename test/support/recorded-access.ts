@@ -29,7 +29,8 @@ export function recordAccess() {
   const attachments: Attachment[] = [];
   const functions: Parameters<AccessControl['addFunction']>[] = [];
   const made: Call[] = [];
-  const calls: ((access: AccessControl) => string | undefined)[] = [];
+  /** By what is asked: one call of each kind is decided again. */
+  const calls = new Map<string, (access: AccessControl) => string | undefined>();
   const real = createAccessControl();
   /** Decides; another one than `real` while a grant is withheld. */
   let current = real;
@@ -48,7 +49,7 @@ export function recordAccess() {
     ((...args: never[]) => {
       const call = (access: AccessControl) =>
         (access[name] as (...given: never[]) => string | undefined)(...args);
-      calls.push(call);
+      calls.set(JSON.stringify([name, args]), call);
       return call(current);
     }) as AccessControl[Name];
 
@@ -103,7 +104,7 @@ export function recordAccess() {
     /** The calls that are refused when a grant is taken away; with none, those that were refused as it is. */
     refusals: (grant?: Grant): readonly string[] => {
       const rebuilt = rebuild(grant?.without ?? attachments);
-      return calls.flatMap((call) => call(rebuilt) ?? []);
+      return [...calls.values()].flatMap((call) => call(rebuilt) ?? []);
     },
     grants: (): readonly Grant[] =>
       attachments.flatMap((attachment) =>
