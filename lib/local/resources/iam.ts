@@ -1,7 +1,7 @@
 import { LOCAL_ACCOUNT_ID } from '../function-runtime/environment';
 import type { AccessControl } from '../iam/access';
 import type { Provision } from '../template/stack-deployment';
-import { physicalName, type StackIdentity } from './names';
+import { arn, physicalName, type StackIdentity } from './names';
 
 type Access = Pick<AccessControl, 'attachToRole' | 'attachToResource'>;
 
@@ -27,8 +27,7 @@ export function provisionAccess(stack: StackIdentity, access: Access): Readonly<
     },
     'AWS::SQS::QueuePolicy': async ({ logicalId, properties: { Queues, PolicyDocument } }) => {
       for (const url of Queues as readonly string[]) {
-        const arn = `arn:aws:sqs:${stack.region}:${LOCAL_ACCOUNT_ID}:${url.split('/').at(-1)}`;
-        access.attachToResource(arn, PolicyDocument, logicalId);
+        access.attachToResource(arn(stack, 'sqs', String(url.split('/').at(-1))), PolicyDocument, logicalId);
       }
       return { ref: physicalName(stack, logicalId), attributes: {} };
     },

@@ -1,6 +1,6 @@
 import { callAws } from '../aws';
+import type { StackResource } from '../stack-resources';
 import type { OriginApis } from './apis';
-import type { StackResource } from './stack';
 
 /** A function that takes messages off a queue. */
 export interface Consumer {

@@ -1,8 +1,8 @@
 import type { Address } from '@aws-sdk/client-ec2';
 import { callAws } from '../aws';
 import { CommandFailed } from '../failure';
+import type { StackResource } from '../stack-resources';
 import type { OriginApis } from './apis';
-import type { StackResource } from './stack';
 
 /** The NAT gateway of the stack. */
 export interface Gateway {

@@ -1,7 +1,8 @@
+import type { StackResource } from '../stack-resources';
 import type { OriginApis } from './apis';
 import { type Consumer, readConsumers } from './consumers';
 import { type Gateway, type OriginAddress, publicSubnetOf, readAddress, readGateway } from './gateway';
-import { listResources, noZone, type OriginStack, type StackResource } from './stack';
+import { listResources, noZone, type OriginStack } from './stack';
 
 /** The webhook origin as EC2 and Lambda have it, not as the stack says that it should be. */
 export interface OriginState {

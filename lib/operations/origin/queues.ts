@@ -1,9 +1,9 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { callAws, required } from '../aws';
+import type { StackResource } from '../stack-resources';
 import type { Target } from '../target';
 import { maxAttempts } from './apis';
 import type { Inquiry } from './inquiry';
-import type { StackResource } from './stack';
 
 /** What waits in a queue. All counts are SQS's approximations. */
 export interface QueueBacklog {

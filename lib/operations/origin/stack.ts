@@ -1,6 +1,7 @@
-import type { Stack, StackResourceSummary } from '@aws-sdk/client-cloudformation';
+import type { Stack } from '@aws-sdk/client-cloudformation';
 import { callAws } from '../aws';
 import { CommandFailed } from '../failure';
+import { listStackResources, type StackResource } from '../stack-resources';
 import type { OriginApis } from './apis';
 
 /** The stack parameter that says where the gateway stands: a zone's number, or `none`. */
@@ -20,13 +21,6 @@ export interface OriginStack {
   readonly address: string;
   readonly parameters: readonly string[];
   readonly capabilities: Stack['Capabilities'];
-}
-
-/** One of a stack's resources that exist. */
-export interface StackResource {
-  readonly logicalId: string;
-  readonly type: string;
-  readonly physicalId: string;
 }
 
 /** @throws CommandFailed when there is no such stack, or it is no stack with a webhook origin. */
@@ -57,25 +51,8 @@ export async function describeStack({ cloudFormation, target }: OriginApis): Pro
   };
 }
 
-/** All of a stack's resources: it has more than the 100 that DescribeStackResources returns. */
-export async function listResources({
-  cloudFormation,
-  target,
-}: OriginApis): Promise<readonly StackResource[]> {
-  const { paginateListStackResources } = await import('@aws-sdk/client-cloudformation');
-  const summaries = await callAws(target, 'cloudformation:ListStackResources', async (options) => {
-    const found: StackResourceSummary[] = [];
-    const pages = paginateListStackResources(
-      { client: cloudFormation },
-      { StackName: target.environment.stackId },
-      options,
-    );
-    for await (const page of pages) found.push(...(page.StackResourceSummaries ?? []));
-    return found;
-  });
-  return summaries.flatMap(({ LogicalResourceId, ResourceType, PhysicalResourceId, ResourceStatus }) =>
-    LogicalResourceId && ResourceType && PhysicalResourceId && ResourceStatus !== 'DELETE_COMPLETE'
-      ? [{ logicalId: LogicalResourceId, type: ResourceType, physicalId: PhysicalResourceId }]
-      : [],
+export function listResources({ cloudFormation, target }: OriginApis): Promise<readonly StackResource[]> {
+  return callAws(target, 'cloudformation:ListStackResources', (options) =>
+    listStackResources(cloudFormation, target.environment.stackId, options),
   );
 }

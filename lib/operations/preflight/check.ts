@@ -1,5 +1,5 @@
 import type { Environment } from '../../environment/environment';
-import type { StackResource } from '../origin/stack';
+import type { StackResource } from '../stack-resources';
 import type { ClientSettings } from '../target';
 import type { PlannedStack } from './plan';
 
@@ -48,14 +48,4 @@ export interface Context {
   deployedStatus(): Promise<string | undefined>;
   /** The resources of the stack that is deployed; none when there is none. */
   deployedResources(): Promise<readonly StackResource[]>;
-}
-
-/** All items of all pages of an SDK's paginator. */
-export async function collect<Page, Item>(
-  pages: AsyncIterable<Page>,
-  itemsOf: (page: Page) => readonly Item[] | undefined,
-): Promise<readonly Item[]> {
-  const found: Item[] = [];
-  for await (const page of pages) found.push(...(itemsOf(page) ?? []));
-  return found;
 }

@@ -1,5 +1,6 @@
+import { listStackResources } from '../stack-resources';
 import { CallFailed } from './call';
-import { type CallAws, type Context, collect } from './check';
+import type { CallAws, Context } from './check';
 
 type DeployedStack = Pick<Context, 'deployedStatus' | 'deployedResources'>;
 
@@ -24,20 +25,10 @@ export function deployedStack(
   });
   const deployedResources = once(async () => {
     if ((await deployedStatus()) === undefined) return [];
-    const { CloudFormationClient, paginateListStackResources } = await import(
-      '@aws-sdk/client-cloudformation'
-    );
+    const { CloudFormationClient } = await import('@aws-sdk/client-cloudformation');
     const client = new CloudFormationClient(settings);
-    const summaries = await call('cloudformation:ListStackResources', (options) =>
-      collect(
-        paginateListStackResources({ client }, { StackName }, options),
-        (page) => page.StackResourceSummaries,
-      ),
-    );
-    return summaries.flatMap(({ LogicalResourceId, ResourceType, PhysicalResourceId, ResourceStatus }) =>
-      LogicalResourceId && ResourceType && PhysicalResourceId && ResourceStatus !== 'DELETE_COMPLETE'
-        ? [{ logicalId: LogicalResourceId, type: ResourceType, physicalId: PhysicalResourceId }]
-        : [],
+    return call('cloudformation:ListStackResources', (options) =>
+      listStackResources(client, StackName, options),
     );
   });
   return { deployedStatus, deployedResources };

@@ -1,6 +1,7 @@
 import type { OrderableDBInstanceOption } from '@aws-sdk/client-rds';
+import { collect } from '../../pages';
 import { CallFailed } from '../call';
-import { type Check, type Context, collect, failed, notAsked, ok } from '../check';
+import { type Check, type Context, failed, notAsked, ok } from '../check';
 import { type PlannedStack, resourcesOf } from '../plan';
 
 const instanceClass = 'db.serverless';

@@ -1,5 +1,6 @@
+import { collect } from '../../pages';
 import { CallFailed } from '../call';
-import { type Check, collect, failed, notAsked, ok } from '../check';
+import { type Check, failed, notAsked, ok } from '../check';
 
 /**
  * What goes wrong in the region now, of any service: which of them the stack would suffer from is for people to tell.

@@ -1,5 +1,6 @@
+import { collect } from '../../pages';
 import { CallFailed } from '../call';
-import { type Check, type Context, collect, failed, ok } from '../check';
+import { type Check, type Context, failed, ok } from '../check';
 import { resourcesOf } from '../plan';
 
 interface Place {
