@@ -36,7 +36,7 @@ async function originStatus(options: CommonOptions, terminal: Terminal): Promise
   const inquiry = createInquiry();
   const status = await readStatus(target, inquiry);
   const unknown = inquiry.unknown();
-  terminal.result(options.json ? JSON.stringify(status) : inWords(status, target, terminal));
+  terminal.result(options.json ? JSON.stringify(status) : inWords(status, target, terminal, inquiry));
   const warnings = options.json ? unknown : status.faults;
   for (const warning of warnings) terminal.note(terminal.alarm(`warning: ${warning}`));
   if (unknown.length > 0)
@@ -71,22 +71,27 @@ async function readStatus(target: Target, inquiry: Inquiry) {
 async function readDeployed(target: Target, { learn }: Inquiry) {
   const apis = await openOriginApis(target);
   const [stack, resources] = await Promise.all([
-    learn('status and zone of the stack', () => describeStack(apis)),
-    learn('gateway, consumers, queues', () => listResources(apis)),
+    learn(['status and zone of the stack'], () => describeStack(apis)),
+    learn(['gateway', 'consumers', 'queues'], () => listResources(apis)),
   ]);
   const [address, gateway, consumers] = await Promise.all([
-    learn('Elastic IP', () => readAddress(apis, stack?.address ?? target.output('WebhookOriginAddress'))),
-    resources && learn('gateway', () => readGateway(apis, resources)),
-    resources && learn('consumers', () => readConsumers(apis, resources)),
+    learn(['Elastic IP'], () => readAddress(apis, stack?.address ?? target.output('WebhookOriginAddress'))),
+    resources && learn(['gateway'], () => readGateway(apis, resources)),
+    resources && learn(['consumers'], () => readConsumers(apis, resources)),
   ]);
   const faults = stack ? faultsOf({ address, gateway, consumers, resources }, stack.zone) : [];
   return { stack, gateway, consumers, resources, faults };
 }
 
-function inWords(status: Awaited<ReturnType<typeof readStatus>>, target: Target, terminal: Terminal): string {
+function inWords(
+  status: Awaited<ReturnType<typeof readStatus>>,
+  target: Target,
+  terminal: Terminal,
+  { misses }: Inquiry,
+): string {
   const { environment, stack, stackStatus, address, zone, availabilityZone, gateway, consumers } = status;
   const missing = target.offers('cloudformation') ? 'unknown' : 'not on this machine';
-  const noGateway = status.faults.some((fault) => fault.startsWith('unknown: gateway')) ? 'unknown' : 'none';
+  const noGateway = misses('gateway') ? 'unknown' : 'none';
   const facts = [
     ['environment', environment],
     ['stack', `${stack}${stackStatus ? `, ${stackStatus}` : ''}`],

@@ -28,14 +28,14 @@ export async function readQueues(
     ? resources
         .filter(({ type }) => type === 'AWS::SQS::Queue')
         .map(({ logicalId, physicalId }) => ({ name: logicalId, url: physicalId }))
-    : await learn('queues', () => findQueues(target, client));
+    : await learn(['queues'], () => findQueues(target, client));
   return (
     queues &&
     Promise.all(
       queues.map(async ({ name, url }) => {
         const [counts, oldest = null] = await Promise.all([
-          learn(`messages in ${name}`, () => countMessages(target, client, url)),
-          learn(`age of the oldest in ${name}`, () => ageOfOldest(target, url)),
+          learn([`messages in ${name}`], () => countMessages(target, client, url)),
+          learn([`age of the oldest in ${name}`], () => ageOfOldest(target, url)),
         ]);
         return { name, ...(counts ?? { waiting: null, later: null }), oldest };
       }),
