@@ -51,6 +51,8 @@ export function startLoopbackServer(
   const server = createServer((incoming, outgoing) => {
     serve(incoming, outgoing).catch(() => outgoing.destroy());
   });
+  // An idle connection is the client's to close: closed here, it may be while the client sends its next request.
+  server.keepAliveTimeout = 0;
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', () => {
