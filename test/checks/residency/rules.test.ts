@@ -1,5 +1,6 @@
 import { ResidencyPlugin } from '../../../lib/checks/residency/plugin';
 import type { RuleCases } from './cases/case';
+import * as dashboards from './cases/dashboards';
 import * as egressPaths from './cases/egress-paths';
 import * as entrances from './cases/entrances';
 import * as movement from './cases/movement';
@@ -25,6 +26,7 @@ const cases: Readonly<Record<string, RuleCases>> = {
   'multi-region-store': replicas.multiRegionStore,
   'cross-region-copy': movement.crossRegionCopy,
   'cross-stack-reference': stacks.crossStackReference,
+  'dashboard-content': dashboards.dashboardContent,
   'event-target-elsewhere': movement.eventTarget,
   'egress-path': egressPaths.egressPath,
   'nat-count': network.natCount,

@@ -1,6 +1,7 @@
 import type { Rule } from '../rule';
 import { crossRegionCopy } from './cross-region-copy';
 import { crossStackReference } from './cross-stack-reference';
+import { dashboardContent } from './dashboard-content';
 import { edgeService } from './edge-service';
 import { egressPath } from './egress-path';
 import { eventTarget } from './event-target';
@@ -33,6 +34,7 @@ export const templateRules: readonly Rule[] = [
   multiRegionStore,
   crossRegionCopy,
   crossStackReference,
+  dashboardContent,
   eventTarget,
   egressPath,
   natCount,

@@ -14,7 +14,7 @@ const reviewed = new Set(
     CertificateManager: 'Certificate',
     CloudFormation: 'Stack',
     CloudTrail: 'Trail',
-    CloudWatch: 'Alarm',
+    CloudWatch: 'Alarm Dashboard',
     DynamoDB: 'GlobalTable Table',
     EC2: `EIP FlowLog InternetGateway NatGateway NetworkAcl NetworkAclEntry Route RouteTable SecurityGroup
       SecurityGroupEgress SecurityGroupIngress Subnet SubnetNetworkAclAssociation SubnetRouteTableAssociation VPC
