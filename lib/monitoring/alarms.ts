@@ -2,7 +2,8 @@ import { Stack } from 'aws-cdk-lib';
 import {
   Alarm,
   type ComparisonOperator,
-  type IMetric,
+  type MathExpression,
+  type Metric,
   type TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
@@ -14,7 +15,7 @@ export interface AlarmProps {
   readonly meaning: string;
   /** The heading in `docs/runbook.md` that says what to do, as it stands in a link. @default - the alarm's name */
   readonly heading?: string;
-  readonly metric: IMetric;
+  readonly metric: Metric | MathExpression;
   readonly comparison: ComparisonOperator;
   /** In the metric's unit. */
   readonly threshold: number;
@@ -24,8 +25,16 @@ export interface AlarmProps {
   readonly missing: TreatMissingData;
 }
 
+/** An alarm as a dashboard shows it. */
+export interface ShownAlarm extends Pick<AlarmProps, 'metric' | 'threshold'> {
+  readonly alarmName: string;
+  readonly heading: string;
+}
+
 /** The alarms of a stack: named after it, sent to its topic when they begin and when they end. */
 export class Alarms extends Construct {
+  /** Every alarm so far, by its name without the stack's. */
+  readonly byName = new Map<string, ShownAlarm>();
   private readonly topic: ITopic;
 
   constructor(scope: Construct, id: string, { topic }: { readonly topic: ITopic }) {
@@ -36,8 +45,9 @@ export class Alarms extends Construct {
   /** @param name in lowercase with hyphens, such as `api-errors` */
   add(name: string, props: AlarmProps): Alarm {
     const { meaning, heading = name, metric, comparison, threshold, periods = 1, missing } = props;
+    const alarmName = `${Stack.of(this).stackName}-${name}`;
     const alarm = new Alarm(this, name, {
-      alarmName: `${Stack.of(this).stackName}-${name}`,
+      alarmName,
       alarmDescription: `${meaning} Runbook: docs/runbook.md#${heading}`,
       metric,
       comparisonOperator: comparison,
@@ -50,8 +60,10 @@ export class Alarms extends Construct {
     const action = new SnsAction(this.topic);
     alarm.addAlarmAction(action);
     alarm.addOkAction(action);
+    this.byName.set(name, { alarmName, heading, metric, threshold });
     return alarm;
   }
 }
 
-const isPercentile = (metric: IMetric) => /^p\d/.test(metric.toMetricConfig().metricStat?.statistic ?? '');
+const isPercentile = (metric: AlarmProps['metric']) =>
+  /^p\d/.test(metric.toMetricConfig().metricStat?.statistic ?? '');

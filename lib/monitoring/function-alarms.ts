@@ -1,13 +1,13 @@
 import { Duration } from 'aws-cdk-lib';
 import { ComparisonOperator, MathExpression, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Alarms } from './alarms';
 
 /** Functions by the names that their alarms have, in lowercase with hyphens. */
 export type WatchedFunctions = Readonly<Record<string, WatchedFunction>>;
 
 export interface WatchedFunction {
-  readonly lambda: IFunction;
+  readonly lambda: LambdaFunction;
   /** Failed invocations in a quarter of an hour that are too many. @default 3 */
   readonly tolerates?: number;
 }

@@ -8,9 +8,20 @@ import type { Webhooks } from '../webhooks/webhooks';
 import { AlarmTopic } from './alarm-topic';
 import { Alarms } from './alarms';
 import { watchApi, watchDashboard } from './api-alarms';
+import {
+  apiRow,
+  databaseRow,
+  deletionsRow,
+  functionsRow,
+  originRow,
+  queuesRow,
+  webhooksRow,
+} from './dashboard-rows';
 import { watchDatabase, watchReplica } from './database-alarms';
 import { watchEgress } from './egress-alarms';
-import { type WatchedFunctions, watchFunctions } from './function-alarms';
+import { type WatchedFunction, type WatchedFunctions, watchFunctions } from './function-alarms';
+import { LogMetrics } from './log-metrics';
+import { MonitoringDashboard } from './monitoring-dashboard';
 import type { OperationsKey } from './operations-key';
 import { watchWebhooks } from './webhook-alarms';
 
@@ -20,16 +31,18 @@ export interface MonitoringProps {
   readonly key: OperationsKey;
   readonly api: RegionApi;
   readonly dashboard: RegionDashboard;
-  readonly functions: WatchedFunctions;
+  readonly functions: WatchedFunctions & Record<'authorize-request' | 'delete-user-group', WatchedFunction>;
   readonly database: RegionDatabase;
   readonly webhooks: Webhooks;
   readonly webhookOrigin: WebhookOrigin;
 }
 
-/** The alarms of a region that serves with a service level agreement. Each names its heading in the runbook. */
+/** The alarms of a region that serves with a service level agreement, each with its heading in the runbook, and their dashboard. */
 export class Monitoring extends Construct {
   /** Every alarm is published here when it begins and when it ends. */
   readonly topicArn: string;
+  /** Where the dashboard is. */
+  readonly dashboardUrl: string;
 
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
@@ -42,7 +55,25 @@ export class Monitoring extends Construct {
     watchDatabase(alarms, database.instances, environment);
     watchWebhooks(alarms, webhooks);
     watchEgress(alarms, webhookOrigin);
+    const logMetrics = new LogMetrics(this, 'LogMetrics', {
+      accessLog: api.accessLog,
+      authorizerLog: functions['authorize-request'].lambda.logGroup,
+      deletionLog: functions['delete-user-group'].lambda.logGroup,
+    });
+    const { url } = new MonitoringDashboard(this, 'Dashboard', {
+      alarms,
+      rows: [
+        apiRow(api),
+        deletionsRow(logMetrics),
+        webhooksRow(),
+        queuesRow(webhooks),
+        originRow(),
+        functionsRow(Object.keys(functions)),
+        databaseRow(database.instances, environment.standby),
+      ],
+    });
     this.topicArn = topic.topicArn;
+    this.dashboardUrl = url;
   }
 }
 

@@ -52,8 +52,10 @@ export function watchWebhooks(alarms: Alarms, { events, deliveries }: Webhooks):
   });
 }
 
-/** Counts that the delivery function writes: `createDeliveryLog` in `lambda/deliver-webhook/delivery-log.ts`. */
-function deliveryMetric(metricName: 'Delivered' | 'Failed'): Metric {
+export type DeliveryMetricName = 'Delivered' | 'Failed' | 'GivenUp' | 'Age';
+
+/** What the delivery function writes: `createDeliveryLog` in `lambda/deliver-webhook/delivery-log.ts`. */
+export function deliveryMetric(metricName: DeliveryMetricName): Metric {
   return new Metric({
     namespace: 'WalletWebhooks',
     metricName,

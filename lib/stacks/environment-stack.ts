@@ -24,7 +24,7 @@ export abstract class EnvironmentStack extends Stack {
     });
     this.environmentOfStack = environment;
     for (const [name, value] of Object.entries(tags(environment))) {
-      Tags.of(this).add(name, value);
+      Tags.of(this).add(name, value, { excludeResourceTypes: untagged });
     }
   }
 
@@ -50,6 +50,9 @@ export abstract class EnvironmentStack extends Stack {
     new CfnOutput(this, name, { description: described, value });
   }
 }
+
+/** Types whose tags are too new: `cfn-lint` does not know them, and a region may not either. CloudFormation passes on the stack's. */
+const untagged = ['AWS::CloudWatch::Dashboard'];
 
 const terms = ({ serviceLevelAgreement }: Environment): string =>
   `, ${serviceLevelAgreement ? 'with' : 'without'} a service level agreement`;

@@ -55,7 +55,7 @@ export class RegionStack extends EnvironmentStack {
     const operations = new RunOperation(this, 'RunOperation', { environment, database, migration });
     if (environment.serviceLevelAgreement) {
       const { fanOutEvent, deliverWebhook, purgeExpired } = webhooks;
-      const { topicArn } = new Monitoring(this, 'Monitoring', {
+      const { topicArn, dashboardUrl } = new Monitoring(this, 'Monitoring', {
         environment,
         key: operationsKey,
         api,
@@ -74,6 +74,7 @@ export class RegionStack extends EnvironmentStack {
         webhookOrigin,
       });
       this.output('AlarmTopicArn', 'Alarms are published here', topicArn);
+      this.output('MonitoringDashboardUrl', 'Alarms and metrics, in CloudWatch', dashboardUrl);
     }
 
     this.output('ApiBaseUrl', 'Base address of the API; every path is appended to it', api.url);

@@ -31,10 +31,11 @@ const outputs = [
   'Deprecated',
 ];
 
-/** Types that have no tags: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/ */
+/** Types that have no tags, or too new ones: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/ */
 const untaggable = new RegExp(
   `^(Custom::.*|AWS::(${[
     'ApiGateway::(Account|Authorizer|Deployment|GatewayResponse|Method|Resource)',
+    'CloudWatch::Dashboard',
     'EC2::(Route|SecurityGroup(Egress|Ingress)|SubnetRouteTableAssociation|VPCGatewayAttachment)',
     'IAM::Policy',
     'Lambda::Permission',

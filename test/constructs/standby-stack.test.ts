@@ -74,12 +74,13 @@ describe('the standby', () => {
   });
 
   it('shares nothing with the stack that serves', () => {
-    // The dashboard says in which regions the data is.
+    // The dashboard says in which regions the data is, the monitoring dashboard reads the standby's metrics in its region.
     const mentions = serving.resources.filter((each) =>
       /eu-west-1|WalletEuStandby/.test(JSON.stringify(each)),
     );
     expect(mentions.map(({ logicalId }) => logicalId)).toEqual([
       expect.stringMatching(/^DashboardServeDashboard/),
+      'MonitoringDashboard',
     ]);
     expect(stack.text).not.toContain('eu-central-1');
     const another = withStandby({ stackId: 'Elsewhere', vpcCidr: '10.99.0.0/16', instances: 1 });

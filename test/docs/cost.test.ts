@@ -36,6 +36,7 @@ const quantities: Readonly<Record<string, (template: Json, stack: string) => num
   Secrets: (template) => all(template, 'AWS::SecretsManager::Secret').length,
   'Metrics of alarms': (template) =>
     sum(all(template, 'AWS::CloudWatch::Alarm').map(({ Metrics }) => Metrics?.filter(isMetric).length ?? 1)),
+  'Monitoring dashboards': (template) => all(template, 'AWS::CloudWatch::Dashboard').length,
 };
 
 describe('the idle table', () => {

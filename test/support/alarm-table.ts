@@ -47,7 +47,7 @@ function metric({ Namespace, MetricName, Dimensions = [] }: Json, period: number
 }
 
 /** A resource is named without the hash of its logical id. */
-function resourceOrText(value: Json): string {
+export function resourceOrText(value: Json): string {
   if (typeof value === 'string') return value;
   const [logicalId, attribute] = value['Fn::GetAtt'] ?? [value.Ref];
   const name = logicalId.replace(/[0-9A-F]{8}$/, '');

@@ -1,10 +1,10 @@
 import { createDependencies } from '../../lambda/deliver-webhook/dependencies';
 import { asOnAws } from './function-variables';
 
-/** What the delivery function writes for CloudWatch after a delivery and a failure. */
+/** What the delivery function writes for CloudWatch after a delivery, a failure and the last failure. */
 export function metricsOfDelivery() {
   const { ports, metrics } = asOnAws(createDependencies);
-  for (const outcome of ['delivered', 'failed'] as const) {
+  for (const outcome of ['delivered', 'failed', 'given_up'] as const) {
     const attempt = { eventId: 'ev-1', webhookId: 'wh-1', deliveryId: 'de-1', attemptedAt: 0, durationMs: 1 };
     ports.deliveryLog.attempted({ ...attempt, outcome, reason: 'test' }, { ageMs: 1, retryInMs: undefined });
   }

@@ -1,0 +1,201 @@
+import { readFileSync } from 'node:fs';
+import { resourceOrText } from '../support/alarm-table';
+import { dashboardOf, type Widget } from '../support/dashboard-body';
+import { committedPicture, pictureFile } from '../support/dashboard-picture';
+import { metricsOfDelivery } from '../support/delivery-metrics';
+import { missingHeadings } from '../support/documents';
+import { environmentLike, type StackTemplate, synthesizeStacks } from '../support/stacks';
+
+// biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this
+type Json = any;
+
+/**
+ * Metrics of AWS that no alarm watches, by namespace.
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-metrics-and-dimensions.html
+ * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
+ * https://docs.aws.amazon.com/vpc/latest/userguide/metrics-dimensions-nat-gateway.html
+ * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/Aurora.AuroraMonitoring.Metrics.html
+ */
+const documented: Readonly<Record<string, readonly string[]>> = {
+  'AWS/ApiGateway': ['4XXError', 'Count', 'IntegrationLatency', 'Latency', '5XXError'],
+  'AWS/NATGateway': [
+    'ActiveConnectionCount',
+    'ConnectionAttemptCount',
+    'ConnectionEstablishedCount',
+    'ErrorPortAllocation',
+    'PacketsDropCount',
+    'PacketsOutToDestination',
+  ],
+  'AWS/RDS': ['AuroraGlobalDBRPOLag'],
+  'AWS/SQS': ['ApproximateNumberOfMessagesDelayed', 'ApproximateNumberOfMessagesVisible'],
+};
+
+/** Dimensions whose values name resources, or are a closed list. None tells an organization. */
+const dimensionNames = [
+  'ApiName',
+  'DBClusterIdentifier',
+  'DBInstanceIdentifier',
+  'FunctionName',
+  'NatGatewayId',
+  'QueueName',
+  'Region',
+  'Rule',
+  'Stage',
+  'WebACL',
+  'code',
+  'service',
+  'type',
+];
+
+interface Metric {
+  readonly namespace: string;
+  readonly name: string;
+  /** Sorted names, each with its value if the metric has one: a search has none. */
+  readonly dimensions: readonly string[];
+}
+
+const withAgreement = Object.entries(synthesizeStacks()).filter(
+  ([, { environment }]) => environment.serviceLevelAgreement,
+);
+
+describe.each(withAgreement)('the monitoring dashboard of %s', (_, stack) => {
+  const { widgets } = dashboardOf(stack);
+  const texts = widgets.map(({ properties }) => properties.markdown ?? '').join('\n');
+  const alarms = stack.all('AWS::CloudWatch::Alarm').map(({ Properties }) => Properties);
+
+  it('is named after its stack, as nothing else in the account is, and its output leads there', () => {
+    expect(stack.only('AWS::CloudWatch::Dashboard')).toMatchObject({
+      logicalId: 'MonitoringDashboard',
+      Properties: { DashboardName: stack.environment.stackId },
+    });
+    expect(stack.json.Outputs.MonitoringDashboardUrl.Value).toMatch(
+      new RegExp(`^https://${stack.environment.region}\\.console\\..*/${stack.environment.stackId}$`),
+    );
+  });
+
+  it('begins with the state of every alarm', () => {
+    const shown = widgets
+      .filter(({ type }) => type === 'alarm')
+      .flatMap(({ properties }) => properties.alarms);
+    const { region } = stack.environment;
+    expect(shown.sort()).toEqual(
+      alarms.map(({ AlarmName }) => `arn:aws:cloudwatch:${region}:123456789012:alarm:${AlarmName}`).sort(),
+    );
+  });
+
+  it('names the heading in the runbook of every alarm, and no other', () => {
+    const named = Array.from(texts.matchAll(/(?<!\.md)#([a-z][a-z-]+)/g), ([, heading]) => heading);
+    const headings = alarms.map(({ AlarmDescription }) => AlarmDescription.split('#')[1]);
+    expect([...new Set(named)].sort()).toEqual([...new Set(headings)].sort());
+    expect(missingHeadings(texts)).toEqual([]);
+  });
+
+  it('shows metrics that exist: of alarms, of AWS, of log lines, of functions', () => {
+    const existing = [...metricsOfAlarms(alarms), ...metricsOfLogs(stack), ...ofFunctions()].map(textOf);
+    const unknown = widgets
+      .flatMap(metricsOfWidget)
+      .filter((metric) => !existing.includes(textOf(metric)))
+      .filter(({ namespace, name }) => !documented[namespace]?.includes(name));
+    expect(unknown).toEqual([]);
+  });
+
+  it('shows no metric by an organization, a caller or a receiver', () => {
+    const names = widgets.flatMap(metricsOfWidget).flatMap(({ dimensions }) => dimensions);
+    expect(names.filter((name) => !dimensionNames.includes(name.split('=')[0] ?? ''))).toEqual([]);
+  });
+
+  it('has thresholds of alarms as they are', () => {
+    const lines = widgets.flatMap(({ properties }) => properties.annotations?.horizontal ?? []);
+    const limits = alarms.map(({ Threshold }) => Threshold);
+    expect(lines.filter(({ value }) => !limits.includes(value))).toEqual([]);
+    expect(lines).toContainEqual(expect.objectContaining({ label: 'api-latency', value: 2_000 }));
+    expect(lines).toContainEqual(expect.objectContaining({ label: 'function-errors', value: 3 }));
+  });
+
+  it('fills the grid, and nothing lies over anything', () => {
+    const cells = widgets.flatMap(({ x, y, width, height }) =>
+      Array.from(
+        { length: width * height },
+        (_, index) => `${x + (index % width)} ${y + Math.floor(index / width)}`,
+      ),
+    );
+    expect(new Set(cells).size).toBe(cells.length);
+    expect(cells).toHaveLength(24 * Math.max(...widgets.map(({ y, height }) => y + height)));
+  });
+
+  it('shows how far the standby is behind, if there is one, from its region', () => {
+    const { standby } = stack.environment;
+    const [replication] = widgets.filter(({ properties }) => properties.title === 'Replication');
+    const regions = (replication?.properties.metrics ?? []).flatMap((metric) => metric.at(-1).region ?? []);
+    expect(regions).toEqual(standby ? [standby.region] : []);
+  });
+});
+
+it('is there for the agreement, whatever the environment is called', () => {
+  const others = synthesizeStacks([
+    environmentLike('staging', { serviceLevelAgreement: true }),
+    environmentLike('uae', { serviceLevelAgreement: false }),
+  ]);
+  const dashboards = ({ json }: StackTemplate) => [
+    json.Resources.MonitoringDashboard?.Type,
+    json.Outputs.MonitoringDashboardUrl?.Description,
+  ];
+  expect(dashboards(others.staging as StackTemplate)).toEqual([
+    'AWS::CloudWatch::Dashboard',
+    expect.stringContaining('Alarms and metrics'),
+  ]);
+  expect(dashboards(others.uae as StackTemplate)).toEqual([undefined, undefined]);
+});
+
+it('has a picture in the documents that shows it as it is: npx tsx test/support/dashboard-picture.ts', () => {
+  expect(readFileSync(pictureFile, 'utf8')).toBe(committedPicture());
+});
+
+const textOf = ({ namespace, name, dimensions }: Metric) => [namespace, name, ...dimensions].join(' ');
+
+const search =
+  /^SEARCH\('\{("?)(?<namespace>[^",]+)\1,("?)(?<dimension>[^",}]+)\3\} MetricName="(?<name>\w+)"'/;
+
+/** Without expressions over other metrics of the widget. */
+function metricsOfWidget({ properties }: Widget): Metric[] {
+  return (properties.metrics ?? []).flatMap(([first, name, ...rest]) => {
+    if (typeof first === 'string') {
+      const pairs = rest.filter((each) => typeof each === 'string');
+      const dimensions = pairs.flatMap((each, index) => (index % 2 ? [] : [`${each}=${pairs[index + 1]}`]));
+      return [{ namespace: first, name, dimensions: dimensions.sort() }];
+    }
+    if (!first.expression.startsWith('SEARCH')) return [];
+    const { namespace, dimension, name: found } = (search.exec(first.expression)?.groups ?? {}) as Json;
+    return [{ namespace, name: found, dimensions: [dimension] }];
+  });
+}
+
+function metricsOfAlarms(alarms: readonly Json[]): Metric[] {
+  const single = alarms.filter(({ MetricName }) => MetricName);
+  const within = alarms.flatMap(({ Metrics = [] }) =>
+    Metrics.flatMap(({ MetricStat }: Json) => MetricStat?.Metric ?? []),
+  );
+  return [...single, ...within].map(({ Namespace, MetricName, Dimensions = [] }: Json) => ({
+    namespace: Namespace,
+    name: MetricName,
+    dimensions: Dimensions.map(({ Name, Value }: Json) => `${Name}=${resourceOrText(Value)}`).sort(),
+  }));
+}
+
+function metricsOfLogs(stack: StackTemplate): Metric[] {
+  return stack
+    .all('AWS::Logs::MetricFilter')
+    .flatMap(({ Properties }) => Properties.MetricTransformations)
+    .map(({ MetricNamespace, MetricName, Dimensions = [] }: Json) => ({
+      namespace: MetricNamespace,
+      name: MetricName,
+      dimensions: Dimensions.map(({ Key }: Json) => Key),
+    }));
+}
+
+const ofFunctions = (): Metric[] =>
+  metricsOfDelivery().map(({ Namespace, MetricName, Dimensions }) => ({
+    namespace: Namespace,
+    name: MetricName,
+    dimensions: Object.entries(Dimensions).map(([name, value]) => `${name}=${value}`),
+  }));

@@ -1,0 +1,44 @@
+import { resourceOrText } from './alarm-table';
+import type { StackTemplate } from './stacks';
+
+// biome-ignore lint/suspicious/noExplicitAny: options of a metric are as free as a template's JSON
+type Json = any;
+
+/** https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html */
+export interface DashboardBody {
+  readonly start: string;
+  readonly widgets: readonly Widget[];
+}
+
+export interface Widget {
+  readonly type: 'alarm' | 'metric' | 'text';
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+  readonly properties: {
+    readonly title?: string;
+    readonly markdown?: string;
+    readonly alarms?: readonly string[];
+    readonly region?: string;
+    readonly metrics?: readonly (readonly Json[])[];
+    readonly annotations?: {
+      readonly horizontal: readonly { readonly label: string; readonly value: number }[];
+    };
+    readonly yAxis?: { readonly left: { readonly label: string } };
+  };
+}
+
+/** What a stack's monitoring dashboard says; resources are named as in the tables of alarms. */
+export function dashboardOf(stack: StackTemplate): DashboardBody {
+  const pieces: Json[] = stack.json.Resources.MonitoringDashboard.Properties.DashboardBody['Fn::Join'][1];
+  const known: Record<string, string> = {
+    'AWS::Region': stack.environment.region,
+    'AWS::AccountId': '123456789012',
+  };
+  return JSON.parse(
+    pieces
+      .map((piece) => (typeof piece === 'string' ? piece : (known[piece.Ref] ?? resourceOrText(piece))))
+      .join(''),
+  );
+}
