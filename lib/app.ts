@@ -53,7 +53,7 @@ export function createApp(options: CreateAppOptions = {}): App {
 }
 
 /** The context that the CDK command line takes from cdk.json, feature flags above all. */
-function commandLineContext(): Record<string, unknown> {
+export function commandLineContext(): Record<string, unknown> {
   const settings = JSON.parse(readFileSync(resolve(__dirname, '../cdk.json'), 'utf8')) as {
     readonly context: Record<string, unknown>;
   };

@@ -5,6 +5,9 @@ import type { Target } from './target';
 /** Milliseconds for a call with its retries: a paused database cluster may need half of it to wake. */
 const deadline = 60_000;
 
+/** Whose calls they are, for what is said of a failure. */
+export type Caller = Pick<Target, 'environment' | 'local'>;
+
 /** AWS refused a call, or did not answer it; `errorName` is the SDK's, such as `ResourceNotFoundException`. */
 export class AwsCallFailed extends CommandFailed {
   constructor(
@@ -23,7 +26,7 @@ export class AwsCallFailed extends CommandFailed {
  * @throws AwsCallFailed
  */
 export async function callAws<T>(
-  target: Target,
+  target: Caller,
   action: string,
   call: (options: { abortSignal: AbortSignal }) => Promise<T>,
 ): Promise<T> {
@@ -52,7 +55,7 @@ export function required<T>(action: string, name: string, value: T | undefined):
   );
 }
 
-function explain(error: SdkError, action: string, { environment, local }: Target): Error {
+function explain(error: SdkError, action: string, { environment, local }: Caller): Error {
   const failure = explainFailure(error, action);
   if (!failure) return error;
   const { kind, message, remedy } = failure;

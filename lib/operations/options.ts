@@ -44,6 +44,16 @@ export function time(flags: string, what: string, text: { usual: string; atMost:
     });
 }
 
+/** Of commands that follow what takes minutes. Read into seconds. */
+export const interval = (): Option =>
+  new Option('--interval <seconds>', 'time between questions about the progress')
+    .default(5)
+    .argParser((text: string) => {
+      const seconds = Number(text);
+      if (seconds > 0 && seconds <= 60) return seconds;
+      throw new InvalidArgumentError('Give a number of seconds, at most 60.');
+    });
+
 /** Reads a TCP port. @param lowest 0 where it stands for any free port */
 export const port =
   (lowest: 0 | 1) =>

@@ -3,6 +3,9 @@ import { version } from '../../package.json';
 import { register as registerAudit } from './audit';
 import { register as registerCompletion } from './completion/command';
 import { register as registerDeliveries } from './deliveries';
+import { register as registerDrift } from './deployment/drift';
+import { register as registerOutputs } from './deployment/outputs';
+import { register as registerPlan } from './deployment/plan';
 import { register as registerEnvironments } from './environments';
 import { register as registerMoveOrigin } from './origin/move-origin';
 import { register as registerOriginStatus } from './origin/origin-status';
@@ -20,7 +23,8 @@ import { register as registerWebhook } from './webhook/command';
 
 /** By the headings of the help, in its order. Each adds its command to the program. */
 const commands = {
-  'Environments:': [registerPreflight, registerEnvironments, registerSmoke],
+  'Environments:': [registerEnvironments, registerSmoke],
+  'Deployments:': [registerPreflight, registerPlan, registerOutputs, registerDrift],
   'User groups:': [registerSeed, registerToken, registerUserAction, registerAudit],
   'Webhooks:': [registerWebhook, registerReceive, registerSendEvent, registerDeliveries, registerRedeliver],
   'The address that webhooks come from:': [registerOrigins, registerOriginStatus, registerMoveOrigin],

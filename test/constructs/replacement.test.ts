@@ -1,12 +1,7 @@
+import { statefulTypes } from '../../lib/checks/stateful-types';
 import { environments } from '../../lib/environments';
 import { environmentLike } from '../support/stacks';
-import {
-  lossesOf,
-  readBaseline,
-  statefulTypes,
-  stateOf,
-  synthesizeTemplates,
-} from '../support/state-baseline';
+import { lossesOf, readBaseline, stateOf, synthesizeTemplates } from '../support/state-baseline';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this
 type Json = any;

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { statefulTypes } from '../../lib/checks/stateful-types';
 import type { Environment } from '../../lib/environment/environment';
 import { synthesizeEveryStack } from './stacks';
 
@@ -15,81 +16,6 @@ interface HeldState {
   /** Properties that cannot change without replacement, as they are. One that is not listed is left out of the template. */
   readonly fixed: Json;
 }
-
-interface StatefulType {
-  /** Properties whose change makes CloudFormation replace the resource, or refuse the update. */
-  readonly fixed: readonly string[];
-  /** What a replacement would cost, and what to do instead. */
-  readonly remedy: string;
-}
-
-/**
- * Types that hold state that cannot be made again.
- *
- * Source of the properties: "Update requires: Replacement" on each type's page at
- * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/, and `createOnlyProperties` and
- * `conditionalCreateOnlyProperties` of its resource schema.
- */
-export const statefulTypes: Readonly<Record<string, StatefulType>> = {
-  'AWS::EC2::EIP': {
-    // Some of these only reassociate the address; none has a reason to change.
-    fixed: [
-      'Address',
-      'Domain',
-      'InstanceId',
-      'IpamPoolId',
-      'NetworkBorderGroup',
-      'PublicIpv4Pool',
-      'TransferAddress',
-    ],
-    remedy:
-      'Webhooks would come from another address than receivers allow. Undo the change. To use another address on purpose: "Keeping the address" in docs/runbook.md.',
-  },
-  'AWS::RDS::DBCluster': {
-    fixed: [
-      'AvailabilityZones',
-      'ClusterScalabilityType',
-      'DBClusterIdentifier',
-      'DBSubnetGroupName',
-      'DBSystemId',
-      'DatabaseName',
-      'Engine',
-      'EngineMode',
-      'GlobalClusterIdentifier',
-      'KmsKeyId',
-      'MasterUsername',
-      'PubliclyAccessible',
-      'RestoreToTime',
-      'RestoreType',
-      'SnapshotIdentifier',
-      'SourceDBClusterIdentifier',
-      'SourceDbClusterResourceId',
-      'SourceRegion',
-      'StorageEncrypted',
-      'UseLatestRestorableTime',
-    ],
-    remedy:
-      'The new cluster would be empty. Undo the change; what must change is done by a snapshot that is restored beside the old cluster, with the service stopped.',
-  },
-  'AWS::RDS::GlobalCluster': {
-    fixed: ['Engine', 'GlobalClusterIdentifier', 'SourceDBClusterIdentifier', 'StorageEncrypted'],
-    remedy: 'The replica in the other region would be lost. Undo the change.',
-  },
-  'AWS::KMS::Key': {
-    // https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-kms-key.html
-    fixed: ['KeySpec', 'KeyUsage', 'MultiRegion', 'Origin'],
-    remedy:
-      'What the key encrypted, signed or derived would be lost with it. Undo the change; to rotate a signing key, add a label beside the old one, and take the old key out of the baseline when its last token has expired.',
-  },
-  'AWS::SQS::Queue': {
-    fixed: ['FifoQueue', 'QueueName'],
-    remedy: 'Messages that wait would stay in the old queue, unread. Undo the change.',
-  },
-  'AWS::SecretsManager::Secret': {
-    fixed: ['Name'],
-    remedy: 'The new secret would hold another password than the database. Undo the change.',
-  },
-};
 
 /** Templates of the app's stacks, by stack. */
 export function synthesizeTemplates(environments?: readonly Environment[]): Readonly<Record<string, Json>> {

@@ -42,12 +42,11 @@ export function acknowledgeFunction(lambda: LambdaFunction, invokedBy: Invoker):
 
 /** Acknowledges the inline policy of a role. */
 export function acknowledgeInlinePolicy(role: IConstruct): void {
-  acknowledge(
-    defaultPolicy(role),
-    nistAndPci('IAMNoInlinePolicy'),
-    'Least privilege for this one role, which goes when the role goes. A managed policy could be attached to others and outlive it.',
-  );
+  acknowledge(defaultPolicy(role), nistAndPci('IAMNoInlinePolicy'), whyInlinePolicy);
 }
+
+export const whyInlinePolicy =
+  'Least privilege for this one role, which goes when the role goes. A managed policy could be attached to others and outlive it.';
 
 /** The policy that the CDK makes for a role's statements. */
 export function defaultPolicy(role: IConstruct): IConstruct {

@@ -10,6 +10,8 @@ export interface ResidencyBoundary {
   readonly residencyRegions: readonly string[];
   /** NAT gateways that the stack has: one where it serves, none where it only stands by. */
   readonly natGateways: 0 | 1;
+  /** Types of global services that this stack may have and no other. @default - none */
+  readonly globalTypes?: readonly string[];
 }
 
 /** The boundaries of the stacks that the environments' rows stand for, their standbys' among them. */

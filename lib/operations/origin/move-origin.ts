@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { CommandFailed, UsedWrongly } from '../failure';
-import { type CommonOptions, withEnvironment } from '../options';
+import { type CommonOptions, interval, withEnvironment } from '../options';
 import { openTarget, type Target } from '../target';
 import type { Terminal } from '../terminal';
 import { openOriginApis } from './apis';
@@ -35,7 +35,7 @@ export function register(program: Command, terminal: Terminal): void {
     .requiredOption('--zone <number>', 'the zone to move to, from 1', zoneNumber)
     .option('--yes', 'do it without asking')
     .option('--dry-run', 'print what would be done, and do nothing')
-    .option('--interval <seconds>', 'time between questions about the progress', interval, 5)
+    .addOption(interval())
     .addHelpText('after', help)
     .action((options: MoveOriginOptions) => moveOrigin(options, terminal));
 }
@@ -117,10 +117,4 @@ function refuseOtherAddress(target: Target, { name, address }: OriginStack): voi
 function zoneNumber(text: string): string {
   if (/^[1-9]$/.test(text)) return text;
   throw new InvalidArgumentError('Give the number of a zone, such as 2.');
-}
-
-function interval(text: string): number {
-  const seconds = Number(text);
-  if (seconds > 0 && seconds <= 60) return seconds;
-  throw new InvalidArgumentError('Give a number of seconds, at most 60.');
 }

@@ -48,7 +48,9 @@ export const unknownType: Rule = {
     'Find out how it could take data out of its region or open an entrance, write a rule for that, then add the type to lib/checks/residency/rules/unknown-type.ts.',
   *find(template) {
     for (const resource of template.resources) {
-      if (!reviewed.has(resource.type) && !isCustom(resource.type)) yield findingOf(resource);
+      const { type } = resource;
+      if (reviewed.has(type) || isCustom(type) || template.boundary.globalTypes?.includes(type)) continue;
+      yield findingOf(resource);
     }
   },
 };

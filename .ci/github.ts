@@ -1,0 +1,44 @@
+/** GitHub's REST API, as a step of a workflow may read it: https://docs.github.com/en/rest */
+
+/** Milliseconds. */
+const deadline = 30_000;
+
+/** @throws Error for a variable that the runner sets and that is missing */
+export function variable(name: string): string {
+  const value = process.env[name];
+  if (value) return value;
+  throw new Error(`${name} is not set: this runs in a workflow of GitHub, with GH_TOKEN.`);
+}
+
+/** Reads from the repository of the workflow. @throws Error for anything but 200 */
+export async function read<T>(path: string): Promise<T> {
+  const url = `${variable('GITHUB_API_URL')}/repos/${variable('GITHUB_REPOSITORY')}/${path}`;
+  const response = await fetch(url, {
+    headers: { authorization: `Bearer ${variable('GH_TOKEN')}`, accept: 'application/vnd.github+json' },
+    signal: AbortSignal.timeout(deadline),
+  });
+  if (response.status !== 200) throw new Error(`GET ${url} returned ${response.status}.`);
+  return (await response.json()) as T;
+}
+
+/** A run of a workflow. */
+export interface WorkflowRun {
+  readonly id: number;
+  readonly status: string;
+  readonly conclusion: string | null;
+  readonly html_url: string;
+  /** The workflow's file, perhaps with `@` and a ref. */
+  readonly path: string;
+  readonly event: string;
+  readonly head_branch: string;
+  readonly head_sha: string;
+  readonly head_repository: { readonly full_name: string } | null;
+}
+
+/** Runs the step, and says in one line why it failed. */
+export function step(work: () => Promise<void>): void {
+  work().catch((error: Error) => {
+    console.error(error.message);
+    process.exitCode = 1;
+  });
+}

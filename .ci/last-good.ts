@@ -1,0 +1,44 @@
+/**
+ * Finds the last assembly of a stack that was deployed and passed smoke: `.ci/last-good.ts STACK`. GitHub keeps it for
+ * 90 days, as an artifact of that run of the workflow `deploy`. Writes the run's id to the step's outputs.
+ */
+import { appendFileSync } from 'node:fs';
+import { read, step, variable, type WorkflowRun } from './github';
+
+interface Artifact {
+  readonly expired: boolean;
+  readonly created_at: string;
+  readonly workflow_run: { readonly id: number } | null;
+}
+
+/** Any workflow may give an artifact this name, a pull request's from another repository too. */
+const isDeployment = (run: WorkflowRun): boolean =>
+  run.path.split('@')[0] === '.github/workflows/deploy.yml' &&
+  run.event === 'workflow_dispatch' &&
+  run.head_branch === 'main' &&
+  run.head_repository?.full_name === variable('GITHUB_REPOSITORY');
+
+step(async () => {
+  const [stack] = process.argv.slice(2);
+  const { artifacts } = await read<{ artifacts: readonly Artifact[] }>(
+    `actions/artifacts?name=deployed-${stack}&per_page=100`,
+  );
+  const newestFirst = artifacts
+    .filter(({ expired }) => !expired)
+    .toSorted((a, b) => b.created_at.localeCompare(a.created_at));
+  for (const { workflow_run: of, created_at: date } of newestFirst) {
+    if (of === null) continue;
+    const run = await read<WorkflowRun>(`actions/runs/${of.id}`);
+    if (!isDeployment(run)) continue;
+    appendFileSync(variable('GITHUB_OUTPUT'), `run=${run.id}\n`);
+    return tell(
+      `If smoke fails, the assembly of ${date} is deployed again: commit ${run.head_sha}, ${run.html_url}`,
+    );
+  }
+  tell(`There is no former assembly of ${stack} that passed smoke. If smoke fails, the new one stays.`);
+});
+
+function tell(text: string): void {
+  console.log(text);
+  appendFileSync(variable('GITHUB_STEP_SUMMARY'), `${text}\n\n`);
+}

@@ -1,0 +1,3 @@
+import { createAccountApp } from '../lib/account/app';
+
+createAccountApp().synth();

@@ -1,0 +1,39 @@
+import { App, Validations } from 'aws-cdk-lib';
+import { commandLineContext } from '../app';
+import { ResidencyPlugin } from '../checks/residency/plugin';
+import { addRulePacks } from '../checks/rule-packs';
+import { AccountStack } from './account-stack';
+import { readAccountSettings } from './settings';
+
+export interface AccountAppOptions {
+  /** Folder of the assembly. @default - what the CDK command line asks for, otherwise a new temporary folder */
+  readonly outdir?: string;
+  /** As `cdk -c NAME=VALUE` gives them. @default - the command line's */
+  readonly context?: Readonly<Record<string, string>>;
+}
+
+/**
+ * The app of the account stack, not yet synthesized. It has the checks of the other app; its boundary names the types
+ * of global services that no other stack may have.
+ */
+export function createAccountApp({ outdir, context }: AccountAppOptions = {}): App {
+  const app = new App({
+    ...(outdir !== undefined && { outdir }),
+    context: { ...commandLineContext(), ...context },
+    analyticsReporting: false,
+    treeMetadata: false,
+  });
+  const settings = readAccountSettings((name) => app.node.tryGetContext(name));
+  const { environments, region } = settings;
+  new AccountStack(app, settings);
+  const boundary = {
+    stackId: AccountStack.stackId,
+    region,
+    residencyRegions: [...new Set([region, ...environments.flatMap((each) => each.residencyRegions)])],
+    natGateways: 0,
+    globalTypes: ['AWS::IAM::OIDCProvider', 'AWS::Budgets::Budget'],
+  } as const;
+  Validations.of(app).addPlugins(new ResidencyPlugin([boundary]));
+  addRulePacks(app);
+  return app;
+}

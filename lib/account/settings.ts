@@ -1,0 +1,70 @@
+import type { Environment } from '../environment/environment';
+import { environments as table } from '../environments';
+
+/** What the account stack is made for. */
+export interface AccountSettings {
+  /** The rows of the table that are deployed to this account. */
+  readonly environments: readonly Environment[];
+  /**
+   * The AWS region that keeps the stack. What it makes is global.
+   *
+   * @default - that of the first environment
+   */
+  readonly region: string;
+  /**
+   * The GitHub repository as the `sub` of its tokens names it: `owner/name`, or `owner@1234/name@5678` for a repository
+   * whose subjects are immutable, as those made or renamed since 15 July 2026 have them.
+   * https://github.blog/changelog/2026-04-23-immutable-subject-claims-for-github-actions-oidc-tokens/
+   */
+  readonly repository: string;
+  readonly budget: Budget;
+  /** Whether the account has GitHub's OIDC provider already: it can have one only. @default false */
+  readonly adoptProvider: boolean;
+}
+
+export interface Budget {
+  /** US dollars a month. */
+  readonly amount: number;
+  /** Is told when it is nearly spent. */
+  readonly email: string;
+}
+
+/** cfn-lint 1.51 lists no AWS::Budgets::Budget there. */
+const withoutBudgets = ['me-central-1'];
+
+/**
+ * Reads the settings from the context of `cdk -c NAME=VALUE`.
+ *
+ * @param read such as `app.node.tryGetContext`
+ * @throws Error for a setting that is missing or wrong, with its name
+ */
+export function readAccountSettings(read: (name: string) => unknown): AccountSettings {
+  const required = (name: string, pattern: RegExp, example: string): string => {
+    const value = read(name);
+    if (typeof value === 'string' && pattern.test(value)) return value;
+    throw new Error(`${name} is ${JSON.stringify(value) ?? 'missing'}. Give it as: -c ${name}=${example}`);
+  };
+  const names = required('environments', /^[a-z0-9-]+(,[a-z0-9-]+)*$/, 'eu,staging').split(',');
+  const environments = names.map((name) => {
+    const found = table.find((environment) => environment.name === name);
+    if (found) return found;
+    const known = table.map((environment) => environment.name).join(', ');
+    throw new Error(`environments names "${name}", which is not in the table. It has: ${known}.`);
+  });
+  const region = String(read('region') ?? environments[0]?.region);
+  if (withoutBudgets.includes(region)) {
+    throw new Error(
+      `region is ${region}, where CloudFormation has no budgets. Give another for the stack, whose roles and budget are global: -c region=eu-central-1`,
+    );
+  }
+  return {
+    environments,
+    region,
+    repository: required('repository', /^[\w-]+(@\d+)?\/[\w.-]+(@\d+)?$/, 'owner/name'),
+    budget: {
+      amount: Number(required('budget', /^[1-9]\d{0,6}$/, '500')),
+      email: required('email', /^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'on-call@example.com'),
+    },
+    adoptProvider: read('adopt-provider') === 'true',
+  };
+}
