@@ -27,12 +27,12 @@ const leaves = (command: Command, path: readonly string[] = []): readonly Leaf[]
 const all = leaves(program);
 const optionsOf = ({ command }: Leaf) => command.options.map(({ long }) => long);
 
-/** They read the whole outputs file, or nothing. */
-const withoutEnvironment = ['environments', 'completion'];
-/** They know of no deployment. */
-const withoutOutputs = ['preflight', 'completion'];
-/** Prints a script: no fact of an environment. */
-const withoutFacts = ['completion'];
+/** They read the whole outputs file, a stack, or nothing. */
+const withoutEnvironment = ['environments', 'plan', 'completion'];
+/** They ask the account, or know of no deployment. */
+const withoutOutputs = ['preflight', 'plan', 'outputs', 'drift', 'completion'];
+/** They print a file: a script, JSON. */
+const withoutFacts = ['outputs', 'completion'];
 
 const each = all.map((leaf) => [leaf.path, leaf] as const);
 const documented = readFileSync(join(__dirname, '../../docs/command-line.md'), 'utf8');

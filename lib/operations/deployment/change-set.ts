@@ -42,7 +42,9 @@ async function uploadTemplate(
 ) {
   const { DeleteObjectCommand, PutObjectCommand, S3Client } = await import('@aws-sdk/client-s3');
   const account = deployed.StackId?.split(':')[4] ?? '';
-  const client = new S3Client(clientSettings(api.region));
+  // S3 answers without a body, which the collector of the other services takes for a foreign answer.
+  const { streamCollector: _, ...settings } = clientSettings(api.region);
+  const client = new S3Client(settings);
   const object = {
     Bucket: bucket(account),
     Key: `${planFolder}/${name}.json`,

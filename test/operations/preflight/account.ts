@@ -78,6 +78,8 @@ const queryServices = ['sts', 'iam', 'rds', 'cloudformation'];
 async function write({ service, action }: Call, reply: Reply): Promise<LoopbackResponse> {
   if (reply === 'silence') return new Promise(() => undefined);
   if ('page' in reply) return { status: 200, headers: { 'content-type': 'text/html' }, body: reply.page };
+  // S3 answers what writes with headers alone.
+  if (service === 's3' && 'result' in reply) return { status: 200, headers: {}, body: '' };
   const protocol = service === 'ec2' ? service : queryServices.includes(service) ? 'query' : 'json';
   return 'refusal' in reply
     ? writeRefusal(protocol, reply.refusal, reply.message)

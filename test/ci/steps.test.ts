@@ -1,0 +1,228 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { changeSetOf, changes } from '../operations/deployment/change-sets';
+import { accountVariables, withoutStacks, withStacks } from '../operations/deployment/deployed';
+import { deploy } from '../operations/origin/deployed';
+import type { LocalAccount } from '../operations/preflight/account';
+import { result, startAccount } from '../operations/preflight/account';
+import { ready } from '../operations/preflight/ready-account';
+import type { LocalCloud } from '../support/local-cloudformation';
+import { temporaryFolder } from '../support/temporary-folder';
+import { Workspace } from './workspace';
+
+const folder = temporaryFolder();
+let account: LocalAccount;
+beforeAll(async () => {
+  account = await startAccount();
+});
+afterAll(() => account.close());
+
+const variables = { STACK: 'WalletEu', ENVIRONMENT: 'eu', ZONE: '2' };
+const inAccount = () => ({ ...variables, ...accountVariables(account.url) });
+const inCloud = ({ outputs }: LocalCloud) => ({
+  ...variables,
+  ...accountVariables(JSON.parse(readFileSync(join(dirname(outputs), 'endpoints.json'), 'utf8')).ec2),
+});
+
+/** Records how `cdk` is called, and does as it would with the outputs. */
+const cdk =
+  'echo "$@" >> cdk-calls; while [ $# -gt 1 ]; do [ "$1" = --outputs-file ] && echo "{}" > "$2"; shift; done';
+
+/** An assembly of one stack, in the shape that the CDK writes. */
+function writeAssembly(workspace: Workspace, name = 'cdk.out'): void {
+  const properties = {
+    templateFile: 'WalletEu.template.json',
+    stackTemplateAssetObjectUrl: 's3://cdk-assets-111122223333-eu-central-1/abc.json',
+  };
+  workspace.write(`${name}/manifest.json`, JSON.stringify({ artifacts: { WalletEu: { properties } } }));
+  workspace.write(`${name}/WalletEu.template.json`, JSON.stringify({ Resources: {} }));
+  workspace.write(`${name}/asset.1/.hidden`, 'x');
+}
+
+describe('plan and apply', () => {
+  it('what was planned is applied, and nothing else', async () => {
+    account.answer(withStacks(), changeSetOf(changes));
+    const workspace = new Workspace(folder());
+    writeAssembly(workspace);
+    const planned = await workspace.step('bash .ci/plan "$STACK"', inAccount());
+    expect(planned).toMatchObject({ exitCode: 0, summary: expect.stringContaining('## Plan of WalletEu') });
+    expect(planned.summary).toBe(workspace.read('plan/plan.md'));
+    const [, DIGEST] = /^digest=([0-9a-f]{64})\n$/.exec(planned.output) ?? [];
+    expect(DIGEST).toBeDefined();
+
+    const digest = (variables: object) => workspace.step('bash .ci/digest "$DIGEST"', { ...variables });
+    const verify = () =>
+      workspace.step('npm run -s wallet -- plan --stack "$STACK" --verify plan/plan.json', inAccount());
+    expect(await digest({ DIGEST })).toMatchObject({ exitCode: 0 });
+    expect(await verify()).toMatchObject({ exitCode: 0 });
+
+    account.answer(withStacks('2026-11-21T00:00:00.000Z'));
+    expect(await verify()).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('Plan again') });
+    expect(await digest({ DIGEST: '' })).toMatchObject({ exitCode: 1 });
+    workspace.write('cdk.out/asset.1/.hidden', 'y');
+    expect(await digest({ DIGEST })).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('not the assembly that was planned'),
+    });
+  });
+
+  it('a plan that fails leaves no digest to apply', async () => {
+    account.answer(withoutStacks);
+    expect(await new Workspace(folder()).step('bash .ci/plan "$STACK"', inAccount())).toMatchObject({
+      exitCode: 1,
+      output: '',
+    });
+  });
+
+  it('preflight asks with the credentials of the job, and shows what it finds', async () => {
+    account.answer(ready);
+    const { exitCode, summary } = await new Workspace(folder()).step(
+      'bash .ci/report npm run -s wallet -- preflight --environment "$ENVIRONMENT"',
+      inAccount(),
+    );
+    expect({ exitCode, summary }).toEqual({
+      exitCode: 0,
+      summary: expect.stringMatching(/^```\n[\s\S]*eu: \d+ ok, 0 failed[\s\S]*\n```\n$/),
+    });
+  });
+
+  const deployStep = 'bash .ci/report bash .ci/deploy cdk.out "$STACK"';
+
+  it('deploys the one stack of the very assembly, and keeps its outputs', async () => {
+    const workspace = new Workspace(folder());
+    workspace.stub('npx', cdk);
+    expect(await workspace.step(deployStep, variables)).toMatchObject({ exitCode: 0 });
+    expect(workspace.read('cdk-calls')).toBe(
+      'cdk deploy --app cdk.out --exclusively --require-approval never --progress events --outputs-file outputs.json WalletEu\n',
+    );
+    expect(workspace.read('outputs.json')).toBe('{}\n');
+  });
+
+  it('fails when the deployment does, with what it said in the summary', async () => {
+    const workspace = new Workspace(folder());
+    workspace.stub('npx', 'echo UPDATE_ROLLBACK_COMPLETE; exit 1');
+    const { exitCode, summary } = await workspace.step(deployStep, variables);
+    expect({ exitCode, summary }).toEqual({ exitCode: 1, summary: '```\nUPDATE_ROLLBACK_COMPLETE\n```\n' });
+  });
+});
+
+describe('take back', () => {
+  const takeBack = (workspace: Workspace) => workspace.step('bash .ci/take-back "$STACK"', variables);
+
+  it('deploys the last good assembly, and says so', async () => {
+    const workspace = new Workspace(folder());
+    writeAssembly(workspace, 'last-good');
+    workspace.stub('npx', cdk);
+    const { exitCode, summary } = await takeBack(workspace);
+    expect({ exitCode, summary }).toEqual({
+      exitCode: 0,
+      summary: expect.stringContaining('WalletEu was taken back.'),
+    });
+    expect(summary).toContain('Migrations stay');
+    expect(workspace.read('cdk-calls')).toMatch(/^cdk deploy --app last-good --exclusively .* WalletEu\n$/);
+  });
+
+  it('says when there is none, and when it could not be deployed', async () => {
+    const workspace = new Workspace(folder());
+    workspace.stub('npx', 'exit 1');
+    expect(await takeBack(workspace)).toMatchObject({
+      exitCode: 1,
+      summary: expect.stringContaining('there is no former assembly'),
+    });
+    writeAssembly(workspace, 'last-good');
+    expect(await takeBack(workspace)).toMatchObject({
+      exitCode: 1,
+      summary: expect.stringContaining('could not be taken back'),
+    });
+  });
+});
+
+describe('by hand', () => {
+  it('shows the webhook origin, previews its move, and moves it', async () => {
+    const cloud = await deploy();
+    // An update is over when the first question about it comes.
+    cloud.stepsPerCall = 1_000;
+    try {
+      const workspace = new Workspace(folder());
+      const status = await workspace.step('bash .ci/operate "$ENVIRONMENT" origin-status', inCloud(cloud));
+      expect(status).toMatchObject({
+        exitCode: 0,
+        summary: expect.stringMatching(/zone +1 \(eu-central-1a\)/),
+      });
+      const before = cloud.calls.length;
+      const preview = await workspace.step(
+        'bash .ci/operate "$ENVIRONMENT" move-origin --zone "$ZONE" --dry-run',
+        inCloud(cloud),
+      );
+      expect(preview).toMatchObject({
+        exitCode: 0,
+        summary: expect.stringContaining('from zone 1 to zone 2'),
+      });
+      expect(cloud.calls.slice(before).filter(({ action }) => action === 'UpdateStack')).toEqual([]);
+      const moved = await workspace.step(
+        'bash .ci/operate "$ENVIRONMENT" move-origin --zone "$ZONE" --yes',
+        inCloud(cloud),
+      );
+      expect(moved).toMatchObject({
+        exitCode: 0,
+        summary: expect.stringContaining('is in zone 2 (eu-central-1b)'),
+      });
+    } finally {
+      await cloud.stop();
+    }
+  });
+
+  it('smoke leaves webhooks out unless there is a receiver, and fails when a step does', async () => {
+    account.answer(
+      withStacks(undefined, {
+        Outputs: ['ApiBaseUrl', 'OperationsFunctionName', 'TokenSigningKeyArn', 'WebhookOriginAddress'].map(
+          (key) => ({
+            OutputKey: key,
+            OutputValue: key === 'ApiBaseUrl' ? account.url : key,
+          }),
+        ),
+      }),
+    );
+    const workspace = new Workspace(folder());
+    const smoke = (SMOKE_RECEIVER_URL: string) =>
+      workspace.step('bash .ci/smoke "$ENVIRONMENT"', { ...inAccount(), SMOKE_RECEIVER_URL });
+    const { exitCode, summary } = await smoke('');
+    expect({ exitCode, summary }).toEqual({
+      exitCode: 1,
+      summary: expect.stringMatching(/failed .*organization/i),
+    });
+    expect(summary).not.toContain('is in production');
+    expect((await smoke('http://127.0.0.1/')).stdout).toContain('--receiver-url');
+  });
+
+  it('drift fails, with the property in the summary', async () => {
+    const difference = {
+      PropertyPath: '/VisibilityTimeout',
+      ExpectedValue: '270',
+      ActualValue: '30',
+      DifferenceType: 'NOT_EQUAL',
+    };
+    account.answer(withStacks(), {
+      'cloudformation:DetectStackDrift': () => result({ StackDriftDetectionId: 'x' }),
+      'cloudformation:DescribeStackDriftDetectionStatus': () =>
+        result({ DetectionStatus: 'DETECTION_COMPLETE' }),
+      'cloudformation:DescribeStackResourceDrifts': () =>
+        result({
+          StackResourceDrifts: [
+            {
+              LogicalResourceId: 'Queue',
+              ResourceType: 'AWS::SQS::Queue',
+              StackResourceDriftStatus: 'MODIFIED',
+              PropertyDifferences: [difference],
+            },
+          ],
+        }),
+    });
+    const step = 'bash .ci/report npm run -s wallet -- drift --environment "$ENVIRONMENT"';
+    const { exitCode, summary } = await new Workspace(folder()).step(step, inAccount());
+    expect({ exitCode, summary }).toEqual({
+      exitCode: 1,
+      summary: expect.stringContaining('/VisibilityTimeout: expected 270, is 30'),
+    });
+  });
+});

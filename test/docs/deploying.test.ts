@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { readAccountSettings } from '../../lib/account/settings';
+import { commandTree } from '../../lib/operations/completion/command-tree';
+import { createProgram } from '../../lib/operations/program';
+import { projectRoot } from '../architecture/sources';
+
+const run = promisify(execFile);
+const page = readFileSync(join(projectRoot, 'docs/deploying.md'), 'utf8');
+const lines = Array.from(page.matchAll(/```sh\n([\s\S]+?)```/g), ([, block = '']) => block.split('\n'))
+  .flat()
+  .map((line) => line.replace(/\s+#.*/, '').trim())
+  .filter(Boolean);
+const flagsOf = (line: string) => Array.from(line.matchAll(/ (--[a-z-]+)(?= |$)/g), ([, flag = '']) => flag);
+
+const walletLines = lines.filter((line) => line.startsWith('npm run -s wallet -- '));
+const silent = { result() {}, note() {}, bold: String, bad: String, alarm: String };
+const tree = commandTree(createProgram(silent));
+
+it.each(walletLines)('%s', (line) => {
+  const [name = '', ...rest] = line.replace('npm run -s wallet -- ', '').split(' ');
+  const known = tree.find(({ path }) => path === name)?.options.map(({ flag }) => flag);
+  expect(known).toEqual(expect.arrayContaining(flagsOf(` ${rest.join(' ')}`)));
+});
+
+it.each(lines.filter((line) => line.startsWith('npx cdk ')))('%s', async (line) => {
+  const [, , command = ''] = line.split(' ');
+  const { stdout } = await run('npx', ['cdk', command, '--help'], { cwd: projectRoot });
+  expect(stdout).toMatch(new RegExp(`^cdk ${command}`));
+  for (const flag of flagsOf(line)) expect(stdout).toContain(flag);
+});
+
+it('gives the account stack the settings that it reads', () => {
+  const line = lines.find((each) => each.startsWith('npm run -s account -- deploy')) ?? '';
+  const context = Object.fromEntries(
+    Array.from(line.matchAll(/-c ([a-z-]+)=(\S+)/g), ([, name, value]) => [name, value]),
+  );
+  expect(readAccountSettings((name) => context[name])).toMatchObject({
+    repository: 'owner/name',
+    region: 'eu-central-1',
+    budget: { amount: 2000 },
+  });
+  expect(page).toContain('`-c adopt-provider=true`');
+});
+
+it('has commands of each kind, and no other than these', () => {
+  expect(walletLines.length).toBeGreaterThan(3);
+  expect(
+    lines.filter(
+      (line) => !/^(npm run -s wallet -- |npx cdk |npm run -s account -- |npm run synth$|aws )/.test(line),
+    ),
+  ).toEqual([]);
+});
+
+it('names the variables that the workflows read, and the workflows', () => {
+  const folder = join(projectRoot, '.github/workflows');
+  const texts = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'utf8'));
+  const read = new Set(
+    texts.flatMap((text) => Array.from(text.matchAll(/\bvars\.(\w+)/g), ([, name]) => name)),
+  );
+  const named = new Set(Array.from(page.matchAll(/^- `([A-Z_]+)` is/gm), ([, name]) => name));
+  expect(named).toEqual(read);
+  expect(texts.filter((text) => /\bsecrets\./.test(text))).toEqual([]);
+  for (const workflow of ['deploy', 'smoke', 'move-origin', 'origin-status', 'drift'])
+    expect(page).toContain(`\`${workflow}\``);
+});

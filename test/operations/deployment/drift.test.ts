@@ -1,0 +1,133 @@
+import { type Replies, refusal, result } from '../preflight/account';
+import { wallet } from '../region';
+import { localAccount, withoutStacks, withStacks } from './deployed';
+
+const account = localAccount();
+
+const drift = (...args: string[]) => wallet('drift', '--interval', '0.001', ...args);
+
+/** CloudFormation finds these drifts in the stack of each region, after one question too early. */
+function detecting(drifts: Readonly<Record<string, readonly object[]>>, status: object = {}): Replies {
+  let asked = 0;
+  return {
+    'cloudformation:DetectStackDrift': () => result({ StackDriftDetectionId: 'detection' }),
+    'cloudformation:DescribeStackDriftDetectionStatus': () =>
+      result({
+        StackId: 'x',
+        StackDriftDetectionId: 'detection',
+        Timestamp: new Date(),
+        DetectionStatus: asked++ === 0 ? 'DETECTION_IN_PROGRESS' : 'DETECTION_COMPLETE',
+        ...status,
+      }),
+    'cloudformation:DescribeStackResourceDrifts': ({ region }) =>
+      result({ StackResourceDrifts: drifts[region] ?? [] }),
+  };
+}
+
+const modified = {
+  LogicalResourceId: 'WebhookDeliveryQueue',
+  ResourceType: 'AWS::SQS::Queue',
+  StackResourceDriftStatus: 'MODIFIED',
+  PropertyDifferences: [
+    {
+      PropertyPath: '/VisibilityTimeout',
+      ExpectedValue: '270',
+      ActualValue: '30',
+      DifferenceType: 'NOT_EQUAL',
+    },
+  ],
+};
+
+it('compares every stack of the environment, each in its region', async () => {
+  account().answer(withStacks(), detecting({}));
+  expect(await drift('--environment', 'eu')).toMatchObject({
+    exitCode: 0,
+    stdout: 'No drift in 2 stacks.\n',
+  });
+  const compared = account().calls.filter(({ action }) => action === 'DetectStackDrift');
+  expect(compared.map(({ region, input }) => [region, input.StackName]).sort()).toEqual([
+    ['eu-central-1', 'WalletEu'],
+    ['eu-west-1', 'WalletEuStandby'],
+  ]);
+  const asked = account().calls.find(({ action }) => action === 'DescribeStackResourceDrifts');
+  expect(asked?.input.StackResourceDriftStatusFilters).toEqual(['MODIFIED', 'DELETED']);
+});
+
+it('fails with the resources and properties that differ', async () => {
+  const gone = {
+    LogicalResourceId: 'Key',
+    ResourceType: 'AWS::KMS::Key',
+    StackResourceDriftStatus: 'DELETED',
+  };
+  const unexplained = { ...gone, StackResourceDriftStatus: 'MODIFIED', PropertyDifferences: [] };
+  account().answer(withStacks(), detecting({ 'eu-central-1': [modified, unexplained], 'eu-west-1': [gone] }));
+  const { exitCode, stdout, stderr } = await drift('--environment', 'eu');
+  expect({ exitCode, lines: stdout.trimEnd().split('\n') }).toEqual({
+    exitCode: 1,
+    lines: [
+      'WalletEu WebhookDeliveryQueue (AWS::SQS::Queue)/VisibilityTimeout: expected 270, is 30',
+      'WalletEu Key (AWS::KMS::Key): expected as in the template, is modified',
+      'WalletEuStandby Key (AWS::KMS::Key): expected as in the template, is deleted',
+    ],
+  });
+  expect(stderr).toContain('3 properties of eu differ from the template.');
+});
+
+it('prints JSON', async () => {
+  account().answer(withStacks(), detecting({ 'me-central-1': [modified] }));
+  const { exitCode, stdout } = await drift('--environment', 'uae', '--json');
+  expect({ exitCode, found: JSON.parse(stdout) }).toEqual({
+    exitCode: 1,
+    found: [
+      {
+        stack: 'WalletUae',
+        logicalId: 'WebhookDeliveryQueue',
+        type: 'AWS::SQS::Queue',
+        property: '/VisibilityTimeout',
+        expected: '270',
+        actual: '30',
+      },
+    ],
+  });
+});
+
+it.each<[string, Replies, string]>([
+  [
+    'CloudFormation may not read a resource',
+    detecting({}, { DetectionStatus: 'DETECTION_FAILED', DetectionStatusReason: 'kms:DescribeKey' }),
+    'could not compare WalletUae: kms:DescribeKey.',
+  ],
+  [
+    'the comparison does not end',
+    detecting({}, { DetectionStatus: 'DETECTION_IN_PROGRESS' }),
+    'still runs after',
+  ],
+  ['the stack is not deployed', withoutStacks, 'There is no stack WalletUae in me-central-1.'],
+  [
+    'the call is refused',
+    { 'cloudformation:DetectStackDrift': () => refusal('AccessDenied') },
+    'cloudformation:DetectStackDrift was refused',
+  ],
+])('fails when %s', async (_, replies, message) => {
+  account().answer(replies, withStacks());
+  const { exitCode, stderr } = await drift('--environment', 'uae', '--timeout', '1s');
+  expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining(message) });
+  expect(stderr).toContain('Not every stack could be compared.');
+});
+
+it('tells what it found in one stack when another cannot be compared', async () => {
+  const replies = detecting({ 'eu-central-1': [modified] });
+  account().answer(
+    {
+      ...replies,
+      'cloudformation:DetectStackDrift': ({ region }) =>
+        region === 'eu-west-1' ? refusal('AccessDenied') : result({ StackDriftDetectionId: 'detection' }),
+    },
+    withStacks(),
+  );
+  const { exitCode, stdout } = await drift('--environment', 'eu');
+  expect({ exitCode, stdout }).toEqual({
+    exitCode: 1,
+    stdout: expect.stringContaining('expected 270, is 30'),
+  });
+});
