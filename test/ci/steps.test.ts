@@ -10,6 +10,9 @@ import type { LocalCloud } from '../support/local-cloudformation';
 import { temporaryFolder } from '../support/temporary-folder';
 import { Workspace } from './workspace';
 
+// Each step starts npm and Node.js, some of them twice.
+jest.setTimeout(120_000);
+
 const folder = temporaryFolder();
 let account: LocalAccount;
 beforeAll(async () => {
