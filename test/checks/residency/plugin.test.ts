@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { App, CfnParameter, Stack, Validations } from 'aws-cdk-lib';
+import { App, CfnParameter, CfnResource, Stack, Validations } from 'aws-cdk-lib';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { createApp } from '../../../lib/app';
 import { boundariesOf } from '../../../lib/checks/residency/boundary';
@@ -53,6 +53,14 @@ it('stops the synthesis of the app, and says rule, construct, value and remedy',
   expect(failure?.stderr).toContain('WalletUae/Everywhere (Everywhere)');
   expect(failure?.stderr).toContain('Properties.MultiRegion is true');
   expect(failure?.stderr).toContain('Suggested fix: Make a key of the one region');
+});
+
+it('admits a type of a global service in the stack that is to have it, and in no other', () => {
+  const type = 'AWS::IAM::OIDCProvider';
+  const build = (stack: Stack) => new CfnResource(stack, 'Provider', { type });
+  expect(refusalsOf(build, { ...oneRegion, globalTypes: [type] })).toEqual([]);
+  expect(refusalsOf(build)).toEqual([expect.objectContaining({ rule: 'unknown-type' })]);
+  expect(boundariesOf(environments).filter(({ globalTypes }) => globalTypes)).toEqual([]);
 });
 
 it('is not silenced by an acknowledgement', () => {
