@@ -1,5 +1,6 @@
 import { Aws } from 'aws-cdk-lib';
 import type { Environment } from '../environment/environment';
+import { stacksOf } from '../environment/stacks';
 import { planFolder, planPrefix } from './names';
 
 const arn = (service: string, region: string, resource: string): string =>
@@ -12,12 +13,6 @@ export interface Permission {
   /** Why a resource has a `*`; absent where none has. */
   readonly wildcard?: string;
 }
-
-/** The stacks of an environment, each in its region: the one that serves first. */
-const stacksOf = ({ stackId, region, standby }: Environment) => [
-  { stackId, region },
-  ...(standby ? [standby] : []),
-];
 
 const stackArns = (environment: Environment): readonly string[] =>
   stacksOf(environment).map(({ stackId, region }) => arn('cloudformation', region, `stack/${stackId}/*`));

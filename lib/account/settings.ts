@@ -29,6 +29,8 @@ export interface Budget {
   readonly email: string;
 }
 
+const rows = new Map(table.map((environment) => [environment.name, environment]));
+
 /** cfn-lint 1.51 lists no AWS::Budgets::Budget there. */
 const withoutBudgets = ['me-central-1'];
 
@@ -46,10 +48,11 @@ export function readAccountSettings(read: (name: string) => unknown): AccountSet
   };
   const names = required('environments', /^[a-z0-9-]+(,[a-z0-9-]+)*$/, 'eu,staging').split(',');
   const environments = names.map((name) => {
-    const found = table.find((environment) => environment.name === name);
+    const found = rows.get(name);
     if (found) return found;
-    const known = table.map((environment) => environment.name).join(', ');
-    throw new Error(`environments names "${name}", which is not in the table. It has: ${known}.`);
+    throw new Error(
+      `environments names "${name}", which is not in the table. It has: ${[...rows.keys()].join(', ')}.`,
+    );
   });
   const region = String(read('region') ?? environments[0]?.region);
   if (withoutBudgets.includes(region)) {

@@ -1,26 +1,13 @@
 import type { CloudFormationClient, Stack } from '@aws-sdk/client-cloudformation';
-import type { Environment } from '../../environment/environment';
+import { stacksOf, type TableStack } from '../../environment/stacks';
 import { environments } from '../../environments';
 import { AwsCallFailed, type Caller, callAws } from '../aws';
 import { CommandFailed } from '../failure';
 import { clientSettings } from '../target';
 
-/** A stack of the table, deployed or not. */
-export interface TableStack {
-  readonly environment: Environment;
-  readonly stackId: string;
-  readonly region: string;
-}
-
 /** A stack of the table with a client of its region. */
 export interface StackApi extends TableStack, Caller {
   readonly cloudFormation: CloudFormationClient;
-}
-
-/** The stacks of an environment, the one that serves first. */
-export function stacksOf(environment: Environment): readonly TableStack[] {
-  const { stackId, region, standby } = environment;
-  return [{ environment, stackId, region }, ...(standby ? [{ environment, ...standby }] : [])];
 }
 
 /** Every stack of the table, in its order. */

@@ -1,13 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { StackResourceDrift, StackResourceDriftStatus } from '@aws-sdk/client-cloudformation';
 import type { Command } from 'commander';
+import { stacksOf } from '../../environment/stacks';
 import { environments } from '../../environments';
 import { callAws, required } from '../aws';
 import { CommandFailed } from '../failure';
 import { environment as environmentOption, interval, time } from '../options';
 import { collect } from '../pages';
 import type { Terminal } from '../terminal';
-import { openStack, requireDeployed, type StackApi, stacksOf } from './deployed-stack';
+import { openStack, requireDeployed, type StackApi } from './deployed-stack';
 
 interface DriftOptions {
   readonly environment: string;

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
+import { stacksOf } from '../../environment/stacks';
 import { environments } from '../../environments';
 import { environment as environmentOption } from '../options';
 import type { Outputs } from '../target';
 import type { Terminal } from '../terminal';
-import { openStack, requireDeployed, stacksOf } from './deployed-stack';
+import { openStack, requireDeployed } from './deployed-stack';
 
 const help = `
 It needs cloudformation:DescribeStacks on the stack, and reads the outputs of the stack that serves. Keep the file out of

@@ -1,12 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
+import type { TableStack } from '../../environment/stacks';
 import { CommandFailed } from '../failure';
 import { interval } from '../options';
 import type { Terminal } from '../terminal';
 import { readAssembledStack } from './assembly';
 import { askForChanges } from './change-set';
 import { additionsOf, type Base, type Plan, readChanges } from './changes';
-import { allStacks, describeDeployed, openStack, type StackApi, type TableStack } from './deployed-stack';
+import { allStacks, describeDeployed, openStack, type StackApi } from './deployed-stack';
 import { inMarkdown } from './plan-report';
 
 interface PlanOptions {

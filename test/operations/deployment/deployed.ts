@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { setVariables } from '../aws-endpoint';
 import { type LocalAccount, type Replies, refusal, result, startAccount } from '../preflight/account';
 
@@ -61,5 +60,3 @@ export const accountVariables = (url: string): Readonly<Record<string, string | 
   AWS_EC2_METADATA_DISABLED: 'true',
   AWS_MAX_ATTEMPTS: '1',
 });
-
-export const projectRoot = resolve(__dirname, '../../..');
