@@ -51,11 +51,12 @@ export const statefulTypes: Readonly<Record<string, StatefulType>> = {
       'UseLatestRestorableTime',
     ],
     remedy:
-      'The new cluster would be empty. Undo the change; what must change is done by a snapshot that is restored beside the old cluster, with the service stopped.',
+      'Without `database.restoreFrom` in its row the new cluster would be empty: undo the change, or restore as in docs/runbook.md#restore-to-a-moment.',
   },
   'AWS::RDS::GlobalCluster': {
     fixed: ['Engine', 'GlobalClusterIdentifier', 'SourceDBClusterIdentifier', 'StorageEncrypted'],
-    remedy: 'The replica in the other region would be lost. Undo the change.',
+    remedy:
+      'The replica in the other region would be lost. Undo the change, but for a restore: docs/runbook.md#restore-to-a-moment.',
   },
   'AWS::KMS::Key': {
     // https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-kms-key.html

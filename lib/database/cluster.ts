@@ -13,6 +13,7 @@ import { withStableLogicalId } from '../stacks/stable-logical-id';
 import { DatabaseFoundation, databaseEngine, databasePort, databaseSubnets } from './foundation';
 import { instancesOf, joinGlobalDatabase } from './global-database';
 import { databaseName, databaseOwner } from './names';
+import { restoreData } from './restore';
 import { excludedCharacters } from './secrets';
 
 export interface DatabaseClusterProps {
@@ -90,6 +91,7 @@ export class DatabaseCluster extends Construct {
     );
     this.masterSecret.applyRemovalPolicy(deletionProtection ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY);
     joinGlobalDatabase(this.cluster, environment);
+    restoreData(this, this.cluster.node.defaultChild as rds.CfnDBCluster, environment.database);
     acknowledgeCluster(this.cluster, environment);
     const [, ...readerIdentifiers] = this.cluster.instanceIdentifiers;
     this.instances = { clusterIdentifier: this.cluster.clusterIdentifier, readerIdentifiers };

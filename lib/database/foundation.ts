@@ -5,6 +5,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import * as rds from 'aws-cdk-lib/aws-rds';
 import { Construct } from 'constructs';
 import type { Environment } from '../environment/environment';
+import { restoreSuffix } from '../environment/restore';
 import { ClosedSecurityGroup } from '../network/closed-security-group';
 import { withStableLogicalId } from '../stacks/stable-logical-id';
 
@@ -108,9 +109,9 @@ export class DatabaseFoundation extends Construct {
 
 /**
  * Known before the cluster is made, because its log groups are named after it; told apart by the stack's own id,
- * so that a new stack does not collide with what an older one left behind.
+ * so that a new stack does not collide with what an older one left behind, and a restored cluster by where its data is from.
  */
 function uniqueIdentifier(environment: Environment): string {
   const stackUuid = Fn.select(2, Fn.split('/', Aws.STACK_ID));
-  return `wallet-${environment.name}-${Fn.select(0, Fn.split('-', stackUuid))}`;
+  return `wallet-${environment.name}-${Fn.select(0, Fn.split('-', stackUuid))}${restoreSuffix(environment.database)}`;
 }

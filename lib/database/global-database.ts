@@ -1,9 +1,9 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { type CfnDBCluster, CfnGlobalCluster, type DatabaseCluster } from 'aws-cdk-lib/aws-rds';
 import type { IConstruct } from 'constructs';
-import { acknowledge } from '../checks/acknowledgements/acknowledge';
 import type { Environment } from '../environment/environment';
 import { withStableLogicalId } from '../stacks/stable-logical-id';
+import { takeNamesFromData } from './restore';
 
 /**
  * Makes a cluster that serves a member of its environment's global database, if there is one: its primary, which the
@@ -26,13 +26,7 @@ export function joinGlobalDatabase(cluster: DatabaseCluster, { standby, database
   if (database.replicaOf !== undefined) {
     const resource = cluster.node.defaultChild as CfnDBCluster;
     resource.globalClusterIdentifier = database.replicaOf;
-    // They came with the data. CloudFormation cannot give them to a cluster that exists, and would have to replace it.
-    for (const property of ['MasterUsername', 'DatabaseName']) resource.addPropertyDeletionOverride(property);
-    acknowledge(
-      resource,
-      ['CloudFormation-Validate::F3021'],
-      'A password without a user name is right for a cluster that exists: its owner came with the data, and gets a new password.',
-    );
+    takeNamesFromData(resource);
   }
 }
 

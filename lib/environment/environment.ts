@@ -72,7 +72,10 @@ export interface Standby {
   /** As the environment's, in this region; as many of them. */
   readonly zones: readonly string[];
   readonly vpcCidr: string;
-  /** Name of the Aurora Global Database that both clusters belong to. Never change it. */
+  /**
+   * Name of the Aurora Global Database that both clusters belong to. Never change it, but for a restore: the old cluster stays
+   * the primary of the old one, and the standby is made anew.
+   */
   readonly globalClusterIdentifier: string;
   /**
    * Database instances. None are needed to keep the replica; promotion needs one at least, as many as serve at best.
@@ -109,7 +112,31 @@ export interface DatabaseSize {
    * @default - the cluster began empty
    */
   readonly replicaOf?: string;
+  /**
+   * Point-in-time restore: where the cluster's data comes from. Set or changed, it makes the stack replace its cluster by a
+   * new one with that data, and keep the old one: docs/runbook.md#restore-to-a-moment.
+   *
+   * Leave it as it is afterwards, also when the snapshot or the moment is long gone: the data is not restored again. Without
+   * it CloudFormation would replace the cluster by an empty one.
+   * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-rds-dbcluster.html
+   *
+   * @default - the cluster began empty
+   */
+  readonly restoreFrom?: RestoreSource;
 }
+
+/** Both are of the account and the region that serve. */
+export type RestoreSource =
+  | {
+      /** ARN of a cluster snapshot. */
+      readonly snapshot: string;
+    }
+  | {
+      /** Identifier of the cluster whose backups are used: most often the one that is to be replaced. */
+      readonly cluster: string;
+      /** The moment, ISO 8601 in UTC to the second: `2026-11-21T10:30:00Z`. What was written later is not in the new cluster. */
+      readonly time: string;
+    };
 
 /** API Gateway's token bucket for the whole stage. */
 export interface Throttle {

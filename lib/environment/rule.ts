@@ -6,8 +6,8 @@ export interface Rule {
   readonly field: string;
   /** Fields of earlier rules are already accepted. */
   readonly accepts: (value: unknown, environment: Environment) => boolean;
-  /** What to write instead, as a sentence. */
-  readonly remedy: string;
+  /** What to write instead, as a sentence; a function of the row where what to write follows from other fields. */
+  readonly remedy: string | ((environment: Environment) => string);
   /** Whether the field may be left out. @default false */
   readonly optional?: boolean;
 }

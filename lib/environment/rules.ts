@@ -1,4 +1,5 @@
 import { isIPv4 } from 'node:net';
+import { restoreRules } from './restore';
 import type { Rule } from './rule';
 import { standbyRules } from './standby-rules';
 import {
@@ -31,6 +32,7 @@ export const uniqueStackFields = ['stackId', 'vpcCidr'] as const;
 /** Objects that may be left out as a whole. */
 export const optionalObjects: readonly string[] = [
   'adoptedElasticIp',
+  'database.restoreFrom',
   'deprecation',
   'domainNames',
   'domainNames.hostedZone',
@@ -131,12 +133,15 @@ export const environmentRules: readonly Rule[] = [
   },
   {
     field: 'database.replicaOf',
-    accepts: (value, { standby }) =>
-      isGlobalClusterIdentifier(value) && value !== standby?.globalClusterIdentifier,
+    accepts: (value, { standby, database }) =>
+      isGlobalClusterIdentifier(value) &&
+      value !== standby?.globalClusterIdentifier &&
+      database.restoreFrom === undefined,
     remedy:
-      'Give the name of the global database, not that of the standby; leave it out of a cluster that began empty.',
+      'Give the name of the global database, not that of the standby; leave it out of a cluster that began empty or is restored.',
     optional: true,
   },
+  ...restoreRules,
   {
     field: 'alarmEmail',
     accepts: (value, { serviceLevelAgreement }) =>

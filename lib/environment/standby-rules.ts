@@ -1,3 +1,4 @@
+import { restoreSuffix } from './restore';
 import type { Rule } from './rule';
 import {
   isGlobalClusterIdentifier,
@@ -28,8 +29,16 @@ export const standbyRules: readonly Rule[] = [
   { field: 'standby.vpcCidr', accepts: isVpcCidr, remedy: vpcCidrRemedy },
   {
     field: 'standby.globalClusterIdentifier',
-    accepts: isGlobalClusterIdentifier,
-    remedy: 'Use 1 to 63 lowercase letters, digits and single hyphens, a letter first.',
+    // The old cluster stays the primary of the old global database.
+    accepts: (value, { database }) =>
+      isGlobalClusterIdentifier(value) && (value as string).endsWith(restoreSuffix(database)),
+    remedy: ({ database }) => {
+      const suffix = restoreSuffix(database);
+      const pattern = 'Use 1 to 63 lowercase letters, digits and single hyphens, a letter first';
+      return suffix === ''
+        ? `${pattern}.`
+        : `${pattern}, and "${suffix}" at the end: the restored cluster needs a global database of its own. Then make the standby anew: docs/runbook.md#restore-to-a-moment.`;
+    },
   },
   {
     field: 'standby.instances',

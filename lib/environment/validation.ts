@@ -84,8 +84,10 @@ function check(rule: Rule, row: Record<string, unknown>, name: string): void {
   if (parent === undefined && optionalObjects.includes(keys.join('.'))) return;
   const value = isRecord(parent) ? parent[key] : undefined;
   if (value === undefined && rule.optional && isRecord(parent)) return;
-  if (!rule.accepts(value, row as unknown as Environment)) {
-    throw new InvalidEnvironment(`${name}.${rule.field}`, value, rule.remedy);
+  const environment = row as unknown as Environment;
+  if (!rule.accepts(value, environment)) {
+    const remedy = typeof rule.remedy === 'function' ? rule.remedy(environment) : rule.remedy;
+    throw new InvalidEnvironment(`${name}.${rule.field}`, value, remedy);
   }
 }
 

@@ -13,6 +13,12 @@ export const isDate = (value: unknown) =>
   /^\d{4}-\d{2}-\d{2}$/.test(value) &&
   !Number.isNaN(Date.parse(value)) &&
   new Date(value).toISOString().startsWith(value);
+/** A second in UTC, as CloudFormation takes it: `2026-11-21T10:30:00Z`. */
+export const isMoment = (value: unknown) =>
+  typeof value === 'string' &&
+  /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/.test(value) &&
+  !Number.isNaN(Date.parse(value)) &&
+  new Date(value).toISOString() === value.replace('Z', '.000Z');
 export const isBoolean = (value: unknown) => typeof value === 'boolean';
 export const matches = (pattern: RegExp) => (value: unknown) =>
   typeof value === 'string' && pattern.test(value);

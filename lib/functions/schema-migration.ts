@@ -9,6 +9,7 @@ import { Construct, type IConstruct } from 'constructs';
 import { databaseRoles } from '../../lambda/database/environment';
 import type { RegionDatabase } from '../database/region-database';
 import type { Environment } from '../environment/environment';
+import { restoreSuffix } from '../environment/restore';
 import { ClosedSecurityGroup } from '../network/closed-security-group';
 import { DeploymentProvider } from './deployment-provider';
 import { type FunctionNetwork, HandlerFunction } from './handler-function';
@@ -22,7 +23,7 @@ export interface SchemaMigrationProps {
 
 /**
  * Brings the database's schema and roles up to date during the deployment, and again only when what it would do has
- * changed: the SQL, the roles, or how they sign in. A failing migration fails the deployment with its reason.
+ * changed: the SQL, the roles, how they sign in, or the data by a restore. A failing migration fails the deployment with its reason.
  */
 export class SchemaMigration extends Construct {
   private readonly resource: CfnResource;
@@ -104,8 +105,10 @@ function isNetworkPart(construct: IConstruct): boolean {
 }
 
 /** SHA-256 of everything that decides what the migration does. */
-function contentHash({ databaseAccess }: Environment): string {
+function contentHash({ databaseAccess, database }: Environment): string {
   const hash = createHash('sha256').update(JSON.stringify([databaseAccess, databaseRoles]));
+  // Restored data has the roles' former passwords, and perhaps a former schema.
+  hash.update(restoreSuffix(database));
   // The code decides how roles are made.
   hash.update(readFileSync(resolve(__dirname, '../../lambda/migrate-schema/migrate-schema.ts')));
   for (const file of readdirSync(migrationsFolder)

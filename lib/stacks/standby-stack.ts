@@ -23,7 +23,9 @@ export class StandbyStack extends EnvironmentStack {
     { environment: { standby: _, ...served }, standby, account }: StandbyStackProps,
   ) {
     const { stackId, region, zones, vpcCidr, globalClusterIdentifier } = standby;
-    const environment: Environment = { ...served, stackId, region, zones, vpcCidr };
+    // Its data comes from the primary, restored or not: promoted, it has a row without `restoreFrom`.
+    const { restoreFrom, ...size } = served.database;
+    const environment: Environment = { ...served, stackId, region, zones, vpcCidr, database: size };
     super(scope, `standby of ${environment.purpose}`, { environment, account });
 
     const operationsKey = new OperationsKey(this, 'OperationsKey', { environment });

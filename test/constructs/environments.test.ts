@@ -1,4 +1,6 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { Environment } from '../../lib/environment/environment';
+import { restoreSuffix } from '../../lib/environment/restore';
 import { environmentRules } from '../../lib/environment/rules';
 import {
   InvalidEnvironment,
@@ -8,8 +10,13 @@ import {
 import { environments } from '../../lib/environments';
 import { environmentLike } from '../support/stacks';
 
+const eu = environmentLike('eu');
+const snapshot = 'arn:aws:rds:eu-central-1:111122223333:cluster-snapshot:before';
+const restoreFrom = { cluster: 'wallet-eu-0123abcd', time: '2026-11-21T10:30:00Z' };
 const full = {
-  ...environmentLike('eu'),
+  ...eu,
+  database: { ...eu.database, restoreFrom },
+  standby: { ...eu.standby, globalClusterIdentifier: `wallet-eu${restoreSuffix({ restoreFrom })}` },
   deprecation: { since: '2026-01-01', sunset: '2027-01-01' },
   domainNames: {
     api: 'api.example.com',
@@ -59,7 +66,28 @@ const refused: Record<string, readonly unknown[]> = {
   'database.readers': [undefined, 0, 16, 1.5],
   'database.backupRetentionDays': [undefined, 7, 36],
   'database.deletionProtection': [undefined, false],
-  'database.replicaOf': ['Wallet', 'wallet--eu', 'wallet-eu'],
+  'database.replicaOf': ['Wallet', 'wallet--eu', 'wallet-eu', 'wallet-1'],
+  'database.restoreFrom.snapshot': [
+    'before',
+    'arn:aws:rds:eu-west-1:111122223333:cluster-snapshot:before',
+    'arn:aws:rds:eu-central-1:111122223333:snapshot:before',
+    snapshot,
+  ],
+  'database.restoreFrom.cluster': [
+    undefined,
+    'Wallet',
+    'wallet-',
+    'arn:aws:rds:eu-west-1:111122223333:cluster:wallet',
+  ],
+  'database.restoreFrom.time': [
+    undefined,
+    '2026-11-21',
+    '2026-11-21T10:30:00',
+    '2026-11-21T10:30:00+01:00',
+    '2026-11-21T10:30:00.5Z',
+    '2026-02-30T10:30:00Z',
+    'yesterday',
+  ],
   alarmEmail: ['', 'on-call', 'a@b', 'a b@example.com', 7],
   logRetentionDays: [undefined, 2, 9999],
   'throttle.requestsPerSecond': [undefined, 0, 2501],
@@ -85,7 +113,7 @@ const refused: Record<string, readonly unknown[]> = {
     ['eu-central-1a', 'eu-central-1b', 'eu-central-1c'],
   ],
   'standby.vpcCidr': [undefined, '192.168.0.0/16'],
-  'standby.globalClusterIdentifier': [undefined, 'Wallet', '1wallet', 'wallet-', 'wallet--eu'],
+  'standby.globalClusterIdentifier': [undefined, 'Wallet', '1wallet', 'wallet-', 'wallet--eu', 'wallet-eu'],
   'standby.instances': [-1, 17, 1.5],
 };
 
@@ -146,8 +174,10 @@ describe('validation of a row', () => {
     environmentRules.flatMap((rule) =>
       (refused[rule.field] ?? []).map((value) => [rule.field, value, rule.remedy] as const),
     ),
-  )('refuses %s = %j with its name, value and remedy', (field, value, remedy) => {
-    const error = attempt(() => validateEnvironment(withField(full, field, value)));
+  )('refuses %s = %j with its name, value and remedy', (field, value, saying) => {
+    const row = withField(full, field, value);
+    const remedy = typeof saying === 'function' ? saying(row as unknown as Environment) : saying;
+    const error = attempt(() => validateEnvironment(row));
     const label = field === 'name' ? (typeof value === 'string' && value) || 'environment' : 'eu';
     expect(error).toMatchObject({ field: `${label}.${field}`, remedy });
     expect(error.value).toEqual(value);
@@ -185,11 +215,32 @@ describe('validation of a row', () => {
   });
 
   it('knows a cluster that began as a standby', () => {
-    const { standby: _, ...row } = full;
+    const { standby: _, ...row } = eu;
     const promoted = { ...row, database: { ...row.database, replicaOf: 'wallet-eu' } };
     expect(validateEnvironment(promoted)).toEqual(promoted);
-    const standby = { ...full.standby, globalClusterIdentifier: 'wallet-eu-2' };
+    const standby = { ...eu.standby, globalClusterIdentifier: 'wallet-eu-2' };
     expect(validateEnvironment({ ...promoted, standby })).toBeDefined();
+  });
+
+  it('restores from a snapshot of the region that serves, one that RDS made among them', () => {
+    const { standby: _, ...row } = eu;
+    for (const name of ['before', 'rds:wallet-eu-0123abcd-2026-11-21-03-10']) {
+      const source = { snapshot: `arn:aws:rds:eu-central-1:111122223333:cluster-snapshot:${name}` };
+      expect(
+        validateEnvironment({ ...row, database: { ...row.database, restoreFrom: source } }),
+      ).toBeDefined();
+    }
+    const error = attempt(() =>
+      validateEnvironment({ ...row, database: { ...row.database, restoreFrom: {} } }),
+    );
+    expect(error.field).toBe('eu.database.restoreFrom.snapshot');
+  });
+
+  it('wants a new global database for a restored cluster, and says how its name ends', () => {
+    const error = attempt(() =>
+      validateEnvironment(withField(full, 'standby.globalClusterIdentifier', 'wallet-eu')),
+    );
+    expect(error.message).toContain(`and "${restoreSuffix({ restoreFrom })}" at the end`);
   });
 
   it.each([null, 'eu', 5, []])('refuses %j as a row', (row) => {
