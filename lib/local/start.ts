@@ -8,6 +8,7 @@ import { localCertificate } from './network/certificates';
 import { requireFreePorts } from './network/ports';
 import { type Postgres, removePostgres, startPostgres } from './postgres/postgres';
 import { type Region, startRegion } from './region';
+import { databaseDirectory, prepareDatabase } from './restore';
 import { startServices } from './services/services';
 import { lockState } from './state/lock';
 import { removeFile, type StateFolder, writeJson } from './state/state';
@@ -149,9 +150,9 @@ function removeAddresses(state: StateFolder): void {
 
 async function removeData({ state, environments, onStep }: StartOptions): Promise<void> {
   await Promise.all(
-    environments.map(async ({ name }) => {
-      const folder = state.environment(name);
-      await removePostgres(folder.databaseDirectory);
+    environments.map(async (environment) => {
+      const folder = state.environment(environment.name);
+      await removePostgres(databaseDirectory(environment, state));
       rmSync(folder.directory, { recursive: true, force: true });
       rmSync(folder.logsDirectory, { recursive: true, force: true });
     }),
@@ -167,17 +168,19 @@ interface StartingEnvironment {
 }
 
 /** Starts what needs no template, while the stacks are synthesized. */
-function begin(environment: Environment, { state, onProblem }: StartOptions): StartingEnvironment {
+function begin(environment: Environment, { state, onStep, onProblem }: StartOptions): StartingEnvironment {
   const { name } = environment;
   const folder = state.environment(name);
   const logs = openLogs(folder.logsDirectory, (functionName, message) =>
     onProblem(`${name}, ${functionName}: ${message}`),
   );
-  const postgres = startPostgres({
-    directory: folder.databaseDirectory,
-    onLog: (line) => logs.write('postgresql', line),
-    onUnexpectedEnd: (line) => onProblem(`${name}: ${line}`),
-  });
+  const postgres = prepareDatabase(environment, state, onStep).then((directory) =>
+    startPostgres({
+      directory,
+      onLog: (line) => logs.write('postgresql', line),
+      onUnexpectedEnd: (line) => onProblem(`${name}: ${line}`),
+    }),
+  );
   // The error goes to those who await it; until then it is not an unhandled one.
   postgres.catch(() => undefined);
   return {

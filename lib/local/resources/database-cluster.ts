@@ -46,7 +46,7 @@ interface ClusterProperties {
 export function provisionDatabaseCluster(setting: DatabaseClusterSetting): Provision {
   return async ({ logicalId, properties }) => {
     const cluster = properties as unknown as ClusterProperties;
-    // A cluster that began as a replica has both from its primary; here it begins empty, like any other.
+    // A cluster that began as a replica or is restored has both from its data; here it may begin empty all the same.
     const { DatabaseName: database = databaseName, MasterUsername: username = databaseOwner } = cluster;
     const { stack } = setting;
     const postgres = await setting.postgres;

@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Environment, RestoreSource } from '../environment/environment';
+import { restoreSuffix } from '../environment/restore';
+import type { StateFolder } from './state/state';
+
+/** The folder of an environment's PostgreSQL: each restore has its own, and the one before it stays. */
+export const databaseDirectory = ({ name, database }: Environment, state: StateFolder): string =>
+  `${state.environment(name).databaseDirectory}${restoreSuffix(database)}`;
+
+/**
+ * Prepares the folder of an environment's PostgreSQL. The data of a restored one comes from `snapshots/NAME` in the state
+ * folder, once: a copy of such a folder of a stopped environment. NAME is that of the snapshot, or `CLUSTER-at-TIME`, each
+ * `:` as `-`. Without such a copy the database begins empty, as on another machine: `onStep` gets a line.
+ *
+ * @returns the folder
+ * @throws Error when the copy was made while PostgreSQL ran
+ */
+export async function prepareDatabase(
+  environment: Environment,
+  state: StateFolder,
+  onStep: (step: string) => void,
+): Promise<string> {
+  const { restoreFrom } = environment.database;
+  const directory = databaseDirectory(environment, state);
+  if (restoreFrom === undefined || existsSync(directory)) return directory;
+  const snapshot = join(state.directory, 'snapshots', snapshotName(restoreFrom));
+  if (!existsSync(snapshot)) {
+    onStep(`There is no ${snapshot}: the restored database of ${environment.name} begins empty`);
+    return directory;
+  }
+  if (existsSync(join(snapshot, 'cluster', 'data', 'postmaster.pid'))) {
+    throw new Error(
+      `${snapshot} was copied while PostgreSQL ran. Stop the environments with Ctrl-C, and copy the folder again.`,
+    );
+  }
+  await copyFolder(snapshot, directory);
+  onStep(`Restored the database of ${environment.name} from ${snapshot}`);
+  return directory;
+}
+
+function snapshotName(source: RestoreSource): string {
+  const name =
+    'snapshot' in source
+      ? source.snapshot.split(':').slice(6).join(':')
+      : `${source.cluster}-at-${source.time}`;
+  return name.replaceAll(':', '-');
+}
+
+/** With owners: as root, PostgreSQL's files belong to another account. Complete or not there at all. */
+async function copyFolder(from: string, to: string): Promise<void> {
+  const draft = `${to}.unfinished`;
+  await rm(draft, { recursive: true, force: true });
+  await mkdir(dirname(to), { recursive: true });
+  await promisify(execFile)('cp', ['-Rp', from, draft]);
+  await rename(draft, to);
+}

@@ -1,0 +1,24 @@
+import { createApp } from '../../lib/app';
+import type { Environment } from '../../lib/environment/environment';
+import { environments } from '../../lib/environments';
+
+export const snapshotName = 'before-the-mistake';
+
+const [row] = environments.filter(({ databaseAccess }) => databaseAccess === 'data-api');
+if (row === undefined) throw new Error('No row has roles with passwords.');
+const { standby, ...alone } = row;
+
+/** A row whose roles sign in with passwords, without a standby. */
+export const formerEnvironment: Environment = alone;
+
+/** The same restored: the one line that an operator would add. */
+export const restoredEnvironment: Environment = {
+  ...alone,
+  database: {
+    ...alone.database,
+    restoreFrom: { snapshot: `arn:aws:rds:${alone.region}:111122223333:cluster-snapshot:${snapshotName}` },
+  },
+};
+
+if (require.main === module)
+  createApp({ environments: [restoredEnvironment], validateTemplates: false }).synth();
