@@ -532,7 +532,7 @@ it('prints an object with --json, for a failure too', async () => {
   const { stdout, exitCode } = await wallet(['preflight', '--json']);
   const { checks, ...facts } = JSON.parse(stdout);
   expect(facts).toEqual({ environment: 'eu', account: accountId, passed: false });
-  expect(checks).toHaveLength(32);
+  expect(checks).toHaveLength(34);
   expect(checks).toContainEqual({
     id: 'rds-service-linked-role',
     title: 'service-linked role of RDS',

@@ -5,7 +5,7 @@ import { type Check, type Context, failed, notAsked, ok } from '../check';
 import { type PlannedStack, resourcesOf } from '../plan';
 
 const instanceClass = 'db.serverless';
-const clusterType = 'AWS::RDS::DBCluster';
+export const clusterType = 'AWS::RDS::DBCluster';
 
 /** https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DescribeOrderableDBInstanceOptions.html */
 const engine: Check = {
@@ -77,7 +77,8 @@ const running: Check = {
   },
 };
 
-const clusterOf = (stack: PlannedStack) => resourcesOf(stack, clusterType)[0]?.properties ?? {};
+/** The properties of the stack's cluster, as planned. */
+export const clusterOf = (stack: PlannedStack) => resourcesOf(stack, clusterType)[0]?.properties ?? {};
 
 async function optionsOf({
   stack,

@@ -5,6 +5,7 @@ import { functionChecks } from './functions';
 import { health } from './health';
 import { originAddress } from './origin-address';
 import { quotaChecks } from './quotas';
+import { restore } from './restore';
 import { stackChecks } from './stack';
 import { zones } from './zones';
 
@@ -16,6 +17,7 @@ export const checks: readonly Check[] = [
   ...quotaChecks,
   ...functionChecks,
   ...databaseChecks,
+  restore,
   originAddress,
   health,
 ];
