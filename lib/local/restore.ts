@@ -4,12 +4,7 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Environment, RestoreSource } from '../environment/environment';
-import { restoreSuffix } from '../environment/restore';
 import type { StateFolder } from './state/state';
-
-/** The folder of an environment's PostgreSQL: each restore has its own, and the one before it stays. */
-export const databaseDirectory = ({ name, database }: Environment, state: StateFolder): string =>
-  `${state.environment(name).databaseDirectory}${restoreSuffix(database)}`;
 
 /**
  * Prepares the folder of an environment's PostgreSQL. The data of a restored one comes from `snapshots/NAME` in the state
@@ -25,9 +20,9 @@ export async function prepareDatabase(
   onStep: (step: string) => void,
 ): Promise<string> {
   const { restoreFrom } = environment.database;
-  const directory = databaseDirectory(environment, state);
+  const directory = state.environment(environment).databaseDirectory;
   if (restoreFrom === undefined || existsSync(directory)) return directory;
-  const snapshot = join(state.directory, 'snapshots', snapshotName(restoreFrom));
+  const snapshot = join(state.snapshotsDirectory, snapshotName(restoreFrom));
   if (!existsSync(snapshot)) {
     onStep(`There is no ${snapshot}: the restored database of ${environment.name} begins empty`);
     return directory;

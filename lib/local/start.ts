@@ -8,7 +8,7 @@ import { localCertificate } from './network/certificates';
 import { requireFreePorts } from './network/ports';
 import { type Postgres, removePostgres, startPostgres } from './postgres/postgres';
 import { type Region, startRegion } from './region';
-import { databaseDirectory, prepareDatabase } from './restore';
+import { prepareDatabase } from './restore';
 import { startServices } from './services/services';
 import { lockState } from './state/lock';
 import { removeFile, type StateFolder, writeJson } from './state/state';
@@ -102,7 +102,7 @@ async function start(options: StartOptions, cleanup: Cleanup): Promise<readonly 
       const region = await startRegion({
         environment,
         stack: stackOf(environment, stacks),
-        folder: state.environment(environment.name),
+        folder: state.environment(environment),
         ports: portsOf(options, environment),
         postgres,
         certificate,
@@ -151,8 +151,8 @@ function removeAddresses(state: StateFolder): void {
 async function removeData({ state, environments, onStep }: StartOptions): Promise<void> {
   await Promise.all(
     environments.map(async (environment) => {
-      const folder = state.environment(environment.name);
-      await removePostgres(databaseDirectory(environment, state));
+      const folder = state.environment(environment);
+      await removePostgres(folder.databaseDirectory);
       rmSync(folder.directory, { recursive: true, force: true });
       rmSync(folder.logsDirectory, { recursive: true, force: true });
     }),
@@ -170,7 +170,7 @@ interface StartingEnvironment {
 /** Starts what needs no template, while the stacks are synthesized. */
 function begin(environment: Environment, { state, onStep, onProblem }: StartOptions): StartingEnvironment {
   const { name } = environment;
-  const folder = state.environment(name);
+  const folder = state.environment(environment);
   const logs = openLogs(folder.logsDirectory, (functionName, message) =>
     onProblem(`${name}, ${functionName}: ${message}`),
   );

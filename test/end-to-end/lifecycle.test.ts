@@ -3,18 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { removePostgres } from '../../lib/local/postgres/postgres';
-import { stateFolder } from '../../lib/local/state/state';
 import { send as sendRequest, walletDeletion } from '../support/api';
 import { startHttpServer } from '../support/http-server';
 import { isRunning, type LocalCommand, startLocalCommand } from '../support/local-command';
-import { openLocalDatabase } from '../support/local-database';
+import { databaseDirectory, openLocalDatabase } from '../support/local-database';
 import { openLocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
 
 jest.setTimeout(90_000);
 
 const directory = mkdtempSync(join(tmpdir(), 'wallet-lifecycle-'));
-const databaseDirectory = stateFolder(directory).environment('eu').databaseDirectory;
 const commands: LocalCommand[] = [];
 
 const start = (...args: string[]) => {
@@ -26,7 +24,7 @@ const start = (...args: string[]) => {
 afterAll(async () => {
   for (const { process } of commands) process.kill('SIGKILL');
   await Promise.all(commands.map((command) => command.ended()));
-  await removePostgres(databaseDirectory);
+  await removePostgres(databaseDirectory(directory, 'eu'));
   rmSync(directory, { recursive: true });
 });
 

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import type { Environment } from '../../lib/environment/environment';
 import { removePostgres } from '../../lib/local/postgres/postgres';
 import { physicalName } from '../../lib/local/resources/names';
-import { databaseDirectory, prepareDatabase } from '../../lib/local/restore';
+import { prepareDatabase } from '../../lib/local/restore';
 import { type RunningEnvironments, startEnvironments } from '../../lib/local/start';
 import { readJson, stateFolder, writeJson } from '../../lib/local/state/state';
 import { send, walletDeletion } from '../support/api';
@@ -24,19 +24,18 @@ import { formerEnvironment, restoredEnvironment, snapshotName } from '../support
 
 const state = stateFolder(mkdtempSync(join(tmpdir(), 'wallet-restore-')));
 const { name, stackId } = formerEnvironment;
-const folder = state.environment(name);
-const [former, restored] = [formerEnvironment, restoredEnvironment].map((row) =>
-  databaseDirectory(row, state),
-) as [string, string];
-const snapshot = join(state.directory, 'snapshots', snapshotName);
+const folder = state.environment(formerEnvironment);
+const former = folder.databaseDirectory;
+const restored = state.environment(restoredEnvironment).databaseDirectory;
+const snapshot = join(state.snapshotsDirectory, snapshotName);
 const steps: string[] = [];
 let running: RunningEnvironments | undefined;
 
-async function start(environment: Environment, app?: string): Promise<LocalEnvironment> {
+async function start(environment: Environment): Promise<LocalEnvironment> {
   running = await startEnvironments({
     state,
     environments: [environment],
-    ...(app !== undefined && { app }),
+    app: join(__dirname, `../support/${environment === formerEnvironment ? 'former' : 'restored'}-app.ts`),
     ports: { [name]: 0 },
     dashboardPorts: {},
     fresh: false,
@@ -99,7 +98,7 @@ it('the drill: a deletion that nobody wanted is undone, with the passwords of to
   let local = await start(formerEnvironment);
   const organization = await local.walletJson<Organization>(name, 'seed');
   await stop();
-  mkdirSync(join(state.directory, 'snapshots'));
+  mkdirSync(state.snapshotsDirectory);
   execFileSync('cp', ['-Rp', former, snapshot]);
 
   changePasswords();
@@ -110,7 +109,7 @@ it('the drill: a deletion that nobody wanted is undone, with the passwords of to
   const before = identity(local);
   await stop();
 
-  local = await start(restoredEnvironment, join(__dirname, '../support/restored-app.ts'));
+  local = await start(restoredEnvironment);
   expect(steps).toContain(`Restored the database of ${name} from ${snapshot}`);
   const { cluster, ...after } = identity(local);
   expect(after).toEqual({ names: before.names, outputs: before.outputs, keys: before.keys });
@@ -129,8 +128,8 @@ it('the data is restored once; without a copy it begins empty, and one of a runn
   const elsewhere = stateFolder(join(state.directory, 'elsewhere'));
   const said: string[] = [];
   const prepare = () => prepareDatabase(restoredEnvironment, elsewhere, (step) => said.push(step));
-  const copy = join(elsewhere.directory, 'snapshots', snapshotName);
-  expect(await prepare()).toBe(databaseDirectory(restoredEnvironment, elsewhere));
+  const copy = join(elsewhere.snapshotsDirectory, snapshotName);
+  expect(await prepare()).toBe(elsewhere.environment(restoredEnvironment).databaseDirectory);
   expect(said).toEqual([`There is no ${copy}: the restored database of ${name} begins empty`]);
 
   const data = join(copy, 'cluster', 'data');

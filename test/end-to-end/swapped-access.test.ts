@@ -36,7 +36,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await receiver?.stop();
   await running?.stop();
-  await Promise.all(swapped.map(({ name }) => removePostgres(state.environment(name).databaseDirectory)));
+  await Promise.all(swapped.map((row) => removePostgres(state.environment(row).databaseDirectory)));
   rmSync(state.directory, { recursive: true, force: true });
 });
 

@@ -9,6 +9,7 @@ import { environments as table } from '../../lib/environments';
 import { startPostgres } from '../../lib/local/postgres/postgres';
 import { type RunningEnvironments, startEnvironments } from '../../lib/local/start';
 import { stateFolder } from '../../lib/local/state/state';
+import { databaseDirectory } from '../support/local-database';
 import { recordAccess } from '../support/recorded-access';
 
 /** Seconds for which the database refuses connections, from when the migration is about to make its first. */
@@ -50,7 +51,7 @@ async function start(onMigration: (name: string) => void): Promise<RunningEnviro
 const anyPort = Object.fromEntries(environments.map(({ name }) => [name, 0]));
 
 const postmaster = (name: string) => {
-  const file = join(state.environment(name).databaseDirectory, 'cluster', 'data', 'postmaster.pid');
+  const file = join(databaseDirectory(state.directory, name), 'cluster', 'data', 'postmaster.pid');
   return Number(readFileSync(file, 'utf8').split('\n', 1)[0]);
 };
 
@@ -82,8 +83,9 @@ it('succeeds with a database that refuses connections at first, and says that it
 }, 90_000);
 
 it('fails at once with a broken migration, and says which and why', async () => {
-  const [{ name, stackId }] = environments as [Environment];
-  const folder = state.environment(name);
+  const [environment] = environments as [Environment];
+  const { name, stackId } = environment;
+  const folder = state.environment(environment);
   const postgres = await startPostgres({ directory: folder.databaseDirectory });
   const { host, port, superuser: user, password } = postgres;
   const client = new Client({ host, port, user, password, database: databaseName });

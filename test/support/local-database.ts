@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
+import { environments } from '../../lib/environments';
 import { findCluster, readPassword } from '../../lib/local/postgres/cluster';
 import { stateFolder } from '../../lib/local/state/state';
 
@@ -13,8 +14,15 @@ export interface LocalDatabase {
   close(): Promise<void>;
 }
 
+/** The folder of an environment's PostgreSQL. */
+export function databaseDirectory(stateDirectory: string, name: string): string {
+  const environment = environments.find((each) => each.name === name);
+  if (!environment) throw new Error(`No environment ${name}`);
+  return stateFolder(stateDirectory).environment(environment).databaseDirectory;
+}
+
 export async function openLocalDatabase(stateDirectory: string, environment: string): Promise<LocalDatabase> {
-  const cluster = await findCluster(stateFolder(stateDirectory).environment(environment).databaseDirectory);
+  const cluster = await findCluster(databaseDirectory(stateDirectory, environment));
   if (!cluster) throw new Error(`${environment} has no database below ${stateDirectory}.`);
   const [pid, , , port] = readFileSync(join(cluster.data, 'postmaster.pid'), 'utf8').split('\n');
   const client = new Client({

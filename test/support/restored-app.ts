@@ -6,7 +6,9 @@ export const snapshotName = 'before-the-mistake';
 
 const [row] = environments.filter(({ databaseAccess }) => databaseAccess === 'data-api');
 if (row === undefined) throw new Error('No row has roles with passwords.');
-const { standby, ...alone } = row;
+const { standby, ...served } = row;
+const { restoreFrom, ...database } = served.database;
+const alone: Environment = { ...served, database };
 
 /** A row whose roles sign in with passwords, without a standby. */
 export const formerEnvironment: Environment = alone;
@@ -15,7 +17,7 @@ export const formerEnvironment: Environment = alone;
 export const restoredEnvironment: Environment = {
   ...alone,
   database: {
-    ...alone.database,
+    ...database,
     restoreFrom: { snapshot: `arn:aws:rds:${alone.region}:111122223333:cluster-snapshot:${snapshotName}` },
   },
 };

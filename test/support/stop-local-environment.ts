@@ -13,8 +13,8 @@ export default async function stopLocalEnvironment(): Promise<void> {
     running.kill('SIGTERM');
     await once(running, 'exit');
   }
-  for (const { name } of environments) {
-    await removePostgres(stateFolder(directory).environment(name).databaseDirectory);
+  for (const environment of environments) {
+    await removePostgres(stateFolder(directory).environment(environment).databaseDirectory);
   }
   rmSync(directory, { recursive: true, force: true });
 }

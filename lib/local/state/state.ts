@@ -1,5 +1,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Environment } from '../../environment/environment';
+import { restoreSuffix } from '../../environment/restore';
 
 /** Where a local environment keeps everything between runs. */
 export type StateFolder = ReturnType<typeof stateFolder>;
@@ -17,11 +19,14 @@ export function stateFolder(directory: string) {
     /** The synthesized stacks. */
     assemblyDirectory: join(directory, 'cdk.out'),
     certificatesDirectory: join(directory, 'certificates'),
-    environment: (name: string) => {
+    /** Copies of the folders of databases, for environments that are restored. */
+    snapshotsDirectory: join(directory, 'snapshots'),
+    environment: ({ name, database }: Pick<Environment, 'name' | 'database'>) => {
       const own = join(directory, 'environments', name);
       return {
         directory: own,
-        databaseDirectory: join(own, 'postgres'),
+        /** Each restore has its own, and the one before it stays. */
+        databaseDirectory: join(own, `postgres${restoreSuffix(database)}`),
         keysDirectory: join(own, 'keys'),
         /** Custom resources as they were last applied. */
         customResourcesFile: join(own, 'custom-resources.json'),

@@ -2,8 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Cleanup } from '../../../lib/local/cleanup';
 import { removePostgres } from '../../../lib/local/postgres/postgres';
-import { stateFolder } from '../../../lib/local/state/state';
 import { type LocalCommand, startLocalCommand } from '../../support/local-command';
+import { databaseDirectory } from '../../support/local-database';
 import { type LocalEnvironment, openLocalEnvironment } from '../../support/local-environment';
 import { temporaryFolder } from './temporary-folder';
 
@@ -33,7 +33,7 @@ export async function startTemporaryEnvironments(
   const control = join(directory, 'control');
   await mkdir(control);
   for (const name of names) {
-    const folder = stateFolder(directory).environment(name).databaseDirectory;
+    const folder = databaseDirectory(directory, name);
     cleanup.add(() => removePostgres(folder));
     await prepare?.(name, folder);
   }

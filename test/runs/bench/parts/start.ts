@@ -19,8 +19,8 @@ export async function measureStart(options: PartOptions): Promise<PartResult> {
   const { cleanup, directory, signal } = options;
   const state = join(directory, 'state');
   const clear = async () => {
-    for (const { name } of environments) {
-      await removePostgres(stateFolder(state).environment(name).databaseDirectory);
+    for (const environment of environments) {
+      await removePostgres(stateFolder(state).environment(environment).databaseDirectory);
     }
     await rm(state, { recursive: true, force: true });
   };
