@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
+import { statefulTypes } from '../../lib/checks/stateful-types';
 import type { Environment, RestoreSource, Standby } from '../../lib/environment/environment';
 import { restoreSuffix } from '../../lib/environment/restore';
 import { environments as table } from '../../lib/environments';
 import { type StackTemplate, synthesizeEveryStack, withApp } from '../support/stacks';
-import { lossesOf, statefulTypes, stateOf } from '../support/state-baseline';
+import { lossesOf, stateOf } from '../support/state-baseline';
 
 const moment = { cluster: 'wallet-direct-0123abcd', time: '2026-11-21T10:30:00Z' };
 const snapshotIn = (region: string): RestoreSource => ({
