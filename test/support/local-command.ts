@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { type NodeProcess, startNode } from './node-process';
+import { resolve } from 'node:path';
+import { type NodeProcess, startNodeIn } from './node-process';
 
 /** `npm start` in a child process, as the script in package.json runs it. */
 export interface LocalCommand extends NodeProcess {
@@ -9,8 +10,12 @@ export interface LocalCommand extends NodeProcess {
   processes(): number[];
 }
 
-export function startLocalCommand(...args: string[]): LocalCommand {
-  const command = startNode('--import', 'tsx', 'bin/local.ts', ...args);
+export const startLocalCommand = (...args: string[]): LocalCommand =>
+  startLocalCommandIn(resolve(__dirname, '../..'), ...args);
+
+/** The same of another project, or of this one at another commit. */
+export function startLocalCommandIn(directory: string, ...args: string[]): LocalCommand {
+  const command = startNodeIn(directory, ['--import', 'tsx', 'bin/local.ts', ...args]);
   const { process: child, said } = command;
   return {
     ...command,

@@ -2,7 +2,7 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 
-/** A Node.js process in the project's folder. */
+/** A Node.js process, in the project's folder unless told otherwise. */
 export interface NodeProcess {
   readonly process: ChildProcessWithoutNullStreams;
   /** What it has written so far. */
@@ -11,8 +11,15 @@ export interface NodeProcess {
   ended(): Promise<{ readonly exitCode: number | null; readonly stdout: string; readonly stderr: string }>;
 }
 
-export function startNode(...args: string[]): NodeProcess {
-  const child = spawn(process.execPath, args, { cwd: resolve(__dirname, '../..') });
+export const startNode = (...args: string[]): NodeProcess => startNodeIn(resolve(__dirname, '../..'), args);
+
+/** The same in another folder, with these variables beside this process's own. */
+export function startNodeIn(
+  directory: string,
+  args: readonly string[],
+  variables: Readonly<Record<string, string>> = {},
+): NodeProcess {
+  const child = spawn(process.execPath, args, { cwd: directory, env: { ...process.env, ...variables } });
   const said = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {

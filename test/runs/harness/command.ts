@@ -50,7 +50,9 @@ export async function runInterruptibly(command: (signal: AbortSignal) => Promise
   const interruption = new AbortController();
   for (const name of endingSignals) process.on(name, () => interruption.abort());
   const exitCode = await command(interruption.signal).catch((error: Error) => {
-    if (!interruption.signal.aborted) console.error(error.stack);
+    // A plain error is written for people; others are bugs, and need the stack.
+    const text = error.constructor === Error ? `error: ${error.message}` : error.stack;
+    if (!interruption.signal.aborted) console.error(text);
     return 1;
   });
   if (interruption.signal.aborted) console.error('Interrupted.');

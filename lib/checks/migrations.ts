@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A migration that a change adds to its base. */
+export interface NewMigration {
+  /** The file's name without its ending. */
+  readonly name: string;
+  /** Why the base's functions cannot run on the schema after it, as its header says. @default - they can */
+  readonly cannotBeTakenBack?: string;
+}
+
+/**
+ * The migrations that the project in `change` has and the one in `base` has not, in order.
+ *
+ * A file that the release before cannot live with says so in a line of its own:
+ *
+ * ```sql
+ * -- cannot-be-taken-back: the column held secrets, and had to go at once
+ * ```
+ *
+ * @param base a project's folder; so is `change`
+ * @throws Error for a header without a reason, and for a file of the base that was edited or removed: it may be applied
+ */
+export function newMigrations(base: string, change: string): readonly NewMigration[] {
+  const before = readMigrations(base);
+  const after = readMigrations(change);
+  for (const [name, text] of before) {
+    const now = after.get(name);
+    if (now === undefined)
+      throw new Error(`Migration ${name} was removed. It may be applied: restore the file.`);
+    if (now !== text)
+      throw new Error(`Migration ${name} was edited. It may be applied: restore the file and add a new one.`);
+  }
+  return [...after]
+    .filter(([name]) => !before.has(name))
+    .map(([name, text]) => ({ name, ...headerOf(name, text) }));
+}
+
+function headerOf(name: string, text: string): Pick<NewMigration, 'cannotBeTakenBack'> {
+  const header = /^--[ \t]*cannot-be-taken-back\b[: \t]*(.*)$/im.exec(text);
+  if (!header) return {};
+  const reason = header[1]?.trim();
+  if (reason) return { cannotBeTakenBack: reason };
+  throw new Error(
+    `Migration ${name} says that it cannot be taken back, but not why. Write: -- cannot-be-taken-back: REASON`,
+  );
+}
+
+function readMigrations(project: string): ReadonlyMap<string, string> {
+  const folder = join(project, 'lambda/database/migrations');
+  const files = readdirSync(folder)
+    .filter((file) => file.endsWith('.sql'))
+    .sort();
+  return new Map(
+    files.map((file) => [file.slice(0, -'.sql'.length), readFileSync(join(folder, file), 'utf8')]),
+  );
+}

@@ -1,0 +1,48 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { newMigrations } from '../../lib/checks/migrations';
+import { temporaryFolder } from '../support/temporary-folder';
+
+const folder = temporaryFolder();
+
+function project(name: string, files: Readonly<Record<string, string>>): string {
+  const directory = join(folder(), name);
+  const migrations = join(directory, 'lambda/database/migrations');
+  rmSync(directory, { recursive: true, force: true });
+  mkdirSync(migrations, { recursive: true });
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(migrations, file), text);
+  return directory;
+}
+
+const first = { '0001-a.sql': 'create table a ();', 'index.ts': 'the list' };
+const added = (files: Readonly<Record<string, string>>) =>
+  newMigrations(project('base', first), project('change', files));
+
+it('lists what the change adds, in order, with the reason of a header', () => {
+  const drop = 'drop table a;\n';
+  expect(added(first)).toEqual([]);
+  expect(
+    added({
+      ...first,
+      '0003-c.sql': `-- Why.\n-- cannot-be-taken-back: it held secrets\n${drop}`,
+      '0002-b.sql': drop,
+    }),
+  ).toEqual([{ name: '0002-b' }, { name: '0003-c', cannotBeTakenBack: 'it held secrets' }]);
+});
+
+it.each([
+  '-- cannot-be-taken-back:\n',
+  '-- cannot-be-taken-back\ndrop table a;',
+  '-- Cannot-Be-Taken-Back: \n',
+])('refuses a header without a reason: %j', (text) => {
+  expect(() => added({ ...first, '0002-b.sql': text })).toThrow(
+    'Migration 0002-b says that it cannot be taken back, but not why.',
+  );
+});
+
+it.each([
+  ['edited', { '0001-a.sql': 'create table b ();' }],
+  ['removed', { '0002-b.sql': 'create table b ();' }],
+])('refuses a migration of the base that was %s', (verb, files) => {
+  expect(() => added(files as Record<string, string>)).toThrow(`Migration 0001-a was ${verb}.`);
+});

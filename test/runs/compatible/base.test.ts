@@ -1,0 +1,95 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Cleanup } from '../../../lib/local/cleanup';
+import { temporaryFolder } from '../../support/temporary-folder';
+import { openBase, readBase, usualBase } from './base';
+
+const folder = temporaryFolder();
+const author = ['-c', 'user.name=Test', '-c', 'user.email=test@example.com', '-c', 'commit.gpgsign=false'];
+const git = (...args: string[]) =>
+  execFileSync('git', [...author, ...args], { cwd: folder(), encoding: 'utf8', stdio: 'pipe' }).trim();
+
+/** Commits a lock file and gives the commit. */
+function commit(lock = '{}'): string {
+  writeFileSync(join(folder(), 'package-lock.json'), lock);
+  git('add', 'package-lock.json');
+  git('commit', '--allow-empty', '--message', 'A change');
+  return git('rev-parse', 'HEAD');
+}
+
+describe('without --base', () => {
+  let first: string;
+  beforeEach(() => {
+    git('init', '--quiet', '--initial-branch', 'work');
+    first = commit();
+  });
+
+  it('a first commit has no base, and later ones have the one before', () => {
+    expect(usualBase(folder())).toBeUndefined();
+    commit();
+    expect(usualBase(folder())).toEqual({ commit: first });
+  });
+
+  it('it is where a branch left origin/main, and on origin/main the commit before', () => {
+    const second = commit();
+    git('update-ref', 'refs/remotes/origin/main', second);
+    expect(usualBase(folder())).toEqual({ commit: first });
+    commit();
+    commit();
+    expect(usualBase(folder())).toEqual({ commit: second });
+  });
+
+  it('a shallow clone is refused with the remedy', () => {
+    commit();
+    const clone = join(folder(), 'clone');
+    git('clone', '--quiet', '--depth', '1', `file://${folder()}`, clone);
+    expect(() => usualBase(clone)).toThrow('Run `git fetch --unshallow`, or give --base.');
+  });
+});
+
+it('a commit is unpacked with the packages of the same lock file, and removed again', async () => {
+  git('init', '--quiet');
+  const base = commit('{"a":1}');
+  commit('{"a":1}');
+  writeFileSync(join(folder(), 'later.txt'), '');
+  mkdirSync(join(folder(), 'node_modules'));
+  const cleanup = new Cleanup();
+  const directory = await openBase(readBase(base, folder()), cleanup, () => undefined, folder());
+  expect(readFileSync(join(directory, 'package-lock.json'), 'utf8')).toBe('{"a":1}');
+  expect(existsSync(join(directory, 'later.txt'))).toBe(false);
+  expect(realpathSync(join(directory, 'node_modules'))).toBe(realpathSync(join(folder(), 'node_modules')));
+  await cleanup.run();
+  expect(existsSync(directory)).toBe(false);
+});
+
+it('a commit with another lock file gets the packages of its own', async () => {
+  git('init', '--quiet');
+  mkdirSync(join(folder(), 'own'));
+  writeFileSync(join(folder(), 'own/package.json'), '{"name":"own","version":"1.0.0"}');
+  writeFileSync(join(folder(), 'package.json'), '{"dependencies":{"own":"file:own"}}');
+  git('add', '.');
+  const packages = {
+    '': { dependencies: { own: 'file:own' } },
+    'node_modules/own': { resolved: 'own', link: true },
+    own: { version: '1.0.0' },
+  };
+  const base = commit(JSON.stringify({ lockfileVersion: 3, requires: true, packages }));
+  commit('{}');
+  const cleanup = new Cleanup();
+  const directory = await openBase({ commit: base }, cleanup, () => undefined, folder());
+  expect(existsSync(join(directory, 'node_modules/own/package.json'))).toBe(true);
+  await cleanup.run();
+});
+
+it('a folder needs its packages, and what is neither folder nor commit is refused', () => {
+  const checkout = join(folder(), 'checkout');
+  mkdirSync(checkout);
+  writeFileSync(join(checkout, 'package.json'), '{}');
+  expect(() => readBase(checkout)).toThrow(
+    'has no node_modules: give a checkout of the project, and run `npm ci` in it.',
+  );
+  mkdirSync(join(checkout, 'node_modules'));
+  expect(readBase(checkout)).toEqual({ directory: checkout });
+  expect(() => readBase('no-such-branch')).toThrow('"no-such-branch" is neither a folder nor a commit.');
+});

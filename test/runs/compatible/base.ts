@@ -1,0 +1,85 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Cleanup } from '../../../lib/local/cleanup';
+import { projectRoot } from '../world/project';
+import { temporaryFolder } from '../world/temporary-folder';
+
+/** What a change is compared with: a checkout with its packages, or a commit of this repository. */
+export type Base = { readonly directory: string } | { readonly commit: string };
+
+const git = (repository: string, ...args: string[]): string =>
+  execFileSync('git', args, {
+    cwd: repository,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }).trim();
+
+function commitOf(repository: string, ref: string): string | undefined {
+  try {
+    return git(repository, 'rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Reads a folder or a name that git knows. @throws Error with the remedy when it is neither */
+export function readBase(text: string, repository = projectRoot): Base {
+  if (existsSync(text) && statSync(text).isDirectory()) {
+    const directory = resolve(text);
+    for (const needed of ['package.json', 'node_modules'])
+      if (!existsSync(join(directory, needed)))
+        throw new Error(
+          `${directory} has no ${needed}: give a checkout of the project, and run \`npm ci\` in it.`,
+        );
+    return { directory };
+  }
+  const commit = commitOf(repository, text);
+  if (commit !== undefined) return { commit };
+  throw new Error(
+    `"${text}" is neither a folder nor a commit. Give the folder of a checkout, or fetch the commit.`,
+  );
+}
+
+/**
+ * Where the change left `origin/main`; on `origin/main` itself, and without one, the first parent.
+ *
+ * @returns undefined for the first commit, which has nothing before it
+ * @throws Error with the remedy where git does not know what came before
+ */
+export function usualBase(repository = projectRoot): Base | undefined {
+  const head = commitOf(repository, 'HEAD');
+  if (head === undefined) throw new Error(`${repository} has no git history. Give the base with --base.`);
+  if (git(repository, 'rev-parse', '--is-shallow-repository') === 'true')
+    throw new Error(
+      'This clone is shallow: the base may be missing. Run `git fetch --unshallow`, or give --base.',
+    );
+  const fork = commitOf(repository, 'origin/main') && git(repository, 'merge-base', 'HEAD', 'origin/main');
+  const commit = fork && fork !== head ? fork : commitOf(repository, 'HEAD^1');
+  return commit === undefined ? undefined : { commit };
+}
+
+/** A folder with the base and its packages. `cleanup` removes what was made for it. */
+export async function openBase(
+  base: Base,
+  cleanup: Cleanup,
+  progress: (line: string) => void,
+  repository = projectRoot,
+): Promise<string> {
+  if ('directory' in base) return base.directory;
+  const directory = await temporaryFolder(cleanup);
+  progress(`Base: ${git(repository, 'log', '-1', '--format=%h %s', base.commit)}`);
+  const archive = execFileSync('git', ['archive', base.commit], { cwd: repository, maxBuffer: 2 ** 30 });
+  execFileSync('tar', ['-x', '-C', directory], { input: archive });
+  const lock = (project: string) => readFileSync(join(project, 'package-lock.json'), 'utf8');
+  if (lock(directory) === lock(repository)) {
+    symlinkSync(join(repository, 'node_modules'), join(directory, 'node_modules'));
+  } else {
+    progress('Its packages differ: npm ci');
+    execFileSync('npm', ['ci', '--no-audit', '--no-fund'], {
+      cwd: directory,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+  }
+  return directory;
+}
