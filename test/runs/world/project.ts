@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, cp, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { Cleanup } from '../../../lib/local/cleanup';
 import { removePostgres } from '../../../lib/local/postgres/postgres';
@@ -53,7 +53,7 @@ export async function startProject(cleanup: Cleanup, options: ProjectOptions): P
   const stacks = await stacksOf(directory);
   const environments = options.environments ?? Object.keys(stacks);
   for (const name of environments) {
-    cleanup.add(() => removePostgres(stateFolder(state).environment(name).databaseDirectory));
+    cleanup.add(() => removeDatabases(join(state, 'environments', name)));
   }
   const ports = environments.flatMap((name) => ['--environment', name, '--port', `${name}=0`]);
   signal.throwIfAborted();
@@ -150,4 +150,11 @@ async function runTests({ directory, state, files, signal }: TestsOptions): Prom
       : tests.map(({ fullName, failureMessages }) => `${fullName}: ${failureMessages[0]?.split('\n')[0]}`);
   });
   throw new Error(failed.join('\n') || stderr);
+}
+
+/** All that an environment has, also those that it was restored from: the row may be of another release. */
+async function removeDatabases(environmentFolder: string): Promise<void> {
+  const names = await readdir(environmentFolder).catch(() => []);
+  const databases = names.filter((name) => name.startsWith('postgres'));
+  await Promise.all(databases.map((name) => removePostgres(join(environmentFolder, name))));
 }
