@@ -1,3 +1,4 @@
+import './uncaught';
 import { createApp } from '../lib/app';
 import { readAccounts } from '../lib/environment/accounts';
 import { environments } from '../lib/environments';
@@ -6,6 +7,7 @@ createApp({
   accounts: readAccounts(
     environments.map(({ name }) => name),
     process.env,
+    (warning) => process.stderr.write(`warning: ${warning}\n`),
   ),
   // The variable of the CDK command line's `--no-validation`.
   validateTemplates: process.env.CDK_VALIDATION !== 'false',

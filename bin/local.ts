@@ -1,3 +1,4 @@
+import './uncaught';
 import { resolve } from 'node:path';
 import { runLocalCommand } from '../lib/local/command';
 import { endingSignals } from '../lib/operations/interruption';

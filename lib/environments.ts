@@ -1,7 +1,10 @@
 import type { Environment } from './environment/environment';
 import { validateEnvironments } from './environment/validation';
 
-/** The table of environments: one row, one serving stack. Validated when this module is loaded. */
+/**
+ * The table of environments: one row, one serving stack. Validated when this module is loaded. The first row is the
+ * default of the command line. To add, change or remove one: docs/environments.md.
+ */
 export const environments: readonly Environment[] = validateEnvironments([
   {
     name: 'eu',

@@ -54,7 +54,7 @@ export class RegionDatabase extends Construct {
       };
     } else {
       this.roleSecrets = {};
-      this.files = { [certificateAuthoritiesFile]: databaseCertificateAuthorities(environment.region) };
+      this.files = { [certificateAuthoritiesFile]: databaseCertificateAuthorities(environment) };
       this.network = {
         vpc,
         subnets: this.cluster.subnets,

@@ -1,3 +1,5 @@
+import { InvalidEnvironment } from './validation';
+
 /** The variable that gives the AWS account of an environment, such as `WALLET_EU_ACCOUNT`. */
 export const accountVariable = (name: string): string =>
   `WALLET_${name.toUpperCase().replaceAll('-', '_')}_ACCOUNT`;
@@ -6,25 +8,35 @@ export const accountVariable = (name: string): string =>
  * The deployer's AWS accounts by the environment's name. One that is not given, or is empty, is that of the credentials in
  * use, `CDK_DEFAULT_ACCOUNT`, which the CDK command line sets; without credentials there is none.
  *
+ * A variable like these that is no environment's can be that of one that is gone, or misspelt. A misspelt one would send a
+ * stack to the account of the credentials, so it is refused where that can happen: an environment has no variable, and
+ * the credentials are of another account than the stray variable gives. Everywhere else it is a warning.
+ *
  * @param variables such as `process.env`
- * @throws Error for an account that is none, and for a variable like these that is no environment's: with a name spelled
- *   wrong, a stack would go to the account of the credentials instead.
+ * @param warn gets a sentence for each variable that is no environment's and does no harm
+ * @throws InvalidEnvironment for an account that is none, and for a variable that may be misspelt
  */
 export function readAccounts(
   names: readonly string[],
   variables: Readonly<Record<string, string | undefined>>,
+  warn: (warning: string) => void,
 ): Readonly<Record<string, string | undefined>> {
   const known = names.map(accountVariable);
-  for (const [variable, value] of Object.entries(variables)) {
-    if (!/^WALLET_\w+_ACCOUNT$/.test(variable) || !value) continue;
-    if (!known.includes(variable)) {
-      throw new Error(`${variable} belongs to no environment. There are ${known.join(', ')}.`);
-    }
-    if (!/^\d{12}$/.test(value)) {
-      throw new Error(`${variable} is ${JSON.stringify(value)}. Give the 12 digits of an AWS account.`);
-    }
+  for (const variable of known) {
+    const value = variables[variable];
+    if (value && !/^\d{12}$/.test(value))
+      throw new InvalidEnvironment(variable, value, 'Give the 12 digits of an AWS account.');
   }
-  return Object.fromEntries(
-    names.map((name) => [name, variables[accountVariable(name)] || variables.CDK_DEFAULT_ACCOUNT]),
-  );
+  const ofCredentials = variables.CDK_DEFAULT_ACCOUNT;
+  const missing = known.find((variable) => !variables[variable]);
+  for (const [variable, value] of Object.entries(variables)) {
+    if (!/^WALLET_\w+_ACCOUNT$/.test(variable) || !value || known.includes(variable)) continue;
+    const remedy = `It belongs to no environment: there are ${known.join(', ')}. Correct it, or unset it if its environment is gone.`;
+    if (missing && ofCredentials && value !== ofCredentials) {
+      const danger = `Without ${missing}, a stack would go to ${ofCredentials}, the account of the credentials.`;
+      throw new InvalidEnvironment(variable, value, `${remedy} ${danger}`);
+    }
+    warn(new InvalidEnvironment(variable, value, remedy).message);
+  }
+  return Object.fromEntries(names.map((name) => [name, variables[accountVariable(name)] || ofCredentials]));
 }

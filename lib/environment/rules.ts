@@ -10,12 +10,13 @@ import {
   isGlobalClusterIdentifier,
   isLabels,
   isListOf,
+  isRegion,
   isStackId,
   isVpcCidr,
   isZones,
   labelsRemedy,
   matches,
-  regionPattern,
+  regionRemedy,
   retentions,
   stackIdRemedy,
   vpcCidrRemedy,
@@ -23,11 +24,17 @@ import {
   zonesRemedy,
 } from './values';
 
-/** Fields that differ between any two environments. */
-export const uniqueFields = ['name', 'tokenIssuer', 'localPort', 'localDashboardPort'] as const;
-
-/** Fields that differ between any two stacks, those of standbys included. */
-export const uniqueStackFields = ['stackId', 'vpcCidr'] as const;
+/** Fields of which no two have the same value, in one row or in several. */
+export const uniqueFields: readonly (readonly string[])[] = [
+  ['name'],
+  ['stackId', 'standby.stackId'],
+  ['vpcCidr', 'standby.vpcCidr'],
+  ['standby.globalClusterIdentifier'],
+  ['tokenIssuer'],
+  ['domainNames.api', 'domainNames.dashboard'],
+  ['adoptedElasticIp.allocationId'],
+  ['localPort', 'localDashboardPort'],
+];
 
 /** Objects that may be left out as a whole. */
 export const optionalObjects: readonly string[] = [
@@ -53,14 +60,13 @@ export const environmentRules: readonly Rule[] = [
   },
   {
     field: 'region',
-    accepts: matches(regionPattern),
-    remedy: 'Give the code of an AWS region, such as eu-central-1.',
+    accepts: isRegion,
+    remedy: `Give the code of an AWS region, ${regionRemedy}`,
   },
   {
     field: 'residencyRegions',
-    accepts: (value, { region }) =>
-      isListOf(matches(regionPattern))(value) && (value as string[]).includes(region),
-    remedy: 'List the codes of AWS regions, each once, with the region that serves among them.',
+    accepts: (value, { region }) => isListOf(isRegion)(value) && (value as string[]).includes(region),
+    remedy: `List the codes of AWS regions, each once, with the row's region among them, ${regionRemedy}`,
   },
   {
     // A reader needs a second zone, and Aurora's storage spans three:

@@ -1,6 +1,6 @@
 import type { Environment } from './environment';
 import type { Rule } from './rule';
-import { environmentRules, optionalObjects, uniqueFields, uniqueStackFields } from './rules';
+import { environmentRules, optionalObjects, uniqueFields } from './rules';
 
 /** A row of the table of environments that cannot be deployed. The message names field, value and remedy. */
 export class InvalidEnvironment extends Error {
@@ -22,17 +22,14 @@ export class InvalidEnvironment extends Error {
  */
 export function validateEnvironment(row: unknown, label = 'environment'): Environment {
   if (!isRecord(row)) {
-    throw new InvalidEnvironment(
-      label,
-      row,
-      'Write the environment as an object, as in lib/environment/environment.ts.',
-    );
+    throw new InvalidEnvironment(label, row, objectRemedy);
   }
   const name = typeof row.name === 'string' && row.name !== '' ? row.name : label;
+  // First of all, for a misspelt field would be reported as one that is missing, or be ignored.
+  refuseUnknownFields(row, name);
   for (const rule of environmentRules) {
     check(rule, row, name);
   }
-  refuseUnknownFields(row, name);
   return row as unknown as Environment;
 }
 
@@ -46,44 +43,37 @@ export function validateEnvironments(table: unknown): readonly Environment[] {
     throw new InvalidEnvironment('environments', table, 'Give a list with at least one environment.');
   }
   const rows = table.map((row, index) => validateEnvironment(row, `environments[${index}]`));
-  for (const field of uniqueFields) {
-    refuseRepetition(
-      rows.map((row) => ({ field: `${row.name}.${field}`, value: row[field], owner: row.name })),
-    );
-  }
-  for (const field of uniqueStackFields) {
-    refuseRepetition(
-      rows.flatMap(({ name, standby, ...row }) => [
-        { field: `${name}.${field}`, value: row[field], owner: name },
-        ...(standby
-          ? [{ field: `${name}.standby.${field}`, value: standby[field], owner: `the standby of ${name}` }]
-          : []),
-      ]),
-    );
-  }
+  for (const fields of uniqueFields) refuseRepetition(rows, fields);
   return rows;
 }
 
-function refuseRepetition(
-  fields: readonly { readonly field: string; readonly value: unknown; readonly owner: string }[],
-): void {
+function refuseRepetition(rows: readonly Environment[], fields: readonly string[]): void {
   const owners = new Map<unknown, string>();
-  for (const { field, value, owner } of fields) {
-    const other = owners.get(value);
-    if (other !== undefined) {
-      throw new InvalidEnvironment(field, value, `${other} has the same: choose another.`);
+  for (const [index, row] of rows.entries()) {
+    // Two rows of one name are told apart by their places.
+    const label = fields.includes('name') ? `environments[${index}]` : row.name;
+    for (const field of fields) {
+      const value = valueAt(row, field.split('.'));
+      const owner = owners.get(value);
+      if (value === undefined) continue;
+      if (owner !== undefined) {
+        throw new InvalidEnvironment(`${label}.${field}`, value, `${owner} is the same: choose another.`);
+      }
+      owners.set(value, `${label}.${field}`);
     }
-    owners.set(value, owner);
   }
 }
 
 function check(rule: Rule, row: Record<string, unknown>, name: string): void {
-  const keys = rule.field.split('.');
-  const key = keys.pop() as string;
-  const parent = keys.reduce<unknown>((value, name) => (isRecord(value) ? value[name] : undefined), row);
-  if (parent === undefined && optionalObjects.includes(keys.join('.'))) return;
-  const value = isRecord(parent) ? parent[key] : undefined;
-  if (value === undefined && rule.optional && isRecord(parent)) return;
+  const path = rule.field.split('.');
+  const parents = path.slice(0, -1).map((_, index) => path.slice(0, index + 1));
+  for (const parent of parents) {
+    const object = valueAt(row, parent);
+    if (object === undefined && optionalObjects.includes(parent.join('.'))) return;
+    if (!isRecord(object)) throw new InvalidEnvironment([name, ...parent].join('.'), object, objectRemedy);
+  }
+  const value = valueAt(row, path);
+  if (value === undefined && rule.optional) return;
   const environment = row as unknown as Environment;
   if (!rule.accepts(value, environment)) {
     const remedy = typeof rule.remedy === 'function' ? rule.remedy(environment) : rule.remedy;
@@ -91,7 +81,11 @@ function check(rule: Rule, row: Record<string, unknown>, name: string): void {
   }
 }
 
-/** A misspelt optional field would otherwise be ignored. */
+const objectRemedy = 'Write an object, as in lib/environment/environment.ts.';
+
+const valueAt = (row: unknown, path: readonly string[]): unknown =>
+  path.reduce((value, key) => (isRecord(value) ? value[key] : undefined), row);
+
 function refuseUnknownFields(
   value: Record<string, unknown>,
   name: string,

@@ -1,7 +1,12 @@
+import { RegionInfo } from 'aws-cdk-lib/region-info';
+
 /** Checks of values in the table of environments. */
 
-export const regionPattern =
-  /^(af|ap|ca|eu|il|me|mx|sa|us)-(central|north|south|east|west|northeast|northwest|southeast|southwest)-\d$/;
+/** The regions that the CDK knows; not those of China, of governments and the other partitions of their own. */
+const regions = RegionInfo.regions.filter(({ partition }) => partition === 'aws').map(({ name }) => name);
+export const isRegion = (value: unknown) => regions.some((region) => region === value);
+export const regionRemedy =
+  'such as eu-central-1. aws-cdk-lib lists those that there are; a newer one may need a newer version of it.';
 export const domainPattern = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/;
 /** https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html */
 export const retentions = [

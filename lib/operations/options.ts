@@ -21,8 +21,10 @@ export const withOutputs = (command: Command) =>
     )
     .option('--json', 'print JSON');
 
-export const withEnvironment = (command: Command) =>
-  withOutputs(command.addOption(environment('the environment to work on').default('eu')));
+export const withEnvironment = (command: Command) => withOutputs(command.addOption(oneEnvironment()));
+
+/** `--environment`, by default the first of the table. */
+export const oneEnvironment = () => environment('the environment to work on').default(environments[0]?.name);
 
 /** `--environment`, one of the table. */
 export const environment = (description: string) =>

@@ -4,30 +4,59 @@ const names = ['eu', 'north-sea'];
 const account = '111122223333';
 const credentials = '444455556666';
 
+const read = (variables: Readonly<Record<string, string>>) => {
+  const warnings: string[] = [];
+  const accounts = readAccounts(names, variables, (warning) => warnings.push(warning));
+  return { accounts, warnings };
+};
+
 describe('the account of an environment', () => {
   it('is the one that the deployer gives for it, otherwise that of the credentials, if there are any', () => {
-    expect(readAccounts(names, {})).toEqual({ eu: undefined, 'north-sea': undefined });
-    expect(
-      readAccounts(names, { WALLET_NORTH_SEA_ACCOUNT: account, CDK_DEFAULT_ACCOUNT: credentials }),
-    ).toEqual({ eu: credentials, 'north-sea': account });
+    expect(read({}).accounts).toEqual({ eu: undefined, 'north-sea': undefined });
+    const variables = { WALLET_NORTH_SEA_ACCOUNT: account, CDK_DEFAULT_ACCOUNT: credentials };
+    expect(read(variables)).toEqual({ accounts: { eu: credentials, 'north-sea': account }, warnings: [] });
   });
 
   it('is not given by an empty variable, as workflows make of one that is not set', () => {
-    expect(readAccounts(names, { WALLET_EU_ACCOUNT: '', WALLET_OTHER_ACCOUNT: '' }).eu).toBeUndefined();
+    expect(
+      read({ WALLET_EU_ACCOUNT: '', WALLET_OTHER_ACCOUNT: '', CDK_DEFAULT_ACCOUNT: credentials }),
+    ).toEqual({
+      accounts: { eu: credentials, 'north-sea': credentials },
+      warnings: [],
+    });
   });
 
   it.each(['1', '12345678901', '1234567890123', '12345678901a', 'eu', ' 111122223333'])(
     'is refused when it is %j',
     (value) => {
-      expect(() => readAccounts(names, { WALLET_EU_ACCOUNT: value })).toThrow(
+      expect(() => read({ WALLET_EU_ACCOUNT: value })).toThrow(
         `WALLET_EU_ACCOUNT is ${JSON.stringify(value)}. Give the 12 digits of an AWS account.`,
       );
     },
   );
+});
 
-  it('is refused under a name that no environment has, before a stack goes to another account', () => {
-    expect(() => readAccounts(names, { WALLET_EUU_ACCOUNT: account })).toThrow(
-      'WALLET_EUU_ACCOUNT belongs to no environment. There are WALLET_EU_ACCOUNT, WALLET_NORTH_SEA_ACCOUNT.',
+describe('a variable that is no environment’s', () => {
+  const stray = { WALLET_EUU_ACCOUNT: account };
+  const said =
+    'WALLET_EUU_ACCOUNT is "111122223333". It belongs to no environment: there are WALLET_EU_ACCOUNT, WALLET_NORTH_SEA_ACCOUNT. Correct it, or unset it if its environment is gone.';
+
+  it.each<[string, Readonly<Record<string, string>>]>([
+    ['there are no credentials to deploy with', {}],
+    ['the credentials are of the account that it gives', { CDK_DEFAULT_ACCOUNT: account }],
+    [
+      'every environment has its own',
+      { CDK_DEFAULT_ACCOUNT: credentials, WALLET_EU_ACCOUNT: account, WALLET_NORTH_SEA_ACCOUNT: account },
+    ],
+  ])('is a warning where %s', (_, variables) => {
+    expect(read({ ...stray, ...variables }).warnings).toEqual([said]);
+  });
+
+  it('is refused where a stack could go to the account of the credentials for a misspelling', () => {
+    expect(() =>
+      read({ ...stray, WALLET_NORTH_SEA_ACCOUNT: account, CDK_DEFAULT_ACCOUNT: credentials }),
+    ).toThrow(
+      `${said} Without WALLET_EU_ACCOUNT, a stack would go to ${credentials}, the account of the credentials.`,
     );
   });
 });

@@ -3,7 +3,7 @@ import { databaseCertificateAuthorities } from '../../lib/database/certificate-a
 import { environments } from '../../lib/environments';
 
 const certificates = (region: string) =>
-  databaseCertificateAuthorities(region)
+  databaseCertificateAuthorities({ name: 'any', region })
     .split(/(?<=-----END CERTIFICATE-----\n)/)
     .map((pem) => new X509Certificate(pem));
 
@@ -24,7 +24,7 @@ it.each(environments.map(({ region }) => region))(
 );
 
 it('refuses a region that it does not know, with a remedy', () => {
-  expect(() => databaseCertificateAuthorities('xx-nowhere-1')).toThrow(
-    /no "Amazon RDS xx-nowhere-1 Root CA RSA2048 G1".*Update the package/,
+  expect(() => databaseCertificateAuthorities({ name: 'any', region: 'xx-nowhere-1' })).toThrow(
+    /^any\.region is "xx-nowhere-1"\. .*no "Amazon RDS xx-nowhere-1 Root CA RSA2048 G1".*Update the package/,
   );
 });

@@ -2,17 +2,45 @@ import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Environment } from '../../lib/environment/environment';
 import { restoreSuffix } from '../../lib/environment/restore';
 import { environmentRules } from '../../lib/environment/rules';
-import {
-  InvalidEnvironment,
-  validateEnvironment,
-  validateEnvironments,
-} from '../../lib/environment/validation';
-import { environments } from '../../lib/environments';
-import { environmentLike } from '../support/stacks';
+import { InvalidEnvironment, validateEnvironment } from '../../lib/environment/validation';
+import { pausing } from '../support/rows';
 
-const eu = environmentLike('eu');
+const eu = {
+  name: 'eu',
+  stackId: 'WalletEu',
+  purpose: 'a test',
+  region: 'eu-central-1',
+  residencyRegions: ['eu-central-1', 'eu-west-1'],
+  zones: ['eu-central-1a', 'eu-central-1b', 'eu-central-1c'],
+  vpcCidr: '10.10.0.0/16',
+  chains: ['mainnet', 'testnet'],
+  serviceLevelAgreement: true,
+  testFundsOnly: false,
+  databaseAccess: 'data-api',
+  database: {
+    capacity: { minimum: 1, maximum: 32 },
+    readers: 1,
+    backupRetentionDays: 35,
+    deletionProtection: true,
+  },
+  logRetentionDays: 365,
+  throttle: { requestsPerSecond: 200, burst: 400 },
+  tokenIssuer: 'https://eu.example',
+  signingKeyLabels: { accessToken: ['2026-11'], userAction: ['2026-11'] },
+  localPort: 8001,
+  localDashboardPort: 8101,
+  standby: {
+    stackId: 'WalletEuStandby',
+    region: 'eu-west-1',
+    zones: ['eu-west-1a', 'eu-west-1b', 'eu-west-1c'],
+    vpcCidr: '10.11.0.0/16',
+    globalClusterIdentifier: 'wallet-eu',
+  },
+} satisfies Environment;
+
 const snapshot = 'arn:aws:rds:eu-central-1:111122223333:cluster-snapshot:before';
 const restoreFrom = { cluster: 'wallet-eu-0123abcd', time: '2026-11-21T10:30:00Z' };
+/** Every field, but those that exclude another. */
 const full = {
   ...eu,
   database: { ...eu.database, restoreFrom },
@@ -26,21 +54,28 @@ const full = {
   },
   alarmEmail: 'on-call@example.com',
   adoptedElasticIp: { allocationId: 'eipalloc-0123456789abcdef0', address: '203.0.113.7' },
-};
-const pausing = environmentLike('staging');
+} satisfies Environment;
 
 /** Values that each field refuses. */
 const refused: Record<string, readonly unknown[]> = {
   name: [undefined, '', 'EU', '1eu', 5],
   stackId: [undefined, 'walletEu', 'Wallet-Eu', 'W'],
   purpose: [undefined, ''],
-  region: [undefined, 'frankfurt', 'eu-central', 'eu-central-1a'],
+  region: [
+    undefined,
+    'frankfurt',
+    'eu-central',
+    'eu-central-1a',
+    'eu-central-9',
+    'me-centrall-1',
+    'cn-north-1',
+  ],
   residencyRegions: [
     undefined,
     [],
     ['eu-west-1'],
     ['eu-central-1', 'eu-central-1'],
-    ['eu-central-1', 'x'],
+    ['eu-central-1', 'eu-wset-1'],
     'eu-central-1',
   ],
   zones: [
@@ -136,31 +171,6 @@ const attempt = (validate: () => unknown): InvalidEnvironment => {
   throw new Error('It was accepted');
 };
 
-describe('the table', () => {
-  it('has Europe, the UAE and staging', () => {
-    expect(environments.map(({ name, stackId, region }) => ({ name, stackId, region }))).toEqual([
-      { name: 'eu', stackId: 'WalletEu', region: 'eu-central-1' },
-      { name: 'uae', stackId: 'WalletUae', region: 'me-central-1' },
-      { name: 'staging', stackId: 'WalletStaging', region: 'eu-west-3' },
-    ]);
-  });
-
-  it('keeps data of the UAE in the UAE, and of Europe in Europe', () => {
-    expect(environmentLike('uae').residencyRegions).toEqual(['me-central-1']);
-    for (const name of ['eu', 'staging'])
-      for (const region of environmentLike(name).residencyRegions) expect(region).toMatch(/^eu-/);
-  });
-
-  it('promises a service level everywhere but in staging, which is deprecated', () => {
-    expect(environments.map(({ serviceLevelAgreement }) => serviceLevelAgreement)).toEqual([
-      true,
-      true,
-      false,
-    ]);
-    expect(environments.map(({ deprecation }) => deprecation !== undefined)).toEqual([false, false, true]);
-  });
-});
-
 describe('validation of a row', () => {
   it('accepts a row with every field', () => {
     expect(validateEnvironment(full)).toEqual(full);
@@ -185,16 +195,20 @@ describe('validation of a row', () => {
   });
 
   it('has no standby of a cluster that may pause', () => {
-    const standby = { ...full.standby, region: 'eu-west-1' };
-    const row = { ...pausing, residencyRegions: ['eu-west-3', 'eu-west-1'], standby };
-    expect(attempt(() => validateEnvironment(row)).field).toBe('staging.database.capacity.minimum');
+    const { alarmEmail: __, ...row } = full;
+    const capacity = { minimum: 0, maximum: 4 };
+    const database = { ...row.database, capacity, pauseAfterMinutes: 15 };
+    const pausing = { ...row, serviceLevelAgreement: false, database };
+    expect(attempt(() => validateEnvironment(pausing)).field).toBe('eu.database.capacity.minimum');
+    const { standby: ___, ...alone } = pausing;
+    expect(validateEnvironment(alone)).toBeDefined();
   });
 
   it('wants to know when a cluster that may reach zero pauses', () => {
     const error = attempt(() =>
       validateEnvironment(withField(pausing, 'database.pauseAfterMinutes', undefined)),
     );
-    expect(error.field).toBe('staging.database.pauseAfterMinutes');
+    expect(error.field).toBe(`${pausing.name}.database.pauseAfterMinutes`);
   });
 
   it('wants a certificate unless the stack can make one that Route 53 proves', () => {
@@ -247,23 +261,27 @@ describe('validation of a row', () => {
     expect(attempt(() => validateEnvironment(row)).field).toBe('environment');
   });
 
-  it.each(['deprecated', 'database.reader', 'adoptedElasticIp.adress', 'standby.size'])(
+  it.each(['deprecated', 'vpcCird', 'database.reader', 'adoptedElasticIp.adress', 'standby.size'])(
     'refuses the unknown field %s',
     (field) => {
       expect(attempt(() => validateEnvironment(withField(full, field, 1))).field).toBe(`eu.${field}`);
     },
   );
 
-  it('refuses an object that is something else', () => {
-    expect(attempt(() => validateEnvironment({ ...full, database: 'large' })).field).toBe(
-      'eu.database.capacity.minimum',
-    );
-    expect(attempt(() => validateEnvironment({ ...full, deprecation: true })).field).toBe(
-      'eu.deprecation.since',
-    );
-    expect(attempt(() => validateEnvironment({ ...full, standby: 'eu-west-1' })).field).toBe(
-      'eu.standby.stackId',
-    );
+  it('names a misspelt field, not the one that is missing for it', () => {
+    const { vpcCidr, ...row } = full;
+    expect(attempt(() => validateEnvironment({ ...row, vpcCird: vpcCidr })).field).toBe('eu.vpcCird');
+  });
+
+  it.each([
+    ['database', 'large'],
+    ['database', undefined],
+    ['database.capacity', 4],
+    ['deprecation', true],
+    ['standby', 'eu-west-1'],
+  ])('refuses %s = %j, which is no object', (field, value) => {
+    const error = attempt(() => validateEnvironment(withField(full, field, value)));
+    expect(error).toMatchObject({ field: `eu.${field}`, value });
   });
 });
 
@@ -271,31 +289,4 @@ it('allows the retentions that CloudWatch offers', () => {
   const days = Object.values(RetentionDays).filter((value) => typeof value === 'number');
   for (const logRetentionDays of days.filter((value) => value !== RetentionDays.INFINITE))
     expect(validateEnvironment({ ...full, logRetentionDays }).logRetentionDays).toBe(logRetentionDays);
-});
-
-describe('validation of the table', () => {
-  it.each(['stackId', 'vpcCidr'] as const)('refuses a standby with the %s of another stack', (field) => {
-    const [eu, uae] = [environmentLike('eu'), environmentLike('uae')];
-    const error = attempt(() => validateEnvironments([eu, { ...uae, [field]: eu.standby?.[field] }]));
-    expect(error.field).toBe(`uae.${field}`);
-    expect(error.remedy).toBe('the standby of eu has the same: choose another.');
-  });
-
-  it.each(['name', 'stackId', 'vpcCidr', 'tokenIssuer', 'localPort', 'localDashboardPort'] as const)(
-    'refuses two rows with one %s',
-    (field) => {
-      const [eu, uae] = [environmentLike('eu'), environmentLike('uae')];
-      const error = attempt(() => validateEnvironments([eu, { ...uae, [field]: eu[field] }]));
-      expect(error.field).toBe(`${field === 'name' ? 'eu' : 'uae'}.${field}`);
-      expect(error.remedy).toContain('choose another');
-    },
-  );
-
-  it.each([[], {}, undefined])('refuses %j as a table', (table) => {
-    expect(attempt(() => validateEnvironments(table)).field).toBe('environments');
-  });
-
-  it('says which row has no name', () => {
-    expect(attempt(() => validateEnvironments([full, {}])).field).toBe('environments[1].name');
-  });
 });

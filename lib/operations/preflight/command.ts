@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { readAccounts } from '../../environment/accounts';
 import { environments } from '../../environments';
 import { CommandFailed, UsedWrongly } from '../failure';
-import { environment as environmentOption, time } from '../options';
+import { oneEnvironment, time } from '../options';
 import type { Terminal } from '../terminal';
 import type { Answer } from './check';
 import { checks } from './checks';
@@ -39,7 +39,7 @@ export function register(
 ): void {
   program
     .command('preflight')
-    .addOption(environmentOption('the environment to work on').default('eu'))
+    .addOption(oneEnvironment())
     .option('--json', 'print JSON')
     .addOption(time('--timeout <time>', 'how long a check may take', { usual: '30s', atMost: '5m' }))
     .option('--without <checks>', 'leave checks out, by their names, such as health,kms-keys', checkIds)
@@ -58,7 +58,7 @@ async function preflight(
 ): Promise<void> {
   const environment = environments.find((candidate) => candidate.name === name);
   if (!environment) throw new UsedWrongly(`There is no environment "${name}".`);
-  const account = accountOf(name, variables);
+  const account = accountOf(name, variables, terminal);
 
   terminal.note(`Synthesizing ${name} …`);
   const stacks = await planOf(environment);
@@ -118,15 +118,21 @@ async function tell(
 function accountOf(
   name: string,
   variables: Readonly<Record<string, string | undefined>>,
+  terminal: Terminal,
 ): string | undefined {
-  try {
-    return readAccounts(
-      environments.map((environment) => environment.name),
-      variables,
-    )[name];
-  } catch (error) {
-    throw new UsedWrongly((error as Error).message);
-  }
+  const names = environments.map((environment) => environment.name);
+  const warnings: string[] = [];
+  const account = (() => {
+    try {
+      return readAccounts(names, variables, (warning) => warnings.push(warning))[name];
+    } catch (error) {
+      throw new UsedWrongly((error as Error).message);
+    }
+  })();
+  // Of which account the credentials are is not known yet: the deployment could refuse what is a warning here.
+  if (account === undefined && warnings[0]) throw new UsedWrongly(warnings[0]);
+  for (const warning of warnings) terminal.note(`warning: ${warning}`);
+  return account;
 }
 
 function checkIds(text: string): readonly string[] {

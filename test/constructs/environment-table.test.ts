@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs';
+import type { Environment } from '../../lib/environment/environment';
+import { InvalidEnvironment, validateEnvironments } from '../../lib/environment/validation';
+import { environments } from '../../lib/environments';
+import { newcomer, withStandby } from '../support/rows';
+import { withApp } from '../support/stacks';
+
+/** What others rely on, for as long as the table has these rows. */
+const promised = [
+  { name: 'eu', stackId: 'WalletEu', residencyRegions: ['eu-central-1', 'eu-west-1'], localPort: 8001 },
+  { name: 'uae', stackId: 'WalletUae', residencyRegions: ['me-central-1'], localPort: 8002 },
+  { name: 'staging', stackId: 'WalletStaging', residencyRegions: ['eu-west-3'], localPort: 8003 },
+];
+
+it.each(environments.filter(({ name }) => promised.some((promise) => promise.name === name)))(
+  'keeps stack, regions and local address of $name',
+  (row) => {
+    expect(row).toMatchObject(promised.find(({ name }) => name === row.name) as object);
+  },
+);
+
+describe('a change of the table', () => {
+  const templatesOf = (table: readonly Environment[], validateTemplates = false) =>
+    withApp(
+      (app) => {
+        const { stacks } = app.synth();
+        return Object.fromEntries(
+          stacks.map(({ stackName, templateFullPath }) => [
+            stackName,
+            readFileSync(templateFullPath, 'utf8'),
+          ]),
+        );
+      },
+      { environments: validateEnvironments(table), validateTemplates },
+    );
+  const present = templatesOf(environments);
+
+  it('leaves every other stack as it is when one is added, whose stack passes all checks', () => {
+    const added = templatesOf([newcomer], true);
+    expect(Object.keys(added)).toEqual([newcomer.stackId]);
+    expect(templatesOf([...environments, newcomer])).toEqual({ ...present, ...added });
+  });
+
+  it.each(environments.slice(1))('leaves every other stack as it is when $name is removed', (removed) => {
+    const { stackId, standby } = removed;
+    const others = Object.entries(present).filter(([name]) => ![stackId, standby?.stackId].includes(name));
+    expect(templatesOf(environments.filter((row) => row !== removed))).toEqual(Object.fromEntries(others));
+  });
+});
+
+describe('two rows that share what must differ', () => {
+  const row = {
+    ...withStandby,
+    domainNames: {
+      api: 'api.example.com',
+      dashboard: 'dashboard.example.com',
+      hostedZone: { id: 'Z0123456789ABCDEFGHIJ', name: 'example.com' },
+    },
+    adoptedElasticIp: { allocationId: 'eipalloc-0123456789abcdef0', address: '203.0.113.7' },
+  };
+  const { standby, domainNames, adoptedElasticIp } = row;
+
+  const refusalOf = (changes: Partial<Environment>) => {
+    try {
+      validateEnvironments([row, { ...newcomer, ...changes }]);
+      return undefined;
+    } catch (error) {
+      if (error instanceof InvalidEnvironment) return error;
+      throw error;
+    }
+  };
+
+  it('are accepted when they share nothing', () => {
+    expect(refusalOf({})).toBeUndefined();
+  });
+
+  it.each<[string, Partial<Environment>, string]>([
+    ['stackId', { stackId: row.stackId }, 'stackId'],
+    ['stackId', { stackId: standby.stackId }, 'standby.stackId'],
+    ['vpcCidr', { vpcCidr: row.vpcCidr }, 'vpcCidr'],
+    ['vpcCidr', { vpcCidr: standby.vpcCidr }, 'standby.vpcCidr'],
+    [
+      'standby.globalClusterIdentifier',
+      {
+        residencyRegions: [newcomer.region, standby.region],
+        zones: newcomer.zones.slice(0, standby.zones.length),
+        standby: { ...standby, stackId: 'WalletNewcomerStandby', vpcCidr: '10.241.0.0/16' },
+      },
+      'standby.globalClusterIdentifier',
+    ],
+    ['tokenIssuer', { tokenIssuer: row.tokenIssuer }, 'tokenIssuer'],
+    ['domainNames.api', { domainNames }, 'domainNames.api'],
+    ['adoptedElasticIp.allocationId', { adoptedElasticIp }, 'adoptedElasticIp.allocationId'],
+    ['localPort', { localPort: row.localPort }, 'localPort'],
+    ['localPort', { localPort: row.localDashboardPort }, 'localDashboardPort'],
+    ['localDashboardPort', { localDashboardPort: row.localPort }, 'localPort'],
+  ])('are refused: %s in %j', (field, changes, owner) => {
+    expect(refusalOf(changes)).toMatchObject({
+      field: `${newcomer.name}.${field}`,
+      remedy: `${row.name}.${owner} is the same: choose another.`,
+    });
+  });
+
+  it('are told apart by their places when it is the name', () => {
+    expect(refusalOf({ name: row.name })?.message).toBe(
+      `environments[1].name is "${row.name}". environments[0].name is the same: choose another.`,
+    );
+  });
+});
+
+it.each([[], {}, undefined])('refuses %j as a table', (table) => {
+  expect(() => validateEnvironments(table)).toThrow(/^environments is .*Give a list/);
+});
+
+it('says which row has no name', () => {
+  expect(() => validateEnvironments([newcomer, {}])).toThrow(/^environments\[1\]\.name is missing/);
+});
