@@ -35,10 +35,15 @@ describe('a change of the table', () => {
     );
   const present = templatesOf(environments);
 
-  it('leaves every other stack as it is when one is added, whose stack passes all checks', () => {
-    const added = templatesOf([newcomer], true);
-    expect(Object.keys(added)).toEqual([newcomer.stackId]);
+  const added = templatesOf([newcomer]);
+
+  it('leaves every other stack as it is when a row is added', () => {
     expect(templatesOf([...environments, newcomer])).toEqual({ ...present, ...added });
+  });
+
+  it('gives the row that is added a stack that passes all checks', () => {
+    expect(templatesOf([newcomer], true)).toEqual(added);
+    expect(Object.keys(added)).toEqual([newcomer.stackId]);
   });
 
   it.each(environments.slice(1))('leaves every other stack as it is when $name is removed', (removed) => {

@@ -1,39 +1,68 @@
 import { statefulTypes } from '../../lib/checks/stateful-types';
 import { environments } from '../../lib/environments';
-import { environmentLike } from '../support/stacks';
-import { lossesOf, readBaseline, stateOf, synthesizeTemplates } from '../support/state-baseline';
+import { first, newcomer, withDataApi } from '../support/rows';
+import {
+  type Baseline,
+  lossesOf,
+  lossesOfApp,
+  readBaseline,
+  stateOf,
+  synthesizeTemplates,
+} from '../support/state-baseline';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this
 type Json = any;
 
 const baseline = readBaseline();
 const templates = synthesizeTemplates();
+const names = environments.map(({ name }) => name);
 
-it.each(Object.keys(baseline))('%s replaces nothing that holds state, and lets go of none', (stack) => {
-  const template = templates[stack];
-  if (template === undefined) {
-    throw new Error(
-      `${stack} is gone: its state would be left behind. Take it out of the baseline if it is meant.`,
-    );
-  }
-  expect(lossesOf(baseline[stack] ?? {}, template)).toEqual([]);
+it('no stack replaces anything that holds state, or lets go of it', () => {
+  expect(lossesOfApp(baseline, names, templates)).toEqual([]);
 });
 
-it('holds every stack, and address, cluster, keys and queues of those that serve', () => {
-  expect(Object.keys(baseline)).toEqual(expect.arrayContaining(Object.keys(templates)));
-  for (const { stackId } of environments) {
-    const types = Object.values(baseline[stackId] ?? {}).map(({ type }) => type);
+it('holds address, cluster, keys and queues of the stacks that serve', () => {
+  const held = environments.filter(({ name }) => baseline[name]);
+  expect(held).not.toEqual([]);
+  for (const { name, stackId } of held) {
+    const types = Object.values(baseline[name]?.[stackId] ?? {}).map(({ type }) => type);
     expect(types).toEqual(
       expect.arrayContaining(['AWS::EC2::EIP', 'AWS::RDS::DBCluster', 'AWS::KMS::Key', 'AWS::SQS::Queue']),
     );
   }
 });
 
+describe('the guard, when the table changes', () => {
+  const { name, stackId } = first;
+  const state = stateOf(templates[stackId]);
+  const held: Baseline = { [name]: { [stackId]: state } };
+  const renamed = { WalletRenamed: templates[stackId] };
+
+  it('refuses another name of the stack, whose state would stay behind', () => {
+    expect(lossesOfApp(held, names, renamed)).toEqual([
+      expect.stringContaining(`${stackId} of ${name} is gone, or has another name`),
+    ]);
+  });
+
+  it('holds the stack under another name of the environment', () => {
+    const changed = { [stackId]: { Resources: {} } };
+    expect(lossesOfApp(held, ['renamed'], changed)).toHaveLength(Object.keys(state).length);
+  });
+
+  it('has nothing against an environment that comes or goes', () => {
+    const { [stackId]: _, ...others } = templates;
+    expect(lossesOfApp(held, names.slice(1), others)).toEqual([]);
+    expect(lossesOfApp(held, [...names, newcomer.name], templates)).toEqual([]);
+  });
+});
+
 describe('the guard', () => {
+  const { stackId } = withDataApi;
+  const state = stateOf(templates[stackId]);
   const losses = (change: (resources: Json) => unknown): string[] => {
-    const template = JSON.parse(JSON.stringify(templates.WalletEu));
+    const template = JSON.parse(JSON.stringify(templates[stackId]));
     change(template.Resources);
-    return lossesOf(baseline.WalletEu ?? {}, template);
+    return lossesOf(state, template);
   };
 
   it.each([
@@ -100,8 +129,8 @@ describe('the guard', () => {
 
   it('refuses to let go of the address for another one without a word in the baseline', () => {
     const adoptedElasticIp = { allocationId: 'eipalloc-0123456789abcdef0', address: '203.0.113.7' };
-    const { WalletEu } = synthesizeTemplates([environmentLike('eu', { adoptedElasticIp })]);
-    expect(lossesOf(baseline.WalletEu ?? {}, WalletEu)).toEqual([
+    const adopting = synthesizeTemplates([{ ...withDataApi, adoptedElasticIp }]);
+    expect(lossesOf(state, adopting[stackId])).toEqual([
       expect.stringContaining('"Keeping the address" in docs/runbook.md'),
     ]);
   });
@@ -121,9 +150,8 @@ describe('the guard', () => {
   });
 
   it('has nothing against the other way to the database: the passwords of roles can be generated again', () => {
-    const changed = environmentLike('eu', { databaseAccess: 'direct' });
-    const { WalletEu } = synthesizeTemplates([changed]);
-    expect(lossesOf(baseline.WalletEu ?? {}, WalletEu)).toEqual([]);
-    expect(Object.keys(stateOf(WalletEu))).toEqual(expect.arrayContaining(['DatabaseMasterSecret']));
+    const { [stackId]: changed } = synthesizeTemplates([{ ...withDataApi, databaseAccess: 'direct' }]);
+    expect(lossesOf(state, changed)).toEqual([]);
+    expect(Object.keys(stateOf(changed))).toEqual(expect.arrayContaining(['DatabaseMasterSecret']));
   });
 });

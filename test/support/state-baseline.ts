@@ -3,13 +3,17 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { statefulTypes } from '../../lib/checks/stateful-types';
 import type { Environment } from '../../lib/environment/environment';
+import { environments as table } from '../../lib/environments';
 import { synthesizeEveryStack } from './stacks';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this
 type Json = any;
 
-/** By stack, then by logical id. */
-export type Baseline = Readonly<Record<string, Readonly<Record<string, HeldState>>>>;
+/** By the environment's name, then by stack. */
+export type Baseline = Readonly<Record<string, Readonly<Record<string, StackState>>>>;
+
+/** By logical id. */
+type StackState = Readonly<Record<string, HeldState>>;
 
 interface HeldState {
   readonly type: string;
@@ -24,7 +28,7 @@ export function synthesizeTemplates(environments?: readonly Environment[]): Read
 }
 
 /** What a template's stack holds. A resource that goes with its stack, such as a role's password, is no such state. */
-export function stateOf(template: Json): Readonly<Record<string, HeldState>> {
+export function stateOf(template: Json): StackState {
   return Object.fromEntries(
     Object.entries<Json>(template.Resources)
       .filter(([, { Type, DeletionPolicy }]) => statefulTypes[Type] && DeletionPolicy !== 'Delete')
@@ -35,8 +39,32 @@ export function stateOf(template: Json): Readonly<Record<string, HeldState>> {
   );
 }
 
-/** What deploying the template over the baseline would lose, one sentence or more for each; empty when nothing. */
-export function lossesOf(baseline: Baseline[string], template: Json): string[] {
+/**
+ * What deploying the app over the baseline would lose, one sentence or more for each; empty when nothing. A stack that the
+ * baseline does not have holds nothing yet. An environment that the table does not have is no loss: its stacks stay as they
+ * are until they are deleted by hand.
+ *
+ * @param names of the table's environments
+ * @param templates by stack
+ */
+export function lossesOfApp(
+  baseline: Baseline,
+  names: readonly string[],
+  templates: Readonly<Record<string, Json>>,
+): string[] {
+  return Object.entries(baseline).flatMap(([environment, stacks]) =>
+    Object.entries(stacks).flatMap(([stack, held]) => {
+      if (templates[stack]) return lossesOf(held, templates[stack]);
+      if (!names.includes(environment)) return [];
+      return [
+        `${stack} of ${environment} is gone, or has another name: its state would be left behind. Take it out of the baseline if it is meant.`,
+      ];
+    }),
+  );
+}
+
+/** What deploying the template over a stack's state would lose. */
+export function lossesOf(baseline: StackState, template: Json): string[] {
   const losses = Object.entries(baseline).flatMap(([logicalId, { type, fixed }]) => {
     const now = template.Resources[logicalId];
     const { remedy = '' } = statefulTypes[type] ?? {};
@@ -79,11 +107,15 @@ const text = (value: unknown) => (value === undefined ? 'left out' : JSON.string
 /** Adds to the baseline what is new. What it has is never changed: that is done by hand, or not at all. */
 function addNewState(): void {
   const baseline = readBaseline();
-  const stacks = Object.entries(synthesizeTemplates()).map(([stack, template]) => [
-    stack,
-    { ...stateOf(template), ...baseline[stack] },
-  ]);
-  const merged = { ...baseline, ...Object.fromEntries(stacks) };
+  const templates = synthesizeTemplates();
+  const present = table.map(({ name, stackId, standby }) => {
+    const stacks = [stackId, ...(standby ? [standby.stackId] : [])].map((stack) => [
+      stack,
+      { ...stateOf(templates[stack]), ...baseline[name]?.[stack] },
+    ]);
+    return [name, { ...baseline[name], ...Object.fromEntries(stacks) }];
+  });
+  const merged = { ...baseline, ...Object.fromEntries(present) };
   writeFileSync(baselineFile, `${JSON.stringify(merged, undefined, 2)}\n`);
 }
 

@@ -1,0 +1,35 @@
+import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
+import { sourcesIn } from './sources';
+
+/** Runs a script that reports what it throws as the entry points do. */
+const run = (script: string) => {
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    ['--import', 'tsx', '--eval', `require('./bin/uncaught'); ${script}`],
+    { cwd: resolve(__dirname, '../..'), encoding: 'utf8' },
+  );
+  return { status, stderr };
+};
+
+it('every entry point has errors that nobody catches reported before the table of environments loads', () => {
+  const entryPoints = sourcesIn('bin').filter(
+    ({ path }) => path.endsWith('.ts') && path !== 'bin/uncaught.ts',
+  );
+  expect(entryPoints.length).toBeGreaterThanOrEqual(3);
+  expect(entryPoints.filter(({ text }) => !text.startsWith("import './uncaught';\n"))).toEqual([]);
+});
+
+it('says what is wrong in a row by its message alone', () => {
+  const script = "require('./lib/environment/validation').validateEnvironments([{ name: 'eu', vpcCird: 1 }])";
+  expect(run(script)).toEqual({
+    status: 1,
+    stderr: 'error: eu.vpcCird is 1. No such field: compare with lib/environment/environment.ts.\n',
+  });
+});
+
+it('says where a bug is', () => {
+  const { status, stderr } = run("Promise.reject(new Error('a bug'))");
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^Error: a bug\n {4}at /);
+});
