@@ -2,10 +2,10 @@ import type { DatabaseAccess } from '../../lambda/database/environment';
 
 /**
  * Everything in which one environment of the service differs from another. Constructs branch on these properties,
- * never on a name, so an environment can be changed or added by editing `environments.ts` alone.
+ * never on a name, so an environment can be changed or added by editing `environments.ts` alone: docs/environments.md.
  */
 export interface Environment {
-  /** What people and the command line call it. */
+  /** What people and the command line call it. Never change it: the cluster's identifier begins with it, and would be another. */
   readonly name: string;
   /** The CloudFormation stack's name. Never change it: that would create a second stack. */
   readonly stackId: string;
@@ -21,6 +21,10 @@ export interface Environment {
    * which CloudFormation makes first and EC2 refuses.
    */
   readonly zones: readonly string[];
+  /**
+   * Never change it: CloudFormation would replace the network.
+   * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ec2-vpc.html
+   */
   readonly vpcCidr: string;
   readonly chains: readonly Chain[];
   readonly serviceLevelAgreement: boolean;
@@ -40,7 +44,7 @@ export interface Environment {
   /** Days that CloudWatch keeps log lines; one of the retentions that it offers. */
   readonly logRetentionDays: number;
   readonly throttle: Throttle;
-  /** The `iss` of this environment's tokens; differs in each, so that no token is valid in two of them. */
+  /** The `iss` of this environment's tokens; differs in each, so that no token is valid in two of them. A change makes every token invalid that has been issued. */
   readonly tokenIssuer: string;
   readonly signingKeyLabels: SigningKeyLabels;
   /** @default - the addresses that API Gateway gives */

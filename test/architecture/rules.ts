@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { environments } from '../../lib/environments';
 
 /** A source file: its path from the root of the repository, with slashes, and its text. */
 export interface SourceFile {
@@ -86,6 +87,11 @@ const importRules: Readonly<Record<string, ImportRule>> = {
     isIn(path, 'lambda') && path !== 'lambda/database/direct.ts' && isPackage(imported, 'pg'),
 };
 
+/** Names of environments and of their stacks, in a regular expression. */
+const names = environments
+  .flatMap(({ name, stackId, standby }) => [name, stackId, ...(standby ? [standby.stackId] : [])])
+  .join('|');
+
 type TextRule = readonly [applies: (path: string) => boolean, pattern: RegExp];
 
 /** The table's validation and the check of templates are no constructs: names are theirs to compare. */
@@ -104,7 +110,28 @@ const textRules: Readonly<Record<string, TextRule>> = {
   ],
   "constructs never branch on an environment's name": [
     isConstruct,
-    /\b(?:name|environmentName|stackId|stackName)\s*(?:===|!==|==|!=)|(?:===|!==|==|!=)\s*(?:\w+\.)*environment\.name\b|switch\s*\([^)]*\b(?:name|stackId)\)|(?:===|!==|case)\s*['"](?:eu|uae|staging|WalletEu|WalletUae|WalletStaging)['"]/,
+    new RegExp(
+      [
+        /\b(?:name|environmentName|stackId|stackName)\s*(?:===|!==|==|!=)/.source,
+        /(?:===|!==|==|!=)\s*(?:\w+\.)*environment\.name\b/.source,
+        /switch\s*\([^)]*\b(?:name|stackId)\)/.source,
+        String.raw`(?:===|!==|case)\s*['"](?:${names})['"]`,
+      ].join('|'),
+    ),
+  ],
+  // A made-up row or stack may have any name. The names in the table that others rely on are held in one place.
+  'tests pick an environment by what it has, not by its name': [
+    (path) =>
+      isIn(path, 'test') &&
+      !isIn(path, 'test/architecture') &&
+      path !== 'test/constructs/environment-table.test.ts',
+    new RegExp(
+      [
+        String.raw`(?:===|!==|\bcase|--environment['"],)\s*['"](?:${names})['"]`,
+        String.raw`\b(?:stacks|templates|baseline|outputs)(?:\??\.|\[['"])(?:${names})\b`,
+        String.raw`--environment[ =](?:${names})\b`,
+      ].join('|'),
+    ),
   ],
   'the page keeps nothing, and makes no markup of text': [
     (path) => isIn(path, 'dashboard'),

@@ -6,7 +6,8 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct, type IConstruct } from 'constructs';
 import { acknowledge } from '../../lib/checks/acknowledgements/acknowledge';
 import { addRulePacks, rulePacks } from '../../lib/checks/rule-packs';
-import { environmentLike, environmentsWithEveryOption, withApp } from '../support/stacks';
+import { first } from '../support/rows';
+import { environmentsWithEveryOption, withApp } from '../support/stacks';
 
 const packs = ['AwsSolutions', 'NIST.800.53.R5', 'PCI.DSS.321'];
 
@@ -97,12 +98,12 @@ describe('synthesis', () => {
   it('refuses a bucket that logs nothing in one of the stacks, by rule and path', () => {
     const report = withApp(
       (app) => {
-        new Bucket(app.node.findChild('WalletStaging'), 'Plain');
+        new Bucket(app.node.findChild(first.stackId), 'Plain');
         return messageOf(() => app.synth());
       },
-      { environments: [environmentLike('staging')] },
+      { environments: [first] },
     );
-    const finding = { path: 'WalletStaging/Plain/Resource', id: 'AwsSolutions-S1' };
+    const finding = { path: `${first.stackId}/Plain/Resource`, id: 'AwsSolutions-S1' };
     expect(findingsOf(report)).toContainEqual(finding);
   });
 

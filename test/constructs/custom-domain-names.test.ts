@@ -1,12 +1,13 @@
 import type { Environment } from '../../lib/environment/environment';
-import { environmentLike, type StackTemplate, synthesizeStacks } from '../support/stacks';
+import { first } from '../support/rows';
+import { type StackTemplate, stackOf } from '../support/stacks';
 
 const names = { api: 'api.example.com', dashboard: 'dashboard.example.com' };
-const certificateArn = 'arn:aws:acm:eu-central-1:123456789012:certificate/1a2b-3c';
+const certificateArn = `arn:aws:acm:${first.region}:123456789012:certificate/1a2b-3c`;
 const hostedZone = { id: 'Z0123456789ABCDEFGHIJ', name: 'example.com' };
 
 const stackWith = (domainNames?: Environment['domainNames']) =>
-  synthesizeStacks([environmentLike('eu', domainNames && { domainNames })]).eu as StackTemplate;
+  stackOf({ ...first, ...(domainNames && { domainNames }) });
 const plain = stackWith();
 const own = stackWith({ ...names, certificateArn });
 const zoned = stackWith({ ...names, hostedZone });
@@ -43,8 +44,8 @@ describe.each([
       ];
     });
     expect(served).toEqual([
-      [names.api, 'wallet-eu', 'api'],
-      [names.dashboard, 'wallet-eu-dashboard', 'dashboard'],
+      [names.api, `wallet-${first.name}`, 'api'],
+      [names.dashboard, `wallet-${first.name}-dashboard`, 'dashboard'],
     ]);
   });
 
@@ -113,5 +114,5 @@ describe('with a hosted zone', () => {
 
 it('without names, the addresses are those of API Gateway', () => {
   expect(plain.all('AWS::ApiGateway::DomainName')).toEqual([]);
-  expect(JSON.stringify(plain.json.Outputs.ApiBaseUrl.Value)).toContain('.execute-api.eu-central-1.');
+  expect(JSON.stringify(plain.json.Outputs.ApiBaseUrl.Value)).toContain(`.execute-api.${first.region}.`);
 });

@@ -4,7 +4,8 @@ import { RegionDatabase } from '../../lib/database/region-database';
 import { environments } from '../../lib/environments';
 import { HandlerFunction } from '../../lib/functions/handler-function';
 import { Network } from '../../lib/network/network';
-import { environmentLike, stackWithAccess, synthesizeStacks, withApp } from '../support/stacks';
+import { withDirectAccess } from '../support/rows';
+import { stackWithAccess, synthesizeStacks, withApp } from '../support/stacks';
 
 const stacks = synthesizeStacks();
 
@@ -224,8 +225,8 @@ describe('variables', () => {
 
 it('refuses direct access to a function outside of the VPC', () => {
   withApp((app) => {
-    const stack = new Stack(app, 'Test', { env: { region: 'me-central-1' } });
-    const environment = environmentLike('uae', { databaseAccess: 'direct' });
+    const environment = withDirectAccess;
+    const stack = new Stack(app, 'Test', { env: { region: environment.region } });
     const { vpc } = new Network(stack, 'Network', { environment });
     const database = new RegionDatabase(stack, 'Database', { environment, vpc });
     const outside = new HandlerFunction(stack, 'Outside', {

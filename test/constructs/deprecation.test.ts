@@ -3,7 +3,8 @@ import type { IConstruct } from 'constructs';
 import type { Environment } from '../../lib/environment/environment';
 import { environments } from '../../lib/environments';
 import { RegionStack } from '../../lib/stacks/region-stack';
-import { environmentLike, type StackTemplate, synthesizeStacks, withApp } from '../support/stacks';
+import { first, newcomer } from '../support/rows';
+import { stackOf, withApp } from '../support/stacks';
 
 const warningsOf = ({ node }: IConstruct): string[] =>
   node.metadata.filter(({ type }) => type === 'aws:cdk:warning').map(({ data }) => String(data));
@@ -17,21 +18,26 @@ function warningsFor(environment: Environment, acknowledged: readonly string[] =
   });
 }
 
-const staging = synthesizeStacks([environmentLike('staging')]).staging as StackTemplate;
+const deprecated: Environment = {
+  ...first,
+  name: 'old',
+  testFundsOnly: true,
+  deprecation: { since: '2026-11-20' },
+};
 const id = 'wallet-infrastructure:deprecated-environment';
 
 describe('synthesis', () => {
   it('warns of a deprecated environment', () => {
-    const sunset = { since: '2026-11-20', sunset: '2027-06-30' };
-    expect(warningsFor(environmentLike('staging', { deprecation: sunset }))).toEqual([
-      'staging is for those who still use it. Deprecated since 2026-11-20. Switched off on 2027-06-30. ' +
+    const deprecation = { since: '2026-11-20', sunset: '2027-06-30' };
+    expect(warningsFor({ ...deprecated, deprecation })).toEqual([
+      'old is for those who still use it. Deprecated since 2026-11-20. Switched off on 2027-06-30. ' +
         `Test funds only. [ack: ${id}]`,
     ]);
   });
 
   it('does not warn of others, nor when the warning is acknowledged', () => {
-    expect(warningsFor(environmentLike('eu'))).toEqual([]);
-    expect(warningsFor(environmentLike('staging'), [id])).toEqual([]);
+    expect(warningsFor(newcomer)).toEqual([]);
+    expect(warningsFor(deprecated, [id])).toEqual([]);
   });
 
   it('warns in the app, of the deprecated environments alone', () => {
@@ -43,6 +49,7 @@ describe('synthesis', () => {
 });
 
 it('is in the headers that the function answers with', () => {
-  const { Variables } = staging.named('AWS::Lambda::Function', 'DeleteUserGroup').Properties.Environment;
+  const lambda = stackOf(deprecated).named('AWS::Lambda::Function', 'DeleteUserGroup');
+  const { Variables } = lambda.Properties.Environment;
   expect(JSON.stringify(Variables.RESPONSE_HEADERS)).toContain(String.raw`{\"Deprecation\":\"@1795132800\",`);
 });

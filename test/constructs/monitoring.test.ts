@@ -3,7 +3,8 @@ import { validateEnvironment } from '../../lib/environment/validation';
 import { linesOf, linesOfAlarms } from '../support/alarm-table';
 import { metricsOfDelivery } from '../support/delivery-metrics';
 import { missingHeadings } from '../support/documents';
-import { environmentLike, type Resource, type StackTemplate, synthesizeStacks } from '../support/stacks';
+import { withoutSla, withSla, withStandby } from '../support/rows';
+import { type Resource, type StackTemplate, stackOf, synthesizeStacks } from '../support/stacks';
 import { synthesizeTemplates } from '../support/state-baseline';
 
 const stacks = synthesizeStacks();
@@ -135,11 +136,12 @@ describe('alarms', () => {
   });
 
   it('watch how far the standby is behind, in its own region', () => {
-    const { Resources, Outputs } = templates.WalletEuStandby;
+    const { stackId } = withStandby.standby;
+    const { Resources, Outputs } = synthesizeTemplates([withStandby])[stackId];
     const alarms = (Object.values(Resources) as Resource[]).filter(
       ({ Type }) => Type === 'AWS::CloudWatch::Alarm',
     );
-    expect(linesOfAlarms('WalletEuStandby', alarms)).toEqual(
+    expect(linesOfAlarms(stackId, alarms)).toEqual(
       linesOf(`
         standby-replication  >= 30000  3 of 3  missing  Maximum of 300 s  AWS/RDS AuroraGlobalDBRPOLag  DBClusterIdentifier={DatabaseCluster}
       `),
@@ -148,25 +150,20 @@ describe('alarms', () => {
   });
 
   it('are there for the agreement, whatever the environment is called', () => {
-    const { staging, uae } = synthesizeStacks([
-      environmentLike('staging', {
-        serviceLevelAgreement: true,
-        database: { ...environmentLike('staging').database, readers: 2 },
-      }),
-      environmentLike('uae', { serviceLevelAgreement: false }),
-    ]);
-    expect(staging && alarmOf(staging, 'database-replication-2')).toBeDefined();
-    for (const without of [uae, stacks.staging]) {
-      expect(without?.all('AWS::CloudWatch::Alarm')).toEqual([]);
-      expect(without?.all('AWS::SNS::Topic')).toEqual([]);
-      expect(without?.json.Outputs.AlarmTopicArn).toBeUndefined();
+    const { database } = withoutSla;
+    const promised = { ...withoutSla, serviceLevelAgreement: true, database: { ...database, readers: 2 } };
+    expect(alarmOf(stackOf(promised), 'database-replication-2')).toBeDefined();
+    for (const row of [{ ...withSla, serviceLevelAgreement: false }, withoutSla]) {
+      const without = stackOf(row);
+      expect(without.all('AWS::CloudWatch::Alarm')).toEqual([]);
+      expect(without.all('AWS::SNS::Topic')).toEqual([]);
+      expect(without.json.Outputs.AlarmTopicArn).toBeUndefined();
     }
   });
 });
 
 describe('the topic', () => {
-  const told = synthesizeStacks([environmentLike('uae', { alarmEmail: 'on-call@example.com' })])
-    .uae as StackTemplate;
+  const told = stackOf({ ...withSla, alarmEmail: 'on-call@example.com' });
 
   it('is encrypted with a key that CloudWatch may use for this account alone', () => {
     const { Properties } = told.only('AWS::SNS::Topic');
@@ -198,12 +195,13 @@ describe('the topic', () => {
       Endpoint: 'on-call@example.com',
       TopicArn: topic,
     });
-    for (const stack of Object.values(stacks)) expect(stack.all('AWS::SNS::Subscription')).toEqual([]);
+    for (const stack of Object.values(stacks))
+      expect(stack.all('AWS::SNS::Subscription')).toHaveLength(stack.environment.alarmEmail ? 1 : 0);
   });
 
   it('has nothing to tell without an agreement', () => {
-    const row = environmentLike('staging', { alarmEmail: 'on-call@example.com' });
-    expect(() => validateEnvironment(row)).toThrow(/staging\.alarmEmail is .*there are no alarms/);
+    const row = { ...withoutSla, alarmEmail: 'on-call@example.com' };
+    expect(() => validateEnvironment(row)).toThrow(/\.alarmEmail is .*there are no alarms/);
   });
 });
 

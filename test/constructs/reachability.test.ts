@@ -1,8 +1,8 @@
-import type { Environment } from '../../lib/environment/environment';
 import { environments } from '../../lib/environments';
 import type { Template } from '../../lib/local/template/assembly';
 import { unreachable } from '../support/reachability';
-import { synthesizeStacks } from '../support/stacks';
+import { withDirectAccess } from '../support/rows';
+import { stackOf, synthesizeStacks } from '../support/stacks';
 
 const stacks = synthesizeStacks(environments);
 const positions = ['1', '2', '3', 'none'];
@@ -17,7 +17,7 @@ describe.each(environments)('$name', ({ name, region }) => {
 });
 
 describe('a breach is named', () => {
-  const direct = environments.find(({ databaseAccess }) => databaseAccess === 'direct') as Environment;
+  const { json } = stackOf(withDirectAccess);
   type Resources = Record<string, { Type: string; Properties: Record<string, unknown> }>;
   /** The resource of this type whose logical id matches. */
   const find = (resources: Resources, type: string, id: RegExp) => {
@@ -102,8 +102,8 @@ describe('a breach is named', () => {
       /FanOutEvent\w+ cannot reach sqs: .* has no route to a gateway/,
     ],
   ])('%s', (_, breach, zone, expected) => {
-    const template = structuredClone(stacks[direct.name]?.json) as unknown as Template;
+    const template = structuredClone(json) as unknown as Template;
     breach(template.Resources as Resources);
-    expect(unreachable(template, { region: direct.region, zone }).join('\n')).toMatch(expected);
+    expect(unreachable(template, { region: withDirectAccess.region, zone }).join('\n')).toMatch(expected);
   });
 });

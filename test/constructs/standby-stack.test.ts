@@ -3,11 +3,11 @@ import type { Stack } from 'aws-cdk-lib';
 import { rulePacks } from '../../lib/checks/rule-packs';
 import type { Environment, Standby } from '../../lib/environment/environment';
 import { StandbyStack } from '../../lib/stacks/standby-stack';
-import { environmentLike, type StackTemplate, synthesizeEveryStack, withApp } from '../support/stacks';
+import { withStandby as row } from '../support/rows';
+import { type StackTemplate, synthesizeEveryStack, withApp } from '../support/stacks';
 import { lossesOf, stateOf } from '../support/state-baseline';
 
-const eu = environmentLike('eu');
-const standby = eu.standby as Standby;
+const { standby } = row;
 
 /** The stacks of an environment, by name. */
 function stacksOf(environment: Environment): (stackId: string) => StackTemplate {
@@ -15,21 +15,22 @@ function stacksOf(environment: Environment): (stackId: string) => StackTemplate 
   return (stackId) => stacks[stackId] as StackTemplate;
 }
 const withStandby = (changes: Partial<Standby>): Environment => ({
-  ...eu,
+  ...row,
   standby: { ...standby, ...changes },
 });
 
-const [serving, stack] = [eu.stackId, standby.stackId].map(stacksOf(eu)) as [StackTemplate, StackTemplate];
+const [serving, stack] = [row.stackId, standby.stackId].map(stacksOf(row)) as [StackTemplate, StackTemplate];
 const cluster = stack.only('AWS::RDS::DBCluster');
 
 describe('the standby', () => {
   it('is a secondary of the global database whose primary is the cluster that serves', () => {
+    const { globalClusterIdentifier: GlobalClusterIdentifier } = standby;
     const { Properties } = serving.only('AWS::RDS::GlobalCluster');
     expect(JSON.stringify(Properties.SourceDBClusterIdentifier)).toContain(
       ':cluster:",{"Ref":"DatabaseCluster"}',
     );
-    expect(Properties).toMatchObject({ GlobalClusterIdentifier: 'wallet-eu', DeletionProtection: true });
-    expect(cluster.Properties.GlobalClusterIdentifier).toBe('wallet-eu');
+    expect(Properties).toMatchObject({ GlobalClusterIdentifier, DeletionProtection: true });
+    expect(cluster.Properties.GlobalClusterIdentifier).toBe(GlobalClusterIdentifier);
     expect(cluster.Properties.EnableGlobalWriteForwarding).toBe(false);
   });
 
@@ -76,26 +77,26 @@ describe('the standby', () => {
   it('shares nothing with the stack that serves', () => {
     // The dashboard says in which regions the data is, the monitoring dashboard reads the standby's metrics in its region.
     const mentions = serving.resources.filter((each) =>
-      /eu-west-1|WalletEuStandby/.test(JSON.stringify(each)),
+      [standby.region, standby.stackId].some((text) => JSON.stringify(each).includes(text)),
     );
     expect(mentions.map(({ logicalId }) => logicalId)).toEqual([
       expect.stringMatching(/^DashboardServeDashboard/),
       'MonitoringDashboard',
     ]);
-    expect(stack.text).not.toContain('eu-central-1');
+    expect(stack.text).not.toContain(row.region);
     const another = withStandby({ stackId: 'Elsewhere', vpcCidr: '10.99.0.0/16', instances: 1 });
-    expect(stacksOf(another)(eu.stackId).text === serving.text).toBe(true);
+    expect(stacksOf(another)(row.stackId).text === serving.text).toBe(true);
   });
 
   it('is deployed after the stack that serves', () => {
     withApp(
       (app) => {
         const [first, second] = app.node.children as [Stack, Stack];
-        expect([first.stackName, second.stackName]).toEqual([eu.stackId, standby.stackId]);
+        expect([first.stackName, second.stackName]).toEqual([row.stackId, standby.stackId]);
         expect(second.dependencies).toEqual([first]);
         expect(first.dependencies).toEqual([]);
       },
-      { environments: [eu], validateTemplates: false },
+      { environments: [row], validateTemplates: false },
     );
   });
 
@@ -106,8 +107,8 @@ describe('the standby', () => {
   });
 
   it('says whose it is', () => {
-    expect(stack.json.Description).toContain(`standby of ${eu.purpose}`);
-    expect(cluster.Properties.Tags).toContainEqual({ Key: 'environment', Value: 'eu' });
+    expect(stack.json.Description).toContain(`standby of ${row.purpose}`);
+    expect(cluster.Properties.Tags).toContainEqual({ Key: 'environment', Value: row.name });
   });
 });
 
@@ -136,13 +137,13 @@ const standingBy = new Set([
 
 describe('promotion', () => {
   const staffed = stacksOf(withStandby({ instances: 2 }))(standby.stackId);
-  const promoted = stacksOf(promote(eu))(standby.stackId);
+  const promoted = stacksOf(promote(row))(standby.stackId);
 
   it('begins with instances in different zones, which the rule packs have nothing against', () => {
     const zones = staffed.all('AWS::RDS::DBInstance').map(({ Properties }) => Properties.AvailabilityZone);
     expect(zones).toEqual(standby.zones.slice(0, 2));
     const findings = withApp((app) => {
-      new StandbyStack(app, { environment: eu, standby: { ...standby, instances: 2 } });
+      new StandbyStack(app, { environment: row, standby: { ...standby, instances: 2 } });
       app.synth();
       return rulePacks(app).flatMap((pack) => pack.validateScope(app).violations);
     });
@@ -164,13 +165,13 @@ describe('promotion', () => {
   });
 
   it('passes every check of synthesis', () => {
-    withApp((app) => expect(() => app.synth()).not.toThrow(), { environments: [promote(eu)] });
+    withApp((app) => expect(() => app.synth()).not.toThrow(), { environments: [promote(row)] });
   });
 
   it('gives it everything that a region that serves has, with its own address', () => {
-    const { standby: _, ...alone } = eu;
+    const { standby: _, ...alone } = row;
     const types = (each: StackTemplate) => each.resources.map(({ Type }) => Type).sort();
-    expect(types(promoted)).toEqual(types(stacksOf(alone)(eu.stackId)));
+    expect(types(promoted)).toEqual(types(stacksOf(alone)(row.stackId)));
     expect(promoted.all('AWS::EC2::EIP')).toHaveLength(1);
   });
 

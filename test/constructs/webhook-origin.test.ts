@@ -1,4 +1,5 @@
-import { environmentLike, type StackTemplate, synthesizeStacks } from '../support/stacks';
+import { newcomer } from '../support/rows';
+import { type StackTemplate, stackOf, synthesizeStacks } from '../support/stacks';
 
 const stacks = synthesizeStacks();
 const each = Object.values(stacks).map((stack) => [stack.environment.name, stack] as const);
@@ -87,20 +88,20 @@ describe.each(each)('the webhook origin of %s', (_, stack) => {
 
 describe('an adopted Elastic IP', () => {
   const adopted = { allocationId: 'eipalloc-0123456789abcdef0', address: '203.0.113.7' };
-  const { staging } = synthesizeStacks([environmentLike('staging', { adoptedElasticIp: adopted })]);
+  const adopting = stackOf({ ...newcomer, adoptedElasticIp: adopted });
 
   it('is used instead of one that the stack makes', () => {
-    expect(staging?.all('AWS::EC2::EIP')).toEqual([]);
-    expect(staging?.only('AWS::EC2::NatGateway').Properties.AllocationId).toBe(adopted.allocationId);
-    expect(staging?.json.Outputs.WebhookOriginAddress.Value).toBe(adopted.address);
+    expect(adopting.all('AWS::EC2::EIP')).toEqual([]);
+    expect(adopting.only('AWS::EC2::NatGateway').Properties.AllocationId).toBe(adopted.allocationId);
+    expect(adopting.json.Outputs.WebhookOriginAddress.Value).toBe(adopted.address);
   });
 });
 
 describe('an address from a pool', () => {
   it('is taken from the pool of the row, and kept like any other', () => {
     const publicIpv4Pool = 'ipv4pool-ec2-0123456789abcdef0';
-    const { staging } = synthesizeStacks([environmentLike('staging', { publicIpv4Pool })]);
-    expect(staging?.get('WebhookOriginElasticIp')).toMatchObject({
+    const pooled = stackOf({ ...newcomer, publicIpv4Pool });
+    expect(pooled.get('WebhookOriginElasticIp')).toMatchObject({
       Properties: { Domain: 'vpc', PublicIpv4Pool: publicIpv4Pool },
       DeletionPolicy: 'RetainExceptOnCreate',
       UpdateReplacePolicy: 'Retain',

@@ -116,6 +116,10 @@ export function synthesizeStacks(
   );
 }
 
+/** Synthesizes the serving stack of one row. */
+export const stackOf = (row: Environment): StackTemplate =>
+  synthesizeStacks([row])[row.name] as StackTemplate;
+
 /** One environment of the table, with changes. */
 export function environmentLike(name: string, changes: Partial<Environment> = {}): Environment {
   const found = table.find((environment) => environment.name === name);
@@ -127,7 +131,7 @@ export function environmentLike(name: string, changes: Partial<Environment> = {}
 export function stackWithAccess(databaseAccess: Environment['databaseAccess']): StackTemplate {
   const [row] = table.map((environment) => ({ ...environment, databaseAccess }));
   if (row === undefined) throw new Error('The table is empty');
-  return synthesizeStacks([row])[row.name] as StackTemplate;
+  return stackOf(row);
 }
 
 /** The table with every option that its rows may have. */

@@ -7,7 +7,7 @@ import { createApp } from '../../../lib/app';
 import { boundariesOf } from '../../../lib/checks/residency/boundary';
 import { ResidencyPlugin } from '../../../lib/checks/residency/plugin';
 import { environments } from '../../../lib/environments';
-import { environmentLike } from '../../support/stacks';
+import { first, newcomer } from '../../support/rows';
 import { temporaryFolder } from '../../support/temporary-folder';
 import { oneRegion, only, refusalsOf } from './refusals';
 
@@ -25,16 +25,16 @@ it('lets pass every stack of the table', () => {
 it("binds a standby to its environment's regions, without a gateway", () => {
   const standby = {
     stackId: 'Standby',
-    region: 'eu-west-1',
-    zones: ['eu-west-1a', 'eu-west-1b', 'eu-west-1c'],
+    region: 'ap-southeast-2',
+    zones: ['ap-southeast-2a', 'ap-southeast-2b', 'ap-southeast-2c'],
     vpcCidr: '10.99.0.0/16',
     globalClusterIdentifier: 'all',
   };
-  const [serving, waiting] = boundariesOf([environmentLike('eu', { standby })]);
-  expect(serving).toMatchObject({ region: 'eu-central-1', natGateways: 1 });
+  const [serving, waiting] = boundariesOf([{ ...newcomer, standby }]);
+  expect(serving).toMatchObject({ region: newcomer.region, natGateways: 1 });
   expect(waiting).toEqual({
     stackId: 'Standby',
-    region: 'eu-west-1',
+    region: 'ap-southeast-2',
     residencyRegions: serving?.residencyRegions,
     natGateways: 0,
   });
@@ -43,14 +43,14 @@ it("binds a standby to its environment's regions, without a gateway", () => {
 it('stops the synthesis of the app, and says rule, construct, value and remedy', async () => {
   const fixture = resolve(__dirname, 'fixtures/hostile-app.ts');
   const { NODE_ENV: _, ...env } = process.env;
-  const synthesis = run(process.execPath, ['--import', 'tsx', fixture, folder(), 'WalletUae'], { env });
+  const synthesis = run(process.execPath, ['--import', 'tsx', fixture, folder(), first.stackId], { env });
   const failure = await synthesis.then(
     () => undefined,
     (error: { code: number; stderr: string }) => error,
   );
   expect(failure?.code).toBe(1);
   expect(failure?.stderr).toContain('Residency::multi-region-key');
-  expect(failure?.stderr).toContain('WalletUae/Everywhere (Everywhere)');
+  expect(failure?.stderr).toContain(`${first.stackId}/Everywhere (Everywhere)`);
   expect(failure?.stderr).toContain('Properties.MultiRegion is true');
   expect(failure?.stderr).toContain('Suggested fix: Make a key of the one region');
 });
