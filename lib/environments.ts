@@ -2,8 +2,8 @@ import type { Environment } from './environment/environment';
 import { validateEnvironments } from './environment/validation';
 
 /**
- * The table of environments: one row, one serving stack. Validated when this module is loaded. The first row is the
- * default of the command line. To add, change or remove one: docs/environments.md.
+ * The table of environments: one row, one serving stack. Validated when this module is loaded. The command line works on
+ * the first row unless told otherwise. To add, change or remove a row: docs/environments.md.
  */
 export const environments: readonly Environment[] = validateEnvironments([
   {

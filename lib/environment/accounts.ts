@@ -1,4 +1,4 @@
-import { InvalidEnvironment } from './validation';
+import { InvalidInput } from './validation';
 
 /** The variable that gives the AWS account of an environment, such as `WALLET_EU_ACCOUNT`. */
 export const accountVariable = (name: string): string =>
@@ -14,7 +14,7 @@ export const accountVariable = (name: string): string =>
  *
  * @param variables such as `process.env`
  * @param warn gets a sentence for each variable that is no environment's and does no harm
- * @throws InvalidEnvironment for an account that is none, and for a variable that may be misspelt
+ * @throws InvalidInput for an account that is none, and for a variable that may be misspelt
  */
 export function readAccounts(
   names: readonly string[],
@@ -25,18 +25,20 @@ export function readAccounts(
   for (const variable of known) {
     const value = variables[variable];
     if (value && !/^\d{12}$/.test(value))
-      throw new InvalidEnvironment(variable, value, 'Give the 12 digits of an AWS account.');
+      throw new InvalidInput(
+        `${variable} is ${JSON.stringify(value)}. Give the 12 digits of an AWS account.`,
+      );
   }
   const ofCredentials = variables.CDK_DEFAULT_ACCOUNT;
   const missing = known.find((variable) => !variables[variable]);
   for (const [variable, value] of Object.entries(variables)) {
     if (!/^WALLET_\w+_ACCOUNT$/.test(variable) || !value || known.includes(variable)) continue;
-    const remedy = `It belongs to no environment: there are ${known.join(', ')}. Correct it, or unset it if its environment is gone.`;
+    const warning = `${variable} belongs to no environment. There are ${known.join(', ')}. Correct it, or unset it if its environment is gone.`;
     if (missing && ofCredentials && value !== ofCredentials) {
       const danger = `Without ${missing}, a stack would go to ${ofCredentials}, the account of the credentials.`;
-      throw new InvalidEnvironment(variable, value, `${remedy} ${danger}`);
+      throw new InvalidInput(`${warning} ${danger}`);
     }
-    warn(new InvalidEnvironment(variable, value, remedy).message);
+    warn(warning);
   }
   return Object.fromEntries(names.map((name) => [name, variables[accountVariable(name)] || ofCredentials]));
 }

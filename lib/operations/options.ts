@@ -21,10 +21,11 @@ export const withOutputs = (command: Command) =>
     )
     .option('--json', 'print JSON');
 
-export const withEnvironment = (command: Command) => withOutputs(command.addOption(oneEnvironment()));
+export const withEnvironment = (command: Command) => withOutputs(command.addOption(environmentToWorkOn()));
 
-/** `--environment`, by default the first of the table. */
-export const oneEnvironment = () => environment('the environment to work on').default(environments[0]?.name);
+/** `--environment`: the table's first unless another is given. */
+export const environmentToWorkOn = () =>
+  environment('the environment to work on').default(environments[0]?.name);
 
 /** `--environment`, one of the table. */
 export const environment = (description: string) =>

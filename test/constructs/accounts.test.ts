@@ -39,7 +39,7 @@ describe('the account of an environment', () => {
 describe('a variable that is no environment’s', () => {
   const stray = { WALLET_EUU_ACCOUNT: account };
   const said =
-    'WALLET_EUU_ACCOUNT is "111122223333". It belongs to no environment: there are WALLET_EU_ACCOUNT, WALLET_NORTH_SEA_ACCOUNT. Correct it, or unset it if its environment is gone.';
+    'WALLET_EUU_ACCOUNT belongs to no environment. There are WALLET_EU_ACCOUNT, WALLET_NORTH_SEA_ACCOUNT. Correct it, or unset it if its environment is gone.';
 
   it.each<[string, Readonly<Record<string, string>>]>([
     ['there are no credentials to deploy with', {}],
