@@ -3,7 +3,7 @@ import { validateEnvironments } from './environment/validation';
 
 /**
  * The table of environments: one row, one serving stack. Validated when this module is loaded. The command line works on
- * the first row unless told otherwise. To add, change or remove a row: docs/environments.md.
+ * the first row unless told otherwise.
  */
 export const environments: readonly Environment[] = validateEnvironments([
   {
