@@ -4,7 +4,8 @@ import { dashboardOf, type Widget } from '../support/dashboard-body';
 import { committedPicture, pictureFile } from '../support/dashboard-picture';
 import { metricsOfDelivery } from '../support/delivery-metrics';
 import { missingHeadings } from '../support/documents';
-import { environmentLike, type StackTemplate, synthesizeStacks } from '../support/stacks';
+import { withoutSla, withSla } from '../support/rows';
+import { type StackTemplate, stackOf, synthesizeStacks } from '../support/stacks';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this
 type Json = any;
@@ -132,19 +133,17 @@ describe.each(withAgreement)('the monitoring dashboard of %s', (_, stack) => {
 });
 
 it('is there for the agreement, whatever the environment is called', () => {
-  const others = synthesizeStacks([
-    environmentLike('staging', { serviceLevelAgreement: true }),
-    environmentLike('uae', { serviceLevelAgreement: false }),
-  ]);
+  const promised = stackOf({ ...withoutSla, serviceLevelAgreement: true });
+  const not = stackOf({ ...withSla, serviceLevelAgreement: false });
   const dashboards = ({ json }: StackTemplate) => [
     json.Resources.MonitoringDashboard?.Type,
     json.Outputs.MonitoringDashboardUrl?.Description,
   ];
-  expect(dashboards(others.staging as StackTemplate)).toEqual([
+  expect(dashboards(promised)).toEqual([
     'AWS::CloudWatch::Dashboard',
     expect.stringContaining('Alarms and metrics'),
   ]);
-  expect(dashboards(others.uae as StackTemplate)).toEqual([undefined, undefined]);
+  expect(dashboards(not)).toEqual([undefined, undefined]);
 });
 
 it('has a picture in the documents that shows it as it is: npx tsx test/support/dashboard-picture.ts', () => {

@@ -120,13 +120,6 @@ export function synthesizeStacks(
 export const stackOf = (row: Environment): StackTemplate =>
   synthesizeStacks([row])[row.name] as StackTemplate;
 
-/** One environment of the table, with changes. */
-export function environmentLike(name: string, changes: Partial<Environment> = {}): Environment {
-  const found = table.find((environment) => environment.name === name);
-  if (found === undefined) throw new Error(`No environment ${name}`);
-  return { ...found, ...changes };
-}
-
 /** The stack of the table's first environment with this access, whichever the row has. */
 export function stackWithAccess(databaseAccess: Environment['databaseAccess']): StackTemplate {
   const [row] = table.map((environment) => ({ ...environment, databaseAccess }));
