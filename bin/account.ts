@@ -1,3 +1,4 @@
+import './uncaught';
 import { createAccountApp } from '../lib/account/app';
 
 createAccountApp().synth();

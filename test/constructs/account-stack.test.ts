@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { createAccountApp } from '../../lib/account/app';
 import { planFolder, planPrefix } from '../../lib/account/names';
-import { environments } from '../../lib/environments';
-import { synthesizeEveryStack, withTemporaryFolder } from '../support/stacks';
+import { first } from '../support/rows';
+import { stackOf, withTemporaryFolder } from '../support/stacks';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this
 type Json = any;
@@ -153,14 +153,13 @@ it('names every resource of one environment, and * for what has none alone', () 
 });
 
 it('operates what the stacks have: function, queue and keys by the names and tags that they get', () => {
-  const stacks = synthesizeEveryStack(environments.filter(({ name }) => name === 'eu'));
-  const template = stacks.WalletEu?.json;
+  const template = stackOf(first).json;
   const of = (action: string) =>
     statementsOf('OperateEuRole').find(({ Action }) => [Action].flat().includes(action));
   // CloudFormation puts stack, logical id and letters of its own together.
   const covers = (pattern: string, name: string) =>
     name.startsWith(pattern.split(':').at(-1)?.replace('*', '') ?? 'none');
-  const nameOf = (output: string) => `WalletEu-${template.Outputs[output].Value.Ref}-ABC`;
+  const nameOf = (output: string) => `${first.stackId}-${template.Outputs[output].Value.Ref}-ABC`;
   expect(covers(of('lambda:InvokeFunction').Resource, nameOf('OperationsFunctionName'))).toBe(true);
   expect(covers(of('sqs:SendMessage').Resource, nameOf('WebhookEventsQueueUrl'))).toBe(true);
   for (const output of ['WebhookEventsDeadLetterQueueUrl', 'WebhookDeliveryQueueUrl'])

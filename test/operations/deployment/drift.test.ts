@@ -1,3 +1,4 @@
+import { withDirectAccess, withStandby } from '../../support/rows';
 import { type Replies, refusal, result } from '../preflight/account';
 import { wallet } from '../region';
 import { localAccount, withoutStacks, withStacks } from './deployed';
@@ -40,14 +41,14 @@ const modified = {
 
 it('compares every stack of the environment, each in its region', async () => {
   account().answer(withStacks(), detecting({}));
-  expect(await drift('--environment', 'eu')).toMatchObject({
+  expect(await drift('--environment', withStandby.name)).toMatchObject({
     exitCode: 0,
     stdout: 'No drift in 2 stacks.\n',
   });
   const compared = account().calls.filter(({ action }) => action === 'DetectStackDrift');
   expect(compared.map(({ region, input }) => [region, input.StackName]).sort()).toEqual([
-    ['eu-central-1', 'WalletEu'],
-    ['eu-west-1', 'WalletEuStandby'],
+    [withStandby.region, withStandby.stackId],
+    [withStandby.standby.region, withStandby.standby.stackId],
   ]);
   const asked = account().calls.find(({ action }) => action === 'DescribeStackResourceDrifts');
   expect(asked?.input.StackResourceDriftStatusFilters).toEqual(['MODIFIED', 'DELETED']);
@@ -60,8 +61,11 @@ it('fails with the resources and properties that differ', async () => {
     StackResourceDriftStatus: 'DELETED',
   };
   const unexplained = { ...gone, StackResourceDriftStatus: 'MODIFIED', PropertyDifferences: [] };
-  account().answer(withStacks(), detecting({ 'eu-central-1': [modified, unexplained], 'eu-west-1': [gone] }));
-  const { exitCode, stdout, stderr } = await drift('--environment', 'eu');
+  account().answer(
+    withStacks(),
+    detecting({ [withStandby.region]: [modified, unexplained], [withStandby.standby.region]: [gone] }),
+  );
+  const { exitCode, stdout, stderr } = await drift('--environment', withStandby.name);
   expect({ exitCode, lines: stdout.trimEnd().split('\n') }).toEqual({
     exitCode: 1,
     lines: [
@@ -74,13 +78,13 @@ it('fails with the resources and properties that differ', async () => {
 });
 
 it('prints JSON', async () => {
-  account().answer(withStacks(), detecting({ 'me-central-1': [modified] }));
-  const { exitCode, stdout } = await drift('--environment', 'uae', '--json');
+  account().answer(withStacks(), detecting({ [withDirectAccess.region]: [modified] }));
+  const { exitCode, stdout } = await drift('--environment', withDirectAccess.name, '--json');
   expect({ exitCode, found: JSON.parse(stdout) }).toEqual({
     exitCode: 1,
     found: [
       {
-        stack: 'WalletUae',
+        stack: withDirectAccess.stackId,
         logicalId: 'WebhookDeliveryQueue',
         type: 'AWS::SQS::Queue',
         property: '/VisibilityTimeout',
@@ -95,14 +99,18 @@ it.each<[string, Replies, string]>([
   [
     'CloudFormation may not read a resource',
     detecting({}, { DetectionStatus: 'DETECTION_FAILED', DetectionStatusReason: 'kms:DescribeKey' }),
-    'could not compare WalletUae: kms:DescribeKey.',
+    `could not compare ${withDirectAccess.stackId}: kms:DescribeKey.`,
   ],
   [
     'the comparison does not end',
     detecting({}, { DetectionStatus: 'DETECTION_IN_PROGRESS' }),
     'still runs after',
   ],
-  ['the stack is not deployed', withoutStacks, 'There is no stack WalletUae in me-central-1.'],
+  [
+    'the stack is not deployed',
+    withoutStacks,
+    `There is no stack ${withDirectAccess.stackId} in ${withDirectAccess.region}.`,
+  ],
   [
     'the call is refused',
     { 'cloudformation:DetectStackDrift': () => refusal('AccessDenied') },
@@ -110,22 +118,24 @@ it.each<[string, Replies, string]>([
   ],
 ])('fails when %s', async (_, replies, message) => {
   account().answer(replies, withStacks());
-  const { exitCode, stderr } = await drift('--environment', 'uae', '--timeout', '1s');
+  const { exitCode, stderr } = await drift('--environment', withDirectAccess.name, '--timeout', '1s');
   expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining(message) });
   expect(stderr).toContain('Not every stack could be compared.');
 });
 
 it('tells what it found in one stack when another cannot be compared', async () => {
-  const replies = detecting({ 'eu-central-1': [modified] });
+  const replies = detecting({ [withStandby.region]: [modified] });
   account().answer(
     {
       ...replies,
       'cloudformation:DetectStackDrift': ({ region }) =>
-        region === 'eu-west-1' ? refusal('AccessDenied') : result({ StackDriftDetectionId: 'detection' }),
+        region === withStandby.standby.region
+          ? refusal('AccessDenied')
+          : result({ StackDriftDetectionId: 'detection' }),
     },
     withStacks(),
   );
-  const { exitCode, stdout } = await drift('--environment', 'eu');
+  const { exitCode, stdout } = await drift('--environment', withStandby.name);
   expect({ exitCode, stdout }).toEqual({
     exitCode: 1,
     stdout: expect.stringContaining('expected 270, is 30'),
