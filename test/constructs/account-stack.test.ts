@@ -8,7 +8,7 @@ import { stackOf, withTemporaryFolder } from '../support/stacks';
 type Json = any;
 
 const context = {
-  environments: 'eu,staging',
+  environments: 'eu,uae',
   repository: 'owner/name',
   budget: '500',
   email: 'on-call@example.com',
@@ -44,9 +44,9 @@ it('has the provider, the budget and three roles for each environment, under ids
     DeployEuRole: 'AWS::IAM::Role',
     ReadEuRole: 'AWS::IAM::Role',
     OperateEuRole: 'AWS::IAM::Role',
-    DeployStagingRole: 'AWS::IAM::Role',
-    ReadStagingRole: 'AWS::IAM::Role',
-    OperateStagingRole: 'AWS::IAM::Role',
+    DeployUaeRole: 'AWS::IAM::Role',
+    ReadUaeRole: 'AWS::IAM::Role',
+    OperateUaeRole: 'AWS::IAM::Role',
   });
   expect(resources.GithubProvider.Properties).toEqual({
     Url: 'https://token.actions.githubusercontent.com',
@@ -58,7 +58,7 @@ it.each([
   ['DeployEuRole', 'wallet-deploy-eu', 'eu'],
   ['OperateEuRole', 'wallet-operate-eu', 'eu'],
   ['ReadEuRole', 'wallet-read-eu', 'eu-read'],
-  ['DeployStagingRole', 'wallet-deploy-staging', 'staging'],
+  ['DeployUaeRole', 'wallet-deploy-uae', 'uae'],
 ])('%s trusts this repository in one GitHub environment, and nobody else', (logicalId, name, environment) => {
   expect(role(logicalId)).toMatchObject({ RoleName: name, MaxSessionDuration: 7200 });
   expect(role(logicalId).AssumeRolePolicyDocument.Statement).toEqual([
@@ -98,8 +98,8 @@ it("deploys by the CDK's roles of the environment's regions, and may do nothing 
       ),
     },
   ]);
-  expect(statementsOf('DeployStagingRole')[0].Resource).toEqual(
-    ['deploy', 'file-publishing', 'lookup'].map((name) => bootstrapRole(name, 'eu-west-3')),
+  expect(statementsOf('DeployUaeRole')[0].Resource).toEqual(
+    ['deploy', 'file-publishing', 'lookup'].map((name) => bootstrapRole(name, 'me-central-1')),
   );
 });
 
@@ -146,7 +146,7 @@ it('names every resource of one environment, and * for what has none alone', () 
   );
   expect(open.map(({ Condition }) => Condition.StringEquals['aws:RequestedRegion'])).toEqual([
     'eu-central-1',
-    'eu-west-3',
+    'me-central-1',
   ]);
   const named = roles.flatMap((logicalId) => actionsOf(logicalId));
   expect(named.filter((action) => action.includes('*') || action.startsWith('iam:'))).toEqual([]);
