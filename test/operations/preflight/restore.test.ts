@@ -4,13 +4,12 @@ import { createCall } from '../../../lib/operations/preflight/call';
 import { restore } from '../../../lib/operations/preflight/checks/restore';
 import type { StackResource } from '../../../lib/operations/stack-resources';
 import { clientSettings } from '../../../lib/operations/target';
-import { environmentLike } from '../../support/stacks';
+import { newcomer as row } from '../../support/rows';
 import { type LocalAccount, type Replies, refusal, result, startAccount } from './account';
 
-const row = environmentLike('uae');
 const snapshot = `arn:aws:rds:${row.region}:111122223333:cluster-snapshot:before`;
 const fromSnapshot = { snapshot };
-const fromMoment = { cluster: 'wallet-uae-0123abcd', time: '2026-11-21T10:30:00Z' };
+const fromMoment = { cluster: `wallet-${row.name}-0123abcd`, time: '2026-11-21T10:30:00Z' };
 
 let account: LocalAccount;
 beforeAll(async () => {
@@ -74,7 +73,7 @@ it.each<[string, RestoreSource, Replies, string]>([
     'a moment',
     fromMoment,
     clusters(dawn, noon),
-    `wallet-uae-0123abcd can be restored from ${dawn} to ${noon}, version 17.9`,
+    `${fromMoment.cluster} can be restored from ${dawn} to ${noon}, version 17.9`,
   ],
 ])('is content with %s that is there', async (_, source, replies, found) => {
   expect(await ask(source, replies)).toEqual({ outcome: 'ok', found });
@@ -85,7 +84,7 @@ it.each<[string, RestoreSource, Replies, string]>([
     'no such snapshot',
     fromSnapshot,
     { 'rds:DescribeDBClusterSnapshots': () => refusal('DBClusterSnapshotNotFoundFault') },
-    `me-central-1 has no ${snapshot}`,
+    `${row.region} has no ${snapshot}`,
   ],
   ['a snapshot in the making', fromSnapshot, snapshots('creating'), `${snapshot} is creating`],
   ['a snapshot of another version', fromSnapshot, snapshots('available', '17.8'), 'is of version 17.8'],
@@ -93,7 +92,7 @@ it.each<[string, RestoreSource, Replies, string]>([
     'no such cluster',
     fromMoment,
     { 'rds:DescribeDBClusters': () => refusal('DBClusterNotFoundFault') },
-    'me-central-1 has no cluster wallet-uae-0123abcd',
+    `${row.region} has no cluster ${fromMoment.cluster}`,
   ],
   [
     'a moment yet to come',
@@ -115,7 +114,7 @@ it.each<[string, RestoreSource, Replies, string]>([
 });
 
 it('does not look for the source of a cluster that is restored already', async () => {
-  const physicalId = `wallet-uae-0123abcd${restoreSuffix({ restoreFrom: fromSnapshot })}`;
+  const physicalId = `wallet-${row.name}-0123abcd${restoreSuffix({ restoreFrom: fromSnapshot })}`;
   const deployed = { logicalId: 'DatabaseCluster', type: 'AWS::RDS::DBCluster', physicalId };
   expect(await ask(fromSnapshot, {}, deployed as StackResource)).toEqual({
     outcome: 'ok',
