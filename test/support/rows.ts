@@ -1,0 +1,69 @@
+import type { Environment } from '../../lib/environment/environment';
+import { environments } from '../../lib/environments';
+
+/**
+ * Rows by what they have, for tests that mean a property: they name no environment, so a row can come and go.
+ * A row of the table where it has such a one, otherwise its first row with the property; valid either way.
+ */
+const rowWith = (has: (row: Environment) => unknown, given: (row: Environment) => Environment): Environment =>
+  environments.find(has) ?? given(first);
+
+/** The first row of the table, for what every environment has. */
+export const first = environments[0] as Environment;
+
+const accessing = (databaseAccess: Environment['databaseAccess']) =>
+  rowWith(
+    (row) => row.databaseAccess === databaseAccess,
+    (row) => ({ ...row, databaseAccess }),
+  );
+export const withDataApi = accessing('data-api');
+export const withDirectAccess = accessing('direct');
+
+export const withSla = rowWith(
+  ({ serviceLevelAgreement }) => serviceLevelAgreement,
+  () => {
+    throw new Error('No environment in lib/environments.ts has a service level agreement.');
+  },
+);
+
+export const withStandby = rowWith(
+  ({ standby }) => standby,
+  () => withMadeUpStandby(withSla),
+) as Environment & Required<Pick<Environment, 'standby'>>;
+
+/** Without a service level agreement, and so without what only one with it may have. */
+export const withoutSla = rowWith(
+  ({ serviceLevelAgreement }) => !serviceLevelAgreement,
+  ({ alarmEmail: _, ...row }) => ({ ...row, serviceLevelAgreement: false }),
+);
+
+export const deprecated = rowWith(
+  ({ deprecation }) => deprecation,
+  (row) => ({ ...row, deprecation: { since: '2026-11-20' } }),
+) as Environment & Required<Pick<Environment, 'deprecation'>>;
+
+/** Its database pauses while nobody uses it. */
+export const pausing = rowWith(({ database }) => database.capacity.minimum === 0, pausingRow);
+
+function withMadeUpStandby(row: Environment): Environment {
+  const region = row.region === 'eu-west-1' ? 'eu-west-2' : 'eu-west-1';
+  return {
+    ...row,
+    residencyRegions: [...new Set([...row.residencyRegions, region])],
+    standby: {
+      stackId: `${row.stackId}Standby`,
+      region,
+      zones: ['a', 'b', 'c'].slice(0, row.zones.length).map((letter) => `${region}${letter}`),
+      vpcCidr: '10.250.0.0/16',
+      globalClusterIdentifier: `wallet-${row.name}`,
+    },
+  };
+}
+
+function pausingRow(): Environment {
+  const { standby: _, ...row } = withoutSla;
+  return {
+    ...row,
+    database: { ...row.database, capacity: { minimum: 0, maximum: 4 }, pauseAfterMinutes: 15 },
+  };
+}
