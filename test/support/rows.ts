@@ -19,6 +19,12 @@ const accessing = (databaseAccess: Environment['databaseAccess']) =>
 export const withDataApi = accessing('data-api');
 export const withDirectAccess = accessing('direct');
 
+/** The first row of the table of each database access that it has: enough where nothing else of a row matters. */
+export const oneOfEachAccess: readonly Environment[] = environments.filter(
+  ({ databaseAccess }, index) =>
+    environments.findIndex((row) => row.databaseAccess === databaseAccess) === index,
+);
+
 export const withSla = rowWith(
   ({ serviceLevelAgreement }) => serviceLevelAgreement,
   () => {
@@ -36,11 +42,6 @@ export const withoutSla = rowWith(
   ({ serviceLevelAgreement }) => !serviceLevelAgreement,
   ({ alarmEmail: _, ...row }) => ({ ...row, serviceLevelAgreement: false }),
 );
-
-export const deprecated = rowWith(
-  ({ deprecation }) => deprecation,
-  (row) => ({ ...row, deprecation: { since: '2026-11-20' } }),
-) as Environment & Required<Pick<Environment, 'deprecation'>>;
 
 /** Its database pauses while nobody uses it. */
 export const pausing = rowWith(({ database }) => database.capacity.minimum === 0, pausingRow);
@@ -67,3 +68,23 @@ function pausingRow(): Environment {
     database: { ...row.database, capacity: { minimum: 0, maximum: 4 }, pauseAfterMinutes: 15 },
   };
 }
+
+/** A row that the table does not have, in a region that it does not name, valid beside its rows. */
+export const newcomer: Environment = (() => {
+  const { standby: _, domainNames: __, adoptedElasticIp: ___, publicIpv4Pool: ____, ...row } = withSla;
+  const region = 'ap-southeast-1';
+  return {
+    ...row,
+    name: 'newcomer',
+    stackId: 'WalletNewcomer',
+    purpose: 'production, Singapore',
+    region,
+    residencyRegions: [region],
+    zones: ['a', 'b', 'c'].map((letter) => `${region}${letter}`),
+    vpcCidr: '10.240.0.0/16',
+    databaseAccess: 'direct',
+    tokenIssuer: 'https://newcomer.example',
+    localPort: 8097,
+    localDashboardPort: 8197,
+  };
+})();
