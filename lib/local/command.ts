@@ -155,7 +155,7 @@ function addPort(text: string, earlier: Readonly<Record<string, number>> = {}): 
   const [, name, digits] = /^([^=]+)=(\d{1,5})$/.exec(text) ?? [];
   const port = Number(digits);
   if (name === undefined || port > 65_535)
-    throw new InvalidArgumentError('Give it as NAME=PORT, such as eu=9001.');
+    throw new InvalidArgumentError(`Give it as NAME=PORT, such as ${table[0]?.name}=9001.`);
   return { ...earlier, [known(name).name]: port };
 }
 

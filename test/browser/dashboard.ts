@@ -1,4 +1,5 @@
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import type { DashboardFacts } from '../../dashboard/facts';
 import { environments } from '../../lib/environments';
 import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
 import { launchChromium } from './chromium';
@@ -45,10 +46,25 @@ export async function textOf(locator: Locator): Promise<string> {
   return texts.join('\n');
 }
 
-/** A new page without any history, cookies or permissions, at another address than a dashboard if one is given. */
+/** Facts of a deprecated environment, which the table need not have. */
+export const deprecatedFacts: Partial<DashboardFacts> = {
+  chains: ['mainnet', 'testnet'],
+  serviceLevelAgreement: false,
+  testFundsOnly: true,
+  deprecation: { since: '2026-11-20' },
+};
+
+interface DashboardOptions extends BrowserContextOptions {
+  /** Instead of a dashboard's. */
+  readonly address?: string;
+  /** In place of the environment's own, in the page that its API serves. */
+  readonly facts?: Partial<DashboardFacts>;
+}
+
+/** A new page without any history, cookies or permissions. */
 export async function openDashboard(
   name: string,
-  { address = dashboardUrl(name), ...options }: BrowserContextOptions & { readonly address?: string } = {},
+  { address = dashboardUrl(name), facts, ...options }: DashboardOptions = {},
 ): Promise<OpenDashboard> {
   if (!browser) throw new Error('useDashboards() is not called at the top of the file.');
   const context = await browser.newContext({ viewport: desktop, reducedMotion: 'reduce', ...options });
@@ -66,6 +82,19 @@ export async function openDashboard(
   await page.addInitScript(
     "addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.effectiveDirective));",
   );
+  if (facts) await withFacts(page, address, facts);
   await page.goto(address);
   return { page, origins: () => [...origins], complaints };
 }
+
+const factsInPage = /(?<=<script type="application\/json" id="facts">).*?(?=<\/script>)/s;
+
+/** The content security policy does not cover the facts: they are no script. */
+const withFacts = (page: Page, address: string, facts: Partial<DashboardFacts>) =>
+  page.route(address, async (route) => {
+    const response = await route.fetch();
+    const body = (await response.text()).replace(factsInPage, (own) =>
+      JSON.stringify({ ...JSON.parse(own), ...facts }),
+    );
+    await route.fulfill({ response, body });
+  });

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { startLoopbackServer } from '../../lib/local/network/loopback-server';
+import { first } from '../support/rows';
 import { dashboardUrl, environment, names, openDashboard, textOf, useDashboards } from './dashboard';
 import { credentials, type Seeded, seed, type Typed } from './seeded';
 
@@ -78,7 +79,7 @@ describe.each(names)('in %s', (name) => {
 });
 
 it('what cannot be right is not sent, and the first field of them has the focus', async () => {
-  const { page, origins } = await openDashboard('eu');
+  const { page, origins } = await openDashboard(first.name);
   await type(page, { userGroupId: 'ug-1', token: '', action: 'two words' });
   await ask(page);
   expect(await page.locator('#delete .problem').allInnerTexts()).toEqual([
@@ -88,21 +89,21 @@ it('what cannot be right is not sent, and the first field of them has the focus'
   ]);
   expect(await page.evaluate('document.activeElement.id')).toBe('delete-id');
   expect(await page.getByRole('dialog').isVisible()).toBe(false);
-  expect(origins()).toEqual([dashboardUrl('eu')]);
+  expect(origins()).toEqual([dashboardUrl(first.name)]);
 });
 
 it('a token that was copied with its scheme and a line break is taken for what it is', async () => {
-  const seeded = await seed('eu');
-  const { token, ...others } = await credentials('eu', seeded);
-  const { page } = await openDashboard('eu');
+  const seeded = await seed(first.name);
+  const { token, ...others } = await credentials(first.name, seeded);
+  const { page } = await openDashboard(first.name);
   expect(await remove(page, { ...others, token: ` Bearer ${token} ` })).toMatch(
     /^The user group is deleted\n/,
   );
 });
 
 it('a question that is repeated at once waits for its own answer', async () => {
-  const typed = await credentials('eu', await seed('eu'));
-  const { page } = await openDashboard('eu');
+  const typed = await credentials(first.name, await seed(first.name));
+  const { page } = await openDashboard(first.name);
   await type(page, typed);
   await ask(page);
   // Within one task: the first question's event `close` comes when the second is open.
@@ -116,8 +117,8 @@ it('a question that is repeated at once waits for its own answer', async () => {
 });
 
 it('an API that does not answer is no refusal: the group may be gone', async () => {
-  const typed = await credentials('eu', await seed('eu'));
-  const { page } = await openDashboard('eu');
+  const typed = await credentials(first.name, await seed(first.name));
+  const { page } = await openDashboard(first.name);
   await page.route('**/auth/**', (route) => route.abort('connectionreset'));
   expect(await remove(page, typed)).toMatch(/^The API gave no answer\n[\s\S]*may have been carried out/);
   expect(await secrets(page)).toEqual(['', '']);
@@ -127,17 +128,17 @@ it('a page of another origin may neither delete nor read a refusal', async () =>
   const html = { status: 200, headers: { 'Content-Type': 'text/html' }, body: '<p>Another page' };
   const server = await startLoopbackServer(async () => html, 1_000);
   try {
-    const { userGroupId, token, action } = await credentials('eu', await seed('eu'));
-    const { page } = await openDashboard('eu', { address: `${server.url}/` });
+    const { userGroupId, token, action } = await credentials(first.name, await seed(first.name));
+    const { page } = await openDashboard(first.name, { address: `${server.url}/` });
     const target = JSON.stringify(
-      `${environment().outputs('eu').ApiBaseUrl}/auth/user-groups/${userGroupId}`,
+      `${environment().outputs(first.name).ApiBaseUrl}/auth/user-groups/${userGroupId}`,
     );
     const headers = JSON.stringify({ Authorization: `Bearer ${token}`, 'X-SVC-USERACTION': action });
     const attempt = (options: string) =>
       page.evaluate(`fetch(${target}, ${options}).then(() => 'read', (error) => error.name)`);
     expect(await attempt(`{ method: 'DELETE', headers: ${headers} }`)).toBe('TypeError');
     expect(await attempt(`{ method: 'GET' }`)).toBe('TypeError');
-    const { page: dashboard } = await openDashboard('eu');
+    const { page: dashboard } = await openDashboard(first.name);
     expect(await remove(dashboard, { userGroupId, token, action })).toMatch(/^The user group is deleted\n/);
   } finally {
     await server.close();

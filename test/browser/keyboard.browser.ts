@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { first } from '../support/rows';
 import { openDashboard, textOf, useDashboards } from './dashboard';
 import { credentials, seed } from './seeded';
 
@@ -29,7 +30,7 @@ async function tab(page: Page, times = 1): Promise<string> {
 }
 
 it('everything can be reached in the order in which it is read, and is seen to be', async () => {
-  const { page } = await openDashboard('eu');
+  const { page } = await openDashboard(first.name);
   const path: Focused[] = [];
   for (let i = 0; i < 19; i++) {
     await page.keyboard.press('Tab');
@@ -60,15 +61,15 @@ it('everything can be reached in the order in which it is read, and is seen to b
 });
 
 it('the navigation can be skipped', async () => {
-  const { page } = await openDashboard('eu');
+  const { page } = await openDashboard(first.name);
   await tab(page);
   await page.keyboard.press('Enter');
   expect(await tab(page)).toBe('Copy the address');
 });
 
 it('a user group is deleted without a mouse', async () => {
-  const { userGroupId, token, action } = await credentials('eu', await seed('eu'));
-  const { page } = await openDashboard('eu');
+  const { userGroupId, token, action } = await credentials(first.name, await seed(first.name));
+  const { page } = await openDashboard(first.name);
 
   expect(await tab(page, 15)).toBe('User group id');
   await page.keyboard.insertText(userGroupId);

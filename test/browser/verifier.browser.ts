@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { first } from '../support/rows';
 import { asLines, type CapturedDelivery, captureDelivery } from './captured-delivery';
 import { environment, names, openDashboard, textOf, useDashboards } from './dashboard';
 
@@ -49,7 +50,7 @@ describe.each(names)('a webhook of %s', (name) => {
 });
 
 it('the form is cleared by its button, and when the page is left', async () => {
-  const { page } = await openDashboard('eu');
+  const { page } = await openDashboard(first.name);
   const values = async () =>
     Promise.all(['Headers', 'Body', 'Secret'].map((label) => page.getByLabel(label).inputValue()));
   await verify(page, { headers: 'a: b', body: 'c', secret: 'd' });

@@ -1,7 +1,7 @@
-import { environments } from '../../lib/environments';
 import { deletion, openTokenMaker, send, type TokenMaker } from '../support/api';
 import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
+import { oneOfEachAccess } from '../support/rows';
 
 /** Requests at once; below the burst that the gateway lets through. */
 const many = 200;
@@ -11,15 +11,11 @@ beforeAll(async () => {
   local = await localEnvironment();
 }, 90_000);
 
-const spacious = environments.filter(({ throttle }) => throttle.burst > many);
-
-it('holds for both ways to the database', () => {
-  expect(new Set(spacious.map(({ databaseAccess }) => databaseAccess))).toEqual(
-    new Set(['data-api', 'direct']),
-  );
+it('the gateways let as many through', () => {
+  for (const { throttle } of oneOfEachAccess) expect(throttle.burst).toBeGreaterThan(many);
 });
 
-describe.each(spacious)(
+describe.each(oneOfEachAccess)(
   'in $name, by $databaseAccess access, two hundred at once',
   ({ name, tokenIssuer }) => {
     let tokens: TokenMaker;

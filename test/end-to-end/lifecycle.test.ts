@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { environments } from '../../lib/environments';
 import { removePostgres } from '../../lib/local/postgres/postgres';
 import { send as sendRequest, walletDeletion } from '../support/api';
 import { startHttpServer } from '../support/http-server';
@@ -9,14 +10,17 @@ import { isRunning, type LocalCommand, startLocalCommand } from '../support/loca
 import { databaseDirectory, openLocalDatabase } from '../support/local-database';
 import { openLocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
+import { first } from '../support/rows';
 
 jest.setTimeout(90_000);
 
+const { name } = first;
+const anyPort = ['--port', `${name}=0`];
 const directory = mkdtempSync(join(tmpdir(), 'wallet-lifecycle-'));
 const commands: LocalCommand[] = [];
 
 const start = (...args: string[]) => {
-  const command = startLocalCommand('--environment', 'eu', '--state', directory, ...args);
+  const command = startLocalCommand('--environment', name, '--state', directory, ...args);
   commands.push(command);
   return command;
 };
@@ -31,9 +35,9 @@ afterAll(async () => {
 /** A deletion that is due, ready to be sent. */
 async function dueDeletion() {
   const local = openLocalEnvironment(directory);
-  const seeded = await local.walletJson<Organization>('eu', 'seed');
-  const request = await walletDeletion(local, 'eu', seeded);
-  return { url: local.outputs('eu').ApiBaseUrl ?? '', request };
+  const seeded = await local.walletJson<Organization>(name, 'seed');
+  const request = await walletDeletion(local, name, seeded);
+  return { url: local.outputs(name).ApiBaseUrl ?? '', request };
 }
 
 const send = async ({ url, request }: Awaited<ReturnType<typeof dueDeletion>>) =>
@@ -41,7 +45,7 @@ const send = async ({ url, request }: Awaited<ReturnType<typeof dueDeletion>>) =
 
 /** Holds every deletion up, as a slow database would, until it is released. */
 async function holdDeletions(): Promise<() => Promise<void>> {
-  const { client, close } = await openLocalDatabase(directory, 'eu');
+  const { client, close } = await openLocalDatabase(directory, name);
   await client.query('begin; lock table user_groups in access exclusive mode');
   return async () => {
     await client.query('rollback');
@@ -58,7 +62,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 it('Ctrl-C while it starts ends it and leaves no lock, even when its output is closed', async () => {
-  const command = start('--port', 'eu=0');
+  const command = start(...anyPort);
   command.process.stdout?.destroy();
   command.process.stderr?.destroy();
   await until(() => existsSync(join(directory, 'lock')));
@@ -71,7 +75,7 @@ it('Ctrl-C while it starts ends it and leaves no lock, even when its output is c
 });
 
 it('Ctrl-C answers the running request, then ends everything, and the next start goes on where it was', async () => {
-  const first = start('--port', 'eu=0');
+  const first = start(...anyPort);
   await first.ready();
   await send(await dueDeletion());
   const [running, later] = [await dueDeletion(), await dueDeletion()];
@@ -92,7 +96,7 @@ it('Ctrl-C answers the running request, then ends everything, and the next start
   await until(() => !processes.some(isRunning));
   expect(readdirSync(directory).sort()).toEqual(['cdk.out', 'certificates', 'environments', 'logs']);
 
-  const second = start('--port', `eu=${new URL(later.url).port}`);
+  const second = start('--port', `${name}=${new URL(later.url).port}`);
   await second.ready();
   expect(await send(later)).toBe(200);
   second.process.kill('SIGTERM');
@@ -100,9 +104,9 @@ it('Ctrl-C answers the running request, then ends everything, and the next start
 });
 
 it('a second start is refused and names the first; killed, the first leaves no process, and the next start works', async () => {
-  const first = start('--port', 'eu=0');
+  const first = start(...anyPort);
   await first.ready();
-  const { exitCode, stderr, stdout } = await start('--port', 'eu=0').ended();
+  const { exitCode, stderr, stdout } = await start(...anyPort).ended();
   expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
   expect(stderr).toContain(`A local environment already runs on ${directory}: process ${first.process.pid}.`);
   expect(await send(await dueDeletion())).toBe(200);
@@ -110,7 +114,7 @@ it('a second start is refused and names the first; killed, the first leaves no p
   first.process.kill('SIGKILL');
   await until(() => !processes.some(isRunning));
 
-  const next = start('--port', 'eu=0');
+  const next = start(...anyPort);
   await next.ready();
   const endless = await dueDeletion();
   const processesOfNext = next.processes();
@@ -130,10 +134,10 @@ it('a taken port is refused before anything is started, with the remedy', async 
   const other = await startHttpServer(() => undefined);
   const { port } = other;
   const state = join(directory, 'never-begun');
-  const { exitCode, stderr } = await start('--state', state, '--port', `eu=${port}`).ended();
+  const { exitCode, stderr } = await start('--state', state, '--port', `${name}=${port}`).ended();
   expect(exitCode).toBe(1);
-  expect(stderr).toContain(`Port ${port} of environment eu is taken by another program.`);
-  expect(stderr).toContain('npm start -- --port eu=');
+  expect(stderr).toContain(`Port ${port} of environment ${name} is taken by another program.`);
+  expect(stderr).toContain(`npm start -- --port ${name}=`);
   expect(readdirSync(state)).toEqual([]);
   await other.stop();
 });
@@ -148,8 +152,11 @@ it.each(['/proc/nowhere/state', '/dev/null/state'])(
 );
 
 it.each([
-  [['--port', 'eu'], 'Give it as NAME=PORT, such as eu=9001.'],
-  [['--port', 'mars=1'], 'There is no environment "mars". Choose of: eu, uae, staging.'],
+  [['--port', name], `Give it as NAME=PORT, such as ${name}=9001.`],
+  [
+    ['--port', 'mars=1'],
+    `There is no environment "mars". Choose of: ${environments.map((each) => each.name).join(', ')}.`,
+  ],
   [['--environment', 'mars'], 'There is no environment "mars".'],
   [['--nonsense'], "unknown option '--nonsense'"],
 ])('%j is used wrongly', async (args, problem) => {

@@ -1,9 +1,11 @@
 import { request } from 'node:http';
 import { join } from 'node:path';
+import { environments } from '../../lib/environments';
 import { type HttpServer, startHttpServer } from '../support/http-server';
 import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
 import { startWallet } from '../support/node-process';
 import { writeOutputs } from '../support/outputs-file';
+import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { unusedPort } from '../support/unused-port';
 import { runWallet } from '../support/wallet-command';
@@ -17,8 +19,7 @@ interface Report {
   readonly steps: readonly { readonly name: string; readonly outcome: string; readonly detail: string }[];
 }
 
-const environment = 'staging';
-const stackId = 'WalletStaging';
+const { name: environment, stackId } = first;
 let local: LocalEnvironment;
 const folder = temporaryFolder();
 beforeAll(async () => {
@@ -39,17 +40,17 @@ async function smoke(outputs: string, ...args: string[]) {
 }
 
 /** "seed" adds groups to organizations that are there, and says which are not. */
-const expectRemoved = (organizationId: string) =>
-  expect(local.wallet(environment, 'seed', '--organization', organizationId)).rejects.toThrow(
+const expectRemoved = (organizationId: string, name = environment) =>
+  expect(local.wallet(name, 'seed', '--organization', organizationId)).rejects.toThrow(
     `${organizationId} is not an organization`,
   );
 
-it('every step passes, and what it made is gone', async () => {
-  const printed = await local.wallet(environment, 'smoke');
+it.each(environments)('every step passes in $name, and what it made is gone', async ({ name }) => {
+  const printed = await local.wallet(name, 'smoke');
   const rows = printed.split('\n').slice(1);
   expect(rows).toHaveLength(12);
   expect(rows.filter((row) => !/^passed +\d+\.\d\d s {2}/.test(row))).toEqual([]);
-  await expectRemoved(/or-[\w-]+/.exec(printed)?.[0] ?? '');
+  await expectRemoved(/or-[\w-]+/.exec(printed)?.[0] ?? '', name);
 });
 
 it.each<[string, () => Record<string, string>, failed: string[], skipped: string[]]>([

@@ -7,10 +7,9 @@ import { stateFolder } from '../../lib/local/state/state';
 import { send, walletDeletion } from '../support/api';
 import { type LocalEnvironment, openLocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
-import { swappedEnvironments } from '../support/swapped-app';
+import { swappedEnvironments as swapped } from '../support/swapped-app';
 import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../support/webhook-receiver';
 
-const swapped = swappedEnvironments.filter(({ serviceLevelAgreement }) => serviceLevelAgreement);
 const state = stateFolder(mkdtempSync(join(tmpdir(), 'wallet-swapped-')));
 const problems: string[] = [];
 let running: RunningEnvironments;
@@ -40,12 +39,16 @@ afterAll(async () => {
   rmSync(state.directory, { recursive: true, force: true });
 });
 
+/** 2026-11-20, as RFC 9745 writes it: https://www.rfc-editor.org/rfc/rfc9745#section-2.1 */
+const since = '@1795132800';
+
 describe.each(swapped)('in $name, with access $databaseAccess', ({ name }) => {
   it('a deletion is carried out once, and what it needs is asked for', async () => {
     const seeded = await local.walletJson<Organization>(name, 'seed');
     const deletion = async (callerId: string) => {
       const request = await walletDeletion(local, name, seeded, callerId);
-      const { status, body } = await send(local.outputs(name).ApiBaseUrl ?? '', request);
+      const { status, headers, body } = await send(local.outputs(name).ApiBaseUrl ?? '', request);
+      expect(headers.deprecation).toBe(since);
       return [status, body.code];
     };
     expect(await deletion(seeded.endUserId)).toEqual([403, 'caller_kind_not_allowed']);

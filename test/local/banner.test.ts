@@ -1,15 +1,26 @@
 import { execFileSync } from 'node:child_process';
-import { environments } from '../../lib/environments';
 import { deletionCommand, type SampleData, summary, webhookCommands } from '../../lib/local/banner';
+import { first } from '../support/rows';
 
-const running = environments.map((environment, index) => ({
+const { deprecation: _, ...row } = first;
+const running = [
+  { ...row, name: 'one', region: 'eu-central-1', serviceLevelAgreement: true, testFundsOnly: false },
+  {
+    ...row,
+    name: 'another',
+    region: 'ca-central-1',
+    serviceLevelAgreement: false,
+    testFundsOnly: true,
+    deprecation: { since: '2026-11-20' },
+  },
+].map((environment, index) => ({
   environment,
   baseUrl: `http://127.0.0.1:800${index + 1}`,
   outputs: {
     DashboardUrl: `http://127.0.0.1:810${index + 1}`,
     WebhookOriginAddress: '127.0.0.1',
     ServiceLevelAgreement: environment.serviceLevelAgreement ? 'yes' : 'no',
-    Deprecated: String(environment.deprecation !== undefined),
+    Deprecated: String('deprecation' in environment),
   },
 }));
 
@@ -17,9 +28,8 @@ it('the table has a line for each environment, and says what a deprecated one is
   expect(summary(running, (text) => text)).toBe(
     [
       'NAME     REGION        BASE ADDRESS           DASHBOARD              WEBHOOK ORIGIN  SLA',
-      'eu       eu-central-1  http://127.0.0.1:8001  http://127.0.0.1:8101  127.0.0.1       yes',
-      'uae      me-central-1  http://127.0.0.1:8002  http://127.0.0.1:8102  127.0.0.1       yes',
-      'staging  eu-west-3     http://127.0.0.1:8003  http://127.0.0.1:8103  127.0.0.1       no   deprecated: test funds only',
+      'one      eu-central-1  http://127.0.0.1:8001  http://127.0.0.1:8101  127.0.0.1       yes',
+      'another  ca-central-1  http://127.0.0.1:8002  http://127.0.0.1:8102  127.0.0.1       no   deprecated: test funds only',
     ].join('\n'),
   );
 });
@@ -36,7 +46,7 @@ it('the commands to paste have a receiver get a webhook', () => {
   const { receive, send } = webhookCommands(sample, paths);
   const stub = 'npm() { shift 6; printf "<%s>" "$@"; echo; }';
   const printed = execFileSync('sh', ['-c', [stub, receive, send].join('\n')], { encoding: 'utf8' });
-  const common = '<--environment><eu><--outputs></srv/wallet/.local/outputs.json>';
+  const common = '<--environment><one><--outputs></srv/wallet/.local/outputs.json>';
   expect(printed.trimEnd().split('\n')).toEqual([
     `<receive>${common}`,
     `<webhook><add>${common}<--organization><or-1><--url><http://127.0.0.1:8010/>`,
@@ -52,7 +62,7 @@ it.each(['/srv/wallet', "/srv/o'brien's wallet", '/srv/$HOME `id`'])(
     const stubs = ['npm() { printf "<%s>" "$@"; }', 'curl() { printf "%s\\n" "$@"; }'];
     const printed = execFileSync('sh', ['-c', [...stubs, command].join('\n')], { encoding: 'utf8' });
     const wallet = ['--prefix', projectRoot, 'run', '-s', 'wallet', '--'];
-    const common = ['--environment', 'eu', '--outputs', outputsFile, '--caller', 'us-1'];
+    const common = ['--environment', 'one', '--outputs', outputsFile, '--caller', 'us-1'];
     const called = (...args: string[]) => [...wallet, ...args].map((arg) => `<${arg}>`).join('');
     const path = '/auth/user-groups/ug-1';
     expect(printed.trimEnd().split('\n')).toEqual([

@@ -4,21 +4,16 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { databaseName } from '../../lib/database/names';
-import type { Environment } from '../../lib/environment/environment';
-import { environments as table } from '../../lib/environments';
 import { startPostgres } from '../../lib/local/postgres/postgres';
 import { type RunningEnvironments, startEnvironments } from '../../lib/local/start';
 import { stateFolder } from '../../lib/local/state/state';
 import { databaseDirectory } from '../support/local-database';
 import { recordAccess } from '../support/recorded-access';
+import { oneOfEachAccess as environments } from '../support/rows';
 
 /** Seconds for which the database refuses connections, from when the migration is about to make its first. */
 const away = 2;
 
-/** One for each way to the database. */
-const environments = (['data-api', 'direct'] as const).map(
-  (access) => table.find(({ databaseAccess }) => databaseAccess === access) as Environment,
-);
 const state = stateFolder(mkdtempSync(join(tmpdir(), 'wallet-test-')));
 afterAll(() => rmSync(state.directory, { recursive: true, force: true }));
 
@@ -83,7 +78,7 @@ it('succeeds with a database that refuses connections at first, and says that it
 }, 90_000);
 
 it('fails at once with a broken migration, and says which and why', async () => {
-  const [environment] = environments as [Environment];
+  const [environment] = environments as [(typeof environments)[number]];
   const { name, stackId } = environment;
   const folder = state.environment(environment);
   const postgres = await startPostgres({ directory: folder.databaseDirectory });

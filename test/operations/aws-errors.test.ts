@@ -4,16 +4,17 @@ import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { createAuthority } from '../support/certificates';
+import { first } from '../support/rows';
 import { unusedPort } from '../support/unused-port';
 import { type Answer, page, refusal, setVariables, startAwsEndpoint } from './aws-endpoint';
 import { startRegion, wallet } from './region';
 
 let aws: Awaited<ReturnType<typeof startAwsEndpoint>>;
 beforeAll(async () => {
-  const key = 'arn:aws:kms:eu-west-3:123456789012:key/one';
-  const queue = 'https://sqs.eu-west-3.amazonaws.com/123456789012';
+  const key = `arn:aws:kms:${first.region}:123456789012:key/one`;
+  const queue = `https://sqs.${first.region}.amazonaws.com/123456789012`;
   aws = await startAwsEndpoint(() => ({
-    WalletStaging: {
+    [first.stackId]: {
       OperationsFunctionName: 'operations',
       TokenSigningKeyArn: key,
       WebhookSecretsKeyArn: key,
@@ -26,18 +27,16 @@ beforeAll(async () => {
 });
 afterAll(() => aws.close());
 
-const run = (...args: string[]) => wallet(...args, '--environment', 'staging', '--outputs', aws.outputs);
+const run = (...args: string[]) => wallet(...args, '--outputs', aws.outputs);
 const organization = 'or-aaaaa-bbbbb-cccccccccccccccc';
-const sendEvent = () => run('send-event', '--organization', organization, '--kind', 'a.b');
+const sending = ['send-event', '--organization', organization, '--kind', 'a.b', '--allow-production'];
+const sendEvent = () => run(...sending);
 
 /** Jest's own errors are none to the SDK when they come from Node.js itself, so those of the network take a process. */
 const asProcess = (env: NodeJS.ProcessEnv) =>
   promisify(execFile)(
     process.execPath,
-    [
-      ...['--import', 'tsx', 'bin/wallet.ts', 'send-event', '--organization', organization, '--kind', 'a.b'],
-      ...['--environment', 'staging', '--outputs', aws.outputs],
-    ],
+    ['--import', 'tsx', 'bin/wallet.ts', ...sending, '--outputs', aws.outputs],
     { cwd: resolve(__dirname, '../..'), env: { ...process.env, ...env } },
   ).then(
     () => Promise.reject(new Error('The command succeeded.')),
@@ -176,7 +175,7 @@ describe('a page, and an empty answer, with status 200', () => {
   });
   const caller = 'us-aaaaa-bbbbb-cccccccccccccccc';
   it.each<[action: string, command: readonly string[]]>([
-    ['lambda:InvokeFunction', ['seed']],
+    ['lambda:InvokeFunction', ['seed', '--allow-production']],
     ['kms:GetPublicKey', ['token', '--caller', caller]],
     ['sqs:GetQueueAttributes', ['redeliver']],
     ['lambda:InvokeFunction', ['receive', '--webhook', 'wh-aaaaa-bbbbb-cccccccccccccccc', '--port', '0']],
@@ -213,7 +212,7 @@ describe('a page, and an empty answer, with status 200', () => {
 
   it('are failed steps of smoke, which names no bug', async () => {
     aws.answer(() => page(200));
-    const { exitCode, stdout, stderr } = await run('smoke', '--without-webhook');
+    const { exitCode, stdout, stderr } = await run('smoke', '--without-webhook', '--allow-production');
     expect(exitCode).toBe(1);
     expect(stdout).toContain(foreign('status 200, text/html'));
     expect(stderr).toContain(proxy);

@@ -1,7 +1,11 @@
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { startWallet } from '../support/node-process';
-import { answerOk, identityId, organizationId, type Region, startRegion, wallet } from './region';
+import { first } from '../support/rows';
+import { answerOk, baseUrl, identityId, organizationId, type Region, startRegion, wallet } from './region';
+import { madeUp } from './table-and-one-more';
+
+jest.mock('../../lib/environments', () => jest.requireActual('./table-and-one-more'));
 
 let region: Region;
 beforeAll(async () => {
@@ -33,9 +37,7 @@ describe('seed', () => {
     region.answer({ lambda: () => answerOk(seeded) });
     const { stdout, stderr } = await wallet('seed', '--outputs', region.outputs);
     expect(stdout).toContain(`userGroupId       ${seeded.userGroupId}`);
-    expect(stderr).toContain(
-      `curl -i -X DELETE http://127.0.0.1:8001/auth/user-groups/${seeded.userGroupId}`,
-    );
+    expect(stderr).toContain(`curl -i -X DELETE ${baseUrl}/auth/user-groups/${seeded.userGroupId}`);
   });
 
   it('adds a group to an organization that is given', async () => {
@@ -60,22 +62,22 @@ describe('what an operator is told', () => {
     );
   });
 
-  it.each(['[]', '{', '{"WalletEu":1}'])('when the outputs file holds %s', async (text) => {
-    const file = join(dirname(region.outputs), 'broken.json');
-    await writeFile(file, text);
+  it.each(['[]', '{', '{"Stack":1}'])('when the outputs file holds %s', async (text) => {
+    const file = await beside(region, text);
     const printed = await token('--outputs', file);
     expect(printed).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining(file) });
   });
 
   it('when the outputs file lacks the environment', async () => {
-    const printed = await token('--outputs', region.outputs, '--environment', 'staging');
+    const printed = await token('--outputs', region.outputs, '--environment', madeUp.name);
     expect(printed.exitCode).toBe(1);
-    expect(printed.stderr).toContain('stack WalletStaging');
-    expect(printed.stderr).toContain('It has: WalletEu, WalletUae.');
+    expect(printed.stderr).toContain(`stack ${madeUp.stackId}`);
+    expect(printed.stderr).toContain(`It has: ${first.stackId}.`);
   });
 
   it('when the stack lacks an output', async () => {
-    const printed = await token('--outputs', region.outputs, '--environment', 'uae');
+    const outputs = await beside(region, { [madeUp.stackId]: {} });
+    const printed = await token('--outputs', outputs, '--environment', madeUp.name);
     expect(printed.exitCode).toBe(1);
     expect(printed.stderr).toContain('has no output TokenSigningKeyArn');
   });
@@ -103,7 +105,9 @@ describe('what an operator is told', () => {
     const printed = await token('--outputs', region.outputs);
     expect(printed.exitCode).toBe(1);
     expect(printed.stderr).toContain('failed at describe-identity: permission denied');
-    expect(printed.stderr).toContain(`The reason is in its log in ${dirname(region.outputs)}/logs/eu.`);
+    expect(printed.stderr).toContain(
+      `The reason is in its log in ${dirname(region.outputs)}/logs/${first.name}.`,
+    );
   });
 
   it.each(['null', '{"ok":true}', { ok: true, result: { kind: 1 } }])(
@@ -197,21 +201,25 @@ it('documents the exit codes', async () => {
 });
 
 it('lists the environments that the outputs file has', async () => {
-  const { stdout } = await wallet('environments', '--outputs', region.outputs, '--json');
+  const some = { ApiBaseUrl: baseUrl, WebhookOriginAddress: '127.0.0.1' };
+  const outputs = await beside(region, { [madeUp.stackId]: some, [first.stackId]: {} });
+  const { stdout } = await wallet('environments', '--outputs', outputs, '--json');
   expect(JSON.parse(stdout)).toEqual([
+    expect.objectContaining({ environment: first.name, region: first.region, webhookOrigin: '' }),
     {
-      environment: 'eu',
-      region: 'eu-central-1',
-      baseUrl: 'http://127.0.0.1:8001',
+      environment: 'made-up',
+      region: 'ca-central-1',
+      baseUrl,
       webhookOrigin: '127.0.0.1',
-      serviceLevelAgreement: true,
-      deprecated: false,
-      testFundsOnly: false,
+      serviceLevelAgreement: false,
+      deprecated: true,
+      testFundsOnly: true,
     },
-    expect.objectContaining({ environment: 'uae', webhookOrigin: '' }),
   ]);
-  const table = await wallet('environments', '--outputs', region.outputs);
-  expect(table.stdout.split('\n')[1]).toBe('eu    eu-central-1  http://127.0.0.1:8001  127.0.0.1       yes');
+  const table = await wallet('environments', '--outputs', outputs);
+  expect(table.stdout).toContain(
+    `made-up  ca-central-1  ${baseUrl}  127.0.0.1       no   deprecated: test funds only\n`,
+  );
 });
 
 it('is a process with exit codes, whose results alone are on stdout', async () => {
@@ -230,7 +238,7 @@ it('tells an operator whose local environment is not running to start it', async
   expect(await run('token', '--outputs', stopped.outputs, '--caller', identityId)).toEqual({
     exitCode: 1,
     stdout: '',
-    stderr: 'error: Environment eu is not running on this machine.\nStart it with "npm start".\n',
+    stderr: `error: Environment ${first.name} is not running on this machine.\nStart it with "npm start".\n`,
   });
   await stopped.remove();
 });
@@ -240,6 +248,13 @@ it('ends silently when its output is closed', async () => {
   child.process.stdout.destroy();
   expect((await child.ended()).stderr).toBe('');
 });
+
+/** Another outputs file in the folder of a region's own. */
+async function beside({ outputs }: Region, content: object | string): Promise<string> {
+  const file = join(dirname(outputs), 'others.json');
+  await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
+  return file;
+}
 
 /** Runs the command line as a process. */
 const run = (...args: string[]) => startWallet(...args).ended();

@@ -8,6 +8,7 @@ import { createProgram } from '../../lib/operations/program';
 import { createTerminal } from '../../lib/operations/terminal';
 import { version } from '../../package.json';
 import { writeOutputs } from '../support/outputs-file';
+import { withSla } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { organizationId, wallet } from './region';
 
@@ -97,11 +98,12 @@ const writing: Readonly<Record<string, readonly string[]>> = {
 it('what writes to deployed production does so only when told to', async () => {
   const guarded = all.filter((leaf) => optionsOf(leaf).includes('--allow-production'));
   expect(guarded.map(({ path }) => path).sort()).toEqual(Object.keys(writing));
-  const outputs = writeOutputs(folder(), { WalletEu: {} });
+  const outputs = writeOutputs(folder(), { [withSla.stackId]: {} });
+  const place = ['--environment', withSla.name, '--outputs', outputs];
   for (const [path, args] of Object.entries(writing)) {
-    const printed = await wallet(...path.split(' '), ...args, '--outputs', outputs);
+    const printed = await wallet(...path.split(' '), ...args, ...place);
     expect({ path, ...printed }).toMatchObject({ path, exitCode: 1, stdout: '' });
-    expect(printed.stderr).toContain('Environment eu is in production');
+    expect(printed.stderr).toContain(`Environment ${withSla.name} is in production`);
     expect(printed.stderr).toContain('--allow-production');
   }
 });
@@ -118,7 +120,7 @@ it('the same options are described alike everywhere', () => {
 });
 
 it('suggests an option that may have been meant', async () => {
-  const { exitCode, stderr } = await wallet('seed', '--enviroment', 'eu');
+  const { exitCode, stderr } = await wallet('seed', '--enviroment', 'any');
   expect(exitCode).toBe(2);
   expect(stderr).toContain('(Did you mean --environment?)');
 });

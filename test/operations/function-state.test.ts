@@ -1,3 +1,4 @@
+import { first } from '../support/rows';
 import { type Answer, refusal, startAwsEndpoint } from './aws-endpoint';
 import { wallet } from './region';
 
@@ -8,7 +9,7 @@ jest.mock('node:timers/promises', () => ({
 
 let aws: Awaited<ReturnType<typeof startAwsEndpoint>>;
 beforeAll(async () => {
-  aws = await startAwsEndpoint(() => ({ WalletStaging: { OperationsFunctionName: 'operations' } }));
+  aws = await startAwsEndpoint(() => ({ [first.stackId]: { OperationsFunctionName: 'operations' } }));
 });
 afterAll(() => aws.close());
 
@@ -27,8 +28,10 @@ async function deliveries(invocations: readonly Answer[], states: readonly Answe
     const left = isInvocation ? answers : configurations;
     return left.length > 1 ? left.shift() : left[0];
   });
-  const place = ['--environment', 'staging', '--outputs', aws.outputs];
-  return { calls, printed: await wallet('deliveries', '--event', 'evt_1', '--json', ...place) };
+  return {
+    calls,
+    printed: await wallet('deliveries', '--event', 'evt_1', '--json', '--outputs', aws.outputs),
+  };
 }
 
 const configuration = '/2015-03-31/functions/operations/configuration';
@@ -83,7 +86,7 @@ it('gives up after five minutes, and says how to see why', async () => {
   expect(printed).toEqual({
     exitCode: 1,
     stdout: '',
-    stderr: `${waiting}error: operations is not active after 5 minutes.\nSee why: aws lambda get-function-configuration --function-name operations --region eu-west-3 --query '[State,StateReason]'\n`,
+    stderr: `${waiting}error: operations is not active after 5 minutes.\nSee why: aws lambda get-function-configuration --function-name operations --region ${first.region} --query '[State,StateReason]'\n`,
   });
   expect(calls).toEqual(['invoke', configuration]);
 });

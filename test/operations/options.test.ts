@@ -4,9 +4,9 @@ import { sameEnvironment } from '../../lib/operations/options';
 it.each(['.local/outputs.json', "/srv/it's/outputs.json", '/srv/$HOME `id`/outputs.json'])(
   'the options to paste lead to %s',
   (outputs) => {
-    const command = `printf '<%s>' ${sameEnvironment({ environment: 'uae', outputs })}`;
+    const command = `printf '<%s>' ${sameEnvironment({ environment: 'anywhere', outputs })}`;
     expect(execFileSync('sh', ['-c', command], { encoding: 'utf8' })).toBe(
-      `<--environment><uae><--outputs><${outputs}>`,
+      `<--environment><anywhere><--outputs><${outputs}>`,
     );
   },
 );

@@ -3,17 +3,28 @@ import { join } from 'node:path';
 import { allowListFormatNames } from '../../lib/operations/allow-lists/formats';
 import { startWallet } from '../support/node-process';
 import { writeOutputs } from '../support/outputs-file';
+import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { wallet } from './region';
+import { environments, madeUp } from './table-and-one-more';
+
+jest.mock('../../lib/environments', () => jest.requireActual('./table-and-one-more'));
+
+/** One for each row, in the order of the table. */
+const addresses = environments.map((_, index) => `3.120.14.${index + 1}`);
+const entries = addresses.map((address) => `${address}/32`);
+const [firstAddress = '', madeUpAddress = ''] = [addresses[0], addresses.at(-1)];
 
 const folder = temporaryFolder();
 let outputs: string;
 beforeEach(() => {
+  const stacks = environments.map(({ stackId }, index) => [
+    stackId,
+    { WebhookOriginAddress: addresses[index] },
+  ]);
   outputs = writeOutputs(folder(), {
-    WalletStaging: { WebhookOriginAddress: '35.180.1.9' },
-    WalletEu: { WebhookOriginAddress: '3.120.14.7' },
-    WalletEuStandby: { DatabaseClusterArn: 'arn:aws:rds:eu-west-1:000000000000:cluster:standby' },
-    WalletUae: { WebhookOriginAddress: '3.28.5.4' },
+    AStandby: { DatabaseClusterArn: 'arn:aws:rds:eu-west-1:000000000000:cluster:standby' },
+    ...Object.fromEntries(stacks.reverse()),
   });
 });
 
@@ -24,13 +35,14 @@ describe('origins', () => {
   it('prints a plain list of all environments, in the order of the table', async () => {
     const { exitCode, stdout, stderr } = await origins();
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    expect(rules(stdout)).toEqual(['3.120.14.7/32', '3.28.5.4/32', '35.180.1.9/32']);
-    expect(stdout).toContain('# Environment staging in eu-west-3, deprecated: test funds only');
+    expect(rules(stdout)).toEqual(entries);
+    expect(stdout).toContain('# Environment made-up in ca-central-1, deprecated: test funds only');
   });
 
   it('prints one environment when asked for it', async () => {
-    const { stdout } = await origins('--environment', 'eu', '--format', 'nginx');
-    expect(rules(stdout)).toEqual(['allow 3.120.14.7/32; # eu in eu-central-1', 'deny all;']);
+    const { stdout } = await origins('--environment', first.name, '--format', 'nginx');
+    const { name, region } = first;
+    expect(rules(stdout)).toEqual([`allow ${firstAddress}/32; # ${name} in ${region}`, 'deny all;']);
     expect(stdout).toMatch(/[^\n]\n$/);
   });
 
@@ -46,12 +58,12 @@ describe('origins', () => {
   });
 
   it('prints JSON with --json', async () => {
-    const { stdout } = await origins('--json', '--environment', 'staging');
+    const { stdout } = await origins('--json', '--environment', madeUp.name);
     expect(JSON.parse(stdout)).toEqual([
       {
-        environment: 'staging',
-        region: 'eu-west-3',
-        addresses: ['35.180.1.9/32'],
+        environment: 'made-up',
+        region: 'ca-central-1',
+        addresses: [`${madeUpAddress}/32`],
         deprecated: true,
         deprecation: { since: '2026-11-20' },
       },
@@ -60,7 +72,7 @@ describe('origins', () => {
 
   it('warns of an address that is this machine itself', async () => {
     const here = { WebhookOriginAddress: '127.0.0.1' };
-    writeOutputs(folder(), { WalletEu: here, WalletUae: here }, {});
+    writeOutputs(folder(), { [first.stackId]: here, [madeUp.stackId]: here }, {});
     const { exitCode, stdout, stderr } = await origins();
     expect(exitCode).toBe(0);
     expect(rules(stdout)).toEqual(['127.0.0.1/32']);
@@ -68,7 +80,7 @@ describe('origins', () => {
   });
 
   it('warns of an address that is reserved for documentation', async () => {
-    writeOutputs(folder(), { WalletEu: { WebhookOriginAddress: '203.0.113.7' } });
+    writeOutputs(folder(), { [first.stackId]: { WebhookOriginAddress: '203.0.113.7' } });
     expect((await origins()).stderr).toMatch(/^warning: 203\.0\.113\.7 is reserved for documentation/);
   });
 });
@@ -76,14 +88,14 @@ describe('origins', () => {
 describe('origins fails, with nothing on stdout, when', () => {
   it.each([
     ['the file has no environment', { Other: {} }, /has no outputs of any environment\. It has: Other/],
-    ['a stack has no address', { WalletEu: {} }, /has no output WebhookOriginAddress/],
+    ['a stack has no address', { [first.stackId]: {} }, /has no output WebhookOriginAddress/],
     [
       'the address is private',
-      { WalletEu: { WebhookOriginAddress: '10.0.0.1' } },
+      { [first.stackId]: { WebhookOriginAddress: '10.0.0.1' } },
       /"10\.0\.0\.1".*no public/,
     ],
-    ['a deployed one is loopback', { WalletEu: { WebhookOriginAddress: '127.0.0.1' } }, /no public/],
-    ['the address is no text', { WalletEu: { WebhookOriginAddress: ['3.120.14.7'] } }, /no public/],
+    ['a deployed one is loopback', { [first.stackId]: { WebhookOriginAddress: '127.0.0.1' } }, /no public/],
+    ['the address is no text', { [first.stackId]: { WebhookOriginAddress: ['3.120.14.7'] } }, /no public/],
   ])('%s', async (_, content, message) => {
     writeOutputs(folder(), content);
     const { exitCode, stdout, stderr } = await origins();
@@ -122,40 +134,46 @@ describe('origins --check', () => {
   };
 
   it('answers 0 when the list is the same', async () => {
-    const { exitCode, stdout, stderr } = await check('3.120.14.7', '--environment', 'eu');
+    const { exitCode, stdout, stderr } = await check(madeUpAddress, '--environment', madeUp.name);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
-    expect(stdout).toMatch(/^present {2}3\.120\.14\.7\/32 {2}eu$/m);
+    expect(stdout).toContain(`\npresent  ${madeUpAddress}/32  made-up\n`);
   });
 
   it('answers 1 when an address is missing or stale, and says which', async () => {
-    const { exitCode, stdout, stderr } = await check('allow 3.120.14.7;\nallow 5.6.7.8;\ndeny all;');
+    const { exitCode, stdout, stderr } = await check(`allow ${firstAddress};\nallow 5.6.7.8;\ndeny all;`);
     expect(exitCode).toBe(1);
-    expect(stdout).toMatch(/^missing {2}3\.28\.5\.4\/32 +uae$/m);
-    expect(stdout).toMatch(/^missing {2}35\.180\.1\.9\/32 +staging$/m);
+    const lines = stdout.split('\n').map((line) => line.split(/ {2,}/));
+    expect(lines.filter(([outcome]) => outcome === 'missing')).toEqual(
+      environments.slice(1).map(({ name }, index) => ['missing', entries[index + 1], name]),
+    );
     expect(stdout).toMatch(/^stale {4}5\.6\.7\.8\/32$/m);
-    expect(stderr).toContain('differs: 2 missing, 1 stale.');
+    expect(stderr).toContain(`differs: ${environments.length - 1} missing, 1 stale.`);
   });
 
   it('answers 0 for an entry that covers more, and names it', async () => {
-    const { exitCode, stdout } = await check('3.120.0.0/16', '--environment', 'eu');
+    const { exitCode, stdout } = await check('3.120.0.0/16', '--environment', madeUp.name);
     expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/^broader {2}3\.120\.0\.0\/16 +covers 3\.120\.14\.7\/32 \(eu\)$/m);
+    const broader = stdout.split('\n').find((line) => line.startsWith('broader'));
+    expect(broader?.split(/ {2,}/).slice(1)).toEqual([
+      '3.120.0.0/16',
+      `covers ${madeUpAddress}/32 (made-up)`,
+    ]);
   });
 
   it('prints one JSON document with --json, whatever the answer', async () => {
-    const same = await check('3.120.14.7', '--environment', 'eu', '--json');
+    const same = await check(madeUpAddress, '--environment', madeUp.name, '--json');
     expect(JSON.parse(same.stdout)).toMatchObject({ same: true, missing: [], stale: [] });
-    const different = await check('', '--environment', 'eu', '--json');
+    const different = await check('', '--environment', madeUp.name, '--json');
     expect(different.exitCode).toBe(1);
     expect(JSON.parse(different.stdout)).toMatchObject({
       same: false,
-      missing: [{ environment: 'eu', cidr: '3.120.14.7/32' }],
+      missing: [{ environment: 'made-up', cidr: `${madeUpAddress}/32` }],
     });
   });
 
   it('reads stdin when the file is -', async () => {
     const child = startWallet('origins', '--outputs', outputs, '--check', '-');
-    child.process.stdin?.end('3.120.14.7 3.28.5.4 35.180.1.9');
+    child.process.stdin?.end(addresses.slice(0, -1).join(' '));
     expect((await child.ended()).exitCode).toBe(0);
   });
 });

@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
+import { first } from '../support/rows';
 import { setVariables, startAwsEndpoint } from './aws-endpoint';
 import { wallet } from './region';
 
-const queueUrl = 'https://sqs.eu-west-3.amazonaws.com/123456789012/events';
+const queueUrl = `https://sqs.${first.region}.amazonaws.com/123456789012/events`;
 let aws: Awaited<ReturnType<typeof startAwsEndpoint>>;
 beforeAll(async () => {
   aws = await startAwsEndpoint(() => ({
-    WalletStaging: { WebhookEventsQueueUrl: queueUrl, WebhookEventsDeadLetterQueueUrl: queueUrl },
+    [first.stackId]: { WebhookEventsQueueUrl: queueUrl, WebhookEventsDeadLetterQueueUrl: queueUrl },
   }));
 });
 afterAll(() => aws.close());
@@ -30,12 +31,19 @@ describe.each(['AWS_ENDPOINT_URL', 'AWS_ENDPOINT_URL_SQS'])('%s', (variable) => 
   afterAll(() => restore());
 
   it.each([
-    ['send-event', '--organization', 'or-aaaaa-bbbbb-cccccccccccccccc', '--kind', 'a.b'],
+    [
+      'send-event',
+      '--organization',
+      'or-aaaaa-bbbbb-cccccccccccccccc',
+      '--kind',
+      'a.b',
+      '--allow-production',
+    ],
     ['redeliver', '--from', 'events'],
   ])('leads %s past the host in the URL of a queue', async (...command) => {
     const warn = jest.spyOn(console, 'warn');
     aws.answer(answer);
-    const printed = await wallet(...command, '--environment', 'staging', '--outputs', aws.outputs);
+    const printed = await wallet(...command, '--outputs', aws.outputs);
     expect(printed).toMatchObject({ exitCode: 0, stderr: expect.not.stringContaining('error') });
     expect(aws.requests.map(({ body }) => JSON.parse(String(body)).QueueUrl)).toContain(queueUrl);
     expect(warn).not.toHaveBeenCalled();

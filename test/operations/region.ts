@@ -8,6 +8,7 @@ import {
   startLoopbackServer,
 } from '../../lib/local/network/loopback-server';
 import { writeOutputs } from '../support/outputs-file';
+import { first } from '../support/rows';
 import { runWallet } from '../support/wallet-command';
 
 /** What an endpoint answers to a call: `status` 200 and the body, unless it says otherwise. */
@@ -36,6 +37,8 @@ export interface Region {
 
 const keyPrefix = 'arn:aws:kms:eu-central-1:000000000000:key/';
 export const keyArns = { accessToken: `${keyPrefix}access-token`, userAction: `${keyPrefix}user-action` };
+/** Of the API; nothing listens there. */
+export const baseUrl = 'http://127.0.0.1:1';
 export const identityId = 'us-aaaaa-bbbbb-cccccccccccccccc';
 export const organizationId = 'or-aaaaa-bbbbb-cccccccccccccccc';
 
@@ -92,14 +95,13 @@ export async function startRegion(): Promise<Region> {
 }
 
 const stackOutputs = {
-  WalletEu: {
-    ApiBaseUrl: 'http://127.0.0.1:8001',
+  [first.stackId]: {
+    ApiBaseUrl: baseUrl,
     WebhookOriginAddress: '127.0.0.1',
     OperationsFunctionName: 'operations',
     TokenSigningKeyArn: keyArns.accessToken,
     UserActionSigningKeyArn: keyArns.userAction,
   },
-  WalletUae: { ApiBaseUrl: 'http://127.0.0.1:8002' },
 };
 
 const asResponse = ({ status = 200, headers = {}, body }: Reply): LoopbackResponse => ({

@@ -3,11 +3,11 @@ import { GetPublicKeyCommand, KMSClient } from '@aws-sdk/client-kms';
 import { createAccessTokenVerifier } from '../../lambda/authorize-request/access-token';
 import { createUserActionVerifier } from '../../lambda/delete-user-group/user-action';
 import { type PublicJwk, toJwk } from '../../lambda/export-jwks/export-jwks';
-import { environments } from '../../lib/environments';
 import { localClient } from '../support/aws-client';
+import { first } from '../support/rows';
 import { answerOk, identityId, keyArns, organizationId, type Region, startRegion, wallet } from './region';
 
-const issuer = environments.find(({ name }) => name === 'eu')?.tokenIssuer ?? '';
+const issuer = first.tokenIssuer;
 const caller = { identityId, organizationId, kind: 'CustomerEmployee' } as const;
 const path = '/auth/user-groups/ug-aaaaa-bbbbb-cccccccccccccc';
 

@@ -1,11 +1,14 @@
 import { createApp } from '../../lib/app';
 import type { Environment } from '../../lib/environment/environment';
-import { environments } from '../../lib/environments';
+import { oneOfEachAccess } from './rows';
 
-/** The table with the other database access in each row: the one line that an operator would change. */
-export const swappedEnvironments: readonly Environment[] = environments.map((environment) => ({
+/**
+ * A row of each database access, with the other one, and deprecated: lines that an operator would change.
+ */
+export const swappedEnvironments: readonly Environment[] = oneOfEachAccess.map((environment) => ({
   ...environment,
   databaseAccess: environment.databaseAccess === 'direct' ? 'data-api' : 'direct',
+  deprecation: { since: '2026-11-20' },
 }));
 
 if (require.main === module)

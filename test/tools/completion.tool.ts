@@ -1,7 +1,11 @@
 import { join } from 'node:path';
+import { environments } from '../../lib/environments';
+import { first } from '../support/rows';
 import { wallet } from '../support/wallet-command';
 import { run, toolFolder } from './tool';
 
+const names = environments.map(({ name }) => name).sort();
+const initial = first.name.charAt(0);
 const folder = toolFolder();
 
 /** What a shell offers after the words, the last of which is being typed. */
@@ -45,11 +49,15 @@ describe.each(Object.keys(complete))('%s', (shell) => {
     ['a command', ['see'], ['seed']],
     ['commands with the same beginning', ['origin'], ['origin-status', 'origins']],
     ['a command of a group', ['webhook', 'ro'], ['rotate']],
-    ['an environment', ['seed', '--environment', 'u'], ['uae']],
-    ['an environment of a group', ['webhook', 'add', '--environment', 'st'], ['staging']],
+    [
+      'environments with the same beginning',
+      ['seed', '--environment', initial],
+      names.filter((name) => name.startsWith(initial)),
+    ],
+    ['all environments of a group', ['webhook', 'add', '--environment', ''], names],
     ['a format', ['origins', '--format', 'nf'], ['nftables']],
     ['an option', ['webhook', 'add', '--ur'], ['--url']],
-    ['an option after others', ['seed', '--environment', 'eu', '--na'], ['--name']],
+    ['an option after others', ['seed', '--environment', first.name, '--na'], ['--name']],
     ['a shell', ['completion', 'zs'], ['zsh']],
     ['nothing for what only a person knows', ['token', '--caller', ''], []],
   ])('completes %s', async (_, typed, expected) => {

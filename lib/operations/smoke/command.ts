@@ -38,7 +38,7 @@ Exit codes: 0 every step passed or could not be checked from here, 1 a step fail
 Examples:
   wallet smoke                                           the environment eu of this machine
   wallet smoke --environment uae --json
-  wallet smoke --environment staging --outputs outputs.json --receiver-url https://hooks.customer.com/wallet
+  wallet smoke --outputs outputs.json --allow-production --receiver-url https://hooks.customer.com/wallet
   wallet smoke --outputs outputs.json --allow-production --receiver-listen 8010 --receiver-url https://tunnel.customer.com/`;
 
 export function register(program: Command, terminal: Terminal): void {

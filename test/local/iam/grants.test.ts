@@ -2,8 +2,6 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import type { Environment } from '../../../lib/environment/environment';
-import { environments } from '../../../lib/environments';
 import type { Region } from '../../../lib/local/region';
 import { type RunningEnvironments, startEnvironments } from '../../../lib/local/start';
 import { readJson, type StateFolder, stateFolder } from '../../../lib/local/state/state';
@@ -11,6 +9,7 @@ import { readAssembly } from '../../../lib/local/template/assembly';
 import { localClient } from '../../support/aws-client';
 import { eventually } from '../../support/eventually';
 import { recordAccess } from '../../support/recorded-access';
+import { oneOfEachAccess as environments, withDataApi } from '../../support/rows';
 import { runWallet } from '../../support/wallet-command';
 
 /** Policies that no function of ours lives on: AWS's services and the CDK's own function use them, at AWS alone. */
@@ -124,7 +123,7 @@ it.each<[step: string, where: RegExp, action: string]>([
   ['receive the delivery', /^WebhooksDeliverWebhookRole/, 'kms:GenerateMac'],
   ['receive the delivery', /^WebhooksFanOutEventRole/, 'sqs:SendMessage'],
 ])('the smoke test fails to "%s" without %s %s, and the log says why', async (step, where, action) => {
-  const { name, stackId } = environments.find((each) => each.databaseAccess === 'data-api') as Environment;
+  const { name, stackId } = withDataApi;
   const args = ['smoke', '--environment', name, '--outputs', state.outputsFile, '--json', '--timeout', '1s'];
   recorded.withhold(
     recorded

@@ -1,17 +1,18 @@
 import type { DatabaseAccess } from '../../../lambda/database/environment';
 import { LocalCloud } from '../../support/local-cloudformation';
-import { environmentLike, type StackTemplate, synthesizeStacks } from '../../support/stacks';
+import { first } from '../../support/rows';
+import { type StackTemplate, synthesizeStacks } from '../../support/stacks';
 import { wallet } from '../region';
 
 const templates = new Map<DatabaseAccess, StackTemplate>();
 
-/** The environment `eu`, deployed from the template that is synthesized for it, in zone 1. */
+/** The first environment of the table, deployed from the template that is synthesized for it, in zone 1. */
 export async function deploy(databaseAccess: DatabaseAccess = 'data-api'): Promise<LocalCloud> {
-  const environment = environmentLike('eu', { databaseAccess });
-  const template = templates.get(databaseAccess) ?? synthesizeStacks([environment]).eu;
-  if (!template) throw new Error('No template of eu');
+  const template =
+    templates.get(databaseAccess) ?? synthesizeStacks([{ ...first, databaseAccess }])[first.name];
+  if (!template) throw new Error(`No template of ${first.name}`);
   templates.set(databaseAccess, template);
-  return LocalCloud.start(environment.stackId, template.json);
+  return LocalCloud.start(first.stackId, template.json);
 }
 
 /** Runs `wallet move-origin`, with questions about the progress so often that no test waits. */

@@ -1,5 +1,6 @@
 import type { Call, Fate, LocalCloud } from '../../support/local-cloudformation';
 import { startWallet } from '../../support/node-process';
+import { first } from '../../support/rows';
 import { deploy, facts, moveOrigin } from './deployed';
 
 const address = '203.0.113.7';
@@ -36,7 +37,7 @@ async function expectMoved(cloud: LocalCloud, sent: readonly string[], where: st
     address,
     egress: address,
     gateways: [facts(cloud).heldBy],
-    zones: ['eu-central-1b'],
+    zones: [first.zones[1]],
     consumers: ['Enabled', 'Enabled'],
     zone: '2',
     status: 'UPDATE_COMPLETE',

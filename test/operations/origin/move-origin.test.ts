@@ -1,5 +1,6 @@
 import { PassThrough } from 'node:stream';
 import type { Fate, LocalCloud } from '../../support/local-cloudformation';
+import { first } from '../../support/rows';
 import { runWallet } from '../../support/wallet-command';
 import { deploy, facts, moveOrigin } from './deployed';
 
@@ -14,7 +15,7 @@ const inZone = (zone: string) => ({
   address,
   egress: address,
   gateways: [expect.any(String)],
-  zones: [`eu-central-1${'abc'[Number(zone) - 1]}`],
+  zones: [first.zones[Number(zone) - 1]],
   consumers: ['Enabled', 'Enabled'],
   zone,
 });
@@ -54,11 +55,11 @@ describe('a move', () => {
     const printed = await moveOrigin(cloud, '--zone', '2', '--yes', '--json');
     expect(printed.exitCode).toBe(0);
     expect(JSON.parse(printed.stdout)).toEqual({
-      environment: 'eu',
-      stack: 'WalletEu',
+      environment: first.name,
+      stack: first.stackId,
       address,
       zone: '2',
-      availabilityZone: 'eu-central-1b',
+      availabilityZone: first.zones[1],
       natGatewayId: facts(cloud).heldBy,
       updates: [
         { zone: 'none', seconds: expect.any(Number) },
@@ -180,16 +181,19 @@ describe('before a move', () => {
 });
 
 describe('a move is refused', () => {
-  it.each([['4'], ['0'], ['none'], ['eu-central-1b'], ['']])('to zone %j, as used wrongly', async (zone) => {
-    expect(await moveOrigin(cloud, '--zone', zone, '--yes')).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(updates()).toEqual([]);
-  });
+  it.each([['4'], ['0'], ['none'], [`${first.zones[1]}`], ['']])(
+    'to zone %j, as used wrongly',
+    async (zone) => {
+      expect(await moveOrigin(cloud, '--zone', zone, '--yes')).toMatchObject({ exitCode: 2, stdout: '' });
+      expect(updates()).toEqual([]);
+    },
+  );
 
   it('while another update runs', async () => {
     cloud.stepsPerCall = 0;
     updateByHand('none', 'cdk-deploy-7');
     const said = await expectNoMove();
-    expect(said).toMatch(/Another update of stack WalletEu runs: UPDATE_IN_PROGRESS since 2026-/);
+    expect(said).toContain(`Another update of stack ${first.stackId} runs: UPDATE_IN_PROGRESS since 2026-`);
     expect(said).toContain('Run this command again when it has ended');
     expect(updates()).toEqual([]);
   });
@@ -202,20 +206,23 @@ describe('a move is refused', () => {
       updateByHand('3', 'cdk-deploy-8');
       return 'serve';
     };
-    expect(await expectNoMove()).toContain('Another update of stack WalletEu runs');
+    expect(await expectNoMove()).toContain(`Another update of stack ${first.stackId} runs`);
     cloud.stack.settle();
     await expectMove('2');
   });
 
   it.each([
-    ['UPDATE_ROLLBACK_FAILED', 'aws cloudformation continue-update-rollback --stack-name WalletEu'],
-    ['UPDATE_FAILED', 'aws cloudformation rollback-stack --stack-name WalletEu --region eu-central-1'],
-    ['ROLLBACK_COMPLETE', 'npx cdk deploy WalletEu'],
-    ['REVIEW_IN_PROGRESS', 'npx cdk deploy WalletEu'],
+    ['UPDATE_ROLLBACK_FAILED', `aws cloudformation continue-update-rollback --stack-name ${first.stackId}`],
+    [
+      'UPDATE_FAILED',
+      `aws cloudformation rollback-stack --stack-name ${first.stackId} --region ${first.region}`,
+    ],
+    ['ROLLBACK_COMPLETE', `npx cdk deploy ${first.stackId}`],
+    ['REVIEW_IN_PROGRESS', `npx cdk deploy ${first.stackId}`],
   ])('while the stack is %s, with the remedy', async (status, remedy) => {
     cloud.stack.status = status;
     const said = await expectNoMove();
-    expect(said).toContain(`Stack WalletEu is ${status}`);
+    expect(said).toContain(`Stack ${first.stackId} is ${status}`);
     expect(said).toContain(remedy);
     expect(updates()).toEqual([]);
   });
@@ -273,7 +280,9 @@ describe('trouble on the way', () => {
   it('a gateway that cannot be made is reported, webhooks wait, and another zone can be taken', async () => {
     fail('EC2::NatGateway', 'CREATE', 'Network vpc has insufficient capacity');
     const said = await expectNoMove();
-    expect(said).toContain('The update to zone 2 failed; stack WalletEu is UPDATE_ROLLBACK_COMPLETE.');
+    expect(said).toContain(
+      `The update to zone 2 failed; stack ${first.stackId} is UPDATE_ROLLBACK_COMPLETE.`,
+    );
     expect(said).toContain('Network vpc has insufficient capacity');
     expect(said).toContain('No gateway holds the address now, and webhooks wait.');
     expect(facts(cloud)).toMatchObject({ address, heldBy: undefined, zone: 'none' });
@@ -292,7 +301,7 @@ describe('trouble on the way', () => {
     fail('Lambda::EventSourceMapping', 'UPDATE', 'cannot be switched on');
     fail('EC2::NatGateway', 'DELETE', 'cannot be deleted');
     const said = await expectNoMove();
-    expect(said).toContain('stack WalletEu is UPDATE_ROLLBACK_FAILED');
+    expect(said).toContain(`stack ${first.stackId} is UPDATE_ROLLBACK_FAILED`);
     expect(said).toContain('cannot be deleted');
     expect(await expectNoMove()).toContain('continue-update-rollback');
   });
@@ -310,7 +319,7 @@ describe('trouble on the way', () => {
     cloud.account.addresses.clear();
     updateByHand('none');
     cloud.stack.settle();
-    expect(await expectNoMove()).toContain(`The account has no Elastic IP ${address} in eu-central-1`);
+    expect(await expectNoMove()).toContain(`The account has no Elastic IP ${address} in ${first.region}`);
     expect(updates()).toEqual([]);
   });
 

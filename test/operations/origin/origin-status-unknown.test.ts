@@ -1,4 +1,5 @@
 import type { LocalCloud } from '../../support/local-cloudformation';
+import { first } from '../../support/rows';
 import { wallet } from '../region';
 import { deploy } from './deployed';
 
@@ -78,8 +79,8 @@ it('says in words what is unknown, and names each reason and remedy once', async
   const { exitCode, stdout, stderr } = await originStatus();
   expect(exitCode).toBe(1);
   expect(stdout.split('\n')).toEqual([
-    'environment   eu',
-    'stack         WalletEu',
+    `environment   ${first.name}`,
+    `stack         ${first.stackId}`,
     'address       203.0.113.7',
     'zone          unknown',
     'gateway       unknown',

@@ -1,6 +1,7 @@
 import { CreateQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
 import type { LocalCloud } from '../../support/local-cloudformation';
 import { writeOutputs } from '../../support/outputs-file';
+import { first } from '../../support/rows';
 import { startTestQueues, type TestQueues } from '../../support/sqs';
 import { temporaryFolder } from '../../support/temporary-folder';
 import { wallet } from '../region';
@@ -26,12 +27,12 @@ describe('of a deployed environment', () => {
   it('tells zone, address, gateway and consumers', async () => {
     await moveOrigin(cloud, '--zone', '3', '--yes');
     expect(await status()).toMatchObject({
-      environment: 'eu',
-      stack: 'WalletEu',
+      environment: first.name,
+      stack: first.stackId,
       stackStatus: 'UPDATE_COMPLETE',
       address: '203.0.113.7',
       zone: '3',
-      availabilityZone: 'eu-central-1c',
+      availabilityZone: first.zones[2],
       gateway: { id: expect.stringMatching(/^nat-/), state: 'available' },
       consumers: [
         { queueName: expect.stringMatching(/Queue$/), state: 'Enabled' },
@@ -84,8 +85,8 @@ describe('on this machine', () => {
   beforeEach(async () => {
     queues = await startTestQueues();
     const stack = { WebhookOriginAddress: '127.0.0.1' };
-    outputs = writeOutputs(folder(), { WalletEu: stack }, { sqs: queues.url });
-    for (const name of ['WalletEu-WebhookDeliveryQueue', 'WalletUae-WebhookDeliveryQueue']) {
+    outputs = writeOutputs(folder(), { [first.stackId]: stack }, { sqs: queues.url });
+    for (const name of [first.stackId, 'Another'].map((stackId) => `${stackId}-WebhookDeliveryQueue`)) {
       const { QueueUrl } = await queues.sqs.send(new CreateQueueCommand({ QueueName: name }));
       await queues.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'one' }));
     }
@@ -95,8 +96,8 @@ describe('on this machine', () => {
   it('tells the address and what waits in the environment, and what cannot be known here', async () => {
     const { stdout } = await wallet('origin-status', '--outputs', outputs, '--json');
     expect(JSON.parse(stdout)).toEqual({
-      environment: 'eu',
-      stack: 'WalletEu',
+      environment: first.name,
+      stack: first.stackId,
       stackStatus: null,
       address: '127.0.0.1',
       zone: null,

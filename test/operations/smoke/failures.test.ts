@@ -1,20 +1,21 @@
 import { createHash } from 'node:crypto';
+import { first } from '../../support/rows';
 import { type Answer, page, startAwsEndpoint } from '../aws-endpoint';
 import { wallet } from '../region';
 
-const key = 'arn:aws:kms:eu-west-3:123456789012:key/one';
+const key = `arn:aws:kms:${first.region}:123456789012:key/one`;
 const WebhookOriginAddress = '203.0.113.7';
 let aws: Awaited<ReturnType<typeof startAwsEndpoint>>;
 beforeAll(async () => {
   aws = await startAwsEndpoint((url) => ({
-    WalletStaging: {
+    [first.stackId]: {
       ApiBaseUrl: `${url}/`,
       OperationsFunctionName: 'operations',
       TokenSigningKeyArn: key,
       UserActionSigningKeyArn: key,
       WebhookSecretsKeyArn: key,
       WebhookOriginAddress,
-      WebhookEventsQueueUrl: 'https://sqs.eu-west-3.amazonaws.com/123456789012/events',
+      WebhookEventsQueueUrl: `https://sqs.${first.region}.amazonaws.com/123456789012/events`,
     },
   }));
 });
@@ -47,7 +48,7 @@ async function smoke(answer: Answer, ...args: string[]) {
     };
     return json(results[String(headers['x-amz-target']).split('.')[1] ?? ''] ?? {});
   });
-  const place = ['--environment', 'staging', '--outputs', aws.outputs];
+  const place = ['--outputs', aws.outputs, '--allow-production'];
   const { stdout } = await wallet('smoke', '--json', ...place, ...args);
   const steps: { name: string; outcome: string; ms: number; detail: string; remedy: string }[] =
     JSON.parse(stdout).steps;
@@ -64,9 +65,9 @@ it('does not wait again for the record of a delivery that it has waited for', as
   expect(step('attempt recorded')?.ms).toBeLessThan(1_000);
 });
 
-const due = `where 200 with {"environment":"staging","addresses":["${WebhookOriginAddress}/32"]} is due.`;
+const due = `where 200 with {"environment":"${first.name}","addresses":["${WebhookOriginAddress}/32"]} is due.`;
 const isNot = (what: string) =>
-  `GET /webhook-origins was answered with ${what}, not by the API of staging, ${due}`;
+  `GET /webhook-origins was answered with ${what}, not by the API of ${first.name}, ${due}`;
 
 it.each<[string, Answer, detail: string, remedy: RegExp]>([
   ['a captive page', page(200), isNot('200, text/html; charset=utf-8'), /^A proxy, the sign-in page /],
@@ -76,8 +77,8 @@ it.each<[string, Answer, detail: string, remedy: RegExp]>([
   ['another gateway', json({ message: 'Forbidden' }, 403), isNot('403, application/json'), /another API/],
   [
     "another environment's API",
-    json({ environment: 'eu', addresses: [] }),
-    `GET /webhook-origins was answered with 200 {"environment":"eu","addresses":[]}, ${due}`,
+    json({ environment: 'another', addresses: [] }),
+    `GET /webhook-origins was answered with 200 {"environment":"another","addresses":[]}, ${due}`,
     /^Look into the logs/,
   ],
   [

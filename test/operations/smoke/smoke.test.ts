@@ -1,4 +1,5 @@
 import { writeOutputs } from '../../support/outputs-file';
+import { first } from '../../support/rows';
 import { temporaryFolder } from '../../support/temporary-folder';
 import { wallet } from '../region';
 
@@ -6,8 +7,8 @@ const folder = temporaryFolder();
 
 /** Of a deployed environment, whose stack has no outputs. */
 const smoke = (...args: string[]) => {
-  const outputs = writeOutputs(folder(), { WalletStaging: {} });
-  return wallet('smoke', '--environment', 'staging', '--outputs', outputs, ...args);
+  const outputs = writeOutputs(folder(), { [first.stackId]: {} });
+  return wallet('smoke', '--allow-production', '--outputs', outputs, ...args);
 };
 
 it.each([
@@ -32,14 +33,14 @@ it('names a receiver that no delivery can reach, and makes nothing', async () =>
 
 it('skips what an external receiver would have received when nothing was sent', async () => {
   const printed = await smoke('--receiver-url', 'https://hooks.customer.com/wallet');
-  expect(printed.stderr).toContain('staging: 2 failed, 10 skipped,');
+  expect(printed.stderr).toContain(`${first.name}: 2 failed, 10 skipped,`);
 });
 
 it('tells every step that fails, with --json too, and what to do', async () => {
   const printed = await smoke('--without-webhook', '--json');
   expect(printed.exitCode).toBe(1);
   expect(JSON.parse(printed.stdout)).toMatchObject({
-    environment: 'staging',
+    environment: first.name,
     passed: false,
     organizationId: null,
     steps: expect.arrayContaining([
@@ -51,5 +52,5 @@ it('tells every step that fails, with --json too, and what to do', async () => {
       expect.objectContaining({ name: 'clean up', outcome: 'skipped' }),
     ]),
   });
-  expect(printed.stderr).toContain('staging: 2 failed, 4 skipped, 6 unchecked');
+  expect(printed.stderr).toContain(`${first.name}: 2 failed, 4 skipped, 6 unchecked`);
 });

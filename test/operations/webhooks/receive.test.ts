@@ -1,6 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { newId } from '../../../lambda/shared/ids';
 import { type ReceiveCommand, startReceiveCommand } from '../../support/receive-command';
+import { first } from '../../support/rows';
 import { addOrganization, eventText } from '../../support/webhooks';
 import { wallet } from '../region';
 import { startWebhookRegion, type WebhookRegion } from './webhook-region';
@@ -167,7 +168,7 @@ it('tells how to send it something: to itself here, through a public URL where i
 
   const away = await receive('--outputs', region.deployedOutputs);
   const { stderr } = await away.end();
-  expect(stderr).toContain('Environment eu is deployed and reaches public https URLs alone');
+  expect(stderr).toContain(`Environment ${first.name} is deployed and reaches public https URLs alone`);
   expect(stderr).toContain(`--outputs ${region.deployedOutputs} --organization or-… --url https://…\n`);
 });
 
@@ -175,7 +176,7 @@ it('does not listen for a webhook that is not there', async () => {
   const webhookId = newId('wh');
   const printed = await region.wallet('receive', '--webhook', webhookId, '--port', '0');
   expect(printed).toMatchObject({ exitCode: 1, stdout: '' });
-  expect(printed.stderr).toContain(`error: There is no webhook ${webhookId} in environment eu.`);
+  expect(printed.stderr).toContain(`error: There is no webhook ${webhookId} in environment ${first.name}.`);
 });
 
 it('names a port that is taken, and how to choose another', async () => {

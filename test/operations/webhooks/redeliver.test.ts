@@ -7,6 +7,7 @@ import type { DeadLetter, DeadLetterQueue } from '../../../lib/operations/redeli
 import type { Decision } from '../../../lib/operations/redeliver/decision';
 import { type RunOptions, redeliverAll } from '../../../lib/operations/redeliver/run';
 import { rows } from '../../support/organization';
+import { first } from '../../support/rows';
 import { addOrganization, addWebhook, disableWebhook, eventText } from '../../support/webhooks';
 import { wallet } from '../region';
 import { startWebhookRegion, type WebhookRegion } from './webhook-region';
@@ -88,7 +89,7 @@ it('leaves what would be dropped or cannot be read, in sight of the next run', a
 it('keeps what the queue refuses', async () => {
   await giveUp(delivery('evt_1'));
   const outputs = JSON.parse(await readFile(region.outputs, 'utf8'));
-  outputs.WalletEu.WebhookDeliveryQueueUrl += '-gone';
+  outputs[first.stackId].WebhookDeliveryQueueUrl += '-gone';
   const file = join(dirname(region.outputs), 'gone.json');
   await writeFile(file, JSON.stringify(outputs));
   const printed = await wallet('redeliver', '--outputs', file);

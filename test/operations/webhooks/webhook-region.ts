@@ -14,6 +14,7 @@ import { localClient } from '../../support/aws-client';
 import { recordLog } from '../../support/log';
 import { writeOutputs } from '../../support/outputs-file';
 import { startMigratedDatabase } from '../../support/region-database';
+import { first } from '../../support/rows';
 import { startTestQueues, type TestQueue } from '../../support/sqs';
 import { wallet } from '../region';
 
@@ -45,7 +46,7 @@ export async function startWebhookRegion(): Promise<WebhookRegion> {
   const [database, queues, kms] = await Promise.all([startMigratedDatabase(), startTestQueues(), startKms()]);
   kms.create({ arn: keyArn, directory, name: 'key', keySpec: 'HMAC_256', keyUsage: 'GENERATE_VERIFY_MAC' });
   const handler = createHandler({
-    ports: { database: database.as('run_operation'), environment: 'eu', localReceivers: true },
+    ports: { database: database.as('run_operation'), environment: first.name, localReceivers: true },
     log: recordLog(),
   });
   const operations: Pick<LocalFunction, 'invoke'> = {
@@ -59,7 +60,7 @@ export async function startWebhookRegion(): Promise<WebhookRegion> {
   const secrets = createWebhookSecrets({ kms: client, keyId: keyArn });
 
   const stack = {
-    WalletEu: {
+    [first.stackId]: {
       OperationsFunctionName: 'operations',
       WebhookSecretsKeyArn: keyArn,
       WebhookEventsQueueUrl: events.url,

@@ -3,6 +3,7 @@ import { newId } from '../../../lambda/shared/ids';
 import { isEventKind } from '../../../lambda/webhooks/event';
 import { eventKind } from '../../../lib/operations/webhook/event-kind';
 import { rows } from '../../support/organization';
+import { first } from '../../support/rows';
 import { addOrganization } from '../../support/webhooks';
 import { startWebhookRegion, type WebhookRegion } from './webhook-region';
 
@@ -42,7 +43,7 @@ describe('webhook add', () => {
   it('tells a person how to go on, on stderr', async () => {
     const { stdout, stderr } = await region.wallet(...addArgs());
     expect(stdout).toMatch(/^webhookId {2}wh-\S+\nsecret {5}whsec_\S+\n$/);
-    const common = `--environment eu --outputs ${region.outputs}`;
+    const common = `--environment ${first.name} --outputs ${region.outputs}`;
     expect(stderr).toContain(`npm run -s wallet -- webhook secret ${common} --webhook wh-`);
     expect(stderr).toContain(`npm run -s wallet -- send-event ${common} `);
     expect(stderr).toContain(`--organization ${organizationId} --kind wallet.created --data '{}'`);
@@ -133,7 +134,7 @@ it.each(['secret', 'rotate', 'disable', 'enable'])(
     const webhookId = newId('wh');
     const printed = await region.wallet('webhook', name, '--webhook', webhookId);
     expect(printed).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(printed.stderr).toContain(`There is no webhook ${webhookId} in environment eu`);
+    expect(printed.stderr).toContain(`There is no webhook ${webhookId} in environment ${first.name}`);
   },
 );
 
@@ -182,7 +183,7 @@ describe('deliveries', () => {
   it('says what it may mean that there are none', async () => {
     const printed = await region.wallet('deliveries', '--event', 'evt_none');
     expect(printed).toMatchObject({ exitCode: 0, stdout: '' });
-    expect(printed.stderr).toContain('No attempt to deliver evt_none is known in eu');
+    expect(printed.stderr).toContain(`No attempt to deliver evt_none is known in ${first.name}`);
     expect(await region.json('deliveries', '--event', 'evt_none')).toEqual([]);
   });
 });

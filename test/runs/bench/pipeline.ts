@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
+import { first } from '../../support/rows';
 import { startTemporaryEnvironments } from '../world/environments';
 import { createSqs } from '../world/queues';
 import { walletEvent } from './delivery-batch';
@@ -8,7 +9,7 @@ import { compare, type Figure, type PartOptions, roundsOf } from './figures';
 import { interleave } from './interleave';
 import { startReceiverProcess } from './receiver-process';
 
-const environment = 'eu';
+const environment = first.name;
 const eventsOfSample = 500;
 const patience = 120_000;
 

@@ -1,4 +1,5 @@
 import { environments } from '../../../lib/environments';
+import { oneOfEachAccess } from '../../support/rows';
 import { longRun } from '../harness/command';
 import { newSeed, numberFrom, oneMoreOf } from '../harness/options';
 import { outcome } from '../harness/report';
@@ -14,6 +15,7 @@ interface Options {
   readonly json?: true;
 }
 
+const usual = oneOfEachAccess.map(({ name }) => name);
 const kindNames = faultKinds.map(({ name }) => name);
 
 void longRun<Options>({
@@ -25,7 +27,7 @@ void longRun<Options>({
       .option('--seed <number>', 'choose the faults that another run chose', numberFrom(0), newSeed())
       .option(
         '--environment <name>',
-        'only this one (may be given again; default: eu, uae)',
+        `only this one (may be given again; default: ${usual.join(', ')})`,
         oneMoreOf(environments.map(({ name }) => name)),
       )
       .option(
@@ -35,7 +37,7 @@ void longRun<Options>({
       )
       .option('--json', 'print JSON'),
   async run(options, { signal, progress }) {
-    const { minutes, seed, environment = ['eu', 'uae'], fault = kindNames, json } = options;
+    const { minutes, seed, environment = usual, fault = kindNames, json } = options;
     progress(
       `Seed ${seed}, ${minutes} minutes in ${environment.join(', ')}, then until every event has arrived`,
     );

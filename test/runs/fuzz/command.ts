@@ -21,7 +21,7 @@ void longRun<{ runs: number; seed: number; environment: string }>({
       .addOption(
         new Option('--environment <name>', 'where to')
           .choices(environments.map(({ name }) => name))
-          .default('eu'),
+          .default(environments[0]?.name),
       ),
   async run({ runs, seed, environment }, { signal, progress }) {
     const row = environments.find(({ name }) => name === environment) as Environment;

@@ -1,4 +1,5 @@
 import { environments } from '../../../lib/environments';
+import { oneOfEachAccess } from '../../support/rows';
 import { longRun } from '../harness/command';
 import { newSeed, numberFrom, oneMoreOf } from '../harness/options';
 import { outcome } from '../harness/report';
@@ -12,6 +13,8 @@ interface Options {
   readonly environment?: readonly string[];
   readonly json?: true;
 }
+
+const usual = oneOfEachAccess.map(({ name }) => name);
 
 void longRun<Options>({
   name: 'load',
@@ -34,11 +37,11 @@ void longRun<Options>({
       .option('--seed <number>', 'send the requests that another run sent', numberFrom(0), newSeed())
       .option(
         '--environment <name>',
-        'only this one (may be given again; default: eu, uae)',
+        `only this one (may be given again; default: ${usual.join(', ')})`,
         oneMoreOf(environments.map(({ name }) => name)),
       )
       .option('--json', 'print JSON'),
-  async run({ minutes, rate, seed, environment = ['eu', 'uae'], json }, { signal, progress }) {
+  async run({ minutes, rate, seed, environment = usual, json }, { signal, progress }) {
     progress(`Seed ${seed}, ${minutes} minutes in ${environment.join(', ')}`);
     const course = await runLoad({
       environments: environments.filter(({ name }) => environment.includes(name)),

@@ -1,7 +1,7 @@
 import { createApp } from '../../../lib/app';
-import { environments } from '../../../lib/environments';
 import { eventSourceMapping } from '../../../lib/local/resources/event-source-mapping';
 import { readAssembly, type TemplateResource } from '../../../lib/local/template/assembly';
+import { withDirectAccess as environment } from '../../support/rows';
 
 /** What the template states of a queue and the function that it feeds. */
 export interface PipelineStage {
@@ -23,8 +23,6 @@ type Json = any;
 
 /** Synthesizes an environment with direct database access into `outdir` and reads the pipeline from its template. */
 export function readPipelineTemplate(outdir: string): PipelineTemplate {
-  const environment = environments.find(({ databaseAccess }) => databaseAccess === 'direct');
-  if (!environment) throw new Error('No environment has direct access to its database.');
   createApp({ outdir, environments: [environment], validateTemplates: false }).synth();
   const stack = readAssembly(outdir).find(({ name }) => name === environment.stackId);
   if (!stack) throw new Error(`${environment.stackId} was not synthesized.`);
