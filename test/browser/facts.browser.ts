@@ -15,7 +15,7 @@ describe.each(environments)('the dashboard of $name', (row) => {
     expect(facts.map((fact) => fact.split('\n').join(': '))).toEqual([
       `Region: ${row.region}`,
       `Data stays in: ${row.residencyRegions.join(', ')}`,
-      expect.stringMatching(/^Chains: /),
+      expect.stringMatching(new RegExp(`^Chains: ${row.chains.join(' and ')}$`, 'i')),
       `Service level agreement: ${row.serviceLevelAgreement ? 'Yes' : 'None'}`,
       `Status: ${row.deprecation ? 'Deprecated' : 'In service'}`,
       `Base address of the API: ${environment().outputs(name).ApiBaseUrl}`,

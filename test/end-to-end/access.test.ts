@@ -126,10 +126,9 @@ describe.each(environments)('in $name', ({ name, tokenIssuer, deprecation }) => 
     expect((await sendPatiently(urlOf(name), await dueDeletion(tokens, other))).status).toBe(200);
   });
 
-  it.each(environments.filter((other) => other.name !== name))(
-    'tokens and groups are unknown in $name',
-    async ({ name: other }) => {
-      const ours = await walletDeletion(local, name, organization);
+  it('tokens and groups are unknown in every other environment', async () => {
+    const ours = await walletDeletion(local, name, organization);
+    for (const { name: other } of environments.filter((row) => row.name !== name)) {
       expect(await sendPatiently(urlOf(other), ours)).toMatchObject({
         status: 401,
         body: { code: 'token_wrong_region' },
@@ -140,9 +139,9 @@ describe.each(environments)('in $name', ({ name, tokenIssuer, deprecation }) => 
         status: 404,
         body: { code: 'user_group_not_found' },
       });
-      expect((await sendPatiently(urlOf(name), ours)).status).toBe(200);
-    },
-  );
+    }
+    expect((await sendPatiently(urlOf(name), ours)).status).toBe(200);
+  });
 
   it('413 request_too_large: headers beyond what the gateway takes', async () => {
     expect(await attempt({ headers: [['x-padding', 'x'.repeat(11_000)]] })).toMatchObject({ status: 413 });
