@@ -8,8 +8,8 @@ import { deprecatedFacts, desktop, environment, openDashboard, phone, useDashboa
 
 useDashboards();
 
-/** The longest warnings there are, and the environment's own. */
-const shown = { deprecated: deprecatedFacts, 'as it is': {} };
+/** An environment's own facts, and those of a deprecated one. */
+const shown = { own: {}, deprecated: deprecatedFacts };
 
 /** Where screenshots are put for people to look at. @default - none are made */
 const { SCREENSHOTS } = process.env;
@@ -64,7 +64,7 @@ async function fill(page: Page): Promise<void> {
 describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
   describe.each(Object.entries({ phone, desktop }))('on a %s', (device, viewport) => {
     it.each(Object.entries(shown))(
-      '%s can be read and used by everybody, whatever it shows',
+      'with %s facts it can be read and used by everybody, whatever it shows',
       async (name, facts) => {
         const { page } = await openDashboard(first.name, { colorScheme, viewport, facts });
         const as = `${name}-${colorScheme}-${device}`;

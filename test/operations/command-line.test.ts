@@ -205,7 +205,15 @@ it('lists the environments that the outputs file has', async () => {
   const outputs = await beside(region, { [madeUp.stackId]: some, [first.stackId]: {} });
   const { stdout } = await wallet('environments', '--outputs', outputs, '--json');
   expect(JSON.parse(stdout)).toEqual([
-    expect.objectContaining({ environment: first.name, region: first.region, webhookOrigin: '' }),
+    {
+      environment: first.name,
+      region: first.region,
+      baseUrl: '',
+      webhookOrigin: '',
+      serviceLevelAgreement: first.serviceLevelAgreement,
+      deprecated: first.deprecation !== undefined,
+      testFundsOnly: first.testFundsOnly,
+    },
     {
       environment: 'made-up',
       region: 'ca-central-1',
