@@ -28,7 +28,7 @@ const start = (...args: string[]) => {
 afterAll(async () => {
   for (const { process } of commands) process.kill('SIGKILL');
   await Promise.all(commands.map((command) => command.ended()));
-  await removePostgres(databaseDirectory(directory, 'eu'));
+  await removePostgres(databaseDirectory(directory, name));
   rmSync(directory, { recursive: true });
 });
 
