@@ -1,7 +1,10 @@
 import type { Environment } from './environment/environment';
 import { validateEnvironments } from './environment/validation';
 
-/** The table of environments: one row, one serving stack. Validated when this module is loaded. */
+/**
+ * The table of environments: one row, one serving stack. Validated when this module is loaded. The command line works on
+ * the first row unless told otherwise.
+ */
 export const environments: readonly Environment[] = validateEnvironments([
   {
     name: 'eu',

@@ -21,8 +21,11 @@ export const withOutputs = (command: Command) =>
     )
     .option('--json', 'print JSON');
 
-export const withEnvironment = (command: Command) =>
-  withOutputs(command.addOption(environment('the environment to work on').default('eu')));
+export const withEnvironment = (command: Command) => withOutputs(command.addOption(environmentToWorkOn()));
+
+/** `--environment`: the table's first unless another is given. */
+export const environmentToWorkOn = () =>
+  environment('the environment to work on').default(environments[0]?.name);
 
 /** `--environment`, one of the table. */
 export const environment = (description: string) =>

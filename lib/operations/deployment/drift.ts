@@ -5,7 +5,7 @@ import { stacksOf } from '../../environment/stacks';
 import { environments } from '../../environments';
 import { callAws, required } from '../aws';
 import { CommandFailed } from '../failure';
-import { environment as environmentOption, interval, time } from '../options';
+import { environmentToWorkOn, interval, time } from '../options';
 import { collect } from '../pages';
 import type { Terminal } from '../terminal';
 import { openStack, requireDeployed, type StackApi } from './deployed-stack';
@@ -44,7 +44,7 @@ Examples:
 export function register(program: Command, terminal: Terminal): void {
   program
     .command('drift')
-    .addOption(environmentOption('the environment to work on').default('eu'))
+    .addOption(environmentToWorkOn())
     .option('--json', 'print JSON')
     .addOption(
       time('--timeout <time>', 'how long the comparison of a stack may take', { usual: '15m', atMost: '1h' }),

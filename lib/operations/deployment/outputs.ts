@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { stacksOf } from '../../environment/stacks';
 import { environments } from '../../environments';
-import { environment as environmentOption } from '../options';
+import { environmentToWorkOn } from '../options';
 import type { Outputs } from '../target';
 import type { Terminal } from '../terminal';
 import { openStack, requireDeployed } from './deployed-stack';
@@ -16,7 +16,7 @@ Examples:
 export function register(program: Command, terminal: Terminal): void {
   program
     .command('outputs')
-    .addOption(environmentOption('the environment to work on').default('eu'))
+    .addOption(environmentToWorkOn())
     .summary('print the outputs file of a deployed environment')
     .description('Reads the outputs of a deployed stack, as "cdk deploy --outputs-file" writes them.')
     .addHelpText('after', help)

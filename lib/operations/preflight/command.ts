@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { readAccounts } from '../../environment/accounts';
 import { environments } from '../../environments';
 import { CommandFailed, UsedWrongly } from '../failure';
-import { environment as environmentOption, time } from '../options';
+import { environmentToWorkOn, time } from '../options';
 import type { Terminal } from '../terminal';
 import type { Answer } from './check';
 import { checks } from './checks';
@@ -39,7 +39,7 @@ export function register(
 ): void {
   program
     .command('preflight')
-    .addOption(environmentOption('the environment to work on').default('eu'))
+    .addOption(environmentToWorkOn())
     .option('--json', 'print JSON')
     .addOption(time('--timeout <time>', 'how long a check may take', { usual: '30s', atMost: '5m' }))
     .option('--without <checks>', 'leave checks out, by their names, such as health,kms-keys', checkIds)
