@@ -16,6 +16,8 @@ const packages: Readonly<Record<string, string>> = {
   bash: 'bash',
   zsh: 'zsh',
   fish: 'fish',
+  git: 'git',
+  python3: 'python3-venv',
 };
 
 /** Fails the whole run when a tool is absent: a skipped test proves nothing. */

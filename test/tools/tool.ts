@@ -32,7 +32,7 @@ const start = (command: string, args: readonly string[], env: NodeJS.ProcessEnv 
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 
-/** Runs a tool to its end: at most 20 s. */
+/** Runs a tool to its end: at most a minute. */
 export async function run(
   command: string,
   args: readonly string[],
@@ -40,7 +40,7 @@ export async function run(
 ): Promise<Outcome> {
   const child = start(command, args, env);
   const output = collect(child);
-  const deadline = setTimeout(() => child.kill('SIGKILL'), 20_000);
+  const deadline = setTimeout(() => child.kill('SIGKILL'), 60_000);
   const [exitCode] = await once(child, 'close');
   clearTimeout(deadline);
   return { exitCode, output: output() };

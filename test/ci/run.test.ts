@@ -1,0 +1,77 @@
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectRoot } from '../architecture/sources';
+import { temporaryFolder } from '../support/temporary-folder';
+
+const path = temporaryFolder();
+const pinned = /cfn-lint==(.+)/.exec(readFileSync(join(projectRoot, '.ci/requirements.txt'), 'utf8'))?.[1];
+
+/** A command that notes how it was called, then says something. */
+function stub(name: string, says = ''): void {
+  const file = join(path(), name);
+  writeFileSync(file, `#!/bin/sh\necho "${name} $*" >>"${path()}/calls"\necho '${says}'\n`);
+  chmodSync(file, 0o755);
+}
+
+/** Runs `.ci/run` where these commands are all there is. */
+function run(group: string, variables: NodeJS.ProcessEnv = {}) {
+  const tools = ['sed', 'dirname', 'id'];
+  const real = (tool: string) =>
+    ['/usr/bin', '/bin'].map((folder) => join(folder, tool)).find(existsSync) as string;
+  for (const tool of tools) symlinkSync(real(tool), join(path(), tool));
+  stub('npm');
+  stub('node', 'eu-central-1 cdk.out/WalletEu.template.json');
+  const env = { PATH: path(), ...variables };
+  const { status, stdout, stderr } = spawnSync('/bin/bash', ['.ci/run', group], { cwd: projectRoot, env });
+  const calls = existsSync(join(path(), 'calls')) ? readFileSync(join(path(), 'calls'), 'utf8') : '';
+  return { status, said: String(stdout) + String(stderr), calls: calls.split('\n').slice(0, -1) };
+}
+
+it('fails at once in CI without cfn-lint, and says how to install the very version', () => {
+  const { status, said, calls } = run('checks', { CI: 'true' });
+  expect({ status, calls }).toEqual({ status: 1, calls: [] });
+  expect(said).toContain(`cfn-lint ${pinned} is needed; on this machine is none.`);
+  expect(said).toContain(`pip install cfn-lint==${pinned}`);
+});
+
+it('fails at once in CI with another cfn-lint', () => {
+  stub('cfn-lint', 'cfn-lint 1.0.0');
+  const { status, said, calls } = run('checks', { CI: 'true' });
+  expect({ status, calls }).toEqual({ status: 1, calls: ['cfn-lint --version'] });
+  expect(said).toContain(`cfn-lint ${pinned} is needed; on this machine is 1.0.0.`);
+});
+
+it('goes on in CI with the pinned cfn-lint, and leaves out no tools', () => {
+  stub('cfn-lint', `cfn-lint ${pinned}`);
+  const { status, said, calls } = run('checks', { CI: 'true' });
+  expect(calls).toEqual([
+    'cfn-lint --version',
+    'npm ci',
+    ...checks,
+    'node .ci/stack-regions.js cdk.out',
+    'cfn-lint --non-zero-exit-code error --regions eu-central-1 --template cdk.out/WalletEu.template.json',
+    'npm run compatible --',
+  ]);
+  // There is no apt-get: in CI that is a failure.
+  expect({ status, said }).toEqual({ status: 1, said: expect.stringContaining('Left out: shellcheck') });
+});
+
+const checks = ['npm run lint', 'npm run typecheck', 'npm run synth'];
+
+it('goes on without cfn-lint outside of CI, and says what is left out', () => {
+  const { status, said, calls } = run('checks');
+  expect({ status, calls }).toEqual({ status: 0, calls: ['npm ci', ...checks, 'npm run compatible --'] });
+  expect(said).toContain('Left out: cfn-lint is not on this machine.');
+});
+
+it('runs the tests alone, without cfn-lint', () => {
+  const { status, calls } = run('tests', { CI: 'true' });
+  expect({ status, calls }).toEqual({ status: 0, calls: ['npm ci', 'npm test'] });
+});
+
+it('exits with 2 for a group that it does not have', () => {
+  const { status, said, calls } = run('test');
+  expect({ status, calls }).toEqual({ status: 2, calls: [] });
+  expect(said).toContain('There is no test.');
+});

@@ -1,0 +1,130 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { readWorkflows, runSteps } from '../ci/workflows';
+import { eventually } from '../support/eventually';
+import { run, toolFolder } from './tool';
+
+jest.setTimeout(120_000);
+
+const folder = toolFolder();
+const project = resolve(__dirname, '../..');
+const modules = join(project, 'node_modules');
+const repository = () => join(folder.path(), 'repository');
+const temporary = () => join(folder.path(), 'tmp');
+const diff = ['--import', join(modules, 'tsx/dist/loader.mjs'), join(project, 'test/diff/command.ts')];
+
+const git = (...args: string[]) =>
+  run('git', ['-C', repository(), '-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args]);
+
+/** The app: a queue, which is replaced when its name changes. */
+const app = (queueName: string) => `
+  const { App, Stack, RemovalPolicy, aws_sqs } = require('${modules}/aws-cdk-lib');
+  require('node:fs').writeFileSync('${folder.path()}/process', String(process.pid));
+  const app = new App();
+  const stack = new Stack(app, 'Wallet');
+  new aws_sqs.Queue(stack, 'Events', { queueName: '${queueName}', removalPolicy: RemovalPolicy.RETAIN });
+`;
+
+// A repository whose only package is the CDK's command line, which installs without a network.
+beforeEach(async () => {
+  const files = {
+    'package.json': {
+      scripts: { diff: `node ${diff.join(' ')}` },
+      devDependencies: { 'aws-cdk': 'file:cdk' },
+    },
+    'cdk/package.json': { name: 'aws-cdk', version: '1.0.0', bin: { cdk: 'cdk.js' } },
+    'cdk/cdk.js': `#!/usr/bin/env node\nrequire('${modules}/aws-cdk/bin/cdk');`,
+    'cdk.json': { app: 'node app.js', notices: false, context: { 'cli-telemetry': false } },
+    'app.js': app('before'),
+    '.gitignore': 'node_modules\ncdk.out\n',
+  };
+  mkdirSync(join(repository(), 'cdk'), { recursive: true });
+  mkdirSync(temporary());
+  for (const [name, content] of Object.entries(files)) {
+    const text = typeof content === 'string' ? content : JSON.stringify(content);
+    writeFileSync(join(repository(), name), text);
+  }
+  await run('npm', ['install', '--prefix', repository(), '--offline']);
+  await git('init', '--initial-branch', 'main');
+  await git('add', '.');
+  await git('commit', '--message', 'Before');
+});
+
+async function leavesNothingBehind(): Promise<void> {
+  expect(readdirSync(temporary()).filter((name) => name.startsWith('wallet-diff-'))).toEqual([]);
+  expect((await git('worktree', 'list')).output.trim().split('\n')).toHaveLength(1);
+}
+
+it('the command of check.yml shows the change against the first parent of its merge', async () => {
+  await git('checkout', '-b', 'change');
+  writeFileSync(join(repository(), 'app.js'), app('after'));
+  await git('commit', '--all', '--message', 'After');
+  await git('checkout', 'main');
+  await git('merge', '--no-ff', 'change');
+
+  const steps = readWorkflows().flatMap(runSteps);
+  const { command = '' } = steps.find(({ command }) => command.startsWith('npm run -s diff')) ?? {};
+  const summary = join(folder.path(), 'summary');
+  const { exitCode, output } = await start('bash', ['-eo', 'pipefail', '-c', command], {
+    GITHUB_STEP_SUMMARY: summary,
+  }).ended();
+  expect(`${exitCode} ${output}`).toMatch(/^0 Installing the packages of [0-9a-f]{12}…\n/);
+  const report = readFileSync(join(repository(), 'diff.md'), 'utf8');
+  expect(report).toMatch(/would be replaced: QueueName was "before" and is "after"\. Messages that wait/);
+  expect(readFileSync(summary, 'utf8')).toBe(report);
+  await leavesNothingBehind();
+});
+
+it('an app that does not synthesize fails, with what it said', async () => {
+  writeFileSync(join(repository(), 'app.js'), 'throw new Error("The table is wrong");');
+  const { exitCode, output } = await startDiff('main').ended();
+  expect(exitCode).toBe(1);
+  expect(output).toContain('The table is wrong');
+  await leavesNothingBehind();
+});
+
+it('exits with 2 for a base that it cannot compare with', async () => {
+  const { output: orphan } = await git('commit-tree', 'HEAD^{tree}', '-m', 'No parent');
+  await git('branch', 'orphan', orphan.trim());
+  for (const [references, message] of [
+    [['nowhere'], 'nowhere is no commit of this repository.'],
+    [['orphan'], 'orphan and HEAD have no commit in common.'],
+    [[], "required option '--base <ref>' not specified"],
+  ] as const) {
+    const outcome = await startDiff(...references).ended();
+    expect(outcome).toEqual({ exitCode: 2, output: expect.stringContaining(message) });
+  }
+  await leavesNothingBehind();
+});
+
+it('an interruption ends what it has started, and leaves nothing behind', async () => {
+  writeFileSync(join(repository(), 'app.js'), `${app('after')}\nsetTimeout(() => {}, 60_000);`);
+  await git('commit', '--all', '--message', 'One that takes long');
+  const { child, ended } = startDiff('main');
+  const started = join(folder.path(), 'process');
+  while (!existsSync(started)) await delay(50);
+  child.kill('SIGTERM');
+  expect(await ended()).toEqual({ exitCode: 130, output: expect.stringContaining('Interrupted.') });
+  const processId = Number(readFileSync(started, 'utf8'));
+  await eventually(() => expect(() => process.kill(processId, 0)).toThrow('ESRCH'));
+  await leavesNothingBehind();
+});
+
+const startDiff = (...references: string[]) =>
+  start(process.execPath, [...diff, ...references.flatMap((each) => ['--base', each])]);
+
+/** Runs in the repository, with a folder of its own for temporary files. */
+function start(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const child = spawn(command, args, {
+    cwd: repository(),
+    env: { ...process.env, TMPDIR: temporary(), ...env },
+  });
+  const chunks: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => chunks.push(chunk));
+  const end = once(child, 'close');
+  const output = () => Buffer.concat(chunks).toString();
+  return { child, ended: async () => ({ exitCode: (await end)[0] as number | null, output: output() }) };
+}
