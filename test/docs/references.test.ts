@@ -1,4 +1,6 @@
-import { sourcesIn } from '../architecture/sources';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectRoot, sourcesIn } from '../architecture/sources';
 import {
   type Document,
   deadReferences,
@@ -37,4 +39,11 @@ it('the runbook has every heading that the source and the documents link to', ()
   expect(texts.filter((text) => text.includes('runbook.md#')).length).toBeGreaterThan(3);
   expect(texts.flatMap(missingHeadings)).toEqual([]);
   expect(missingHeadings('See docs/runbook.md#api-errors, docs/runbook.md#nowhere.')).toEqual(['nowhere']);
+});
+
+it('the changelog begins with what is not released, and then has the version of package.json', () => {
+  const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8'));
+  const { text } = documents.find(({ path }) => path === 'CHANGELOG.md') as Document;
+  const versions = Array.from(text.matchAll(/^## (\S+)/gm), ([, heading]) => heading);
+  expect(versions.slice(0, 2)).toEqual(['Unreleased', version]);
 });

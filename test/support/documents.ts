@@ -13,7 +13,7 @@ export function readDocuments(): readonly Document[] {
   const documents = readdirSync(join(projectRoot, 'docs'), { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.md'))
     .map((path) => join('docs', path));
-  return ['README.md', ...documents].map((path) => ({
+  return ['CHANGELOG.md', 'CONTRIBUTING.md', 'README.md', 'SECURITY.md', ...documents].map((path) => ({
     path,
     text: readFileSync(join(projectRoot, path), 'utf8'),
   }));
