@@ -2,18 +2,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse } from 'yaml';
 import { projectRoot } from '../architecture/sources';
+import { readWorkflows, runSteps } from './workflows';
 
 /** What stands in a workflow's `run:`, by its file. */
-export const runCommands: readonly string[] = readdirSync(join(projectRoot, '.github/workflows')).flatMap(
-  (file) => {
-    const { jobs } = parse(readFileSync(join(projectRoot, '.github/workflows', file), 'utf8'));
-    return Object.values<{ steps: readonly { run?: string }[] }>(jobs).flatMap(({ steps }) =>
-      steps.flatMap(({ run }) => run?.trim() ?? []),
-    );
-  },
-);
+export const runCommands: readonly string[] = readWorkflows()
+  .flatMap(runSteps)
+  .map(({ command }) => command);
 
 /** A checkout of this repository in a folder of its own, and what a runner gives a step. */
 export class Workspace {
