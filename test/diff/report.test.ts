@@ -10,8 +10,10 @@ const folder = temporaryFolder();
 
 /** Writes an assembly of stacks, as the CDK does, in what the report reads of it. */
 function side(name: string, stacks: Readonly<Record<string, Json>>, manifest: Json = {}): Side {
-  const assembly = join(folder(), name);
+  const sources = join(folder(), name);
+  const assembly = join(folder(), `${name}.out`);
   mkdirSync(assembly);
+  mkdirSync(join(sources, 'lambda/database/migrations'), { recursive: true });
   const artifacts = Object.entries(stacks).map(([stack, Resources]) => {
     writeFileSync(join(assembly, `${stack}.template.json`), JSON.stringify({ Resources }));
     const { environment = 'aws://1/eu-central-1', terminationProtection = true } = manifest;
@@ -23,7 +25,7 @@ function side(name: string, stacks: Readonly<Record<string, Json>>, manifest: Js
   writeFileSync(join(assembly, 'Gone.template.json'), '{}');
   const text = JSON.stringify({ artifacts: Object.fromEntries(artifacts) });
   writeFileSync(join(assembly, 'manifest.json'), text);
-  return { sources: folder(), assembly };
+  return { sources, assembly };
 }
 
 const hash = (digit: string) => digit.repeat(64);
@@ -51,7 +53,7 @@ it.each<[string, (resources: Json) => unknown, string]>([
   [
     'replaced',
     (all) => Object.assign(all.Cluster.Properties, { DatabaseName: 'purse', Port: 5433 }),
-    '`Cluster` (AWS::RDS::DBCluster) would be replaced: DatabaseName was "wallet" and is "purse". The new cluster would be empty.',
+    '`Cluster` (AWS::RDS::DBCluster) would be replaced: DatabaseName was "wallet" and is "purse". Without `database.restoreFrom`',
   ],
   [
     'replaced, perhaps: its documentation says more than the library',
@@ -134,4 +136,17 @@ it('reads in the manifests which stacks are gone and which are new', () => {
   expect(report).toContain('### WalletUae\n\nIs no longer in the app.');
   expect(report).toContain('### WalletSg\n\nA new stack in aws://1/eu-central-1, with 5 resources.');
   expect(report).not.toMatch(/### (WalletEu|Gone)\b/);
+});
+
+it('names new migrations, and warns of one that cannot be taken back', () => {
+  const [base, change] = [side('base', { WalletEu: resources }), side('change', { WalletEu: resources })];
+  const migrations = join(change.sources, 'lambda/database/migrations');
+  writeFileSync(join(migrations, '0001-add.sql'), 'alter table groups add column note text;');
+  expect(formatReport(base, change)).toBe(
+    '## What this change does to the stacks\n\nNew migrations: `0001-add`.\n',
+  );
+  writeFileSync(join(migrations, '0002-drop.sql'), '-- cannot-be-taken-back: it held secrets');
+  expect(formatReport(base, change)).toMatch(
+    /> \[!CAUTION\]\n> \*\*After these migrations [^\n]+\n>\n> - `0002-drop`: it held secrets\n\nNew migrations: `0001-add`, `0002-drop`/,
+  );
 });

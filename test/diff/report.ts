@@ -1,6 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { formatDifferences, fullDiff, ResourceImpact, type TemplateDiff } from '@aws-cdk/cloudformation-diff';
+import { newMigrations } from '../../lib/checks/migrations';
 import { readStacks, type Stack } from './assembly';
 import { lossesOf } from './losses';
 
@@ -16,7 +17,7 @@ export interface Side {
 type Section = (base: Side, change: Side) => string | undefined;
 
 /** In the order in which a reviewer reads them: what is dangerous first. */
-const sections: readonly Section[] = [stateSection, stacksSection];
+const sections: readonly Section[] = [stateSection, migrationsSection, stacksSection];
 
 /** What a change does to the stacks, as Markdown. */
 export function formatReport(base: Side, change: Side): string {
@@ -34,6 +35,25 @@ function stateSection(base: Side, change: Side): string | undefined {
   });
   if (losses.length === 0) return undefined;
   return `> [!CAUTION]\n> **What holds state would be replaced, removed or no longer kept:**\n>\n${losses.join('')}`;
+}
+
+/** @throws Error when a migration of the base was edited or removed */
+function migrationsSection(base: Side, change: Side): string | undefined {
+  const added = newMigrations(base.sources, change.sources);
+  const final = added.filter(({ cannotBeTakenBack }) => cannotBeTakenBack);
+  const warnings = final.map(({ name, cannotBeTakenBack }) => `> - \`${name}\`: ${cannotBeTakenBack}\n`);
+  const names = added.map(({ name }) => `\`${name}\``);
+  const parts = [
+    ...(final.length > 0
+      ? [
+          `> [!CAUTION]\n> **After these migrations the release before cannot be deployed again:**\n>\n`,
+          ...warnings,
+          '\n',
+        ]
+      : []),
+    ...(names.length > 0 ? [`New migrations: ${names.join(', ')}.\n`] : []),
+  ];
+  return parts.length > 0 ? parts.join('') : undefined;
 }
 
 function stacksSection(base: Side, change: Side): string | undefined {

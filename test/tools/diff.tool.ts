@@ -40,8 +40,10 @@ beforeEach(async () => {
     'cdk.json': { app: 'node app.js', notices: false, context: { 'cli-telemetry': false } },
     'app.js': app('before'),
     '.gitignore': 'node_modules\ncdk.out\n',
+    'lambda/database/migrations/0001.sql': '',
   };
-  mkdirSync(join(repository(), 'cdk'), { recursive: true });
+  for (const name of ['cdk', 'lambda/database/migrations'])
+    mkdirSync(join(repository(), name), { recursive: true });
   mkdirSync(temporary());
   for (const [name, content] of Object.entries(files)) {
     const text = typeof content === 'string' ? content : JSON.stringify(content);
