@@ -32,13 +32,14 @@ const cdk =
   'echo "$@" >> cdk-calls; while [ $# -gt 1 ]; do [ "$1" = --outputs-file ] && echo "{}" > "$2"; shift; done';
 
 /** An assembly of one stack, in the shape that the CDK writes. */
-function writeAssembly(workspace: Workspace, name = 'cdk.out'): void {
+function writeAssembly(workspace: Workspace, name = 'cdk.out', Resources: object = {}): void {
+  const type = 'aws:cloudformation:stack';
   const properties = {
     templateFile: 'WalletEu.template.json',
     stackTemplateAssetObjectUrl: 's3://cdk-assets-111122223333-eu-central-1/abc.json',
   };
-  workspace.write(`${name}/manifest.json`, JSON.stringify({ artifacts: { WalletEu: { properties } } }));
-  workspace.write(`${name}/WalletEu.template.json`, JSON.stringify({ Resources: {} }));
+  workspace.write(`${name}/manifest.json`, JSON.stringify({ artifacts: { WalletEu: { type, properties } } }));
+  workspace.write(`${name}/WalletEu.template.json`, JSON.stringify({ Resources }));
   workspace.write(`${name}/asset.1/.hidden`, 'x');
 }
 
@@ -114,7 +115,7 @@ describe('take back', () => {
 
   it('deploys the last good assembly, and says so', async () => {
     const workspace = new Workspace(folder());
-    writeAssembly(workspace, 'last-good');
+    for (const name of ['cdk.out', 'last-good']) writeAssembly(workspace, name);
     workspace.stub('npx', cdk);
     const { exitCode, summary } = await takeBack(workspace);
     expect({ exitCode, summary }).toEqual({
@@ -132,11 +133,26 @@ describe('take back', () => {
       exitCode: 1,
       summary: expect.stringContaining('there is no former assembly'),
     });
-    writeAssembly(workspace, 'last-good');
+    for (const name of ['cdk.out', 'last-good']) writeAssembly(workspace, name);
     expect(await takeBack(workspace)).toMatchObject({
       exitCode: 1,
       summary: expect.stringContaining('could not be taken back'),
     });
+  });
+
+  it('deploys nothing by which state would be lost', async () => {
+    const workspace = new Workspace(folder());
+    writeAssembly(workspace, 'cdk.out', {
+      Database: { Type: 'AWS::RDS::DBCluster', Properties: { SnapshotIdentifier: 'before' } },
+    });
+    writeAssembly(workspace, 'last-good', { Database: { Type: 'AWS::RDS::DBCluster', Properties: {} } });
+    workspace.stub('npx', cdk);
+    const { exitCode, summary } = await takeBack(workspace);
+    expect({ exitCode, summary }).toEqual({
+      exitCode: 1,
+      summary: expect.stringMatching(/was not taken back[\s\S]+`Database` .+ SnapshotIdentifier was "before"/),
+    });
+    expect(() => workspace.read('cdk-calls')).toThrow('ENOENT');
   });
 });
 

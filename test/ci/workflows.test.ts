@@ -17,6 +17,9 @@ function faultsOf(workflow: Workflow): string[] {
     ...job.steps
       .filter(({ uses }: Yaml) => uses && !/^[\w/-]+@[0-9a-f]{40}$/.test(uses))
       .map(({ uses }: Yaml) => `${name}: ${uses} is not pinned to a commit`),
+    ...job.steps
+      .filter((step: Yaml) => step.uses?.startsWith('actions/upload-artifact@') && !step.with.overwrite)
+      .map((step: Yaml) => `${name}: a second attempt of the run could not upload ${step.with.name} again`),
   ]);
   const ofCommands = runSteps(workflow).flatMap(({ place, command }) => [
     // GitHub puts the value into the script's text: https://docs.github.com/en/actions/concepts/security/script-injections
@@ -39,6 +42,7 @@ describe('the workflows', () => {
     ['runs-on: ubuntu-24.04', 'runs-on: ubuntu-42.04', 'tests: no runner that is known to exist'],
     ['    timeout-minutes: 45\n', '', 'tests: no timeout'],
     [/@[0-9a-f]{40}/, '@v4', 'tests: actions/checkout@v4 is not pinned to a commit'],
+    ['          overwrite: true\n', '', 'diff: a second attempt of the run could not upload diff again'],
     ['run tests', 'run ${{ github.head_ref', ' puts a value into a command. Pass it by env.'],
     ['bash .ci/run tests', '|\n          a\n          b', ' has more than one line. Put them into a script.'],
   ])('%s as %j is a fault', (from, to, fault) => {
