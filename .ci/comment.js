@@ -31,7 +31,7 @@ async function written() {
   for (let url = `${repository}/issues/${PULL_REQUEST}/comments?per_page=100`; url; ) {
     const response = await call(url);
     const found = (await response.json()).find(
-      ({ body, user }) => user.login === 'github-actions[bot]' && body.startsWith(marker),
+      ({ body, user }) => user?.login === 'github-actions[bot]' && body?.startsWith(marker),
     );
     if (found) return found.url;
     url = /<([^>]+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];

@@ -1,4 +1,6 @@
 import type { Environment } from '../environment/environment';
+import { InvalidInput } from '../environment/validation';
+import { isRegion, regionRemedy } from '../environment/values';
 import { environments as table } from '../environments';
 
 /** What the account stack is made for. */
@@ -38,25 +40,28 @@ const withoutBudgets = ['me-central-1'];
  * Reads the settings from the context of `cdk -c NAME=VALUE`.
  *
  * @param read such as `app.node.tryGetContext`
- * @throws Error for a setting that is missing or wrong, with its name
+ * @throws InvalidInput for a setting that is missing or wrong, with its name
  */
 export function readAccountSettings(read: (name: string) => unknown): AccountSettings {
   const required = (name: string, pattern: RegExp, example: string): string => {
     const value = read(name);
     if (typeof value === 'string' && pattern.test(value)) return value;
-    throw new Error(`${name} is ${JSON.stringify(value) ?? 'missing'}. Give it as: -c ${name}=${example}`);
+    throw new InvalidInput(
+      `${name} is ${JSON.stringify(value) ?? 'missing'}. Give it as: -c ${name}=${example}`,
+    );
   };
   const names = required('environments', /^[a-z0-9-]+(,[a-z0-9-]+)*$/, 'eu,staging').split(',');
-  const environments = names.map((name) => {
+  const environments = [...new Set(names)].map((name) => {
     const found = rows.get(name);
     if (found) return found;
-    throw new Error(
+    throw new InvalidInput(
       `environments names "${name}", which is not in the table. It has: ${[...rows.keys()].join(', ')}.`,
     );
   });
   const region = String(read('region') ?? environments[0]?.region);
+  if (!isRegion(region)) throw new InvalidInput(`region is "${region}". Use an AWS region, ${regionRemedy}`);
   if (withoutBudgets.includes(region)) {
-    throw new Error(
+    throw new InvalidInput(
       `region is ${region}, where CloudFormation has no budgets. Give another for the stack, whose roles and budget are global: -c region=eu-central-1`,
     );
   }

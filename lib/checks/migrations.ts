@@ -37,7 +37,7 @@ export function newMigrations(base: string, change: string): readonly NewMigrati
 }
 
 function headerOf(name: string, text: string): Pick<NewMigration, 'cannotBeTakenBack'> {
-  const header = /^--[ \t]*cannot-be-taken-back\b[: \t]*(.*)$/im.exec(text);
+  const header = /^--[ \t]*cannot-be-taken-back\b(?:[ \t]*:(.*))?/im.exec(text);
   if (!header) return {};
   const reason = header[1]?.trim();
   if (reason) return { cannotBeTakenBack: reason };

@@ -34,6 +34,7 @@ it.each([
   '-- cannot-be-taken-back:\n',
   '-- cannot-be-taken-back\ndrop table a;',
   '-- Cannot-Be-Taken-Back: \n',
+  '-- cannot-be-taken-back is what this migration is not\n',
 ])('refuses a header without a reason: %j', (text) => {
   expect(() => added({ ...first, '0002-b.sql': text })).toThrow(
     'Migration 0002-b says that it cannot be taken back, but not why.',

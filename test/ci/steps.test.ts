@@ -150,7 +150,9 @@ describe('take back', () => {
     const { exitCode, summary } = await takeBack(workspace);
     expect({ exitCode, summary }).toEqual({
       exitCode: 1,
-      summary: expect.stringMatching(/was not taken back[\s\S]+`Database` .+ SnapshotIdentifier was "before"/),
+      summary: expect.stringMatching(
+        /was not taken back[\s\S]+`Database` .+ SnapshotIdentifier was "before"/,
+      ),
     });
     expect(() => workspace.read('cdk-calls')).toThrow('ENOENT');
   });

@@ -196,6 +196,7 @@ it.each<[string, Record<string, string>, string]>([
   ['an unknown environment', { environments: 'eu,nowhere' }, 'environments names "nowhere"'],
   ['no amount', { budget: '0' }, 'budget is "0"'],
   ['no address', { email: 'me' }, 'email is "me"'],
+  ['a region that there is not', { region: 'eu-central-9' }, 'region is "eu-central-9". Use an AWS region'],
   [
     'a region without budgets',
     { environments: 'uae' },

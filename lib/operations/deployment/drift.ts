@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { StackResourceDrift, StackResourceDriftStatus } from '@aws-sdk/client-cloudformation';
 import type { Command } from 'commander';
-import { stacksOf } from '../../environment/stacks';
+import { stacksOf, type TableStack } from '../../environment/stacks';
 import { environments } from '../../environments';
 import { callAws, required } from '../aws';
 import { CommandFailed } from '../failure';
@@ -19,12 +19,17 @@ interface DriftOptions {
   readonly interval: number;
 }
 
-/** One property that differs, or the resource as a whole when it is gone. */
+interface Comparison {
+  readonly found: readonly Difference[];
+  readonly failure: CommandFailed | undefined;
+}
+
+/** One property that differs, or the resource as a whole when it is gone or CloudFormation could not compare it. */
 interface Difference {
   readonly stack: string;
   readonly logicalId: string;
   readonly type: string;
-  /** CloudFormation's JSON pointer; empty when the resource was deleted. */
+  /** CloudFormation's JSON pointer; empty for the resource as a whole. */
   readonly property: string;
   readonly expected: string;
   readonly actual: string;
@@ -58,23 +63,12 @@ export function register(program: Command, terminal: Terminal): void {
 
 async function drift(options: DriftOptions, terminal: Terminal): Promise<void> {
   const stacks = environments.filter(({ name }) => name === options.environment).flatMap(stacksOf);
-  const results = await Promise.allSettled(
-    stacks.map(async (stack) => {
-      const api = await openStack(stack);
-      await requireDeployed(api);
-      terminal.note(`Comparing ${stack.stackId} in ${stack.region} …`);
-      await detect(api, options);
-      return differencesOf(api);
-    }),
-  );
-  const found = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
-  const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+  const results = await Promise.all(stacks.map((stack) => compare(stack, options, terminal)));
+  const found = results.flatMap((result) => result.found);
+  const failures = results.flatMap(({ failure }) => failure ?? []);
   terminal.result(options.json ? JSON.stringify(found) : inWords(found, stacks.length - failures.length));
-  for (const failure of failures) {
-    if (!(failure instanceof CommandFailed)) throw failure;
-    terminal.note(terminal.alarm(`error: ${failure.message}`));
-  }
-  if (failures.length > 0) throw new CommandFailed('Not every stack could be compared.', failures[0].remedy);
+  for (const { message } of failures) terminal.note(terminal.alarm(`error: ${message}`));
+  if (failures.length > 0) throw new CommandFailed('Not every stack could be compared.', failures[0]?.remedy);
   if (found.length === 0) return;
   throw new CommandFailed(
     `${found.length} properties of ${options.environment} differ from the template.`,
@@ -82,8 +76,28 @@ async function drift(options: DriftOptions, terminal: Terminal): Promise<void> {
   );
 }
 
-/** https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DetectStackDrift.html */
-async function detect(api: StackApi, { timeout, interval: seconds }: DriftOptions): Promise<void> {
+/** A failure hides nothing that was found, in this stack or in another. */
+async function compare(stack: TableStack, options: DriftOptions, terminal: Terminal): Promise<Comparison> {
+  try {
+    const api = await openStack(stack);
+    await requireDeployed(api);
+    terminal.note(`Comparing ${stack.stackId} in ${stack.region} …`);
+    const failure = await detect(api, options);
+    return { found: await differencesOf(api), failure };
+  } catch (error) {
+    if (!(error instanceof CommandFailed)) throw error;
+    return { found: [], failure: error };
+  }
+}
+
+/**
+ * @returns what kept CloudFormation from comparing every resource; the results of the others are there
+ * (https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStackDriftDetectionStatus.html)
+ */
+async function detect(
+  api: StackApi,
+  { timeout, interval: seconds }: DriftOptions,
+): Promise<CommandFailed | undefined> {
   const { DescribeStackDriftDetectionStatusCommand, DetectStackDriftCommand } = await import(
     '@aws-sdk/client-cloudformation'
   );
@@ -101,10 +115,10 @@ async function detect(api: StackApi, { timeout, interval: seconds }: DriftOption
       'cloudformation:DescribeStackDriftDetectionStatus',
       (call) => cloudFormation.send(request, call),
     );
-    if (DetectionStatus === 'DETECTION_COMPLETE') return;
+    if (DetectionStatus === 'DETECTION_COMPLETE') return undefined;
     if (DetectionStatus === 'DETECTION_FAILED')
-      throw new CommandFailed(
-        `CloudFormation could not compare ${stackId}: ${DetectionStatusReason ?? 'no reason is given'}.`,
+      return new CommandFailed(
+        `CloudFormation could not compare all of ${stackId}: ${DetectionStatusReason ?? 'no reason is given'}.`,
         'The caller needs to read every resource of the stack.',
       );
   }
@@ -116,7 +130,7 @@ async function detect(api: StackApi, { timeout, interval: seconds }: DriftOption
 
 async function differencesOf(api: StackApi): Promise<readonly Difference[]> {
   const { paginateDescribeStackResourceDrifts } = await import('@aws-sdk/client-cloudformation');
-  const drifted: StackResourceDriftStatus[] = ['MODIFIED', 'DELETED'];
+  const drifted: StackResourceDriftStatus[] = ['MODIFIED', 'DELETED', 'UNKNOWN'];
   const query = { StackName: api.stackId, StackResourceDriftStatusFilters: drifted };
   const drifts = await callAws(api, 'cloudformation:DescribeStackResourceDrifts', (call) =>
     collect(
@@ -130,7 +144,9 @@ async function differencesOf(api: StackApi): Promise<readonly Difference[]> {
 function differencesIn(stack: string, drifted: StackResourceDrift): readonly Difference[] {
   const { LogicalResourceId: logicalId = '', ResourceType: type = '', PropertyDifferences = [] } = drifted;
   const whole = { stack, logicalId, type, property: '', expected: 'as in the template' };
-  if (drifted.StackResourceDriftStatus === 'DELETED') return [{ ...whole, actual: 'deleted' }];
+  const { StackResourceDriftStatus: status, DriftStatusReason: reason = 'no reason is given' } = drifted;
+  if (status === 'DELETED') return [{ ...whole, actual: 'deleted' }];
+  if (status === 'UNKNOWN') return [{ ...whole, actual: `unknown (${reason})` }];
   if (PropertyDifferences.length === 0) return [{ ...whole, actual: 'modified' }];
   return PropertyDifferences.map(({ PropertyPath = '', ExpectedValue = '', ActualValue = '' }) => ({
     stack,

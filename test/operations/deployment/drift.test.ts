@@ -51,7 +51,7 @@ it('compares every stack of the environment, each in its region', async () => {
     [withStandby.standby.region, withStandby.standby.stackId],
   ]);
   const asked = account().calls.find(({ action }) => action === 'DescribeStackResourceDrifts');
-  expect(asked?.input.StackResourceDriftStatusFilters).toEqual(['MODIFIED', 'DELETED']);
+  expect(asked?.input.StackResourceDriftStatusFilters).toEqual(['MODIFIED', 'DELETED', 'UNKNOWN']);
 });
 
 it('fails with the resources and properties that differ', async () => {
@@ -99,7 +99,7 @@ it.each<[string, Replies, string]>([
   [
     'CloudFormation may not read a resource',
     detecting({}, { DetectionStatus: 'DETECTION_FAILED', DetectionStatusReason: 'kms:DescribeKey' }),
-    `could not compare ${withDirectAccess.stackId}: kms:DescribeKey.`,
+    `could not compare all of ${withDirectAccess.stackId}: kms:DescribeKey.`,
   ],
   [
     'the comparison does not end',
@@ -121,6 +121,26 @@ it.each<[string, Replies, string]>([
   const { exitCode, stderr } = await drift('--environment', withDirectAccess.name, '--timeout', '1s');
   expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining(message) });
   expect(stderr).toContain('Not every stack could be compared.');
+});
+
+it('tells what it found when CloudFormation could not compare every resource of the stack', async () => {
+  const unread = {
+    LogicalResourceId: 'Key',
+    ResourceType: 'AWS::KMS::Key',
+    StackResourceDriftStatus: 'UNKNOWN',
+    DriftStatusReason: 'throttled',
+  };
+  const drifts = { [withDirectAccess.region]: [modified, unread] };
+  account().answer(withStacks(), detecting(drifts, { DetectionStatus: 'DETECTION_FAILED' }));
+  const { exitCode, stdout, stderr } = await drift('--environment', withDirectAccess.name);
+  expect({ exitCode, lines: stdout.trimEnd().split('\n') }).toEqual({
+    exitCode: 1,
+    lines: [
+      expect.stringContaining('/VisibilityTimeout: expected 270, is 30'),
+      expect.stringContaining('Key (AWS::KMS::Key): expected as in the template, is unknown (throttled)'),
+    ],
+  });
+  expect(stderr).toContain('could not compare all of');
 });
 
 it('tells what it found in one stack when another cannot be compared', async () => {
