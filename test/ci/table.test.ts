@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { LineCounter, parseDocument, type YAMLSeq } from 'yaml';
 import { githubEnvironments } from '../../lib/account/names';
 import type { Environment } from '../../lib/environment/environment';
-import { stacksOf } from '../../lib/environment/stacks';
+import { stacksOf, type TableStack } from '../../lib/environment/stacks';
 import { environments as table } from '../../lib/environments';
 import { projectRoot } from '../architecture/sources';
-import { newcomer } from '../support/rows';
+import { first, newcomer } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { Workspace } from './workspace';
 
@@ -102,17 +102,25 @@ it('jobs run in the GitHub environments that the roles trust', () => {
 
 describe('what a step learns of the table', () => {
   const folder = temporaryFolder();
+  const stacks = table.flatMap(stacksOf);
+  const replica = stacks.find(({ stackId, environment }) => stackId !== environment.stackId);
+  const { stackId, region, environment } = replica ?? (stacks[0] as TableStack);
 
   it.each([
     [
       'node --import tsx .ci/target.ts "$STACK"',
-      { STACK: 'WalletEuStandby' },
-      ['environment=eu', 'region=eu-west-1', 'serves=false'],
+      { STACK: stackId },
+      [`environment=${environment.name}`, `region=${region}`, `serves=${!replica}`],
     ],
     [
       'node --import tsx .ci/target.ts "$ENVIRONMENT"',
-      { ENVIRONMENT: 'uae' },
-      ['stack=WalletUae', 'region=me-central-1', 'serves=true', 'deploy-role=wallet-deploy-uae'],
+      { ENVIRONMENT: first.name },
+      [
+        `stack=${first.stackId}`,
+        `region=${first.region}`,
+        'serves=true',
+        `deploy-role=wallet-deploy-${first.name}`,
+      ],
     ],
     [
       'node --import tsx .ci/target.ts',
