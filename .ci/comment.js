@@ -41,8 +41,9 @@ async function written() {
 
 async function write(text) {
   const whole = `${marker}\n${text}`;
-  const rest = `\n\nCut here. All of it is in the [run's summary](${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/actions/runs/${GITHUB_RUN_ID}).\n`;
-  const body = whole.length > longest ? `${whole.slice(0, longest - rest.length)}${rest}` : whole;
+  // Above the text: the cut may fall into a code block.
+  const notice = `Cut. All of it is in the [run's summary](${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/actions/runs/${GITHUB_RUN_ID}).`;
+  const body = whole.length > longest ? `${marker}\n${notice}\n\n${text}`.slice(0, longest) : whole;
   const before = await written();
   const [method, url] = before
     ? ['PATCH', before]

@@ -72,9 +72,10 @@ it('comments, and writes over its own comment the next time', async () => {
 });
 
 it('cuts what GitHub would refuse, and says where the rest is', async () => {
-  await comment('x'.repeat(70_000));
+  await comment(`${'`'.repeat(4)}\n${'x'.repeat(70_000)}`);
   expect(comments[0]?.body).toHaveLength(65_536);
-  expect(comments[0]?.body).toContain('](https://github.com/owner/name/actions/runs/42)');
+  const [readable] = comments[0]?.body.split('````') ?? [];
+  expect(readable).toContain('](https://github.com/owner/name/actions/runs/42)');
 });
 
 it.each([

@@ -49,7 +49,8 @@ it('has commands of each kind, and no other than these', () => {
   expect(walletLines.length).toBeGreaterThan(3);
   expect(
     lines.filter(
-      (line) => !/^(npm run -s wallet -- |npx cdk |npm run -s account -- |npm run synth$|aws )/.test(line),
+      (line) =>
+        !/^(npm run -s wallet -- |npx cdk |npm run -s account -- |npm (ci|run synth)$|aws )/.test(line),
     ),
   ).toEqual([]);
 });
