@@ -60,7 +60,7 @@ export function readPermissions(environment: Environment, qualifier: string): re
     },
     {
       // The template's parameter `BootstrapVersion`.
-      actions: ['ssm:GetParameter', 'ssm:GetParameters'],
+      actions: ['ssm:GetParameters'],
       resources: stacks.map(({ region }) =>
         arn('ssm', region, `parameter/cdk-bootstrap/${qualifier}/version`),
       ),

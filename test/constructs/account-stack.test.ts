@@ -112,7 +112,6 @@ it('plans without a way to change anything: no change set is executed, no file o
     's3:DeleteObject',
     's3:GetObject',
     's3:PutObject',
-    'ssm:GetParameter',
     'ssm:GetParameters',
     'sts:AssumeRole',
   ]);

@@ -41,6 +41,6 @@ export async function requireDeployed(api: StackApi): Promise<Stack> {
   if (stack) return stack;
   throw new CommandFailed(
     `There is no stack ${api.stackId} in ${api.region}.`,
-    `Deploy it, check the account that you are signed in to, or take its row out of lib/environments.ts.`,
+    'Deploy it, or check the account that you are signed in to.',
   );
 }
