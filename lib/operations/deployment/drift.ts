@@ -66,7 +66,9 @@ async function drift(options: DriftOptions, terminal: Terminal): Promise<void> {
   const results = await Promise.all(stacks.map((stack) => compare(stack, options, terminal)));
   const found = results.flatMap((result) => result.found);
   const failures = results.flatMap(({ failure }) => failure ?? []);
-  terminal.result(options.json ? JSON.stringify(found) : inWords(found, stacks.length - failures.length));
+  const compared = stacks.length - failures.length;
+  if (options.json) terminal.result(JSON.stringify(found));
+  else if (found.length > 0 || compared > 0) terminal.result(inWords(found, compared));
   for (const { message } of failures) terminal.note(terminal.alarm(`error: ${message}`));
   if (failures.length > 0) throw new CommandFailed('Not every stack could be compared.', failures[0]?.remedy);
   if (found.length === 0) return;

@@ -102,7 +102,9 @@ async function verify(api: StackApi, file: string, terminal: Terminal): Promise<
 
 function readPlan(file: string): Pick<Plan, 'stack' | 'base'> {
   try {
-    return JSON.parse(readFileSync(file, 'utf8'));
+    const plan = JSON.parse(readFileSync(file, 'utf8'));
+    if (plan?.stack === undefined || plan.base === undefined) throw new Error('it is no plan');
+    return plan;
   } catch (error) {
     throw new CommandFailed(
       `${file} cannot be read: ${(error as Error).message}.`,

@@ -118,8 +118,12 @@ it.each<[string, Replies, string]>([
   ],
 ])('fails when %s', async (_, replies, message) => {
   account().answer(replies, withStacks());
-  const { exitCode, stderr } = await drift('--environment', withDirectAccess.name, '--timeout', '1s');
-  expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining(message) });
+  const { exitCode, stdout, stderr } = await drift('--environment', withDirectAccess.name, '--timeout', '1s');
+  expect({ exitCode, stdout, stderr }).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr: expect.stringContaining(message),
+  });
   expect(stderr).toContain('Not every stack could be compared.');
 });
 

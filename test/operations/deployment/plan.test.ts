@@ -221,10 +221,13 @@ describe('--verify', () => {
       exitCode: 1,
       stderr: expect.stringContaining('of WalletUae'),
     });
-    expect(await plan('--verify', `${file}x`)).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining('cannot be read'),
-    });
+    for (const text of ['', 'null', '{"stack":"WalletEu"}']) {
+      writeFileSync(file, text);
+      expect(await plan('--verify', file)).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringContaining('cannot be read'),
+      });
+    }
   });
 });
 
