@@ -1,38 +1,20 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import type { StackResourceDrift, StackResourceDriftStatus } from '@aws-sdk/client-cloudformation';
 import type { Command } from 'commander';
 import { stacksOf, type TableStack } from '../../environment/stacks';
 import { environments } from '../../environments';
-import { callAws, required } from '../aws';
 import { CommandFailed } from '../failure';
 import { environmentToWorkOn, interval, time } from '../options';
-import { collect } from '../pages';
 import type { Terminal } from '../terminal';
-import { openStack, requireDeployed, type StackApi } from './deployed-stack';
+import { openStack, requireDeployed } from './deployed-stack';
+import { type DetectOptions, type Difference, detectDrift, differencesOf } from './drift-detection';
 
-interface DriftOptions {
+interface DriftOptions extends DetectOptions {
   readonly environment: string;
   readonly json?: boolean;
-  /** Seconds. */
-  readonly timeout: number;
-  /** Seconds. */
-  readonly interval: number;
 }
 
 interface Comparison {
   readonly found: readonly Difference[];
   readonly failure: CommandFailed | undefined;
-}
-
-/** One property that differs, or the resource as a whole when it is gone or CloudFormation could not compare it. */
-interface Difference {
-  readonly stack: string;
-  readonly logicalId: string;
-  readonly type: string;
-  /** CloudFormation's JSON pointer; empty for the resource as a whole. */
-  readonly property: string;
-  readonly expected: string;
-  readonly actual: string;
 }
 
 const help = `
@@ -84,80 +66,12 @@ async function compare(stack: TableStack, options: DriftOptions, terminal: Termi
     const api = await openStack(stack);
     await requireDeployed(api);
     terminal.note(`Comparing ${stack.stackId} in ${stack.region} …`);
-    const failure = await detect(api, options);
+    const failure = await detectDrift(api, options);
     return { found: await differencesOf(api), failure };
   } catch (error) {
     if (!(error instanceof CommandFailed)) throw error;
     return { found: [], failure: error };
   }
-}
-
-/**
- * @returns what kept CloudFormation from comparing every resource; the results of the others are there
- * (https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_DescribeStackDriftDetectionStatus.html)
- */
-async function detect(
-  api: StackApi,
-  { timeout, interval: seconds }: DriftOptions,
-): Promise<CommandFailed | undefined> {
-  const { DescribeStackDriftDetectionStatusCommand, DetectStackDriftCommand } = await import(
-    '@aws-sdk/client-cloudformation'
-  );
-  const { cloudFormation, stackId } = api;
-  const action = 'cloudformation:DetectStackDrift';
-  const { StackDriftDetectionId: id } = await callAws(api, action, (call) =>
-    cloudFormation.send(new DetectStackDriftCommand({ StackName: stackId }), call),
-  );
-  const request = new DescribeStackDriftDetectionStatusCommand({
-    StackDriftDetectionId: required(action, 'StackDriftDetectionId', id),
-  });
-  for (const giveUp = Date.now() + timeout * 1000; Date.now() < giveUp; await pause(seconds * 1000)) {
-    const { DetectionStatus, DetectionStatusReason } = await callAws(
-      api,
-      'cloudformation:DescribeStackDriftDetectionStatus',
-      (call) => cloudFormation.send(request, call),
-    );
-    if (DetectionStatus === 'DETECTION_COMPLETE') return undefined;
-    if (DetectionStatus === 'DETECTION_FAILED')
-      return new CommandFailed(
-        `CloudFormation could not compare all of ${stackId}: ${DetectionStatusReason ?? 'no reason is given'}.`,
-        'The caller needs to read every resource of the stack.',
-      );
-  }
-  throw new CommandFailed(
-    `The comparison of ${stackId} still runs after ${timeout / 60} minutes.`,
-    'Run it again with a longer --timeout.',
-  );
-}
-
-async function differencesOf(api: StackApi): Promise<readonly Difference[]> {
-  const { paginateDescribeStackResourceDrifts } = await import('@aws-sdk/client-cloudformation');
-  const drifted: StackResourceDriftStatus[] = ['MODIFIED', 'DELETED', 'UNKNOWN'];
-  const query = { StackName: api.stackId, StackResourceDriftStatusFilters: drifted };
-  const drifts = await callAws(api, 'cloudformation:DescribeStackResourceDrifts', (call) =>
-    collect(
-      paginateDescribeStackResourceDrifts({ client: api.cloudFormation }, query, call),
-      (page) => page.StackResourceDrifts,
-    ),
-  );
-  return drifts.flatMap((resource) => differencesIn(api.stackId, resource));
-}
-
-function differencesIn(stack: string, drifted: StackResourceDrift): readonly Difference[] {
-  const { LogicalResourceId: logicalId = '', ResourceType: type = '', PropertyDifferences = [] } = drifted;
-  const whole = { stack, logicalId, type, property: '', expected: 'as in the template' };
-  const { StackResourceDriftStatus: status, DriftStatusReason: reason = 'no reason is given' } = drifted;
-  if (status === 'DELETED') return [{ ...whole, actual: 'deleted' }];
-  if (status === 'UNKNOWN') return [{ ...whole, actual: `unknown (${reason})` }];
-  if (PropertyDifferences.length === 0) return [{ ...whole, actual: 'modified' }];
-  return PropertyDifferences.map(({ PropertyPath = '', ExpectedValue = '', ActualValue = '' }) => ({
-    stack,
-    logicalId,
-    type,
-    property: PropertyPath,
-    expected: ExpectedValue,
-    actual: ActualValue,
-  }));
 }
 
 function inWords(found: readonly Difference[], compared: number): string {
