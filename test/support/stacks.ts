@@ -5,6 +5,7 @@ import { App } from 'aws-cdk-lib';
 import { type CreateAppOptions, createApp } from '../../lib/app';
 import type { Environment } from '../../lib/environment/environment';
 import { environments as table } from '../../lib/environments';
+import { oncePerRun } from './once-per-run';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this
 type Json = any;
@@ -86,22 +87,37 @@ export function withTemporaryFolder<Result>(use: (folder: string) => Result): Re
   }
 }
 
-/** Synthesizes every stack of the environments, standbys included. By the stack's name. */
+/** Synthesizes every stack of the environments, standbys included. By the stack's name. Each table once in a run. */
 export function synthesizeEveryStack(
   environments: readonly Environment[] = table,
 ): Record<string, StackTemplate> {
+  const synthesized: Record<string, SynthesizedStack> = JSON.parse(
+    oncePerRun(`stacks of ${JSON.stringify(environments)}`, () => JSON.stringify(synthesize(environments))),
+  );
+  return Object.fromEntries(
+    environments.flatMap((environment) =>
+      [environment, environment.standby].flatMap((each) => {
+        if (each === undefined) return [];
+        const stack = synthesized[each.stackId];
+        if (!stack) throw new Error(`There is no stack ${each.stackId}`);
+        return [[each.stackId, new StackTemplate(environment, stack.text, stack.manifest)] as const];
+      }),
+    ),
+  );
+}
+
+/** As `StackTemplate` is made of it. */
+type SynthesizedStack = Pick<StackTemplate, 'text' | 'manifest'>;
+
+/** By the stack's name. */
+function synthesize(environments: readonly Environment[]): Record<string, SynthesizedStack> {
   return withTemporaryFolder((outdir) => {
     const assembly = createApp({ outdir, environments, validateTemplates: false }).synth();
     return Object.fromEntries(
-      environments.flatMap((environment) =>
-        [environment, environment.standby].flatMap((each) => {
-          if (each === undefined) return [];
-          const { id, templateFullPath } = assembly.getStackByName(each.stackId);
-          const text = readFileSync(templateFullPath, 'utf8');
-          const template = new StackTemplate(environment, text, assembly.manifest.artifacts?.[id]);
-          return [[each.stackId, template] as const];
-        }),
-      ),
+      assembly.stacks.map(({ id, stackName, templateFullPath }) => [
+        stackName,
+        { text: readFileSync(templateFullPath, 'utf8'), manifest: assembly.manifest.artifacts?.[id] },
+      ]),
     );
   });
 }
@@ -141,10 +157,19 @@ export function environmentsWithEveryOption(): readonly Environment[] {
   }));
 }
 
-/** An app for a test that leaves nothing on the disk. */
+/**
+ * An app for a test that leaves nothing on the disk.
+ *
+ * @param options of the whole app. @default - an empty app, whose templates CloudFormation's rules do not check: they are
+ * checked with the whole app (test/checks/rule-packs.test.ts), and take 4 seconds to load
+ */
 export function withApp<Result>(use: (app: App) => Result, options?: CreateAppOptions): Result {
   return withTemporaryFolder((outdir) =>
-    use(options === undefined ? new App({ outdir }) : createApp({ outdir, ...options })),
+    use(
+      options === undefined
+        ? new App({ outdir, builtinCloudFormationValidation: false })
+        : createApp({ outdir, ...options }),
+    ),
   );
 }
 
