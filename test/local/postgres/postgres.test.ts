@@ -185,6 +185,7 @@ describe.each(identities)('run by %s', (_, identity: { uid?: number; gid?: numbe
   const runs: Run[] = [];
 
   beforeAll(async () => {
+    // One for all: a copy has 60 MB.
     installation = await install(await mkdtemp(join(tmpdir(), 'wallet-test-')));
   });
   afterAll(() => rm(installation, { recursive: true, force: true }));
@@ -218,30 +219,33 @@ describe.each(identities)('run by %s', (_, identity: { uid?: number; gid?: numbe
   });
 
   test('an interrupted first start does not prevent the next', async () => {
-    const cut = launch(installation);
+    const cut = launch();
     await sleep(150);
     await killed(cut);
     expect(await query(await run(), 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
   test('libraries that the install script did not link are linked', async () => {
-    const unlinked = await install(join(folder, 'installation'));
-    await removeLinks(unlinked);
-    await run(unlinked);
-    expect((await lstat(join(native(unlinked), 'lib', 'libpq.so.5'))).isSymbolicLink()).toBe(true);
+    await removeLinks(installation);
+    await run();
+    expect((await lstat(join(native(installation), 'lib', 'libpq.so.5'))).isSymbolicLink()).toBe(true);
   });
 
   test('a package that cannot be run in its place is copied to the cache', async () => {
-    const closed = await install(join(folder, 'installation'));
-    await removeLinks(closed);
     const cache =
       isRoot && identity.uid === undefined ? '/var/cache/wallet-infrastructure' : join(folder, '.cache');
     const wasThere = existsSync(cache);
-    await chmod(join(native(closed), 'lib'), 0o500);
-    await run(closed);
-    expect(await readdir(cache, { recursive: true })).toContainEqual(expect.stringMatching(/bin\/postgres$/));
-    await chmod(join(native(closed), 'lib'), 0o700);
-    if (!wasThere) await rm(cache, { recursive: true });
+    await removeLinks(installation);
+    await chmod(join(native(installation), 'lib'), 0o500);
+    try {
+      await run();
+      expect(await readdir(cache, { recursive: true })).toContainEqual(
+        expect.stringMatching(/bin\/postgres$/),
+      );
+    } finally {
+      await chmod(join(native(installation), 'lib'), 0o700);
+      if (!wasThere) await rm(cache, { recursive: true });
+    }
   });
 
   async function install(target: string): Promise<string> {
@@ -264,13 +268,18 @@ describe.each(identities)('run by %s', (_, identity: { uid?: number; gid?: numbe
     if (identity.uid !== undefined) execFileSync('chown', ['-R', `${identity.uid}:${identity.gid}`, path]);
   }
 
-  function launch(from: string): ChildProcess {
+  function launch(): ChildProcess {
     const env = { PATH: process.env.PATH, HOME: folder };
-    return fork(join(from, 'run.js'), [join(folder, 'state')], { ...identity, cwd: '/', env, execArgv: [] });
+    return fork(join(installation, 'run.js'), [join(folder, 'state')], {
+      ...identity,
+      cwd: '/',
+      env,
+      execArgv: [],
+    });
   }
 
-  async function run(from = installation): Promise<Run> {
-    const child = launch(from);
+  async function run(): Promise<Run> {
+    const child = launch();
     const [message] = (await once(child, 'message')) as [PostgresRun | { error: string }];
     if ('error' in message) throw new Error(message.error);
     const started = { ...message, process: child };
