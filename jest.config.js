@@ -16,7 +16,10 @@ const shared = {
   },
   transformIgnorePatterns: ['/node_modules/(?!(fauxqs)/)'],
   // fauxqs exports itself to `import` only, and Jest resolves for `require`.
-  moduleNameMapper: { '^fauxqs$': '<rootDir>/node_modules/fauxqs/dist/app.js' },
+  moduleNameMapper: {
+    '^fauxqs$': '<rootDir>/node_modules/fauxqs/dist/app.js',
+    '^esbuild$': '<rootDir>/test/support/esbuild-once.ts',
+  },
 };
 
 /** @type {import('jest').Config} */
