@@ -48,6 +48,8 @@ export class Workspace {
     const { PATH, HOME } = process.env;
     const child = spawn('bash', ['-eo', 'pipefail', '-c', command], {
       cwd: this.folder,
+      // With a socket as stdin, which a pipe of Node.js is, bash would run ~/.bashrc first.
+      stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         PATH: `${this.tools}:${PATH}`,
         HOME,

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { createAccountApp } from '../../lib/account/app';
+import { App } from 'aws-cdk-lib';
+import { AccountStack } from '../../lib/account/account-stack';
 import { planFolder, planPrefix } from '../../lib/account/names';
+import { readAccountSettings } from '../../lib/account/settings';
+import { commandLineContext } from '../../lib/app';
 import { first } from '../support/rows';
 import { stackOf, withTemporaryFolder } from '../support/stacks';
 
@@ -16,11 +19,16 @@ const context = {
 const account = '111122223333';
 const pseudo: Readonly<Record<string, string>> = { 'AWS::Partition': 'aws', 'AWS::AccountId': account };
 
-/** The template, its ARNs as in an account. Synthesized with all checks: a finding of one would throw. */
+/** The template, its ARNs as in an account. Its checks: test/checks/synthesis.test.ts. */
 function synthesize(changes: Readonly<Record<string, string>> = {}): Json {
+  const settings: Readonly<Record<string, string>> = { ...context, ...changes };
   const text = withTemporaryFolder((outdir) => {
-    const app = createAccountApp({ outdir, context: { ...context, ...changes } });
-    return readFileSync(app.synth().getStackByName('WalletAccount').templateFullPath, 'utf8');
+    const app = new App({ outdir, context: commandLineContext(), builtinCloudFormationValidation: false });
+    const { stackName } = new AccountStack(
+      app,
+      readAccountSettings((name) => settings[name]),
+    );
+    return readFileSync(app.synth().getStackByName(stackName).templateFullPath, 'utf8');
   });
   // `JSON.parse` revives from the inside: references first, then what joins them.
   return JSON.parse(text, (_, value) => {

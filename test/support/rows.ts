@@ -1,4 +1,5 @@
-import type { Environment } from '../../lib/environment/environment';
+import type { Environment, RestoreSource, Standby } from '../../lib/environment/environment';
+import { restoreSuffix } from '../../lib/environment/restore';
 import { environments } from '../../lib/environments';
 
 /**
@@ -88,3 +89,30 @@ export const newcomer: Environment = (() => {
     localDashboardPort: 8197,
   };
 })();
+
+/** A row as docs/runbook.md, "Restore to a moment", has it written. */
+export function restored({ standby, ...row }: Environment, restoreFrom: RestoreSource): Environment {
+  return {
+    ...row,
+    database: { ...row.database, restoreFrom },
+    ...(standby && {
+      standby: {
+        ...standby,
+        globalClusterIdentifier: `${standby.globalClusterIdentifier}${restoreSuffix({ restoreFrom })}`,
+      },
+    }),
+  };
+}
+
+/** A row as docs/runbook.md, "Promoting the standby", has it written. */
+export function promoted({ standby: left, ...row }: Environment): Environment {
+  const { stackId, region, zones, vpcCidr, globalClusterIdentifier } = left as Standby;
+  return {
+    ...row,
+    stackId,
+    region,
+    zones,
+    vpcCidr,
+    database: { ...row.database, replicaOf: globalClusterIdentifier },
+  };
+}

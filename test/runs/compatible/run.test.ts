@@ -8,12 +8,14 @@ import { deploymentsFor, runCompatibility } from './run';
 const cleanup = new Cleanup();
 afterEach(() => cleanup.run());
 
-/** This project with a column less that it writes and reads, in the schema and in its functions. */
-async function withoutColumn(): Promise<string> {
+type Edit = (file: string, ...replacements: readonly (readonly [string, string])[]) => void;
+
+/** This project as a release with one row in its table: one stack to synthesize and to start, each time. */
+async function release(change: (edit: Edit, directory: string) => void = () => undefined): Promise<string> {
   const directory = await copyProject(cleanup);
   symlinkSync(join(projectRoot, 'node_modules'), join(directory, 'node_modules'));
-  const edit = (file: string, ...replacements: readonly (readonly [string, string])[]) => {
-    const path = join(directory, 'lambda', file);
+  const edit: Edit = (file, ...replacements) => {
+    const path = join(directory, file);
     let text = readFileSync(path, 'utf8');
     for (const [from, to] of replacements) {
       expect(text).toContain(from);
@@ -21,32 +23,37 @@ async function withoutColumn(): Promise<string> {
     }
     writeFileSync(path, text);
   };
+  edit('lib/environments.ts', ['\n]);', '\n].slice(-1));']);
+  change(edit, directory);
+  return directory;
+}
+
+/** With a column less that it writes and reads, in the schema and in its functions. */
+function withoutColumn(edit: Edit, directory: string): void {
   writeFileSync(
     join(directory, 'lambda/database/migrations/9999-nameless-audit.sql'),
     'alter table audit_records drop column subject_name;\n',
   );
   edit(
-    'database/migrations/index.ts',
+    'lambda/database/migrations/index.ts',
     ['\n', "\nimport namelessAudit from './9999-nameless-audit.sql';\n"],
     ['];', "{ name: '9999-nameless-audit', text: namelessAudit }];"],
   );
   edit(
-    'delete-user-group/delete-in-database.ts',
+    'lambda/delete-user-group/delete-in-database.ts',
     ['subject_id, subject_name, outcome', 'subject_id, outcome'],
     ['(select name from deleted),', ''],
   );
-  edit('run-operation/operations/list-audit-records.ts', [
+  edit('lambda/run-operation/operations/list-audit-records.ts', [
     'subject_name, outcome',
     'null as subject_name, outcome',
   ]);
-  return directory;
 }
 
 it('a migration that drops a column which the base writes: the change passes, and cannot be taken back', async () => {
   const { migrations, checks } = await runCompatibility(cleanup, {
-    base: projectRoot,
-    change: await withoutColumn(),
-    environments: ['uae'],
+    base: await release(),
+    change: await release(withoutColumn),
     // `npm run compatible` has them too.
     tests: [],
     harness: { signal: new AbortController().signal, progress: () => undefined },

@@ -1,0 +1,27 @@
+import { createAccountApp } from '../../lib/account/app';
+import { createApp } from '../../lib/app';
+import { environments } from '../../lib/environments';
+import { newcomer, promoted, restored, withDirectAccess, withStandby } from '../support/rows';
+import { withTemporaryFolder } from '../support/stacks';
+
+// All together: whatever its size, the first synthesis with CloudFormation's own rules takes a process five seconds.
+
+it('rows as documents have them written pass every check of synthesis: added, restored, promoted', () => {
+  const { standby: _, ...row } = withDirectAccess;
+  const moment = { cluster: 'wallet-direct-0123abcd', time: '2026-11-21T10:30:00Z' };
+  const rows = [newcomer, restored(row, moment), promoted(withStandby)];
+  withTemporaryFolder((outdir) =>
+    expect(() => createApp({ outdir, environments: rows }).synth()).not.toThrow(),
+  );
+});
+
+it('the account stack does, too', () => {
+  const context = {
+    environments: environments.map(({ name }) => name).join(','),
+    region: 'eu-central-1',
+    repository: 'owner/name',
+    budget: '500',
+    email: 'on-call@example.com',
+  };
+  withTemporaryFolder((outdir) => expect(() => createAccountApp({ outdir, context }).synth()).not.toThrow());
+});
