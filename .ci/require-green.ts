@@ -1,18 +1,27 @@
 /** Fails unless the workflow `check` passed for the commit: nothing is deployed that was not checked, whole, on main. */
 import { read, step, variable, type WorkflowRun } from './github';
 
-step(async () => {
-  const commit = variable('GITHUB_SHA');
-  const { workflow_runs: runs } = await read<{ workflow_runs: readonly WorkflowRun[] }>(
-    `actions/workflows/check.yml/runs?head_sha=${commit}&branch=main&event=push`,
-  );
-  // The newest comes first. A run that was repeated is one run, with its last conclusion.
-  const [latest] = runs;
+/**
+ * What to say of a commit whose check passed.
+ *
+ * @param runs of the workflow for the commit, the newest first; one that was repeated is one, with its last conclusion
+ * @throws Error with the reason why it is not deployed
+ */
+export function requireGreen(commit: string, [latest]: readonly WorkflowRun[]): string {
   if (!latest)
     throw new Error(`The workflow check has not run for ${commit} on main. Wait for it, then deploy.`);
   const { status, conclusion, html_url: url } = latest;
   if (status !== 'completed') throw new Error(`The workflow check still runs for ${commit}: ${url}`);
   if (conclusion !== 'success')
     throw new Error(`The workflow check ended with ${conclusion} for ${commit}: ${url}`);
-  console.log(`The workflow check passed for ${commit}: ${url}`);
-});
+  return `The workflow check passed for ${commit}: ${url}`;
+}
+
+if (require.main === module)
+  step(async () => {
+    const commit = variable('GITHUB_SHA');
+    const { workflow_runs: runs } = await read<{ workflow_runs: readonly WorkflowRun[] }>(
+      `actions/workflows/check.yml/runs?head_sha=${commit}&branch=main&event=push`,
+    );
+    console.log(requireGreen(commit, runs));
+  });

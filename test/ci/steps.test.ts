@@ -1,12 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { commandTree } from '../../lib/operations/completion/command-tree';
+import { createProgram } from '../../lib/operations/program';
 import { changeSetOf, changes } from '../operations/deployment/change-sets';
-import { accountVariables, withoutStacks, withStacks } from '../operations/deployment/deployed';
+import { accountVariables, withStacks } from '../operations/deployment/deployed';
 import { deploy } from '../operations/origin/deployed';
 import type { LocalAccount } from '../operations/preflight/account';
 import { result, startAccount } from '../operations/preflight/account';
 import { ready } from '../operations/preflight/ready-account';
 import type { LocalCloud } from '../support/local-cloudformation';
+import { withoutSla } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { Workspace } from './workspace';
 
@@ -55,13 +58,10 @@ describe('plan and apply', () => {
     expect(DIGEST).toBeDefined();
 
     const digest = (variables: object) => workspace.step('bash .ci/digest "$DIGEST"', { ...variables });
-    const verify = () =>
-      workspace.step('npm run -s wallet -- plan --stack "$STACK" --verify plan/plan.json', inAccount());
+    const verify = 'npm run -s wallet -- plan --stack "$STACK" --verify plan/plan.json';
     expect(await digest({ DIGEST })).toMatchObject({ exitCode: 0 });
-    expect(await verify()).toMatchObject({ exitCode: 0 });
+    expect(await workspace.step(verify, inAccount())).toMatchObject({ exitCode: 0 });
 
-    account.answer(withStacks('2026-11-21T00:00:00.000Z'));
-    expect(await verify()).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('Plan again') });
     expect(await digest({ DIGEST: '' })).toMatchObject({ exitCode: 1 });
     workspace.write('cdk.out/asset.1/.hidden', 'y');
     expect(await digest({ DIGEST })).toMatchObject({
@@ -71,8 +71,9 @@ describe('plan and apply', () => {
   });
 
   it('a plan that fails leaves no digest to apply', async () => {
-    account.answer(withoutStacks);
-    expect(await new Workspace(folder()).step('bash .ci/plan "$STACK"', inAccount())).toMatchObject({
+    const workspace = new Workspace(folder());
+    workspace.stub('npm', 'exit 1');
+    expect(await workspace.step('bash .ci/plan "$STACK"', variables)).toMatchObject({
       exitCode: 1,
       output: '',
     });
@@ -82,11 +83,11 @@ describe('plan and apply', () => {
     account.answer(ready);
     const { exitCode, summary } = await new Workspace(folder()).step(
       'bash .ci/report npm run -s wallet -- preflight --environment "$ENVIRONMENT"',
-      inAccount(),
+      { ...inAccount(), ENVIRONMENT: withoutSla.name },
     );
     expect({ exitCode, summary }).toEqual({
       exitCode: 0,
-      summary: expect.stringMatching(/^```\n[\s\S]*eu: \d+ ok, 0 failed[\s\S]*\n```\n$/),
+      summary: expect.stringMatching(/^```\n[\s\S]*: \d+ ok, 0 failed[\s\S]*\n```\n$/),
     });
   });
 
@@ -159,28 +160,12 @@ describe('take back', () => {
 });
 
 describe('by hand', () => {
-  it('shows the webhook origin, previews its move, and moves it', async () => {
+  it('moves the webhook origin', async () => {
     const cloud = await deploy();
     // An update is over when the first question about it comes.
     cloud.stepsPerCall = 1_000;
     try {
-      const workspace = new Workspace(folder());
-      const status = await workspace.step('bash .ci/operate "$ENVIRONMENT" origin-status', inCloud(cloud));
-      expect(status).toMatchObject({
-        exitCode: 0,
-        summary: expect.stringMatching(/zone +1 \(eu-central-1a\)/),
-      });
-      const before = cloud.calls.length;
-      const preview = await workspace.step(
-        'bash .ci/operate "$ENVIRONMENT" move-origin --zone "$ZONE" --dry-run',
-        inCloud(cloud),
-      );
-      expect(preview).toMatchObject({
-        exitCode: 0,
-        summary: expect.stringContaining('from zone 1 to zone 2'),
-      });
-      expect(cloud.calls.slice(before).filter(({ action }) => action === 'UpdateStack')).toEqual([]);
-      const moved = await workspace.step(
+      const moved = await new Workspace(folder()).step(
         'bash .ci/operate "$ENVIRONMENT" move-origin --zone "$ZONE" --yes',
         inCloud(cloud),
       );
@@ -193,7 +178,9 @@ describe('by hand', () => {
     }
   });
 
-  it('smoke leaves webhooks out unless there is a receiver, and fails when a step does', async () => {
+  const smokeStep = 'bash .ci/smoke "$ENVIRONMENT"';
+
+  it('smoke runs in production too, and fails when one of its steps does', async () => {
     account.answer(
       withStacks(undefined, {
         Outputs: ['ApiBaseUrl', 'OperationsFunctionName', 'TokenSigningKeyArn', 'WebhookOriginAddress'].map(
@@ -205,15 +192,47 @@ describe('by hand', () => {
       }),
     );
     const workspace = new Workspace(folder());
-    const smoke = (SMOKE_RECEIVER_URL: string) =>
-      workspace.step('bash .ci/smoke "$ENVIRONMENT"', { ...inAccount(), SMOKE_RECEIVER_URL });
-    const { exitCode, summary } = await smoke('');
+    const { exitCode, summary } = await workspace.step(smokeStep, inAccount());
     expect({ exitCode, summary }).toEqual({
       exitCode: 1,
       summary: expect.stringMatching(/failed .*organization/i),
     });
     expect(summary).not.toContain('is in production');
-    expect((await smoke('http://127.0.0.1/')).stdout).toContain('--receiver-url');
+  });
+
+  /** The options of a command of the command line. */
+  const optionsOf = (name: string | undefined) =>
+    commandTree(createProgram({ result() {}, note() {}, bold: String, bad: String, alarm: String }))
+      .find(({ path }) => path === name)
+      ?.options.map(({ flag }) => flag);
+
+  it.each([
+    ['bash .ci/operate "$ENVIRONMENT" origin-status', '', 'origin-status', ''],
+    [
+      'bash .ci/operate "$ENVIRONMENT" move-origin --zone "$ZONE" --dry-run',
+      '',
+      'move-origin',
+      ' --zone 2 --dry-run',
+    ],
+    [smokeStep, '', 'smoke', ' --allow-production --without-webhook'],
+    [
+      smokeStep,
+      'https://receiver.example/',
+      'smoke',
+      ' --allow-production --receiver-url https://receiver.example/',
+    ],
+  ])('%s, with "%s" as the receiver, runs %s%s', async (step, receiver, command, options) => {
+    const workspace = new Workspace(folder());
+    workspace.stub('npm', 'echo "$@" >> npm-calls; [ "$5" = outputs ] || exit 1');
+    const more = { ...variables, SMOKE_RECEIVER_URL: receiver };
+    expect(await workspace.step(step, more)).toMatchObject({ exitCode: 1 });
+    const [outputs, operation = ''] = workspace.read('npm-calls').trim().split('\n');
+    expect(outputs).toBe('run -s wallet -- outputs --environment eu');
+    expect(operation.replace(/(?<= --outputs )\S+/, 'FILE')).toBe(
+      `run -s wallet -- ${command} --environment eu --outputs FILE${options}`,
+    );
+    const flags = operation.split(' ').filter((word) => /^--./.test(word));
+    expect(optionsOf(command)).toEqual(expect.arrayContaining(flags));
   });
 
   it('drift fails, with the property in the summary', async () => {

@@ -4,7 +4,8 @@ import { createHandler as createDeletion } from '../../lambda/delete-user-group/
 import { createUserActionVerifier } from '../../lambda/delete-user-group/user-action';
 import { createLog } from '../../lambda/shared/log';
 import { fail, ok } from '../../lambda/shared/result';
-import { type Resource, synthesizeStacks } from '../support/stacks';
+import { withSla } from '../support/rows';
+import { type Resource, stackOf } from '../support/stacks';
 import {
   caller,
   createSigningKey,
@@ -15,8 +16,7 @@ import {
   userGroupId,
 } from '../support/tokens';
 
-const stack = Object.values(synthesizeStacks()).find(({ environment }) => environment.serviceLevelAgreement);
-if (stack === undefined) throw new Error('No row of the table has a service level agreement.');
+const stack = stackOf(withSla);
 
 const filtersOf = (logGroup: string): readonly Resource[] =>
   stack

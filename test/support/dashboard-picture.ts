@@ -8,7 +8,7 @@ import { synthesizeStacks } from './stacks';
 export const pictureFile = resolve(__dirname, '../../docs/monitoring.svg');
 
 /** The picture of the first environment that has a dashboard. */
-export function committedPicture(): string {
+function committedPicture(): string {
   const shown = environments.find(({ serviceLevelAgreement }) => serviceLevelAgreement);
   const stack = shown && synthesizeStacks([shown])[shown.name];
   if (stack === undefined) throw new Error('No row of lib/environments.ts has a service level agreement.');

@@ -13,8 +13,6 @@ export interface CompatibilityOptions {
   readonly base: string;
   /** The folder of the release that may have to be taken back. */
   readonly change: string;
-  /** @default - all of each table */
-  readonly environments?: readonly string[];
   /** End-to-end tests of each release, which run on its own functions. */
   readonly tests: readonly string[];
   readonly harness: Harness;
@@ -54,7 +52,7 @@ export async function runCompatibility(
   cleanup: Cleanup,
   options: CompatibilityOptions,
 ): Promise<Compatibility> {
-  const { environments, tests, harness } = options;
+  const { tests, harness } = options;
   const migrations = newMigrations(options.base, options.change);
   const deployments = deploymentsFor(migrations);
   const steps = new Steps(harness);
@@ -63,7 +61,7 @@ export async function runCompatibility(
   let queued: readonly HeldMessages[] = [];
   for (const deployment of deployments) {
     const { name, release, untested } = deployment;
-    const project = { directory: options[release], state, environments, signal: harness.signal };
+    const project = { directory: options[release], state, signal: harness.signal };
     const running = await steps.check(`${name}: starts`, () => startProject(cleanup, project));
     if (!running) continue;
     if (!untested) await examine(steps, running, { name, receiver, queued, tests });

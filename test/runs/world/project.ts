@@ -42,20 +42,18 @@ interface ProjectOptions {
   /** The project's folder. */
   readonly directory: string;
   readonly state: string;
-  /** @default - all of its table */
-  readonly environments?: readonly string[] | undefined;
   readonly signal: AbortSignal;
 }
 
-/** Starts a project's own `npm start`. @throws Error with what it said when it does not become ready */
+/** Starts a project's own `npm start` with every row of its table. @throws Error with what it said when it does not become ready */
 export async function startProject(cleanup: Cleanup, options: ProjectOptions): Promise<RunningProject> {
   const { directory, state, signal } = options;
   const stacks = await stacksOf(directory);
-  const environments = options.environments ?? Object.keys(stacks);
+  const environments = Object.keys(stacks);
   for (const name of environments) {
     cleanup.add(() => removeDatabases(join(state, 'environments', name)));
   }
-  const ports = environments.flatMap((name) => ['--environment', name, '--port', `${name}=0`]);
+  const ports = environments.flatMap((name) => ['--port', `${name}=0`]);
   signal.throwIfAborted();
   const command = startLocalCommandIn(directory, '--state', state, ...ports);
   const stop = async () => {
