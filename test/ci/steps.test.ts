@@ -227,9 +227,10 @@ describe('by hand', () => {
     const more = { ...variables, SMOKE_RECEIVER_URL: receiver };
     expect(await workspace.step(step, more)).toMatchObject({ exitCode: 1 });
     const [outputs, operation = ''] = workspace.read('npm-calls').trim().split('\n');
-    expect(outputs).toBe('run -s wallet -- outputs --environment eu');
+    const environment = `--environment ${variables.ENVIRONMENT}`;
+    expect(outputs).toBe(`run -s wallet -- outputs ${environment}`);
     expect(operation.replace(/(?<= --outputs )\S+/, 'FILE')).toBe(
-      `run -s wallet -- ${command} --environment eu --outputs FILE${options}`,
+      `run -s wallet -- ${command} ${environment} --outputs FILE${options}`,
     );
     const flags = operation.split(' ').filter((word) => /^--./.test(word));
     expect(optionsOf(command)).toEqual(expect.arrayContaining(flags));
