@@ -102,11 +102,12 @@ const bodyChange = mostly<GeneratedRequest['body']>(
 const signed = (claims: Json = {}, header: Json = {}): Credential => ({ claims, header });
 const edited = (text: TextEdit): Credential => ({ claims: {}, header: {}, text });
 
-function editText(token: string, edit: TextEdit): string {
+export function editText(token: string, edit: TextEdit): string {
   if ('instead' in edit) return edit.instead;
   if ('cut' in edit) return token.slice(0, edit.cut % (token.length - 1) || 1);
   const changed = String.fromCharCode(token.charCodeAt(edit.at % token.length) ^ (1 << edit.bit));
-  return replaceAt(token, edit.at, /[\x21-\x7e]/.test(changed) ? changed : '.');
+  // What cannot stand in a header becomes what stands in no token.
+  return replaceAt(token, edit.at, /[\x21-\x7e]/.test(changed) ? changed : '!');
 }
 
 const wrongValue = fc.oneof(

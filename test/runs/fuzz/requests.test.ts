@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
 import type { TokenMaker } from '../../support/api';
 import type { Organization } from '../../support/organization';
-import { generatedRequest, toWire } from './generated-request';
+import { editText, generatedRequest, toWire } from './generated-request';
 import { sendPatiently } from './hold-requests';
 
 /** Makes tokens that say what they were asked for. */
@@ -20,6 +20,12 @@ it('a request that was kept as JSON is the same request again', async () => {
     }),
     { numRuns: 500 },
   );
+});
+
+it('a token with one bit changed is another token, whichever bit of whichever character', () => {
+  const token = 'aZ0-_.';
+  const edits = Array.from(token, (_, at) => [0, 1, 2, 3, 4, 5].map((bit) => editText(token, { at, bit })));
+  expect(edits.flat()).not.toContain(token);
 });
 
 describe('a throttle that never lets a request through', () => {
