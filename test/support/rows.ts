@@ -38,10 +38,10 @@ export const withStandby = rowWith(
   () => withMadeUpStandby(withSla),
 ) as Environment & Required<Pick<Environment, 'standby'>>;
 
-/** Without a service level agreement, and so without what only one with it may have. */
+/** Without a service level agreement, and so without what only one with it has. */
 export const withoutSla = rowWith(
   ({ serviceLevelAgreement }) => !serviceLevelAgreement,
-  ({ alarmEmail: _, ...row }) => ({ ...row, serviceLevelAgreement: false }),
+  ({ alarmEmail: _, standby: __, ...row }) => ({ ...row, serviceLevelAgreement: false }),
 );
 
 /** Its database pauses while nobody uses it. */
