@@ -82,9 +82,7 @@ function differencesIn(stack: string, drifted: StackResourceDrift): readonly Dif
   if (status === 'UNKNOWN') return [{ ...whole, actual: `unknown (${reason})` }];
   if (PropertyDifferences.length === 0) return [{ ...whole, actual: 'modified' }];
   return PropertyDifferences.map(({ PropertyPath = '', ExpectedValue = '', ActualValue = '' }) => ({
-    stack,
-    logicalId,
-    type,
+    ...whole,
     property: PropertyPath,
     expected: ExpectedValue,
     actual: ActualValue,
