@@ -6,6 +6,14 @@ export type SdkError = Error & {
   readonly $response?: { readonly statusCode: number; readonly headers: Readonly<Record<string, string>> };
 };
 
+/**
+ * Whether a stack is missing: CloudFormation has no error of its own for it.
+ *
+ * @param said what it said, perhaps with words before and a full stop
+ */
+export const isMissingStack = (errorName: string, said: string): boolean =>
+  errorName === 'ValidationError' && /does not exist\.?$/.test(said);
+
 /** Why a call to AWS failed, as far as it changes what to do about it. */
 export type FailureKind =
   | keyof typeof refusals

@@ -2,6 +2,7 @@ import type { CloudFormationClient, Stack } from '@aws-sdk/client-cloudformation
 import { stacksOf, type TableStack } from '../../environment/stacks';
 import { environments } from '../../environments';
 import { AwsCallFailed, type Caller, callAws } from '../aws';
+import { isMissingStack } from '../aws-failure';
 import { CommandFailed } from '../failure';
 import { clientSettings } from '../target';
 
@@ -29,8 +30,7 @@ export async function describeDeployed(api: StackApi): Promise<Stack | undefined
     const [stack] = Stacks ?? [];
     return stack?.StackStatus === 'REVIEW_IN_PROGRESS' ? undefined : stack;
   } catch (error) {
-    // CloudFormation has no error of its own for it.
-    if (error instanceof AwsCallFailed && /does not exist/.test(error.message)) return undefined;
+    if (error instanceof AwsCallFailed && isMissingStack(error.errorName, error.message)) return undefined;
     throw error;
   }
 }

@@ -1,3 +1,4 @@
+import { isMissingStack } from '../aws-failure';
 import { listStackResources } from '../stack-resources';
 import { CallFailed } from './call';
 import type { CallAws, Context } from './check';
@@ -19,7 +20,7 @@ export function deployedStack(
       );
       return Stacks?.[0]?.StackStatus;
     } catch (error) {
-      if (error instanceof CallFailed && isMissing(error)) return undefined;
+      if (error instanceof CallFailed && isMissingStack(error.errorName, error.detail)) return undefined;
       throw error;
     }
   });
@@ -33,10 +34,6 @@ export function deployedStack(
   });
   return { deployedStatus, deployedResources };
 }
-
-/** CloudFormation has no error of its own for it. */
-const isMissing = ({ errorName, detail }: CallFailed) =>
-  errorName === 'ValidationError' && detail.endsWith('does not exist');
 
 function once<T>(ask: () => Promise<T>): () => Promise<T> {
   let answer: Promise<T> | undefined;

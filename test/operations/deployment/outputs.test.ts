@@ -29,6 +29,11 @@ it.each([
     { 'cloudformation:DescribeStacks': () => refusal('AccessDenied') },
     'Sign in as someone who has cloudformation:DescribeStacks.',
   ],
+  [
+    'cannot be read by a role that does not exist',
+    { 'cloudformation:DescribeStacks': () => refusal('AccessDenied', 'The role x does not exist') },
+    'Sign in as someone who has cloudformation:DescribeStacks.',
+  ],
 ])('fails when the stack %s', async (_, replies, message) => {
   account().answer(replies);
   const { exitCode, stdout, stderr } = await wallet('outputs', '--environment', first.name);
