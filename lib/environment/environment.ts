@@ -59,6 +59,8 @@ export interface Environment {
    * @default - Amazon's own addresses
    */
   readonly publicIpv4Pool?: string;
+  /** @default - one address, and no reserve */
+  readonly webhookOrigin?: WebhookOriginSettings;
   /** The port of this environment's API on 127.0.0.1 when it runs on a developer's machine. */
   readonly localPort: number;
   /** The port of its dashboard there. */
@@ -176,6 +178,19 @@ export interface HostedZone {
   readonly id: string;
   /** Without a dot at the end. */
   readonly name: string;
+}
+
+export interface WebhookOriginSettings {
+  /**
+   * A second Elastic IP, published beside the one address from the first day. It carries no traffic until
+   * `wallet move-origin --reserve` puts it on a gateway in another zone because the one address cannot be taken from a zone
+   * that is gone: docs/runbook.md#a-zone-is-gone. Once receivers allow it, it stays.
+   *
+   * @default false
+   */
+  readonly reserve: boolean;
+  /** @default - the stack makes the reserve's Elastic IP itself */
+  readonly adoptedReserve?: AdoptedElasticIp;
 }
 
 /** An Elastic IP that exists already, such as the one a deleted stack left behind. */

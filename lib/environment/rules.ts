@@ -32,7 +32,7 @@ export const uniqueFields: readonly (readonly string[])[] = [
   ['standby.globalClusterIdentifier'],
   ['tokenIssuer'],
   ['domainNames.api', 'domainNames.dashboard'],
-  ['adoptedElasticIp.allocationId'],
+  ['adoptedElasticIp.allocationId', 'webhookOrigin.adoptedReserve.allocationId'],
   ['localPort', 'localDashboardPort'],
 ];
 
@@ -44,6 +44,8 @@ export const optionalObjects: readonly string[] = [
   'domainNames',
   'domainNames.hostedZone',
   'standby',
+  'webhookOrigin',
+  'webhookOrigin.adoptedReserve',
 ];
 
 export const environmentRules: readonly Rule[] = [
@@ -213,16 +215,7 @@ export const environmentRules: readonly Rule[] = [
     remedy:
       'Give the ARN of an ACM certificate in the region that serves; leave it out with a hosted zone only.',
   },
-  {
-    field: 'adoptedElasticIp.allocationId',
-    accepts: matches(/^eipalloc-[0-9a-f]{8,17}$/),
-    remedy: 'Give the allocation id of the Elastic IP, eipalloc-…, or leave adoptedElasticIp out.',
-  },
-  {
-    field: 'adoptedElasticIp.address',
-    accepts: (value) => typeof value === 'string' && isIPv4(value),
-    remedy: 'Give the IPv4 address of that allocation, such as 203.0.113.7.',
-  },
+  ...adoptionRules('adoptedElasticIp'),
   {
     field: 'publicIpv4Pool',
     accepts: (value, { adoptedElasticIp }) =>
@@ -230,6 +223,13 @@ export const environmentRules: readonly Rule[] = [
     remedy: 'Give the id of the pool, ipv4pool-ec2-…, and no adoptedElasticIp beside it, or leave it out.',
     optional: true,
   },
+  {
+    field: 'webhookOrigin.reserve',
+    accepts: (value, { webhookOrigin }) =>
+      isBoolean(value) && (value === true || webhookOrigin?.adoptedReserve === undefined),
+    remedy: 'Say true, or false with no adoptedReserve beside it.',
+  },
+  ...adoptionRules('webhookOrigin.adoptedReserve'),
   { field: 'localPort', accepts: wholeNumber(1024, 65535), remedy: 'Use a port from 1024 to 65535.' },
   {
     field: 'localDashboardPort',
@@ -238,3 +238,18 @@ export const environmentRules: readonly Rule[] = [
   },
   ...standbyRules,
 ];
+
+function adoptionRules(field: 'adoptedElasticIp' | 'webhookOrigin.adoptedReserve'): readonly Rule[] {
+  return [
+    {
+      field: `${field}.allocationId`,
+      accepts: matches(/^eipalloc-[0-9a-f]{8,17}$/),
+      remedy: `Give the allocation id of the Elastic IP, eipalloc-…, or leave ${field.split('.').at(-1)} out.`,
+    },
+    {
+      field: `${field}.address`,
+      accepts: (value) => typeof value === 'string' && isIPv4(value),
+      remedy: 'Give the IPv4 address of that allocation, such as 203.0.113.7.',
+    },
+  ];
+}

@@ -1,9 +1,15 @@
 import { CfnCondition, CfnParameter, Fn, RemovalPolicy, Tags } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { Construct } from 'constructs';
-import type { Environment } from '../environment/environment';
+import type { AdoptedElasticIp, Environment } from '../environment/environment';
 
 const detached = 'none';
+
+/** The Elastic IP from which webhooks come only while the one address cannot be used. */
+export interface OriginReserve extends AdoptedElasticIp {
+  /** True while the gateway, if there is one, has this address. */
+  readonly isInUse: CfnCondition;
+}
 
 export interface WebhookOriginProps {
   readonly environment: Environment;
@@ -11,6 +17,7 @@ export interface WebhookOriginProps {
 
 /**
  * The fixed address from which webhooks come: one Elastic IP on one NAT gateway.
+ * A row may ask for a reserve: a second Elastic IP, for an emergency in which the one address cannot be moved.
  *
  * The stack parameter `WebhookOriginZone` says in which of the VPC's zones the gateway stands, or `none`. An Elastic
  * IP cannot be on two gateways and CloudFormation makes the new one first, so a move goes through `none`: a direct
@@ -21,6 +28,8 @@ export class WebhookOrigin extends Construct {
   readonly address: string;
   /** True while a gateway holds the address; switch off what sends from it otherwise. */
   readonly isAttached: CfnCondition;
+  /** The second address, published with the first. @default - the row asks for none */
+  readonly reserve: OriginReserve | undefined;
   private readonly gateway: WebhookOriginGateway;
 
   constructor(scope: Construct, id: string, { environment }: WebhookOriginProps) {
@@ -37,10 +46,14 @@ export class WebhookOrigin extends Construct {
     });
     this.isAttached.overrideLogicalId('WebhookOriginIsAttached');
 
-    const elasticIp = environment.adoptedElasticIp ?? this.keepElasticIp(environment);
+    const elasticIp = environment.adoptedElasticIp ?? this.keepElasticIp(environment, 'ElasticIp');
     this.address = elasticIp.address;
+    const reserve = this.keepReserve(environment);
+    this.reserve = reserve;
     this.gateway = new WebhookOriginGateway({
-      allocationId: elasticIp.allocationId,
+      allocationId: reserve
+        ? Fn.conditionIf(reserve.isInUse.logicalId, reserve.allocationId, elasticIp.allocationId).toString()
+        : elasticIp.allocationId,
       isAttached: this.isAttached,
       name: nameTag(environment),
       zone: zone.valueAsString,
@@ -68,15 +81,38 @@ export class WebhookOrigin extends Construct {
     return gateway.gatewayId;
   }
 
-  private keepElasticIp(environment: Environment): { allocationId: string; address: string } {
+  /**
+   * A parameter, not a property of the row, says whether the reserve is in use: a deployment must not change it. With the
+   * zone it makes one update, which makes the new gateway before anything of the old one has to respond.
+   */
+  private keepReserve(environment: Environment): OriginReserve | undefined {
+    const { reserve = false, adoptedReserve } = environment.webhookOrigin ?? {};
+    if (!reserve) return undefined;
+    const isUsed = new CfnParameter(this, 'UsesReserve', {
+      description: 'Whether webhooks come from the reserve address: in an announced emergency only.',
+      allowedValues: ['yes', 'no'],
+      default: 'no',
+    });
+    isUsed.overrideLogicalId('WebhookOriginUsesReserve');
+    const isInUse = new CfnCondition(this, 'ReserveIsInUse', {
+      expression: Fn.conditionEquals(isUsed.valueAsString, 'yes'),
+    });
+    isInUse.overrideLogicalId('WebhookOriginReserveIsInUse');
+    return { ...(adoptedReserve ?? this.keepElasticIp(environment, 'ReserveElasticIp')), isInUse };
+  }
+
+  private keepElasticIp(environment: Environment, id: 'ElasticIp' | 'ReserveElasticIp'): AdoptedElasticIp {
     const { publicIpv4Pool } = environment;
-    const elasticIp = new ec2.CfnEIP(this, 'ElasticIp', {
+    const elasticIp = new ec2.CfnEIP(this, id, {
       domain: 'vpc',
       ...(publicIpv4Pool !== undefined && { publicIpv4Pool }),
     });
-    elasticIp.overrideLogicalId('WebhookOriginElasticIp');
+    elasticIp.overrideLogicalId(`WebhookOrigin${id}`);
     elasticIp.applyRemovalPolicy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE);
-    Tags.of(elasticIp).add('Name', nameTag(environment));
+    Tags.of(elasticIp).add(
+      'Name',
+      id === 'ElasticIp' ? nameTag(environment) : `reserve of the ${nameTag(environment)}`,
+    );
     return { allocationId: elasticIp.attrAllocationId, address: elasticIp.attrPublicIp };
   }
 }

@@ -84,6 +84,10 @@ export class RegionStack extends EnvironmentStack {
       'The one IPv4 address from which webhooks come',
       webhookOrigin.address,
     );
+    if (webhookOrigin.reserve) {
+      const description = 'Webhooks come from this address only in an emergency that is announced';
+      this.output('WebhookOriginReserveAddress', description, webhookOrigin.reserve.address);
+    }
     const { events, deliveries, secretsKey } = webhooks;
     this.output('WebhookEventsQueueUrl', 'Events put here become webhooks', events.queue.queueUrl);
     this.output('WebhookEventsDeadLetterQueueUrl', 'Events set aside', events.deadLetters.queueUrl);

@@ -92,6 +92,11 @@ describe('two rows that share what must differ', () => {
     ['tokenIssuer', { tokenIssuer: row.tokenIssuer }, 'tokenIssuer'],
     ['domainNames.api', { domainNames }, 'domainNames.api'],
     ['adoptedElasticIp.allocationId', { adoptedElasticIp }, 'adoptedElasticIp.allocationId'],
+    [
+      'webhookOrigin.adoptedReserve.allocationId',
+      { webhookOrigin: { reserve: true, adoptedReserve: adoptedElasticIp } },
+      'adoptedElasticIp.allocationId',
+    ],
     ['localPort', { localPort: row.localPort }, 'localPort'],
     ['localPort', { localPort: row.localDashboardPort }, 'localDashboardPort'],
     ['localDashboardPort', { localDashboardPort: row.localPort }, 'localPort'],

@@ -54,6 +54,10 @@ const full = {
   },
   alarmEmail: 'on-call@example.com',
   adoptedElasticIp: { allocationId: 'eipalloc-0123456789abcdef0', address: '203.0.113.7' },
+  webhookOrigin: {
+    reserve: true,
+    adoptedReserve: { allocationId: 'eipalloc-0123456789abcdef1', address: '203.0.113.8' },
+  },
 } satisfies Environment;
 
 /** Values that each field refuses. */
@@ -138,6 +142,9 @@ const refused: Record<string, readonly unknown[]> = {
   'adoptedElasticIp.allocationId': [undefined, '203.0.113.7'],
   'adoptedElasticIp.address': [undefined, '203.0.113.256', '203.0.113', '203.0.113.7/32'],
   publicIpv4Pool: ['amazon', 'ipv4pool-ec2-0123456789abcdef0'],
+  'webhookOrigin.reserve': [undefined, 'yes', false],
+  'webhookOrigin.adoptedReserve.allocationId': [undefined, '203.0.113.8'],
+  'webhookOrigin.adoptedReserve.address': [undefined, '203.0.113.256'],
   localPort: [undefined, 80, 65536],
   localDashboardPort: [undefined, 80, 65536, 8001],
   'standby.stackId': [undefined, 'walletEuStandby'],

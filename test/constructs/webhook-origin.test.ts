@@ -1,4 +1,4 @@
-import { newcomer } from '../support/rows';
+import { newcomer, withReserve } from '../support/rows';
 import { type StackTemplate, stackOf, synthesizeStacks } from '../support/stacks';
 
 const stacks = synthesizeStacks();
@@ -106,5 +106,53 @@ describe('an address from a pool', () => {
       DeletionPolicy: 'RetainExceptOnCreate',
       UpdateReplacePolicy: 'Retain',
     });
+  });
+});
+
+describe('a reserve address', () => {
+  const reserving = stackOf(withReserve);
+  const { WebhookOriginReserveElasticIp: reserve, WebhookOriginElasticIp: one } = reserving.json.Resources;
+
+  it('is a second Elastic IP, kept and tagged like the one, and an output', () => {
+    expect(reserve).toMatchObject({
+      Type: 'AWS::EC2::EIP',
+      DeletionPolicy: one.DeletionPolicy,
+      UpdateReplacePolicy: 'Retain',
+    });
+    expect(reserve.Condition).toBeUndefined();
+    expect(reserving.json.Outputs.WebhookOriginReserveAddress.Value).toEqual({
+      'Fn::GetAtt': ['WebhookOriginReserveElasticIp', 'PublicIp'],
+    });
+  });
+
+  it('is on the one gateway when the parameter says so, which it does not by default', () => {
+    const { AllocationId } = reserving.only('AWS::EC2::NatGateway').Properties;
+    expect(AllocationId).toEqual({
+      'Fn::If': [
+        'WebhookOriginReserveIsInUse',
+        { 'Fn::GetAtt': ['WebhookOriginReserveElasticIp', 'AllocationId'] },
+        { 'Fn::GetAtt': ['WebhookOriginElasticIp', 'AllocationId'] },
+      ],
+    });
+    expect(reserving.json.Conditions.WebhookOriginReserveIsInUse).toEqual({
+      'Fn::Equals': [{ Ref: 'WebhookOriginUsesReserve' }, 'yes'],
+    });
+    expect(reserving.json.Parameters.WebhookOriginUsesReserve).toMatchObject({
+      AllowedValues: ['yes', 'no'],
+      Default: 'no',
+    });
+  });
+
+  it('leaves the one address where it is promised', () => {
+    expect(reserving.json.Outputs.WebhookOriginAddress.Value).toEqual({
+      'Fn::GetAtt': ['WebhookOriginElasticIp', 'PublicIp'],
+    });
+  });
+
+  it('may be one that exists already', () => {
+    const adoptedReserve = { allocationId: 'eipalloc-0123456789abcdef1', address: '203.0.113.8' };
+    const adopting = stackOf({ ...withReserve, webhookOrigin: { reserve: true, adoptedReserve } });
+    expect(adopting.json.Resources.WebhookOriginReserveElasticIp).toBeUndefined();
+    expect(adopting.json.Outputs.WebhookOriginReserveAddress.Value).toBe(adoptedReserve.address);
   });
 });

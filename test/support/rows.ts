@@ -70,9 +70,22 @@ function pausingRow(): Environment {
   };
 }
 
+/** Its receivers know a second address, for an emergency. */
+export const withReserve = rowWith(
+  ({ webhookOrigin }) => webhookOrigin?.reserve,
+  (row) => ({ ...row, webhookOrigin: { reserve: true } }),
+);
+
 /** A row that the table does not have, in a region that it does not name, valid beside its rows. */
 export const newcomer: Environment = (() => {
-  const { standby: _, domainNames: __, adoptedElasticIp: ___, publicIpv4Pool: ____, ...row } = withSla;
+  const {
+    standby: _,
+    domainNames: __,
+    adoptedElasticIp: ___,
+    publicIpv4Pool: ____,
+    webhookOrigin: _____,
+    ...row
+  } = withSla;
   const region = 'ap-southeast-1';
   return {
     ...row,

@@ -16,7 +16,10 @@ const single = propertyRule({
   ],
 });
 
-/** One address that receivers can rely on: one gateway, zonal, without further addresses, and no spare Elastic IP. */
+/**
+ * One address that receivers can rely on: one gateway, zonal, without further addresses, and no spare Elastic IP but the
+ * reserve that the row asks for.
+ */
 export const natCount: Rule = {
   ...single,
   *find(template) {
@@ -34,7 +37,7 @@ function* miscounted({ boundary, resources }: Template): Generator<Finding> {
   // An adopted address is no resource of the stack, so there may be fewer.
   yield* resources
     .filter(({ type }) => type === elasticIpType)
-    .slice(boundary.natGateways)
+    .slice(boundary.elasticIps ?? boundary.natGateways)
     .map(findingOf);
 }
 
