@@ -19,8 +19,10 @@ export interface AlarmProps {
   readonly comparison: ComparisonOperator;
   /** In the metric's unit. */
   readonly threshold: number;
-  /** Periods of the metric in a row that have to breach. @default 1 */
+  /** Periods of the metric that have to breach. @default 1 */
   readonly periods?: number;
+  /** How many of the last periods these may be among. @default - `periods`: they breach in a row */
+  readonly among?: number;
   /** What a period without data says; CloudWatch's own default would leave many alarms undecided. */
   readonly missing: TreatMissingData;
 }
@@ -44,7 +46,8 @@ export class Alarms extends Construct {
 
   /** @param name in lowercase with hyphens, such as `api-errors` */
   add(name: string, props: AlarmProps): Alarm {
-    const { meaning, heading = name, metric, comparison, threshold, periods = 1, missing } = props;
+    const { meaning, heading = name, metric, comparison, threshold, missing } = props;
+    const { periods = 1, among = periods } = props;
     const alarmName = `${Stack.of(this).stackName}-${name}`;
     const alarm = new Alarm(this, name, {
       alarmName,
@@ -52,7 +55,8 @@ export class Alarms extends Construct {
       metric,
       comparisonOperator: comparison,
       threshold,
-      evaluationPeriods: periods,
+      evaluationPeriods: among,
+      ...(among > periods && { datapointsToAlarm: periods }),
       treatMissingData: missing,
       // A percentile of few requests says nothing.
       ...(isPercentile(metric) && { evaluateLowSampleCountPercentile: 'ignore' }),

@@ -3,6 +3,7 @@ import { SearchExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import type { RegionApi } from '../api/region-api';
 import type { DatabaseInstances } from '../database/cluster';
 import type { Standby } from '../environment/environment';
+import type { WebhookOrigin } from '../network/webhook-origin';
 import type { Webhooks } from '../webhooks/webhooks';
 import type { LogMetrics } from './log-metrics';
 import type { DashboardRow } from './monitoring-dashboard';
@@ -119,7 +120,7 @@ export function queuesRow({ events, deliveries }: Webhooks): DashboardRow {
  * the gateway before. Other gateways of the account in the region are shown too, each by its id.
  * https://docs.aws.amazon.com/vpc/latest/userguide/metrics-dimensions-nat-gateway.html
  */
-export function originRow(): DashboardRow {
+export function originRow({ reserve }: WebhookOrigin): DashboardRow {
   const ofGateways = (metricName: string, statistic: string, label: string) =>
     new SearchExpression({
       expression: `SEARCH('{AWS/NATGateway,NatGatewayId} MetricName="${metricName}"', '${statistic}')`,
@@ -136,7 +137,7 @@ export function originRow(): DashboardRow {
           ofGateways('ConnectionAttemptCount', 'Sum', 'Attempted'),
           ofGateways('ConnectionEstablishedCount', 'Sum', 'Established'),
         ],
-        related: ['egress-connections'],
+        related: reserve ? ['origin-reserve-in-use'] : [],
       },
       {
         title: 'Ports',
@@ -152,9 +153,10 @@ export function originRow(): DashboardRow {
         unit: perPeriod,
         metrics: [
           ofGateways('PacketsOutToDestination', 'Sum', 'Sent'),
+          ofGateways('PacketsInFromDestination', 'Sum', 'Came back'),
           ofGateways('PacketsDropCount', 'Sum', 'Dropped'),
         ],
-        related: ['egress-drops'],
+        related: ['origin-unreachable', 'egress-drops'],
       },
     ],
   };

@@ -54,7 +54,7 @@ export class Monitoring extends Construct {
     watchFunctions(alarms, functions);
     watchDatabase(alarms, database.instances, environment);
     watchWebhooks(alarms, webhooks);
-    watchEgress(alarms, webhookOrigin);
+    watchEgress(alarms, { environment, origin: webhookOrigin, deliveries: webhooks.deliveries.queue });
     const logMetrics = new LogMetrics(this, 'LogMetrics', {
       accessLog: api.accessLog,
       authorizerLog: functions['authorize-request'].lambda.logGroup,
@@ -67,7 +67,7 @@ export class Monitoring extends Construct {
         deletionsRow(logMetrics),
         webhooksRow(),
         queuesRow(webhooks),
-        originRow(),
+        originRow(webhookOrigin),
         functionsRow(Object.keys(functions)),
         databaseRow(database.instances, environment.standby),
       ],

@@ -26,6 +26,7 @@ const documented: Readonly<Record<string, readonly string[]>> = {
     'ConnectionEstablishedCount',
     'ErrorPortAllocation',
     'PacketsDropCount',
+    'PacketsInFromDestination',
     'PacketsOutToDestination',
   ],
   'AWS/RDS': ['AuroraGlobalDBRPOLag'],
@@ -59,6 +60,7 @@ interface Metric {
 const { standby: _, ...alone } = withSla;
 const { promised, not, ...stacks } = synthesizeStacks([
   ...environments.filter(({ serviceLevelAgreement }) => serviceLevelAgreement),
+  { ...alone, name: 'reserved', stackId: 'Reserved', webhookOrigin: { reserve: true } },
   { ...withoutSla, name: 'promised', stackId: 'Promised', serviceLevelAgreement: true },
   { ...alone, name: 'not', stackId: 'Not', serviceLevelAgreement: false },
 ]);

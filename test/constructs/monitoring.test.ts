@@ -29,9 +29,6 @@ const whatIsWatched = ({ name, stackId, region }: Environment) => `
   deliveries-failing                 >= 1             2 of 2  notBreaching  IF(FILL(failed, 0) >= 20 AND FILL(delivered, 0) < 1, 1, 0)
     failed                                                                  Sum of 900 s      WalletWebhooks Failed                       service=deliver-webhook
     delivered                                                               Sum of 900 s      WalletWebhooks Delivered                    service=deliver-webhook
-  egress-connections                 < 10             3 of 3  notBreaching  IF(attempts >= 10, 100 * established / attempts, 100)
-    attempts                                                                Sum of 300 s      AWS/NATGateway ConnectionAttemptCount       NatGatewayId={WebhookOriginNatGateway.NatGatewayId}
-    established                                                             Sum of 300 s      AWS/NATGateway ConnectionEstablishedCount   NatGatewayId={WebhookOriginNatGateway.NatGatewayId}
   egress-drops                       > 0.01           3 of 3  notBreaching  IF(dropped >= 10, 100 * dropped / (outward + inward), 0)
     dropped                                                                 Sum of 300 s      AWS/NATGateway PacketsDropCount             NatGatewayId={WebhookOriginNatGateway.NatGatewayId}
     outward                                                                 Sum of 300 s      AWS/NATGateway PacketsInFromSource          NatGatewayId={WebhookOriginNatGateway.NatGatewayId}
@@ -53,6 +50,11 @@ const whatIsWatched = ({ name, stackId, region }: Environment) => `
     m5                                                                      Sum of 300 s      AWS/Lambda Throttles                        FunctionName={WebhooksPurgeExpired}
   oldest-message-deliveries          >= 2700          1 of 1  notBreaching  Maximum of 300 s  AWS/SQS ApproximateAgeOfOldestMessage       QueueName={WebhookDeliveryQueue.QueueName}
   oldest-message-events              >= 900           1 of 1  notBreaching  Maximum of 300 s  AWS/SQS ApproximateAgeOfOldestMessage       QueueName={WebhookEventsQueue.QueueName}
+  origin-unreachable                 >= 1             2 of 4  notBreaching  IF(received > deleted AND 0 * received + inward + delivered < 1, 1, 0)
+    received                                                                Sum of 300 s      AWS/SQS NumberOfMessagesReceived            QueueName={WebhookDeliveryQueue.QueueName}
+    deleted                                                                 Sum of 300 s      AWS/SQS NumberOfMessagesDeleted             QueueName={WebhookDeliveryQueue.QueueName}
+    inward                                                                  Sum of 300 s      AWS/NATGateway PacketsInFromDestination     NatGatewayId={WebhookOriginNatGateway.NatGatewayId}
+    delivered                                                               Sum of 300 s      WalletWebhooks Delivered                    service=deliver-webhook
 `;
 
 describe.each(withAgreement)('the alarms of %s', (_, stack) => {
@@ -107,7 +109,11 @@ describe.each(withAgreement)('the alarms of %s', (_, stack) => {
 
   it('watch the gateway of the webhook origin only while there is one', () => {
     for (const { Properties, Condition } of alarms)
-      expect(Condition).toBe(/-egress-/.test(Properties.AlarmName) ? 'WebhookOriginIsAttached' : undefined);
+      expect(Condition).toBe(
+        JSON.stringify(Properties).includes('WebhookOriginNatGateway')
+          ? 'WebhookOriginIsAttached'
+          : undefined,
+      );
   });
 
   it('are raised by connections long before PostgreSQL refuses them', () => {
