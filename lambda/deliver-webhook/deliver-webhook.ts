@@ -6,6 +6,8 @@ import { sign } from '../webhooks/signature';
 import type { SecretUnavailable, WebhookSecrets } from '../webhooks/webhook-secrets';
 import type { CircuitBreaker } from './circuit-breaker';
 import { type AttemptResult, type NextStep, nextStep, type RetrySchedule, reasonOf } from './next-step';
+import { type Pace, type Slots, slotTolerance, waitForSlot } from './pace';
+import type { ReceivedDelivery } from './request';
 
 /** A webhook as it is at this moment. */
 export interface Webhook {
@@ -54,10 +56,13 @@ export interface DeliveryLog {
   stopped(delivery: Delivery, reason: 'webhook_disabled' | 'webhook_removed'): void;
   /** It is retried later, without an attempt now: see `CircuitBreaker`. */
   circuitOpen(delivery: Delivery, retryInMs: number): void;
+  /** It waits for its slot: see `Pace`. */
+  putOff(delivery: Delivery, waitMs: number): void;
 }
 
 export interface DeliveryPorts {
   readonly webhooks: Webhooks;
+  readonly slots: Slots;
   readonly secrets: WebhookSecrets;
   readonly receivers: Receivers;
   readonly circuitBreaker: CircuitBreaker;
@@ -67,22 +72,23 @@ export interface DeliveryPorts {
   /** From 0 to 1. */
   readonly random: () => number;
   readonly schedule: RetrySchedule;
+  readonly pace: Pace;
 }
 
-/** What follows, and why. `stopped`: the webhook is disabled or removed. */
-export type DeliveryStep = (NextStep | { readonly outcome: 'stopped' }) & { readonly reason: string };
+/** What follows, and why. `stopped`: the webhook is disabled or removed. `put_off`: its slot is yet to come. */
+export type DeliveryStep =
+  | ((NextStep | { readonly outcome: 'stopped' }) & { readonly reason: string })
+  | { readonly outcome: 'put_off'; readonly waitMs: number };
 
 /**
  * Attempts one delivery to the webhook's current URL. An error is an internal one: no request was sent, or its response
  * could not be acted upon, and the message is retried.
- *
- * @param startedAt when the delivery was first received, later by the time of internal errors: milliseconds since 1970
  */
 export async function deliverWebhook(
-  delivery: Delivery,
-  startedAt: number,
+  received: ReceivedDelivery,
   ports: DeliveryPorts,
 ): Promise<Result<DeliveryStep, DatabaseUnavailable | SecretUnavailable>> {
+  const { delivery, startedAt } = received;
   const found = await ports.webhooks.find(delivery.webhookId);
   if (!found.ok) return found;
   const webhook = found.value;
@@ -92,9 +98,9 @@ export async function deliverWebhook(
     return ok({ outcome: 'stopped', reason });
   }
 
-  const attemptedAt = ports.now();
-  if (ports.circuitBreaker.isOpen(delivery.webhookId, attemptedAt)) {
-    const moment = { now: attemptedAt, startedAt, random: ports.random() };
+  const beganAt = ports.now();
+  if (ports.circuitBreaker.isOpen(delivery.webhookId, beganAt)) {
+    const moment = { now: beganAt, startedAt, random: ports.random() };
     const reason = 'circuit_open';
     const step = nextStep({ answered: false, reason }, moment, ports.schedule);
     // A delivery that would be given up gets its last attempt all the same.
@@ -103,9 +109,18 @@ export async function deliverWebhook(
       return ok({ ...step, reason });
     }
   }
-  const secrets = await signingSecrets(delivery.webhookId, webhook, attemptedAt, ports.secrets);
+  const secrets = await signingSecrets(delivery.webhookId, webhook, beganAt, ports.secrets);
   if (!secrets.ok) return secrets;
 
+  // Last of all: what is not attempted takes no slot from others.
+  const wait = await waitForSlot(received, beganAt, ports);
+  if (!wait.ok) return wait;
+  if (wait.value > slotTolerance.early) {
+    ports.deliveryLog.putOff(delivery, wait.value);
+    return ok({ outcome: 'put_off', waitMs: wait.value });
+  }
+
+  const attemptedAt = ports.now();
   const result = await ports.receivers.post(
     webhook.url,
     headers(delivery, attemptedAt, secrets.value),

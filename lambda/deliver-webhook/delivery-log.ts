@@ -31,6 +31,10 @@ export function createDeliveryLog(log: Log, metrics: Metrics): DeliveryLog {
       const line = { logCode: webhookLogCodes.circuitOpen, ...idsOf(delivery), retryInMs };
       log.info('Webhook circuit open', line);
     },
+    putOff(delivery, waitMs) {
+      const line = { logCode: webhookLogCodes.putOff, ...idsOf(delivery), waitMs };
+      log.info('Webhook delivery put off', line);
+    },
   };
 }
 

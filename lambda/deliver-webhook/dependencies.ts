@@ -12,7 +12,9 @@ import type { DeliveryPorts } from './deliver-webhook';
 import { createDeliveryLog, metricsNamespace } from './delivery-log';
 import { variables } from './environment';
 import { retrySchedule } from './next-step';
+import { pace } from './pace';
 import { createReceivers } from './receivers';
+import { createSlots } from './slots-table';
 import { createWebhooks } from './webhooks-table';
 
 export function createDependencies() {
@@ -20,8 +22,10 @@ export function createDependencies() {
   const sqs = new SQSClient({});
   const log = createLog('deliver-webhook');
   const metrics = new Metrics({ namespace: metricsNamespace, serviceName: 'deliver-webhook' });
+  const database = connectDatabase(process.env);
   const ports: DeliveryPorts = {
-    webhooks: createWebhooks(connectDatabase(process.env)),
+    webhooks: createWebhooks(database),
+    slots: createSlots(database),
     secrets: createWebhookSecrets({ kms: new KMSClient({}), keyId: names.WEBHOOK_SECRETS_KEY_ID }),
     receivers: createReceivers({ allowLocal: process.env[localReceiversVariable] === 'allowed' }),
     circuitBreaker: createCircuitBreaker(),
@@ -29,6 +33,7 @@ export function createDependencies() {
     now: Date.now,
     random: Math.random,
     schedule: retrySchedule,
+    pace,
   };
   return {
     ports,

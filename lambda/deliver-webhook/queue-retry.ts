@@ -2,12 +2,17 @@ import type { Log } from '../shared/log';
 import { type Delivery, writeDelivery } from '../webhooks/delivery';
 import { webhookLogCodes } from '../webhooks/log-codes';
 import type { Queue } from '../webhooks/queue';
+import type { ReceivedDelivery } from './request';
 
 /** A delivery's message as received. */
-export interface ReceivedMessage {
+export interface ReceivedMessage extends Pick<ReceivedDelivery, 'delivery' | 'startedAt'> {
   readonly receiptHandle: string;
-  readonly delivery: Delivery;
-  readonly startedAt: number;
+}
+
+interface QueuePorts {
+  readonly queue: Queue;
+  readonly log: Log;
+  readonly now: number;
 }
 
 /** The longest `DelaySeconds` of SQS. https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-queues.html */
@@ -22,21 +27,48 @@ const longestDelayMs = 15 * 60_000;
  * @returns `kept` when the message stays on the queue, `gone` when the copy has taken its place
  */
 export async function retryFromQueue(
-  { receiptHandle, delivery, startedAt }: ReceivedMessage,
+  message: ReceivedMessage,
   delayMs: number,
-  { queue, log, now }: { readonly queue: Queue; readonly log: Log; readonly now: number },
+  ports: QueuePorts,
 ): Promise<'kept' | 'gone'> {
   if (delayMs > longestDelayMs) {
-    const copy: Delivery = { ...delivery, startedAt, notBefore: Math.round(now + delayMs) };
-    const sent = await queue.send([
-      { body: writeDelivery(copy), group: delivery.webhookId, delaySeconds: longestDelayMs / 1_000 },
-    ]);
-    if (sent.ok) return 'gone';
-    const { kind: cause, reason } = sent.error;
-    const { webhookId, deliveryId } = delivery;
-    const line = { logCode: webhookLogCodes.deliveryWaits, webhookId, deliveryId, cause, reason };
-    log.error('Webhook delivery will be retried too early, in 15 minutes', line);
+    const { hasSlot: _, ...delivery } = message.delivery;
+    const { startedAt } = message;
+    const notBefore = Math.round(ports.now + delayMs);
+    return sendCopy(message, { ...delivery, startedAt, notBefore }, longestDelayMs, ports);
   }
-  await queue.hide(receiptHandle, Math.min(delayMs, longestDelayMs) / 1_000);
+  await ports.queue.hide(message.receiptHandle, delayMs / 1_000);
+  return 'kept';
+}
+
+/**
+ * Sends a delivery again for its slot, as a copy however short the wait is: many that wait for their slots would be too
+ * many in flight. A wait longer than a delay can be is cut into equal ones, so that those of many do not end at once.
+ */
+export function sendForSlot(
+  message: ReceivedMessage,
+  waitMs: number,
+  ports: QueuePorts,
+): Promise<'kept' | 'gone'> {
+  const { delivery, startedAt } = message;
+  const copy = { ...delivery, startedAt, notBefore: ports.now + waitMs, hasSlot: true };
+  return sendCopy(message, copy, waitMs / Math.ceil(waitMs / longestDelayMs), ports);
+}
+
+/** Puts a delayed copy in the message's place, or hides the message for as long when that fails. */
+async function sendCopy(
+  { receiptHandle }: ReceivedMessage,
+  copy: Delivery,
+  delayMs: number,
+  { queue, log }: QueuePorts,
+): Promise<'kept' | 'gone'> {
+  const { webhookId, deliveryId } = copy;
+  const delaySeconds = delayMs / 1_000;
+  const sent = await queue.send([{ body: writeDelivery(copy), group: webhookId, delaySeconds }]);
+  if (sent.ok) return 'gone';
+  const { kind: cause, reason } = sent.error;
+  const line = { logCode: webhookLogCodes.deliveryWaits, webhookId, deliveryId, cause, reason };
+  log.error('Webhook delivery could not be sent again with a delay, and is hidden instead', line);
+  await queue.hide(receiptHandle, delaySeconds);
   return 'kept';
 }

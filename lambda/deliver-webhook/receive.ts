@@ -5,7 +5,7 @@ import { writeDelivery } from '../webhooks/delivery';
 import { webhookLogCodes } from '../webhooks/log-codes';
 import type { Queue } from '../webhooks/queue';
 import { type DeliveryPorts, deliverWebhook } from './deliver-webhook';
-import { type ReceivedMessage, retryFromQueue } from './queue-retry';
+import { type ReceivedMessage, retryFromQueue, sendForSlot } from './queue-retry';
 import { readDelivery } from './request';
 
 export interface ReceivePorts {
@@ -38,23 +38,32 @@ export async function receive(
     return deadLetter(record.body, 'unreadable', read.error);
   }
   const message: ReceivedMessage = { receiptHandle: record.receiptHandle, ...read.value };
-  const { delivery, startedAt } = message;
+  const { delivery } = message;
 
   const early = (delivery.notBefore ?? 0) - ports.now();
-  if (early > delayTolerance) return retryIn(early);
+  if (early > delayTolerance) return delivery.hasSlot ? slotIn(message, early) : retryIn(early);
 
-  const step = await deliverWebhook(delivery, startedAt, ports);
+  const step = await deliverWebhook(read.value, ports);
   if (!step.ok) return backOff(step.error.kind, step.error.reason);
+  if (step.value.outcome === 'put_off') {
+    const { waitMs } = step.value;
+    // It waits for us, which does not count as its age.
+    return slotIn({ ...message, startedAt: message.startedAt + waitMs }, waitMs);
+  }
   if (step.value.outcome === 'failed') return retryIn(step.value.retryInMs);
   if (step.value.outcome === 'given_up') {
     // Without its times, a delivery that is moved back from the dead-letter queue starts over.
-    const { startedAt: _, notBefore: __, ...untried } = delivery;
+    const { startedAt: _, notBefore: __, hasSlot: ___, ...untried } = delivery;
     return deadLetter(writeDelivery(untried), delivery.webhookId, step.value.reason);
   }
   return 'gone';
 
   function retryIn(delayMs: number): Promise<'kept' | 'gone'> {
     return retryFromQueue(message, delayMs, { queue, log, now: ports.now() });
+  }
+
+  function slotIn(paced: ReceivedMessage, waitMs: number): Promise<'kept' | 'gone'> {
+    return sendForSlot(paced, waitMs, { queue, log, now: ports.now() });
   }
 
   async function deadLetter(body: string, group: string, reason: string): Promise<'kept' | 'gone'> {

@@ -9,6 +9,10 @@ export interface ReceivedDelivery {
    * from here, so that our outages cost a receiver no attempt.
    */
   readonly startedAt: number;
+  /** As this message, or as one that it is a copy of. */
+  readonly receivedBefore: boolean;
+  /** The slot that this message was sent for, at its first receipt: milliseconds since 1970. */
+  readonly slotAt?: number;
 }
 
 /**
@@ -29,6 +33,13 @@ export function readDelivery({ body, attributes }: SQSRecord, now: number): Resu
   if (!read.ok) return read;
   const delivery = read.value;
   const startedAt = delivery.startedAt ?? Number(attributes.ApproximateFirstReceiveTimestamp);
-  const heldUp = Math.max(0, now - (delivery.notBefore ?? startedAt) - maxTransit);
-  return ok({ delivery, startedAt: startedAt + heldUp });
+  const isFirstReceipt = attributes.ApproximateReceiveCount === '1';
+  const slotAt = delivery.hasSlot && isFirstReceipt ? delivery.notBefore : undefined;
+  const due = slotAt ?? (delivery.notBefore ?? startedAt) + maxTransit;
+  return ok({
+    delivery,
+    startedAt: startedAt + Math.max(0, now - due),
+    receivedBefore: delivery.startedAt !== undefined || !isFirstReceipt,
+    ...(slotAt === undefined ? {} : { slotAt }),
+  });
 }

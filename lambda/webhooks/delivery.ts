@@ -15,6 +15,8 @@ export interface Delivery {
   readonly startedAt?: number;
   /** Not to be attempted before: ms since 1970. */
   readonly notBefore?: number;
+  /** `notBefore` is its slot among its webhook's deliveries that have waited. */
+  readonly hasSlot?: boolean;
 }
 
 /** The id of an event's delivery to a webhook. It has no full stop, which delimits the signed text. */
@@ -40,10 +42,12 @@ export function parseDelivery(text: string): Result<Delivery, string> {
 
 function isDelivery(value: unknown): value is Delivery {
   if (typeof value !== 'object' || value === null) return false;
-  const { deliveryId, webhookId, eventId, acceptedAt, body, startedAt, notBefore } = value as Delivery;
+  const { deliveryId, webhookId, eventId, acceptedAt, body, startedAt, notBefore, hasSlot } =
+    value as Delivery;
   return (
     [deliveryId, webhookId, eventId, body].every((field) => typeof field === 'string' && field !== '') &&
     /^[\w-]{1,128}$/.test(deliveryId) &&
-    [acceptedAt, startedAt ?? 0, notBefore ?? 0].every(Number.isSafeInteger)
+    [acceptedAt, startedAt ?? 0, notBefore ?? 0].every(Number.isSafeInteger) &&
+    typeof (hasSlot ?? false) === 'boolean'
   );
 }

@@ -7,6 +7,7 @@ export const webhookLogCodes = {
   attemptNotRecorded: 'WEBHOOK_ATTEMPT_NOT_RECORDED',
   deliveryStopped: 'WEBHOOK_DELIVERY_STOPPED',
   circuitOpen: 'WEBHOOK_CIRCUIT_OPEN',
+  putOff: 'WEBHOOK_PUT_OFF',
   deliveryWaits: 'WEBHOOK_DELIVERY_WAITS',
   deliveryRefused: 'WEBHOOK_DELIVERY_REFUSED',
   expiredPurged: 'EXPIRED_PURGED',

@@ -5,6 +5,7 @@ import webhookNextAttempt from './0004-webhook-next-attempt.sql';
 import throwAwayOrganizations from './0005-throw-away-organizations.sql';
 import identitiesStayAsTheyAre from './0006-identities-stay-as-they-are.sql';
 import auditBySubject from './0007-audit-by-subject.sql';
+import deliverySlots from './0008-delivery-slots.sql';
 
 /**
  * A forward-only step of the schema. Once applied anywhere, its text never changes: a later file amends it. Over the Data
@@ -25,4 +26,5 @@ export const migrations: readonly Migration[] = [
   { name: '0005-throw-away-organizations', text: throwAwayOrganizations },
   { name: '0006-identities-stay-as-they-are', text: identitiesStayAsTheyAre },
   { name: '0007-audit-by-subject', text: auditBySubject },
+  { name: '0008-delivery-slots', text: deliverySlots },
 ];

@@ -39,6 +39,9 @@ const privileges: Readonly<Record<DatabaseRole, readonly string[]>> = {
   ],
   fan_out_event: ['SELECT webhooks (webhook_id organization_id kinds enabled)'],
   deliver_webhook: [
+    'INSERT delivery_slots',
+    'SELECT delivery_slots',
+    'UPDATE delivery_slots (next_at)',
     'INSERT webhook_attempts',
     'SELECT webhooks (webhook_id url secret_version rotated_at enabled)',
     'UPDATE webhooks (enabled disabled_reason)',

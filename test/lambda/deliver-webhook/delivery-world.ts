@@ -9,7 +9,9 @@ import { createDeliveryLog } from '../../../lambda/deliver-webhook/delivery-log'
 import type { Dependencies } from '../../../lambda/deliver-webhook/dependencies';
 import { createHandler } from '../../../lambda/deliver-webhook/handler';
 import { retrySchedule } from '../../../lambda/deliver-webhook/next-step';
+import { pace } from '../../../lambda/deliver-webhook/pace';
 import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
+import { createSlots } from '../../../lambda/deliver-webhook/slots-table';
 import { createWebhooks } from '../../../lambda/deliver-webhook/webhooks-table';
 import { type Delivery, deliveryId, writeDelivery } from '../../../lambda/webhooks/delivery';
 import { createQueue, type Queue } from '../../../lambda/webhooks/queue';
@@ -113,6 +115,7 @@ class DeliveryWorld {
     const dependencies: Dependencies = {
       ports: {
         webhooks,
+        slots: createSlots(this.database.as('deliver_webhook')),
         secrets: createWebhookSecrets({ kms: mac.kms, keyId: 'key-1' }),
         receivers: createReceivers({ allowLocal: true }),
         circuitBreaker: createCircuitBreaker(),
@@ -120,6 +123,7 @@ class DeliveryWorld {
         now: () => this.now(),
         random: () => 0.5,
         schedule: retrySchedule,
+        pace,
         ...change.ports,
       },
       queue: { ...this.queue(this.deliveries.url), ...change.queue },
