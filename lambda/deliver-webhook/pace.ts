@@ -25,6 +25,8 @@ export interface SlotRequest {
   readonly acceptedAt: number;
   /** Whether it was received before. */
   readonly repeated: boolean;
+  /** Milliseconds from its slot to the next one of the webhook. */
+  readonly lengthMs: number;
 }
 
 /** The moments at which the deliveries of a webhook that have waited are attempted, one after the other. */
@@ -43,5 +45,5 @@ export async function waitForSlot(
   if (now - acceptedAt < pace.freshFor) return ok(0);
   // A slot lapses, or those that lapse while the origin is detached would make the burst.
   if (slotAt !== undefined && now - slotAt <= slotTolerance.late) return ok(0);
-  return slots.reserve({ webhookId, acceptedAt, repeated: receivedBefore });
+  return slots.reserve({ webhookId, acceptedAt, repeated: receivedBefore, lengthMs: 1_000 / pace.perSecond });
 }

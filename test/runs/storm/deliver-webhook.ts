@@ -8,12 +8,12 @@ import type { ScaledClock } from './settings';
 /** The product's function with the product's dependencies, by a shorter clock. */
 export const handler = bind(createHandler, (): Dependencies => {
   const { ports, ...others } = createDependencies();
-  const { schedule, connectTimeout, timeout, openTimes } = JSON.parse(
+  const { schedule, connectTimeout, timeout, openTimes, pace } = JSON.parse(
     process.env.STORM_CLOCK ?? '',
   ) as ScaledClock;
   const receivers = createReceivers({ allowLocal: true, connectTimeout, timeout });
   return {
     ...others,
-    ports: { ...ports, schedule, receivers, circuitBreaker: createCircuitBreaker(openTimes) },
+    ports: { ...ports, schedule, pace, receivers, circuitBreaker: createCircuitBreaker(openTimes) },
   };
 });

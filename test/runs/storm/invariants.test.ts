@@ -14,8 +14,7 @@ function brokenBy(kind: 'healthy' | 'down', age: number, reason: string): string
     requests: 3,
     answered: 0,
     complaints: [],
-    firstRequestAt: 0,
-    lastRequestAt: 0,
+    times: [],
   };
   const phase = {
     name: 'storm' as const,

@@ -3,6 +3,7 @@ import type { Check } from '../harness/checks';
 import { everAccepts } from './behaviour';
 import { healthyDelays, maxRatio } from './delays';
 import { type Fate, followDeliveries } from './deliveries';
+import { checkPace } from './draining';
 import type { Observations } from './observations';
 import type { StormSettings } from './settings';
 
@@ -50,6 +51,7 @@ export function checkInvariants(seen: Observations, settings: StormSettings): re
     { name: 'a healthy receiver has no dead letters', violations: healthyDead(seen) },
     { name: 'each attempt has a row, but for what was killed before it could write', violations: rows(seen) },
     { name: 'functions were killed', violations: kills(seen) },
+    ...checkPace(seen, settings),
   ];
 }
 
@@ -78,7 +80,7 @@ function disabling(seen: Observations, { clock }: StormSettings): string[] {
       .map(({ webhookId }) => `${webhookId} is not disabled`),
     // Attempts that had begun, and one that was killed between the answer and the disabling.
     ...gone
-      .filter(({ firstRequestAt, lastRequestAt }) => lastRequestAt - firstRequestAt > clock.functionTimeout)
+      .filter(({ times: [first = 0, ...later] }) => (later.at(-1) ?? first) - first > clock.functionTimeout)
       .map(({ webhookId, requests }) => `${webhookId} still got requests, ${requests} in all`),
   ];
 }

@@ -9,7 +9,7 @@ import { publish } from './publisher';
 import type { StormSettings } from './settings';
 import type { World } from './world';
 
-export type PhaseName = 'warm-up' | 'calm' | 'storm';
+export type PhaseName = 'warm-up' | 'calm' | 'storm' | 'detached';
 
 export interface StormSubscription extends Subscription {
   readonly kind: ReceiverKind;
@@ -46,7 +46,8 @@ export async function runPhase(world: World, options: PhaseOptions): Promise<Pha
   const { settings, name, rate, killers, progress } = options;
   const kinds = Math.ceil(settings.receivers / settings.wanted);
   const organizationId = await addOrganization(world.owner);
-  const subscriptions = await subscribe(world, { organizationId, kinds, all: name === 'storm' });
+  const isThere = (kind: ReceiverKind) => name === 'storm' || kind === 'healthy';
+  const subscriptions = await subscribe(world, { organizationId, kinds, isThere });
   const events = Array.from({ length: options.events }, (_, index) => ({
     id: `${organizationId.slice(3, 14)}-${index}`,
     organizationId,
@@ -55,10 +56,7 @@ export async function runPhase(world: World, options: PhaseOptions): Promise<Pha
 
   const began = Date.now();
   const urls = [world.events.queue.url, world.deliveries.queue.url];
-  const timer = setInterval(async () => {
-    const left = await countMessages(world.sqs, urls).catch(() => Number.NaN);
-    progress?.(`${name}, ${Math.round((Date.now() - began) / 1_000)} s: ${left} messages on the queues`);
-  }, 10_000);
+  const stopTelling = tellOfMessages(world, name, progress);
   try {
     for (const killer of killers) killer.start();
     await publish(world.sqs, world.events.queue.url, events, rate);
@@ -67,19 +65,37 @@ export async function runPhase(world: World, options: PhaseOptions): Promise<Pha
     const left = await drain(world.sqs, urls, settings.patience);
     return { name, subscriptions, events, rate, left, duration: Date.now() - began };
   } finally {
-    clearInterval(timer);
+    stopTelling();
   }
 }
 
-/** Adds a webhook for each of the receivers, or for the healthy ones only. */
-async function subscribe(
+/** Tells of the messages on the queues every ten seconds, until the function that it returns is called. */
+export function tellOfMessages(
+  { sqs, events, deliveries }: World,
+  name: PhaseName,
+  progress: PhaseOptions['progress'],
+): () => void {
+  const began = Date.now();
+  const timer = setInterval(async () => {
+    const left = await countMessages(sqs, [events.queue.url, deliveries.queue.url]).catch(() => Number.NaN);
+    progress?.(`${name}, ${Math.round((Date.now() - began) / 1_000)} s: ${left} messages on the queues`);
+  }, 10_000);
+  return () => clearInterval(timer);
+}
+
+/** Adds a webhook for each of the receivers that are there. */
+export async function subscribe(
   { owner, receivers, secrets }: World,
-  options: { readonly organizationId: string; readonly kinds: number; readonly all: boolean },
+  options: {
+    readonly organizationId: string;
+    readonly kinds: number;
+    readonly isThere: (kind: ReceiverKind) => boolean;
+  },
 ): Promise<readonly StormSubscription[]> {
-  const { organizationId, kinds, all } = options;
+  const { organizationId, kinds, isThere } = options;
   const subscriptions: StormSubscription[] = [];
   for (const [index, { kind, port }] of receivers.all.entries()) {
-    if (!all && kind !== 'healthy') continue;
+    if (!isThere(kind)) continue;
     const eventKind = kindOf(index, kinds);
     const webhookId = await addWebhook(owner, organizationId, { kinds: [eventKind] });
     // The receiver tells its webhooks apart by the path.

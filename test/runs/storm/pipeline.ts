@@ -1,7 +1,7 @@
 import type { Cleanup } from '../../../lib/local/cleanup';
 import type { LocalFunction } from '../../../lib/local/function-runtime';
 import type { Queue, QueueServer } from '../../../lib/local/queues/queues';
-import { startEventSource } from '../../../lib/local/triggers/event-sources';
+import { type EventSource, startEventSource } from '../../../lib/local/triggers/event-sources';
 import { startBundle } from '../world/functions';
 import { region } from '../world/region';
 import type { LogCounts } from './log-counts';
@@ -45,9 +45,11 @@ export interface RunningStage {
   readonly function: LocalFunction;
   /** Invocations that came to no answer, and how many messages they had. */
   readonly lost: { invocations: number; messages: number };
+  /** Begins to take messages from the queue. */
+  attach(): void;
 }
 
-/** Starts a function's processes and feeds them from its queue, as the template says. */
+/** A function's processes, fed from its queue as the template says once they are attached. */
 export function startStage(cleanup: Cleanup, options: StageOptions): RunningStage {
   const { name, settings, stage, endpoint, queue, bundleDirectory, environment, log } = options;
   const { maxProcesses = stage.maximumConcurrency, clock } = settings;
@@ -62,24 +64,32 @@ export function startStage(cleanup: Cleanup, options: StageOptions): RunningStag
     onLog: log.read,
   });
   const lost = { invocations: 0, messages: 0 };
-  const source = startEventSource({
-    ...stage,
-    maximumConcurrency,
-    endpoint,
-    queueUrl: queue.url,
-    queueArn: queue.arn,
-    region,
-    async invoke(event) {
-      const result = await local.invoke(event);
-      if (!result.ok) {
-        lost.invocations += 1;
-        lost.messages += event.Records.length;
-        log.failure(result.errorMessage);
-      }
-      return result;
+  const feed = () =>
+    startEventSource({
+      ...stage,
+      maximumConcurrency,
+      endpoint,
+      queueUrl: queue.url,
+      queueArn: queue.arn,
+      region,
+      async invoke(event) {
+        const result = await local.invoke(event);
+        if (!result.ok) {
+          lost.invocations += 1;
+          lost.messages += event.Records.length;
+          log.failure(result.errorMessage);
+        }
+        return result;
+      },
+      onProblem: log.failure,
+    });
+  let source: EventSource | undefined;
+  cleanup.add(async () => void (await Promise.all([source?.stop(), local.stop()])));
+  return {
+    function: local,
+    lost,
+    attach() {
+      source = feed();
     },
-    onProblem: log.failure,
-  });
-  cleanup.add(async () => void (await Promise.all([source.stop(), local.stop()])));
-  return { function: local, lost };
+  };
 }

@@ -4,6 +4,7 @@ import { groupBy } from '../harness/group-by';
 import type { Report } from '../harness/report';
 import { type Delays, healthyDelays, maxRatio } from './delays';
 import { type Fate, followDeliveries } from './deliveries';
+import { drainings } from './draining';
 import type { Observations } from './observations';
 import type { StormSettings } from './settings';
 
@@ -12,7 +13,10 @@ export function report(seen: Observations, settings: StormSettings, checks: read
   const byKind = [...groupBy(storm, ({ kind }) => kind), ['all', storm] as const];
   return {
     seed: settings.seed,
-    tables: { receivers: byKind.map(([kind, fates]) => row(kind, fates, seen)) },
+    tables: {
+      receivers: byKind.map(([kind, fates]) => row(kind, fates, seen)),
+      'what waited for a day': drainings(seen),
+    },
     facts: facts(seen, settings),
     checks,
   };
@@ -48,6 +52,7 @@ function facts(seen: Observations, settings: StormSettings): Record<string, stri
     'events without an answer': `${lost.fanOut.messages} in ${lost.fanOut.invocations} invocations`,
     attempts: lines.get(webhookLogCodes.attempted) ?? 0,
     'deliveries that an open circuit delayed': lines.get(webhookLogCodes.circuitOpen) ?? 0,
+    'times that a delivery was put off': lines.get(webhookLogCodes.putOff) ?? 0,
     'dead letters': seen.deadLetters.length,
     'median delay of healthy receivers, alone': delay(calm),
     'median delay of healthy receivers, with sick ones': delay(storm),

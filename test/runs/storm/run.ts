@@ -1,6 +1,7 @@
 import { Cleanup } from '../../../lib/local/cleanup';
 import type { Harness } from '../harness/command';
 import { seededRandom } from '../harness/random';
+import { runDetached } from './detached';
 import { createKiller } from './killer';
 import { type Observations, observe } from './observations';
 import { type Phase, type PhaseName, runPhase } from './phase';
@@ -8,8 +9,8 @@ import type { StormSettings } from './settings';
 import { startWorld } from './world';
 
 /**
- * Runs events past the healthy receivers alone, then past all of them, then past the healthy ones again, while
- * functions are killed; each time until the queues are empty.
+ * Attaches the origin to deliveries that have waited for a day; then runs events past the healthy receivers alone, past
+ * all of them, and past the healthy ones again, while functions are killed; each time until the queues are empty.
  *
  * @param harness @default - nothing is told, and nothing ends it early
  */
@@ -40,6 +41,9 @@ export async function runStorm(settings: StormSettings, harness?: Harness): Prom
       harness?.signal.throwIfAborted();
     };
 
+    harness?.progress(`detached: ${settings.waiting} deliveries that wait since a day`);
+    phases.push(await runDetached(world, settings, harness?.progress));
+    world.fanOut.attach();
     await run('warm-up', settings.warmUpEvents, Number.POSITIVE_INFINITY);
     await run('calm', Math.ceil(settings.calmEvents / 2));
     await run('storm', settings.events);

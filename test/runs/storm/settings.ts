@@ -1,5 +1,6 @@
 import type { OpenTimes } from '../../../lambda/deliver-webhook/circuit-breaker';
 import type { RetrySchedule } from '../../../lambda/deliver-webhook/next-step';
+import { type Pace, pace } from '../../../lambda/deliver-webhook/pace';
 
 /** How much of a storm there is, and by which clock. */
 export interface StormSettings {
@@ -13,6 +14,8 @@ export interface StormSettings {
   readonly calmEvents: number;
   /** Events that go before, as fast as they can, so that the processes have started. */
   readonly warmUpEvents: number;
+  /** Deliveries that wait since a day while the origin is detached, most of them for one receiver. */
+  readonly waiting: number;
   /** Events a second. */
   readonly rate: number;
   /** Decides which requests fail, and when functions are killed. */
@@ -34,6 +37,8 @@ export interface ScaledClock {
   readonly timeout: number;
   /** Of the circuit of a receiver that times out. */
   readonly openTimes: OpenTimes;
+  /** Of deliveries that have waited: not shortened, or nothing would ever wait for its slot. */
+  readonly pace: Pace;
   readonly functionTimeout: number;
   /** Until a message comes back whose function was killed. The template has six times the function's timeout. */
   readonly visibilityTimeout: number;
@@ -45,6 +50,7 @@ const twentieth: ScaledClock = {
   connectTimeout: 250,
   timeout: 750,
   openTimes: { first: 3_000, longest: 15_000 },
+  pace,
   functionTimeout: 3_750,
   visibilityTimeout: 23_000,
 };
@@ -54,6 +60,7 @@ export const fullStorm: StormSettings = {
   receivers: 20,
   wanted: 20,
   calmEvents: 1_000,
+  waiting: 4_000,
   warmUpEvents: 100,
   rate: 8,
   seed: 1,
@@ -68,6 +75,7 @@ export const smallStorm: StormSettings = {
   receivers: 8,
   wanted: 4,
   calmEvents: 40,
+  waiting: 140,
   warmUpEvents: 20,
   rate: 60,
   seed: 1,
@@ -78,6 +86,7 @@ export const smallStorm: StormSettings = {
     connectTimeout: 300,
     timeout: 300,
     openTimes: { first: 600, longest: 600 },
+    pace: { ...pace, perSecond: 12 },
     functionTimeout: 3_000,
     visibilityTimeout: 3_000,
   },

@@ -30,9 +30,8 @@ export interface WebhookReport {
   readonly answered: number;
   /** Requests that are not signed, changed, or under another id than before. At most ten are kept. */
   readonly complaints: readonly string[];
-  /** Milliseconds since 1970. */
-  readonly firstRequestAt: number;
-  readonly lastRequestAt: number;
+  /** When each request came: milliseconds since 1970. */
+  readonly times: readonly number[];
 }
 
 export interface IncomingRequest {
@@ -47,10 +46,8 @@ export class Ledger {
   private readonly webhook: Webhook;
   private readonly arrivals = new Map<string, Arrival>();
   private readonly complaints: string[] = [];
-  private requests = 0;
+  private readonly times: number[] = [];
   private answered = 0;
-  private firstRequestAt = 0;
-  private lastRequestAt = 0;
 
   constructor(readonly subscription: Subscription) {
     this.webhook = new Webhook(subscription.secret);
@@ -58,9 +55,7 @@ export class Ledger {
 
   /** The event's entry, or undefined for a request that no receiver should take. */
   enter({ headers, body, arrivedAt }: IncomingRequest): Arrival | undefined {
-    this.requests += 1;
-    this.firstRequestAt ||= arrivedAt;
-    this.lastRequestAt = arrivedAt;
+    this.times.push(arrivedAt);
     const event = this.verify(headers, body);
     if (!event) return undefined;
 
@@ -87,11 +82,11 @@ export class Ledger {
   }
 
   report(): WebhookReport {
-    const { requests, answered, complaints, firstRequestAt, lastRequestAt } = this;
+    const { answered, complaints, times } = this;
     return {
       webhookId: this.subscription.webhookId,
       arrivals: [...this.arrivals.values()],
-      ...{ requests, answered, complaints, firstRequestAt, lastRequestAt },
+      ...{ requests: times.length, answered, complaints, times },
     };
   }
 
