@@ -15,7 +15,12 @@ it('names a delivery by its event and webhook, always the same, and without a fu
   expect(new Set([...others, deliveryId('ev-1', 'wh-1')]).size).toBe(4);
 });
 
-it.each([{}, { startedAt: 2 }, { startedAt: 2, notBefore: 3 }])('survives the queue with %j', (times) => {
+it.each([
+  {},
+  { startedAt: 2 },
+  { startedAt: 2, notBefore: 3 },
+  { startedAt: 2, notBefore: 3, hasSlot: true },
+])('survives the queue with %j', (times) => {
   expect(parseDelivery(writeDelivery({ ...delivery, ...times }))).toEqual({
     ok: true,
     value: { ...delivery, ...times },
@@ -29,6 +34,7 @@ it.each([
   ['an empty webhook id', JSON.stringify({ ...delivery, webhookId: '' })],
   ['a delivery id that is no header', JSON.stringify({ ...delivery, deliveryId: 'a\r\nb: c' })],
   ['a time that is text', JSON.stringify({ ...delivery, acceptedAt: '1' })],
+  ['a slot that is text', JSON.stringify({ ...delivery, hasSlot: 'true' })],
   ['a body that is not text', JSON.stringify({ ...delivery, body: {} })],
 ])('refuses %s', (_name, text) => {
   expect(parseDelivery(text).ok).toBe(false);
