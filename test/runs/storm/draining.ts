@@ -64,7 +64,7 @@ export function checkPace(seen: Observations, settings: StormSettings): readonly
 }
 
 /** Of one receiver's deliveries, as its queue is not strict, and as those that missed their slots come later. */
-const mostDisplaced = 0.5;
+const mostDisplaced = 0.6;
 
 /** For long lines only: in a short one the first few batches, which are received at once, are half of all. */
 export function checkOrder(seen: Observations): Check {
