@@ -41,13 +41,15 @@ export async function runDetached(
   );
   if (!sent.ok) throw new Error(sent.error.reason);
 
+  await world.deliver.warmUp();
   const began = Date.now();
   const stopTelling = tellOfMessages(world, 'detached', progress);
   try {
     world.deliver.attach();
     const left = await drain(world.sqs, [world.deliveries.queue.url], patience);
     const duration = Date.now() - began;
-    return { name: 'detached', subscriptions, events, rate: (waiting * 1_000) / day, left, duration };
+    const lost = world.deliver.lost.messages;
+    return { name: 'detached', subscriptions, events, rate: (waiting * 1_000) / day, left, lost, duration };
   } finally {
     stopTelling();
   }

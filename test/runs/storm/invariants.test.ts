@@ -20,7 +20,7 @@ function brokenBy(kind: 'healthy' | 'down', age: number, reason: string): string
     name: 'storm' as const,
     subscriptions: [{ webhookId, organizationId: 'or-1', kind, eventKind: 'storm.0', secret: '' }],
     events: [{ id: 'event-1', kind: 'storm.0' }],
-    ...{ rate: 1, left: 0, duration: 1 },
+    ...{ rate: 1, left: 0, lost: 0, duration: 1 },
   };
   const none = { invocations: 0, messages: 0 };
   const seen: Observations = {

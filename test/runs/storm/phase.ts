@@ -25,6 +25,8 @@ export interface Phase {
   readonly rate: number;
   /** Messages on the queues at its end. */
   readonly left: number;
+  /** Deliveries in invocations that came to no answer: they come again, hidden until then, and older by that. */
+  readonly lost: number;
   /** Milliseconds. */
   readonly duration: number;
 }
@@ -55,6 +57,7 @@ export async function runPhase(world: World, options: PhaseOptions): Promise<Pha
   }));
 
   const began = Date.now();
+  const lostBefore = world.deliver.lost.messages;
   const urls = [world.events.queue.url, world.deliveries.queue.url];
   const stopTelling = tellOfMessages(world, name, progress);
   try {
@@ -63,7 +66,8 @@ export async function runPhase(world: World, options: PhaseOptions): Promise<Pha
     // A message that is left alone with a killer would be its only victim, again and again.
     for (const killer of killers) killer.stop();
     const left = await drain(world.sqs, urls, settings.patience);
-    return { name, subscriptions, events, rate, left, duration: Date.now() - began };
+    const lost = world.deliver.lost.messages - lostBefore;
+    return { name, subscriptions, events, rate, left, lost, duration: Date.now() - began };
   } finally {
     stopTelling();
   }

@@ -45,6 +45,8 @@ export interface RunningStage {
   readonly function: LocalFunction;
   /** Invocations that came to no answer, and how many messages they had. */
   readonly lost: { invocations: number; messages: number };
+  /** Starts all its processes: a first message would be hidden for a shorter time than that may take. */
+  warmUp(): Promise<void>;
   /** Begins to take messages from the queue. */
   attach(): void;
 }
@@ -88,6 +90,9 @@ export function startStage(cleanup: Cleanup, options: StageOptions): RunningStag
   return {
     function: local,
     lost,
+    async warmUp() {
+      await Promise.all(Array.from({ length: maximumConcurrency }, () => local.invoke({ Records: [] })));
+    },
     attach() {
       source = feed();
     },
