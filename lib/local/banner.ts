@@ -21,7 +21,12 @@ export function summary(running: readonly RunningEnvironment[], bold: (text: str
     environment.region,
     baseUrl,
     outputs.DashboardUrl ?? '',
-    outputs.WebhookOriginAddress ?? '',
+    [
+      outputs.WebhookOriginAddress,
+      outputs.WebhookOriginReserveAddress && `reserve ${outputs.WebhookOriginReserveAddress}`,
+    ]
+      .filter(Boolean)
+      .join(', '),
     outputs.ServiceLevelAgreement ?? '',
     [outputs.Deprecated === 'true' && 'deprecated', environment.testFundsOnly && 'test funds only']
       .filter(Boolean)

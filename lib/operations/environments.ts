@@ -28,6 +28,7 @@ async function listEnvironments(options: CommonOptions, terminal: Terminal): Pro
         region,
         baseUrl: stack.ApiBaseUrl ?? '',
         webhookOrigin: stack.WebhookOriginAddress ?? '',
+        ...(stack.WebhookOriginReserveAddress && { webhookOriginReserve: stack.WebhookOriginReserveAddress }),
         serviceLevelAgreement,
         deprecated: deprecation !== undefined,
         testFundsOnly,
@@ -39,7 +40,9 @@ async function listEnvironments(options: CommonOptions, terminal: Terminal): Pro
     row.environment,
     row.region,
     row.baseUrl,
-    row.webhookOrigin,
+    [row.webhookOrigin, row.webhookOriginReserve && `reserve ${row.webhookOriginReserve}`]
+      .filter(Boolean)
+      .join(', '),
     row.serviceLevelAgreement ? 'yes' : 'no',
     [row.deprecated && 'deprecated', row.testFundsOnly && 'test funds only'].filter(Boolean).join(': '),
   ]);

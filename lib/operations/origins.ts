@@ -34,6 +34,7 @@ How to use a file is said in its first lines or, where the format has no comment
 
 --check answers with its exit code: 0 the list has these addresses and no others, 1 it differs, 2 used wrongly.
 An entry that covers an address and more (203.0.113.0/24) counts as present and is reported as broader.
+A list without a reserve address, from which webhooks come in an announced emergency only, is reported and answers 0.
 
 Examples:
   wallet origins --outputs outputs.json --environment eu --format nginx > /etc/nginx/wallet-webhooks.conf
@@ -88,6 +89,10 @@ async function check(
 ): Promise<void> {
   const comparison = compareAllowList(await readList(file), listed);
   terminal.result(options.json ? JSON.stringify(comparison) : report(comparison, terminal));
+  for (const { cidr, environment } of comparison.missingReserves ?? [])
+    terminal.note(
+      `warning: the reserve ${cidr} of ${environment} is missing: in an emergency that is announced, no webhook would arrive. Add it.`,
+    );
   if (comparison.same) return;
   throw new CommandFailed(
     `${file === '-' ? 'The list' : file} differs: ${comparison.missing.length} missing, ${comparison.stale.length} stale.`,
@@ -95,18 +100,24 @@ async function check(
   );
 }
 
-function report({ present, missing, stale, broader }: AllowListComparison, { bold }: Terminal): string {
+function report(
+  { present, missing, missingReserves = [], stale, broader }: AllowListComparison,
+  { bold }: Terminal,
+): string {
   const rows = [
-    ...missing.map(({ cidr, environment }) => ['missing', cidr, environment]),
+    ...[...missing, ...missingReserves].map((address) => ['missing', address.cidr, owner(address)]),
     ...stale.map((entry) => ['stale', entry, '']),
     ...broader.map(({ entry, covers }) => ['broader', entry, `covers ${named(covers)}`]),
-    ...present.map(({ cidr, environment }) => ['present', cidr, environment]),
+    ...present.map((address) => ['present', address.cidr, owner(address)]),
   ];
   return table([['', 'ADDRESS', 'ENVIRONMENT'], ...rows], bold);
 }
 
 const named = (addresses: readonly ExpectedAddress[]) =>
-  addresses.map(({ cidr, environment }) => `${cidr} (${environment})`).join(', ');
+  addresses.map((address) => `${address.cidr} (${owner(address)})`).join(', ');
+
+const owner = ({ environment, reserve }: ExpectedAddress) =>
+  reserve ? `${environment}, reserve` : environment;
 
 async function readList(file: string): Promise<string> {
   try {
@@ -124,7 +135,7 @@ async function readOrigins(options: OriginsOptions, terminal: Terminal): Promise
     names.map((environment) => openTarget({ environment, outputs: file }, terminal)),
   );
   const listed = targets.map((target) => readOrigin(target, file));
-  for (const warning of new Set(listed.flatMap(warningOf))) terminal.note(`warning: ${warning}`);
+  for (const warning of new Set(listed.flatMap(warningsOf))) terminal.note(`warning: ${warning}`);
   return listed;
 }
 
@@ -138,28 +149,43 @@ async function deployedEnvironments(file: string): Promise<string[]> {
   );
 }
 
-function readOrigin({ environment, local, output }: Target, file: string): WebhookOrigin {
-  // The file may have been edited: the value need not even be text.
-  const address = output('WebhookOriginAddress');
-  const kind = typeof address === 'string' ? kindOfAddress(address) : 'malformed';
-  const usable = kind === 'public' || kind === 'documentation' || (kind === 'loopback' && local);
-  if (!usable) {
-    throw new CommandFailed(
-      `WebhookOriginAddress of ${environment.name} in ${file} is ${JSON.stringify(address)}, which is no public IPv4 address.`,
-      'Take the outputs file as "cdk deploy --outputs-file" or "npm start" wrote it; do not edit it.',
-    );
-  }
-  const { name, region, deprecation } = environment;
-  return { environment: name, region, address, ...(deprecation && { deprecation }) };
+function readOrigin(target: Target, file: string): WebhookOrigin {
+  const { name, region, deprecation } = target.environment;
+  const usable = (output: string, address: unknown) => requireUsable(address, output, target, file);
+  const reserve = target.optionalOutput('WebhookOriginReserveAddress');
+  return {
+    environment: name,
+    region,
+    address: usable('WebhookOriginAddress', target.output('WebhookOriginAddress')),
+    ...(reserve !== undefined && { reserve: usable('WebhookOriginReserveAddress', reserve) }),
+    ...(deprecation && { deprecation }),
+  };
 }
 
-function warningOf({ address }: WebhookOrigin): string[] {
-  const kind = kindOfAddress(address);
-  if (kind === 'loopback')
-    return [`${address} is this machine itself: the list is good for trying out only.`];
-  if (kind === 'documentation') return [`${address} is reserved for documentation: nothing comes from it.`];
-  return [];
+/** @param address of a file that may have been edited: it need not even be text */
+function requireUsable(
+  address: unknown,
+  output: string,
+  { environment, local }: Target,
+  file: string,
+): string {
+  if (typeof address === 'string') {
+    const kind = kindOfAddress(address);
+    if (kind === 'public' || kind === 'documentation' || (kind === 'loopback' && local)) return address;
+  }
+  throw new CommandFailed(
+    `${output} of ${environment.name} in ${file} is ${JSON.stringify(address)}, which is no public IPv4 address.`,
+    'Take the outputs file as "cdk deploy --outputs-file" or "npm start" wrote it; do not edit it.',
+  );
 }
+
+const warningsOf = ({ address, reserve }: WebhookOrigin): string[] =>
+  [address, ...(reserve ? [reserve] : [])].flatMap((each) => {
+    const kind = kindOfAddress(each);
+    if (kind === 'loopback') return [`${each} is this machine itself: the list is good for trying out only.`];
+    if (kind === 'documentation') return [`${each} is reserved for documentation: nothing comes from it.`];
+    return [];
+  });
 
 function ruleName(value: string): string {
   if (namePattern.test(value)) return value;

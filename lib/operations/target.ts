@@ -36,6 +36,8 @@ export interface Target {
   note(text: string): void;
   /** @throws CommandFailed when the stack has no such output. */
   output(name: string): string;
+  /** Of an output that only some stacks have. */
+  optionalOutput(name: string): string | undefined;
   /** Whether the service can be called. A region has them all; this machine has what is emulated here. */
   offers(service: Service): boolean;
   /** The region's real endpoint and the SDK's usual credentials, or those of this machine. */
@@ -72,6 +74,7 @@ export async function openTarget(
     note: terminal.note,
     logs: endpoints ? join(dirname(file), 'logs', name) : 'CloudWatch',
     output: (output) => stack[output] ?? missingOutput(output, environment, file),
+    optionalOutput: (output) => stack[output],
     offers: (service) => !endpoints || endpoints[service] !== undefined,
     clientSettings: (service) => ({
       ...clientSettings(environment.region),

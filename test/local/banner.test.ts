@@ -19,6 +19,7 @@ const running = [
   outputs: {
     DashboardUrl: `http://127.0.0.1:810${index + 1}`,
     WebhookOriginAddress: '127.0.0.1',
+    ...(index === 1 && { WebhookOriginReserveAddress: '127.0.0.2' }),
     ServiceLevelAgreement: environment.serviceLevelAgreement ? 'yes' : 'no',
     Deprecated: String('deprecation' in environment),
   },
@@ -27,9 +28,9 @@ const running = [
 it('the table has a line for each environment, and says what a deprecated one is for', () => {
   expect(summary(running, (text) => text)).toBe(
     [
-      'NAME     REGION        BASE ADDRESS           DASHBOARD              WEBHOOK ORIGIN  SLA',
-      'one      eu-central-1  http://127.0.0.1:8001  http://127.0.0.1:8101  127.0.0.1       yes',
-      'another  ca-central-1  http://127.0.0.1:8002  http://127.0.0.1:8102  127.0.0.1       no   deprecated: test funds only',
+      'NAME     REGION        BASE ADDRESS           DASHBOARD              WEBHOOK ORIGIN                SLA',
+      'one      eu-central-1  http://127.0.0.1:8001  http://127.0.0.1:8101  127.0.0.1                     yes',
+      'another  ca-central-1  http://127.0.0.1:8002  http://127.0.0.1:8102  127.0.0.1, reserve 127.0.0.2  no   deprecated: test funds only',
     ].join('\n'),
   );
 });

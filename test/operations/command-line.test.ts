@@ -201,7 +201,11 @@ it('documents the exit codes', async () => {
 });
 
 it('lists the environments that the outputs file has', async () => {
-  const some = { ApiBaseUrl: baseUrl, WebhookOriginAddress: '127.0.0.1' };
+  const some = {
+    ApiBaseUrl: baseUrl,
+    WebhookOriginAddress: '127.0.0.1',
+    WebhookOriginReserveAddress: '127.0.0.2',
+  };
   const outputs = await beside(region, { [madeUp.stackId]: some, [first.stackId]: {} });
   const { stdout } = await wallet('environments', '--outputs', outputs, '--json');
   expect(JSON.parse(stdout)).toEqual([
@@ -219,6 +223,7 @@ it('lists the environments that the outputs file has', async () => {
       region: 'ca-central-1',
       baseUrl,
       webhookOrigin: '127.0.0.1',
+      webhookOriginReserve: '127.0.0.2',
       serviceLevelAgreement: false,
       deprecated: true,
       testFundsOnly: true,
@@ -226,7 +231,7 @@ it('lists the environments that the outputs file has', async () => {
   ]);
   const table = await wallet('environments', '--outputs', outputs);
   expect(table.stdout).toContain(
-    `made-up  ca-central-1  ${baseUrl}  127.0.0.1       no   deprecated: test funds only\n`,
+    `made-up  ca-central-1  ${baseUrl}  127.0.0.1, reserve 127.0.0.2  no   deprecated: test funds only\n`,
   );
 });
 

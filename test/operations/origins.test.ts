@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allowListFormatNames } from '../../lib/operations/allow-lists/formats';
 import { startWallet } from '../support/node-process';
@@ -27,6 +27,12 @@ beforeEach(() => {
     ...Object.fromEntries(stacks.reverse()),
   });
 });
+
+/** Gives a stack a reserve in the outputs. */
+function reserve(stackId: string, address: unknown = '3.120.15.1'): void {
+  const { [stackId]: stack, ...others } = JSON.parse(readFileSync(outputs, 'utf8'));
+  writeOutputs(folder(), { ...others, [stackId]: { ...stack, WebhookOriginReserveAddress: address } });
+}
 
 const origins = (...args: string[]) => wallet('origins', '--outputs', outputs, ...args);
 const rules = (text: string) => text.split('\n').filter((line) => line && !line.startsWith('#'));
@@ -70,6 +76,16 @@ describe('origins', () => {
     ]);
   });
 
+  it('prints the reserve of an environment that has one', async () => {
+    reserve(madeUp.stackId);
+    const { stdout } = await origins('--environment', madeUp.name, '--format', 'nginx');
+    expect(rules(stdout)).toEqual([
+      `allow ${madeUpAddress}/32; # made-up in ca-central-1, deprecated: test funds only`,
+      'allow 3.120.15.1/32; # made-up, in an announced emergency only',
+      'deny all;',
+    ]);
+  });
+
   it('warns of an address that is this machine itself', async () => {
     const here = { WebhookOriginAddress: '127.0.0.1' };
     writeOutputs(folder(), { [first.stackId]: here, [madeUp.stackId]: here }, {});
@@ -103,6 +119,16 @@ describe('origins fails, with nothing on stdout, when', () => {
     expect(stderr).toMatch(message);
   });
 });
+
+it.each(['10.0.0.1', '127.0.0.2', ['3.120.14.7']])(
+  'origins fails, with nothing on stdout, when the reserve is %j',
+  async (address) => {
+    reserve(first.stackId, address);
+    const { exitCode, stdout, stderr } = await origins();
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+    expect(stderr).toMatch(/WebhookOriginReserveAddress of .* is .*, which is no public/);
+  },
+);
 
 describe('origins is used wrongly with', () => {
   it('an unknown format, and lists those there are', async () => {
@@ -148,6 +174,27 @@ describe('origins --check', () => {
     );
     expect(stdout).toMatch(/^stale {4}5\.6\.7\.8\/32$/m);
     expect(stderr).toContain(`differs: ${environments.length - 1} missing, 1 stale.`);
+  });
+
+  it('answers 0 when only the reserve is missing, and says what that means', async () => {
+    reserve(madeUp.stackId);
+    const without = await check(madeUpAddress, '--environment', madeUp.name);
+    expect(without.exitCode).toBe(0);
+    expect(without.stdout).toContain('\nmissing  3.120.15.1/32  made-up, reserve\n');
+    expect(without.stderr).toBe(
+      'warning: the reserve 3.120.15.1/32 of made-up is missing: in an emergency that is announced, no webhook would arrive. Add it.\n',
+    );
+    const withIt = await check(`${madeUpAddress} 3.120.15.1`, '--environment', madeUp.name);
+    expect(withIt).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(withIt.stdout).toContain('\npresent  3.120.15.1/32  made-up, reserve\n');
+  });
+
+  it('answers 1 when the reserve is there and the address is not', async () => {
+    reserve(madeUp.stackId);
+    const { exitCode, stdout, stderr } = await check('3.120.15.1', '--environment', madeUp.name);
+    expect(exitCode).toBe(1);
+    expect(stdout).toContain(`\nmissing  ${madeUpAddress}/32  made-up\n`);
+    expect(stderr).toContain('differs: 1 missing, 0 stale.');
   });
 
   it('answers 0 for an entry that covers more, and names it', async () => {

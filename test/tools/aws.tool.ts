@@ -1,6 +1,6 @@
 import { type LoopbackServer, startLoopbackServer } from '../../lib/local/network/loopback-server';
 import { formatAllowList } from '../../lib/operations/allow-lists/formats';
-import { all } from '../operations/allow-lists/origins';
+import { all, reserving } from '../operations/allow-lists/origins';
 import { run, toolFolder } from './tool';
 
 const folder = toolFolder();
@@ -43,14 +43,14 @@ it('the AWS command line sends the rules of the security group', async () => {
 });
 
 it('the AWS command line sends the IP set', async () => {
-  const list = formatAllowList('aws-waf', all);
+  const list = formatAllowList('aws-waf', reserving);
   const { exitCode, output } = await aws(ipSet, list);
   expect(`${exitCode} ${output}`).toMatch(/^0 /);
   expect(JSON.parse(requests[0] ?? '')).toEqual(JSON.parse(list));
 });
 
 it('the AWS command line would not send what its models do not know', async () => {
-  const list = JSON.stringify({ ...JSON.parse(formatAllowList('aws-waf', all)), surplus: true });
+  const list = JSON.stringify({ ...JSON.parse(formatAllowList('aws-waf', reserving)), surplus: true });
   const { exitCode, output } = await aws(ipSet, list);
   expect(exitCode).not.toBe(0);
   expect(output).toContain('surplus');

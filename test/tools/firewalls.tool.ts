@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type AllowListFormatName, formatAllowList } from '../../lib/operations/allow-lists/formats';
-import { all, eu } from '../operations/allow-lists/origins';
+import { all, eu, reserving } from '../operations/allow-lists/origins';
 import { type Outcome, run, toolFolder } from './tool';
 
 const folder = toolFolder();
@@ -9,7 +9,7 @@ const folder = toolFolder();
 const isolated = (...command: readonly string[]): Promise<Outcome> =>
   run('unshare', [...(process.getuid?.() === 0 ? [] : ['--map-root-user']), '--net', ...command]);
 
-const written = (format: AllowListFormatName, origins = all, options = {}) =>
+const written = (format: AllowListFormatName, origins = reserving, options = {}) =>
   folder.write('rules', `${formatAllowList(format, origins, options)}\n`);
 
 const admitted = {
@@ -55,7 +55,7 @@ describe.each<[string, AllowListFormatName, string[], (rules: string) => Promise
     },
   ],
 ])('%s', (_, format, check, loadTwice) => {
-  it('takes the list of all environments as it is', async () => {
+  it('takes the list of all environments and reserves as it is', async () => {
     expect(await isolated(...check, written(format))).toEqual({ exitCode: 0, output: '' });
   });
 

@@ -1,5 +1,5 @@
 import { type AllowListFormatName, formatAllowList } from '../../lib/operations/allow-lists/formats';
-import { all, eu } from '../operations/allow-lists/origins';
+import { eu, reserving } from '../operations/allow-lists/origins';
 import { unusedPort } from '../support/unused-port';
 import { run, statusFrom, toolFolder, whileServing } from './tool';
 
@@ -106,8 +106,8 @@ describe.each(servers)('$command', ({ format, command, configure, validate, serv
   const configured = (list: string, port: number) =>
     folder.write('server.conf', configure(folder.path(), folder.write('allow-list', `${list}\n`), port));
 
-  it('takes the list of all environments as it is', async () => {
-    const config = configured(formatAllowList(format, all), await unusedPort());
+  it('takes the list of all environments and reserves as it is', async () => {
+    const config = configured(formatAllowList(format, reserving), await unusedPort());
     const { exitCode, output } = await run(command, validate(config), env());
     expect(`${exitCode} ${output}`).toMatch(/^0 /);
     expect(output).not.toMatch(/warn[^\n]*allow-list/i);

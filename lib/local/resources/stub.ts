@@ -4,14 +4,21 @@ import { arn, physicalName, type StackIdentity } from './names';
 /** Where requests to receivers on this machine come from. */
 const loopback = '127.0.0.1';
 
+/** This machine, too, by another address: the reserve, from which none comes. */
+const otherLoopback = '127.0.0.2';
+
 type Values = (
   name: string,
   properties: ResourceRequest['properties'],
+  logicalId: string,
 ) => { readonly ref?: string; readonly [attribute: string]: string | undefined };
 
 /** Types whose values mean something on this machine, or to which a resource made here refers. */
 const valuesOf: Readonly<Record<string, Values>> = {
-  'AWS::EC2::EIP': (name) => ({ ref: loopback, PublicIp: loopback, AllocationId: name }),
+  'AWS::EC2::EIP': (name, _, logicalId) => {
+    const address = logicalId === 'WebhookOriginReserveElasticIp' ? otherLoopback : loopback;
+    return { ref: address, PublicIp: address, AllocationId: name };
+  },
   'AWS::EC2::VPC': (name) => ({ DefaultSecurityGroup: `${name}-default` }),
   'AWS::EC2::NatGateway': (name) => ({ NatGatewayId: name }),
   'AWS::ApiGateway::RestApi': (name) => ({ RestApiId: name, RootResourceId: `${name}-root` }),
@@ -29,7 +36,7 @@ export function stubResource(
 ): LocalResource {
   const name = physicalName(stack, logicalId);
   const service = type.split('::')[1]?.toLowerCase() ?? type;
-  const { ref = name, ...attributes } = valuesOf[type]?.(name, properties) ?? {};
+  const { ref = name, ...attributes } = valuesOf[type]?.(name, properties, logicalId) ?? {};
   const resource = type === 'AWS::Logs::LogGroup' ? `log-group:${name}:*` : name;
   return { ref, attributes: { Arn: arn(stack, service, resource), ...attributes } };
 }

@@ -1,6 +1,6 @@
 import type { Deprecation } from '../../environment/environment';
 
-/** The one address from which an environment's webhooks come. */
+/** The one address from which an environment's webhooks come, and its reserve. */
 export interface WebhookOrigin {
   /** The environment's name: letters, digits and hyphens. */
   readonly environment: string;
@@ -8,6 +8,8 @@ export interface WebhookOrigin {
   readonly region: string;
   /** IPv4, without a prefix length. */
   readonly address: string;
+  /** Likewise: where they come from in an announced emergency, and at no other time. Absent: there is none. */
+  readonly reserve?: string;
   /** Absent: not deprecated. */
   readonly deprecation?: Deprecation;
 }
@@ -27,7 +29,7 @@ export const defaultOptions: AllowListOptions = { port: 443, name: 'wallet-webho
  */
 export const namePattern = /^[a-z][a-z0-9-]{0,26}[a-z0-9]$/;
 
-/** One address, once, with all the environments whose webhooks come from it. */
+/** One address, once, with all the environments whose webhooks come from it, be it in an emergency only. */
 export interface AllowListEntry {
   readonly cidr: string;
   /** The address without its prefix length. */
@@ -40,6 +42,8 @@ export interface AllowListEntry {
 export interface AllowList extends AllowListOptions {
   readonly origins: readonly WebhookOrigin[];
   readonly entries: readonly AllowListEntry[];
+  /** All environments, of the same letters as an entry's description: for formats with one comment for all addresses. */
+  readonly description: string;
   /** What a reader of the file has to know, in lines for a comment. */
   readonly header: readonly string[];
 }
@@ -54,6 +58,8 @@ export interface AllowListFormat {
   render(list: AllowList): string;
 }
 
+const announced = 'in an announced emergency only';
+
 export function createAllowList(
   origins: readonly WebhookOrigin[],
   use: string,
@@ -63,9 +69,16 @@ export function createAllowList(
     ...options,
     origins,
     entries: entriesOf(origins),
+    description: [
+      origins.map(describe).join(' / '),
+      ...(origins.some(({ reserve }) => reserve) ? [`and from reserves ${announced}`] : []),
+    ].join(', '),
     header: [
       'Addresses from which webhooks of the wallet infrastructure come. Verify the signature of each webhook, too.',
       ...origins.map((origin) => `Environment ${describe(origin)}${dates(origin)}.`),
+      ...origins.flatMap(({ environment, reserve }) =>
+        reserve ? `Reserve ${reserve} of ${environment}: webhooks come from it ${announced}.` : [],
+      ),
       `Use: ${use}`,
     ],
   };
@@ -73,12 +86,18 @@ export function createAllowList(
 
 /** Environments of one address share an entry: two rules for the same source are an error in some formats. */
 function entriesOf(origins: readonly WebhookOrigin[]): AllowListEntry[] {
-  return [...new Set(origins.map(({ address }) => address))].map((address) => ({
+  const sources = [
+    ...origins.map((origin) => ({ address: origin.address, description: describe(origin) })),
+    ...origins.flatMap(({ environment, reserve }) =>
+      reserve ? { address: reserve, description: `${environment}, ${announced}` } : [],
+    ),
+  ];
+  return [...new Set(sources.map(({ address }) => address))].map((address) => ({
     address,
     cidr: `${address}/32`,
-    description: origins
-      .filter((origin) => origin.address === address)
-      .map(describe)
+    description: sources
+      .filter((source) => source.address === address)
+      .map(({ description }) => description)
       .join(' / '),
   }));
 }

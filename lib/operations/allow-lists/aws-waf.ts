@@ -5,11 +5,11 @@ export const awsWaf: AllowListFormat = {
   title: 'AWS WAF IP set',
   use: 'aws wafv2 create-ip-set --cli-input-json file://FILE (add --scope CLOUDFRONT --region us-east-1 for CloudFront), then a rule that blocks what is not in the set.',
   hasHeader: false,
-  render: ({ entries, name }) =>
+  render: ({ entries, description, name }) =>
     json({
       Name: name,
       Scope: 'REGIONAL',
-      Description: `Wallet webhooks from ${entries.map(({ description }) => description).join(' / ')}`,
+      Description: `Wallet webhooks from ${description}`,
       IPAddressVersion: 'IPV4',
       Addresses: entries.map(({ cidr }) => cidr),
     }),

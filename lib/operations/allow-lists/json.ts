@@ -6,10 +6,11 @@ export const json: AllowListFormat = {
   hasHeader: false,
   render: ({ origins }) =>
     text(
-      origins.map(({ environment, region, address, deprecation }) => ({
+      origins.map(({ environment, region, address, reserve, deprecation }) => ({
         environment,
         region,
         addresses: [`${address}/32`],
+        ...(reserve && { reserve: [`${reserve}/32`] }),
         deprecated: deprecation !== undefined,
         ...(deprecation && { deprecation }),
       })),

@@ -8,14 +8,14 @@ export const terraform: AllowListFormat = {
   title: 'Terraform (JSON syntax)',
   use: 'save it as a file that ends in .tf.json, and use the local value, or the module output, in your rules.',
   hasHeader: true,
-  render: ({ header, entries, name }) => {
+  render: ({ header, entries, description, name }) => {
     const local = `${name.replaceAll('-', '_')}_cidrs`;
     return json({
       '//': header.join(' '),
       locals: { [local]: entries.map(({ cidr }) => cidr) },
       output: {
         [local]: {
-          description: `Wallet webhooks come from here: ${entries.map(({ description }) => description).join(' / ')}`,
+          description: `Wallet webhooks come from here: ${description}`,
           value: `\${local.${local}}`,
         },
       },

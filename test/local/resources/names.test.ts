@@ -25,12 +25,13 @@ it('hashes and UUIDs are the same on every run, and differ between resources, st
 });
 
 it.each([
-  ['AWS::EC2::EIP', { ref: '127.0.0.1', attributes: { PublicIp: '127.0.0.1' } }],
-  ['AWS::ApiGateway::DomainName', { attributes: { RegionalDomainName: '127.0.0.1' } }],
-])('%s leads to this machine', (type, expected) => {
+  ['AWS::EC2::EIP', 'Some', { ref: '127.0.0.1', attributes: { PublicIp: '127.0.0.1' } }],
+  ['AWS::EC2::EIP', 'WebhookOriginReserveElasticIp', { attributes: { PublicIp: '127.0.0.2' } }],
+  ['AWS::ApiGateway::DomainName', 'Some', { attributes: { RegionalDomainName: '127.0.0.1' } }],
+])('%s %s leads to this machine', (type, logicalId, expected) => {
   const stub = stubResource(
     { name: 'WalletEu', region: 'eu-central-1' },
-    { logicalId: 'Some', type, properties: {} },
+    { logicalId, type, properties: {} },
   );
   expect(stub).toMatchObject(expected);
 });

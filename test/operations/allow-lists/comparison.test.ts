@@ -63,6 +63,32 @@ describe('a list', () => {
     expect(compare('203.0.113.7 255.255.255.255', eu)).toMatchObject({ same: true, stale: [], broader: [] });
   });
 
+  it('with an address and no reserve is the same, and lacks the reserve for an emergency', () => {
+    const reserve = '203.0.113.8';
+    const missingReserves = [{ environment: 'eu', cidr: '203.0.113.8/32', reserve: true }];
+    expect(compare('203.0.113.7', { ...eu, reserve })).toMatchObject({
+      same: true,
+      missing: [],
+      missingReserves,
+    });
+    expect(compare('203.0.113.7 203.0.113.8', { ...eu, reserve })).toMatchObject({
+      same: true,
+      present: [{ environment: 'eu', cidr: '203.0.113.7/32' }, ...missingReserves],
+      missingReserves: [],
+      stale: [],
+    });
+  });
+
+  it('with a reserve and no address differs', () => {
+    expect(compare('203.0.113.8', { ...eu, reserve: '203.0.113.8' })).toMatchObject({
+      same: false,
+      missing: [{ environment: 'eu', cidr: '203.0.113.7/32' }],
+      missingReserves: [],
+      stale: [],
+    });
+    expect(compare('203.0.113.8', eu)).toMatchObject({ same: false, stale: ['203.0.113.8/32'] });
+  });
+
   it('with an entry twice has it once', () => {
     expect(compare('198.51.100.4 198.51.100.4/32', eu).stale).toEqual(['198.51.100.4/32']);
   });
@@ -113,12 +139,16 @@ const origin = fc
 
 it.each(allowListFormatNames)('finds in %s just what was written into it', (name) => {
   fc.assert(
-    fc.property(fc.uniqueArray(origin, { minLength: 2, maxLength: 3 }), (addresses) => {
+    fc.property(fc.uniqueArray(origin, { minLength: 3, maxLength: 4 }), ([reserve = '', ...addresses]) => {
       const origins = addresses.map((address, index) => ({ ...(all[index] ?? staging), address }));
       const [first, ...others] = origins;
       if (!first) return;
       const list = formatAllowList(name, origins);
       expect(compareAllowList(list, origins)).toMatchObject({ same: true, broader: [] });
+      const reserving = [{ ...first, reserve }, ...others];
+      expect(compareAllowList(list, reserving)).toMatchObject({ same: true, missingReserves: [{}] });
+      expect(compareAllowList(formatAllowList(name, reserving), reserving).missingReserves).toEqual([]);
+      expect(compareAllowList(formatAllowList(name, reserving), origins).stale).toEqual([`${reserve}/32`]);
       expect(compareAllowList(list, [first]).stale).toEqual(others.map(({ address }) => `${address}/32`));
       expect(compareAllowList(formatAllowList(name, [first]), origins).missing).toHaveLength(others.length);
     }),

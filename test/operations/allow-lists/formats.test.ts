@@ -1,10 +1,11 @@
 import { createAllowList, defaultOptions } from '../../../lib/operations/allow-lists/allow-list';
+import { readCurrentAllowList } from '../../../lib/operations/allow-lists/current-allow-list';
 import {
   allowListFormatNames,
   allowListFormats,
   formatAllowList,
 } from '../../../lib/operations/allow-lists/formats';
-import { all, eu, staging, uae } from './origins';
+import { all, eu, reserving, staging, uae } from './origins';
 
 const formatsWithHeader = allowListFormatNames.filter((name) => allowListFormats[name].hasHeader);
 
@@ -25,17 +26,32 @@ describe.each(allowListFormatNames)('the format %s', (name) => {
     expect(formatAllowList(name, [eu])).not.toMatch(/deprecated: test funds only/);
   });
 
+  it('has every reserve as it has the address, and says that it is for an announced emergency', () => {
+    const text = formatAllowList(name, reserving);
+    const rules = readCurrentAllowList(text).map((range) => range.text);
+    expect(rules.sort()).toEqual(
+      reserving.flatMap(({ address, reserve }) => [`${address}/32`, `${reserve}/32`]).sort(),
+    );
+    if (name === 'json')
+      expect(JSON.parse(text)[0]).toMatchObject({ reserve: [`${reserving[0]?.reserve}/32`] });
+    else expect(text).toContain('in an announced emergency only');
+    expect(formatAllowList(name, all)).not.toMatch(/emergency|reserve/i);
+  });
+
   it('is plain text that ends without a line break', () => {
-    expect(formatAllowList(name, all)).toMatch(/^[\x20-\x7e\n]+$/);
-    expect(formatAllowList(name, all)).not.toMatch(/\n$|[ \t]$/m);
+    expect(formatAllowList(name, reserving)).toMatch(/^[\x20-\x7e\n]+$/);
+    expect(formatAllowList(name, reserving)).not.toMatch(/\n$|[ \t]$/m);
   });
 });
 
 it.each(formatsWithHeader)('%s says first what it is, of which environments, and how to use it', (name) => {
-  const text = formatAllowList(name, [eu, staging]);
+  const text = formatAllowList(name, [{ ...eu, reserve: '203.0.113.8' }, staging]);
   const header = name === 'terraform' ? JSON.parse(text)['//'] : text;
   expect(header).toContain('Verify the signature of each webhook, too.');
   expect(header).toContain('Environment eu in eu-central-1.');
+  expect(header).toContain(
+    'Reserve 203.0.113.8 of eu: webhooks come from it in an announced emergency only.',
+  );
   expect(header).toContain(
     'Environment staging in eu-west-3, deprecated: test funds only (since 2026-11-20, switched off on 2027-11-30).',
   );
@@ -44,7 +60,7 @@ it.each(formatsWithHeader)('%s says first what it is, of which environments, and
 
 it('describes an address in what the narrowest format takes for a comment', () => {
   // nftables keeps 128 bytes of a comment: NFTNL_UDATA_COMMENT_MAXLEN, https://git.netfilter.org/libnftnl/tree/include/udata.h
-  const shared = all.map((origin) => ({ ...origin, address: '127.0.0.1' }));
+  const shared = reserving.map((origin) => ({ ...origin, address: '127.0.0.1', reserve: '127.0.0.2' }));
   for (const { description } of createAllowList(shared, '', defaultOptions).entries) {
     expect(description).toMatch(/^[A-Za-z0-9 .,:/-]{1,128}$/);
   }

@@ -10,3 +10,9 @@ export const staging: WebhookOrigin = {
 };
 
 export const all = [eu, uae, staging];
+
+/** Likewise, with a reserve each. */
+export const reserving: WebhookOrigin[] = all.map((origin, index) => ({
+  ...origin,
+  reserve: `203.0.113.${index + 100}`,
+}));

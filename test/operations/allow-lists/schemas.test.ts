@@ -1,7 +1,7 @@
 import Ajv from 'ajv';
 import { parse } from 'yaml';
 import { formatAllowList } from '../../../lib/operations/allow-lists/formats';
-import { all, eu } from './origins';
+import { all, eu, reserving } from './origins';
 import { type SchemaName, schemas } from './schemas';
 
 const ajv = new Ajv({ strict: true, allErrors: true });
@@ -16,7 +16,12 @@ describe.each(names)('%s', (name) => {
   it.each([
     ['one environment', [eu], {}],
     ['all environments', all, {}],
-    ['environments that share an address', all.map((origin) => ({ ...origin, address: '127.0.0.1' })), {}],
+    ['all environments with their reserves', reserving, {}],
+    [
+      'environments that share their addresses',
+      reserving.map((origin) => ({ ...origin, address: '127.0.0.1', reserve: '127.0.0.2' })),
+      {},
+    ],
     ['the longest name and another port', all, { name: `a${'-b'.repeat(13)}c`, port: 65_535 }],
   ] as const)('fits its schema for %s', (_, origins, options) => {
     validate(read(name, origins, options));

@@ -35,10 +35,11 @@ export const schemas = {
         environment: { type: 'string', minLength: 1 },
         region: text('^[a-z]{2}-[a-z]+-\\d$'),
         addresses: { ...listOf(cidr), maxItems: 1 },
+        reserve: { ...listOf(cidr), maxItems: 1 },
         deprecated: { type: 'boolean' },
         deprecation: closed({ since: text(), sunset: text() }, ['sunset']),
       },
-      ['deprecation'],
+      ['reserve', 'deprecation'],
     ),
   ),
 
