@@ -17,6 +17,8 @@ export interface DashboardFacts {
   readonly apiBaseUrl: string;
   /** IPv4, without a prefix length. */
   readonly webhookOriginAddress: string;
+  /** Likewise: where they come from in an announced emergency only. Absent: there is none. */
+  readonly webhookOriginReserve?: string;
   /** Headers that carry a webhook's signature, each the same one. */
   readonly signatureHeaders: readonly string[];
 }

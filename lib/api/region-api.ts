@@ -29,6 +29,8 @@ export interface RegionApiProps {
   readonly deleteUserGroup: IFunction;
   /** The address that webhooks come from, IPv4. */
   readonly webhookOriginAddress: string;
+  /** The address that they come from in an announced emergency only, IPv4. @default - the row asks for none */
+  readonly webhookOriginReserve?: string | undefined;
   /** Scheme and host of the dashboard, whose page deletes user groups as any other caller does. */
   readonly dashboardOrigin: string;
 }
@@ -68,6 +70,7 @@ export class RegionApi extends Construct {
     addWebhookOrigins(this.restApi.root.addResource('webhook-origins'), {
       environment,
       address: props.webhookOriginAddress,
+      reserve: props.webhookOriginReserve,
       headers,
     });
     this.webAcl = new WebAcl(this, 'WebAcl', {

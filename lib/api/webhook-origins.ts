@@ -7,6 +7,8 @@ export interface WebhookOriginsProps {
   readonly environment: Environment;
   /** The fixed address, IPv4, without a prefix length. */
   readonly address: string;
+  /** Likewise: where webhooks come from in an announced emergency only. @default - the row asks for none */
+  readonly reserve?: string | undefined;
   /** Sent besides the endpoint's own. */
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -14,15 +16,17 @@ export interface WebhookOriginsProps {
 /** Both carry the signature in every environment: which applies where is not specified. */
 export const signatureHeaders = ['X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'] as const;
 
-/** Seconds. The address never changes; the age bounds how long a deprecation goes unnoticed. */
+/** Seconds. The addresses never change; the age bounds how long a deprecation goes unnoticed. */
 const MAX_AGE = 3600;
 
 /**
  * `GET /webhook-origins`: the addresses that receivers put on their allow-lists, the headers that they verify, and
- * whether the environment is deprecated. It needs no token, no function and no database.
+ * whether the environment is deprecated. It needs no token, no function and no database. `addresses` stays as it is while
+ * the reserve is in use: who allows both has nothing to do then.
  */
 export function addWebhookOrigins(resource: Resource, props: WebhookOriginsProps): void {
-  const { name, region, deprecation } = props.environment;
+  const { environment, address, reserve } = props;
+  const { name, region, deprecation } = environment;
   const method = addStaticMethod(resource, 'GET', {
     operationName: 'listWebhookOrigins',
     statusCode: '200',
@@ -34,7 +38,8 @@ export function addWebhookOrigins(resource: Resource, props: WebhookOriginsProps
     body: JSON.stringify({
       environment: name,
       region,
-      addresses: [`${props.address}/32`],
+      addresses: [`${address}/32`],
+      ...(reserve && { reserve: [`${reserve}/32`] }),
       signatureHeaders,
       deprecated: deprecation !== undefined,
       ...(deprecation && { deprecation }),

@@ -5,7 +5,7 @@ import type { Environment } from '../environment/environment';
 /** The facts of an environment for its page. */
 export function dashboardFacts(
   environment: Environment,
-  addresses: Pick<DashboardFacts, 'apiBaseUrl' | 'webhookOriginAddress'>,
+  addresses: Pick<DashboardFacts, 'apiBaseUrl' | 'webhookOriginAddress' | 'webhookOriginReserve'>,
 ): DashboardFacts {
   const { name, purpose, region, residencyRegions, chains, deprecation } = environment;
   return {

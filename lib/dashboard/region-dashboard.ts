@@ -22,6 +22,8 @@ export interface DashboardContent {
   readonly api: RegionApi;
   /** The address that webhooks come from, IPv4. */
   readonly webhookOriginAddress: string;
+  /** The address that they come from in an announced emergency only, IPv4. @default - the row asks for none */
+  readonly webhookOriginReserve?: string | undefined;
 }
 
 /** The last segment of the address that API Gateway gives. */
@@ -59,9 +61,13 @@ export class RegionDashboard extends Construct {
   }
 
   /** Serves the page. Once only. */
-  serve({ api, webhookOriginAddress }: DashboardContent): void {
+  serve({ api, webhookOriginAddress, webhookOriginReserve }: DashboardContent): void {
     const { environment, restApi } = this;
-    const facts = dashboardFacts(environment, { apiBaseUrl: api.url, webhookOriginAddress });
+    const facts = dashboardFacts(environment, {
+      apiBaseUrl: api.url,
+      webhookOriginAddress,
+      ...(webhookOriginReserve && { webhookOriginReserve }),
+    });
     const page = dashboardPage();
     const serveDashboard = new HandlerFunction(this, 'ServeDashboard', {
       useCase: 'serve-dashboard',

@@ -41,9 +41,14 @@ export class RegionStack extends EnvironmentStack {
       authorizeRequest,
       deleteUserGroup,
       webhookOriginAddress: webhookOrigin.address,
+      webhookOriginReserve: webhookOrigin.reserve?.address,
       dashboardOrigin: dashboard.origin,
     });
-    dashboard.serve({ api, webhookOriginAddress: webhookOrigin.address });
+    dashboard.serve({
+      api,
+      webhookOriginAddress: webhookOrigin.address,
+      webhookOriginReserve: webhookOrigin.reserve?.address,
+    });
     const webhooks = new Webhooks(this, 'Webhooks', {
       environment,
       vpc,

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { environments } from '../../lib/environments';
 import { first } from '../support/rows';
-import { deprecatedFacts, environment, openDashboard, useDashboards } from './dashboard';
+import { deprecatedFacts, environment, openDashboard, textOf, useDashboards } from './dashboard';
 
 useDashboards();
 
@@ -69,6 +69,19 @@ describe.each(environments)('the dashboard of $name', (row) => {
     await page.getByLabel('Your port').fill('443');
     await page.getByText('Give a port from 1 to 65535.').waitFor({ state: 'hidden' });
   });
+});
+
+it('shows a reserve, and says when webhooks come from it, where there is one', async () => {
+  const { page } = await openDashboard(first.name, { facts: { webhookOriginReserve: '203.0.113.8' } });
+  const reserve = page.locator('#origin-reserve');
+  expect(await textOf(reserve)).toMatch(
+    /^In an emergency that is announced, and only then,.*\s+203\.0\.113\.8\/32/,
+  );
+  await page.getByRole('button', { name: 'Copy the reserve' }).waitFor();
+  const list = page.locator('#list-text', { hasText: 'allow 203.0.113.8/32; # ' });
+  await list.waitFor();
+  const { page: other } = await openDashboard(first.name);
+  expect(await other.locator('#origin-reserve').isVisible()).toBe(first.webhookOrigin?.reserve === true);
 });
 
 it('a deprecated environment warns that it is for test funds', async () => {

@@ -95,6 +95,11 @@ describe('the webhook origins', () => {
     });
   });
 
+  it('tell the reserve apart, so that who compares the addresses sees the one as before', () => {
+    const reserving = JSON.parse(bodyOf(synthesizeApi({}, undefined, '203.0.113.8')));
+    expect(reserving).toEqual({ ...JSON.parse(bodyOf(api)), reserve: ['203.0.113.8/32'] });
+  });
+
   it('may be cached', () => {
     expect(responseOf(api).ResponseParameters).toMatchObject({
       'method.response.header.Cache-Control': "'public, max-age=3600'",

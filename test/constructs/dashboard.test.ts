@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { dashboardPage } from '../../lib/dashboard/page';
-import { first } from '../support/rows';
+import { first, withReserve } from '../support/rows';
 import { type Resource, type StackTemplate, stackOf, synthesizeStacks } from '../support/stacks';
 
 const stacks = synthesizeStacks();
@@ -11,7 +11,11 @@ const domainNames = {
   hostedZone: { id: 'Z0123456789ABCDEFGHIJ', name: 'example.com' },
 };
 const named = stackOf({ ...first, domainNames });
-const each = [...Object.entries(stacks), ['one with custom domain names', named] as const];
+const each = [
+  ...Object.entries(stacks),
+  ['one with custom domain names', named] as const,
+  ['one with a reserve', stackOf(withReserve)] as const,
+];
 
 /** A value of a template as text, with what it refers to in braces. */
 function inWords(value: unknown): string {
@@ -113,6 +117,9 @@ describe.each(each)('the dashboard of %s', (_, stack) => {
       ...(environment.deprecation && { deprecation: environment.deprecation }),
       apiBaseUrl: output(stack, 'ApiBaseUrl'),
       webhookOriginAddress: output(stack, 'WebhookOriginAddress'),
+      ...(environment.webhookOrigin?.reserve && {
+        webhookOriginReserve: output(stack, 'WebhookOriginReserveAddress'),
+      }),
       signatureHeaders: ['X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'],
     });
   });

@@ -123,6 +123,25 @@ describe('the synthesized API', () => {
     }
   });
 
+  it('tells the reserve as documented', () => {
+    const { Integration } = synthesizeApi({}, undefined, '203.0.113.8').routes()[
+      'GET /webhook-origins'
+    ] as unknown as {
+      Integration: { IntegrationResponses: { ResponseTemplates: Record<string, string> }[] };
+    };
+    const body = Integration.IntegrationResponses[0]?.ResponseTemplates['application/json'] ?? '';
+    const told = (reserve: unknown) => () =>
+      expectDocumented({
+        method: 'GET',
+        path: '/webhook-origins',
+        status: 200,
+        contentType: 'application/json',
+        body: JSON.stringify({ ...JSON.parse(body), reserve }),
+      });
+    told(JSON.parse(body).reserve)();
+    for (const another of ['203.0.113.8/32', ['203.0.113.8'], []]) expect(told(another)).toThrow('reserve');
+  });
+
   it.each(denials)('denies with %s as documented', (code) => {
     const denied = gatewayResponses(api, filled(code)).find(({ type }) => type === 'ACCESS_DENIED');
     expectDocumented({

@@ -12,6 +12,7 @@ type Properties = Record<string, never>;
 export function synthesizeApi(
   differences: Partial<Environment> = {},
   webhookOriginAddress: (stack: Stack) => string = () => '203.0.113.7',
+  webhookOriginReserve?: string,
 ) {
   const current = environments.find(({ deprecation }) => !deprecation);
   if (!current) throw new Error('There is no environment that is not deprecated.');
@@ -31,6 +32,7 @@ export function synthesizeApi(
       authorizeRequest,
       deleteUserGroup,
       webhookOriginAddress: webhookOriginAddress(stack),
+      webhookOriginReserve,
       dashboardOrigin: 'https://dashboard.example.com',
     });
     const template = Template.fromStack(stack);
