@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Attempt, listAttempts } from '../deliveries';
+import { openStack, requireDeployed } from '../deployment/deployed-stack';
 import { CommandFailed } from '../failure';
 import { readTexts, runOperation } from '../operations-function';
 import type { ReceivedRequest } from '../receive/receiver';
@@ -44,10 +45,21 @@ export async function expectSigned(arrival: ReceivedRequest, { secret }: AddedWe
   return { value: true, detail: `Standard Webhooks, ${String(arrival.headers['webhook-id'])}` };
 }
 
-/** Expects that the delivery came from the address that receivers have on their allow-lists. */
+/**
+ * Expects that the delivery came from the address that receivers have on their allow-lists: from the reserve only while
+ * the stack says that it is in use, because not every receiver allows it.
+ */
 export async function expectFromOrigin(target: Target, arrival: ReceivedRequest) {
   const expected = target.output('WebhookOriginAddress');
   const source = sourceOf(arrival);
+  if (source === target.optionalOutput('WebhookOriginReserveAddress')) {
+    if (await usesReserve(target))
+      return { value: source, detail: `${source}, the reserve, which is in use` };
+    throw new CommandFailed(
+      `The delivery came from the reserve ${source}, which stack ${target.environment.stackId} has not put in use: receivers expect ${expected}.`,
+      'See "wallet origin-status".',
+    );
+  }
   if (source !== expected) {
     const forwarded = arrival.headers['x-forwarded-for'];
     throw new CommandFailed(
@@ -58,6 +70,16 @@ export async function expectFromOrigin(target: Target, arrival: ReceivedRequest)
     );
   }
   return { value: source, detail: source };
+}
+
+async function usesReserve({ environment, offers }: Target): Promise<boolean> {
+  if (!offers('cloudformation')) return false;
+  const { stackId, region } = environment;
+  const { Parameters = [] } = await requireDeployed(await openStack({ environment, stackId, region }));
+  return Parameters.some(
+    ({ ParameterKey, ParameterValue }) =>
+      ParameterKey === 'WebhookOriginUsesReserve' && ParameterValue === 'yes',
+  );
 }
 
 /** What a delivery is waited for with. */

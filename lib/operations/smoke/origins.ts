@@ -2,16 +2,19 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Target } from '../target';
 import { callApi, unexpectedResponse } from './api';
 
-/** Expects of `GET /webhook-origins` the address that the stack's output has, and no other. */
+/** Expects of `GET /webhook-origins` the address and the reserve that the stack's outputs have, and no others. */
 export async function expectOrigins(target: Target, signal: AbortSignal) {
   const request = { method: 'GET', path: '/webhook-origins' } as const;
   const answer = await callApi(target, request, signal);
-  const { environment, addresses } = Object(answer.body) as Record<string, unknown>;
+  const { environment, addresses, reserve } = Object(answer.body) as Record<string, unknown>;
+  const kept = target.optionalOutput('WebhookOriginReserveAddress');
   const due = {
     environment: target.environment.name,
     addresses: [`${target.output('WebhookOriginAddress')}/32`],
+    ...(kept && { reserve: [`${kept}/32`] }),
   };
-  if (answer.status !== 200 || !isDeepStrictEqual({ environment, addresses }, due))
+  const told = { environment, addresses, ...(reserve !== undefined && { reserve }) };
+  if (answer.status !== 200 || !isDeepStrictEqual(told, due))
     unexpectedResponse(
       target,
       request,
@@ -19,5 +22,5 @@ export async function expectOrigins(target: Target, signal: AbortSignal) {
       `200 with ${JSON.stringify(due)}`,
       environment !== undefined && addresses !== undefined,
     );
-  return { value: due, detail: due.addresses.join(', ') };
+  return { value: due, detail: [...due.addresses, ...(kept ? [`reserve ${kept}/32`] : [])].join(', ') };
 }

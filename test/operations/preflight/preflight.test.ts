@@ -10,8 +10,10 @@ import { type LocalAccount, type Replies, refusal, result, startAccount } from '
 import { accountId, deployed, gatewayId, inStatus, orderable, ready, running } from './ready-account';
 
 const allocationId = 'eipalloc-0123456789abcdef0';
+const reserveId = 'eipalloc-0123456789abcdef1';
 
-// Two rows, whatever the table has: an environment with a standby, and one without that adopts its address.
+// Two rows, whatever the table has: an environment with a standby, and one without that adopts its address. Both have a
+// reserve.
 jest.mock('../../../lib/environments', () => {
   const { environments: table } = jest.requireActual('../../../lib/environments');
   const row = {
@@ -30,10 +32,12 @@ jest.mock('../../../lib/environments', () => {
     globalClusterIdentifier: 'wallet-serving',
   };
   const adoptedElasticIp = { allocationId: 'eipalloc-0123456789abcdef0', address: '203.0.113.7' };
-  const adopting = { ...row, name: 'adopting', stackId: 'WalletAdopting', adoptedElasticIp };
+  const adoptedReserve = { allocationId: 'eipalloc-0123456789abcdef1', address: '203.0.113.8' };
+  const webhookOrigin = { reserve: true, adoptedReserve };
+  const adopting = { ...row, name: 'adopting', stackId: 'WalletAdopting', adoptedElasticIp, webhookOrigin };
   return {
     environments: [
-      { ...row, name: 'serving', stackId: 'WalletServing', standby },
+      { ...row, name: 'serving', stackId: 'WalletServing', standby, webhookOrigin: { reserve: true } },
       { ...adopting, standby: undefined },
     ],
   };
@@ -97,7 +101,7 @@ it('all is ok in an account that is ready, but for what AWS tells nobody', async
     expect.arrayContaining([
       `ok | account | account | ${accountId}, of the credentials (arn:aws:iam::${accountId}:user/deployer) and of the environment`,
       'ok | WalletServing | availability zones | eu-central-1a, eu-central-1b, eu-central-1c are available',
-      'ok | WalletServing | quota: Elastic IPs | 1 of 5 used in eu-central-1, 1 more needed',
+      'ok | WalletServing | quota: Elastic IPs | 1 of 5 used in eu-central-1, 2 more needed',
       'ok | WalletServing | quota: NAT gateways in a zone | 0 of 5 used in eu-central-1a, 1 of 5 used in eu-central-1b, 0 of 5 used in eu-central-1c, 1 more needed',
       "ok | WalletServing | quota: Lambda concurrency | 1000 of 1000 executions unreserved, the throttle's burst is 400",
       'ok | WalletServing | RDS Data API | supported for aurora-postgresql 17.9 in eu-central-1',
@@ -131,6 +135,7 @@ it('asks no room for what the deployed stack has already', async () => {
   const { lines, exitCode } = await preflight({
     ...deployed({
       WebhookOriginElasticIp: ['AWS::EC2::EIP', '203.0.113.7'],
+      WebhookOriginReserveElasticIp: ['AWS::EC2::EIP', '203.0.113.8'],
       WebhookOriginNatGateway: gateway,
       DatabaseCluster: ['AWS::RDS::DBCluster', 'wallet-serving-1'],
     }),
@@ -165,8 +170,15 @@ const quotaLine = (title: string, found: string, service: string, code: string, 
   `failed | WalletAdopting | ${title} | ${found}. Release what is not needed, or ask for more: aws service-quotas request-service-quota-increase --service-code ${service} --quota-code ${code} --desired-value ${desired} --region eu-central-1`;
 const of = '--stack-name WalletAdopting --region eu-central-1';
 const many = (count: number, value: object) => Array(count).fill(value);
-const adoptedAddress = (changes: object) => () =>
-  result({ addressesSet: [{ allocationId, publicIp: '203.0.113.7', ...changes }] });
+/** Both adopted addresses, free but for these changes. */
+const adoptedAddress =
+  (changes: object, reserveChanges = {}): Replies[string] =>
+  ({ input }) => {
+    const isReserve = JSON.stringify(input).includes(reserveId);
+    const one = { allocationId, publicIp: '203.0.113.7', ...changes };
+    const reserve = { allocationId: reserveId, publicIp: '203.0.113.8', ...reserveChanges };
+    return result({ addressesSet: [isReserve ? reserve : one] });
+  };
 
 /** One failure each, and the one line that tells of it. The others are ok, or not asked because of it. */
 const failures: readonly [name: string, replies: Replies, line: string][] = [
@@ -336,6 +348,11 @@ const failures: readonly [name: string, replies: Replies, line: string][] = [
     `failed | WalletAdopting | adopted Elastic IP | 203.0.113.7 (${allocationId}) is on eni-1, not on the stack's gateway. Free it: "Keeping the address" in docs/runbook.md; what holds it: aws ec2 describe-network-interfaces --filters Name=association.allocation-id,Values=${allocationId} --region eu-central-1`,
   ],
   [
+    'the adopted reserve is another address',
+    { 'ec2:DescribeAddresses': adoptedAddress({}, { publicIp: '203.0.113.9' }) },
+    `failed | WalletAdopting | adopted Elastic IP | ${reserveId} is 203.0.113.9, the environment has 203.0.113.8. Correct webhookOrigin.adoptedReserve in lib/environments.ts: receivers rely on the address.`,
+  ],
+  [
     'AWS has an issue in the region',
     {
       'health:DescribeEvents': () =>
@@ -357,12 +374,12 @@ it.each(failures)('fails alone, with value and remedy: %s', async (_, replies, l
 
 it('fails for Elastic IPs at their quota', async () => {
   const { failed } = await preflight({
-    'ec2:DescribeAddresses': () => result({ addressesSet: many(5, { publicIp: '203.0.113.1' }) }),
+    'ec2:DescribeAddresses': () => result({ addressesSet: many(4, { publicIp: '203.0.113.1' }) }),
   });
   expect(failed).toEqual([
     quotaLine(
       'quota: Elastic IPs',
-      '5 of 5 used in eu-central-1, 1 more needed',
+      '4 of 5 used in eu-central-1, 2 more needed',
       'ec2',
       'L-0263D0A3',
       6,
@@ -414,7 +431,7 @@ it('takes an adopted address that is on its own gateway', async () => {
     'adopting',
   );
   expect(lines).toContain(
-    `ok | WalletAdopting | adopted Elastic IP | 203.0.113.7 (${allocationId}) is on the stack's own gateway ${gatewayId}`,
+    `ok | WalletAdopting | adopted Elastic IP | 203.0.113.7 (${allocationId}) is on the stack's own gateway ${gatewayId}, 203.0.113.8 (${reserveId}) is free`,
   );
   expect(exitCode).toBe(0);
 });
