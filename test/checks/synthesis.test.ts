@@ -6,10 +6,11 @@ import { withTemporaryFolder } from '../support/stacks';
 
 // All together: whatever its size, the first synthesis with CloudFormation's own rules takes a process five seconds.
 
-it('rows as documents have them written pass every check of synthesis: added, restored, promoted', () => {
+it('rows as documents have them written pass every check of synthesis: added, with a reserve, restored, promoted', () => {
   const { standby: _, ...row } = withDirectAccess;
   const moment = { cluster: 'wallet-direct-0123abcd', time: '2026-11-21T10:30:00Z' };
-  const rows = [newcomer, restored(row, moment), promoted(withStandby)];
+  const added = { ...newcomer, webhookOrigin: { reserve: true } };
+  const rows = [added, restored(row, moment), promoted(withStandby)];
   withTemporaryFolder((outdir) =>
     expect(() => createApp({ outdir, environments: rows }).synth()).not.toThrow(),
   );

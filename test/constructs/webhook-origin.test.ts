@@ -1,4 +1,4 @@
-import { newcomer, withReserve } from '../support/rows';
+import { newcomer, withoutSla, withReserve } from '../support/rows';
 import { type StackTemplate, stackOf, synthesizeStacks } from '../support/stacks';
 
 const stacks = synthesizeStacks();
@@ -7,13 +7,12 @@ const each = Object.values(stacks).map((stack) => [stack.environment.name, stack
 // biome-ignore lint/suspicious/noExplicitAny: CloudFormation's intrinsic functions
 type Intrinsic = any;
 
-/** What CloudFormation makes of conditions when the parameter has this value. */
+/** What CloudFormation makes of conditions when the zone's parameter has this value, and others their defaults. */
 function deployedTo({ json }: StackTemplate, zone: string) {
   const holds = (condition: Intrinsic): boolean => {
     if (condition['Fn::Not']) return !holds(condition['Fn::Not'][0]);
     const [left, right] = condition['Fn::Equals'];
-    expect(left).toEqual({ Ref: 'WebhookOriginZone' });
-    return zone === right;
+    return (left.Ref === 'WebhookOriginZone' ? zone : json.Parameters[left.Ref].Default) === right;
   };
   const choose = (value: Intrinsic): Intrinsic => {
     if (!value['Fn::If']) return value;
@@ -23,13 +22,38 @@ function deployedTo({ json }: StackTemplate, zone: string) {
   return { choose, exists: (condition = '') => condition === '' || holds(json.Conditions[condition]) };
 }
 
+/** A template less its reserve, with texts in one piece. What differs otherwise is that the API is deployed anew. */
+function withoutReserve(template: object): unknown {
+  const rest = JSON.stringify(template, (_, value: Intrinsic) => {
+    if (value?.['Fn::If']?.[0] === 'WebhookOriginReserveIsInUse') return value['Fn::If'][2];
+    if (value?.['Fn::Join']?.[0] === '') {
+      const text = value['Fn::Join'][1]
+        .map((part: Intrinsic) =>
+          typeof part === 'string' ? part : `{${JSON.stringify(Object.values(part))}}`,
+        )
+        .join('');
+      return text.replace(
+        /,"(?:reserve|webhookOriginReserve)":\[?"\{[^}]*WebhookOriginReserveElasticIp[^}]*\}(?:\/32"\]|")/,
+        '',
+      );
+    }
+    if (typeof value !== 'object' || Array.isArray(value)) return value;
+    return Object.fromEntries(
+      Object.entries(value ?? {}).filter(([id]) => !/^WebhookOrigin\w*Reserve/.test(id)),
+    );
+  });
+  return JSON.parse(rest.replace(/(ApiRestApiDeployment\w{8})[0-9a-f]{32}/g, '$1'));
+}
+
 const privateRoutes = (stack: StackTemplate) =>
   stack.all('AWS::EC2::Route').filter(({ logicalId }) => logicalId.includes('PrivateSubnet'));
 
 describe.each(each)('the webhook origin of %s', (_, stack) => {
   it('is one Elastic IP, in every zone, on exactly one NAT gateway', () => {
-    expect(stack.only('AWS::EC2::EIP').Condition).toBeUndefined();
-    expect(stack.only('AWS::EC2::NatGateway').Properties.AllocationId).toEqual({
+    expect(stack.get('WebhookOriginElasticIp')).toMatchObject({ Type: 'AWS::EC2::EIP' });
+    expect(stack.get('WebhookOriginElasticIp').Condition).toBeUndefined();
+    const { choose } = deployedTo(stack, '1');
+    expect(choose(stack.only('AWS::EC2::NatGateway').Properties.AllocationId)).toEqual({
       'Fn::GetAtt': ['WebhookOriginElasticIp', 'AllocationId'],
     });
   });
@@ -141,6 +165,22 @@ describe('a reserve address', () => {
       AllowedValues: ['yes', 'no'],
       Default: 'no',
     });
+  });
+
+  it('is all that the property adds, where there is no alarm for it', () => {
+    const { webhookOrigin: _, ...row } = withoutSla;
+    const without = stackOf(row).json;
+    const reserved = stackOf({ ...row, webhookOrigin: { reserve: true } }).json;
+    const added = ['Resources', 'Parameters', 'Conditions', 'Outputs'].flatMap((section) =>
+      Object.keys(reserved[section]).filter((id) => /^WebhookOrigin\w*Reserve/.test(id)),
+    );
+    expect(added).toEqual([
+      'WebhookOriginReserveElasticIp',
+      'WebhookOriginUsesReserve',
+      'WebhookOriginReserveIsInUse',
+      'WebhookOriginReserveAddress',
+    ]);
+    expect(withoutReserve(reserved)).toEqual(withoutReserve(without));
   });
 
   it('leaves the one address where it is promised', () => {

@@ -153,6 +153,7 @@ export function environmentsWithEveryOption(): readonly Environment[] {
       dashboard: `dashboard.${row.name}.example.com`,
       hostedZone: { id: 'Z0123456789ABCDEFGHIJ', name: 'example.com' },
     },
+    webhookOrigin: { reserve: true },
     ...(row.standby && { standby: { ...row.standby, instances: 2 } }),
   }));
 }

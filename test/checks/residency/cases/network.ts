@@ -33,6 +33,18 @@ const elasticIp =
     only('AWS::EC2::NatGateway', { AllocationId: 'eipalloc-1' })(stack);
   };
 
+const reserving = { ...serving, elasticIps: 2 } as const;
+
+/** Elastic IPs, the last of them with this policy: Address1, Address2 and so on. */
+const elasticIps =
+  (count: number, last = RemovalPolicy.RETAIN) =>
+  (stack: Stack) => {
+    for (let number = 1; number < count; number++)
+      new ec2.CfnEIP(stack, `Address${number}`).applyRemovalPolicy(RemovalPolicy.RETAIN);
+    new ec2.CfnEIP(stack, `Address${count}`).applyRemovalPolicy(last);
+    only('AWS::EC2::NatGateway', { AllocationId: 'eipalloc-1' })(stack);
+  };
+
 export const natCount: RuleCases = {
   hostile: {
     'a gateway in each zone': {
@@ -57,6 +69,24 @@ export const natCount: RuleCases = {
       path: 'Test/Address',
       refusal: 'Type is "AWS::EC2::EIP"',
     },
+    'a second origin address where the row asks for no reserve': {
+      build: elasticIps(2),
+      boundary: serving,
+      path: 'Test/Address2',
+      refusal: 'Type is "AWS::EC2::EIP"',
+    },
+    'a third origin address beside the reserve': {
+      build: elasticIps(3),
+      boundary: reserving,
+      path: 'Test/Address3',
+      refusal: 'Type is "AWS::EC2::EIP"',
+    },
+    'a second gateway for the reserve': {
+      build: networkWith(2),
+      boundary: reserving,
+      path: 'Test/Vpc/PublicSubnet2/NATGateway',
+      refusal: 'Type is "AWS::EC2::NatGateway"',
+    },
     'a regional gateway, which has several addresses': refusedProperty(
       'AWS::EC2::NatGateway',
       { AvailabilityMode: 'regional' },
@@ -73,6 +103,10 @@ export const natCount: RuleCases = {
   harmless: {
     'one gateway where the stack serves': { build: networkWith(1), boundary: serving },
     'no gateway where the stack stands by': { build: networkWith(0) },
+    'one gateway, its address, and the reserve that the row asks for': {
+      build: elasticIps(2),
+      boundary: reserving,
+    },
     'one gateway with an adopted address': {
       build: only('AWS::EC2::NatGateway', { AllocationId: 'eipalloc-1' }),
       boundary: serving,
@@ -93,6 +127,12 @@ export const elasticIpRetained: RuleCases = {
       boundary: serving,
       path: 'Test/Address',
       refusal: 'UpdateReplacePolicy is left out',
+    },
+    'a reserve that goes with the stack': {
+      build: elasticIps(2, RemovalPolicy.DESTROY),
+      boundary: reserving,
+      path: 'Test/Address2',
+      refusal: 'DeletionPolicy is "Delete"',
     },
   },
   harmless: { 'an address that is kept': { build: elasticIp(RemovalPolicy.RETAIN), boundary: serving } },
