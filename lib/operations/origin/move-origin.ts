@@ -1,17 +1,23 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { CommandFailed, UsedWrongly } from '../failure';
-import { type CommonOptions, interval, withEnvironment } from '../options';
+import { type CommonOptions, interval, sameEnvironment, time, withEnvironment } from '../options';
 import { openTarget, type Target } from '../target';
 import type { Terminal } from '../terminal';
 import { openOriginApis } from './apis';
-import { move, readPlan, verify } from './move';
-import { describeSteps, type Step } from './move-plan';
-import type { OriginStack } from './stack';
+import { move } from './move';
+import { type Plan, readPlan } from './move-facts';
+import { type Place, placeInWords } from './place';
+import { addressAt, describeStack, type OriginStack } from './stack';
+import { describeSteps } from './step-words';
+import { verify } from './verify';
 
 interface MoveOriginOptions extends CommonOptions {
   readonly zone: string;
+  readonly reserve?: boolean;
   readonly yes?: boolean;
   readonly dryRun?: boolean;
+  /** Seconds. */
+  readonly timeout: number;
   /** Seconds. */
   readonly interval: number;
 }
@@ -20,12 +26,20 @@ const help = `
 The address stays the same, the API keeps serving, and no webhook is lost: they wait while the address is on no
 gateway, for some minutes. The command can be interrupted at any point: run it again, and it goes on where it stood.
 
+A zone that is down may hold the address for hours. The command then says which gateway and interface EC2 names, waits
+for --timeout in all, and exits with 1 and the command that goes on. It deletes a gateway that CloudFormation has left
+behind, cancels its own update to another zone after 15 minutes, and continues a rollback of its own that failed.
+With --reserve webhooks come from the reserve address, in one update that waits for nothing of the old zone; without it,
+they come from the one address again, as soon as that is free.
+
 It needs cloudformation:DescribeStacks, DescribeStackEvents, ListStackResources and UpdateStack on the stack,
-ec2:DescribeAddresses, DescribeNatGateways and DescribeSubnets, and lambda:GetEventSourceMapping.
+ec2:DescribeAddresses, DescribeNatGateways and DescribeSubnets, and lambda:GetEventSourceMapping. When a zone is down,
+it may need cloudformation:CancelUpdateStack and ContinueUpdateRollback on the stack, and ec2:DeleteNatGateway.
 
 Examples:
   wallet move-origin --outputs outputs.json --zone 2 --dry-run          what it would do
   wallet move-origin --outputs outputs.json --zone 2
+  wallet move-origin --outputs outputs.json --zone 2 --reserve          in an announced emergency
   wallet move-origin --environment uae --outputs outputs.json --zone 3 --yes --json`;
 
 export function register(program: Command, terminal: Terminal): void {
@@ -33,58 +47,84 @@ export function register(program: Command, terminal: Terminal): void {
     .summary('move the webhook origin to another zone, with its address')
     .description('Moves the NAT gateway and the fixed webhook origin address to another availability zone.')
     .requiredOption('--zone <number>', 'the zone to move to, from 1', zoneNumber)
+    .option('--reserve', 'with the reserve address instead of the one address')
+    .option('--no-reserve', 'with the one address (default)')
     .option('--yes', 'do it without asking')
     .option('--dry-run', 'print what would be done, and do nothing')
+    .addOption(time('--timeout <time>', 'how long to wait in all', { usual: '1h', atMost: '24h' }))
     .addOption(interval())
     .addHelpText('after', help)
     .action((options: MoveOriginOptions) => moveOrigin(options, terminal));
 }
 
 async function moveOrigin(options: MoveOriginOptions, terminal: Terminal): Promise<void> {
-  const { zone, json } = options;
+  const { zone, reserve = false, json } = options;
+  const destination = { zone, reserve };
   const target = await openTarget(options, terminal);
   refuseWhatCannotBe(target, zone);
   const apis = await openOriginApis(target);
-  const { stack, steps } = await readPlan(apis, zone);
-  refuseOtherAddress(target, stack);
+  const before = await describeStack(apis);
+  refuseOtherAddress(target, before);
+  if (reserve) refuseOtherReserve(target, before);
+  const { stack, steps } = await readPlan(apis, destination);
 
-  const plan = { environment: options.environment, stack: stack.name, address: stack.address, zone };
+  const address = addressAt(stack, destination);
+  const plan = { environment: options.environment, stack: stack.name, address, ...destination };
+  const words = inWords({ stack, steps }, destination);
   if (options.dryRun) {
-    const updates = steps.map((step) => ({ step: step.kind, zone: step.zone }));
-    const printed = json
-      ? JSON.stringify({ ...plan, from: stack.zone, steps: updates })
-      : inWords(stack, steps, zone);
-    return terminal.result(printed);
+    const from = { from: stack.zone, fromReserve: stack.reserve };
+    return terminal.result(json ? JSON.stringify({ ...plan, ...from, steps: steps.map(asJson) }) : words);
   }
-  terminal.note(inWords(stack, steps, zone));
-  if (steps.length > 0 && !options.yes) await confirm(terminal);
+  terminal.note(words);
+  const confirm = (question: string) => (options.yes ? Promise.resolve() : askWhether(terminal, question));
+  if (steps.length > 0) await confirm('Do it?');
 
-  const following = { interval: options.interval * 1000, report: terminal.note };
-  const updates = await move(apis, zone, following);
-  const { gateway } = await verify(apis, stack, zone, following);
-  const { id: natGatewayId, availabilityZone } = gateway ?? {};
+  const seconds = { interval: options.interval * 1000, timeout: options.timeout * 1000 };
+  const updates = await move(apis, destination, {
+    interval: seconds.interval,
+    deadline: Date.now() + seconds.timeout,
+    again: commandOf(options),
+    report: terminal.note,
+    confirm,
+  });
+  const { state, stack: after } = await verify(apis, stack, destination, seconds.interval);
+  const { id: natGatewayId, availabilityZone } = state.gateway ?? {};
+  if (after.status === 'UPDATE_COMPLETE_CLEANUP_IN_PROGRESS')
+    terminal.note(
+      'CloudFormation still deletes the old gateway. Webhooks do not wait for it; the stack takes no other update until that ends.',
+    );
   terminal.result(
     json
       ? JSON.stringify({ ...plan, availabilityZone, natGatewayId, updates })
-      : `The webhook origin of ${options.environment} is in zone ${zone} (${availabilityZone}): gateway ${natGatewayId} sends from ${stack.address}, and the consumers are on.`,
+      : `The webhook origin of ${options.environment} is in zone ${zone} (${availabilityZone}): gateway ${natGatewayId} sends from ${reserve ? `the reserve address ${address}` : address}, and the consumers are on.`,
   );
 }
 
-function inWords(
-  { name, region, address, zone: from }: OriginStack,
-  steps: readonly Step[],
-  zone: string,
-): string {
-  if (steps.length === 0) return `Stack ${name} (${region}) is in zone ${zone}: there is nothing to do.`;
-  const heading = `Stack ${name} (${region}), webhook origin ${address}, from zone ${from} to zone ${zone}:`;
-  return [heading, ...describeSteps(steps, address)].join('\n');
+function inWords({ stack, steps }: Plan, destination: Place): string {
+  const { name, region } = stack;
+  const to = placeInWords(destination);
+  if (steps.length === 0) return `Stack ${name} (${region}) is in ${to}: there is nothing to do.`;
+  const heading = `Stack ${name} (${region}), webhook origin ${addressAt(stack, destination)}, from ${placeInWords(stack)} to ${to}:`;
+  return [heading, ...describeSteps(steps, stack)].join('\n');
 }
 
-async function confirm(terminal: Terminal): Promise<void> {
+/** A step of `--dry-run --json`. */
+function asJson(step: Plan['steps'][number]) {
+  const { kind } = step;
+  if (kind === 'skip') return { step: kind, resources: step.resources };
+  if (kind !== 'free') return { step: kind, ...step.place };
+  const { holder, orphan = null } = step;
+  return { step: kind, heldBy: holder.id, gateway: holder.gateway?.id ?? null, orphan };
+}
+
+const commandOf = ({ zone, reserve, yes, ...options }: MoveOriginOptions): string =>
+  `wallet move-origin ${sameEnvironment(options)} --zone ${zone}${reserve ? ' --reserve' : ''}${yes ? ' --yes' : ''}`;
+
+async function askWhether(terminal: Terminal, question: string): Promise<void> {
   if (!terminal.ask) {
     throw new UsedWrongly('There is no terminal to confirm this on.', 'Add --yes to do it without asking.');
   }
-  const answer = await terminal.ask('Do it? [y/N] ');
+  const answer = await terminal.ask(`${question} [y/N] `);
   if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailed('Nothing was changed.');
 }
 
@@ -109,6 +149,23 @@ function refuseOtherAddress(target: Target, { name, address }: OriginStack): voi
   if (expected !== address) {
     throw new CommandFailed(
       `Stack ${name} has the webhook origin ${address}, the outputs file has ${expected}.`,
+      'Check the AWS account you are signed in to and the outputs file, before anything is moved.',
+    );
+  }
+}
+
+/** Receivers allow the reserve that they were told of, and no other. */
+function refuseOtherReserve(target: Target, { name, reserveAddress }: OriginStack): void {
+  if (reserveAddress === undefined) {
+    throw new UsedWrongly(
+      `Stack ${name} has no reserve address.`,
+      'Move without --reserve. To have one in the next emergency: "webhookOrigin: { reserve: true }" in the row, deploy it, and tell receivers its address.',
+    );
+  }
+  const expected = target.output('WebhookOriginReserveAddress');
+  if (expected !== reserveAddress) {
+    throw new CommandFailed(
+      `Stack ${name} has the reserve ${reserveAddress}, the outputs file has ${expected}.`,
       'Check the AWS account you are signed in to and the outputs file, before anything is moved.',
     );
   }

@@ -1,133 +1,148 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { CommandFailed } from '../failure';
+
+import { deleteGateway, holderInWords, tellHolder } from './address-holder';
 import type { OriginApis } from './apis';
-import { readAddress } from './gateway';
-import { planMove, type Step } from './move-plan';
-import { faultsOf, type OriginState, readOriginState } from './origin-state';
-import { describeStack, noZone, type OriginStack } from './stack';
-import { latestOperation } from './stack-events';
-import { type UpdateEnd, type WaitOptions, waitForUpdate } from './wait-for-update';
-import { updateZone } from './zone-update';
+import { type Plan, readPlan } from './move-facts';
+import { updateFailed, waitedTooLong } from './move-failures';
+import { patience } from './move-plan';
+import { noZone, type Place, placeInWords } from './place';
+import { createProgress, type Progress } from './progress';
+import { addressAt, type OriginStack } from './stack';
+import { cancelUpdate, continueRollback, updatePlace } from './stack-operations';
+import { cancelCommand } from './stack-status';
+import { describeStep } from './step-words';
+import { waitForUpdate } from './wait-for-update';
 
 /** An update that was done, or that an earlier run had begun. */
-export interface DoneUpdate {
-  readonly zone: string;
+export interface DoneUpdate extends Place {
   readonly seconds: number;
 }
 
-/** What is left to do now. Reads only. */
-export async function readPlan(
-  apis: OriginApis,
-  zone: string,
-): Promise<{ readonly stack: OriginStack; readonly steps: readonly Step[] }> {
-  const stack = await describeStack(apis);
-  return { stack, steps: planMove(stack, await latestOperation(apis, stack), zone) };
+export interface MoveOptions {
+  /** Milliseconds between questions. */
+  readonly interval: number;
+  /** Milliseconds since 1970: when to wait no longer. */
+  readonly deadline: number;
+  /** The command that goes on. */
+  readonly again: string;
+  report(line: string): void;
+  /** @throws CommandFailed when the answer is no */
+  confirm(question: string): Promise<void>;
 }
 
-/** Does one step after the other, and reads the stack again before each: other people and CI update it too. */
+/** Does one step after the other, and reads stack and EC2 again before each: other people and CI update it too. */
 export async function move(
   apis: OriginApis,
-  zone: string,
-  options: WaitOptions,
+  destination: Place,
+  options: MoveOptions,
 ): Promise<readonly DoneUpdate[]> {
+  const progress = createProgress(options.report);
   const done: DoneUpdate[] = [];
-  let obstacle: CommandFailed | undefined;
-  for (let looks = 0; looks < maxLooks; looks++) {
-    if (obstacle) await pause(options.interval);
-    const { stack, steps } = await readPlan(apis, zone);
-    const [step] = steps;
-    if (!step) return done;
-    const begun = await begin(apis, stack, step, options);
-    if (begun instanceof CommandFailed) {
-      obstacle = begun;
-      continue;
-    }
-    obstacle = undefined;
-    const end = await waitForUpdate(apis, stack, begun, options);
-    if (end.status !== 'UPDATE_COMPLETE') throw await failure(apis, step.zone, end);
-    options.report(`Zone ${step.zone}: done after ${end.duration} s.`);
-    for (const failed of end.failures) options.report(`  left behind: ${failed}`);
-    done.push({ zone: step.zone, seconds: end.duration });
+  const deleted = new Set<string>();
+  for (;;) {
+    const plan = await readPlan(apis, destination);
+    if (plan.steps.length === 0) return done;
+    if (Date.now() >= options.deadline)
+      throw await waitedTooLong(apis, plan.stack, destination, options.again);
+    const begun = await begin(apis, plan, deleted, { ...options, progress });
+    const end = begun && (await follow(apis, plan.stack, begun, { ...options, progress }));
+    if (end) done.push(end);
+    // An answer that was overtaken, and EC2 that lets go of an address, need a moment.
+    else await pause(options.interval);
   }
-  throw obstacle ?? otherUpdates(apis);
 }
 
-/** EC2 lets go of an address, and Lambda turns a consumer on, some moments after they said that they would. */
-const maxLooks = 60;
+interface Attended extends MoveOptions {
+  readonly progress: Progress;
+}
 
-/** @returns the token of the update that now runs, or why it cannot begin yet: in a moment it may */
+/** An operation to wait for. */
+interface Begun {
+  readonly token: string;
+  /** Where it leads. Absent when it rolls back. */
+  readonly place?: Place | undefined;
+  /** Milliseconds since 1970. */
+  readonly until: number;
+  /** The rollback of an earlier run's skip has failed before: it may fail again, once. */
+  readonly isSkip?: boolean;
+}
+
+/** @returns what now runs; `undefined` when there is nothing to wait for but time */
 async function begin(
   apis: OriginApis,
-  stack: OriginStack,
-  step: Step,
-  options: WaitOptions,
-): Promise<string | CommandFailed> {
-  if (step.kind === 'wait') {
-    options.report(`Waiting for the update to zone ${step.zone} that an earlier run began.`);
-    return step.token;
+  { stack, steps: [step] }: Plan,
+  deleted: Set<string>,
+  { progress, deadline, confirm }: Attended,
+): Promise<Begun | undefined> {
+  switch (step?.kind) {
+    case 'wait':
+      progress.report(describeStep(step, stack));
+      return { ...step, until: Math.min(step.until ?? deadline, deadline) };
+    case 'update': {
+      progress.report(`Updating stack ${stack.name} to ${placeInWords(step.place)}.`);
+      const token = await updatePlace(apis, stack, step.place);
+      return token === undefined ? undefined : { token, place: step.place, until: deadline };
+    }
+    case 'cancel':
+      await confirm(`Cancel the update to ${placeInWords(step.place)}?`);
+      progress.report(describeStep(step, stack));
+      await cancelUpdate(apis, stack);
+      return undefined;
+    case 'skip': {
+      await confirm(`Leave ${step.resources.join(', ')} as they are, and continue the rollback?`);
+      progress.report(describeStep(step, stack));
+      const token = await continueRollback(apis, stack, step.resources);
+      return token === undefined ? undefined : { token, until: deadline, isSkip: true };
+    }
+    case 'free':
+      if (!step.orphan || deleted.has(step.orphan)) {
+        progress.still(`${holderInWords(step.holder)}. Waiting until EC2 frees the address.`);
+        return undefined;
+      }
+      progress.report(describeStep(step, stack));
+      await confirm(`Delete gateway ${step.orphan}?`);
+      await deleteGateway(apis, step.orphan);
+      deleted.add(step.orphan);
+      return undefined;
   }
-  const holder = step.zone === noZone ? undefined : await holderOfAddress(apis, stack);
-  if (holder) return holder;
-  options.report(`Updating stack ${stack.name} to zone ${step.zone}.`);
-  return (await updateZone(apis, stack, step.zone)) ?? otherUpdates(apis);
-}
-
-async function holderOfAddress(apis: OriginApis, stack: OriginStack): Promise<CommandFailed | undefined> {
-  const { address, allocationId, heldBy } = await readAddress(apis, stack.address);
-  if (heldBy === undefined) return undefined;
-  return new CommandFailed(
-    `${address} (${allocationId}) is still held by ${heldBy}, so no gateway can be made with it.`,
-    `Find what ${heldBy} belongs to, such as a NAT gateway that CloudFormation could not delete, and delete that. Then run this command again: webhooks wait until then.`,
-  );
-}
-
-const otherUpdates = ({ target }: OriginApis) =>
-  new CommandFailed(
-    `Other updates of stack ${target.environment.stackId} keep getting in between.`,
-    'Stop other updates of the stack, and run this command again.',
-  );
-
-/** A failed update leaves the stack where it was. Where that is decides whether webhooks go out. */
-async function failure(apis: OriginApis, zone: string, end: UpdateEnd): Promise<CommandFailed> {
-  const stack = await describeStack(apis);
-  const causes = end.failures.map((cause) => `\n  ${cause}`).join('');
-  const message = `The update to zone ${zone} failed; stack ${stack.name} is ${end.status}.${causes}`;
-  if (end.status !== 'UPDATE_ROLLBACK_COMPLETE') {
-    return new CommandFailed(message, 'Run this command again: it says what the stack needs.');
-  }
-  return new CommandFailed(
-    message,
-    stack.zone === noZone
-      ? 'No gateway holds the address now, and webhooks wait. Remove the cause and run this command again, or move to another zone, the former one included.'
-      : `Everything is as it was, in zone ${stack.zone}. Remove the cause and run this command again.`,
-  );
+  return undefined;
 }
 
 /**
- * Asks EC2 and Lambda, not CloudFormation, whether all is as promised: the gateway in the zone, the same address on
- * it, the consumers on.
- *
- * @throws CommandFailed with what is not.
+ * @returns the update that is done; `undefined` when the way has to be planned again
+ * @throws CommandFailed when the update failed
  */
-export async function verify(
+async function follow(
   apis: OriginApis,
   stack: OriginStack,
-  zone: string,
-  { interval }: WaitOptions,
-): Promise<OriginState> {
-  for (let looks = 1; ; looks++) {
-    const { address } = await describeStack(apis);
-    const state = await readOriginState(apis, stack);
-    const faults = faultsOf(state, zone);
-    if (address !== stack.address) faults.push(`its address was ${stack.address} and is ${address} now`);
-    if (faults.length === 0) return state;
-    const settling = state.consumers.some((consumer) => consumer.state === 'Enabling');
-    if (!settling || looks === maxLooks) {
-      throw new CommandFailed(
-        `Stack ${stack.name} is in zone ${zone}, but ${faults.join('; ')}.`,
-        'Something was changed past CloudFormation: see "Moving the webhook origin" in docs/runbook.md.',
-      );
-    }
-    await pause(interval);
+  { token, place, until, isSkip }: Begun,
+  { interval, progress }: Attended,
+): Promise<DoneUpdate | undefined> {
+  let isNamed = false;
+  const end = await waitForUpdate(apis, stack, token, {
+    interval,
+    until,
+    progress,
+    endsWithCleanup: place !== undefined && place.zone !== noZone,
+    whileSilent: async (elapsed) => {
+      const held = await tellHolder(apis, addressAt(stack, place));
+      if (elapsed < patience || isNamed || !place || place.zone === noZone) return held;
+      isNamed = true;
+      return `${held} No gateway takes that long where EC2 works: run this command with another --zone to give the update up, or: ${cancelCommand(stack)}.`;
+    },
+  });
+  if (!end) return undefined;
+  if (place && /^UPDATE_COMPLETE/.test(end.status)) {
+    progress.report(`${capitalized(placeInWords(place))}: done after ${end.duration} s.`);
+    for (const failed of end.failures) progress.report(`  left behind: ${failed}`);
+    return { ...place, seconds: end.duration };
   }
+  if (!place && (end.status === 'UPDATE_ROLLBACK_COMPLETE' || !isSkip)) {
+    progress.report(`The rollback has ended: the stack is ${end.status}.`);
+    for (const failed of end.failures) progress.report(`  ${failed}`);
+    return undefined;
+  }
+  throw await updateFailed(apis, place, end);
 }
+
+const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);

@@ -2,10 +2,12 @@ import type { StackResource } from '../stack-resources';
 import type { OriginApis } from './apis';
 import { type Consumer, readConsumers } from './consumers';
 import { type Gateway, type OriginAddress, publicSubnetOf, readAddress, readGateway } from './gateway';
-import { listResources, noZone, type OriginStack } from './stack';
+import { noZone } from './place';
+import { addressAt, listResources, type OriginStack } from './stack';
 
 /** The webhook origin as EC2 and Lambda have it, not as the stack says that it should be. */
 export interface OriginState {
+  /** The one that is in use: the one address, or the reserve. */
   readonly address: OriginAddress;
   /** Null when the stack has none. */
   readonly gateway: Gateway | null;
@@ -16,7 +18,7 @@ export interface OriginState {
 export async function readOriginState(apis: OriginApis, stack: OriginStack): Promise<OriginState> {
   const resources = await listResources(apis);
   const [address, gateway, consumers] = await Promise.all([
-    readAddress(apis, stack.address),
+    readAddress(apis, addressAt(stack)),
     readGateway(apis, resources),
     readConsumers(apis, resources),
   ]);

@@ -9,7 +9,7 @@ import { readAddress, readGateway } from './gateway';
 import { createInquiry, type Inquiry } from './inquiry';
 import { faultsOf } from './origin-state';
 import { readQueues } from './queues';
-import { describeStack, listResources } from './stack';
+import { addressAt, describeStack, listResources } from './stack';
 
 const help = `
 On this machine there are neither zones nor gateways, so it tells the queues alone, without the age of the oldest
@@ -26,7 +26,7 @@ Examples:
 export function register(program: Command, terminal: Terminal): void {
   withEnvironment(program.command('origin-status'))
     .summary('tell where the webhook origin stands and what waits')
-    .description('Tells zone, address, gateway, consumers and waiting messages of the webhook origin.')
+    .description('Tells zone, addresses, gateway, consumers and waiting messages of the webhook origin.')
     .addHelpText('after', help)
     .action((options: CommonOptions) => originStatus(options, terminal));
 }
@@ -55,7 +55,9 @@ async function readStatus(target: Target, inquiry: Inquiry) {
     environment: name,
     stack: stackId,
     stackStatus: stack?.status ?? null,
+    /** The one address. */
     address: stack?.address ?? target.output('WebhookOriginAddress'),
+    reserve: stack?.reserveAddress ? { address: stack.reserveAddress, inUse: stack.reserve } : null,
     /** A zone's number, or `none`. */
     zone: stack?.zone ?? null,
     availabilityZone: gateway?.availabilityZone ?? null,
@@ -75,11 +77,17 @@ async function readDeployed(target: Target, { learn }: Inquiry) {
     learn(['gateway', 'consumers', 'queues'], () => listResources(apis)),
   ]);
   const [address, gateway, consumers] = await Promise.all([
-    learn(['Elastic IP'], () => readAddress(apis, stack?.address ?? target.output('WebhookOriginAddress'))),
+    learn(['Elastic IP'], () =>
+      readAddress(apis, stack ? addressAt(stack) : target.output('WebhookOriginAddress')),
+    ),
     resources && learn(['gateway'], () => readGateway(apis, resources)),
     resources && learn(['consumers'], () => readConsumers(apis, resources)),
   ]);
   const faults = stack ? faultsOf({ address, gateway, consumers, resources }, stack.zone) : [];
+  if (stack?.reserve)
+    faults.push(
+      `webhooks come from the reserve address ${stack.reserveAddress}, not from ${stack.address}: "A zone is gone" in docs/runbook.md`,
+    );
   return { stack, gateway, consumers, resources, faults };
 }
 
@@ -89,13 +97,15 @@ function inWords(
   terminal: Terminal,
   { misses }: Inquiry,
 ): string {
-  const { environment, stack, stackStatus, address, zone, availabilityZone, gateway, consumers } = status;
+  const { environment, stack, stackStatus, address, reserve, zone, availabilityZone, gateway, consumers } =
+    status;
   const missing = target.offers('cloudformation') ? 'unknown' : 'not on this machine';
   const noGateway = misses('gateway') ? 'unknown' : 'none';
   const facts = [
     ['environment', environment],
     ['stack', `${stack}${stackStatus ? `, ${stackStatus}` : ''}`],
-    ['address', address],
+    ['address', `${address}${reserve?.inUse ? ', not in use' : ''}`],
+    ...(reserve ? [['reserve', `${reserve.address}, ${reserve.inUse ? 'in use' : 'not in use'}`]] : []),
     ['zone', zone ? `${zone}${availabilityZone ? ` (${availabilityZone})` : ''}` : missing],
     ['gateway', gateway ? `${gateway.id}, ${gateway.state}` : zone ? noGateway : missing],
     ...(consumers?.map(({ functionName, state }) => ['consumer', `${functionName}, ${state}`]) ?? [

@@ -8,6 +8,8 @@ export interface UpdateEvent {
   readonly id: string;
   readonly time: Date;
   readonly logicalId: string;
+  /** Of the resource, such as `AWS::EC2::Route`. */
+  readonly type: string;
   readonly status: string;
   readonly reason: string | undefined;
   /** Whether it is of the stack itself. */
@@ -28,7 +30,7 @@ export async function latestOperation(
 export async function eventsOf(
   apis: OriginApis,
   stack: OriginStack,
-  token: string,
+  token: string | undefined,
 ): Promise<readonly UpdateEvent[]> {
   const events: UpdateEvent[] = [];
   for await (const event of eventsBackwards(apis, stack)) {
@@ -61,6 +63,7 @@ function readEvent(event: StackEvent): UpdateEvent {
     id: event.EventId ?? '',
     time: event.Timestamp ?? new Date(0),
     logicalId: event.LogicalResourceId ?? '',
+    type: event.ResourceType ?? '',
     status: event.ResourceStatus ?? '',
     reason: event.ResourceStatusReason,
     ofStack: event.PhysicalResourceId === event.StackId,

@@ -20,16 +20,23 @@ export const isBusy = (status: string): boolean =>
 /** An update of the stack has come to its end: for good or not, nothing more happens by itself. */
 export const isFinal = (status: string): boolean => !status.endsWith('_IN_PROGRESS');
 
+const command = ({ name, region }: Pick<OriginStack, 'name' | 'region'>, verb: string): string =>
+  `aws cloudformation ${verb} --stack-name ${name} --region ${region}`;
+
+/** Gives up an update that is `UPDATE_IN_PROGRESS`, and no other. */
+export const cancelCommand = (stack: Pick<OriginStack, 'name' | 'region'>): string =>
+  command(stack, 'cancel-update-stack');
+
 /** What makes a stack ready for updates that is neither ready nor busy. */
-export function remedyFor({ name, region, status }: Pick<OriginStack, 'name' | 'region' | 'status'>): string {
-  const command = (verb: string) => `aws cloudformation ${verb} --stack-name ${name} --region ${region}`;
+export function remedyFor(stack: Pick<OriginStack, 'name' | 'region' | 'status'>): string {
+  const { name, status } = stack;
   if (status === 'UPDATE_ROLLBACK_FAILED') {
     // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-continueupdaterollback.html
-    return `Remove the cause, then: ${command('continue-update-rollback')}. When the stack is UPDATE_ROLLBACK_COMPLETE, run this command again.`;
+    return `Remove the cause, then: ${command(stack, 'continue-update-rollback')}. When the stack is UPDATE_ROLLBACK_COMPLETE, run this command again.`;
   }
   if (status === 'UPDATE_FAILED') {
     // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/stack-failure-options.html
-    return `Undo the failed update: ${command('rollback-stack')}. When the stack is UPDATE_ROLLBACK_COMPLETE, run this command again.`;
+    return `Undo the failed update: ${command(stack, 'rollback-stack')}. When the stack is UPDATE_ROLLBACK_COMPLETE, run this command again.`;
   }
   return `Deploy the environment first: npx cdk deploy ${name}.`;
 }

@@ -3,25 +3,31 @@ import { callAws } from '../aws';
 import { CommandFailed } from '../failure';
 import { listStackResources, type StackResource } from '../stack-resources';
 import type { OriginApis } from './apis';
+import type { Place } from './place';
 
 /** The stack parameter that says where the gateway stands: a zone's number, or `none`. */
 export const zoneParameter = 'WebhookOriginZone';
-export const noZone = 'none';
+/** The one that says whether it has the reserve address: `yes` or `no`. Only of a row that asks for a reserve. */
+export const reserveParameter = 'WebhookOriginUsesReserve';
 
 /** What a stack says of its webhook origin. */
-export interface OriginStack {
+export interface OriginStack extends Place {
   /** ARN, which names this stack and no later one of the same name. */
   readonly id: string;
   readonly name: string;
   readonly region: string;
   readonly status: string;
-  /** A zone's number, or `none`. */
-  readonly zone: string;
-  /** The output `WebhookOriginAddress`. */
+  /** The output `WebhookOriginAddress`: the one address. */
   readonly address: string;
+  /** The output `WebhookOriginReserveAddress`. Absent without a reserve. */
+  readonly reserveAddress: string | undefined;
   readonly parameters: readonly string[];
   readonly capabilities: Stack['Capabilities'];
 }
+
+/** The address that webhooks come from at a place, where a gateway has it. */
+export const addressAt = (stack: OriginStack, { reserve }: Place = stack): string =>
+  (reserve ? stack.reserveAddress : undefined) ?? stack.address;
 
 /** @throws CommandFailed when there is no such stack, or it is no stack with a webhook origin. */
 export async function describeStack({ cloudFormation, target }: OriginApis): Promise<OriginStack> {
@@ -31,8 +37,11 @@ export async function describeStack({ cloudFormation, target }: OriginApis): Pro
     cloudFormation.send(new DescribeStacksCommand({ StackName: name }), options),
   );
   const stack = Stacks?.[0];
-  const zone = stack?.Parameters?.find(({ ParameterKey }) => ParameterKey === zoneParameter)?.ParameterValue;
-  const address = stack?.Outputs?.find(({ OutputKey }) => OutputKey === 'WebhookOriginAddress')?.OutputValue;
+  const parameter = (name: string) =>
+    stack?.Parameters?.find(({ ParameterKey }) => ParameterKey === name)?.ParameterValue;
+  const output = (name: string) => stack?.Outputs?.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
+  const zone = parameter(zoneParameter);
+  const address = output('WebhookOriginAddress');
   if (!stack?.StackId || !zone || !address) {
     throw new CommandFailed(
       `Stack ${name} has no parameter ${zoneParameter} or no output WebhookOriginAddress.`,
@@ -45,7 +54,9 @@ export async function describeStack({ cloudFormation, target }: OriginApis): Pro
     region,
     status: stack.StackStatus ?? '',
     zone,
+    reserve: parameter(reserveParameter) === 'yes',
     address,
+    reserveAddress: output('WebhookOriginReserveAddress'),
     parameters: stack.Parameters?.flatMap(({ ParameterKey }) => ParameterKey ?? []) ?? [],
     capabilities: stack.Capabilities,
   };

@@ -1,23 +1,50 @@
-import type { DatabaseAccess } from '../../../lambda/database/environment';
+import { PassThrough } from 'node:stream';
+import type { Environment } from '../../../lib/environment/environment';
 import { LocalCloud } from '../../support/local-cloudformation';
 import { first } from '../../support/rows';
 import { type StackTemplate, synthesizeStacks } from '../../support/stacks';
+import { runWallet } from '../../support/wallet-command';
 import { wallet } from '../region';
 
-const templates = new Map<DatabaseAccess, StackTemplate>();
+const templates = new Map<string, StackTemplate>();
 
-/** The first environment of the table, deployed from the template that is synthesized for it, in zone 1. */
-export async function deploy(databaseAccess: DatabaseAccess = 'data-api'): Promise<LocalCloud> {
-  const template =
-    templates.get(databaseAccess) ?? synthesizeStacks([{ ...first, databaseAccess }])[first.name];
+/**
+ * The first environment of the table, deployed from the template that is synthesized for it, in zone 1.
+ *
+ * @param differences what the row has otherwise
+ */
+export async function deploy(
+  differences: Partial<Environment> = { databaseAccess: 'data-api' },
+): Promise<LocalCloud> {
+  const key = JSON.stringify(differences);
+  const template = templates.get(key) ?? synthesizeStacks([{ ...first, ...differences }])[first.name];
   if (!template) throw new Error(`No template of ${first.name}`);
-  templates.set(databaseAccess, template);
+  templates.set(key, template);
   return LocalCloud.start(first.stackId, template.json);
 }
 
 /** Runs `wallet move-origin`, with questions about the progress so often that no test waits. */
 export const moveOrigin = (cloud: LocalCloud, ...args: string[]) =>
-  wallet('move-origin', '--outputs', cloud.outputs, '--interval', '0.001', ...args);
+  wallet('move-origin', '--outputs', cloud.outputs, '--interval', '0.001', '--timeout', '20s', ...args);
+
+/** Runs the command line with a person at the keyboard, who answers each question: the last answer to all that follow. */
+export function withKeyboard(cloud: LocalCloud, args: readonly string[], ...answers: string[]) {
+  const keyboard = Object.assign(new PassThrough(), { isTTY: true });
+  const usual = cloud.fate;
+  cloud.fate = (call) => {
+    if (keyboard.readableLength === 0)
+      keyboard.write(`${answers.length > 1 ? answers.shift() : answers[0]}\n`);
+    return usual(call);
+  };
+  return runWallet(args, { stdin: keyboard }).finally(() => {
+    cloud.fate = usual;
+  });
+}
+
+/** Has the command see the time of the cloud, which passes with each call. End it with `jest.restoreAllMocks`. */
+export function keepTimeWith({ stack }: LocalCloud): void {
+  jest.spyOn(Date, 'now').mockImplementation(() => stack.now);
+}
 
 /** Where the address, the gateway and the delivery's consumer are, as the account has it. */
 export function facts({ account, stack }: LocalCloud) {

@@ -1,13 +1,14 @@
 import type { Call, Fate, LocalCloud } from '../../support/local-cloudformation';
 import { startWallet } from '../../support/node-process';
 import { first } from '../../support/rows';
-import { deploy, facts, moveOrigin } from './deployed';
+import { deploy, facts, keepTimeWith, moveOrigin } from './deployed';
+import { addresses, type Emergency, emergencies } from './emergencies';
 
-const address = '203.0.113.7';
+const address = addresses.one;
 
 /** A deployment to whose delivery queue a message is sent with every call. */
-async function deployBusy(): Promise<{ cloud: LocalCloud; sent: string[] }> {
-  const cloud = await deploy();
+async function deployBusy(row?: Emergency['row']): Promise<{ cloud: LocalCloud; sent: string[] }> {
+  const cloud = await deploy(row);
   const [queue] = [...cloud.account.queues].find(([name]) => name.endsWith('WebhookDeliveryQueue')) ?? [''];
   const sent: string[] = [];
   cloud.fate = watch;
@@ -42,9 +43,13 @@ async function expectMoved(cloud: LocalCloud, sent: readonly string[], where: st
     zone: '2',
     status: 'UPDATE_COMPLETE',
   });
-  const arrived = cloud.account.arrivals.map(({ message }) => message);
-  expect(arrived.toSorted()).toEqual([...sent].sort());
+  expectArrived(cloud, sent);
   expect(new Set(cloud.account.arrivals.map(({ from }) => from))).toEqual(new Set([address]));
+}
+
+function expectArrived({ account }: LocalCloud, sent: readonly string[]): void {
+  const arrived = account.arrivals.map(({ message }) => message);
+  expect(arrived.toSorted()).toEqual([...sent].sort());
 }
 
 async function callsOfWholeMove(): Promise<readonly string[]> {
@@ -86,7 +91,7 @@ it.each([
 it('another zone can be chosen while an update of an earlier run is still under way', async () => {
   const { cloud, sent } = await deployBusy();
   const usual = cloud.fate;
-  endAt(cloud, 6, 'end-before');
+  endAt(cloud, 7, 'end-before');
   expect((await moveOrigin(cloud, '--zone', '3', '--yes')).exitCode).toBe(1);
   cloud.fate = usual;
   expect(cloud.stack.status).toBe('UPDATE_IN_PROGRESS');
@@ -121,4 +126,51 @@ it.each([
   expect((await moveOrigin(cloud, '--zone', '2', '--yes')).exitCode).toBe(0);
   await expectMoved(cloud, sent, 'after a kill');
   await cloud.stop();
+});
+
+describe('in an emergency', () => {
+  let cloud: LocalCloud;
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await cloud.stop();
+  });
+
+  const changes = /^(Update|Cancel|Continue|Delete)/;
+
+  /** What the account is like. The command remembers nothing: reads of one state are as good as another. */
+  const state = ({ account, stack }: LocalCloud): string =>
+    [stack.status, ...Object.values(stack.parameters), ...account.gateways.values()]
+      .map((part) => (typeof part === 'object' ? part.state : part))
+      .join(' ');
+
+  it.each(Object.entries(emergencies))(
+    'a move that ends in each state that it meets, and after each change, goes on when it is run again: %s',
+    async (_, { row, arrange, move, zone = '2', address = addresses.one }) => {
+      const busy = await deployBusy(row);
+      cloud = busy.cloud;
+      keepTimeWith(cloud);
+      await arrange(cloud);
+      const usual = cloud.fate;
+      const ends = new Set<string>();
+      cloud.fate = async (call) => {
+        const served = await usual(call);
+        const isChange = changes.test(call.action);
+        const where = isChange ? `after ${call.action} in ${state(cloud)}` : state(cloud);
+        if (ends.has(where)) return served;
+        ends.add(where);
+        return isChange ? 'end-after' : 'end-before';
+      };
+      let exitCode: number;
+      let before: number;
+      do {
+        before = ends.size;
+        ({ exitCode } = await moveOrigin(cloud, ...move));
+      } while (exitCode === 1 && ends.size > before);
+      expect({ exitCode, ends: [...ends] }).toEqual({ exitCode: 0, ends: expect.any(Array) });
+      expect([...ends].filter((where) => where.startsWith('after '))).not.toEqual([]);
+      cloud.stack.tick();
+      expect(facts(cloud)).toMatchObject({ egress: address, zone, consumers: ['Enabled', 'Enabled'] });
+      expectArrived(cloud, busy.sent);
+    },
+  );
 });

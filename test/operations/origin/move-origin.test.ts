@@ -59,11 +59,12 @@ describe('a move', () => {
       stack: first.stackId,
       address,
       zone: '2',
+      reserve: false,
       availabilityZone: first.zones[1],
       natGatewayId: facts(cloud).heldBy,
       updates: [
-        { zone: 'none', seconds: expect.any(Number) },
-        { zone: '2', seconds: expect.any(Number) },
+        { zone: 'none', reserve: false, seconds: expect.any(Number) },
+        { zone: '2', reserve: false, seconds: expect.any(Number) },
       ],
     });
     expect(facts(cloud)).toMatchObject({ ...inZone('2'), status: 'UPDATE_COMPLETE' });
@@ -109,7 +110,7 @@ describe('a move', () => {
   });
 
   it('switches off every consumer that needs the origin: over direct access the fan-out does too', async () => {
-    const direct = await deploy('direct');
+    const direct = await deploy({ databaseAccess: 'direct' });
     let off: readonly string[] = [];
     direct.fate = ({ action }) => {
       if (action === 'DescribeAddresses' && off.length === 0) off = facts(direct).consumers;
@@ -193,7 +194,7 @@ describe('a move is refused', () => {
     cloud.stepsPerCall = 0;
     updateByHand('none', 'cdk-deploy-7');
     const said = await expectNoMove();
-    expect(said).toContain(`Another update of stack ${first.stackId} runs: UPDATE_IN_PROGRESS since 2026-`);
+    expect(said).toContain(`Another update of stack ${first.stackId} runs: UPDATE_IN_PROGRESS since 20`);
     expect(said).toContain('Run this command again when it has ended');
     expect(updates()).toEqual([]);
   });
@@ -293,26 +294,6 @@ describe('trouble on the way', () => {
     fail('Lambda::EventSourceMapping', 'UPDATE', 'busy');
     expect(await expectNoMove()).toContain('Everything is as it was, in zone 1.');
     expect(facts(cloud)).toMatchObject({ ...inZone('1'), status: 'UPDATE_ROLLBACK_COMPLETE' });
-  });
-
-  it('a rollback that fails is said, and what to do about it', async () => {
-    updateByHand('none');
-    cloud.stack.settle();
-    fail('Lambda::EventSourceMapping', 'UPDATE', 'cannot be switched on');
-    fail('EC2::NatGateway', 'DELETE', 'cannot be deleted');
-    const said = await expectNoMove();
-    expect(said).toContain(`stack ${first.stackId} is UPDATE_ROLLBACK_FAILED`);
-    expect(said).toContain('cannot be deleted');
-    expect(await expectNoMove()).toContain('continue-update-rollback');
-  });
-
-  it('a gateway that CloudFormation left behind is named, and no update is tried with its address', async () => {
-    fail('EC2::NatGateway', 'DELETE', 'has dependencies');
-    const gateway = facts(cloud).heldBy;
-    const said = await expectNoMove();
-    expect(said).toContain('left behind: WebhookOriginNatGateway: ');
-    expect(said).toContain(`is still held by eni-of-${gateway}`);
-    expect(zonesOf(updates())).toEqual(['none']);
   });
 
   it('an address that is gone stops everything', async () => {

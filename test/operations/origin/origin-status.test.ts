@@ -6,6 +6,7 @@ import { startTestQueues, type TestQueues } from '../../support/sqs';
 import { temporaryFolder } from '../../support/temporary-folder';
 import { wallet } from '../region';
 import { deploy, moveOrigin } from './deployed';
+import { addresses, withReserve } from './emergencies';
 
 describe('of a deployed environment', () => {
   let cloud: LocalCloud;
@@ -64,6 +65,30 @@ describe('of a deployed environment', () => {
     expect(stderr).toBe('warning: no gateway holds the address\n');
   });
 
+  it('tells whether the reserve is in use, and warns as long as it is', async () => {
+    const reserving = await deploy(withReserve);
+    const printed = async (...args: string[]) =>
+      wallet('origin-status', '--outputs', reserving.outputs, ...args);
+    const unused = await printed('--json');
+    expect(JSON.parse(unused.stdout)).toMatchObject({
+      address: addresses.one,
+      reserve: { address: addresses.reserve, inUse: false },
+      faults: [],
+    });
+    await moveOrigin(reserving, '--zone', '2', '--reserve', '--yes');
+    expect(JSON.parse((await printed('--json')).stdout)).toMatchObject({
+      address: addresses.one,
+      reserve: { address: addresses.reserve, inUse: true },
+      faults: [expect.stringContaining(`webhooks come from the reserve address ${addresses.reserve}`)],
+    });
+    const words = await printed();
+    await reserving.stop();
+    expect(words.stdout).toMatch(
+      /^address {7}203\.0\.113\.7, not in use\nreserve {7}203\.0\.113\.8, in use$/m,
+    );
+    expect(words.stderr).toMatch(/^warning: webhooks come from the reserve address/);
+  });
+
   it('tells what was changed past CloudFormation', async () => {
     const [gateway] = cloud.account.gateways.values();
     if (gateway) cloud.account.endGateway(gateway);
@@ -100,6 +125,7 @@ describe('on this machine', () => {
       stack: first.stackId,
       stackStatus: null,
       address: '127.0.0.1',
+      reserve: null,
       zone: null,
       availabilityZone: null,
       gateway: null,

@@ -4,6 +4,7 @@ export interface Gateway {
   state: 'pending' | 'available' | 'failed' | 'deleting' | 'deleted';
   readonly subnetId: string;
   readonly allocationId: string;
+  readonly tags: Readonly<Record<string, string>>;
 }
 
 export interface ElasticIp {
@@ -37,6 +38,9 @@ export class Account {
   /** Messages by the name of their queue. */
   readonly queues = new Map<string, string[]>();
   readonly arrivals: ReceivedRequest[] = [];
+  /** Zones that are gone, and until when (milliseconds since 1970): their gateways stay in the state that they are in. */
+  readonly deadZones = new Map<string, number>();
+  private now = 0;
   private made = 0;
 
   nextId(prefix: string): string {
@@ -51,10 +55,10 @@ export class Account {
   }
 
   /** @throws Error with EC2's words when another gateway has the address. */
-  beginGateway(subnetId: string, allocationId: string): Gateway {
+  beginGateway(subnetId: string, allocationId: string, tags: Gateway['tags']): Gateway {
     const address = this.addresses.get(allocationId);
     const id = this.nextId('nat');
-    const gateway: Gateway = { id, state: 'pending', subnetId, allocationId };
+    const gateway: Gateway = { id, state: 'pending', subnetId, allocationId, tags };
     this.gateways.set(id, gateway);
     if (!address || address.heldBy !== undefined) {
       gateway.state = 'failed';
@@ -67,6 +71,17 @@ export class Account {
     return gateway;
   }
 
+  /** Time passes: gateways become available and are deleted, unless their zone is gone. */
+  pass(now: number): void {
+    this.now = now;
+    for (const gateway of this.gateways.values()) {
+      if (this.isDead(gateway)) continue;
+      if (gateway.state === 'pending') gateway.state = 'available';
+      if (gateway.state === 'deleting') this.endGateway(gateway);
+    }
+    this.consume();
+  }
+
   /** EC2 lets go of the address when the gateway is deleted, not before. */
   endGateway(gateway: Gateway): void {
     gateway.state = 'deleted';
@@ -74,16 +89,28 @@ export class Account {
     if (address?.heldBy === gateway.id) address.heldBy = undefined;
   }
 
+  /** Whether a gateway would be made or deleted by now, were its zone not gone. */
+  get isStuck(): boolean {
+    return [...this.gateways.values()].some(
+      (gateway) => /pending|deleting/.test(gateway.state) && this.isDead(gateway),
+    );
+  }
+
+  private isDead({ subnetId }: Gateway): boolean {
+    return (this.deadZones.get(this.subnets.get(subnetId) ?? '') ?? 0) > this.now;
+  }
+
   /** The address that traffic of the private subnets comes from now, if there is a way out. */
   get egress(): string | undefined {
     const [gatewayId, ...others] = new Set(this.routes.values());
     if (gatewayId === undefined || others.length > 0) return undefined;
     const gateway = this.gateways.get(gatewayId);
-    return gateway?.state === 'available' ? this.addresses.get(gateway.allocationId)?.address : undefined;
+    if (!gateway || this.isDead(gateway)) return undefined;
+    return gateway.state === 'available' ? this.addresses.get(gateway.allocationId)?.address : undefined;
   }
 
   /** Lets consumers that are on take what waits for them. What finds no way out stays where it was. */
-  consume(): void {
+  private consume(): void {
     for (const { state, queueName } of this.mappings.values()) {
       const messages = this.queues.get(queueName);
       if (state !== 'Enabled' || !messages?.length) continue;

@@ -32,7 +32,10 @@ export const cloudFormation: Answers = {
             ParameterKey,
             ParameterValue,
           })),
-          Outputs: [{ OutputKey: 'WebhookOriginAddress', OutputValue: stack.output('WebhookOriginAddress') }],
+          Outputs: Object.entries(stack.originOutputs).map(([OutputKey, OutputValue]) => ({
+            OutputKey,
+            OutputValue,
+          })),
         },
       ],
     };
@@ -94,6 +97,31 @@ export const cloudFormation: Answers = {
     stack.begin(parameters, token);
     return { StackId: stack.id };
   },
+  CancelUpdateStack: ({ StackName, ClientRequestToken }, stack) => {
+    assertNamed(StackName, stack);
+    if (stack.status !== 'UPDATE_IN_PROGRESS')
+      throw new Refusal('ValidationError', 'CancelUpdateStack cannot be called from current stack status');
+    stack.cancel(stack.rollbackHasOwnToken ? ClientRequestToken : undefined);
+    return {};
+  },
+  ContinueUpdateRollback: ({ StackName, ResourcesToSkip = [], ClientRequestToken }, stack) => {
+    assertNamed(StackName, stack);
+    const rollback = stack.failedRollback;
+    if (stack.status !== 'UPDATE_ROLLBACK_FAILED' || !rollback)
+      throw new Refusal(
+        'ValidationError',
+        'ContinueUpdateRollback cannot be called from current stack status',
+      );
+    for (const name of ResourcesToSkip) {
+      if (rollback.reverts.some(({ resource }) => resource.logicalId === name)) continue;
+      throw new Refusal(
+        'ValidationError',
+        `Resource [${name}] is not in a failed state and cannot be skipped`,
+      );
+    }
+    stack.continueRollback(rollback, ResourcesToSkip, ClientRequestToken);
+    return {};
+  },
 };
 
 /** https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_Operations.html */
@@ -110,16 +138,31 @@ export const ec2: Answers = {
   }),
   DescribeNatGateways: ({ Filter }, { account }) => ({
     natGatewaySet: [...account.gateways.values()]
-      .filter(({ id }) => Filter[0].Value.includes(id))
-      .map(({ id, state, subnetId, allocationId }) => ({
+      .filter(({ id }) => Filter?.[0].Value.includes(id) ?? true)
+      .map(({ id, state, subnetId, allocationId, tags }) => ({
         natGatewayId: id,
         state,
         subnetId,
         natGatewayAddressSet: [
-          { allocationId, publicIp: account.addresses.get(allocationId)?.address, isPrimary: true },
+          {
+            allocationId,
+            publicIp: account.addresses.get(allocationId)?.address,
+            networkInterfaceId: `eni-of-${id}`,
+            isPrimary: true,
+          },
         ],
+        tagSet: Object.entries(tags).map(([key, value]) => ({ key, value })),
       })),
   }),
+  // A gateway that is being deleted, or was, is no error.
+  DeleteNatGateway: ({ NatGatewayId }, { account }) => {
+    const gateway = account.gateways.get(NatGatewayId);
+    if (!gateway) {
+      throw new Refusal('NatGatewayNotFound', `The Nat Gateway ${NatGatewayId} was not found`);
+    }
+    if (gateway.state !== 'deleted') gateway.state = 'deleting';
+    return { natGatewayId: NatGatewayId };
+  },
   DescribeSubnets: ({ Filter }, { account }) => ({
     subnetSet: [...account.subnets]
       .filter(([id]) => Filter[0].Value.includes(id))

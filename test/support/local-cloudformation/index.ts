@@ -63,9 +63,8 @@ export class LocalCloud {
     const { url } = cloud.server;
     const services = ['cloudformation', 'cloudwatch', 'ec2', 'lambda', 'sqs'];
     const endpoints = Object.fromEntries(services.map((service) => [service, url]));
-    const outputs = { WebhookOriginAddress: cloud.stack.output('WebhookOriginAddress') };
     cloud.directory = mkdtempSync(join(tmpdir(), 'wallet-cloud-'));
-    cloud.outputs = writeOutputs(cloud.directory, { [stackName]: outputs }, endpoints);
+    cloud.outputs = writeOutputs(cloud.directory, { [stackName]: cloud.stack.originOutputs }, endpoints);
     return cloud;
   }
 
@@ -90,13 +89,19 @@ export class LocalCloud {
       const result = respond(input, this.stack);
       if (fate === 'end-after') throw new Refusal('AccessDenied', 'The command ends here');
       if (fate === 'lose-answer') throw new Error(fate);
-      return writeResult(protocol, action, result);
+      return atTheTime(writeResult(protocol, action, result));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      return writeRefusal(protocol, error.code, error.message);
+      return atTheTime(writeRefusal(protocol, error.code, error.message));
     }
   }
 }
+
+/** In the time of the test: the SDK repeats a call to a service whose clock goes otherwise than its own. */
+const atTheTime = (response: LoopbackResponse): LoopbackResponse => ({
+  ...response,
+  headers: { ...response.headers, date: new Date(Date.now()).toUTCString() },
+});
 
 function readCall({ url, headers, body }: LoopbackRequest): {
   action: string;

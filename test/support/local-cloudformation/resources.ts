@@ -7,6 +7,15 @@ export interface Made {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
+/** Of a resource that is made. */
+export interface Context {
+  readonly name: string;
+  /** The tags that CloudFormation gives each resource. */
+  readonly tags: Readonly<Record<string, string>>;
+  /** Tells the physical id before the resource is ready. */
+  began(physicalId: string): void;
+}
+
 /**
  * Makes, changes and deletes resources of one type. Each is a generator: it yields where time passes. A thrown error
  * is a failure of the resource, in the words of its service.
@@ -14,7 +23,7 @@ export interface Made {
 export interface ResourceType {
   /** Properties whose change means a new resource. */
   readonly replacedBy: readonly string[];
-  create(account: Account, properties: Json, name: string): Generator<undefined, Made>;
+  create(account: Account, properties: Json, context: Context): Generator<undefined, Made>;
   update(account: Account, physicalId: string, properties: Json): Generator<undefined, void>;
   delete(account: Account, physicalId: string): Generator<undefined, void>;
 }
@@ -22,7 +31,7 @@ export interface ResourceType {
 /** Resources that a change of the zone never touches: that they exist is all. */
 const inert: ResourceType = {
   replacedBy: [],
-  *create(_account, _properties, name) {
+  *create(_account, _properties, { name }) {
     yield;
     return { physicalId: name, attributes: {} };
   },
@@ -38,7 +47,7 @@ const elasticIp: ResourceType = {
   ...inert,
   *create(account) {
     yield;
-    const { address, allocationId } = account.addAddress('203.0.113.7');
+    const { address, allocationId } = account.addAddress(`203.0.113.${7 + account.addresses.size}`);
     return { physicalId: address, attributes: { PublicIp: address, AllocationId: allocationId } };
   },
 };
@@ -57,25 +66,25 @@ const subnet: ResourceType = {
 const natGateway: ResourceType = {
   ...inert,
   replacedBy: ['AllocationId', 'SubnetId'],
-  *create(account, { AllocationId, SubnetId }) {
-    const gateway = account.beginGateway(SubnetId, AllocationId);
-    yield;
-    gateway.state = 'available';
+  *create(account, { AllocationId, SubnetId }, { tags, began }) {
+    const gateway = account.beginGateway(SubnetId, AllocationId, tags);
+    began(gateway.id);
+    while (gateway.state === 'pending') yield;
     return { physicalId: gateway.id, attributes: { NatGatewayId: gateway.id } };
   },
   *delete(account, physicalId) {
     const gateway = account.gateways.get(physicalId);
-    if (!gateway) return;
+    if (!gateway || gateway.state === 'deleted') return;
     gateway.state = 'deleting';
-    yield;
-    account.endGateway(gateway);
+    // The account goes on with it.
+    while (account.gateways.get(physicalId)?.state === 'deleting') yield;
   },
 };
 
 /** https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ec2-route.html */
 const route: ResourceType = {
   replacedBy: ['DestinationCidrBlock', 'RouteTableId'],
-  *create(account, properties, name) {
+  *create(account, properties, { name }) {
     yield;
     if (properties.NatGatewayId) account.routes.set(name, properties.NatGatewayId);
     return { physicalId: name, attributes: {} };
@@ -92,7 +101,7 @@ const route: ResourceType = {
 
 const queue: ResourceType = {
   ...inert,
-  *create(account, _properties, name) {
+  *create(account, _properties, { name }) {
     yield;
     account.queues.set(name, []);
     const arn = `arn:aws:sqs:eu-central-1:000000000000:${name}`;
@@ -105,7 +114,7 @@ const queue: ResourceType = {
 const eventSourceMapping: ResourceType = {
   ...inert,
   replacedBy: ['EventSourceArn'],
-  *create(account, { EventSourceArn, FunctionName, Enabled }, name) {
+  *create(account, { EventSourceArn, FunctionName, Enabled }, { name }) {
     yield;
     account.mappings.set(name, {
       id: name,

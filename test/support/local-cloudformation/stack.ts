@@ -1,5 +1,6 @@
 import type { Account } from './account';
-import { resourceType } from './resources';
+import { type Context, resourceType } from './resources';
+import { continueRollback, type Rollback } from './rollback';
 import type { Json, Parameters, Template, WantedResource } from './template';
 import { updateStack } from './update';
 
@@ -30,6 +31,10 @@ export interface PlannedFailure {
   readonly type: string;
   readonly action: 'CREATE' | 'UPDATE' | 'DELETE';
   readonly reason: string;
+  /** @default - any resource of the type */
+  readonly logicalId?: RegExp;
+  /** Whether it is a step of a rollback. @default - either */
+  readonly inRollback?: boolean;
 }
 
 /**
@@ -49,7 +54,16 @@ export class Stack {
   /** Of the update that runs or ran last. */
   private token: string | undefined;
   private operation: Generator<undefined, void> | undefined;
-  private clock = Date.parse('2026-11-20T12:00:00Z');
+  /** The update that runs is to be given up at its next step. */
+  isCancelled = false;
+  /** Whether the events after a cancellation have its token: AWS does not say. They have the update's otherwise. */
+  rollbackHasOwnToken = true;
+  /** Of a stack that is `UPDATE_ROLLBACK_FAILED`. */
+  failedRollback: Rollback | undefined;
+  /** Milliseconds since 1970. It goes ahead with each `tick`. */
+  now = Date.now();
+  /** Milliseconds of a tick while nothing but a gateway in a dead zone is waited for: hours take no thousand calls. */
+  stuckTick = 60_000;
 
   constructor(
     readonly name: string,
@@ -70,9 +84,9 @@ export class Stack {
 
   /** Time passes: the update under way, if there is one, takes a step, and consumers take messages. */
   tick(): void {
-    this.clock += 4_000;
+    this.now += this.account.isStuck ? this.stuckTick : 4_000;
+    this.account.pass(this.now);
     if (this.operation?.next().done) this.operation = undefined;
-    this.account.consume();
   }
 
   /** Lets the update under way come to its end. */
@@ -82,18 +96,60 @@ export class Stack {
 
   begin(parameters: Parameters, token: string | undefined): void {
     this.token = token;
+    this.isCancelled = false;
     this.operation = updateStack(this, parameters);
     this.tick();
+  }
+
+  cancel(token: string | undefined): void {
+    this.token = token ?? this.token;
+    this.isCancelled = true;
+  }
+
+  continueRollback(rollback: Rollback, skipped: readonly string[], token: string | undefined): void {
+    this.token = token;
+    this.isCancelled = false;
+    this.operation = continueRollback(this, rollback, skipped);
+    this.tick();
+  }
+
+  /** Whether a step is to fail, and why. */
+  takePlannedFailure(
+    { type, logicalId }: StackResource,
+    action: PlannedFailure['action'],
+  ): PlannedFailure | undefined {
+    const isRollback = this.status.startsWith('UPDATE_ROLLBACK');
+    const index = this.plannedFailures.findIndex(
+      (planned) =>
+        planned.type === type &&
+        planned.action === action &&
+        (planned.logicalId?.test(logicalId) ?? true) &&
+        (planned.inRollback ?? isRollback) === isRollback,
+    );
+    return index < 0 ? undefined : this.plannedFailures.splice(index, 1)[0];
+  }
+
+  contextOf({ logicalId }: Pick<StackResource, 'logicalId'>): Omit<Context, 'began'> {
+    return {
+      name: `${this.name}-${logicalId}`,
+      tags: { 'aws:cloudformation:stack-id': this.id, 'aws:cloudformation:logical-id': logicalId },
+    };
   }
 
   /** Deletes the stack, and what does not outlive it. */
   delete(): void {
     for (const { logicalId, type, retained } of this.template.resources(this.parameters).toReversed()) {
       const resource = this.resources.get(logicalId);
-      if (resource && !retained) finish(resourceType(type).delete(this.account, resource.physicalId));
+      if (resource && !retained) this.finish(resourceType(type).delete(this.account, resource.physicalId));
       this.resources.delete(logicalId);
     }
     this.record('DELETE_COMPLETE');
+  }
+
+  /** The outputs that tell the addresses. */
+  get originOutputs(): Record<string, string> {
+    const names = Object.keys(this.template.outputs).filter((name) => /^WebhookOrigin\w*Address$/.test(name));
+    return Object.fromEntries(names.map((name) => [name, this.output(name)]));
   }
 
   /** The output as it is now. */
@@ -117,7 +173,7 @@ export class Stack {
     else this.status = status;
     this.events.unshift({
       id: `event-${this.events.length}`,
-      time: new Date(this.clock),
+      time: new Date(this.now),
       logicalId: resource?.logicalId ?? this.name,
       physicalId: resource?.physicalId ?? this.id,
       type: resource?.type ?? 'AWS::CloudFormation::Stack',
@@ -130,14 +186,15 @@ export class Stack {
   private createAtOnce(wanted: WantedResource): void {
     const { logicalId, type } = wanted;
     const properties = this.resolved(wanted.properties);
-    const made = finish(resourceType(type).create(this.account, properties, `${this.name}-${logicalId}`));
+    const context = { ...this.contextOf(wanted), began() {} };
+    const made = this.finish(resourceType(type).create(this.account, properties, context));
     this.resources.set(logicalId, { logicalId, type, properties, ...made, status: 'CREATE_COMPLETE' });
   }
-}
 
-/** Lets all the time pass that something takes. */
-function finish<Result>(work: Generator<undefined, Result>): Result {
-  let step = work.next();
-  while (!step.done) step = work.next();
-  return step.value;
+  /** Lets all the time pass that something takes. */
+  private finish<Result>(work: Generator<undefined, Result>): Result {
+    let step = work.next();
+    for (; !step.done; step = work.next()) this.account.pass(this.now);
+    return step.value;
+  }
 }
