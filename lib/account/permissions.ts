@@ -82,9 +82,24 @@ export function operatePermissions(environment: Environment): readonly Permissio
       wildcard: stackIds,
     },
     {
-      actions: ['cloudformation:UpdateStack'],
+      actions: ['UpdateStack', 'CancelUpdateStack', 'ContinueUpdateRollback'].map(
+        (action) => `cloudformation:${action}`,
+      ),
       resources: [arn('cloudformation', region, `stack/${stackId}/*`)],
       wildcard: stackIds,
+    },
+    {
+      // Nobody but CloudFormation can set tags that begin so.
+      actions: ['ec2:DeleteNatGateway'],
+      resources: [arn('ec2', region, 'natgateway/*')],
+      conditions: {
+        StringEquals: {
+          'aws:ResourceTag/aws:cloudformation:stack-name': stackId,
+          'aws:ResourceTag/aws:cloudformation:logical-id': 'WebhookOriginNatGateway',
+        },
+      },
+      wildcard:
+        'EC2 makes the ids of gateways. Only that of this stack, for one that CloudFormation could not delete.',
     },
     {
       actions: ['ec2:DescribeAddresses', 'ec2:DescribeNatGateways', 'ec2:DescribeSubnets'],

@@ -34,8 +34,8 @@ const runBy: Readonly<Record<string, string>> = commandsOf({
     'bash .ci/smoke "$ENVIRONMENT"',
     'bash .ci/report npm run -s wallet -- drift --environment "$ENVIRONMENT"',
     'bash .ci/operate "$ENVIRONMENT" origin-status',
-    'bash .ci/operate "$ENVIRONMENT" move-origin --zone "$ZONE" --dry-run',
-    'bash .ci/operate "$ENVIRONMENT" move-origin --zone "$ZONE" --yes',
+    'bash .ci/operate "$ENVIRONMENT" move-origin --zone "$ZONE" "$RESERVE" --dry-run',
+    'bash .ci/operate "$ENVIRONMENT" move-origin --zone "$ZONE" "$RESERVE" --yes',
   ],
 });
 

@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => account.close());
 
-const variables = { STACK: 'WalletEu', ENVIRONMENT: 'eu', ZONE: '2' };
+const variables = { STACK: 'WalletEu', ENVIRONMENT: 'eu', ZONE: '2', RESERVE: '--no-reserve' };
 const inAccount = () => ({ ...variables, ...accountVariables(account.url) });
 const inCloud = ({ outputs }: LocalCloud) => ({
   ...variables,
@@ -166,7 +166,7 @@ describe('by hand', () => {
     cloud.stepsPerCall = 1_000;
     try {
       const moved = await new Workspace(folder()).step(
-        'bash .ci/operate "$ENVIRONMENT" move-origin --zone "$ZONE" --yes',
+        'bash .ci/operate "$ENVIRONMENT" move-origin --zone "$ZONE" "$RESERVE" --yes',
         inCloud(cloud),
       );
       expect(moved).toMatchObject({
@@ -209,10 +209,10 @@ describe('by hand', () => {
   it.each([
     ['bash .ci/operate "$ENVIRONMENT" origin-status', '', 'origin-status', ''],
     [
-      'bash .ci/operate "$ENVIRONMENT" move-origin --zone "$ZONE" --dry-run',
+      'bash .ci/operate "$ENVIRONMENT" move-origin --zone "$ZONE" "$RESERVE" --dry-run',
       '',
       'move-origin',
-      ' --zone 2 --dry-run',
+      ' --zone 2 --no-reserve --dry-run',
     ],
     [smokeStep, '', 'smoke', ' --allow-production --without-webhook'],
     [

@@ -182,6 +182,22 @@ it('operates what the stacks have: function, queue and keys by the names and tag
   }
 });
 
+it('deletes no gateway but the one that CloudFormation made for the stack', () => {
+  const { Resource, Condition } = statementsOf('OperateEuRole').find(
+    ({ Action }) => Action === 'ec2:DeleteNatGateway',
+  );
+  expect(JSON.stringify(Resource)).toContain(`:ec2:${first.region}:`);
+  const [logicalId] = Object.entries<Json>(stackOf(first).json.Resources).find(
+    ([, { Type }]) => Type === 'AWS::EC2::NatGateway',
+  ) ?? [''];
+  expect(Condition).toEqual({
+    StringEquals: {
+      'aws:ResourceTag/aws:cloudformation:stack-name': first.stackId,
+      'aws:ResourceTag/aws:cloudformation:logical-id': logicalId,
+    },
+  });
+});
+
 it('tells by mail when the budget is nearly spent, and when it will be', () => {
   const { Budget: spending, NotificationsWithSubscribers: told } = resources.Budget.Properties;
   expect(spending.BudgetLimit).toEqual({ Amount: 500, Unit: 'USD' });
