@@ -125,7 +125,7 @@ async function askWhether(terminal: Terminal, question: string): Promise<void> {
     throw new UsedWrongly('There is no terminal to confirm this on.', 'Add --yes to do it without asking.');
   }
   const answer = await terminal.ask(`${question} [y/N] `);
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailed('Nothing was changed.');
+  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailed('Nothing more was changed.');
 }
 
 function refuseWhatCannotBe({ environment, offers }: Target, zone: string): void {

@@ -63,7 +63,7 @@ interface Begun {
   readonly place?: Place | undefined;
   /** Milliseconds since 1970. */
   readonly until: number;
-  /** The rollback of an earlier run's skip has failed before: it may fail again, once. */
+  /** A continued rollback: when it fails again, a person has to look. @default false */
   readonly isSkip?: boolean;
 }
 
