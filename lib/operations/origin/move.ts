@@ -1,5 +1,4 @@
 import { setTimeout as pause } from 'node:timers/promises';
-
 import { deleteGateway, holderInWords, tellHolder } from './address-holder';
 import type { OriginApis } from './apis';
 import { type Plan, readPlan } from './move-facts';

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Attempt, listAttempts } from '../deliveries';
-import { openStack, requireDeployed } from '../deployment/deployed-stack';
 import { CommandFailed } from '../failure';
 import { readTexts, runOperation } from '../operations-function';
+import { openOriginApis } from '../origin/apis';
+import { describeStack } from '../origin/stack';
 import type { ReceivedRequest } from '../receive/receiver';
 import { verify } from '../receive/verification';
 import type { NewEvent } from '../send-event';
@@ -72,14 +73,9 @@ export async function expectFromOrigin(target: Target, arrival: ReceivedRequest)
   return { value: source, detail: source };
 }
 
-async function usesReserve({ environment, offers }: Target): Promise<boolean> {
-  if (!offers('cloudformation')) return false;
-  const { stackId, region } = environment;
-  const { Parameters = [] } = await requireDeployed(await openStack({ environment, stackId, region }));
-  return Parameters.some(
-    ({ ParameterKey, ParameterValue }) =>
-      ParameterKey === 'WebhookOriginUsesReserve' && ParameterValue === 'yes',
-  );
+async function usesReserve(target: Target): Promise<boolean> {
+  if (!target.offers('cloudformation')) return false;
+  return (await describeStack(await openOriginApis(target))).reserve;
 }
 
 /** What a delivery is waited for with. */

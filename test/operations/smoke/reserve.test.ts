@@ -27,9 +27,12 @@ describe('the source of a delivery', () => {
       writeResult('query', 'DescribeStacks', {
         Stacks: [
           {
-            StackName: first.stackId,
-            StackStatus: 'UPDATE_COMPLETE',
-            Parameters: [{ ParameterKey: 'WebhookOriginUsesReserve', ParameterValue }],
+            StackId: `arn:aws:cloudformation:${first.region}:000000000000:stack/${first.stackId}/1`,
+            Parameters: [
+              { ParameterKey: 'WebhookOriginZone', ParameterValue: '2' },
+              { ParameterKey: 'WebhookOriginUsesReserve', ParameterValue },
+            ],
+            Outputs: [{ OutputKey: 'WebhookOriginAddress', OutputValue: address }],
           },
         ],
       }),
