@@ -70,6 +70,9 @@ function pausingRow(): Environment {
   };
 }
 
+/** The first row, whatever else it has: its receivers know the one address. */
+export const withoutReserve = (({ webhookOrigin: _, ...row }: Environment): Environment => row)(first);
+
 /** Its receivers know a second address, for an emergency. */
 export const withReserve = rowWith(
   ({ webhookOrigin }) => webhookOrigin?.reserve,

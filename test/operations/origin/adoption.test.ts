@@ -1,5 +1,5 @@
 import { LocalCloud } from '../../support/local-cloudformation';
-import { first } from '../../support/rows';
+import { withoutReserve as row } from '../../support/rows';
 import { synthesizeStacks } from '../../support/stacks';
 import { deploy, facts, moveOrigin } from './deployed';
 
@@ -13,14 +13,14 @@ it('a stack that is deleted and created again keeps its address, by adopting it'
 
   const [left] = original.account.addresses.values();
   const adoptedElasticIp = { allocationId: left?.allocationId ?? '', address: left?.address ?? '' };
-  const stacks = synthesizeStacks([{ ...first, adoptedElasticIp }]);
-  const second = await LocalCloud.start(first.stackId, stacks[first.name]?.json, original.account);
+  const stacks = synthesizeStacks([{ ...row, adoptedElasticIp }]);
+  const second = await LocalCloud.start(row.stackId, stacks[row.name]?.json, original.account);
   expect(second.stack.output('WebhookOriginAddress')).toBe(address);
   expect(second.account.addresses.size).toBe(1);
-  expect(facts(second)).toMatchObject({ address, egress: address, zones: [first.zones[0]] });
+  expect(facts(second)).toMatchObject({ address, egress: address, zones: [row.zones[0]] });
 
   expect((await moveOrigin(second, '--zone', '3', '--yes')).exitCode).toBe(0);
-  expect(facts(second)).toMatchObject({ address, egress: address, zones: [first.zones[2]] });
+  expect(facts(second)).toMatchObject({ address, egress: address, zones: [row.zones[2]] });
 
   second.stack.delete();
   await second.stop();

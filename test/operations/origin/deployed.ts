@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import type { Environment } from '../../../lib/environment/environment';
 import { LocalCloud } from '../../support/local-cloudformation';
-import { first } from '../../support/rows';
+import { withoutReserve } from '../../support/rows';
 import { type StackTemplate, synthesizeStacks } from '../../support/stacks';
 import { runWallet } from '../../support/wallet-command';
 import { wallet } from '../region';
@@ -17,10 +17,10 @@ export async function deploy(
   differences: Partial<Environment> = { databaseAccess: 'data-api' },
 ): Promise<LocalCloud> {
   const key = JSON.stringify(differences);
-  const template = templates.get(key) ?? synthesizeStacks([{ ...first, ...differences }])[first.name];
-  if (!template) throw new Error(`No template of ${first.name}`);
+  const template = templates.get(key) ?? synthesizeStacks([{ ...withoutReserve, ...differences }])[withoutReserve.name];
+  if (!template) throw new Error(`No template of ${withoutReserve.name}`);
   templates.set(key, template);
-  return LocalCloud.start(first.stackId, template.json);
+  return LocalCloud.start(withoutReserve.stackId, template.json);
 }
 
 /** Runs `wallet move-origin`, with questions about the progress so often that no test waits. */

@@ -90,5 +90,5 @@ export const smallStorm: StormSettings = {
     functionTimeout: 3_000,
     visibilityTimeout: 3_000,
   },
-  patience: 30_000,
+  patience: 60_000,
 };
