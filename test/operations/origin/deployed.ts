@@ -17,7 +17,8 @@ export async function deploy(
   differences: Partial<Environment> = { databaseAccess: 'data-api' },
 ): Promise<LocalCloud> {
   const key = JSON.stringify(differences);
-  const template = templates.get(key) ?? synthesizeStacks([{ ...withoutReserve, ...differences }])[withoutReserve.name];
+  const template =
+    templates.get(key) ?? synthesizeStacks([{ ...withoutReserve, ...differences }])[withoutReserve.name];
   if (!template) throw new Error(`No template of ${withoutReserve.name}`);
   templates.set(key, template);
   return LocalCloud.start(withoutReserve.stackId, template.json);
