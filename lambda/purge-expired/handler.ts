@@ -4,7 +4,7 @@ import { createDependencies, type Dependencies } from './dependencies';
 import { purgeExpired } from './purge-expired';
 
 /** Milliseconds of deleting; less than the function's timeout by the time that the last statement may take. */
-const timeout = 4 * 60_000;
+export const timeout = 4 * 60_000;
 
 /**
  * The daily purge. An unavailable database is a failed invocation, which Lambda repeats.

@@ -14,7 +14,7 @@ export interface Purged {
 }
 
 /** Rows of one statement: few enough to be answered within a second. */
-const batchSize = 1_000;
+export const batchSize = 1_000;
 
 /**
  * Deletes all that has expired, a batch of each kind in turn, until nothing is left or the time is over: the next day
