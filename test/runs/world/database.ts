@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import type { TransactionalDatabase } from '../../../lambda/database/database';
@@ -12,6 +13,7 @@ import { functionCredentials } from '../../../lib/local/services/services';
 import { readMigrations } from '../../support/migration-files';
 import { startPostgres } from '../../support/postgres';
 import { region } from './region';
+import { startSlowRelay } from './slow-relay';
 
 const rolePassword = 'only-on-this-machine';
 const secretPrefix = `arn:aws:secretsmanager:${region}:000000000000:secret:`;
@@ -32,12 +34,14 @@ export interface DatabaseOptions {
   readonly access: DatabaseAccess;
   /** Whether a commit waits for the disk. @default false */
   readonly durable?: boolean;
+  /** Milliseconds between functions and the database, there and back. @default 0 */
+  readonly roundTripMs?: number;
   /** Ends the superuser's connection, which may be filling tables for minutes. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export async function startDatabase(cleanup: Cleanup, options: DatabaseOptions): Promise<RunDatabase> {
-  const { directory, access, durable = false, signal } = options;
+  const { directory, access, durable = false, roundTripMs = 0, signal } = options;
   const postgres = await startPostgres({ durable });
   cleanup.add(postgres.stop);
   const { host, port, database, superuser, password } = postgres;
@@ -49,8 +53,16 @@ export async function startDatabase(cleanup: Cleanup, options: DatabaseOptions):
   signal?.throwIfAborted();
 
   const certificate = await localCertificate({ directory: join(directory, 'certificates') });
+  const socketDirectory = roundTripMs > 0 ? join(directory, 'socket') : postgres.socketDirectory;
+  if (roundTripMs > 0) {
+    // Tokens are for the endpoint's port, so the network is behind it.
+    mkdirSync(socketDirectory);
+    const socket = `.s.PGSQL.${port}`;
+    const server = { path: join(postgres.socketDirectory, socket) };
+    await startSlowRelay(cleanup, { listen: { path: join(socketDirectory, socket) }, server, roundTripMs });
+  }
   const endpoint = await startDatabaseEndpoint({
-    postgres,
+    postgres: { ...postgres, socketDirectory },
     certificate,
     region,
     findAccessKey: (accessKeyId) => ({
@@ -67,6 +79,12 @@ export async function startDatabase(cleanup: Cleanup, options: DatabaseOptions):
     }),
   });
   cleanup.add(() => dataApi.close());
+  const { hostname, port: dataApiPort } = new URL(dataApi.url);
+  const server = { host: hostname, port: Number(dataApiPort) };
+  const dataApiUrl =
+    roundTripMs > 0
+      ? `http://127.0.0.1:${await startSlowRelay(cleanup, { server, roundTripMs })}`
+      : dataApi.url;
   const owner = createDirectDatabase({
     host: endpoint.host,
     port: endpoint.port,
@@ -94,7 +112,7 @@ export async function startDatabase(cleanup: Cleanup, options: DatabaseOptions):
       DATABASE_NAME: database,
       ...(access === 'data-api'
         ? {
-            AWS_ENDPOINT_URL_RDS_DATA: dataApi.url,
+            AWS_ENDPOINT_URL_RDS_DATA: dataApiUrl,
             DATABASE_CLUSTER_ARN: `arn:aws:rds:${region}:000000000000:cluster:runs`,
             DATABASE_SECRET_ARN: `${secretPrefix}${role}`,
           }
