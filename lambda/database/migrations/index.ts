@@ -6,6 +6,7 @@ import throwAwayOrganizations from './0005-throw-away-organizations.sql';
 import identitiesStayAsTheyAre from './0006-identities-stay-as-they-are.sql';
 import auditBySubject from './0007-audit-by-subject.sql';
 import deliverySlots from './0008-delivery-slots.sql';
+import deleteUserGroup from './0009-delete-user-group.sql';
 
 /**
  * A forward-only step of the schema. Once applied anywhere, its text never changes: a later file amends it. Over the Data
@@ -27,4 +28,5 @@ export const migrations: readonly Migration[] = [
   { name: '0006-identities-stay-as-they-are', text: identitiesStayAsTheyAre },
   { name: '0007-audit-by-subject', text: auditBySubject },
   { name: '0008-delivery-slots', text: deliverySlots },
+  { name: '0009-delete-user-group', text: deleteUserGroup },
 ];

@@ -73,12 +73,15 @@ describe.each(databaseRoles)('the role %s', (role) => {
     expect(held.map((row) => row.held)).toEqual(privileges[role]);
   });
 
-  it('calls no function of the schema but the one that removes ephemeral organizations, and only operations do', async () => {
+  it('calls no function of the schema but its own, and with its own rights when it is not for operations', async () => {
     const callable = await region.query`
-      select proname from pg_proc
+      select proname || case when prosecdef then ', with the rights of the owner' else '' end as may from pg_proc
       where pronamespace = 'public'::regnamespace and has_function_privilege(${role}, oid, 'EXECUTE')`;
-    expect(callable.map(({ proname }) => proname)).toEqual(
-      role === 'run_operation' ? ['remove_throw_away_organizations'] : [],
+    expect(callable.map(({ may }) => may)).toEqual(
+      {
+        run_operation: ['remove_throw_away_organizations, with the rights of the owner'],
+        delete_user_group: ['delete_user_group'],
+      }[role as string] ?? [],
     );
   });
 

@@ -81,27 +81,36 @@ const callers = [
 
 let groups = 0;
 
-// The Data API has each statement planned for its values; a connection of our own soon plans a prepared one for any.
-describe.each([
-  ['its values', 'force_custom_plan'],
-  ['any values', 'force_generic_plan'],
-])('planned for %s', (_, planCacheMode) => {
-  beforeAll(() => client.query(`set plan_cache_mode = ${planCacheMode}`));
-
-  it.each(callers)('reads a few rows of many when the caller %s', async (_, identity, outcome) => {
-    groups += 1;
-    const userGroupId = group(groups);
-    const statement = deletionStatement(
-      deletionOf({ ...organization, callerId: await identity(), userGroupId }),
-    );
-    await client.query('vacuum analyze');
-    let answer: unknown;
-    const plans = await executedPlans(client, async () => {
-      answer = (await client.query(toQuery(statement))).rows;
-    });
-    expect(answer).toEqual([{ outcome }]);
-    expect(plans.filter((plan) => mostRows(plan) > few)).toEqual([]);
-    // The statement itself, and the two cascades of a deletion.
-    expect(plans).toHaveLength(outcome === 'deleted' ? 3 : 1);
+it.each(callers)('reads a few rows of many when the caller %s', async (_, identity, outcome) => {
+  groups += 1;
+  const userGroupId = group(groups);
+  const statement = deletionStatement(
+    deletionOf({ ...organization, callerId: await identity(), userGroupId }),
+  );
+  await client.query('vacuum analyze');
+  let answer: unknown;
+  const plans = await executedPlans(client, async () => {
+    answer = (await client.query(toQuery(statement))).rows;
   });
+  expect(answer).toEqual([{ outcome }]);
+  expect(plans.filter((plan) => mostRows(plan) > few)).toEqual([]);
+  // The call, the statement of the function, and the two cascades of a deletion.
+  expect(plans).toHaveLength(outcome === 'deleted' ? 4 : 2);
+});
+
+it('keeps the plan for any values from the first deletion of a session on', async () => {
+  const { host, port, database, superuser: user, password } = region.postgres;
+  const session = new Client({ host, port, database, user, password });
+  await session.connect();
+  try {
+    const { text, values } = toQuery(deletionStatement(deletionOf(organization)));
+    await session.query({ text, values: values as unknown[] });
+    const { rows } = await session.query(
+      `select name from pg_backend_memory_contexts where ident like '%same_request%' order by name`,
+    );
+    // A plan for its values alone would not be kept, only its source.
+    expect(rows).toEqual([{ name: 'CachedPlan' }, { name: 'CachedPlanSource' }]);
+  } finally {
+    await session.end();
+  }
 });
