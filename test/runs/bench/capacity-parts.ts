@@ -72,7 +72,7 @@ export const deletionParts: readonly Part[] = [
     limit: (settings) => (1_000 * processors(settings)) / measured.deletionInPostgres[settings.access],
     because: 'capacity units of the row, four to a processor; deletions alone',
     source: `${aurora}/aurora-serverless-v2.setting-capacity.html`,
-    change: '`database.capacity.maximum`, up to 256; then fewer statements to plan',
+    change: '`database.capacity.maximum`, up to 256',
   },
   {
     name: 'Aurora connections',

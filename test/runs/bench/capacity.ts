@@ -70,11 +70,11 @@ interface Template {
 
 /** What `npm run bench` saw on two cores without a network, in milliseconds: docs/measurements.md. */
 export const measured = {
-  /** Part `delete`: a warm deletion, and one statement, over either access. */
+  /** Part `delete`: a warm deletion, before it was a function, and one row inserted. */
   deletion: { 'data-api': 2.85, direct: 0.72 },
-  statement: { 'data-api': 1.12, direct: 0.2 },
-  /** Separate profile of part `delete`: PostgreSQL's own time for a deletion, with its commit. */
-  deletionInPostgres: { 'data-api': 0.88, direct: 0.21 },
+  statement: { 'data-api': 1.09, direct: 0.25 },
+  /** Separate profiles: PostgreSQL's own time for a deletion, by a plan that is kept, with its commit where that was seen. */
+  deletionInPostgres: { 'data-api': 0.31, direct: 0.21 },
   /** Part `deliver`, a receiver that responds at once, 50 in flight: all of a delivery, and without the database. */
   delivery: 1_000 / 4_827,
   deliveryWithoutDatabase: 1_000 / 8_837,
