@@ -10,6 +10,13 @@ export interface Target {
   readonly serverName?: string;
 }
 
+export interface ConnectionOptions {
+  readonly secureContext: SecureContext;
+  /** Of an earlier connection to the same receiver, whose certificate was verified. @default - a whole handshake */
+  readonly session?: Buffer | undefined;
+  readonly signal: AbortSignal;
+}
+
 /**
  * Opens a connection to exactly this address, with its TLS handshake. An aborted or failed one leaves nothing open.
  *
@@ -17,7 +24,7 @@ export interface Target {
  */
 export async function openConnection(
   { address, port, serverName }: Target,
-  options: { readonly secureContext: SecureContext; readonly signal: AbortSignal },
+  { secureContext, session, signal }: ConnectionOptions,
 ): Promise<Socket> {
   const socket =
     serverName === undefined
@@ -26,14 +33,15 @@ export async function openConnection(
           host: address,
           port,
           servername: serverName,
-          secureContext: options.secureContext,
+          secureContext,
+          ...(session && { session }),
           ALPNProtocols: ['http/1.1'],
           rejectUnauthorized: true,
         });
   // Users of the socket listen for errors themselves: later ones do not matter, and must not crash the process.
   socket.on('error', () => undefined);
   try {
-    await once(socket, serverName === undefined ? 'connect' : 'secureConnect', { signal: options.signal });
+    await once(socket, serverName === undefined ? 'connect' : 'secureConnect', { signal });
     return socket;
   } catch (error) {
     socket.destroy();

@@ -43,7 +43,15 @@ export interface Attempt {
 
 export interface Receivers {
   /** Sends one `POST`, within the limits of time and size; never throws for what a receiver does. */
-  post(url: string, headers: Readonly<Record<string, string>>, body: string): Promise<AttemptResult>;
+  post(request: WebhookRequest): Promise<AttemptResult>;
+}
+
+export interface WebhookRequest {
+  /** Connections are kept for one webhook, and never shared with another. */
+  readonly webhookId: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
 }
 
 /** Logs and counts what happens to deliveries. */
@@ -121,11 +129,12 @@ export async function deliverWebhook(
   }
 
   const attemptedAt = ports.now();
-  const result = await ports.receivers.post(
-    webhook.url,
-    headers(delivery, attemptedAt, secrets.value),
-    delivery.body,
-  );
+  const result = await ports.receivers.post({
+    webhookId: delivery.webhookId,
+    url: webhook.url,
+    headers: headers(delivery, attemptedAt, secrets.value),
+    body: delivery.body,
+  });
   const now = ports.now();
   ports.circuitBreaker.record(delivery.webhookId, result, now);
   const step = nextStep(result, { now, startedAt, random: ports.random() }, ports.schedule);

@@ -10,12 +10,17 @@ export type AddressRefusal = 'name_not_found' | 'name_lookup_failed' | 'address_
 
 /**
  * The one address to connect to for a receiver's name. The name is looked up once, and each of its addresses must be a
- * public unicast IPv4 address, or all are refused. Of several one is chosen at random, so that a dead one does not get
- * every attempt.
+ * public unicast IPv4 address, or all are refused. Of several the preferred one is chosen, otherwise one at random, so that a
+ * dead one does not get every attempt.
  */
 export async function findAddress(
   name: string,
-  options: { readonly resolve: Resolve; readonly signal: AbortSignal; readonly random: () => number },
+  options: {
+    readonly resolve: Resolve;
+    readonly signal: AbortSignal;
+    readonly random: () => number;
+    readonly prefers: (address: string) => boolean;
+  },
 ): Promise<Result<string, AddressRefusal>> {
   let addresses: readonly string[];
   try {
@@ -25,7 +30,8 @@ export async function findAddress(
     return fail(code === 'ENOTFOUND' || code === 'ENODATA' ? 'name_not_found' : 'name_lookup_failed');
   }
   if (!addresses.every(isPublicAddress)) return fail('address_not_public');
-  const address = addresses[Math.floor(options.random() * addresses.length)];
+  const address =
+    addresses.find(options.prefers) ?? addresses[Math.floor(options.random() * addresses.length)];
   return address === undefined ? fail('name_not_found') : ok(address);
 }
 

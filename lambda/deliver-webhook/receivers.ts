@@ -1,10 +1,10 @@
-import type { Socket } from 'node:net';
 import { createSecureContext, rootCertificates } from 'node:tls';
+import { ok, type Result } from '../shared/result';
 import { type ReceiverUrl, readReceiverUrl } from '../webhooks/receiver-url';
-import { openConnection, type Target } from './connection';
+import type { Target } from './connection';
 import type { Receivers } from './deliver-webhook';
-import { failureReason } from './failure-reason';
-import { sendRequest } from './http-request';
+import { type Deadline, type Post, type Sending, sendRequest } from './http-request';
+import { KeptConnections, type Receiver } from './kept-connections';
 import type { AttemptResult } from './next-step';
 import { findAddress, type Resolve, resolveByDns } from './receiver-address';
 
@@ -26,51 +26,62 @@ export interface ReceiverSettings {
 /** Receivers on the internet, never inside the VPC: see `readReceiverUrl` and `findAddress` for what is refused. */
 export function createReceivers(settings: ReceiverSettings = {}): Receivers {
   const { allowLocal = false, connectTimeout = 5_000, timeout = 15_000, resolve = resolveByDns } = settings;
-  const { route = (target: Target) => target } = settings;
   const secureContext = createSecureContext({
     ca: [...(settings.certificateAuthorities ?? rootCertificates)],
     minVersion: 'TLSv1.2',
   });
+  const connections = new KeptConnections(secureContext, settings.route);
 
   return {
-    async post(text, headers, body) {
+    async post({ webhookId, url: text, headers, body }) {
       const url = readReceiverUrl(text, { allowLocal });
       if (!url.ok) return unanswered(url.error);
 
       const all = deadline(timeout);
+      const connecting = deadline(connectTimeout);
       try {
-        const socket = await connect(url.value);
-        if (typeof socket === 'string') return unanswered(socket);
-        return await sendRequest(
-          socket,
-          { host: hostHeader(url.value), path: url.value.path, headers, body },
-          all.signal,
-        );
+        const receiver = await judge(webhookId, url.value, connecting.signal);
+        if (connecting.signal.aborted) return unanswered('connect_timeout');
+        if (!receiver.ok) return unanswered(receiver.error);
+        const request = { host: hostHeader(url.value), path: url.value.path, headers, body };
+        return await send(request, { connections, receiver: receiver.value, connecting, signal: all.signal });
       } finally {
+        connecting.clear();
         all.clear();
       }
     },
   };
 
-  /** An open connection, or the reason why there is none. */
-  async function connect(url: ReceiverUrl): Promise<Socket | string> {
-    const { signal, clear } = deadline(connectTimeout);
+  /** Over a kept connection, if there is one, and again over another one if that was closed. */
+  async function send(request: Post, sending: Sending): Promise<AttemptResult> {
+    const { receiver } = sending;
+    await connections.settle(receiver);
+    const result = await sendRequest(request, sending);
+    if (result !== 'connection_lost') return result;
+    connections.forget(receiver);
+    const connecting = deadline(connectTimeout);
     try {
-      const address = url.local
-        ? ({ ok: true, value: '127.0.0.1' } as const)
-        : await findAddress(url.hostname, { resolve, signal, random: Math.random });
-      if (signal.aborted) return 'connect_timeout';
-      if (!address.ok) return address.error;
-      const target = { address: address.value, port: url.port };
-      return await openConnection(route(url.secure ? { ...target, serverName: url.hostname } : target), {
-        secureContext,
-        signal,
-      });
-    } catch (error) {
-      return signal.aborted ? 'connect_timeout' : failureReason(error);
+      const second = await sendRequest(request, { ...sending, connecting });
+      return second === 'connection_lost' ? unanswered('connection_closed') : second;
     } finally {
-      clear();
+      connecting.clear();
     }
+  }
+
+  /** Looks the receiver's name up, for every attempt. Of several addresses one with a kept connection is preferred. */
+  async function judge(
+    webhookId: string,
+    { hostname, port, secure, local }: ReceiverUrl,
+    signal: AbortSignal,
+  ): Promise<Result<Receiver, string>> {
+    const receiverAt = (address: string): Receiver => ({
+      webhookId,
+      target: { address, port, ...(secure && { serverName: hostname }) },
+    });
+    if (local) return ok(receiverAt('127.0.0.1'));
+    const prefers = (address: string) => connections.has(receiverAt(address));
+    const address = await findAddress(hostname, { resolve, signal, random: Math.random, prefers });
+    return address.ok ? ok(receiverAt(address.value)) : address;
   }
 }
 
@@ -80,7 +91,7 @@ function hostHeader({ hostname, port, secure }: ReceiverUrl): string {
   return port === (secure ? 443 : 80) ? hostname : `${hostname}:${port}`;
 }
 
-function deadline(ms: number): { readonly signal: AbortSignal; clear(): void } {
+function deadline(ms: number): Deadline {
   const controller = new AbortController();
   const timer = setTimeout(() => controller.abort(), ms);
   return { signal: controller.signal, clear: () => clearTimeout(timer) };

@@ -2,6 +2,8 @@ import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
 import { type HttpServer, startHttpServer } from '../../support/http-server';
 import { hostileUrls } from '../webhooks/hostile-urls';
 
+const webhookId = 'wh-00001-00001-0000000000000001';
+
 /** What a name may resolve to instead of a receiver: each is never dialled, alone or beside a public address. */
 const hostileAnswers: readonly (readonly [name: string, address: string])[] = [
   ['loopback', '127.0.0.1'],
@@ -77,7 +79,9 @@ beforeEach(() => {
 });
 
 it('dials a public address: what follows would be seen', async () => {
-  expect(await receivers.post('https://hooks.example.com/', {}, '')).toEqual({
+  expect(
+    await receivers.post({ webhookId, url: 'https://hooks.example.com/', headers: {}, body: '' }),
+  ).toEqual({
     answered: false,
     reason: 'connection_refused',
   });
@@ -90,7 +94,10 @@ it('knows at least 60 hostile URLs and 40 hostile answers', () => {
 });
 
 it.each(hostileUrls)('never looks up or dials %s: %s', async (_name, url, reason) => {
-  expect(await receivers.post(url, {}, '')).toEqual({ answered: false, reason });
+  expect(await receivers.post({ webhookId, url: url, headers: {}, body: '' })).toEqual({
+    answered: false,
+    reason,
+  });
   expect({ lookups, dialled }).toEqual({ lookups: [], dialled: [] });
 });
 
@@ -101,7 +108,9 @@ describe.each(hostileAnswers)('a name that resolves to %s, %s', (_name, address)
     ['after a public address', [publicAddress, address]],
   ])('is never dialled: %s', async (_order, addresses) => {
     answer = addresses;
-    expect(await receivers.post('https://hooks.example.com/', {}, '')).toEqual({
+    expect(
+      await receivers.post({ webhookId, url: 'https://hooks.example.com/', headers: {}, body: '' }),
+    ).toEqual({
       answered: false,
       reason: 'address_not_public',
     });
@@ -119,7 +128,9 @@ describe('a name that does not resolve', () => {
     ['ESERVFAIL', 'name_lookup_failed'],
     ['ETIMEOUT', 'name_lookup_failed'],
   ])('with %s is %s', async (code, reason) => {
-    expect(await failing(code).post('https://hooks.example.com/', {}, '')).toEqual({
+    expect(
+      await failing(code).post({ webhookId, url: 'https://hooks.example.com/', headers: {}, body: '' }),
+    ).toEqual({
       answered: false,
       reason,
     });
@@ -127,7 +138,9 @@ describe('a name that does not resolve', () => {
 
   it('to any address is name_not_found', async () => {
     answer = [];
-    expect(await receivers.post('https://hooks.example.com/', {}, '')).toEqual({
+    expect(
+      await receivers.post({ webhookId, url: 'https://hooks.example.com/', headers: {}, body: '' }),
+    ).toEqual({
       answered: false,
       reason: 'name_not_found',
     });
@@ -161,7 +174,12 @@ describe('rebinding', () => {
         return { ...target, address: '192.0.2.1' };
       },
     });
-    const result = await rebinding.post(`https://hooks.example.com:${inside.port}/`, {}, '');
+    const result = await rebinding.post({
+      webhookId,
+      url: `https://hooks.example.com:${inside.port}/`,
+      headers: {},
+      body: '',
+    });
 
     expect(result.answered).toBe(false);
     expect({ count, seen, visits }).toEqual({ count: 1, seen: [publicAddress], visits: 0 });
@@ -173,7 +191,8 @@ describe('rebinding', () => {
       resolve: async () => answers.shift() ?? [],
       route: () => ({ address: '127.0.0.1', port: 1 }),
     });
-    const attempt = () => rebinding.post('https://hooks.example.com/', {}, '');
+    const attempt = () =>
+      rebinding.post({ webhookId, url: 'https://hooks.example.com/', headers: {}, body: '' });
 
     expect(await attempt()).toEqual({ answered: false, reason: 'connection_refused' });
     expect(await attempt()).toEqual({ answered: false, reason: 'address_not_public' });

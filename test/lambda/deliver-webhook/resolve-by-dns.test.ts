@@ -2,6 +2,8 @@ import { resolveByDns } from '../../../lambda/deliver-webhook/receiver-address';
 import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
 import { type DnsServer, startDnsServer } from '../../support/dns-server';
 
+const webhookId = 'wh-00001-00001-0000000000000001';
+
 let server: DnsServer;
 beforeAll(async () => {
   server = await startDnsServer({
@@ -29,7 +31,9 @@ it.each([
   ['that has IPv6 addresses alone', 'six.example.com', 'name_not_found'],
   ['whose servers fail', 'broken.example.com', 'name_lookup_failed'],
 ])('of a name %s the attempt says so', async (_case, name, reason) => {
-  expect(await createReceivers({ resolve }).post(`https://${name}/`, {}, '')).toEqual({
+  expect(
+    await createReceivers({ resolve }).post({ webhookId, url: `https://${name}/`, headers: {}, body: '' }),
+  ).toEqual({
     answered: false,
     reason,
   });

@@ -6,6 +6,8 @@ import { localReceiversVariable } from '../../../lambda/webhooks/environment';
 import { asOnAws } from '../../support/function-variables';
 import { type HttpServer, startHttpServer } from '../../support/http-server';
 
+const webhookId = 'wh-00001-00001-0000000000000001';
+
 // On AWS, http://127.0.0.1:9001 is the Lambda Runtime API.
 let inside: HttpServer;
 let visits: number;
@@ -22,7 +24,12 @@ beforeEach(() => {
 afterAll(() => inside.stop());
 
 const deliver = (variables: Readonly<Record<string, string>>) =>
-  asOnAws(deliverWebhook, variables).ports.receivers.post(inside.url, {}, '{}');
+  asOnAws(deliverWebhook, variables).ports.receivers.post({
+    webhookId,
+    url: inside.url,
+    headers: {},
+    body: '{}',
+  });
 
 describe.each([
   ['without the variable', {}],

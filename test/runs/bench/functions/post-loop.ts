@@ -40,8 +40,13 @@ const clients: Readonly<Record<string, () => Post>> = {
   },
   product: () => {
     const receivers = createReceivers({ allowLocal: true });
-    return async ({ body, deliveryId }) => {
-      const result = await receivers.post(process.env.RECEIVER_URL ?? '', headers(deliveryId), body);
+    return async ({ body, deliveryId, webhookId }) => {
+      const result = await receivers.post({
+        webhookId,
+        url: process.env.RECEIVER_URL ?? '',
+        headers: headers(deliveryId),
+        body,
+      });
       return result.answered ? result.status : 0;
     };
   },

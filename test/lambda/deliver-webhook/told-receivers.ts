@@ -1,0 +1,110 @@
+import type { AddressInfo } from 'node:net';
+import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
+import type { AttemptResult } from '../../../lambda/deliver-webhook/next-step';
+import { createReceivers, type ReceiverSettings } from '../../../lambda/deliver-webhook/receivers';
+import { createAuthority, type TestAuthority } from '../../support/certificates';
+
+export type Behaviour = (socket: Socket) => void;
+
+export const receiverName = 'hooks.example.com';
+/** Milliseconds: long enough for a busy machine, and the receivers are attempted side by side. */
+export const connectTimeout = 1_500;
+export const timeout = 2_500;
+export const ourWebhook = 'wh-00001-00001-0000000000000001';
+
+/** Receivers on this machine that do what they are told from the connection on, and the product's client of them. */
+export class ToldReceivers {
+  readonly sockets = new Set<Socket>();
+  private readonly servers: Server[] = [];
+
+  private constructor(
+    readonly authority: TestAuthority,
+    private readonly good: { readonly key: string; readonly cert: string },
+  ) {}
+
+  static async start(): Promise<ToldReceivers> {
+    const authority = await createAuthority();
+    return new ToldReceivers(authority, await authority.issue({ name: receiverName }));
+  }
+
+  async stop(): Promise<void> {
+    for (const socket of this.sockets) socket.destroy();
+    await Promise.all(this.servers.splice(0).map((server) => new Promise((done) => server.close(done))));
+  }
+
+  /** @returns the port that it listens at */
+  tls(behaviour: Behaviour, options: TlsOptions = {}): Promise<number> {
+    const server = createTlsServer({ noDelay: true, ...this.good, ...options }, (socket) => {
+      socket.on('error', () => undefined);
+      behaviour(socket);
+    });
+    server.on('tlsClientError', () => undefined);
+    return this.listen(server);
+  }
+
+  tcp(behaviour: Behaviour): Promise<number> {
+    return this.listen(createTcpServer(behaviour));
+  }
+
+  /** Stops the receiver that was started last. */
+  async stopLast(): Promise<void> {
+    await new Promise((done) => this.servers.pop()?.close(done));
+  }
+
+  /** @param settings @default - short times */
+  client(settings: ReceiverSettings = { connectTimeout, timeout }) {
+    const receivers = createReceivers({
+      certificateAuthorities: [this.authority.cert],
+      resolve: async () => ['93.184.216.34'],
+      route: (target) => ({ ...target, address: '127.0.0.1' }),
+      ...settings,
+    });
+    return (port: number, body = '{}', webhookId = ourWebhook): Promise<AttemptResult> =>
+      receivers.post({ webhookId, url: `https://${receiverName}:${port}/in`, headers: {}, body });
+  }
+
+  private async listen(server: Server): Promise<number> {
+    this.servers.push(server);
+    server.on('connection', (socket: Socket) => {
+      this.sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => this.sockets.delete(socket));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    return (server.address() as AddressInfo).port;
+  }
+}
+
+/** Says so much at once, once the request has begun to arrive. */
+export const say = (text: string | Buffer, then: Behaviour = () => undefined): Behaviour => {
+  return (socket) => {
+    socket.once('data', () => {
+      socket.write(text);
+      then(socket);
+    });
+  };
+};
+export const ends: Behaviour = (socket) => socket.end();
+export const often =
+  (text: string | Buffer, everyMs: number): Behaviour =>
+  (socket) => {
+    const timer = setInterval(() => socket.write(text), everyMs);
+    socket.on('close', () => clearInterval(timer));
+  };
+/** As fast as the connection takes it. */
+export const endlessly =
+  (text: string | Buffer): Behaviour =>
+  (socket) => {
+    const more = () => {
+      while (socket.writable && socket.write(text));
+    };
+    socket.on('drain', more);
+    more();
+  };
+
+export const answered = (status = 200): AttemptResult => ({ answered: true, status });
+export const unanswered = (reason: string): AttemptResult => ({ answered: false, reason });
+export const head = 'HTTP/1.1 200 OK\r\n';
+/** A good answer, to one request. */
+export const good = `${head}content-length: 2\r\n\r\nok`;
