@@ -95,12 +95,13 @@ export function sendRequest(post: Post, sending: Sending): Promise<AttemptResult
         if (bytes >= maxBodyBytes) end('ok');
       });
       response.on('end', () => {
-        // An answer to a request that was not sent yet was not one to it.
-        const isWhole = outgoing.writableFinished && interimResponses === 0 && heard.nothingBut(response);
-        if (isWhole) settle(answer);
-        else end('ok');
+        if (interimResponses > 0 || !heard.nothingBut(response)) return end('ok');
+        // Not before the connection is free: the next request would open another one.
+        outgoing.once('close', () => settle(answer));
+        // An answer to a request that was not sent yet was not one to it. A fast one is heard before the socket says so.
+        setImmediate(() => outgoing.writableFinished || end('ok'));
       });
-      response.on('close', () => end('ok'));
+      response.on('close', () => response.complete || end('ok'));
       response.on('error', () => end('ok'));
     };
 

@@ -26,11 +26,16 @@ export const queueBatch = (bodies: readonly string[]): unknown => ({
   }),
 });
 
-/** So many deliveries to one webhook. */
-export const deliveryBatch = (webhookId: string, organizationId: string, count: number): unknown =>
+/** So many deliveries, to the webhooks in turn. */
+export const deliveryBatch = (
+  webhookIds: readonly string[],
+  organizationId: string,
+  count: number,
+): unknown =>
   queueBatch(
-    Array.from({ length: count }, () => {
+    Array.from({ length: count }, (_, index) => {
       const eventId = randomUUID();
+      const webhookId = webhookIds[index % webhookIds.length] ?? '';
       return JSON.stringify({
         deliveryId: deliveryId(eventId, webhookId),
         webhookId,

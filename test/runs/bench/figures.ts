@@ -8,7 +8,7 @@ import type { Rounds } from './interleave';
 export const partNames = ['delete', 'growth', 'cold', 'deliver', 'synth', 'start'] as const;
 export type PartName = (typeof partNames)[number];
 
-export type Unit = 'ms' | 'KiB' | 'MiB' | '/s';
+export type Unit = 'ms' | 'KiB' | 'MiB' | '/s' | 'in all';
 
 /** A bound of a ratio. */
 export interface Goal {

@@ -44,7 +44,7 @@ export const firstEvents = (key: SigningKey, webhookId: string) =>
       isExpected: nothingKept,
     },
     'deliver-webhook': {
-      event: () => deliveryBatch(webhookId, organizationId(0), 1),
+      event: () => deliveryBatch([webhookId], organizationId(0), 1),
       isExpected: nothingKept,
     },
     'run-operation': {

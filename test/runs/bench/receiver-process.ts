@@ -8,11 +8,27 @@ export interface ReceiverProcess {
   readonly url: string;
   /** Requests that it has answered so far. */
   count(): Promise<number>;
+  /** Its TLS handshakes so far. */
+  handshakes(): Promise<number>;
 }
 
-export async function startReceiverProcess(cleanup: Cleanup): Promise<ReceiverProcess> {
+/** PEM, of the name in the receiver's URL. */
+export interface ReceiverCertificate {
+  readonly name: string;
+  readonly key: string;
+  readonly cert: string;
+}
+
+/** @param certificate with which it speaks HTTPS. @default - it speaks HTTP */
+export async function startReceiverProcess(
+  cleanup: Cleanup,
+  certificate?: ReceiverCertificate,
+): Promise<ReceiverProcess> {
   // Detached: Ctrl-C in a terminal reaches a whole process group, and a question must get its answer.
-  const child = fork(join(__dirname, 'functions/receiver.cjs'), { detached: true });
+  const child = fork(join(__dirname, 'functions/receiver.cjs'), {
+    detached: true,
+    env: { ...process.env, RECEIVER_CERTIFICATE: certificate && JSON.stringify(certificate) },
+  });
   cleanup.add(async () => {
     child.kill();
     await new Promise((resolve) => child.once('exit', resolve));
@@ -22,5 +38,10 @@ export async function startReceiverProcess(cleanup: Cleanup): Promise<ReceiverPr
       child.once('message', (answer) => resolve(answer as number));
       child.send(question);
     });
-  return { url: `http://127.0.0.1:${await ask('port')}/in`, count: () => ask('count') };
+  const origin = certificate ? `https://${certificate.name}` : 'http://127.0.0.1';
+  return {
+    url: `${origin}:${await ask('port')}/in`,
+    count: () => ask('requests'),
+    handshakes: () => ask('handshakes'),
+  };
 }

@@ -1,8 +1,8 @@
-import { Agent, request } from 'node:http';
+import { Agent, request } from 'node:https';
 import type { SQSEvent } from 'aws-lambda';
-import { createReceivers } from '../../../../lambda/deliver-webhook/receivers';
 import { bind } from '../../../../lambda/shared/bind';
 import type { Delivery } from '../../../../lambda/webhooks/delivery';
+import { createTlsReceivers } from './receivers';
 
 const headers = (id: string) => ({
   'webhook-id': id,
@@ -18,7 +18,11 @@ type Post = (delivery: Delivery) => Promise<number>;
 /** `raw` keeps its connections and sends as fast as it can; `product` is the product's own client alone. */
 const clients: Readonly<Record<string, () => Post>> = {
   raw: () => {
-    const agent = new Agent({ keepAlive: true });
+    const agent = new Agent({
+      keepAlive: true,
+      ca: process.env.RECEIVER_AUTHORITY,
+      lookup: (_name, _options, found) => found(null, [{ address: '127.0.0.1', family: 4 }]),
+    });
     return ({ body, deliveryId }) =>
       new Promise((resolve, reject) => {
         const post = request(process.env.RECEIVER_URL ?? '', {
@@ -39,7 +43,7 @@ const clients: Readonly<Record<string, () => Post>> = {
       });
   },
   product: () => {
-    const receivers = createReceivers({ allowLocal: true });
+    const receivers = createTlsReceivers();
     return async ({ body, deliveryId, webhookId }) => {
       const result = await receivers.post({
         webhookId,

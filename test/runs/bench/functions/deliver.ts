@@ -1,0 +1,19 @@
+import { createDependencies, type Dependencies } from '../../../../lambda/deliver-webhook/dependencies';
+import { createHandler } from '../../../../lambda/deliver-webhook/handler';
+import { bind } from '../../../../lambda/shared/bind';
+import { ok } from '../../../../lambda/shared/result';
+import { createTlsReceivers } from './receivers';
+
+/** In memory: all of a delivery but its two statements. */
+const withoutDatabase = {
+  find: async () => ok({ url: process.env.RECEIVER_URL ?? '', enabled: true, secretVersion: 1 }),
+  record: async () => ok(null),
+  disable: async () => ok(null),
+};
+
+/** The product's function, which trusts the receiver's authority. `DELIVER_DATABASE=none`: with a table in memory. */
+export const handler = bind(createHandler, (): Dependencies => {
+  const { ports, ...others } = createDependencies();
+  const webhooks = process.env.DELIVER_DATABASE === 'none' ? withoutDatabase : ports.webhooks;
+  return { ...others, ports: { ...ports, webhooks, receivers: createTlsReceivers() } };
+});
