@@ -95,7 +95,7 @@ export function sendRequest(post: Post, sending: Sending): Promise<AttemptResult
         if (bytes >= maxBodyBytes) end('ok');
       });
       response.on('end', () => {
-        if (interimResponses > 0 || !heard.nothingBut(response)) return end('ok');
+        if (!heard.nothingBut(response)) return end('ok');
         // Not before the connection is free: the next request would open another one.
         outgoing.once('close', () => settle(answer));
         // An answer to a request that was not sent yet was not one to it. A fast one is heard before the socket says so.

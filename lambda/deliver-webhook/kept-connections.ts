@@ -90,11 +90,8 @@ export class KeptConnections extends Agent {
         if (socket instanceof TLSSocket) this.keepSession(name, socket);
         callback(null, socket);
       },
-      (error: Error) => {
-        this.sessions.delete(name);
-        // As Node.js calls it too, and has it typed wrongly.
-        callback(error, undefined as unknown as Socket);
-      },
+      // As Node.js calls it too, and has it typed wrongly.
+      (error: Error) => callback(error, undefined as unknown as Socket),
     );
     return undefined;
   }
