@@ -4,6 +4,7 @@ import {
   type SendMessageBatchRequestEntry,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
+import { coalesce } from '../shared/coalesce';
 import { fail, ok, type Result } from '../shared/result';
 
 /** The queue cannot be reached, or refuses. Some of the messages may have been sent all the same. */
@@ -52,16 +53,23 @@ export function createQueue({ sqs, url }: { readonly sqs: SQSClient; readonly ur
     }
   };
 
+  const sendAll = (messages: readonly OutgoingMessage[]) =>
+    request(async () => {
+      for (const Entries of batches(messages.map(toEntry))) {
+        const { Failed } = await sqs.send(new SendMessageBatchCommand({ QueueUrl: url, Entries }), {
+          abortSignal: AbortSignal.timeout(deadline),
+        });
+        if (Failed?.length) throw Object.assign(new Error(), { name: Failed[0]?.Code ?? 'unknown' });
+      }
+    });
+
   return {
-    send: (messages) =>
-      request(async () => {
-        for (const Entries of batches(messages.map(toEntry))) {
-          const { Failed } = await sqs.send(new SendMessageBatchCommand({ QueueUrl: url, Entries }), {
-            abortSignal: AbortSignal.timeout(deadline),
-          });
-          if (Failed?.length) throw Object.assign(new Error(), { name: Failed[0]?.Code ?? 'unknown' });
-        }
-      }),
+    // What a batch sends goes together. After a failure each is sent again alone, so that one cannot fail the others.
+    send: coalesce(async (requests: readonly (readonly OutgoingMessage[])[]) => {
+      const sent = await sendAll(requests.flat());
+      if (sent.ok || requests.length === 1) return requests.map(() => sent);
+      return Promise.all(requests.map(sendAll));
+    }),
     hide: (receiptHandle, seconds) =>
       request(async () => {
         await sqs.send(

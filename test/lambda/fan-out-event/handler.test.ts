@@ -184,3 +184,27 @@ it('logs ids and counts, and nothing of the event', async () => {
     },
   ]);
 });
+
+it("looks up the webhooks of a batch's events in one statement, each event's own", async () => {
+  const { owner } = database;
+  const others = await addOrganization(owner);
+  const own = await addWebhook(owner, organizationId, { kinds: ['wallet.created'] });
+  const foreign = await addWebhook(owner, others);
+  await events.send(eventText(organizationId, 'ev-1'));
+  await events.send(eventText(others, 'ev-2'));
+  await events.send(eventText(await addOrganization(owner), 'ev-3'));
+  const execute = jest.fn((statement: Parameters<Database['execute']>[0]) =>
+    functionsDatabase.execute(statement),
+  );
+  const subscriptions = createSubscriptions({ execute });
+  expect(await fanOut({ ports: { subscriptions, deliveries: queue(deliveries.url) } })).toEqual({
+    received: 3,
+    waiting: [],
+  });
+  expect(execute).toHaveBeenCalledTimes(1);
+  const made = (await delivered()).map(({ eventId, webhookId }) => [eventId, webhookId]);
+  expect(made.sort()).toEqual([
+    ['ev-1', own],
+    ['ev-2', foreign],
+  ]);
+});

@@ -27,3 +27,21 @@ it('fails when SQS takes a request but refuses a message of it, and gives the re
   });
   expect(await received.count()).toMatchObject({ visible: 1 });
 });
+
+it('sends what is sent at the same time in one request, ten messages in each', async () => {
+  const requests = jest.spyOn(queues.sqs, 'send');
+  const sent = await Promise.all(
+    Array.from({ length: 15 }, (_, index) => queue.send([{ body: `${index}`, group: 'wh-1' }])),
+  );
+  expect(sent.every(({ ok }) => ok)).toBe(true);
+  expect(requests).toHaveBeenCalledTimes(2);
+  requests.mockRestore();
+  expect(await received.count()).toMatchObject({ visible: 15 });
+});
+
+it('fails for the message that SQS refuses, not for those that went with it', async () => {
+  const [good, bad] = await Promise.all(
+    ['a', 'a\u0000'].map((body) => queue.send([{ body, group: 'wh-1' }])),
+  );
+  expect([good?.ok, bad?.ok]).toEqual([true, false]);
+});
