@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { discardSession, sessionSettings } from './session';
 
 /** A database and the role that signs in to it. */
 export interface DatabaseTarget {
@@ -27,46 +28,66 @@ export interface Work<T> {
   readonly free: Promise<void>;
 }
 
-/** Connections that calls outside transactions share, for each target. Those of transactions are not among them. */
-const sharedConnections = 20;
+/** A connection that is one caller's until it is given back. */
+export interface Borrowed {
+  readonly client: pg.ClientBase;
+  /** Resets the session and keeps the connection for others; one that is broken ends. */
+  giveBack(): Promise<void>;
+  /** Ends the connection; PostgreSQL rolls its transaction back. */
+  end(): void;
+}
+
+/**
+ * Connections for each target: how many there may be at once, and how many unused ones are kept. Calls wait for one;
+ * PostgreSQL alone bounds the transactions, which may be open for hours.
+ */
+const sizes = {
+  calls: { max: 20, kept: 20 },
+  transactions: { max: Number.POSITIVE_INFINITY, kept: 5 },
+} as const;
 /** For a connection, and for a shared one to be free: no call is longer. */
 const connectTimeoutMs = 45_000;
 /** Time for cancelled statements to end on close; then their connections are cut. */
 const cancelMs = 2_000;
 
-/**
- * Settings that every session begins with, whatever the role's or the database's are: the Data API gives times in UTC
- * (https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api-operations.html), and values are read as text.
- */
-const sessionSettings = '-c TimeZone=UTC -c DateStyle=ISO -c extra_float_digits=1';
-
-/** Connections to PostgreSQL: shared ones for single calls, own ones for transactions. */
+/** Connections to PostgreSQL, kept as the service keeps its own: source at `discardSession`. */
 export class Connections {
   private readonly pools = new Map<string, pg.Pool>();
   private readonly borrowed = new Map<pg.PoolClient, DatabaseTarget>();
+  private readonly used = new WeakSet<pg.ClientBase>();
 
-  /** Does `work` on a shared connection. Session state that it leaves behind is discarded. */
+  /** @param idleMs an unused connection is closed after it */
+  constructor(private readonly idleMs = 10_000) {}
+
+  /** Does `work` outside a transaction. */
   async use<T>(target: DatabaseTarget, work: (client: pg.ClientBase) => Work<T>): Promise<T> {
-    const client = await this.pool(target).connect();
-    // Without a listener, an error on a borrowed connection would end the process.
-    const ignore = () => {};
-    client.on('error', ignore);
-    this.borrowed.set(client, target);
+    const { client, giveBack } = await this.borrow(target, 'calls');
     const { answer, free } = work(client);
-    void free.then(() => this.giveBack(client, ignore));
+    void free.then(giveBack);
     return answer;
   }
 
-  /** A connection that is not shared, and that the caller ends. */
-  async open(target: DatabaseTarget): Promise<pg.Client> {
-    const client = new pg.Client(clientConfig(target));
-    await client.connect();
-    return client;
+  /** Begins a transaction. A kept connection that broke meanwhile is replaced. @param onLost called when it breaks */
+  async begin(target: DatabaseTarget, onLost: () => void): Promise<Borrowed> {
+    for (;;) {
+      const connection = await this.borrow(target, 'transactions', onLost);
+      const { client } = connection;
+      const kept = this.used.has(client);
+      this.used.add(client);
+      try {
+        await client.query('begin');
+        return connection;
+      } catch (error) {
+        connection.end();
+        if (!kept) throw error;
+      }
+    }
   }
 
   /** Asks PostgreSQL to cancel what `client` does. */
   async cancel(target: DatabaseTarget, client: pg.ClientBase): Promise<void> {
-    const canceller = await this.open(target);
+    const canceller = new pg.Client(clientConfig(target));
+    await canceller.connect();
     try {
       await canceller.query('select pg_cancel_backend($1)', [processId(client)]);
     } finally {
@@ -74,7 +95,7 @@ export class Connections {
     }
   }
 
-  /** Ends every shared connection; running statements are cancelled, and cut off when they ignore it. */
+  /** Ends every connection; running statements are cancelled, and cut off when they ignore it. */
   async close(): Promise<void> {
     const pools = [...this.pools.values()];
     this.pools.clear();
@@ -90,46 +111,53 @@ export class Connections {
     for (const client of this.borrowed.keys()) void (client as pg.PoolClient & pg.Client).end();
   }
 
-  private pool(target: DatabaseTarget): pg.Pool {
-    const key = JSON.stringify([target.host, target.port, target.database, target.user, target.password]);
+  private async borrow(
+    target: DatabaseTarget,
+    purpose: keyof typeof sizes,
+    onLost: () => void = () => {},
+  ): Promise<Borrowed> {
+    const pool = this.pool(target, purpose);
+    const client = await pool.connect();
+    // Without a listener, an error on a borrowed connection would end the process.
+    const ignore = () => {};
+    client.on('error', ignore).on('end', onLost);
+    this.borrowed.set(client, target);
+    const release = (end: boolean) => {
+      if (!this.borrowed.delete(client)) return;
+      client.off('error', ignore).off('end', onLost);
+      client.release(end);
+    };
+    return {
+      client,
+      giveBack: async () => {
+        const usable = await discardSession(client);
+        release(!usable || pool.idleCount >= sizes[purpose].kept);
+      },
+      end: () => release(true),
+    };
+  }
+
+  /** The password is part of the key: nobody gets a connection that another password opened. */
+  private pool(target: DatabaseTarget, purpose: keyof typeof sizes): pg.Pool {
+    const { host, port, database, user, password } = target;
+    const key = JSON.stringify([purpose, host, port, database, user, password]);
     const known = this.pools.get(key);
     if (known) return known;
-    const pool = new pg.Pool({ ...clientConfig(target), max: sharedConnections });
+    const pool = new pg.Pool({
+      ...clientConfig(target),
+      max: sizes[purpose].max,
+      idleTimeoutMillis: this.idleMs,
+    });
     // An idle connection broke: the pool has dropped it, and the next call opens another.
     pool.on('error', () => {});
     this.pools.set(key, pool);
     return pool;
-  }
-
-  private async giveBack(client: pg.PoolClient, listener: () => void): Promise<void> {
-    const usable = await discardSession(client);
-    this.borrowed.delete(client);
-    client.off('error', listener);
-    client.release(!usable);
   }
 }
 
 /** The id that the Data API calls `dbConnectionId`. */
 export function processId(client: pg.ClientBase): number {
   return (client as pg.ClientBase & { readonly processID: number }).processID;
-}
-
-/**
- * `DISCARD ALL`, in its documented equivalents, without `DISCARD PLANS`: plans are no state that a caller could see, and
- * those of foreign keys would have to be made again for each call. https://www.postgresql.org/docs/17/sql-discard.html
- */
-const discardAllButPlans = `
-  close all; set session authorization default; reset all; deallocate all; unlisten *;
-  select pg_advisory_unlock_all(); discard temp; discard sequences`;
-
-async function discardSession(client: pg.ClientBase): Promise<boolean> {
-  try {
-    if (client.getTransactionStatus() !== 'I') await client.query('rollback');
-    await client.query(discardAllButPlans);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function clientConfig(target: DatabaseTarget): pg.ClientConfig {

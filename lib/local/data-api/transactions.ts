@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type pg from 'pg';
-import type { Connections, DatabaseTarget, Work } from './connections';
+import type { Borrowed, Connections, DatabaseTarget, Work } from './connections';
 import { DataApiError, fromPostgres } from './errors';
 import type { Limits } from './limits';
 
@@ -14,7 +14,7 @@ export interface Caller {
 interface Transaction {
   readonly caller: Caller;
   readonly target: DatabaseTarget;
-  readonly client: pg.Client;
+  readonly connection: Borrowed;
   readonly begunAt: number;
   usedAt: number;
   busy: boolean;
@@ -31,7 +31,7 @@ const reasons = {
 const rememberedReasons = 10_000;
 const sweepMs = 1_000;
 
-/** The open transactions, each on its own connection. */
+/** The open transactions, each on a connection of its own while it lasts. */
 export class Transactions {
   private readonly open = new Map<string, Transaction>();
   private readonly gone = new Map<string, keyof typeof reasons>();
@@ -44,17 +44,9 @@ export class Transactions {
   ) {}
 
   async begin(caller: Caller, target: DatabaseTarget): Promise<string> {
-    const client = await this.connections.open(target);
     const id = randomBytes(48).toString('base64');
-    client.on('error', () => {});
-    client.on('end', () => this.forget(id, 'aborted'));
-    try {
-      await client.query('begin');
-    } catch (error) {
-      await client.end();
-      throw error;
-    }
-    this.open.set(id, { caller, target, client, begunAt: this.now(), usedAt: this.now(), busy: false });
+    const connection = await this.connections.begin(target, () => this.drop(id, 'aborted'));
+    this.open.set(id, { caller, target, connection, begunAt: this.now(), usedAt: this.now(), busy: false });
     return id;
   }
 
@@ -65,26 +57,27 @@ export class Transactions {
     work: (client: pg.ClientBase, target: DatabaseTarget) => Work<T>,
   ): Promise<T> {
     const transaction = this.claim(id, caller);
-    const { answer, free } = work(transaction.client, transaction.target);
+    const { client } = transaction.connection;
+    const { answer, free } = work(client, transaction.target);
     void free.then(() => {
       transaction.busy = false;
       transaction.usedAt = this.now();
       // The statement itself was a rollback or a commit, even one that failed or went on after its time.
-      if (transaction.client.getTransactionStatus() === 'I') this.drop(id, 'ended');
+      if (client.getTransactionStatus() === 'I') this.drop(id, 'ended');
     });
     return answer;
   }
 
   /** Commits. A transaction in which a statement failed is rolled back, and the caller told. */
   async commit(id: string, caller: Caller): Promise<void> {
-    const { client } = this.claim(id, caller);
+    const { client } = this.claim(id, caller).connection;
     const failed = client.getTransactionStatus() === 'E';
     await this.finish(id, client, failed ? 'rollback' : 'commit');
     if (failed) throw notFound(id, 'aborted');
   }
 
   async rollback(id: string, caller: Caller): Promise<void> {
-    await this.finish(id, this.claim(id, caller).client, 'rollback');
+    await this.finish(id, this.claim(id, caller).connection.client, 'rollback');
   }
 
   /** Ends every transaction; PostgreSQL rolls them back. */
@@ -92,11 +85,13 @@ export class Transactions {
     clearInterval(this.sweeper);
     const running = [...this.open.values()];
     const busy = running.filter((transaction) => transaction.busy);
-    await Promise.allSettled(busy.map(({ target, client }) => this.connections.cancel(target, client)));
-    await Promise.all(running.map(({ client }) => client.end()));
+    await Promise.allSettled(
+      busy.map(({ target, connection }) => this.connections.cancel(target, connection.client)),
+    );
+    for (const { connection } of running) connection.end();
   }
 
-  private async finish(id: string, client: pg.Client, statement: 'commit' | 'rollback'): Promise<void> {
+  private async finish(id: string, client: pg.ClientBase, statement: 'commit' | 'rollback'): Promise<void> {
     try {
       await client.query(statement);
       this.drop(id, 'ended');
@@ -135,15 +130,12 @@ export class Transactions {
     }
   }
 
-  /** PostgreSQL rolls the transaction of an ended connection back. */
+  /** Its connection is rolled back, if need be, and free for the next one. */
   private drop(id: string, reason: keyof typeof reasons): void {
     const transaction = this.open.get(id);
-    this.forget(id, reason);
-    void transaction?.client.end();
-  }
-
-  private forget(id: string, reason: keyof typeof reasons): void {
-    if (!this.open.delete(id)) return;
+    if (!transaction) return;
+    this.open.delete(id);
+    void transaction.connection.giveBack();
     this.gone.set(id, reason);
     for (const oldest of this.gone.keys()) {
       if (this.gone.size <= rememberedReasons) break;

@@ -218,10 +218,11 @@ it('while PostgreSQL is away, calls fail', async () => {
 async function startSecond({ postgres: { host, port, superuser, password } }: Fixture) {
   const target = { host, port, user: superuser, password, database: 'postgres' };
   const { url, close } = await startDataApi({ resolve: () => target });
-  const call = (path: string, sql: string) =>
-    fetch(url + path, { method: 'POST', body: JSON.stringify({ resourceArn, secretArn, sql }) }).catch(
-      (error) => error,
-    );
+  const call = (path: string, sql: string, input: object = {}) =>
+    fetch(url + path, {
+      method: 'POST',
+      body: JSON.stringify({ resourceArn, secretArn, sql, ...input }),
+    }).catch((error) => error);
   return { call, close };
 }
 
@@ -230,6 +231,8 @@ it('closing ends running statements and every connection to PostgreSQL', async (
   const { call, close } = await startSecond(other);
   const running = call('/Execute', 'select pg_sleep(20)::text');
   await call('/BeginTransaction', '');
+  const { transactionId } = await (await call('/BeginTransaction', '')).json();
+  await call('/RollbackTransaction', '', { transactionId });
   await untilAsleep(other);
   await close();
   expect(await running).toMatchObject({ name: 'TypeError' });

@@ -2,11 +2,14 @@ import {
   BatchExecuteStatementCommand,
   type BatchExecuteStatementCommandInput,
   BeginTransactionCommand,
+  type BeginTransactionCommandInput,
   CommitTransactionCommand,
+  type CommitTransactionCommandInput,
   ExecuteStatementCommand,
   type ExecuteStatementCommandInput,
   RDSDataClient,
   RollbackTransactionCommand,
+  type RollbackTransactionCommandInput,
 } from '@aws-sdk/client-rds-data';
 import { type DataApiOptions, startDataApi } from '../../../lib/local/data-api';
 import { localClient } from '../../support/aws-client';
@@ -46,13 +49,15 @@ export async function startFixture(options: Partial<DataApiOptions> = {}) {
       client.send(new ExecuteStatementCommand({ resourceArn, secretArn, sql, ...input })),
     batch: (sql: string, input: Partial<BatchExecuteStatementCommandInput> = {}) =>
       client.send(new BatchExecuteStatementCommand({ resourceArn, secretArn, sql, ...input })),
-    begin: async () =>
-      String((await client.send(new BeginTransactionCommand({ resourceArn, secretArn }))).transactionId),
-    commit: async (transactionId: string) =>
-      (await client.send(new CommitTransactionCommand({ resourceArn, secretArn, transactionId })))
+    begin: async (input: Partial<BeginTransactionCommandInput> = {}) =>
+      String(
+        (await client.send(new BeginTransactionCommand({ resourceArn, secretArn, ...input }))).transactionId,
+      ),
+    commit: async (transactionId: string, input: Partial<CommitTransactionCommandInput> = {}) =>
+      (await client.send(new CommitTransactionCommand({ resourceArn, secretArn, transactionId, ...input })))
         .transactionStatus,
-    rollback: async (transactionId: string) =>
-      (await client.send(new RollbackTransactionCommand({ resourceArn, secretArn, transactionId })))
+    rollback: async (transactionId: string, input: Partial<RollbackTransactionCommandInput> = {}) =>
+      (await client.send(new RollbackTransactionCommand({ resourceArn, secretArn, transactionId, ...input })))
         .transactionStatus,
     stop: async () => {
       client.destroy();

@@ -6,6 +6,7 @@ import { longRun } from '../harness/command';
 import { temporaryFolder } from '../world/temporary-folder';
 import { type PartName, type PartOptions, type PartResult, partNames } from './figures';
 import { measureColdStarts } from './parts/cold';
+import { measureDataApi } from './parts/data-api';
 import { measureDeletion } from './parts/delete';
 import { measureDelivery } from './parts/deliver';
 import { measureGrowth } from './parts/growth';
@@ -15,6 +16,7 @@ import { formatResults, shortcomings } from './table';
 
 const measure: Readonly<Record<PartName, (options: PartOptions) => Promise<PartResult>>> = {
   delete: measureDeletion,
+  'data-api': measureDataApi,
   growth: measureGrowth,
   cold: measureColdStarts,
   deliver: measureDelivery,

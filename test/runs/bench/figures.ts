@@ -5,7 +5,7 @@ import { median, percentile } from '../harness/statistics';
 import type { Rounds } from './interleave';
 
 /** Names in which figures are asked for on the command line. */
-export const partNames = ['delete', 'growth', 'cold', 'deliver', 'synth', 'start'] as const;
+export const partNames = ['delete', 'data-api', 'growth', 'cold', 'deliver', 'synth', 'start'] as const;
 export type PartName = (typeof partNames)[number];
 
 export type Unit = 'ms' | 'KiB' | 'MiB' | '/s' | 'in all';
