@@ -1,14 +1,20 @@
 import './uncaught';
 import { resolve } from 'node:path';
-import { runLocalCommand } from '../lib/local/command';
+import type * as command from '../lib/local/command';
 import { endingSignals } from '../lib/operations/interruption';
 import { createTerminal } from '../lib/operations/terminal';
 
 // With `npm start | tee file`, Ctrl-C ends tee as well: a broken pipe must not stop the orderly end.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
-void runLocalCommand(process.argv.slice(2), {
-  terminal: createTerminal(process.stdout, process.stderr),
+const args = process.argv.slice(2);
+const terminal = createTerminal(process.stdout, process.stderr);
+// First of all: loading the rest takes as long as Node.js has taken.
+if (!['--help', '-h'].some((option) => args.includes(option))) terminal.note('Starting…');
+const { runLocalCommand } = require('../lib/local/command') as typeof command;
+
+void runLocalCommand(args, {
+  terminal,
   projectRoot: resolve(__dirname, '..'),
   onSignal: (listener) => {
     for (const signal of endingSignals) process.on(signal, listener);

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { InvalidInput } from '../lib/environment/validation';
+import { InvalidInput } from '../lib/environment/invalid-input';
 
 // Imported before everything else: the table of environments is validated while it loads. What a deployer gave wrong is said
 // without a stack, which would lead to its validation; any other error that nobody catches is a bug, and needs one.

@@ -1,5 +1,5 @@
 import type { Environment } from '../environment/environment';
-import { InvalidInput } from '../environment/validation';
+import { InvalidInput } from '../environment/invalid-input';
 import { isRegion, regionRemedy } from '../environment/values';
 import { environments as table } from '../environments';
 

@@ -1,11 +1,7 @@
 import type { Environment } from './environment';
+import { InvalidInput } from './invalid-input';
 import type { Rule } from './rule';
 import { environmentRules, optionalObjects, uniqueFields } from './rules';
-
-/** What a deployer gave is wrong. The message says what it is and what to do, and needs no stack. */
-export class InvalidInput extends Error {
-  override readonly name: string = 'InvalidInput';
-}
 
 /** A row of the table of environments that cannot be deployed. The message names field, value and remedy. */
 export class InvalidEnvironment extends InvalidInput {

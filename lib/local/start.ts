@@ -13,6 +13,7 @@ import { startServices } from './services/services';
 import { lockState } from './state/lock';
 import { removeFile, type StateFolder, writeJson } from './state/state';
 import { readAssembly, type Stack } from './template/assembly';
+import { keepAssembly } from './template/kept-assembly';
 import { synthesize } from './template/synthesis';
 
 export interface StartOptions {
@@ -88,7 +89,7 @@ async function start(options: StartOptions, cleanup: Cleanup): Promise<readonly 
   const begun = environments.map((environment) => begin(environment, options));
   cleanup.add(() => allSettledOrThrow(begun.map((each) => each.end())));
   const [, certificate, services] = await allSettledOrThrow([
-    synthesize(state.assemblyDirectory, signal, options.app).then(() => onStep('Synthesized the stacks')),
+    provideAssembly(options),
     localCertificate({ directory: state.certificatesDirectory }),
     startServices(cleanup, options.access),
   ]);
@@ -124,6 +125,16 @@ async function start(options: StartOptions, cleanup: Cleanup): Promise<readonly 
     Object.fromEntries(regions.map(({ environment, outputs }) => [environment.stackId, outputs])),
   );
   return regions;
+}
+
+async function provideAssembly({ state, signal, app, fresh, onStep }: StartOptions): Promise<void> {
+  const directory = state.assemblyDirectory;
+  // Another app is of sources that nobody lists.
+  if (app) await synthesize(directory, signal, { script: app });
+  else if (await keepAssembly({ directory, signal, anew: fresh })) {
+    return onStep('Kept the stacks: nothing has changed since they were synthesized');
+  }
+  onStep('Synthesized the stacks');
 }
 
 /** By the name of the stage. */

@@ -1,7 +1,6 @@
 import { createPrivateKey, randomUUID, X509Certificate } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { generate } from 'selfsigned';
 
 export interface LocalCertificateOptions {
   /** Where keys and certificates are kept between runs; created when absent. */
@@ -83,7 +82,11 @@ async function replaceFile(path: string, content: string, mode: number): Promise
   await rename(unfinished, path);
 }
 
+/** Loading it takes longer than all else here, and most starts find their certificates. */
+const selfsigned = () => import('selfsigned');
+
 async function makeAuthority(now: Date): Promise<KeyPair> {
+  const { generate } = await selfsigned();
   const { private: key, cert } = await generate(
     // A unique name, so that a client does not mistake it for an earlier authority.
     [{ name: 'commonName', value: `Wallet infrastructure local authority ${randomUUID()}` }],
@@ -100,6 +103,7 @@ async function makeAuthority(now: Date): Promise<KeyPair> {
 }
 
 async function makeServer(ca: KeyPair, now: Date): Promise<KeyPair> {
+  const { generate } = await selfsigned();
   const { private: key, cert } = await generate([{ name: 'commonName', value: 'localhost' }], {
     ...ellipticCurve,
     ...validity(now, serverLifetime),

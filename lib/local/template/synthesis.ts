@@ -4,7 +4,8 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const projectRoot = resolve(__dirname, '../../..');
+/** The folder of `package.json`. */
+export const projectRoot = resolve(__dirname, '../../..');
 
 /** The app did not synthesize. The message has its output. */
 export class SynthesisFailed extends Error {
@@ -17,13 +18,13 @@ export class SynthesisFailed extends Error {
  *
  * @param directory the folder for the assembly; emptied first
  * @param signal ends the app at once, and removes its temporary files
- * @param script the app, in TypeScript
+ * @param app `script`: in TypeScript. `root`: the folder that it runs in. @default - this project's own
  * @throws SynthesisFailed with the app's output
  */
 export async function synthesize(
   directory: string,
   signal: AbortSignal,
-  script = 'bin/app.ts',
+  { script = 'bin/app.ts', root = projectRoot }: { readonly script?: string; readonly root?: string } = {},
 ): Promise<void> {
   signal.throwIfAborted();
   rmSync(directory, { recursive: true, force: true });
@@ -33,7 +34,7 @@ export async function synthesize(
   mkdirSync(temporary, { recursive: true });
   const loader = pathToFileURL(require.resolve('tsx')).href;
   const app = spawn(process.execPath, ['--import', loader, script], {
-    cwd: projectRoot,
+    cwd: root,
     env: {
       PATH: '/usr/bin:/bin',
       HOME: homedir(),

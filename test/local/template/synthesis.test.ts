@@ -25,7 +25,7 @@ test('an app that is aborted leaves no temporary file', async () => {
   const assembly = join(folder(), 'assembly');
   const told = `${assembly}.told`;
   const interruption = new AbortController();
-  const synthesis = synthesize(assembly, interruption.signal, script);
+  const synthesis = synthesize(assembly, interruption.signal, { script });
   synthesis.catch(() => undefined);
   while (!existsSync(told)) await sleep(20);
   const temporary = readFileSync(told, 'utf8');
