@@ -58,7 +58,7 @@ export async function runLocalCommand(args: readonly string[], context: CommandC
       'where data, logs and addresses are kept (default: .local)',
       folderIn(context.projectRoot),
     )
-    .option('--fresh', 'remove the data of earlier runs first')
+    .option('--fresh', 'remove the data of earlier runs first, and synthesize the stacks anew')
     .configureOutput({
       writeOut: (text) => terminal.result(text.trimEnd()),
       writeErr: (text) => terminal.note(text.trimEnd()),
@@ -77,8 +77,8 @@ export async function runLocalCommand(args: readonly string[], context: CommandC
 }
 
 async function run(options: Options, { terminal, projectRoot, onSignal }: CommandContext): Promise<number> {
-  const begun = performance.now();
-  const seconds = () => `${((performance.now() - begun) / 1_000).toFixed(1)} s`;
+  // Since the process began: loading counts.
+  const seconds = () => `${(performance.now() / 1_000).toFixed(1)} s`;
   const interruption = new AbortController();
   const interrupted = new Promise<void>((wanted) => {
     onSignal(() => {

@@ -23,7 +23,7 @@ export interface StartOptions {
   readonly ports: Readonly<Record<string, number>>;
   /** As `ports`, of the dashboards. @default - the table's own; any free one where the API's is not the table's */
   readonly dashboardPorts: Readonly<Record<string, number>>;
-  /** Whether to remove the data of earlier runs of these environments first. */
+  /** Whether to remove the data of earlier runs of these environments first, and to synthesize in any case. */
   readonly fresh: boolean;
   /** Decides calls of functions. @default - by the policies of the templates */
   readonly access?: AccessControl;

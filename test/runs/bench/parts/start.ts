@@ -8,13 +8,21 @@ import { removePostgres } from '../../../../lib/local/postgres/postgres';
 import { stateFolder } from '../../../../lib/local/state/state';
 import { synthesize } from '../../../../lib/local/template/synthesis';
 import { unusedPort } from '../../../support/unused-port';
-import { compare, type PartOptions, type PartResult, roundsOf } from '../figures';
+import { atMost, compare, type PartOptions, type PartResult, roundsOf } from '../figures';
 import { interleave, time } from '../interleave';
 
 const projectRoot = resolve(__dirname, '../../../..');
 const patience = 120_000;
 
-/** From `npm start` until every environment has answered a request that a function decides. */
+/** Milliseconds from the start of a command. */
+interface Elapsed {
+  /** To its first line. */
+  readonly line: number;
+  /** To the last environment's first answer, or its end. */
+  readonly end: number;
+}
+
+/** From `npm start` until it says something, and until every environment has answered a request that a function decides. */
 export async function measureStart(options: PartOptions): Promise<PartResult> {
   const { cleanup, directory, signal } = options;
   const state = join(directory, 'state');
@@ -34,23 +42,29 @@ export async function measureStart(options: PartOptions): Promise<PartResult> {
         return startOnce(state, signal);
       },
       again: () => startOnce(state, signal),
-      synthesis: () => time(() => synthesize(join(directory, 'assembly'), signal)),
+      synthesis: async () => {
+        const end = await time(() => synthesize(join(directory, 'assembly'), signal));
+        return { line: end, end };
+      },
     },
     // The second start finds what the first has left; were the order turned, it would find nothing.
     { ...rounds, keepOrder: true },
   );
+  const ends = (samples: readonly Elapsed[]) => samples.map(({ end }) => end);
   const against = 'synthesis alone, without checks';
   const what = 'first answer after npm start';
+  const lines = [...taken.first, ...taken.again].map(({ line }) => line);
   return {
     figures: [
-      compare({ what: `${what}, new state`, against }, taken.first, taken.synthesis),
-      compare({ what: `${what}, again`, against }, taken.again, taken.synthesis),
+      compare({ what: `${what}, new state`, against }, ends(taken.first), ends(taken.synthesis)),
+      compare({ what: `${what}, again`, against }, ends(taken.again), ends(taken.synthesis)),
+      compare({ what: `${what}, again`, against: '1.5 s', goal: atMost(1) }, ends(taken.again), [1_500]),
+      compare({ what: 'first line after npm start', against: '0.5 s', goal: atMost(1) }, lines, [500]),
     ],
   };
 }
 
-/** Milliseconds from the start of the command to the last environment's first answer. */
-async function startOnce(state: string, signal: AbortSignal): Promise<number> {
+async function startOnce(state: string, signal: AbortSignal): Promise<Elapsed> {
   const ports = await Promise.all(environments.map(unusedPort));
   const args = environments.flatMap(({ name }, index) => [
     ...['--port', `${name}=${ports[index]}`],
@@ -60,13 +74,15 @@ async function startOnce(state: string, signal: AbortSignal): Promise<number> {
   // Detached, in its own process group: npm does not pass every signal on.
   const command = spawn('npm', ['start', '--silent', '--', '--state', state, ...args], {
     cwd: projectRoot,
-    stdio: 'ignore',
+    stdio: ['ignore', 'ignore', 'pipe'],
     detached: true,
   });
+  const line = once(command.stderr, 'data').then(() => performance.now() - begin);
   const ended = once(command, 'exit');
   try {
     await Promise.all(ports.map((port) => answered(port, begin + patience, signal)));
-    return performance.now() - begin;
+    const end = performance.now() - begin;
+    return { line: await line, end };
   } finally {
     process.kill(-(command.pid as number), 'SIGTERM');
     await ended;
