@@ -17,12 +17,14 @@ interface QueuePorts {
 
 /** The longest `DelaySeconds` of SQS. https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-queues.html */
 const longestDelayMs = 15 * 60_000;
+/** The longest that a message is hidden for its retry. */
+export const longestHiddenMs = 60_000;
 
 /**
- * Retries a delivery later. Up to 15 minutes its message is hidden. For longer a copy is sent with a delay, repeatedly
- * until the time has come: a hidden message counts as in flight, of which a queue allows 120,000, so one busy receiver
- * that is down for a day would stop all deliveries. A delayed message does not count. When the copy cannot be sent, the
- * message is hidden for 15 minutes, and then attempted.
+ * Retries a delivery later. Up to a minute its message is hidden. For longer a copy is sent with a delay, repeatedly until
+ * the time has come: a hidden message counts as in flight, of which a queue allows 120,000, so receivers that are down
+ * would stop all deliveries. A delayed message does not count. When the copy cannot be sent, the message is hidden for as
+ * long as the copy's delay, and then attempted.
  *
  * @returns `kept` when the message stays on the queue, `gone` when the copy has taken its place
  */
@@ -31,11 +33,12 @@ export async function retryFromQueue(
   delayMs: number,
   ports: QueuePorts,
 ): Promise<'kept' | 'gone'> {
-  if (delayMs > longestDelayMs) {
+  if (delayMs > longestHiddenMs) {
     const { hasSlot: _, ...delivery } = message.delivery;
     const { startedAt } = message;
     const notBefore = Math.round(ports.now + delayMs);
-    return sendCopy(message, { ...delivery, startedAt, notBefore }, longestDelayMs, ports);
+    const copy = { ...delivery, startedAt, notBefore };
+    return sendCopy(message, copy, Math.min(delayMs, longestDelayMs), ports);
   }
   await ports.queue.hide(message.receiptHandle, delayMs / 1_000);
   return 'kept';

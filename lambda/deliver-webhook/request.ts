@@ -17,10 +17,10 @@ export interface ReceivedDelivery {
 
 /**
  * Milliseconds from a delivery's start, or its `notBefore`, to its receipt, at most and without an outage. Its next delay
- * is its age, less a fifth by jitter: at 19 minutes it is hidden once more for 15 minutes, and at 34 it becomes a delayed
- * copy (`queue-retry.ts`). The rest is for busy moments.
+ * is its age, less a fifth by jitter: at 75 seconds it is hidden once more for a minute, and after that it becomes a
+ * delayed copy (`queue-retry.ts`). The rest is for busy moments.
  */
-const maxTransit = 40 * 60_000;
+const maxTransit = 15 * 60_000;
 
 /**
  * Reads a message of the delivery queue. A delivery that comes later than it can by itself was held up by us: the

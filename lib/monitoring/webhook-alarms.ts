@@ -23,7 +23,7 @@ export function watchWebhooks(alarms: Alarms, { events, deliveries }: Webhooks):
   }
   const longest = {
     events: { queue: events.queue, minutes: 15 },
-    // A copy is delayed for 15 minutes at most, and then hidden for 15: more than both has waited for us.
+    // A copy is delayed for 15 minutes at most, and then hidden for one: more than both has waited for us.
     deliveries: { queue: deliveries.queue, minutes: 45 },
   };
   for (const [name, { queue, minutes }] of Object.entries(longest)) {

@@ -91,7 +91,7 @@ export const deliveryParts: readonly Part[] = [
     limit: () => (1_000 * quotas.sqsInFlight) / hiddenMs(),
     because: '120,000 messages; one that fails is hidden through its first retries. Then nothing is received',
     source: 'https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-queues.html',
-    change: 'send a delayed copy for every wait of more than a minute (`queue-retry.ts`)',
+    change: 'send a delayed copy for shorter waits too (`queue-retry.ts`)',
   },
   {
     name: 'Purge of the delivery log',

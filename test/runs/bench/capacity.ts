@@ -1,4 +1,5 @@
 import { nextStep, retrySchedule } from '../../../lambda/deliver-webhook/next-step';
+import { longestHiddenMs } from '../../../lambda/deliver-webhook/queue-retry';
 import { timeout as purgeMs } from '../../../lambda/purge-expired/handler';
 import { batchSize as purgeBatch } from '../../../lambda/purge-expired/purge-expired';
 
@@ -108,7 +109,6 @@ export const quotas = {
   /** MiB that give a function one processor. */
   memoryPerProcessor: 1_769,
   sqsInFlight: 120_000,
-  sqsLongestDelay: 900_000,
   auroraConnections: 5_000,
   /** db.r6g.xlarge, as large as 16 capacity units, has 4. */
   capacityUnitsPerProcessor: 4,
@@ -141,12 +141,12 @@ export const deletionMs = ({ access, memory }: Settings) =>
   assumed.roundTrip[access] +
   measured.deletion[access] / Math.min(1, memory.delete / quotas.memoryPerProcessor);
 
-/** Milliseconds for which a delivery that keeps failing is hidden, and so in flight: all delays of 15 minutes at most. */
+/** Milliseconds for which a delivery that keeps failing is hidden, and so in flight: all delays of a minute at most. */
 export function hiddenMs(): number {
   let age = 0;
   for (;;) {
     const step = nextStep({ answered: false, reason: 'timeout' }, { now: age, startedAt: 0, random: 0.5 });
-    if (step.outcome !== 'failed' || step.retryInMs > quotas.sqsLongestDelay) return age;
+    if (step.outcome !== 'failed' || step.retryInMs > longestHiddenMs) return age;
     age += step.retryInMs;
     if (age > retrySchedule.giveUpAfter) throw new Error('Delays do not grow.');
   }
