@@ -11,7 +11,8 @@ export interface Target {
 }
 
 export interface ConnectionOptions {
-  readonly secureContext: SecureContext;
+  /** Asked for by a connection with TLS alone. */
+  readonly secureContext: () => SecureContext;
   /** Of an earlier connection to the same receiver, whose certificate was verified. @default - a whole handshake */
   readonly session?: Buffer | undefined;
   readonly signal: AbortSignal;
@@ -33,7 +34,7 @@ export async function openConnection(
           host: address,
           port,
           servername: serverName,
-          secureContext,
+          secureContext: secureContext(),
           ...(session && { session }),
           ALPNProtocols: ['http/1.1'],
           rejectUnauthorized: true,

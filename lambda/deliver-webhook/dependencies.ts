@@ -4,6 +4,7 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import { connectDatabase } from '../database/connect';
 import { readVariables } from '../shared/environment';
 import { createLog } from '../shared/log';
+import { once } from '../shared/once';
 import { localReceiversVariable } from '../webhooks/environment';
 import { createQueue } from '../webhooks/queue';
 import { createWebhookSecrets } from '../webhooks/webhook-secrets';
@@ -19,7 +20,8 @@ import { createWebhooks } from './webhooks-table';
 
 export function createDependencies() {
   const names = readVariables(variables, process.env);
-  const sqs = new SQSClient({});
+  // A delivery that arrives needs no queue.
+  const sqs = once(() => new SQSClient({}));
   const log = createLog('deliver-webhook');
   const metrics = new Metrics({ namespace: metricsNamespace, serviceName: 'deliver-webhook' });
   const database = connectDatabase(process.env);

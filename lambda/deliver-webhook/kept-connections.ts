@@ -38,7 +38,7 @@ export class KeptConnections extends Agent {
 
   /** @param route where a connection to a judged address goes instead. @default - there */
   constructor(
-    private readonly secureContext: SecureContext,
+    private readonly secureContext: () => SecureContext,
     private readonly route: (target: Target) => Target = (target) => target,
   ) {
     super({ keepAlive: true, maxFreeSockets: maxIdlePerReceiver });

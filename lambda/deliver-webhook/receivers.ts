@@ -1,4 +1,5 @@
 import { createSecureContext, rootCertificates } from 'node:tls';
+import { once } from '../shared/once';
 import { ok, type Result } from '../shared/result';
 import { type ReceiverUrl, readReceiverUrl } from '../webhooks/receiver-url';
 import type { Target } from './connection';
@@ -26,10 +27,13 @@ export interface ReceiverSettings {
 /** Receivers on the internet, never inside the VPC: see `readReceiverUrl` and `findAddress` for what is refused. */
 export function createReceivers(settings: ReceiverSettings = {}): Receivers {
   const { allowLocal = false, connectTimeout = 5_000, timeout = 15_000, resolve = resolveByDns } = settings;
-  const secureContext = createSecureContext({
-    ca: [...(settings.certificateAuthorities ?? rootCertificates)],
-    minVersion: 'TLSv1.2',
-  });
+  // At the first delivery over TLS: reading the authorities takes milliseconds of a cold start.
+  const secureContext = once(() =>
+    createSecureContext({
+      ca: [...(settings.certificateAuthorities ?? rootCertificates)],
+      minVersion: 'TLSv1.2',
+    }),
+  );
   const connections = new KeptConnections(secureContext, settings.route);
 
   return {

@@ -2,13 +2,14 @@ import { SQSClient } from '@aws-sdk/client-sqs';
 import { connectDatabase } from '../database/connect';
 import { readVariables } from '../shared/environment';
 import { createLog } from '../shared/log';
+import { once } from '../shared/once';
 import { createQueue } from '../webhooks/queue';
 import { variables } from './environment';
 import { createSubscriptions } from './subscriptions-table';
 
 export function createDependencies() {
   const urls = readVariables(variables, process.env);
-  const sqs = new SQSClient({});
+  const sqs = once(() => new SQSClient({}));
   return {
     ports: {
       subscriptions: createSubscriptions(connectDatabase(process.env)),

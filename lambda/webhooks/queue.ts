@@ -43,7 +43,8 @@ const maxBatchCount = 10;
 /** Bytes of all messages of a request: what SQS took before 1 MiB was allowed, so no region refuses it. */
 const maxBatchBytes = 256 * 1024;
 
-export function createQueue({ sqs, url }: { readonly sqs: SQSClient; readonly url: string }): Queue {
+/** @param options `sqs`: is asked for its client when there is something to send or to hide */
+export function createQueue({ sqs, url }: { readonly sqs: () => SQSClient; readonly url: string }): Queue {
   const request = async (work: () => Promise<void>): Promise<Result<null, QueueUnavailable>> => {
     try {
       await work();
@@ -56,7 +57,7 @@ export function createQueue({ sqs, url }: { readonly sqs: SQSClient; readonly ur
   const sendAll = (messages: readonly OutgoingMessage[]) =>
     request(async () => {
       for (const Entries of batches(messages.map(toEntry))) {
-        const { Failed } = await sqs.send(new SendMessageBatchCommand({ QueueUrl: url, Entries }), {
+        const { Failed } = await sqs().send(new SendMessageBatchCommand({ QueueUrl: url, Entries }), {
           abortSignal: AbortSignal.timeout(deadline),
         });
         if (Failed?.length) throw Object.assign(new Error(), { name: Failed[0]?.Code ?? 'unknown' });
@@ -72,7 +73,7 @@ export function createQueue({ sqs, url }: { readonly sqs: SQSClient; readonly ur
     }),
     hide: (receiptHandle, seconds) =>
       request(async () => {
-        await sqs.send(
+        await sqs().send(
           new ChangeMessageVisibilityCommand({
             QueueUrl: url,
             ReceiptHandle: receiptHandle,

@@ -171,7 +171,7 @@ class DeliveryWorld {
   }
 
   private queue(url: string) {
-    return createQueue({ sqs: this.queues.sqs, url });
+    return createQueue({ sqs: () => this.queues.sqs, url });
   }
 
   private async remove(ReceiptHandle: string): Promise<void> {

@@ -31,7 +31,7 @@ beforeEach(async () => {
 });
 afterAll(() => Promise.all([database.stop(), queues.stop()]));
 
-const queue = (url: string) => createQueue({ sqs: queues.sqs, url });
+const queue = (url: string) => createQueue({ sqs: () => queues.sqs, url });
 const gone = 'http://127.0.0.1:1/000000000000/gone';
 
 async function fanOut(change: Partial<Dependencies> = {}) {

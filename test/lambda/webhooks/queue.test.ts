@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   received = await queues.create();
-  queue = createQueue({ sqs: queues.sqs, url: received.url });
+  queue = createQueue({ sqs: () => queues.sqs, url: received.url });
 });
 afterAll(() => queues.stop());
 

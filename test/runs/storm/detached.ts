@@ -29,7 +29,7 @@ export async function runDetached(
   }));
 
   const acceptedAt = Date.now() - day;
-  const queue = createQueue({ sqs: world.sqs, url: world.deliveries.queue.url });
+  const queue = createQueue({ sqs: () => world.sqs, url: world.deliveries.queue.url });
   const sent = await queue.send(
     events.map((event, index) => {
       const { webhookId } = receiverOf(index, subscriptions);

@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { good, receiverName, say, ToldReceivers } from './told-receivers';
+
+let told: ToldReceivers;
+const folder = mkdtempSync(join(tmpdir(), 'wallet-authorities-'));
+
+beforeAll(async () => {
+  told = await ToldReceivers.start();
+});
+afterAll(async () => {
+  await told.stop();
+  rmSync(folder, { recursive: true });
+});
+
+/** What a process that trusts the receiver's authority by `NODE_EXTRA_CA_CERTS` hears from it, by Node.js and by us. */
+async function heard(port: number): Promise<unknown> {
+  const authority = join(folder, 'authority.pem');
+  writeFileSync(authority, told.authority.cert);
+  const script = `
+    const { once } = require('node:events');
+    const { request } = require('node:https');
+    const { createReceivers } = require('./lambda/deliver-webhook/receivers');
+    const byNode = async () => {
+      const outgoing = request({ host: '127.0.0.1', port: ${port}, servername: '${receiverName}' }).end();
+      const [{ statusCode }] = await once(outgoing, 'response');
+      return statusCode;
+    };
+    const byUs = () => createReceivers({
+      resolve: async () => ['93.184.216.34'],
+      route: (target) => ({ ...target, address: '127.0.0.1' }),
+    }).post({ webhookId: 'w', url: 'https://${receiverName}:${port}/', headers: {}, body: '{}' });
+    (async () => {
+      console.log(JSON.stringify({ byNode: await byNode(), byUs: await byUs() }));
+      process.exit();
+    })();`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--import', 'tsx', '--eval', script], {
+    cwd: resolve(__dirname, '../../..'),
+    env: { ...process.env, NODE_EXTRA_CA_CERTS: authority },
+  });
+  return JSON.parse(stdout);
+}
+
+it("trusts Mozilla's authorities, and none that a variable adds", async () => {
+  const port = await told.tls(say(good));
+  expect(await heard(port)).toEqual({
+    byNode: 200,
+    byUs: { answered: false, reason: 'certificate_untrusted' },
+  });
+});
