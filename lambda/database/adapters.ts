@@ -3,8 +3,8 @@ import type * as dataApi from './data-api';
 import type * as direct from './direct';
 
 /*
- * The adapters, each loaded when it is asked for: a function needs one of them, and its cold start would pay for the
- * client of the other as well. esbuild bundles what `require` names, and leaves it unevaluated until then.
+ * Both adapters, each loaded when it is asked for: for what may need either, such as tests. A deployed bundle has one of
+ * `adapters.data-api.ts` and `adapters.direct.ts` instead: see `bundlingFor` in `lib/functions/bundles.ts`.
  */
 
 /** `data-api.ts` */

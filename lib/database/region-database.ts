@@ -6,6 +6,7 @@ import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct, type IConstruct, type IDependable } from 'constructs';
 import { certificateAuthoritiesFile, type DatabaseRole } from '../../lambda/database/environment';
 import type { Environment } from '../environment/environment';
+import type { BundleOptions } from '../functions/bundles';
 import type { FunctionNetwork, HandlerFunction } from '../functions/handler-function';
 import { databaseCertificateAuthorities } from './certificate-authorities';
 import { DatabaseCluster, type DatabaseInstances } from './cluster';
@@ -26,8 +27,8 @@ export class RegionDatabase extends Construct {
    * particular (`undefined`) when they use the Data API.
    */
   readonly network: FunctionNetwork | undefined;
-  /** Files that functions that use the database have beside their code. */
-  readonly files: Readonly<Record<string, string>>;
+  /** What functions that use the database have in their bundle, and beside it. */
+  readonly bundle: BundleOptions;
   /** The cluster owner's secret. Only the migration may read it. */
   readonly masterSecret: ISecret;
   /** Each role's password, where roles sign in with one; empty where they sign in with IAM tokens. */
@@ -46,7 +47,7 @@ export class RegionDatabase extends Construct {
     this.masterSecret = this.cluster.masterSecret;
     if (environment.databaseAccess === 'data-api') {
       this.roleSecrets = roleSecrets(this, this.cluster.keyOfSecrets);
-      this.files = {};
+      this.bundle = { databaseAccess: 'data-api' };
       this.location = {
         DATABASE_ACCESS: 'data-api',
         DATABASE_NAME: databaseName,
@@ -54,7 +55,10 @@ export class RegionDatabase extends Construct {
       };
     } else {
       this.roleSecrets = {};
-      this.files = { [certificateAuthoritiesFile]: databaseCertificateAuthorities(environment) };
+      this.bundle = {
+        databaseAccess: 'direct',
+        files: { [certificateAuthoritiesFile]: databaseCertificateAuthorities(environment) },
+      };
       this.network = {
         vpc,
         subnets: this.cluster.subnets,

@@ -4,6 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { Code, type CodeConfig } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { type BuildOptions, buildSync } from 'esbuild';
+import type { DatabaseAccess } from '../../lambda/database/environment';
 
 const projectRoot = resolve(__dirname, '../..');
 const lambdaRoot = join(projectRoot, 'lambda');
@@ -20,6 +21,10 @@ export const bundling = {
   // An optional native driver that `pg` asks for only when told to.
   external: ['pg-native'],
   loader: { '.sql': 'text' },
+  // Of all that the SDK tries, what Lambda has.
+  alias: { '@aws-sdk/credential-provider-node': './lambda/shared/credentials.ts' },
+  // `import('node:http')` would load all that Node.js exports from there, its WebSocket and `fetch` too: `require` does not.
+  supported: { 'dynamic-import': false },
   // Names stay, so that a stack trace in the log can be read without a source map.
   minifyWhitespace: true,
   minifySyntax: true,
@@ -27,19 +32,35 @@ export const bundling = {
   logLevel: 'silent',
 } as const satisfies BuildOptions;
 
+/**
+ * For functions that reach their database in one way: `./adapters` is then `adapters.data-api.ts` or `adapters.direct.ts`. What
+ * is loaded on demand, as `adapters.ts` does, esbuild neither trims nor joins with the rest.
+ */
+export const bundlingFor = (access: DatabaseAccess) => ({
+  ...bundling,
+  resolveExtensions: [`.${access}.ts`, '.tsx', '.ts', '.jsx', '.js', '.css', '.json'],
+});
+
 /** The use cases that have a handler. */
 export function handlerNames(): readonly string[] {
   return readdirSync(lambdaRoot).filter((folder) => existsSync(join(lambdaRoot, folder, 'handler.ts')));
 }
 
+/** What is special to a function's code. */
+export interface BundleOptions {
+  /** Texts that lie beside it, by their names. @default - none */
+  readonly files?: Readonly<Record<string, string>>;
+  /** How it reaches the database. @default - it has none: any will do */
+  readonly databaseAccess?: DatabaseAccess | undefined;
+}
+
 /**
  * The code of `lambda/<useCase>/handler.ts` as one CommonJS file, `index.js`, with everything it imports.
  *
- * @param files texts that lie beside it, by their names
  * @throws Error when there is no such handler, or when it does not build; the message has esbuild's findings.
  */
-export function bundledCode(useCase: string, files: Readonly<Record<string, string>> = {}): Code {
-  return new BundledCode(useCase, files);
+export function bundledCode(useCase: string, options: BundleOptions = {}): Code {
+  return new BundledCode(useCase, options);
 }
 
 class BundledCode extends Code {
@@ -47,22 +68,24 @@ class BundledCode extends Code {
 
   constructor(
     private readonly useCase: string,
-    private readonly files: Readonly<Record<string, string>>,
+    private readonly options: BundleOptions,
   ) {
     super();
   }
 
   override bind(scope: Construct): CodeConfig {
-    const source = bundles().get(this.useCase);
+    const { files = {}, databaseAccess = 'data-api' } = this.options;
+    const bundles = bundlesFor(databaseAccess);
+    const source = bundles.get(this.useCase);
     if (source === undefined) {
       throw new Error(
-        `There is no lambda/${this.useCase}/handler.ts. Handlers: ${[...bundles().keys()].join(', ')}.`,
+        `There is no lambda/${this.useCase}/handler.ts. Handlers: ${[...bundles.keys()].join(', ')}.`,
       );
     }
     const folder = mkdtempSync(join(tmpdir(), `wallet-bundle-${process.pid}-`));
     try {
       writeFileSync(join(folder, 'index.js'), source);
-      for (const [name, text] of Object.entries(this.files)) writeFileSync(join(folder, name), text);
+      for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
       // Copies the folder into the assembly at once, so that it can be removed again here.
       return Code.fromAsset(folder).bind(scope);
     } finally {
@@ -71,17 +94,18 @@ class BundledCode extends Code {
   }
 }
 
-let built: ReadonlyMap<string, Uint8Array> | undefined;
+const built = new Map<DatabaseAccess, ReadonlyMap<string, Uint8Array>>();
 
-/** Every handler's bundle by use case: built on first use, once in a process, in one call. */
-function bundles(): ReadonlyMap<string, Uint8Array> {
-  built ??= build();
-  return built;
+/** Every handler's bundle by use case: built on first use, once in a process for each access, in one call. */
+function bundlesFor(access: DatabaseAccess): ReadonlyMap<string, Uint8Array> {
+  const bundles = built.get(access) ?? build(access);
+  built.set(access, bundles);
+  return bundles;
 }
 
-function build(): ReadonlyMap<string, Uint8Array> {
+function build(access: DatabaseAccess): ReadonlyMap<string, Uint8Array> {
   const { outputFiles } = buildSync({
-    ...bundling,
+    ...bundlingFor(access),
     entryPoints: Object.fromEntries(
       handlerNames().map((name) => [`${name}/index`, `lambda/${name}/handler.ts`]),
     ),

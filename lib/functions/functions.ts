@@ -68,7 +68,7 @@ export class DeleteUserGroup extends HandlerFunction {
       memorySize: 1024,
       logRetention: environment.logRetentionDays,
       network: database.network,
-      files: database.files,
+      ...database.bundle,
     });
     database.grantAccess(this, 'delete_user_group');
     migration.precede(this);
@@ -87,7 +87,7 @@ export class RunOperation extends HandlerFunction {
       timeout: Duration.seconds(30),
       logRetention: environment.logRetentionDays,
       network: database.network,
-      files: database.files,
+      ...database.bundle,
     });
     database.grantAccess(this, 'run_operation');
     migration.precede(this);

@@ -14,7 +14,7 @@ import {
   defaultPolicy,
   type Invoker,
 } from '../checks/acknowledgements/functions';
-import { bundledCode } from './bundles';
+import { type BundleOptions, bundledCode } from './bundles';
 import { networkInterfaceActions } from './network-interface-actions';
 
 /** Where in a VPC a function runs. */
@@ -24,11 +24,9 @@ export interface FunctionNetwork {
   readonly securityGroups: ec2.ISecurityGroup[];
 }
 
-export interface HandlerFunctionProps<Name extends string = string> {
+export interface HandlerFunctionProps<Name extends string = string> extends BundleOptions {
   /** The folder under `lambda/` with the `handler.ts` to bundle. */
   readonly useCase: string;
-  /** Texts that lie beside the function's code, by their names. @default - none */
-  readonly files?: Readonly<Record<string, string>>;
   readonly description: string;
   /** What makes it run; nothing is made or allowed by it. */
   readonly invokedBy: Invoker;
@@ -64,7 +62,7 @@ export class HandlerFunction<Name extends string = string> extends LambdaFunctio
       role.addToPolicy(statement);
     }
     super(scope, id, {
-      code: bundledCode(props.useCase, props.files),
+      code: bundledCode(props.useCase, props),
       handler: 'index.handler',
       description: props.description,
       runtime: Runtime.NODEJS_24_X,

@@ -39,7 +39,7 @@ export class SchemaMigration extends Construct {
       environment: {},
       timeout: Duration.minutes(14),
       logRetention: environment.logRetentionDays,
-      files: database.files,
+      ...database.bundle,
       network: database.network && this.reachSecret(database.masterSecret, database.network),
     });
     database.grantOwnership(handler);

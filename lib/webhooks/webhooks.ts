@@ -146,7 +146,7 @@ export class Webhooks extends Construct {
   ): HandlerFunction {
     const handler = new HandlerFunction<Name>(this, id, {
       ...props,
-      files: this.props.database.files,
+      ...this.props.database.bundle,
       logRetention: this.props.environment.logRetentionDays,
     });
     this.props.migration.precede(handler);

@@ -1,8 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Duration, Stack } from 'aws-cdk-lib';
+import type { DatabaseAccess } from '../../lambda/database/environment';
+import { handlerNames } from '../../lib/functions/bundles';
 import { HandlerFunction } from '../../lib/functions/handler-function';
+import { packageFolders } from '../support/bundled-packages';
 import { synthesizeStacks, withApp } from '../support/stacks';
+
+/** What only the code of the RDS Data API's client has, and only that of `pg`. */
+const signs = ['ExecuteStatement', 'SASL: '];
 
 const stacks = synthesizeStacks();
 
@@ -88,6 +94,27 @@ describe('a handler function', () => {
       expect(readdirSync(join(app.outdir, asset))).toEqual(['index.js']);
       expect(readFileSync(join(app.outdir, asset, 'index.js'), 'utf8')).toMatch(/handler/);
     });
+  });
+
+  it.each<[DatabaseAccess, string]>([
+    ['data-api', 'ExecuteStatement'],
+    ['direct', 'SASL: '],
+  ])('contains the client of its access to the database, which is %s, and no other', (access, sign) => {
+    withApp((app) => {
+      const own = { ...props, useCase: 'purge-expired', databaseAccess: access };
+      new HandlerFunction(new Stack(app, 'Test'), 'PurgeExpired', own);
+      const [asset = ''] = readdirSync(app.outdir).filter((name) => name.startsWith('asset.'));
+      const code = readFileSync(join(app.outdir, asset, 'index.js'), 'utf8');
+      expect(signs.filter((each) => code.includes(each))).toEqual([sign]);
+    });
+  });
+
+  it('takes credentials from its variables, and has no client for anything else that has some', () => {
+    const files = handlerNames().map((name) => `lambda/${name}/handler.ts`);
+    const providers = packageFolders(files).filter((folder) =>
+      /credential-provider-|nested-clients/.test(folder),
+    );
+    expect(providers).toEqual(['node_modules/@aws-sdk/credential-provider-env']);
   });
 
   it('needs a handler to exist, and names those that do', () => {

@@ -41,11 +41,12 @@ const clients: Readonly<Record<Call, Client>> = {
     call: '',
   },
   pg: {
-    imports: `import { Pool } from 'pg'; import { Signer } from '@aws-sdk/rds-signer';`,
+    imports: `import { readFileSync } from 'node:fs'; import { Pool } from 'pg'; import { Signer } from '@aws-sdk/rds-signer';`,
     create: `const address = { host: env.DATABASE_HOST, port: Number(env.DATABASE_PORT) };
       const signer = new Signer({ hostname: address.host, port: address.port, username: env.DATABASE_USER });
       const pool = new Pool({
-        ...address, database: env.DATABASE_NAME, user: env.DATABASE_USER, password: () => signer.getAuthToken(), ssl: true, max: 1,
+        ...address, database: env.DATABASE_NAME, user: env.DATABASE_USER, password: () => signer.getAuthToken(), max: 1,
+        ssl: { ca: readFileSync(env.DATABASE_CERTIFICATE_AUTHORITIES, 'utf8') },
       });`,
     call: `await pool.query('select 1');`,
   },

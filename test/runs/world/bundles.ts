@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { buildSync } from 'esbuild';
+import { type BuildOptions, buildSync } from 'esbuild';
 import { bundling } from '../../../lib/functions/bundles';
 import { readAssembly, type Stack } from '../../../lib/local/template/assembly';
 import { synthesize } from '../../../lib/local/template/synthesis';
 
-/** The folders of the bundles that would be uploaded, by use case. */
+/** The folders of the bundles that would be uploaded, by use case, and with direct access as `use-case, direct`. */
 export type DeployedBundles = Readonly<Record<string, string>>;
 
 /** Synthesizes the stacks into `directory` and finds the bundles of their functions. */
@@ -17,24 +17,27 @@ export async function synthesizeBundles(directory: string, signal: AbortSignal):
 function bundlesOf({ template: { Resources }, assets }: Stack): (readonly [string, string])[] {
   return Object.values(Resources).flatMap(({ Type, Properties = {} }) => {
     if (Type !== 'AWS::Lambda::Function') return [];
-    const { Code, Role } = Properties as {
+    const { Code, Environment, Role } = Properties as {
       readonly Code: { readonly S3Key?: string };
+      readonly Environment?: { readonly Variables?: { readonly DATABASE_ACCESS?: string } };
       readonly Role: { readonly 'Fn::GetAtt'?: readonly string[] };
     };
     const role = Resources[Role['Fn::GetAtt']?.[0] ?? '']?.Properties;
     const useCase = /^([a-z-]+): /.exec(String(role?.Description ?? ''))?.[1];
     const folder = assets.get(Code.S3Key ?? '');
-    return useCase && folder ? [[useCase, folder] as const] : [];
+    const isDirect = Environment?.Variables?.DATABASE_ACCESS === 'direct';
+    return useCase && folder ? [[isDirect ? `${useCase}, direct` : useCase, folder] as const] : [];
   });
 }
 
 /** What to bundle: a file of the project, or source text. */
 export type Entry = { readonly file: string } | { readonly source: string };
 
-/** Bundles `entry` into `folder/index.js`, as functions are bundled. */
-export function bundle(folder: string, entry: Entry): string {
+/** Bundles `entry` into `folder/index.js`, as functions are bundled but for `options`. */
+export function bundle(folder: string, entry: Entry, options: BuildOptions = {}): string {
   buildSync({
     ...bundling,
+    ...options,
     ...('file' in entry
       ? { entryPoints: [entry.file] }
       : { stdin: { contents: entry.source, resolveDir: bundling.absWorkingDir, loader: 'ts' as const } }),

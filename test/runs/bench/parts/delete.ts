@@ -37,13 +37,14 @@ export async function measureDeletion(options: PartOptions): Promise<PartResult>
   const deployed = await synthesizeBundles(join(directory, 'assembly'), signal);
   const bundleOf = (name: string) =>
     bundle(join(directory, name), { file: `test/runs/bench/functions/${name}.ts` });
-  const bundles = {
-    deletion: deployed['delete-user-group'] ?? '',
+  const others = {
     transaction: bundleOf('delete-in-transaction'),
     oneRow: bundleOf('insert-one-row'),
   };
   const figures: Figure[] = [];
   for (const access of ['data-api', 'direct'] as const) {
+    const name = access === 'direct' ? 'delete-user-group, direct' : 'delete-user-group';
+    const bundles = { ...others, deletion: deployed[name] ?? '' };
     for (const roundTripMs of roundTrips) {
       // What one of them has started would slow down the others.
       const cleanup = new Cleanup();
