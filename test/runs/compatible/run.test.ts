@@ -28,37 +28,32 @@ async function release(change: (edit: Edit, directory: string) => void = () => u
   return directory;
 }
 
-/** With a column less that it writes and reads, in the schema and in its functions. */
-function withoutColumn(edit: Edit, directory: string): void {
+/** With another name for the function that deletes a group, in the schema and in its handler. */
+function withRenamedFunction(edit: Edit, directory: string): void {
   writeFileSync(
-    join(directory, 'lambda/database/migrations/9999-nameless-audit.sql'),
-    'alter table audit_records drop column subject_name;\n',
+    join(directory, 'lambda/database/migrations/9999-renamed-deletion.sql'),
+    'alter function delete_user_group rename to remove_user_group;\n',
   );
   edit(
     'lambda/database/migrations/index.ts',
-    ['\n', "\nimport namelessAudit from './9999-nameless-audit.sql';\n"],
-    ['];', "{ name: '9999-nameless-audit', text: namelessAudit }];"],
+    ['\n', "\nimport renamedDeletion from './9999-renamed-deletion.sql';\n"],
+    ['];', "{ name: '9999-renamed-deletion', text: renamedDeletion }];"],
   );
-  edit(
-    'lambda/delete-user-group/delete-in-database.ts',
-    ['subject_id, subject_name, outcome', 'subject_id, outcome'],
-    ['(select name from deleted),', ''],
-  );
-  edit('lambda/run-operation/operations/list-audit-records.ts', [
-    'subject_name, outcome',
-    'null as subject_name, outcome',
+  edit('lambda/delete-user-group/delete-in-database.ts', [
+    'select delete_user_group(',
+    'select remove_user_group(',
   ]);
 }
 
-it('a migration that drops a column which the base writes: the change passes, and cannot be taken back', async () => {
+it('a migration that renames a function which the base calls: the change passes, and cannot be taken back', async () => {
   const { migrations, checks } = await runCompatibility(cleanup, {
     base: await release(),
-    change: await release(withoutColumn),
+    change: await release(withRenamedFunction),
     // `npm run compatible` has them too.
     tests: [],
     harness: { signal: new AbortController().signal, progress: () => undefined },
   });
-  expect(migrations).toEqual([{ name: '9999-nameless-audit' }]);
+  expect(migrations).toEqual([{ name: '9999-renamed-deletion' }]);
   expect(checks.filter(isBroken)).toEqual([
     {
       name: "base on the change's schema: smoke",
