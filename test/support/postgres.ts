@@ -38,8 +38,11 @@ export async function startPostgres({ durable = false } = {}): Promise<TestPostg
   });
 }
 
-/** Copies a cluster that was made once in a run of the tests: a copy takes a tenth of the time of `initdb`. */
-async function copyNewCluster(directory: string): Promise<void> {
+/**
+ * Copies a cluster that was made once in a run of the tests into the folder of a PostgreSQL: a copy takes a tenth of the
+ * time of `initdb`.
+ */
+export async function copyNewCluster(directory: string): Promise<void> {
   const folder = sharedFolder();
   if (!folder) return;
   const prepared = join(folder, 'postgres');

