@@ -87,31 +87,29 @@ export function withTemporaryFolder<Result>(use: (folder: string) => Result): Re
   }
 }
 
-/** Synthesizes every stack of the environments, standbys included. By the stack's name. Each table once in a run. */
+/** Synthesizes every stack of the environments, standbys included. By the stack's name. Each row once in a run. */
 export function synthesizeEveryStack(
   environments: readonly Environment[] = table,
 ): Record<string, StackTemplate> {
-  const synthesized: Record<string, SynthesizedStack> = JSON.parse(
-    oncePerRun(`stacks of ${JSON.stringify(environments)}`, () => JSON.stringify(synthesize(environments))),
-  );
   return Object.fromEntries(
-    environments.flatMap((environment) =>
-      [environment, environment.standby].flatMap((each) => {
-        if (each === undefined) return [];
-        const stack = synthesized[each.stackId];
-        if (!stack) throw new Error(`There is no stack ${each.stackId}`);
-        return [[each.stackId, new StackTemplate(environment, stack.text, stack.manifest)] as const];
-      }),
-    ),
+    environments.flatMap((environment) => {
+      const synthesized: Record<string, SynthesizedStack> = JSON.parse(
+        oncePerRun(`stacks of ${JSON.stringify(environment)}`, () => JSON.stringify(synthesize(environment))),
+      );
+      return Object.entries(synthesized).map(
+        ([name, { text, manifest }]) => [name, new StackTemplate(environment, text, manifest)] as const,
+      );
+    }),
   );
 }
 
 /** As `StackTemplate` is made of it. */
 type SynthesizedStack = Pick<StackTemplate, 'text' | 'manifest'>;
 
-/** By the stack's name. */
-function synthesize(environments: readonly Environment[]): Record<string, SynthesizedStack> {
+/** The serving stack of a row and its standby, by their names: nothing of a template is another row's. */
+function synthesize(environment: Environment): Record<string, SynthesizedStack> {
   return withTemporaryFolder((outdir) => {
+    const environments = [environment];
     const assembly = createApp({ outdir, environments, validateTemplates: false }).synth();
     return Object.fromEntries(
       assembly.stacks.map(({ id, stackName, templateFullPath }) => [
