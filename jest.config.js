@@ -4,17 +4,19 @@ process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
 process.env.CDK_CONTEXT_JSON = JSON.stringify({ 'aws:cdk:disable-creation-stack-traces': true });
 
 const shared = {
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/one-realm.js',
   roots: ['<rootDir>/test'],
   transform: {
     // The bundler imports SQL as text, and so do the tests.
     '\\.sql$': '<rootDir>/test/support/text-transform.js',
+    // Not Jest's own, which runs each in a test file's stead, and not fauxqs, which has ES modules only.
+    '/node_modules/(?!fauxqs/|@?jest).+\\.c?js$': '<rootDir>/test/support/native-packages.js',
     '^.+\\.(t|j|mj)s$': [
       '@swc/jest',
       { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'commonjs' } },
     ],
   },
-  transformIgnorePatterns: ['/node_modules/(?!(fauxqs)/)'],
+  transformIgnorePatterns: ['/node_modules/@?jest'],
   // fauxqs exports itself to `import` only, and Jest resolves for `require`.
   moduleNameMapper: {
     '^fauxqs$': '<rootDir>/node_modules/fauxqs/dist/app.js',
@@ -28,6 +30,8 @@ module.exports = {
   testTimeout: 30_000,
   // One more than the cores of a small machine: many tests wait for processes, and leave a core to others meanwhile.
   maxWorkers: 3,
+  // The CDK keeps something of every stack: a new worker takes over.
+  workerIdleMemoryLimit: '600MB',
   projects: [
     {
       ...shared,
