@@ -7,6 +7,7 @@ import { databaseName } from '../../lib/database/names';
 import { startPostgres } from '../../lib/local/postgres/postgres';
 import { type RunningEnvironments, startEnvironments } from '../../lib/local/start';
 import { stateFolder } from '../../lib/local/state/state';
+import { keepStacksIn } from '../support/kept-stacks';
 import { databaseDirectory } from '../support/local-database';
 import { recordAccess } from '../support/recorded-access';
 import { oneOfEachAccess as environments } from '../support/rows';
@@ -15,6 +16,7 @@ import { oneOfEachAccess as environments } from '../support/rows';
 const away = 2;
 
 const state = stateFolder(mkdtempSync(join(tmpdir(), 'wallet-test-')));
+beforeAll(() => keepStacksIn(state.directory), 60_000);
 afterAll(() => rmSync(state.directory, { recursive: true, force: true }));
 
 /** @param onMigration called when the migration of an environment reads its first secret */

@@ -16,7 +16,7 @@ export interface TestPostgres extends Postgres {
 /**
  * A new, empty PostgreSQL 17 in a temporary folder. `stop` removes all of it. It takes about half a second.
  *
- * @param options `durable`: whether what is committed survives a crash. Off by default: it is faster.
+ * @param options `durable`: whether commits survive a loss of power, and not only a crash. Off by default: it is faster.
  */
 export async function startPostgres({ durable = false } = {}): Promise<TestPostgres> {
   const directory = await mkdtemp(join(tmpdir(), 'wallet-test-'));

@@ -37,11 +37,8 @@ const clusterArn = `arn:aws:rds:${region}:000000000000:cluster:test`;
 const secretPrefix = `arn:aws:secretsmanager:${region}:000000000000:secret:`;
 
 /** Starts an empty database: call `migrate` for the schema. It takes about a second. */
-export async function startRegionDatabase(
-  access: DatabaseAccess,
-  options: { readonly durable?: boolean } = {},
-): Promise<RegionDatabase> {
-  const postgres = await startPostgres(options);
+export async function startRegionDatabase(access: DatabaseAccess): Promise<RegionDatabase> {
+  const postgres = await startPostgres();
   const connect = await (access === 'data-api' ? serveDataApi : serveDirect)(postgres).catch(
     async (error) => {
       await postgres.stop();
@@ -73,11 +70,8 @@ export async function startRegionDatabase(
  *
  * @param access @default - the one that most environments have
  */
-export async function startMigratedDatabase(
-  access: DatabaseAccess = 'data-api',
-  options: { readonly durable?: boolean } = {},
-): Promise<RegionDatabase> {
-  const region = await startRegionDatabase(access, options);
+export async function startMigratedDatabase(access: DatabaseAccess = 'data-api'): Promise<RegionDatabase> {
+  const region = await startRegionDatabase(access);
   await region.migrate().catch(async (error) => {
     await region.stop();
     throw error;

@@ -8,6 +8,7 @@ import { readJson, type StateFolder, stateFolder } from '../../../lib/local/stat
 import { readAssembly } from '../../../lib/local/template/assembly';
 import { localClient } from '../../support/aws-client';
 import { eventually } from '../../support/eventually';
+import { keepStacksIn } from '../../support/kept-stacks';
 import { recordAccess } from '../../support/recorded-access';
 import { oneOfEachAccess as environments, withDataApi } from '../../support/rows';
 import { runWallet } from '../../support/wallet-command';
@@ -21,6 +22,7 @@ let state: StateFolder;
 
 beforeAll(async () => {
   state = stateFolder(mkdtempSync(join(tmpdir(), 'wallet-test-')));
+  await keepStacksIn(state.directory);
   const anyPort = Object.fromEntries(environments.map(({ name }) => [name, 0]));
   running = await startEnvironments({
     state,

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Cleanup } from '../../../lib/local/cleanup';
 import { removePostgres } from '../../../lib/local/postgres/postgres';
+import { keepStacksIn } from '../../support/kept-stacks';
 import { type LocalCommand, startLocalCommand } from '../../support/local-command';
 import { databaseDirectory } from '../../support/local-database';
 import { type LocalEnvironment, openLocalEnvironment } from '../../support/local-environment';
@@ -44,6 +45,7 @@ export async function startTemporaryEnvironments(
   };
   Object.assign(process.env, variables);
   const options = names.flatMap((name) => ['--environment', name, '--port', `${name}=0`]);
+  await keepStacksIn(directory);
   const command = startLocalCommand('--state', directory, ...options);
   for (const name of Object.keys(variables ?? {})) delete process.env[name];
   const end = () => void command.process.kill('SIGTERM');
