@@ -14,6 +14,7 @@ function brokenBy(kind: 'healthy' | 'down', age: number, reason: string): string
     requests: 3,
     answered: 0,
     complaints: [],
+    cut: 0,
     times: [],
   };
   const phase = {

@@ -124,9 +124,9 @@ function rows(seen: Observations): string[] {
   const mayMiss = seen.lost.deliver.messages + notRecorded;
   const missing = { requests: 0, answers: 0 };
   const invented: string[] = [];
-  for (const { webhookId, requests, answered } of seen.ledgers) {
+  for (const { webhookId, requests, answered, cut } of seen.ledgers) {
     const row = seen.rows.get(webhookId) ?? { attempts: 0, answered: 0 };
-    missing.requests += Math.max(0, requests - row.attempts);
+    missing.requests += Math.max(0, requests - cut - row.attempts);
     missing.answers += Math.max(0, answered - row.answered);
     if (row.answered > answered) invented.push(`${webhookId}: ${row.answered} rows for ${answered} answers`);
   }

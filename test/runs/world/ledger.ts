@@ -28,6 +28,8 @@ export interface WebhookReport {
   readonly requests: number;
   /** Requests that got a status. */
   readonly answered: number;
+  /** Requests over a kept connection that it cut before an answer: the same attempt sends them again. */
+  readonly cut: number;
   /** Requests that are not signed, changed, or under another id than before. At most ten are kept. */
   readonly complaints: readonly string[];
   /** When each request came: milliseconds since 1970. */
@@ -48,6 +50,7 @@ export class Ledger {
   private readonly complaints: string[] = [];
   private readonly times: number[] = [];
   private answered = 0;
+  private cut = 0;
 
   constructor(readonly subscription: Subscription) {
     this.webhook = new Webhook(subscription.secret);
@@ -76,17 +79,21 @@ export class Ledger {
     if (status >= 200 && status < 300) arrival.accepted += 1;
   }
 
+  countCut(): void {
+    this.cut += 1;
+  }
+
   /** Whether a request with the event was answered with 2xx. */
   hasAccepted(eventId: string): boolean {
     return (this.arrivals.get(eventId)?.accepted ?? 0) > 0;
   }
 
   report(): WebhookReport {
-    const { answered, complaints, times } = this;
+    const { answered, complaints, cut, times } = this;
     return {
       webhookId: this.subscription.webhookId,
       arrivals: [...this.arrivals.values()],
-      ...{ requests: times.length, answered, complaints, times },
+      ...{ requests: times.length, answered, complaints, cut, times },
     };
   }
 

@@ -30,6 +30,7 @@ export async function startReceiver(
   ledgers: ReadonlyMap<string, Ledger>,
   react: (arrival: Arrival) => Reaction,
 ): Promise<Receiver> {
+  const kept = new WeakSet<object>();
   const server = createServer(async (request, response) => {
     const arrivedAt = Date.now();
     const body = await readBody(request);
@@ -39,12 +40,16 @@ export async function startReceiver(
     const arrival = ledger?.enter({ headers: request.headers as Record<string, string>, body, arrivedAt });
     if (!ledger || !arrival) return void response.writeHead(400).end();
     const reaction = react(arrival);
-    if (reaction === 'reset') return void request.socket.resetAndDestroy();
+    if (reaction === 'reset') {
+      if (kept.has(request.socket)) ledger.countCut();
+      return void request.socket.resetAndDestroy();
+    }
     if (reaction === 'hang') return;
     const { status, headers = {}, after = 0, drips = false } = reaction;
     setTimeout(() => {
       if (response.destroyed) return;
       ledger.countAnswer(arrival, status);
+      kept.add(request.socket);
       response.writeHead(status, headers);
       if (!drips) return void response.end();
       const drip = setInterval(() => response.write('.'), 500);
