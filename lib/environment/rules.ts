@@ -1,4 +1,4 @@
-import { isIPv4 } from 'node:net';
+import { originRules } from './origin-rules';
 import { restoreRules } from './restore';
 import type { Rule } from './rule';
 import { standbyRules } from './standby-rules';
@@ -215,21 +215,7 @@ export const environmentRules: readonly Rule[] = [
     remedy:
       'Give the ARN of an ACM certificate in the region that serves; leave it out with a hosted zone only.',
   },
-  ...adoptionRules('adoptedElasticIp'),
-  {
-    field: 'publicIpv4Pool',
-    accepts: (value, { adoptedElasticIp }) =>
-      matches(/^ipv4pool-ec2-[0-9a-f]{8,17}$/)(value) && adoptedElasticIp === undefined,
-    remedy: 'Give the id of the pool, ipv4pool-ec2-…, and no adoptedElasticIp beside it, or leave it out.',
-    optional: true,
-  },
-  {
-    field: 'webhookOrigin.reserve',
-    accepts: (value, { webhookOrigin }) =>
-      isBoolean(value) && (value === true || webhookOrigin?.adoptedReserve === undefined),
-    remedy: 'Say true, or false with no adoptedReserve beside it.',
-  },
-  ...adoptionRules('webhookOrigin.adoptedReserve'),
+  ...originRules,
   { field: 'localPort', accepts: wholeNumber(1024, 65535), remedy: 'Use a port from 1024 to 65535.' },
   {
     field: 'localDashboardPort',
@@ -238,18 +224,3 @@ export const environmentRules: readonly Rule[] = [
   },
   ...standbyRules,
 ];
-
-function adoptionRules(field: 'adoptedElasticIp' | 'webhookOrigin.adoptedReserve'): readonly Rule[] {
-  return [
-    {
-      field: `${field}.allocationId`,
-      accepts: matches(/^eipalloc-[0-9a-f]{8,17}$/),
-      remedy: `Give the allocation id of the Elastic IP, eipalloc-…, or leave ${field.split('.').at(-1)} out.`,
-    },
-    {
-      field: `${field}.address`,
-      accepts: (value) => typeof value === 'string' && isIPv4(value),
-      remedy: 'Give the IPv4 address of that allocation, such as 203.0.113.7.',
-    },
-  ];
-}
