@@ -1,4 +1,5 @@
 import type { Environment } from '../environment/environment';
+import { noticesCell, originCell } from '../operations/environment-cells';
 import { shellWord } from '../operations/shell-word';
 import { table } from '../operations/terminal';
 import type { Region } from './region';
@@ -21,16 +22,12 @@ export function summary(running: readonly RunningEnvironment[], bold: (text: str
     environment.region,
     baseUrl,
     outputs.DashboardUrl ?? '',
-    [
-      outputs.WebhookOriginAddress,
-      outputs.WebhookOriginReserveAddress && `reserve ${outputs.WebhookOriginReserveAddress}`,
-    ]
-      .filter(Boolean)
-      .join(', '),
+    originCell(outputs.WebhookOriginAddress, outputs.WebhookOriginReserveAddress),
     outputs.ServiceLevelAgreement ?? '',
-    [outputs.Deprecated === 'true' && 'deprecated', environment.testFundsOnly && 'test funds only']
-      .filter(Boolean)
-      .join(': '),
+    noticesCell({
+      deprecated: outputs.Deprecated === 'true',
+      testFundsOnly: environment.testFundsOnly,
+    }),
   ]);
   return table([['NAME', 'REGION', 'BASE ADDRESS', 'DASHBOARD', 'WEBHOOK ORIGIN', 'SLA', ''], ...rows], bold);
 }

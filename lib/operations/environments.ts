@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { environments } from '../environments';
+import { noticesCell, originCell } from './environment-cells';
 import { type CommonOptions, withOutputs } from './options';
 import { readOutputs } from './target';
 import { type Terminal, table } from './terminal';
@@ -40,11 +41,9 @@ async function listEnvironments(options: CommonOptions, terminal: Terminal): Pro
     row.environment,
     row.region,
     row.baseUrl,
-    [row.webhookOrigin, row.webhookOriginReserve && `reserve ${row.webhookOriginReserve}`]
-      .filter(Boolean)
-      .join(', '),
+    originCell(row.webhookOrigin, row.webhookOriginReserve),
     row.serviceLevelAgreement ? 'yes' : 'no',
-    [row.deprecated && 'deprecated', row.testFundsOnly && 'test funds only'].filter(Boolean).join(': '),
+    noticesCell(row),
   ]);
   terminal.result(
     table([['NAME', 'REGION', 'BASE ADDRESS', 'WEBHOOK ORIGIN', 'SLA', ''], ...rows], terminal.bold),
