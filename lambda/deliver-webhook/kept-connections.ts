@@ -17,10 +17,10 @@ interface Connecting extends Receiver {
 }
 
 /** Milliseconds. Servers close idle connections after 5 s and more: ours go first. */
-const idleLimit = 4_000;
+export const idleLimit = 4_000;
 /** Idle connections to one receiver, and to all. */
 const maxIdlePerReceiver = 50;
-const maxIdle = 200;
+export const maxIdle = 200;
 /** Milliseconds for which a TLS session is resumed: as long, a certificate is not verified anew. */
 const sessionLifetime = 10 * 60_000;
 const maxSessions = 500;
@@ -78,11 +78,10 @@ export class KeptConnections extends Agent {
     options: ClientRequestArgs,
     callback: (error: Error | null, socket: Duplex) => void = () => undefined,
   ): undefined {
-    const { target, connectSignal, ...receiver } = options as unknown as Connecting;
-    const name = nameOf({ ...receiver, target });
-    const { secureContext } = this;
+    const { target, connectSignal } = options as unknown as Connecting;
+    const name = this.getName(options);
     openConnection(this.route(target), {
-      secureContext,
+      secureContext: this.secureContext,
       session: this.sessionOf(name),
       signal: connectSignal,
     }).then(

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { idleLimit } from '../../lambda/deliver-webhook/kept-connections';
 import { environments } from '../../lib/environments';
 import {
   assumed,
@@ -101,7 +102,7 @@ function million(regions: Regions): string {
   const busiest = mean * peak;
   const each = (of: (settings: Settings) => string) => Object.values(regions).map(of);
   const busiestDeletions = perSecond(deletions) * peak;
-  const neverKept = (assumed.receiver + assumed.kept.idle + quotas.natPortReuse) / quotas.natPorts / 1_000;
+  const neverKept = (assumed.receiver + idleLimit + quotas.natPortReuse) / quotas.natPorts / 1_000;
   return table([
     ['Need', ...Object.keys(regions).map((name) => `\`${name}\`: needed / there`)],
     [

@@ -1,3 +1,4 @@
+import { idleLimit, maxIdle } from '../../../lambda/deliver-webhook/kept-connections';
 import {
   assumed,
   deletionMs,
@@ -112,7 +113,7 @@ export const deliveryParts: readonly Part[] = [
     name: 'NAT ports, one receiver, new connections',
     atWorst: true,
     limit: ({ addresses }) =>
-      (1_000 * quotas.natPorts * addresses) / (assumed.receiver + assumed.kept.idle + quotas.natPortReuse),
+      (1_000 * quotas.natPorts * addresses) / (assumed.receiver + idleLimit + quotas.natPortReuse),
     because: '55,000 for each destination; a port rests a minute after its connection',
     source: ec2,
     change: 'keep connections; see below',
@@ -137,10 +138,7 @@ export const deliveryParts: readonly Part[] = [
     name: 'NAT ports, one receiver, kept connections',
     atWorst: true,
     limit: (settings) =>
-      perSecond(
-        settings,
-        (quotas.natPorts * settings.addresses) / (settings.batchSize + assumed.kept.perInstance),
-      ),
+      perSecond(settings, (quotas.natPorts * settings.addresses) / (settings.batchSize + maxIdle)),
     because: '55,000 for each destination; an instance holds its batch and what it keeps',
     source: ec2,
     change: 'keep fewer',

@@ -94,8 +94,6 @@ export const assumed = {
   /** Bytes through the NAT gateway, as in docs/cost.md. */
   deliveryBytes: { 'data-api': 10_000, direct: 5_000 },
   deliveryPackets: 20,
-  /** A connection that is kept for another delivery: `lambda/deliver-webhook`. */
-  kept: { idle: 4_000, perInstance: 200 },
   /** Of an organization. The busiest moment has so many times the mean of the day. */
   day: { deletions: 1, events: 10, webhooks: 10, peak: 10 },
 } as const;
