@@ -71,14 +71,14 @@ interface Template {
 
 /** What `npm run bench` saw on two cores without a network, in milliseconds: docs/measurements.md. */
 export const measured = {
-  /** Part `delete`: a warm deletion, before it was a function, and one row inserted. */
-  deletion: { 'data-api': 2.85, direct: 0.72 },
-  statement: { 'data-api': 1.09, direct: 0.25 },
+  /** Part `delete`, without a network: a warm deletion, and one row inserted. */
+  deletion: { 'data-api': 4.65, direct: 2.45 },
+  statement: { 'data-api': 3.37, direct: 1.35 },
   /** Separate profiles: PostgreSQL's own time for a deletion, by a plan that is kept, with its commit where that was seen. */
   deletionInPostgres: { 'data-api': 0.31, direct: 0.21 },
-  /** Part `deliver`, a receiver that responds at once, 50 in flight: all of a delivery, and without the database. */
-  delivery: 1_000 / 4_827,
-  deliveryWithoutDatabase: 1_000 / 8_837,
+  /** Part `deliver`, over HTTPS, a receiver that responds at once, 50 in flight: all of a delivery, and without the database. */
+  delivery: 1_000 / 2_067,
+  deliveryWithoutDatabase: 1_000 / 4_029,
   /** The statement of `lambda/purge-expired`, alone: a thousand of a million rows of the delivery log; bytes of a row. */
   purgeBatch: 10.8,
   logRowBytes: 315,
