@@ -6,6 +6,7 @@ import { environments } from '../../lib/environments';
 import { removePostgres } from '../../lib/local/postgres/postgres';
 import { send as sendRequest, walletDeletion } from '../support/api';
 import { startHttpServer } from '../support/http-server';
+import { keepStateIn } from '../support/kept-state';
 import { isRunning, type LocalCommand, startLocalCommand } from '../support/local-command';
 import { databaseDirectory, openLocalDatabase } from '../support/local-database';
 import { openLocalEnvironment } from '../support/local-environment';
@@ -25,6 +26,8 @@ const start = (...args: string[]) => {
   return command;
 };
 
+// That a first start works, all the other tests of environments show.
+beforeAll(() => keepStateIn(directory, [name]));
 afterAll(async () => {
   for (const { process } of commands) process.kill('SIGKILL');
   await Promise.all(commands.map((command) => command.ended()));

@@ -20,6 +20,7 @@ import { readJson, stateFolder, writeJson } from '../../lib/local/state/state';
 import { send, walletDeletion } from '../support/api';
 import { type LocalEnvironment, openLocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
+import { copyNewCluster } from '../support/postgres';
 import { formerEnvironment, restoredEnvironment, snapshotName } from '../support/restored-app';
 
 const state = stateFolder(mkdtempSync(join(tmpdir(), 'wallet-restore-')));
@@ -51,6 +52,7 @@ async function stop(): Promise<void> {
   running = undefined;
 }
 
+beforeAll(() => copyNewCluster(former));
 afterAll(async () => {
   await stop();
   for (const directory of [former, restored, snapshot]) await removePostgres(directory);

@@ -7,6 +7,7 @@ import { stateFolder } from '../../lib/local/state/state';
 import { send, walletDeletion } from '../support/api';
 import { type LocalEnvironment, openLocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
+import { copyNewCluster } from '../support/postgres';
 import { swappedEnvironments as swapped } from '../support/swapped-app';
 import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../support/webhook-receiver';
 
@@ -17,6 +18,7 @@ let local: LocalEnvironment;
 let receiver: WebhookReceiver;
 
 beforeAll(async () => {
+  for (const row of swapped) await copyNewCluster(state.environment(row).databaseDirectory);
   running = await startEnvironments({
     state,
     environments: swapped,

@@ -7,7 +7,7 @@ import { databaseName } from '../../lib/database/names';
 import { startPostgres } from '../../lib/local/postgres/postgres';
 import { type RunningEnvironments, startEnvironments } from '../../lib/local/start';
 import { stateFolder } from '../../lib/local/state/state';
-import { keepStacksIn } from '../support/kept-stacks';
+import { keepStacksIn } from '../support/kept-state';
 import { databaseDirectory } from '../support/local-database';
 import { recordAccess } from '../support/recorded-access';
 import { oneOfEachAccess as environments } from '../support/rows';

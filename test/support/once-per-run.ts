@@ -1,6 +1,15 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A folder that all test files of a run share, and that goes with it; undefined outside of Jest. See `share-folder.ts`. */
 export const sharedFolder = (): string | undefined => process.env.SHARED_BY_TEST_RUN;
@@ -27,4 +36,37 @@ export function oncePerRun(what: string, make: () => string): string {
   writeFileSync(unfinished, made);
   renameSync(unfinished, file);
   return made;
+}
+
+/**
+ * A folder that is made once in a run by the file that needs it first, while others wait; undefined outside of Jest. Copy it.
+ *
+ * @param make makes the folder, of which there is nothing yet but its parent
+ */
+export async function folderOncePerRun(
+  name: string,
+  make: (directory: string) => Promise<void>,
+): Promise<string | undefined> {
+  const shared = sharedFolder();
+  if (!shared) return undefined;
+  const folder = join(shared, name);
+  const lock = `${folder}.lock`;
+  while (!existsSync(folder)) {
+    try {
+      mkdirSync(lock);
+    } catch {
+      await sleep(50);
+      continue;
+    }
+    try {
+      const unfinished = join(mkdtempSync(`${folder}-`), name);
+      // Another file may have made it just before.
+      if (existsSync(folder)) continue;
+      await make(unfinished);
+      renameSync(unfinished, folder);
+    } finally {
+      rmdirSync(lock);
+    }
+  }
+  return folder;
 }

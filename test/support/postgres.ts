@@ -1,13 +1,13 @@
-import { execFile } from 'node:child_process';
-import { lstat, mkdtemp, rename, rm } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { dirname, join } from 'node:path';
 import { postgresAccount } from '../../lib/local/postgres/account';
 import { postgresBinaries } from '../../lib/local/postgres/binaries';
 import { openCluster } from '../../lib/local/postgres/cluster';
 import { type Postgres, removePostgres, startPostgres as startIn } from '../../lib/local/postgres/postgres';
-import { sharedFolder } from './once-per-run';
+import { folderOncePerRun } from './once-per-run';
 
 export interface TestPostgres extends Postgres {
   readonly database: 'postgres';
@@ -43,18 +43,15 @@ export async function startPostgres({ durable = false } = {}): Promise<TestPostg
  * time of `initdb`.
  */
 export async function copyNewCluster(directory: string): Promise<void> {
-  const folder = sharedFolder();
-  if (!folder) return;
-  const prepared = join(folder, 'postgres');
-  if (!(await lstat(prepared).catch(() => undefined))) {
-    const unfinished = await mkdtemp(`${prepared}-`);
+  const made = await folderOncePerRun('postgres', async (folder) => {
     const account = postgresAccount();
-    await openCluster(unfinished, account, await postgresBinaries(account));
-    await rename(unfinished, prepared).catch((error) => {
-      // Another test file was faster.
-      if (error.code !== 'EEXIST' && error.code !== 'ENOTEMPTY') throw error;
-    });
-  }
-  // With its owner, which Node's own copy does not keep.
-  await promisify(execFile)('cp', ['-Rp', join(prepared, 'cluster'), directory]);
+    await openCluster(folder, account, await postgresBinaries(account));
+  });
+  if (made) copyWithOwners(join(made, 'cluster'), join(directory, 'cluster'));
+}
+
+/** PostgreSQL's files are its account's, and Node's own copy does not keep that. */
+export function copyWithOwners(from: string, to: string): void {
+  mkdirSync(dirname(to), { recursive: true });
+  execFileSync('cp', ['-Rp', from, to]);
 }

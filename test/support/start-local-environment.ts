@@ -16,7 +16,7 @@ export default function startLocalEnvironment(): void {
   const log = openSync(join(directory, 'start.log'), 'w');
   const ports = environments.flatMap(({ name }) => ['--port', `${name}=0`]);
   started.directory = directory;
-  started.process = fork(join(__dirname, 'local-environment-process.ts'), ['--state', directory, ...ports], {
+  started.process = fork(join(__dirname, 'local-environment-process.ts'), [directory, ...ports], {
     execArgv: ['--import', require.resolve('tsx')],
     stdio: ['ignore', log, log, 'ipc'],
   });

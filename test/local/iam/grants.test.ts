@@ -8,7 +8,7 @@ import { readJson, type StateFolder, stateFolder } from '../../../lib/local/stat
 import { readAssembly } from '../../../lib/local/template/assembly';
 import { localClient } from '../../support/aws-client';
 import { eventually } from '../../support/eventually';
-import { keepStacksIn } from '../../support/kept-stacks';
+import { keepStacksIn } from '../../support/kept-state';
 import { recordAccess } from '../../support/recorded-access';
 import { oneOfEachAccess as environments, withDataApi } from '../../support/rows';
 import { runWallet } from '../../support/wallet-command';

@@ -1,5 +1,9 @@
+import { existsSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { join } from 'node:path';
 import { type NewMigration, newMigrations } from '../../../lib/checks/migrations';
 import type { Cleanup } from '../../../lib/local/cleanup';
+import { stateFolder } from '../../../lib/local/state/state';
 import type { Check } from '../harness/checks';
 import type { Harness } from '../harness/command';
 import { Steps } from '../harness/steps';
@@ -57,17 +61,27 @@ export async function runCompatibility(
   const deployments = deploymentsFor(migrations);
   const steps = new Steps(harness);
   const state = await temporaryFolder(cleanup);
+  const { assemblyDirectory } = stateFolder(state);
+  // The base need not be synthesized twice.
+  const stacks = await temporaryFolder(cleanup);
   const receiver = await startMessageReceiver(cleanup);
   let queued: readonly HeldMessages[] = [];
   for (const deployment of deployments) {
     const { name, release, untested } = deployment;
     const project = { directory: options[release], state, signal: harness.signal };
+    await move(join(stacks, release), assemblyDirectory);
     const running = await steps.check(`${name}: starts`, () => startProject(cleanup, project));
     if (!running) continue;
     if (!untested) await examine(steps, running, { name, receiver, queued, tests });
     if (deployment !== deployments.at(-1))
       queued = (await leaveMessages(steps, running, { name, receiver })) ?? [];
     await running.stop();
+    await move(assemblyDirectory, join(stacks, release));
   }
   return { migrations, checks: steps.checks };
+}
+
+/** Moves what is there. */
+async function move(from: string, to: string): Promise<void> {
+  if (existsSync(from)) await rename(from, to);
 }

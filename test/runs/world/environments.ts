@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Cleanup } from '../../../lib/local/cleanup';
 import { removePostgres } from '../../../lib/local/postgres/postgres';
-import { keepStacksIn } from '../../support/kept-stacks';
+import { keepStacksIn, keepStateIn } from '../../support/kept-state';
 import { type LocalCommand, startLocalCommand } from '../../support/local-command';
 import { databaseDirectory } from '../../support/local-database';
 import { type LocalEnvironment, openLocalEnvironment } from '../../support/local-environment';
@@ -33,6 +33,8 @@ export async function startTemporaryEnvironments(
   const directory = await temporaryFolder(cleanup);
   const control = join(directory, 'control');
   await mkdir(control);
+  // A disk may be mounted where the database would be.
+  await (prepare ? keepStacksIn(directory) : keepStateIn(directory, names));
   for (const name of names) {
     const folder = databaseDirectory(directory, name);
     cleanup.add(() => removePostgres(folder));
@@ -45,7 +47,6 @@ export async function startTemporaryEnvironments(
   };
   Object.assign(process.env, variables);
   const options = names.flatMap((name) => ['--environment', name, '--port', `${name}=0`]);
-  await keepStacksIn(directory);
   const command = startLocalCommand('--state', directory, ...options);
   for (const name of Object.keys(variables ?? {})) delete process.env[name];
   const end = () => void command.process.kill('SIGTERM');

@@ -1,0 +1,46 @@
+import { environments } from '../../lib/environments';
+import { startEnvironments } from '../../lib/local/start';
+import { type StateFolder, stateFolder } from '../../lib/local/state/state';
+import { keepAssembly } from '../../lib/local/template/kept-assembly';
+import { folderOncePerRun } from './once-per-run';
+import { copyWithOwners } from './postgres';
+
+/** Puts the stacks into a new state folder, as an earlier start would have kept them there: made once in a run. */
+export async function keepStacksIn(stateDirectory: string): Promise<void> {
+  const kept = await folderOncePerRun('stacks', async (directory) => {
+    await keepAssembly({ directory, signal: new AbortController().signal });
+  });
+  if (kept) copyWithOwners(kept, stateFolder(stateDirectory).assemblyDirectory);
+}
+
+/** The same with all that an earlier start of these environments would have left: databases, keys, certificates. */
+export async function keepStateIn(stateDirectory: string, names: readonly string[]): Promise<void> {
+  const kept = await folderOncePerRun('state', startOnce);
+  if (!kept) return;
+  const from = stateFolder(kept);
+  const to = stateFolder(stateDirectory);
+  const partsOf = (state: StateFolder) => [
+    state.assemblyDirectory,
+    state.certificatesDirectory,
+    ...environments
+      .filter(({ name }) => names.includes(name))
+      .map((each) => state.environment(each).directory),
+  ];
+  for (const [index, part] of partsOf(from).entries()) copyWithOwners(part, partsOf(to)[index] as string);
+}
+
+async function startOnce(directory: string): Promise<void> {
+  await keepStacksIn(directory);
+  const anyPort = Object.fromEntries(environments.map(({ name }) => [name, 0]));
+  const running = await startEnvironments({
+    state: stateFolder(directory),
+    environments,
+    ports: anyPort,
+    dashboardPorts: anyPort,
+    fresh: false,
+    signal: new AbortController().signal,
+    onStep: () => undefined,
+    onProblem: () => undefined,
+  });
+  await running.stop();
+}
