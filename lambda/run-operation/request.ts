@@ -56,11 +56,11 @@ export function idField<Prefix extends IdPrefix>(...prefixes: readonly Prefix[])
         );
 }
 
-/** A name: 1 to 256 characters, as the schema has it, none of them a control character. */
+/** A name: 1 to 256 characters, as the schema has it, none of them a control character or an unpaired surrogate. */
 export const nameField: Field<string> = (value) =>
-  typeof value === 'string' && /^\P{Cc}{1,256}$/u.test(value)
+  typeof value === 'string' && /^[^\p{Cc}\p{Cs}]{1,256}$/u.test(value)
     ? ok(value)
-    : fail('1 to 256 characters without control characters');
+    : fail('1 to 256 characters without control characters or unpaired surrogates');
 
 /** True or false; false when left out. */
 export const flagField: Field<boolean> = (value = false) =>

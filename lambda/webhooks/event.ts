@@ -36,6 +36,9 @@ export function parseEvent(text: string): Result<WebhookEvent, string> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return fail('The event is not a JSON object.');
   }
+  if (!isUnicode(text)) {
+    return fail('The event holds an unpaired surrogate, such as \\ud83d without its other half (RFC 7493).');
+  }
   const fields = value as Record<string, unknown>;
   const missing = fieldNames.filter((name) => !Object.hasOwn(fields, name));
   if (missing.length > 0) return fail(`The event lacks: ${missing.join(', ')}.`);
@@ -57,6 +60,15 @@ export function parseEvent(text: string): Result<WebhookEvent, string> {
     return fail('"date" must be a time such as 2026-11-20T12:00:00.000Z.');
   }
   return ok({ id, organizationId, kind, text });
+}
+
+/**
+ * Whether every string and name of a JSON text is Unicode: an escape may be half of a surrogate pair, which I-JSON
+ * forbids and some parsers refuse. https://www.rfc-editor.org/rfc/rfc7493#section-2.1
+ */
+function isUnicode(json: string): boolean {
+  const strings = json.match(/"(?:[^"\\]|\\.)*"/g) ?? [];
+  return strings.every((string) => (JSON.parse(string) as string).isWellFormed());
 }
 
 function isTime(text: string): boolean {

@@ -95,10 +95,14 @@ const maxEventBytes = 64 * 1024;
 function json(text: string): string {
   try {
     JSON.parse(text);
-    return text.trim();
   } catch (error) {
     throw new InvalidArgumentError(`Give JSON, such as '{"walletId":"wa-1"}': ${(error as Error).message}.`);
   }
+  const strings = text.match(/"(?:[^"\\]|\\.)*"/g) ?? [];
+  if (strings.every((string) => (JSON.parse(string) as string).isWellFormed())) return text.trim();
+  throw new InvalidArgumentError(
+    "It holds an unpaired surrogate, such as \\ud83d without its other half: receivers' parsers refuse it (RFC 7493).",
+  );
 }
 
 /** Reads the id of an event. */

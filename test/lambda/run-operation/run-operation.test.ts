@@ -44,6 +44,7 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
       ['an empty name', { userGroupName: '' }],
       ['a name of 257 characters', { userGroupName: 'x'.repeat(257) }],
       ['a name with a null character', { userGroupName: 'a\0b' }],
+      ['a name with half a surrogate pair', { userGroupName: 'a\ud83d' }],
       ['a field that it does not know', { userGroupName: 'a', name: 'b' }],
       ['no object', 'a'],
     ])('refuses %s', async (_, input) => {

@@ -58,10 +58,36 @@ it.each([
   expect(parseEvent(JSON.stringify({ ...event, ...change })).ok).toBe(false);
 });
 
+const withData = (json: string) => JSON.stringify({ ...event, data: 'DATA' }).replace('"DATA"', () => json);
+
+it.each([
+  ['a whole pair of them, escaped', String.raw`"\ud83d\ude00"`],
+  ['the character itself', '"😀"'],
+  ['a backslash before what looks like one', String.raw`"\\ud83d"`],
+  ['a quotation mark before a pair', String.raw`{"\"\ud83d\ude00":"\\"}`],
+])('accepts surrogates as %s', (_name, json) => {
+  expect(parseEvent(withData(json)).ok).toBe(true);
+});
+
+it.each([
+  ['a high surrogate', String.raw`"\ud83d"`],
+  ['a low surrogate', String.raw`"\uDE00"`],
+  ['a pair in the wrong order', String.raw`"\ude00\ud83d"`],
+  ['a high surrogate before a character', String.raw`"\ud83dx\ude00"`],
+  ['a surrogate deep down', `${'['.repeat(20_000)}"\\ud83d"${']'.repeat(20_000)}`],
+  ['a surrogate in a name', String.raw`{"a":{"\ud83d":1}}`],
+  ['a surrogate after a backslash', String.raw`"\\\ud83d"`],
+  ['a surrogate in a value that a later value of the name hides', String.raw`{"a":"\ud83d","a":1}`],
+])('refuses %s, without its other half', (_name, json) => {
+  expect(parseEvent(withData(json))).toEqual({
+    ok: false,
+    error: String.raw`The event holds an unpaired surrogate, such as \ud83d without its other half (RFC 7493).`,
+  });
+});
+
 it('refuses what is too large, by its bytes and not its characters', () => {
-  const withData = (data: string) => JSON.stringify({ ...event, data });
-  const room = maxEventBytes - Buffer.byteLength(withData(''));
-  expect(parseEvent(withData('a'.repeat(room))).ok).toBe(true);
-  expect(parseEvent(withData('a'.repeat(room + 1))).ok).toBe(false);
-  expect(parseEvent(withData('é'.repeat(room - 10))).ok).toBe(false);
+  const room = maxEventBytes - Buffer.byteLength(withData('""'));
+  expect(parseEvent(withData(`"${'a'.repeat(room)}"`)).ok).toBe(true);
+  expect(parseEvent(withData(`"${'a'.repeat(room + 1)}"`)).ok).toBe(false);
+  expect(parseEvent(withData(`"${'é'.repeat(room - 10)}"`)).ok).toBe(false);
 });

@@ -67,6 +67,9 @@ it('sends nothing that the fan-out would set aside', async () => {
     }),
     { numRuns: 20 },
   );
+  const halved = await region.wallet(...args('--data', String.raw`{"a":["\ud83d"]}`));
+  expect(halved).toMatchObject({ exitCode: 2, stdout: '' });
+  expect(halved.stderr).toContain('unpaired surrogate');
 });
 
 it('takes data until the event has 64 KiB', async () => {
