@@ -26,7 +26,7 @@ export interface Verification {
 /**
  * Verifies a delivery as its receiver has to, and says why it does not hold.
  *
- * @param signatureHeaders the service's names of the header, besides `webhook-signature`
+ * @param signatureHeaders the names of the header
  * @param now milliseconds since 1970
  */
 export async function verify(
@@ -37,7 +37,7 @@ export async function verify(
   const headers = readHeaders(pasted.headers);
   const id = headerOf(headers, 'webhook-id');
   const timestamp = headerOf(headers, 'webhook-timestamp');
-  const signature = signatureOf(headers, ['webhook-signature', ...signatureHeaders]);
+  const signature = signatureOf(headers, signatureHeaders);
   const secret = readSecret(pasted.secret);
   const problems = [id, timestamp, signature, secret].flatMap((part) => (part.ok ? [] : [part.problem]));
   const formProblem = timestamp.ok ? problemOfTimestamp(timestamp.value) : undefined;

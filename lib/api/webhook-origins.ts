@@ -13,8 +13,8 @@ export interface WebhookOriginsProps {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Both carry the signature in every environment: which applies where is not specified. */
-export const signatureHeaders = ['X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'] as const;
+/** All carry the same signature: Standard Webhooks' own name, then two of which it is not specified where each applies. */
+export const signatureHeaders = ['webhook-signature', 'X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'] as const;
 
 /** Seconds. The addresses never change; the age bounds how long a deprecation goes unnoticed. */
 const MAX_AGE = 3600;

@@ -75,7 +75,7 @@ describe('the webhook origins', () => {
       environment: api.environment.name,
       region: api.environment.region,
       addresses: ['203.0.113.7/32'],
-      signatureHeaders: ['X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'],
+      signatureHeaders: ['webhook-signature', 'X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'],
       deprecated: false,
     });
     const deprecation = { since: '2026-11-20', sunset: '2027-06-30' };

@@ -120,7 +120,7 @@ describe.each(each)('the dashboard of %s', (_, stack) => {
       ...(environment.webhookOrigin?.reserve && {
         webhookOriginReserve: output(stack, 'WebhookOriginReserveAddress'),
       }),
-      signatureHeaders: ['X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'],
+      signatureHeaders: ['webhook-signature', 'X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'],
     });
   });
 

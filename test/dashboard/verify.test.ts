@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 import { verify } from '../../dashboard/verifier/verify';
 import { secretText, sign } from '../../lambda/webhooks/signature';
 
-const names = ['X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'];
+const names = ['webhook-signature', 'X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'];
 const now = Date.UTC(2026, 10, 20, 12);
 const timestamp = now / 1000 - 60;
 const [key, older] = [randomBytes(32), randomBytes(32)];
@@ -40,8 +40,7 @@ const lines = (change?: Change['headers']) =>
 const check = ({ headers, text = lines(headers), now: at = now, ...others }: Change = {}) =>
   verify({ body, secret, ...others, headers: text }, names, at);
 
-const allSignatures = (value: string | undefined) =>
-  Object.fromEntries(['webhook-signature', ...names].map((name) => [name, value]));
+const allSignatures = (value: string | undefined) => Object.fromEntries(names.map((name) => [name, value]));
 
 describe('a delivery as the product signs it', () => {
   it('holds, here and with the library that receivers use', async () => {
@@ -62,7 +61,7 @@ describe('a delivery as the product signs it', () => {
     expect(() => new Webhook(secret).verify(body, headers)).not.toThrow();
   });
 
-  it.each(['webhook-signature', ...names])('holds by %s alone', async (name) => {
+  it.each(names)('holds by %s alone', async (name) => {
     const headers = { ...allSignatures(undefined), [name]: signature };
     expect(await check({ headers })).toMatchObject({
       verdict: 'holds',
