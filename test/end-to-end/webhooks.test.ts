@@ -2,6 +2,7 @@ import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { environments } from '../../lib/environments';
 import { localClient } from '../support/aws-client';
 import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
+import { expectDocumentedDelivery } from '../support/openapi';
 import { startReceiveCommand } from '../support/receive-command';
 import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../support/webhook-receiver';
 
@@ -64,6 +65,7 @@ describe.each(names)('in %s', (environment) => {
     const eventId = await sendEvent('wallet.created', '{"wei":12345678901234567890}');
     const [delivery] = await receiver.received(own('in'), 1);
     if (!delivery) throw new Error('Nothing came.');
+    expectDocumentedDelivery(delivery.headers, delivery.body);
     const origins = await fetch(`${local.outputs(environment).ApiBaseUrl}/webhook-origins`);
     const { signatureHeaders } = (await origins.json()) as { signatureHeaders: string[] };
     expect(signatureHeaders[0]).toBe('webhook-signature');

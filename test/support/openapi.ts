@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';
 import { parse } from 'yaml';
@@ -43,7 +44,13 @@ const UNKNOWN_ROUTE = {
 const ajv = new Ajv2020({
   strict: false,
   validateSchema: false,
-  formats: { date: /^\d{4}-\d{2}-\d{2}$/ },
+  formats: {
+    date: /^\d{4}-\d{2}-\d{2}$/,
+    // RFC 3339, section 5.6, with the letters that we write.
+    'date-time': (text) =>
+      /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text) &&
+      !Number.isNaN(Date.parse(text)),
+  },
 }).addSchema(openApi, 'openapi');
 const validators = new Map<string, ValidateFunction>();
 
@@ -69,6 +76,27 @@ export function expectDocumented({ method, path, status, contentType, body }: Ob
   if (!validate(parseJson(body, what))) {
     throw new Error(`${what}\ndoes not match the document: ${ajv.errorsText(validate.errors)}`);
   }
+}
+
+/**
+ * Holds a delivery, as its receiver has it, against the document's `webhooks`: headers and body.
+ *
+ * @throws Error that says what is not documented.
+ */
+export function expectDocumentedDelivery(headers: IncomingHttpHeaders, body: string): void {
+  const pointer = ['webhooks', 'event', 'post'];
+  const { parameters } = lookUp(pointer) as { parameters: { name: string }[] };
+  parameters.forEach(({ name }, index) => {
+    const value = headers[name.toLowerCase()];
+    const validate = validator([...pointer, 'parameters', String(index), 'schema']);
+    if (!validate(value)) throw new Error(`${name}: ${value} ${ajv.errorsText(validate.errors)}`);
+  });
+  const names = parameters.map(({ name }) => name.toLowerCase());
+  const others = Object.keys(headers).filter((name) => /webhook|svc/.test(name) && !names.includes(name));
+  if (others.length > 0) throw new Error(`${others.join(', ')} is not documented`);
+  const validate = validator([...pointer, 'requestBody', 'content', headers['content-type'] ?? '', 'schema']);
+  if (!validate(parseJson(body, 'The body')))
+    throw new Error(`${body}\ndoes not match the document: ${ajv.errorsText(validate.errors)}`);
 }
 
 /** The operations of the document, each with its method in upper case and its path as a template. */

@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { sql } from '../../../lambda/database/sql';
+import { expectDocumentedDelivery } from '../../support/openapi';
 import { disableWebhook } from '../../support/webhooks';
 import { emptied, useDeliveryWorld } from './delivery-world';
 
@@ -23,6 +24,7 @@ describe('a delivery', () => {
     const signature = request?.headers['webhook-signature'];
     expect(request?.headers['x-svc-webhook-signature']).toBe(signature);
     expect(request?.headers['svc-signature']).toBe(signature);
+    expectDocumentedDelivery(request?.headers ?? {}, request?.body ?? '');
     const verified = new Webhook(await world.secret(webhookId, 1)).verify(
       request?.body ?? '',
       request?.headers as Record<string, string>,
