@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 
-/** Commands, and the Debian packages that have them. */
+/** Commands and files, and the Debian packages that have them. */
 const packages: Readonly<Record<string, string>> = {
   nginx: 'nginx-light',
   apache2: 'apache2',
@@ -18,6 +18,10 @@ const packages: Readonly<Record<string, string>> = {
   fish: 'fish',
   git: 'git',
   python3: 'python3-venv',
+  go: 'golang-go',
+  // Debian's own Python, which another one on the path does not hide.
+  '/usr/lib/python3/dist-packages/flask': 'python3-flask',
+  '/usr/lib/python3/dist-packages/fastapi': 'python3-fastapi',
 };
 
 /** Fails the whole run when a tool is absent: a skipped test proves nothing. */
@@ -32,7 +36,9 @@ export default function requireTools(): void {
 }
 
 const isInstalled = (command: string) =>
-  toolPath.split(':').some((directory) => existsSync(join(directory, command)));
+  isAbsolute(command)
+    ? existsSync(command)
+    : toolPath.split(':').some((directory) => existsSync(join(directory, command)));
 
 /** Servers and firewalls are installed where only root's path leads. */
 export const toolPath = `${process.env.PATH ?? ''}:/usr/local/sbin:/usr/sbin:/sbin`;

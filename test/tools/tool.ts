@@ -46,23 +46,32 @@ export async function run(
   return { exitCode, output: output() };
 }
 
-/** Runs a server in the foreground while `use` runs, from when it accepts connections; then ends it. */
-export async function whileServing<T>(
-  server: { readonly command: string; readonly args: readonly string[]; readonly env?: NodeJS.ProcessEnv },
-  port: number,
-  use: () => Promise<T>,
-): Promise<T> {
+export interface Server {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** Starts a server in the foreground. @returns, when it accepts connections, what ends it */
+export async function serve(server: Server, port: number): Promise<() => Promise<void>> {
   const child = start(server.command, server.args, server.env);
   const output = collect(child);
-  try {
-    await accepts(port, child, output);
-    return await use();
-  } finally {
-    if (child.exitCode === null) {
-      child.kill('SIGTERM');
-      await once(child, 'close');
-    }
-  }
+  const stop = async () => {
+    if (child.exitCode !== null) return;
+    child.kill('SIGTERM');
+    await once(child, 'close');
+  };
+  await accepts(port, child, output).catch(async (error) => {
+    await stop();
+    throw error;
+  });
+  return stop;
+}
+
+/** Runs a server while `use` runs. */
+export async function whileServing<T>(server: Server, port: number, use: () => Promise<T>): Promise<T> {
+  const stop = await serve(server, port);
+  return use().finally(stop);
 }
 
 async function accepts(port: number, child: ChildProcess, output: () => string): Promise<void> {
