@@ -2,19 +2,31 @@ import type { Jwks } from 'aws-jwt-verify/jwk';
 import { type Caller, readCaller } from '../shared/caller';
 import { fail, ok, type Result } from '../shared/result';
 import { createJwtVerifier, type TokenRefused } from '../tokens/verify-jwt';
+import { decisionSeconds } from './environment';
 
-/** A verified access token. `expiresAt` is in seconds since the epoch. */
+/** A verified access token. Times are in seconds since the epoch. */
 export interface AccessToken {
   readonly caller: Caller;
+  /** May be up to `decisionSeconds` ahead: what carries out the request checks both times. */
+  readonly notBefore: number;
   readonly expiresAt: number;
 }
 
-/** Makes the verifier of this environment's access tokens: audience `wallet-api`, a caller's claims, `nbf`. */
-export function createAccessTokenVerifier(jwks: Jwks, issuer: string) {
+/**
+ * Makes the verifier of this environment's access tokens: audience `wallet-api`, a caller's claims, `nbf`.
+ *
+ * The gateway keeps a denial as long as any decision, so a token is refused for its beginning only if it will not begin
+ * meanwhile.
+ *
+ * @param lifetimeSeconds between `iat` and `exp`, at most
+ */
+export function createAccessTokenVerifier(jwks: Jwks, issuer: string, lifetimeSeconds: number) {
   const verify = createJwtVerifier(jwks, {
     issuer,
     audience: 'wallet-api',
     types: [undefined, 'JWT', 'at+jwt'],
+    lifetimeSeconds,
+    earlySeconds: decisionSeconds,
   });
 
   return (token: string): Result<AccessToken, TokenRefused> => {
@@ -22,9 +34,9 @@ export function createAccessTokenVerifier(jwks: Jwks, issuer: string) {
     if (!verified.ok) return verified;
     const caller = readCaller(verified.value);
     if (!caller) return fail({ kind: 'malformed', cause: 'caller_claims_not_allowed' });
-    if (typeof verified.value.nbf !== 'number')
-      return fail({ kind: 'malformed', cause: 'not_before_missing' });
-    return ok({ caller, expiresAt: verified.value.exp as number });
+    const { iat, nbf, exp } = verified.value;
+    if (nbf === undefined) return fail({ kind: 'malformed', cause: 'not_before_missing' });
+    return ok({ caller, notBefore: Math.max(iat, nbf), expiresAt: exp });
   };
 }
 

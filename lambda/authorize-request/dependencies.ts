@@ -5,9 +5,13 @@ import { createAccessTokenVerifier } from './access-token';
 import { variables } from './environment';
 
 export function createDependencies() {
-  const { TOKEN_ISSUER, TOKEN_KEYS } = readVariables(variables, process.env);
+  const { TOKEN_ISSUER, TOKEN_KEYS, TOKEN_LIFETIME } = readVariables(variables, process.env);
   return {
-    verifyAccessToken: createAccessTokenVerifier(JSON.parse(TOKEN_KEYS) as Jwks, TOKEN_ISSUER),
+    verifyAccessToken: createAccessTokenVerifier(
+      JSON.parse(TOKEN_KEYS) as Jwks,
+      TOKEN_ISSUER,
+      Number(TOKEN_LIFETIME),
+    ),
     log: createLog('authorize-request'),
   };
 }

@@ -7,8 +7,8 @@ import { readBearerToken } from './request';
 
 /**
  * Decides for the gateway whether a request's access token is good. The policy is cached per token, so it covers
- * every route of the stage; the handlers decide what the caller may do there. The request's id is for the log alone,
- * so one that the caller may have chosen will do.
+ * every route of the stage and follows from the token alone; the handlers judge the moment and the rest of the request.
+ * The request's id is for the log alone, so one that the caller may have chosen will do.
  */
 export const createHandler =
   ({ verifyAccessToken, log }: Dependencies) =>
@@ -21,7 +21,7 @@ export const createHandler =
       log.info('Request refused', { logCode: logCodes.requestRefused, requestId, code, cause });
       return policy('Deny', event.methodArn, 'anonymous', { code, detail });
     }
-    const { caller, expiresAt } = decision.value;
+    const { caller, notBefore, expiresAt } = decision.value;
     log.info('Request allowed', {
       logCode: logCodes.requestAllowed,
       requestId,
@@ -31,6 +31,7 @@ export const createHandler =
       sub: caller.identityId,
       org: caller.organizationId,
       kind: caller.kind,
+      nbf: String(notBefore),
       exp: String(expiresAt),
     });
   };

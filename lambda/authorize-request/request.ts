@@ -3,16 +3,15 @@ import { fail, ok, type Result } from '../shared/result';
 import type { TokenRefused } from '../tokens/verify-jwt';
 
 /**
- * Takes the bearer token (RFC 6750) from the one `Authorization` header that the request may have. The gateway's guide
- * shows an event with `headers` alone, which has one value of each.
+ * Takes the bearer token (RFC 6750) from the `Authorization` header. Of several it is the last, which is in `headers` and
+ * by which the decision is cached: a decision from the others would be that of the next request with this token. The
+ * functions refuse several.
  *
  * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-lambda-authorizer-input.html
  */
 export function readBearerToken(event: APIGatewayRequestAuthorizerEvent): Result<string, TokenRefused> {
-  const values = Object.entries<string | string[] | undefined>(event.multiValueHeaders ?? event.headers ?? {})
-    .filter(([name]) => name.toLowerCase() === 'authorization')
-    .flatMap(([, value]) => value ?? []);
-  if (values.length !== 1) return fail({ kind: 'malformed', cause: 'not_one_authorization_header' });
-  const token = /^Bearer +(\S+)$/i.exec(values[0] ?? '')?.[1];
+  const [, value = ''] =
+    Object.entries(event.headers ?? {}).findLast(([name]) => name.toLowerCase() === 'authorization') ?? [];
+  const token = /^Bearer +(\S+)$/i.exec(value)?.[1];
   return token ? ok(token) : fail({ kind: 'malformed', cause: 'not_a_bearer_token' });
 }

@@ -36,11 +36,11 @@ const unavailable = {
 /** Deletes the group when the user action is good for it and the caller may. */
 export async function deleteUserGroup(
   ports: DeletionPorts,
-  request: DeletionRequest & { readonly requestId: string; readonly nowSeconds: number },
+  request: DeletionRequest & { readonly requestId: string },
 ): Promise<Result<'deleted', DeletionRefused | UserActionProblem>> {
-  const { caller, userGroupId, userActionSignatures, requestId, nowSeconds } = request;
+  const { caller, userGroupId, userActionSignatures, requestId } = request;
   const scope = { caller, method: 'DELETE', path: `/auth/user-groups/${userGroupId}` } as const;
-  const userAction = ports.verifyUserAction(userActionSignatures, scope, nowSeconds);
+  const userAction = ports.verifyUserAction(userActionSignatures, scope);
   if (!userAction.ok) return userAction;
 
   const outcome = await ports.deleteUserGroup({

@@ -21,11 +21,8 @@ async function respond(
 ): Promise<APIGatewayProxyResult> {
   const requestId = readRequestId(event.requestContext);
   try {
-    const nowSeconds = now() / 1000;
-    const request = readDeletionRequest(event, nowSeconds);
-    const outcome = request.ok
-      ? await deleteUserGroup(ports, { ...request.value, requestId, nowSeconds })
-      : request;
+    const request = readDeletionRequest(event, now() / 1000);
+    const outcome = request.ok ? await deleteUserGroup(ports, { ...request.value, requestId }) : request;
     if (!outcome.ok) {
       const { detail: _, ...refusal } = outcome.error;
       log.warn('Deletion refused', { logCode: logCodes.deletionRefused, requestId, ...refusal });

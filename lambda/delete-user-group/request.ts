@@ -3,6 +3,7 @@ import { type Caller, readCaller } from '../shared/caller';
 import { isId } from '../shared/ids';
 import type { Problem } from '../shared/problem';
 import { fail, ok, type Result } from '../shared/result';
+import { tokenProblems } from '../tokens/token-problems';
 import { clockToleranceSeconds } from '../tokens/verify-jwt';
 
 /** What the caller asks for, with nothing of the gateway's shape left. */
@@ -14,7 +15,9 @@ export interface DeletionRequest {
 }
 
 type RequestProblem = Problem<
+  | 'token_malformed'
   | 'token_expired'
+  | 'token_not_yet_valid'
   | 'invalid_user_group_id'
   | 'query_not_allowed'
   | 'body_not_allowed'
@@ -28,7 +31,7 @@ const emptyBodies = new Set(['', '{}']);
  * Reads a deletion from the gateway's event, in the order in which the contract lists its refusals.
  *
  * @param nowSeconds the time, in seconds since the epoch: the authorizer's answer may come from the cache, so the
- *   token's expiry is checked again.
+ *   token's times are checked here.
  * @throws Error when the authorizer's context is not what our authorizer gives.
  */
 export function readDeletionRequest(
@@ -37,11 +40,14 @@ export function readDeletionRequest(
 ): Result<DeletionRequest, RequestProblem> {
   const authorizer = event.requestContext.authorizer ?? {};
   const caller = readCaller(authorizer);
-  const expiresAt = Number(authorizer.exp);
-  if (!caller || !Number.isSafeInteger(expiresAt)) throw new Error('The authorizer gave no caller');
-  if (expiresAt + clockToleranceSeconds < nowSeconds) {
-    return fail({ code: 'token_expired', detail: 'The access token has expired. Obtain a new one.' });
+  // A decision of the release before this one has no `nbf`: it was made of a token that had begun.
+  const [notBefore, expiresAt] = [Number(authorizer.nbf ?? 0), Number(authorizer.exp)];
+  if (!caller || ![notBefore, expiresAt].every(Number.isSafeInteger)) {
+    throw new Error('The authorizer gave no caller');
   }
+  if (readHeader(event, 'authorization').length > 1) return fail(tokenProblems.malformed);
+  if (expiresAt + clockToleranceSeconds < nowSeconds) return fail(tokenProblems.expired);
+  if (notBefore - clockToleranceSeconds > nowSeconds) return fail(tokenProblems.not_yet_valid);
 
   const userGroupId = event.pathParameters?.userGroupId ?? '';
   if (!isId(userGroupId, 'ug')) {

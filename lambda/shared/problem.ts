@@ -2,7 +2,9 @@ import type { APIGatewayProxyResult } from 'aws-lambda';
 
 /** Every problem that a function answers with: its status and title. The contract is `lib/openapi.yaml`. */
 export const problems = {
+  token_malformed: { status: 401, title: 'Access token refused' },
   token_expired: { status: 401, title: 'Access token refused' },
+  token_not_yet_valid: { status: 401, title: 'Access token refused' },
   invalid_user_group_id: { status: 400, title: 'Invalid user group id' },
   query_not_allowed: { status: 400, title: 'Query parameters not allowed' },
   body_not_allowed: { status: 400, title: 'Request body not allowed' },

@@ -23,9 +23,18 @@ export interface TokenRules {
   readonly audience: string;
   /** Values that the header's `typ` may have; undefined stands for an absent one. */
   readonly types: readonly (string | undefined)[];
+  /** Seconds between `iat` and `exp`, at most. */
+  readonly lifetimeSeconds: number;
+  /** Seconds before `iat` and `nbf` from which on the token passes: what uses its claims then checks them. @default 0 */
+  readonly earlySeconds?: number;
 }
 
-export type Claims = Readonly<Record<string, unknown>>;
+/** Times are in seconds since the epoch. */
+export interface Claims extends Readonly<Record<string, unknown>> {
+  readonly iat: number;
+  readonly nbf?: number;
+  readonly exp: number;
+}
 export type VerifyJwt = (token: string) => Result<Claims, TokenRefused>;
 
 /** Seconds by which clocks may differ. */
@@ -37,14 +46,16 @@ const maximumLength = 4096;
 /** Bytes of an ES256 signature (RFC 7518 section 3.4). */
 const signatureLength = 64;
 
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const base64url = /^[A-Za-z0-9_-]+$/;
 const headerNames = new Set(['alg', 'kid', 'typ']);
 
 /**
  * Makes a verifier of ES256 JWTs against a fixed set of public keys; it never goes to the network.
  *
- * The library verifies signature, issuer, audience and times. It accepts a token without `exp`, an unknown `crit`
- * header, an array of audiences and signatures in another encoding of the same bytes: those are refused here first.
+ * The library verifies signature, issuer, audience, `exp` and `nbf`. It accepts a token without `exp`, an unknown `crit`
+ * header, an array of audiences and signatures in another encoding of the same bytes: those are refused here first. It has
+ * one grace for both times and leaves `iat` alone: they are judged here once more.
  *
  * @throws when `jwks` is not a JWKS document.
  */
@@ -53,7 +64,7 @@ export function createJwtVerifier(jwks: Jwks, rules: TokenRules): VerifyJwt {
     issuer: rules.issuer,
     audience: rules.audience,
     jwksUri: 'https://keys.invalid/fixed-at-deployment',
-    graceSeconds: clockToleranceSeconds,
+    graceSeconds: clockToleranceSeconds + (rules.earlySeconds ?? 0),
   });
   verifier.cacheJwks(jwks);
 
@@ -61,11 +72,23 @@ export function createJwtVerifier(jwks: Jwks, rules: TokenRules): VerifyJwt {
     const structure = readStructure(token, rules);
     if (!structure.ok) return structure;
     try {
-      return ok(verifier.verifySync(token) as Claims);
+      verifier.verifySync(token);
     } catch (error) {
       return fail(refusalOf(error));
     }
+    const refusal = refusalByTime(structure.value, rules);
+    return refusal ? fail(refusal) : structure;
   };
+}
+
+function refusalByTime({ iat, nbf = 0, exp }: Claims, rules: TokenRules): TokenRefused | undefined {
+  const now = Date.now() / 1000;
+  const latestBegin = now + clockToleranceSeconds + (rules.earlySeconds ?? 0);
+  if (exp + clockToleranceSeconds < now) return { kind: 'expired', cause: 'expired' };
+  if (exp - iat > rules.lifetimeSeconds) return { kind: 'malformed', cause: 'lives_too_long' };
+  if (nbf > latestBegin) return { kind: 'not_yet_valid', cause: 'not_yet_valid' };
+  if (iat > latestBegin) return { kind: 'not_yet_valid', cause: 'issued_in_the_future' };
+  return undefined;
 }
 
 const malformed = (cause: string) => fail({ kind: 'malformed', cause } as const);
@@ -76,9 +99,9 @@ function readStructure(token: string, rules: TokenRules): Result<Claims, TokenRe
   if (!encodedHeader || !encodedClaims || !signature || rest.length > 0) return malformed('not_three_parts');
   if (![encodedHeader, encodedClaims, signature].every(isCanonicalBase64url))
     return malformed('not_base64url');
-  const header = parseStrictObject(decode(encodedHeader));
+  const header = readObject(encodedHeader);
   if (!header) return malformed('header_not_an_object');
-  const claims = parseStrictObject(decode(encodedClaims));
+  const claims = readObject(encodedClaims);
   if (!claims) return malformed('claims_not_an_object');
 
   if (header.alg !== 'ES256') return malformed('algorithm_not_allowed');
@@ -97,7 +120,7 @@ function readStructure(token: string, rules: TokenRules): Result<Claims, TokenRe
   if (claims.aud !== rules.audience) return malformed('audience_not_allowed');
   if (claims.iss !== rules.issuer)
     return fail({ kind: 'wrong_issuer', cause: 'issuer_of_another_environment' });
-  return ok(claims);
+  return ok(claims as Claims);
 }
 
 /** Another spelling of the same bytes would be a second token with the same signature. */
@@ -105,8 +128,13 @@ function isCanonicalBase64url(part: string): boolean {
   return base64url.test(part) && Buffer.from(part, 'base64url').toString('base64url') === part;
 }
 
-function decode(part: string): string {
-  return Buffer.from(part, 'base64url').toString('utf8');
+/** Undefined unless it is a JSON object in UTF-8, without a byte order mark (RFC 8259 section 8.1). */
+function readObject(part: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    return parseStrictObject(utf8.decode(Buffer.from(part, 'base64url')));
+  } catch {
+    return undefined;
+  }
 }
 
 /** NumericDate of RFC 7519 in whole seconds, within what a `Date` can hold. */

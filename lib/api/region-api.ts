@@ -9,6 +9,7 @@ import {
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
+import { decisionSeconds } from '../../lambda/authorize-request/environment';
 import {
   acknowledgeCustomTokens,
   acknowledgeLogRole,
@@ -89,7 +90,7 @@ export class RegionApi extends Construct {
       handler: props.authorizeRequest,
       // Also the cache's key, so that one token's decision never serves another token.
       identitySources: [IdentitySource.header('Authorization')],
-      resultsCacheTtl: Duration.seconds(60),
+      resultsCacheTtl: Duration.seconds(decisionSeconds),
     });
 
     const userGroup = this.restApi.root

@@ -47,6 +47,12 @@ export interface Environment {
   /** The `iss` of this environment's tokens; differs in each, so that no token is valid in two of them. A change makes every token invalid that has been issued. */
   readonly tokenIssuer: string;
   readonly signingKeyLabels: SigningKeyLabels;
+  /**
+   * The longest life of an access token: minutes from its `iat` to its `exp`. A longer one is refused, whoever issued it.
+   *
+   * @default 1440, a day
+   */
+  readonly accessTokenMinutes?: number;
   /** @default - the addresses that API Gateway gives */
   readonly domainNames?: DomainNames;
   /** @default - the stack makes the Elastic IP itself */
@@ -68,6 +74,9 @@ export interface Environment {
   /** A second region that holds a replica of the data and serves nothing. @default - none */
   readonly standby?: Standby;
 }
+
+/** Seconds from an access token's `iat` to its `exp`, at most. */
+export const accessTokenLifetime = ({ accessTokenMinutes = 24 * 60 }: Environment) => accessTokenMinutes * 60;
 
 /** Where a replica of an environment's data waits to be promoted. */
 export interface Standby {

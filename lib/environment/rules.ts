@@ -184,6 +184,12 @@ export const environmentRules: readonly Rule[] = [
   { field: 'signingKeyLabels.accessToken', accepts: isLabels, remedy: labelsRemedy },
   { field: 'signingKeyLabels.userAction', accepts: isLabels, remedy: labelsRemedy },
   {
+    field: 'accessTokenMinutes',
+    accepts: wholeNumber(5, 10_080),
+    remedy: 'Use 5 to 10080 minutes (a week), or leave it out for a day.',
+    optional: true,
+  },
+  {
     field: 'domainNames.api',
     accepts: matches(domainPattern),
     remedy: 'Give a domain name in lowercase, or leave domainNames out.',

@@ -6,7 +6,7 @@ import * as runOperation from '../../lambda/run-operation/environment';
 import { crossOriginHeaders } from '../api/cross-origin';
 import { deprecationHeaders } from '../api/deprecation-headers';
 import type { RegionDatabase } from '../database/region-database';
-import type { Environment } from '../environment/environment';
+import { accessTokenLifetime, type Environment } from '../environment/environment';
 import { HandlerFunction } from './handler-function';
 import type { SchemaMigration } from './schema-migration';
 import type { SigningKeySet } from './signing-keys';
@@ -25,7 +25,11 @@ export class AuthorizeRequest extends HandlerFunction {
       description: 'Verifies access tokens',
       invokedBy: 'gateway',
       variables: authorizeRequest.variables,
-      environment: { TOKEN_ISSUER: environment.tokenIssuer, TOKEN_KEYS: keys.jwks },
+      environment: {
+        TOKEN_ISSUER: environment.tokenIssuer,
+        TOKEN_KEYS: keys.jwks,
+        TOKEN_LIFETIME: String(accessTokenLifetime(environment)),
+      },
       timeout: Duration.seconds(5),
       logRetention: environment.logRetentionDays,
     });

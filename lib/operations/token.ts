@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
+import { accessTokenLifetime } from '../environment/environment';
 import { type CallerClaims, readCallerClaims } from './caller-claims';
+import { UsedWrongly } from './failure';
 import { type CommonOptions, id, time, withEnvironment } from './options';
 import { printToken, type SignedToken } from './signed-token';
 import { openSigningKey } from './signing-key';
@@ -33,6 +35,13 @@ export function register(program: Command, terminal: Terminal): void {
 
 async function token(options: TokenOptions, terminal: Terminal): Promise<void> {
   const target = await openTarget(options, terminal);
+  const longest = accessTokenLifetime(target.environment);
+  if (options.expiresIn > longest) {
+    throw new UsedWrongly(
+      `The environment ${target.environment.name} accepts access tokens of ${longest} s at most, not of ${options.expiresIn} s.`,
+      `Give --expires-in ${longest}s or less.`,
+    );
+  }
   const caller = () => readCallerClaims(target, options.caller, terminal);
   const signed = await signAccessToken(target, caller, options.expiresIn);
   printToken(signed, options, terminal);

@@ -52,6 +52,7 @@ const full = {
     hostedZone: { id: 'Z0123456789ABCDEFGHIJ', name: 'example.com' },
     certificateArn: 'arn:aws:acm:eu-central-1:123456789012:certificate/1a2b-3c',
   },
+  accessTokenMinutes: 60,
   alarmEmail: 'on-call@example.com',
   adoptedElasticIp: { allocationId: 'eipalloc-0123456789abcdef0', address: '203.0.113.7' },
   webhookOrigin: {
@@ -134,6 +135,7 @@ const refused: Record<string, readonly unknown[]> = {
   tokenIssuer: [undefined, 'http://eu.example', 'https://eu.example/', 'eu'],
   'signingKeyLabels.accessToken': [undefined, [], ['november'], ['2026-13'], ['2026-11', '2026-11']],
   'signingKeyLabels.userAction': [undefined, []],
+  accessTokenMinutes: [0, 4, 1.5, 10_081, '60'],
   'domainNames.api': [undefined, 'API.example.com', 'localhost'],
   'domainNames.dashboard': [undefined, 'api.example.com'],
   'domainNames.hostedZone.id': [undefined, 'example.com', '/hostedzone/Z0123456789'],

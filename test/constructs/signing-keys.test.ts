@@ -30,6 +30,7 @@ describe.each(Object.entries(stacks))('the signing keys of %s', (_, stack) => {
     expect(variablesOf('AuthorizeRequest')).toEqual({
       TOKEN_ISSUER: stack.environment.tokenIssuer,
       TOKEN_KEYS: { 'Fn::GetAtt': [accessToken, 'Jwks'] },
+      TOKEN_LIFETIME: '86400',
     });
     expect(variablesOf('DeleteUserGroup')).toMatchObject({
       TOKEN_ISSUER: stack.environment.tokenIssuer,

@@ -55,7 +55,7 @@ async function deploy(...labels: readonly string[]) {
     PhysicalResourceId: 'signing-keys',
     ResourceProperties: { Keys: labels.map((label) => ({ Label: label, Arn: arnOf(label) })) },
   } as unknown as CloudFormationCustomResourceEvent);
-  const verify = createAccessTokenVerifier(JSON.parse(Data?.Jwks ?? ''), issuer);
+  const verify = createAccessTokenVerifier(JSON.parse(Data?.Jwks ?? ''), issuer, 86_400);
   return async (label: string) => {
     const result = verify(await sign(label));
     return result.ok ? 'accepted' : result.error.cause;

@@ -30,7 +30,7 @@ interface Differences extends Partial<WireRequest> {
   readonly action?: string | Json | null;
 }
 
-const tomorrow = { nbf: seconds() + 86_400, exp: seconds() + 87_000 };
+const tomorrow = { iat: seconds() + 86_000, nbf: seconds() + 86_400, exp: seconds() + 87_000 };
 
 describe.each(environments)('in $name', ({ name, tokenIssuer, deprecation, throttle }) => {
   let tokens: TokenMaker;
@@ -109,6 +109,16 @@ describe.each(environments)('in $name', ({ name, tokenIssuer, deprecation, throt
       body: { code, requestId: expect.stringMatching(/./) },
     });
     await isStillThere();
+  });
+
+  it('401 token_malformed: two headers, also when the decision on the last one is cached', async () => {
+    const token = await tokens.accessToken(organization);
+    const two = { token: 'x', headers: [['authorization', `Bearer ${token}`]] } as const;
+    const malformed = { status: 401, body: { code: 'token_malformed' } };
+    expect(await attempt(two)).toMatchObject(malformed);
+    expect(await attempt({ token, action: null })).toMatchObject({ body: { code: 'user_action_missing' } });
+    expect(await attempt(two)).toMatchObject(malformed);
+    expect(await attempt({ token })).toMatchObject({ status: 200 });
   });
 
   it("404 user_group_not_found: another organization's group looks like one that does not exist", async () => {

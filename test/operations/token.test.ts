@@ -34,9 +34,12 @@ describe('token', () => {
     expect(printed).toMatchObject({ exitCode: 0, stderr: '' });
     expect(printed.stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]{86}\n$/);
 
-    const verify = createAccessTokenVerifier({ keys: [keys.accessToken] }, issuer);
+    const verify = createAccessTokenVerifier({ keys: [keys.accessToken] }, issuer, 900);
     const { claims } = decode(printed.stdout);
-    expect(verify(printed.stdout.trim())).toEqual({ ok: true, value: { caller, expiresAt: claims.exp } });
+    expect(verify(printed.stdout.trim())).toEqual({
+      ok: true,
+      value: { caller, notBefore: claims.iat, expiresAt: claims.exp },
+    });
   });
 
   it('has the documented claims, and lives 15 minutes', async () => {
@@ -68,6 +71,13 @@ describe('token', () => {
     expect(printed.exitCode).toBe(0);
     expect(printed.stderr).toContain('is deactivated');
   });
+
+  it('is refused when it would outlive what the environment accepts', async () => {
+    const row: Partial<Record<'accessTokenMinutes', number>> = first;
+    row.accessTokenMinutes = 10;
+    const { exitCode, stderr } = await token().finally(() => delete row.accessTokenMinutes);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining('600s or less') });
+  });
 });
 
 describe('user-action', () => {
@@ -77,7 +87,7 @@ describe('user-action', () => {
     for (const body of ['', '{}']) {
       const { stdout } = await userAction('--method', 'DELETE', '--body', body);
       expect(stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]{86}\n$/);
-      expect(verify([stdout.trim()], scope, Date.now() / 1000)).toMatchObject({ ok: true });
+      expect(verify([stdout.trim()], scope)).toMatchObject({ ok: true });
     }
   });
 

@@ -14,10 +14,10 @@ export function createSigningKey(): SigningKey {
 
 export type Json = Readonly<Record<string, unknown>>;
 
-const encode = (value: string) => Buffer.from(value).toString('base64url');
+const encode = (value: string | Buffer) => Buffer.from(value).toString('base64url');
 
-/** Signs header and claims, given as JSON text so that a test can write what no serializer would. */
-export function signText(key: SigningKey, header: string, claims: string): string {
+/** Signs header and claims, given as JSON text or bytes so that a test can write what no serializer would. */
+export function signText(key: SigningKey, header: string, claims: string | Buffer): string {
   const input = `${encode(header)}.${encode(claims)}`;
   const signature = sign('sha256', Buffer.from(input), { key: key.privateKey, dsaEncoding: 'ieee-p1363' });
   return `${input}.${signature.toString('base64url')}`;

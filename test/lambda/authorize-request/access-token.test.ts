@@ -14,7 +14,8 @@ import {
 
 const key = createSigningKey();
 const secondKey = createSigningKey();
-const verify = createAccessTokenVerifier({ keys: [key.jwk, secondKey.jwk] }, issuer);
+const day = 86_400;
+const verify = createAccessTokenVerifier({ keys: [key.jwk, secondKey.jwk] }, issuer, day);
 
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
@@ -23,7 +24,7 @@ describe('an access token is accepted', () => {
     const exp = seconds() + 60;
     expect(verify(signJwt(key, accessTokenClaims({ exp })))).toEqual({
       ok: true,
-      value: { caller, expiresAt: exp },
+      value: { caller, notBefore: expect.any(Number), expiresAt: exp },
     });
   });
 
@@ -39,6 +40,21 @@ describe('an access token is accepted', () => {
     expect(verify(signJwt(key, accessTokenClaims({ exp: seconds() - 3 }))).ok).toBe(true);
     expect(verify(signJwt(key, accessTokenClaims({ nbf: seconds() + 4 }))).ok).toBe(true);
   });
+
+  it('when it lives for a day', () => {
+    expect(verify(signJwt(key, accessTokenClaims({ iat: seconds(), exp: seconds() + day }))).ok).toBe(true);
+  });
+
+  it.each(['iat', 'nbf'])(
+    'when its %s comes while the gateway would keep a denial, and tells when it begins',
+    (time) => {
+      const begin = seconds() + 62;
+      expect(verify(signJwt(key, accessTokenClaims({ [time]: begin })))).toMatchObject({
+        ok: true,
+        value: { notBefore: begin },
+      });
+    },
+  );
 });
 
 const refused = (token: string) => {
@@ -73,7 +89,9 @@ describe('an access token is refused, with its cause,', () => {
     ['with exp beyond time', 'malformed: times_missing_or_not_integers', { exp: 1e300 }],
     ['without nbf', 'malformed: not_before_missing', { nbf: undefined }],
     ['that has expired', 'expired: expired', { exp: seconds() - 60 }],
-    ['that is not valid yet', 'not_yet_valid: not_yet_valid', { nbf: seconds() + 60 }],
+    ['that is not valid yet', 'not_yet_valid: not_yet_valid', { nbf: seconds() + 120 }],
+    ['from the future', 'not_yet_valid: issued_in_the_future', { iat: seconds() + 120 }],
+    ['that lives for longer than a day', 'malformed: lives_too_long', { exp: seconds() + day + 9 }],
     ['with an unknown kind', 'malformed: caller_claims_not_allowed', { kind: 'Admin' }],
     ['with a number for sub', 'malformed: claims_not_allowed', { sub: 7 }],
     ['with an organization of another format', 'malformed: caller_claims_not_allowed', { org: 'or-1' }],
@@ -92,6 +110,11 @@ describe('an access token is refused, with its cause,', () => {
   const header = `{"alg":"ES256","kid":"${key.jwk.kid}"}`;
   const claims = JSON.stringify(accessTokenClaims());
   const good = signJwt(key, accessTokenClaims());
+  const notUtf8 = signText(
+    key,
+    header,
+    Buffer.concat([Buffer.from(claims.replace('}', ',"name":"')), Buffer.from([0xff]), Buffer.from('"}')]),
+  );
 
   it.each<[name: string, cause: string, token: string]>([
     ['without a signature', 'malformed: not_three_parts', signedBy('none', () => Buffer.alloc(0))],
@@ -140,6 +163,8 @@ describe('an access token is refused, with its cause,', () => {
     ],
     ['with an array for claims', 'malformed: claims_not_an_object', signText(key, header, '[]')],
     ['with no JSON for claims', 'malformed: claims_not_an_object', signText(key, header, 'x')],
+    ['with a claim that is not UTF-8', 'malformed: claims_not_an_object', notUtf8],
+    ['with a byte order mark', 'malformed: claims_not_an_object', signText(key, header, `\ufeff${claims}`)],
     ['with padding', 'malformed: not_base64url', `${good}==`],
     ['with a fourth part', 'malformed: not_three_parts', `${good}.AAAA`],
     ['that is empty', 'malformed: not_three_parts', ''],

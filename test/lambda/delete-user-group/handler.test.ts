@@ -48,6 +48,7 @@ interface Request {
   readonly isBase64Encoded?: boolean;
   readonly query?: Record<string, string[]> | null;
   readonly userActions?: readonly string[];
+  readonly authorization?: readonly string[];
 }
 
 const event = (request: Request = {}) =>
@@ -57,7 +58,10 @@ const event = (request: Request = {}) =>
     pathParameters: { userGroupId: request.id ?? userGroupId },
     multiValueQueryStringParameters: request.query ?? null,
     queryStringParameters: null,
-    multiValueHeaders: { 'X-Svc-UserAction': request.userActions ?? [signUserAction(key)] },
+    multiValueHeaders: {
+      Authorization: request.authorization ?? ['Bearer x'],
+      'X-Svc-UserAction': request.userActions ?? [signUserAction(key)],
+    },
     requestContext: {
       requestId: 'chosen-by-caller',
       extendedRequestId: 'request-1',
@@ -65,6 +69,7 @@ const event = (request: Request = {}) =>
         sub: caller.identityId,
         org: caller.organizationId,
         kind: caller.kind,
+        nbf: `${seconds()}`,
         exp: `${seconds() + 60}`,
         ...request.authorizer,
       },
@@ -107,6 +112,8 @@ it.each<[string, number, string, Request]>([
     'token_expired',
     { authorizer: { exp: `${seconds() - 60}` } },
   ],
+  ['a token that is yet to begin', 401, 'token_not_yet_valid', { authorizer: { nbf: `${seconds() + 60}` } }],
+  ['two tokens', 401, 'token_malformed', { authorization: ['Bearer x', 'Bearer x'] }],
   ['an id that does not match', 400, 'invalid_user_group_id', { id: 'ug-AAAAA-bbbbb-cccccccccccccc' }],
   ['a query', 400, 'query_not_allowed', { query: { force: ['true'] } }],
   ['a body', 400, 'body_not_allowed', { body: '{"cascade":true}' }],
@@ -135,6 +142,10 @@ it.each<[string, number, string, Request]>([
     requestId: 'request-1',
   });
   expect(deletions).toHaveLength(0);
+});
+
+it('takes a decision without a beginning, which the release before this one left in the cache', async () => {
+  expect((await answer({ authorizer: { nbf: undefined } })).status).toBe(200);
 });
 
 it('checks in the order of the contract', async () => {

@@ -16,7 +16,7 @@ const key = createSigningKey();
 const verify = createUserActionVerifier({ keys: [key.jwk] }, issuer);
 const scope = { caller, method: 'DELETE', path: `/auth/user-groups/${userGroupId}` } as const;
 const outcome = (signatures: readonly string[]) => {
-  const result = verify(signatures, scope, seconds());
+  const result = verify(signatures, scope);
   return result.ok ? 'accepted' : `${result.error.code}: ${result.error.cause}`;
 };
 const hash = (body: string) => createHash('sha256').update(body).digest('base64url');
@@ -24,7 +24,7 @@ const hash = (body: string) => createHash('sha256').update(body).digest('base64u
 describe('a user action signature is accepted', () => {
   it('when it was made for this action, and names its id and end', () => {
     const exp = seconds() + 200;
-    expect(verify([signUserAction(key, { jti: 'action-1', exp })], scope, seconds())).toEqual({
+    expect(verify([signUserAction(key, { jti: 'action-1', exp })], scope)).toEqual({
       ok: true,
       value: { id: 'action-1', expiresAt: exp },
     });

@@ -1,0 +1,80 @@
+import { createAccessTokenVerifier } from '../../lambda/authorize-request/access-token';
+import { decisionSeconds } from '../../lambda/authorize-request/environment';
+import { createHandler as createAuthorizer } from '../../lambda/authorize-request/handler';
+import { createHandler as createDeletion } from '../../lambda/delete-user-group/handler';
+import { createUserActionVerifier } from '../../lambda/delete-user-group/user-action';
+import { ok } from '../../lambda/shared/result';
+import {
+  FakeFunction,
+  gatewayResponse,
+  groups,
+  resource,
+  send,
+  start,
+  stopAll,
+} from '../local/api-gateway/support';
+import { recordLog } from '../support/log';
+import {
+  accessTokenClaims,
+  createSigningKey,
+  issuer,
+  seconds,
+  signJwt,
+  signUserAction,
+  userGroupId,
+} from '../support/tokens';
+
+const key = createSigningKey();
+const jwks = { keys: [key.jwk] };
+const log = recordLog();
+const authorizer = createAuthorizer({
+  verifyAccessToken: createAccessTokenVerifier(jwks, issuer, 86_400),
+  log,
+});
+const deletion = createDeletion({
+  responseHeaders: {},
+  log,
+  now: () => Date.now(),
+  verifyUserAction: createUserActionVerifier(jwks, issuer),
+  deleteUserGroup: async () => ok('deleted'),
+});
+const denied = gatewayResponse('ACCESS_DENIED', '401', {
+  ResponseTemplates: { 'application/json': '{"code":"$context.authorizer.code"}' },
+});
+
+afterEach(async () => {
+  jest.restoreAllMocks();
+  await stopAll();
+});
+
+/** What the gateway with both functions answers, in the shape `STATUS CODE`. */
+async function open() {
+  const gateway = await start(
+    {
+      ...groups({ AuthorizerResultTtlInSeconds: decisionSeconds }),
+      Group: resource('Resource', { ParentId: 'Groups', PathPart: '{userGroupId}' }),
+      Denied: denied,
+    },
+    [new FakeFunction('authorizer', authorizer), new FakeFunction('groups', deletion)],
+    { clock: () => Date.now() },
+  );
+  return async (token: string) => {
+    const headers = { authorization: `Bearer ${token}`, 'x-svc-useraction': signUserAction(key) };
+    const { status, json } = await send(gateway, 'DELETE', `/groups/${userGroupId}`, headers);
+    return [status, json.code].join(' ').trim();
+  };
+}
+
+it.each([20, decisionSeconds + 4, decisionSeconds + 30])(
+  'a token that begins in %i seconds is refused until then, and not longer for the cache',
+  async (wait) => {
+    const answer = await open();
+    const begin = seconds() + wait;
+    const token = signJwt(key, accessTokenClaims({ nbf: begin }));
+    expect(await answer(token)).toBe('401 token_not_yet_valid');
+    jest.spyOn(Date, 'now').mockReturnValue((begin - 6) * 1000);
+    expect(await answer(token)).toBe('401 token_not_yet_valid');
+    jest.spyOn(Date, 'now').mockReturnValue(begin * 1000);
+    expect(await answer(token)).toBe('200');
+  },
+);
