@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { isId } from '../shared/ids';
 import { fail, ok, type Result } from '../shared/result';
+import { isEventId } from './event';
 
 /** One event on its way to one webhook: a message of the delivery queue. */
 export interface Delivery {
@@ -37,17 +39,42 @@ export function parseDelivery(text: string): Result<Delivery, string> {
   } catch {
     return fail('The message is not JSON.');
   }
-  return isDelivery(value) ? ok(value) : fail('The message is not a delivery.');
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return fail('The message is not a JSON object.');
+  }
+  const delivery = value as Delivery;
+  const wrong = fieldNames.find((name) => !fields[name].accepts(delivery[name]));
+  return wrong ? fail(`"${wrong}" must be ${fields[wrong].form}.`) : ok(delivery);
 }
 
-function isDelivery(value: unknown): value is Delivery {
-  if (typeof value !== 'object' || value === null) return false;
-  const { deliveryId, webhookId, eventId, acceptedAt, body, startedAt, notBefore, hasSlot } =
-    value as Delivery;
-  return (
-    [deliveryId, webhookId, eventId, body].every((field) => typeof field === 'string' && field !== '') &&
-    /^[\w-]{1,128}$/.test(deliveryId) &&
-    [acceptedAt, startedAt ?? 0, notBefore ?? 0].every(Number.isSafeInteger) &&
-    typeof (hasSlot ?? false) === 'boolean'
-  );
+interface Field {
+  readonly accepts: (value: unknown) => boolean;
+  /** As the end of a sentence. */
+  readonly form: string;
 }
+
+const text = (accepts: (value: string) => boolean, form: string): Field => ({
+  accepts: (value) => typeof value === 'string' && accepts(value),
+  form,
+});
+const optional = ({ accepts, form }: Field): Field => ({
+  accepts: (value) => value === undefined || accepts(value),
+  form: `${form}, or absent`,
+});
+const time: Field = {
+  accepts: (value) => Number.isSafeInteger(value) && Math.abs(value as number) <= 8.64e15,
+  form: 'a time in milliseconds since 1970',
+};
+
+/** What PostgreSQL or a receiver would refuse at each attempt is refused here, once. */
+const fields: Readonly<Record<keyof Delivery, Field>> = {
+  deliveryId: text((id) => /^msg_[0-9a-f]{32}$/.test(id), '"msg_" with 32 hexadecimal digits'),
+  webhookId: text((id) => isId(id, 'wh'), 'an id such as wh-xxxxx-xxxxx-xxxxxxxxxxxxxxxx'),
+  eventId: text(isEventId, "an event's id"),
+  acceptedAt: time,
+  body: text((body) => body !== '', 'text'),
+  startedAt: optional(time),
+  notBefore: optional(time),
+  hasSlot: optional({ accepts: (value) => typeof value === 'boolean', form: 'true or false' }),
+};
+const fieldNames = Object.keys(fields) as (keyof Delivery)[];

@@ -126,7 +126,8 @@ describe.each(names)('in %s', (environment) => {
       date: '2026-11-20T12:00:00Z',
       data: {},
     });
-    const delivery = { deliveryId: 'msg_given_up', webhookId, eventId: 'evt_1', acceptedAt: 0, body };
+    const deliveryId = `msg_${'0'.repeat(32)}`;
+    const delivery = { deliveryId, webhookId, eventId: 'evt_1', acceptedAt: 0, body };
     const sqs = new SQSClient(localClient(local.endpoints.sqs ?? ''));
     await sqs.send(
       new SendMessageCommand({
@@ -141,7 +142,7 @@ describe.each(names)('in %s', (environment) => {
     expect(redelivered).toMatchObject({ redelivered: 1, kept: 0 });
     const [arrival] = await receiver.received(own('recovered'), 1);
     if (!arrival) throw new Error('Nothing came.');
-    expect(arrival).toMatchObject({ body, headers: { 'webhook-id': 'msg_given_up' } });
+    expect(arrival).toMatchObject({ body, headers: { 'webhook-id': deliveryId } });
     verifyDelivery(arrival, secret, 'webhook-signature');
   });
 });

@@ -48,10 +48,13 @@ function isDelivery(
   fields: Readonly<Record<string, unknown>>,
 ): fields is { webhookId: string; deliveryId: string; eventId: string; body: string; acceptedAt: number } {
   const { webhookId, deliveryId, eventId, body, acceptedAt } = fields;
+  const matches = (value: unknown, pattern: RegExp) => typeof value === 'string' && pattern.test(value);
   return (
-    [webhookId, eventId, body].every((field) => typeof field === 'string' && field !== '') &&
-    typeof deliveryId === 'string' &&
-    /^[\w-]{1,128}$/.test(deliveryId) &&
-    Number.isSafeInteger(acceptedAt)
+    matches(deliveryId, /^msg_[0-9a-f]{32}$/) &&
+    matches(webhookId, /^wh-[a-z0-9]{5}-[a-z0-9]{5}-[a-z0-9]{14,16}$/) &&
+    matches(eventId, /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/) &&
+    matches(body, /./s) &&
+    Number.isSafeInteger(acceptedAt) &&
+    Math.abs(acceptedAt as number) <= 8.64e15
   );
 }

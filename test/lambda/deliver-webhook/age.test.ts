@@ -16,8 +16,8 @@ const began = Date.UTC(2026, 0, 1);
 class FailingDelivery {
   now = began;
   private body = writeDelivery({
-    deliveryId: 'msg_1',
-    webhookId: 'wh-1',
+    deliveryId: 'msg_0123456789abcdef0123456789abcdef',
+    webhookId: 'wh-aaaaa-bbbbb-cccccccccccccc',
     eventId: 'ev-1',
     acceptedAt: began,
     body: '{}',

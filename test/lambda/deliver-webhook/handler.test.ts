@@ -151,10 +151,12 @@ describe('410', () => {
 it('sends an invalid message to the dead-letter queue, with the reason: it cannot loop', async () => {
   await world.deliveries.send('poison');
   await world.deliveries.send('{"webhookId":"wh-1"}');
-  expect(await world.runBatch()).toMatchObject({ received: 2, kept: 0 });
+  await world.sendDelivery(`${await world.addWebhook()}\0`);
+  expect(await world.runBatch()).toMatchObject({ received: 3, kept: 0 });
   const dead = await world.deadLetters.receive();
   expect(dead.map(({ body, messageAttributes }) => [body, messageAttributes.Reason?.stringValue])).toEqual([
     ['poison', 'The message is not JSON.'],
-    ['{"webhookId":"wh-1"}', 'The message is not a delivery.'],
+    ['{"webhookId":"wh-1"}', '"deliveryId" must be "msg_" with 32 hexadecimal digits.'],
+    [expect.any(String), '"webhookId" must be an id such as wh-xxxxx-xxxxx-xxxxxxxxxxxxxxxx.'],
   ]);
 });

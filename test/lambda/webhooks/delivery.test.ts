@@ -1,8 +1,9 @@
 import { deliveryId, parseDelivery, writeDelivery } from '../../../lambda/webhooks/delivery';
 
+const webhookId = 'wh-aaaaa-bbbbb-cccccccccccccc';
 const delivery = {
-  deliveryId: deliveryId('ev-1', 'wh-1'),
-  webhookId: 'wh-1',
+  deliveryId: deliveryId('ev-1', webhookId),
+  webhookId,
   eventId: 'ev-1',
   acceptedAt: 1,
   body: '{"data":"\u20ac"}',
@@ -27,15 +28,21 @@ it.each([
   });
 });
 
-it.each([
-  ['no JSON', 'x'],
-  ['null', 'null'],
-  ['an event in its place', '{"id":"ev-1","data":1}'],
-  ['an empty webhook id', JSON.stringify({ ...delivery, webhookId: '' })],
-  ['a delivery id that is no header', JSON.stringify({ ...delivery, deliveryId: 'a\r\nb: c' })],
-  ['a time that is text', JSON.stringify({ ...delivery, acceptedAt: '1' })],
-  ['a slot that is text', JSON.stringify({ ...delivery, hasSlot: 'true' })],
-  ['a body that is not text', JSON.stringify({ ...delivery, body: {} })],
-])('refuses %s', (_name, text) => {
+it.each<[name: string, change: Record<string, unknown>, reason: string]>([
+  ['an empty webhook id', { webhookId: '' }, '"webhookId" must be an id such as wh-'],
+  ['the id of something else', { webhookId: webhookId.replace('wh', 'or') }, '"webhookId" must be'],
+  ['an id that PostgreSQL refuses', { webhookId: `${webhookId}\0` }, '"webhookId" must be'],
+  ['an event id with a full stop', { eventId: 'ev.1' }, '"eventId" must be an event\'s id.'],
+  ['a delivery id that is no header', { deliveryId: 'a\r\nb: c' }, '"deliveryId" must be "msg_"'],
+  ['a time that is text', { acceptedAt: '1' }, '"acceptedAt" must be a time in milliseconds since 1970.'],
+  ['a time beyond the calendar', { notBefore: 8.64e15 + 1 }, '"notBefore" must be a time in milliseconds'],
+  ['a slot that is text', { hasSlot: 'true' }, '"hasSlot" must be true or false, or absent.'],
+  ['a body that is not text', { body: {} }, '"body" must be text.'],
+])('refuses %s, and names the field', (_name, change, reason) => {
+  const refused = parseDelivery(JSON.stringify({ ...delivery, ...change }));
+  expect(refused).toEqual({ ok: false, error: expect.stringContaining(reason) });
+});
+
+it.each(['x', 'null', '[]', '{"id":"ev-1","data":1}'])('refuses what is no delivery: %s', (text) => {
   expect(parseDelivery(text).ok).toBe(false);
 });

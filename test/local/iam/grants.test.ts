@@ -68,8 +68,8 @@ async function takeRareWays({
     return functions.find(`${stackId}-${id}`);
   };
   const delivery = {
-    deliveryId: 'msg_1',
-    webhookId: 'wh-1',
+    deliveryId: 'msg_0123456789abcdef0123456789abcdef',
+    webhookId: 'wh-aaaaa-bbbbb-cccccccccccccc',
     eventId: 'evt_1',
     acceptedAt: Date.now(),
     body: '{}',
