@@ -1,9 +1,11 @@
 import { inspect } from 'node:util';
 import { InvalidInput } from '../lib/environment/invalid-input';
+import { printable } from '../lib/operations/terminal';
 
 // Imported before everything else: the table of environments is validated while it loads. What a deployer gave wrong is said
 // without a stack, which would lead to its validation; any other error that nobody catches is a bug, and needs one.
 process.on('uncaughtException', (error) => {
-  process.stderr.write(`${error instanceof InvalidInput ? `error: ${error.message}` : inspect(error)}\n`);
+  const said = error instanceof InvalidInput ? `error: ${error.message}` : inspect(error);
+  process.stderr.write(`${printable(said)}\n`);
   process.exit(1);
 });

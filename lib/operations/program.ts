@@ -85,7 +85,7 @@ export function createProgram(
     .configureOutput({
       writeOut: (text) => terminal.result(text.trimEnd()),
       writeErr: (text) => terminal.note(text.trimEnd()),
-      outputError: (text, write) => write(terminal.alarm(text)),
+      outputError: (text, write) => write(terminal.alarm(withoutSecrets(text))),
     });
   for (const [heading, registered] of Object.entries(commands)) {
     program.commandsGroup(heading);
@@ -93,3 +93,7 @@ export function createProgram(
   }
   return program;
 }
+
+/** Commander states an unknown option with its value, and an argument that is out of place. */
+const withoutSecrets = (text: string) =>
+  text.replace(/(unknown option '[^'=]*=)[^']*/, '$1…').replace(/whsec_[\w+/=-]+|\beyJ[\w-]+\.[\w.-]+/g, '…');

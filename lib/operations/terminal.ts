@@ -1,7 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import { inspect } from 'node:util';
 
-/** Where a command writes. Results go to `result`, everything else to `note`; the streams stay apart. */
+/**
+ * Where a command writes. Results go to `result`, everything else to `note`; the streams stay apart. Both are printed as
+ * `printable`: what a file, a variable or a server says is no order to the terminal.
+ */
 export interface Terminal {
   result(text: string): void;
   note(text: string): void;
@@ -21,23 +25,43 @@ interface Output {
   hasColors?(): boolean;
 }
 
+/**
+ * What a terminal obeys or does not show: controls but tab and newline, bidirectional and zero-width characters, other line
+ * separators, halves of surrogate pairs. https://www.unicode.org/reports/tr36/#Bidirectional_Text_Spoofing
+ */
+const unprintable = /[^\P{Cc}\t\n]|[\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+
+const escaped = (text: string) =>
+  Array.from({ length: text.length }, (_, at) => text.charCodeAt(at))
+    .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
+    .join('');
+
+/** Writes what a terminal would obey or not show as JSON does, `\u202e`: in JSON the value stays the same. */
+export const printable = (text: string): string => text.replace(unprintable, escaped);
+
+/** As `printable`, tab and newline too. */
+export const printableLine = (text: string): string => printable(text).replace(/[\t\n]/g, escaped);
+
 /** @param stdin a person's keyboard, if it is one. @default - no questions */
 export function createTerminal(
   stdout: Output,
   stderr: Output,
   stdin?: NodeJS.ReadableStream & { readonly isTTY?: boolean },
 ): Terminal {
+  // Stands for the escape character of our own styles, so that nobody else's is printed.
+  const esc = randomUUID();
+  const write = (output: Output, text: string) => void output.write(printable(text).replaceAll(esc, '\x1b'));
   // Not `styleText`: it asks stdout whether it shows colours, also for what goes to stderr.
   const style = (output: Output, format: 'bold' | 'red') => (text: string) => {
     const [on, off] = inspect.colors[format] as [number, number];
-    return output.hasColors?.() ? `\x1b[${on}m${text}\x1b[${off}m` : text;
+    return output.hasColors?.() ? `${esc}[${on}m${text}${esc}[${off}m` : text;
   };
   return {
-    result: (text) => void stdout.write(`${text}\n`),
-    note: (text) => void stderr.write(`${text}\n`),
+    result: (text) => write(stdout, `${text}\n`),
+    note: (text) => write(stderr, `${text}\n`),
     ...(stdin?.isTTY && {
       ask: (question: string) => {
-        stderr.write(question);
+        write(stderr, question);
         return firstLine(stdin);
       },
     }),
@@ -67,7 +91,8 @@ export function table(rows: readonly (readonly string[])[], heading: (text: stri
 }
 
 /** A line for each row, its cells as wide as the widest of their column. */
-export function columns(rows: readonly (readonly string[])[]): readonly string[] {
+export function columns(table: readonly (readonly string[])[]): readonly string[] {
+  const rows = table.map((row) => row.map(printableLine));
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
   return rows.map((row) =>
     row

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { printable } from '../../lib/operations/terminal';
 import { runInterruptibly } from '../runs/harness/command';
 import { WrongUse, withBothSides } from './base';
 import { formatReport } from './report';
@@ -18,11 +19,11 @@ const progress = (line: string) => console.error(`${line}…`);
 void runInterruptibly(async (signal) => {
   const { base: reference } = command.opts<{ base: string }>();
   try {
-    console.log(await withBothSides(reference, { signal, progress }, formatReport));
+    console.log(printable(await withBothSides(reference, { signal, progress }, formatReport)));
     return 0;
   } catch (error) {
     if (!(error instanceof WrongUse)) throw error;
-    console.error(`error: ${error.message}`);
+    console.error(printable(`error: ${error.message}`));
     return 2;
   }
 });

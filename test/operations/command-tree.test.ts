@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { WriteStream } from 'node:tty';
 import type { Command } from 'commander';
 import { environments } from '../../lib/environments';
 import { commandTree } from '../../lib/operations/completion/command-tree';
 import { createProgram } from '../../lib/operations/program';
-import { createTerminal } from '../../lib/operations/terminal';
 import { version } from '../../package.json';
 import { writeOutputs } from '../support/outputs-file';
 import { withSla } from '../support/rows';
@@ -163,24 +161,5 @@ describe('what completion knows', () => {
 
   it('no other shell', async () => {
     expect(await wallet('completion', 'tcsh')).toMatchObject({ exitCode: 2, stdout: '' });
-  });
-});
-
-describe('colours', () => {
-  const shown = (environment: Record<string, string>) => ({
-    hasColors: () => WriteStream.prototype.hasColors({ TERM: 'xterm-256color', ...environment }),
-    write: () => true,
-  });
-  const file = { write: () => true };
-
-  it('appear on a terminal alone, each stream for itself', () => {
-    const { bold, bad, alarm } = createTerminal(file, shown({}));
-    expect([bold('x'), bad('x'), alarm('x')]).toEqual(['x', 'x', '\x1b[31mx\x1b[39m']);
-  });
-
-  it('never appear with NO_COLOR', () => {
-    const quiet = shown({ NO_COLOR: '1' });
-    const { bold, bad, alarm } = createTerminal(quiet, quiet);
-    expect([bold('x'), bad('x'), alarm('x')]).toEqual(['x', 'x', 'x']);
   });
 });

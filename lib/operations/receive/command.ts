@@ -143,5 +143,6 @@ function status(text: string): number {
 
 function secret(text: string): string {
   if (/^whsec_[A-Za-z0-9+/]+={0,2}$/.test(text)) return text;
-  throw new InvalidArgumentError('Give a secret as "wallet webhook add" prints it: whsec_…');
+  // Not InvalidArgumentError: commander would state the value.
+  throw new UsedWrongly('--secret has no secret.', 'Give it as "wallet webhook add" prints it: whsec_…');
 }

@@ -1,4 +1,5 @@
 import { readFields } from '../json';
+import { printableLine } from '../terminal';
 import type { ReceivedRequest } from './receiver';
 import { signatureHeaders, type Verification } from './verification';
 
@@ -63,7 +64,7 @@ export function inWords(report: Report, status: number, bad: (text: string) => s
     ? `verified${webhookId ? ` by secret ${report.secretVersion} of ${webhookId}` : ''}`
     : bad(`NOT verified: ${reason}`);
   const facts = [
-    `webhook-id ${printable(deliveryId ?? 'missing')}`,
+    `webhook-id ${printableLine(deliveryId ?? 'missing')}`,
     arrivals > 1 ? `arrival ${arrivals}` : '',
     `from ${from}`,
     ageMs === null ? '' : `${(ageMs / 1_000).toFixed(2)} s after the event`,
@@ -72,12 +73,8 @@ export function inWords(report: Report, status: number, bad: (text: string) => s
   return [
     `${date.slice(11, 23)}  ${verdict}`,
     `  ${facts.filter(Boolean).join(', ')}`,
-    `  ${printable(body)}`,
+    `  ${printableLine(body)}`,
   ].join('\n');
 }
-
-/** Without control characters, which a terminal would obey. */
-const printable = (text: string): string =>
-  text.replace(/\p{Cc}/gu, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`);
 
 const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null);

@@ -148,7 +148,7 @@ it('prints for a person what arrived, without characters that a terminal would o
   await fetch(receiver.url, { method: 'POST', body: '\u{1b}[2J\u{9b}1m' });
   expect(await receiver.next()).toContain('NOT verified: webhook-signature: Missing required headers');
   expect(await receiver.next()).toContain('webhook-id missing');
-  expect(await receiver.next()).toBe('  \\x1b[2J\\x9b1m');
+  expect(await receiver.next()).toBe('  \\u001b[2J\\u009b1m');
 });
 
 it('fails as often as it is told, and outlives whatever is sent', async () => {

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { endingSignals } from '../../../lib/operations/interruption';
+import { printable } from '../../../lib/operations/terminal';
 
 // What later versions of the SDK will ask of Node.js is no news here.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
@@ -52,7 +53,7 @@ export async function runInterruptibly(command: (signal: AbortSignal) => Promise
   const exitCode = await command(interruption.signal).catch((error: Error) => {
     // A plain error is written for people; others are bugs, and need the stack.
     const text = error.constructor === Error ? `error: ${error.message}` : error.stack;
-    if (!interruption.signal.aborted) console.error(text);
+    if (!interruption.signal.aborted) console.error(printable(text ?? ''));
     return 1;
   });
   if (interruption.signal.aborted) console.error('Interrupted.');
