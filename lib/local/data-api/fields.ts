@@ -101,7 +101,7 @@ function isLong(text: string): boolean {
 }
 
 /** Both forms of https://www.postgresql.org/docs/17/datatype-binary.html: a client may set `bytea_output`. */
-function toBytes(text: string): Buffer {
+export function toBytes(text: string): Buffer {
   if (text.startsWith('\\x')) return Buffer.from(text.slice('\\x'.length), 'hex');
   const unescaped = text.replace(/\\(\\|[0-7]{3})/g, (_, escaped) =>
     escaped === '\\' ? escaped : String.fromCharCode(Number.parseInt(escaped, 8)),

@@ -6,9 +6,9 @@ export interface Limits {
   readonly transactionIdleMs: number;
   /** Longest life of a transaction, ms. Source as above. */
   readonly transactionMs: number;
-  /** Largest result, in bytes as PostgreSQL sends it. https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api.limitations.html */
+  /** Largest result: bytes of the values, and of PostgreSQL's headers before them. https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api.limitations.html */
   readonly resultBytes: number;
-  /** Largest row of a result, in bytes as PostgreSQL sends it. https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api.troubleshooting.html */
+  /** Largest row of a result, measured likewise. https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api.troubleshooting.html */
   readonly rowBytes: number;
   /** Largest `formattedRecords`, in bytes. https://docs.aws.amazon.com/rdsdataservice/latest/APIReference/API_ExecuteStatement.html */
   readonly formattedBytes: number;

@@ -1,9 +1,9 @@
 import pg from 'pg';
 import type { BoundStatement } from './bindings';
 import { type ColumnMetadata, describeColumns } from './column-metadata';
-import { columnTypes } from './column-types';
+import { columnTypes, oid } from './column-types';
 import { DataApiError, fromPostgres } from './errors';
-import { type Field, type ResultSetOptions, toField } from './fields';
+import { type Field, type ResultSetOptions, toBytes, toField } from './fields';
 import type { Limits } from './limits';
 
 export interface ResultSet {
@@ -81,8 +81,8 @@ function submit(client: pg.ClientBase, config: RawQuery): Promise<RawResult> {
 /** The extended protocol refuses a second statement; values come back as PostgreSQL's text. */
 function queryFor({ text, values, types }: BoundStatement, limits: Limits): RawQuery {
   let bytes = 0;
-  const counting = (value: string) => {
-    bytes += Buffer.byteLength(value);
+  const counting = (type: number) => (value: string) => {
+    bytes += sizeOf(value, type);
     if (bytes > limits.resultBytes) throw tooLarge();
     return value;
   };
@@ -92,7 +92,7 @@ function queryFor({ text, values, types }: BoundStatement, limits: Limits): RawQ
     rowMode: 'array',
     queryMode: 'extended',
     // `pg` gives this one object to PostgreSQL as the parameters' types and asks it for the parsers of the results.
-    types: Object.assign([...types], { getTypeParser: () => counting }),
+    types: Object.assign([...types], { getTypeParser: counting }),
   };
 }
 
@@ -102,7 +102,7 @@ async function toResultSet(
   options: ResultOptions,
 ): Promise<ResultSet> {
   const types = await columnTypes(client, fields);
-  checkSize(rows, options.limits);
+  checkSize(rows, fields, options.limits);
   const records = rows.map((row) =>
     types.map((type, index) => toField(row[index] ?? null, type, options.resultSetOptions)),
   );
@@ -114,10 +114,15 @@ async function toResultSet(
 const rowHeader = 2;
 const valueHeader = 4;
 
-function checkSize(rows: readonly (string | null)[][], limits: Limits): void {
+/** Bytes of a value; of a BYTEA those that it stands for, not those of its hexadecimal text. */
+const sizeOf = (text: string, type: number | undefined) =>
+  type === oid.bytea ? toBytes(text).length : Buffer.byteLength(text);
+
+function checkSize(rows: readonly (string | null)[][], fields: readonly pg.FieldDef[], limits: Limits): void {
   let total = 0;
   for (const row of rows) {
-    const size = row.reduce((sum, value) => sum + valueHeader + Buffer.byteLength(value ?? ''), rowHeader);
+    const sizes = row.map((value, index) => valueHeader + sizeOf(value ?? '', fields[index]?.dataTypeID));
+    const size = sizes.reduce((sum, each) => sum + each, rowHeader);
     if (size > limits.rowBytes) {
       throw new DataApiError('UnsupportedResultException', 'Packet for query is too large');
     }

@@ -50,7 +50,13 @@ export class Transactions {
     return id;
   }
 
-  /** Does `work` in the transaction. A second call while it runs is refused. */
+  /**
+   * Does `work` in the transaction. A second call while it runs is refused.
+   *
+   * After a commit or rollback that was sent as a statement the id stays known: AWS names CommitTransaction,
+   * RollbackTransaction, expiry and errors as a transaction's end, and mappers send both
+   * (https://github.com/markusahlstrand/knex-data-api-client/issues/109). PostgreSQL commits each statement in between.
+   */
   async use<T>(
     id: string,
     caller: Caller,
@@ -59,11 +65,15 @@ export class Transactions {
     const transaction = this.claim(id, caller);
     const { client } = transaction.connection;
     const { answer, free } = work(client, transaction.target);
-    void free.then(() => {
+    const failed = answer.then(
+      () => false,
+      () => true,
+    );
+    void Promise.all([failed, free]).then(([hasFailed]) => {
       transaction.busy = false;
       transaction.usedAt = this.now();
-      // The statement itself was a rollback or a commit, even one that failed or went on after its time.
-      if (client.getTransactionStatus() === 'I') this.drop(id, 'ended');
+      // An error with which the transaction is over, such as that of a commit.
+      if (hasFailed && client.getTransactionStatus() === 'I') this.drop(id, 'ended');
     });
     return answer;
   }

@@ -323,4 +323,19 @@ describe('results', () => {
     expect(records).toHaveLength(1024);
     expect(await selected(`repeat('x', ${64 * 1024 - 6})`)).toHaveProperty('stringValue');
   });
+
+  it.each(['hex', 'escape'])('count the bytes of a BYTEA once, with bytea_output %s', async (output) => {
+    const transactionId = await fixture.begin();
+    await fixture.execute(`set local bytea_output = ${output}`, { transactionId });
+    const bytes = (length: number, rows = 1) =>
+      fixture.execute(`select decode(repeat('ff', ${length}), 'hex') from generate_series(1, ${rows})`, {
+        transactionId,
+      });
+    const { records } = await bytes(64 * 1024 - 6);
+    expect(records?.[0]?.[0]?.blobValue).toHaveLength(64 * 1024 - 6);
+    expect((await bytes(1018, 1024)).records).toHaveLength(1024);
+    expect(await refusalOf(bytes(64 * 1024 - 5))).toContain('Packet for query is too large');
+    expect(await refusalOf(bytes(1018, 1025))).toContain('The result exceeds the size limit 1 MB.');
+    await fixture.rollback(transactionId);
+  });
 });

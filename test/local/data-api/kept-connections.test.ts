@@ -88,7 +88,13 @@ describe('a transaction leaves nothing of its session to the next one on its con
 it.each<[string, (id: string) => Promise<unknown>]>([
   ['committed', (id) => fixture.commit(id)],
   ['rolled back', (id) => fixture.rollback(id)],
-  ['ended by a statement', (id) => fixture.execute('rollback', { transactionId: id })],
+  [
+    'ended by a statement, and committed,',
+    async (id) => {
+      await fixture.execute('rollback', { transactionId: id });
+      await fixture.commit(id);
+    },
+  ],
   [
     'refused at its commit',
     async (id) => {

@@ -114,6 +114,41 @@ it.each([
   expect(await count()).toBe(0);
 });
 
+describe.each([
+  ['commit', 1],
+  ['end', 1],
+  ['rollback', 0],
+] as const)('after the statement %s', (statement, kept) => {
+  const ended = async () => {
+    const id = await fixture.begin();
+    await insert(1, id);
+    await fixture.execute(statement, { transactionId: id });
+    expect(await count()).toBe(kept);
+    return id;
+  };
+
+  it.each([
+    ['commit', 'Transaction Committed'],
+    ['rollback', 'Rollback Complete'],
+  ] as const)('%s is answered, and ends the transaction', async (end, status) => {
+    const id = await ended();
+    expect(await fixture[end](id)).toBe(status);
+    expect(await count()).toBe(kept);
+    await expect(fixture[end](id)).rejects.toMatchObject(notFound('One previous call'));
+  });
+
+  it('PostgreSQL commits what comes with its id, until it expires or a statement fails', async () => {
+    const [failing, idle] = [await ended(), await fixture.begin()];
+    await insert(2, failing);
+    expect(await count()).toBe(kept + 1);
+    await expect(insert(2, failing)).rejects.toMatchObject({ name: 'DatabaseErrorException' });
+    await expect(fixture.commit(failing)).rejects.toMatchObject(notFound('One previous call'));
+    await fixture.execute(statement, { transactionId: idle });
+    now += 3 * minute;
+    await expect(fixture.commit(idle)).rejects.toMatchObject(expired);
+  });
+});
+
 it('a second call of a transaction is refused while one runs', async () => {
   const id = await fixture.begin();
   const first = fixture.execute('select pg_sleep(0.4)::text', { transactionId: id });
