@@ -1,5 +1,7 @@
 /** GitHub's REST API, as a step of a workflow may read it: https://docs.github.com/en/rest */
 
+import { printable } from '../lib/operations/terminal';
+
 /** Milliseconds. */
 const deadline = 30_000;
 
@@ -38,7 +40,7 @@ export interface WorkflowRun {
 /** Runs the step, and says in one line why it failed. */
 export function step(work: () => Promise<void>): void {
   work().catch((error: Error) => {
-    console.error(error.message);
+    console.error(printable(error.message));
     process.exitCode = 1;
   });
 }

@@ -24,7 +24,7 @@ export const firstEvents = (key: SigningKey, webhookId: string) =>
         return {
           type: 'REQUEST',
           methodArn: 'arn:aws:execute-api:eu-central-1:000000000000:api/v1/GET/',
-          multiValueHeaders: { Authorization: [`Bearer ${token}`] },
+          headers: { Authorization: `Bearer ${token}` },
           requestContext: { extendedRequestId: 'request-1' },
         };
       },
