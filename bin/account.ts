@@ -1,3 +1,4 @@
+import './node-version';
 import './uncaught';
 import { createAccountApp } from '../lib/account/app';
 

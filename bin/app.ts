@@ -1,3 +1,4 @@
+import './node-version';
 import './uncaught';
 import { createApp } from '../lib/app';
 import { readAccounts } from '../lib/environment/accounts';

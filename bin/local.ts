@@ -1,3 +1,4 @@
+import './node-version';
 import './uncaught';
 import { resolve } from 'node:path';
 import type * as command from '../lib/local/command';

@@ -1,3 +1,4 @@
+import './node-version';
 import './uncaught';
 import { runCommandLine } from '../lib/operations/command-line';
 import { createTerminal } from '../lib/operations/terminal';

@@ -1,6 +1,6 @@
 import type { Environment } from '../environment/environment';
 import { noticesCell, originCell } from '../operations/environment-cells';
-import { shellWord } from '../operations/shell-word';
+import { walletCommand } from '../operations/pasted-command';
 import { table } from '../operations/terminal';
 import type { Region } from './region';
 
@@ -46,7 +46,7 @@ export function deletionCommand(
   paths: CommandPaths,
 ): string {
   const path = `/auth/user-groups/${userGroupId}`;
-  const wallet = walletCommand(environment, paths);
+  const wallet = walletOf(environment, paths);
   const caller = `--caller ${callerId}`;
   return [
     `curl -i -X DELETE ${baseUrl}${path}`,
@@ -60,7 +60,7 @@ export function webhookCommands(
   { running: { environment }, organizationId }: SampleData,
   paths: CommandPaths,
 ): { readonly receive: string; readonly send: string } {
-  const wallet = walletCommand(environment, paths);
+  const wallet = walletOf(environment, paths);
   const organization = `--organization ${organizationId}`;
   return {
     receive: wallet('receive'),
@@ -71,7 +71,7 @@ export function webhookCommands(
   };
 }
 
-const walletCommand =
+const walletOf =
   ({ name }: Environment, { projectRoot, outputsFile }: CommandPaths) =>
   (command: string) =>
-    `npm --prefix ${shellWord(projectRoot)} run -s wallet -- ${command} --environment ${name} --outputs ${shellWord(outputsFile)}`;
+    walletCommand(command, { environment: name, outputs: outputsFile }, projectRoot);

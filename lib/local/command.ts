@@ -21,6 +21,7 @@ export interface CommandContext {
 interface Options {
   readonly port?: Readonly<Record<string, number>>;
   readonly dashboardPort?: Readonly<Record<string, number>>;
+  readonly portOffset?: number;
   readonly state?: string;
   readonly fresh?: true;
   readonly environment?: readonly Environment[];
@@ -53,6 +54,7 @@ export async function runLocalCommand(args: readonly string[], context: CommandC
       `another port of the dashboard than: ${dashboardPorts} (with --port: any free one)`,
       addPort,
     )
+    .option('--port-offset <number>', 'add this to each of these ports, such as 1000', portOffset)
     .option(
       '--state <folder>',
       'where data, logs and addresses are kept (default: .local)',
@@ -95,6 +97,7 @@ async function run(options: Options, { terminal, projectRoot, onSignal }: Comman
       environments: options.environment ?? table,
       ports: options.port ?? {},
       dashboardPorts: options.dashboardPort ?? {},
+      portOffset: options.portOffset ?? 0,
       fresh: options.fresh ?? false,
       signal: interruption.signal,
       onStep: (step) => terminal.note(`${seconds().padStart(6)}  ${step}`),
@@ -114,6 +117,7 @@ async function run(options: Options, { terminal, projectRoot, onSignal }: Comman
   });
   terminal.note(`${seconds().padStart(6)}  ready`);
   terminal.result(`\n${summary(running.regions, terminal.bold)}\n`);
+  terminal.result(`Logs: ${state.logsDirectory}, a folder for each environment.\n`);
   if (sample) {
     const paths = { projectRoot, outputsFile: state.outputsFile };
     const deletion = deletionCommand(sample, paths);
@@ -157,6 +161,13 @@ function addPort(text: string, earlier: Readonly<Record<string, number>> = {}): 
   if (name === undefined || port > 65_535)
     throw new InvalidArgumentError(`Give it as NAME=PORT, such as ${table[0]?.name}=9001.`);
   return { ...earlier, [known(name).name]: port };
+}
+
+const highestPort = Math.max(...table.flatMap((row) => [row.localPort, row.localDashboardPort]));
+
+function portOffset(text: string): number {
+  if (/^\d{1,5}$/.test(text) && highestPort + Number(text) <= 65_535) return Number(text);
+  throw new InvalidArgumentError(`Give a number up to ${65_535 - highestPort}, such as 1000.`);
 }
 
 function known(name: string): Environment {

@@ -23,6 +23,8 @@ export interface StartOptions {
   readonly ports: Readonly<Record<string, number>>;
   /** As `ports`, of the dashboards. @default - the table's own; any free one where the API's is not the table's */
   readonly dashboardPorts: Readonly<Record<string, number>>;
+  /** Is added to each of the table's own ports. @default 0 */
+  readonly portOffset?: number;
   /** Whether to remove the data of earlier runs of these environments first, and to synthesize in any case. */
   readonly fresh: boolean;
   /** Decides calls of functions. @default - by the policies of the templates */
@@ -82,6 +84,7 @@ async function start(options: StartOptions, cleanup: Cleanup): Promise<readonly 
         { environment: environment.name, port: dashboard, option: '--dashboard-port' },
       ];
     }),
+    options.portOffset,
   );
   removeAddresses(state);
   if (options.fresh) await removeData(options);
@@ -131,17 +134,26 @@ async function provideAssembly({ state, signal, app, fresh, onStep }: StartOptio
   const directory = state.assemblyDirectory;
   // Another app is of sources that nobody lists.
   if (app) await synthesize(directory, signal, { script: app });
-  else if (await keepAssembly({ directory, signal, anew: fresh })) {
+  else if (
+    await keepAssembly({
+      directory,
+      signal,
+      anew: fresh,
+      onSynthesis: () => onStep('Synthesizing the stacks'),
+    })
+  ) {
     return onStep('Kept the stacks: nothing has changed since they were synthesized');
   }
   onStep('Synthesized the stacks');
 }
 
 /** By the name of the stage. */
-function portsOf({ ports, dashboardPorts }: StartOptions, environment: Environment) {
-  const { name, localPort, localDashboardPort } = environment;
-  const api = ports[name] ?? localPort;
-  return { api, dashboard: dashboardPorts[name] ?? (api === localPort ? localDashboardPort : 0) };
+function portsOf({ ports, dashboardPorts, portOffset = 0 }: StartOptions, environment: Environment) {
+  const { name } = environment;
+  const usual = environment.localPort + portOffset;
+  const api = ports[name] ?? usual;
+  const usualDashboard = api === usual ? environment.localDashboardPort + portOffset : 0;
+  return { api, dashboard: dashboardPorts[name] ?? usualDashboard };
 }
 
 function stackOf({ stackId }: Environment, stacks: readonly Stack[]): Stack {

@@ -36,7 +36,7 @@ export function register(program: Command, terminal: Terminal): void {
 async function audit({ group: userGroupId, ...options }: AuditOptions, terminal: Terminal): Promise<void> {
   const target = await openTarget(options, terminal);
   const records = await listAuditRecords(target, userGroupId);
-  if (options.json) return terminal.result(JSON.stringify({ records }));
+  if (options.json) return terminal.result(JSON.stringify(records));
   const columns = ['date', 'operation', 'outcome', 'identityId', 'requestId'] as const;
   const rows = records.map((record) => columns.map((column) => record[column]));
   if (rows.length === 0) return terminal.note(`Nothing was recorded of ${userGroupId}.`);

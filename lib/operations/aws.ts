@@ -1,5 +1,6 @@
 import { explainFailure, type SdkError } from './aws-failure';
 import { CommandFailed } from './failure';
+import { startCommand } from './pasted-command';
 import type { Target } from './target';
 
 /** Milliseconds for a call with its retries: a paused database cluster may need half of it to wake. */
@@ -59,7 +60,7 @@ function explain(error: SdkError, action: string, { environment, local }: Caller
   const failure = explainFailure(error, action);
   if (!failure) return error;
   const { kind, message, remedy } = failure;
-  const start = 'Start it with "npm start".';
+  const start = `Start it: ${startCommand}`;
   if (local && kind === 'refused')
     return new AwsCallFailed(
       error.name,

@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
-import { environments } from '../environments';
 import { noticesCell, originCell } from './environment-cells';
 import { type CommonOptions, withOutputs } from './options';
-import { readOutputs } from './target';
+import { readEnvironments } from './target';
 import { type Terminal, table } from './terminal';
 
 const help = `
@@ -19,23 +18,16 @@ export function register(program: Command, terminal: Terminal): void {
 }
 
 async function listEnvironments(options: CommonOptions, terminal: Terminal): Promise<void> {
-  const outputs = await readOutputs(options.outputs);
-  const listed = environments.flatMap(
-    ({ name, region, stackId, serviceLevelAgreement, deprecation, testFundsOnly }) => {
-      const stack = outputs[stackId];
-      if (!stack) return [];
-      return {
-        environment: name,
-        region,
-        baseUrl: stack.ApiBaseUrl ?? '',
-        webhookOrigin: stack.WebhookOriginAddress ?? '',
-        ...(stack.WebhookOriginReserveAddress && { webhookOriginReserve: stack.WebhookOriginReserveAddress }),
-        serviceLevelAgreement,
-        deprecated: deprecation !== undefined,
-        testFundsOnly,
-      };
-    },
-  );
+  const listed = (await readEnvironments(options.outputs)).map(({ environment, stack }) => ({
+    environment: environment.name,
+    region: environment.region,
+    baseUrl: stack.ApiBaseUrl ?? '',
+    webhookOrigin: stack.WebhookOriginAddress ?? '',
+    ...(stack.WebhookOriginReserveAddress && { webhookOriginReserve: stack.WebhookOriginReserveAddress }),
+    serviceLevelAgreement: environment.serviceLevelAgreement,
+    deprecated: environment.deprecation !== undefined,
+    testFundsOnly: environment.testFundsOnly,
+  }));
   if (options.json) return terminal.result(JSON.stringify(listed));
   const rows = listed.map((row) => [
     row.environment,

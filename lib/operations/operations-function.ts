@@ -12,7 +12,23 @@ export class OperationRefused extends CommandFailed {
   ) {
     super(message);
   }
+
+  /** Of a value that it would refuse whatever there is, the command was used wrongly. */
+  override get exitCode() {
+    return this.code === 'input_invalid' || urlRefusals.has(this.code) ? 2 : 1;
+  }
 }
+
+/** Those of `lambda/webhooks/receiver-url`. */
+const urlRefusals: ReadonlySet<string> = new Set([
+  'url_malformed',
+  'url_too_long',
+  'scheme_not_https',
+  'credentials_in_url',
+  'address_instead_of_name',
+  'name_not_public',
+  'port_not_allowed',
+]);
 
 /**
  * Has the region's operations function (`lambda/run-operation`) do something. Needs `lambda:InvokeFunction` on it.
@@ -34,7 +50,11 @@ export async function runOperation(
   const { FunctionError, Payload } = await whenActive(target, client, invocation.input, () =>
     callAws(target, 'lambda:InvokeFunction', (options) => client.send(invocation, options)),
   );
-  return readAnswer(Buffer.from(Payload ?? []).toString(), FunctionError, { operation, logs: target.logs });
+  return readAnswer(Buffer.from(Payload ?? []).toString(), FunctionError, {
+    operation,
+    input,
+    logs: target.logs,
+  });
 }
 
 /** Takes fields of text from an operation's result. */
@@ -53,11 +73,7 @@ export function readList<T>(result: Readonly<Record<string, unknown>>, name: str
   return result[name];
 }
 
-function readAnswer(
-  payload: string,
-  functionError: string | undefined,
-  { operation, logs }: { readonly operation: string; readonly logs: string },
-) {
+function readAnswer(payload: string, functionError: string | undefined, { operation, input, logs }: Asked) {
   const answer: Answer = readFields(payload);
   if (functionError) {
     throw new CommandFailed(
@@ -66,9 +82,22 @@ function readAnswer(
     );
   }
   if (answer.ok === true && answer.result) return answer.result;
-  if (answer.ok === false && answer.error)
-    throw new OperationRefused(answer.error.code, answer.error.message);
+  if (answer.ok === false && answer.error) {
+    const { code, message } = answer.error;
+    throw new OperationRefused(
+      code,
+      urlRefusals.has(code) ? `${withoutPassword(input.url)}: ${message}` : message,
+    );
+  }
   throw otherVersion('that is not an answer');
+}
+
+const withoutPassword = (url: unknown) => String(url).replace(/\/\/[^/]*@/, '//…@');
+
+interface Asked {
+  readonly operation: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly logs: string;
 }
 
 interface Answer {

@@ -1,11 +1,16 @@
+import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { environments } from '../environments';
 import { shellWord } from './shell-word';
 
-/** Options that every command on an environment takes. */
-export interface CommonOptions {
+/** Which environment, and the file of its outputs. */
+export interface EnvironmentOptions {
   readonly environment: string;
   readonly outputs: string;
+}
+
+/** Options that every command on an environment takes. */
+export interface CommonOptions extends EnvironmentOptions {
   readonly json?: boolean;
 }
 
@@ -17,6 +22,7 @@ export const withOutputs = (command: Command) =>
     .option(
       '--outputs <file>',
       'stack outputs, as "npm start" and "cdk deploy --outputs-file" write them',
+      path,
       localOutputs,
     )
     .option('--json', 'print JSON');
@@ -31,31 +37,45 @@ export const environmentToWorkOn = () =>
 export const environment = (description: string) =>
   new Option('--environment <name>', description).choices(environments.map(({ name }) => name));
 
-/** The options that lead another command to the same environment, to be pasted into a shell. */
-export const sameEnvironment = ({ environment, outputs }: CommonOptions): string =>
-  `--environment ${environment} --outputs ${shellWord(outputs)}`;
+/** The options that lead another command to the same environment, to be pasted into a shell in any folder. */
+export const sameEnvironment = ({ environment, outputs }: EnvironmentOptions): string =>
+  `--environment ${environment} --outputs ${shellWord(resolve(outputs))}`;
 
-/** A time such as `90s`, `15m` or `1h`, read into seconds; a bare number is seconds. */
-export function time(flags: string, what: string, text: { usual: string; atMost: string }): Option {
-  return new Option(flags, `${what}, at most ${text.atMost}`)
-    .default(parseDuration(text.usual), text.usual)
-    .argParser((value: string) => {
-      const seconds = parseDuration(value);
-      if (seconds !== undefined && seconds > 0 && seconds <= (parseDuration(text.atMost) ?? 0))
-        return seconds;
-      throw new InvalidArgumentError(`Give a time such as 90s or 5m, of at most ${text.atMost}.`);
+interface TimeBounds {
+  readonly usual: string;
+  /** @default - anything above zero */
+  readonly atLeast?: string;
+  readonly atMost: string;
+}
+
+/** Every duration of a command line: `500ms`, `90s`, `15m`, `1h` or `2d`, read into seconds; a number alone is seconds. */
+export function time(
+  flags: `--${string} <time>`,
+  what: string,
+  { usual, atLeast, atMost }: TimeBounds,
+): Option {
+  const [least = 0, most = 0] = [atLeast ?? '0', atMost].map(parseDuration);
+  const bounds = atLeast === undefined ? `at most ${atMost}` : `from ${atLeast} to ${atMost}`;
+  return new Option(flags, `${what}: 90s, 5m, a number alone is seconds; ${bounds}`)
+    .default(parseDuration(usual), usual)
+    .argParser((text: string) => {
+      const seconds = parseDuration(text) ?? Number.NaN;
+      if (seconds >= least && seconds <= most && (seconds > 0 || atLeast !== undefined)) return seconds;
+      throw new InvalidArgumentError(
+        `Give a time such as 90s or 5m, ${bounds}${atLeast === undefined ? ' and above zero' : ''}; a number alone is seconds.`,
+      );
     });
 }
 
 /** Of commands that follow what takes minutes. Read into seconds. */
 export const interval = (): Option =>
-  new Option('--interval <seconds>', 'time between questions about the progress')
-    .default(5)
-    .argParser((text: string) => {
-      const seconds = Number(text);
-      if (seconds > 0 && seconds <= 60) return seconds;
-      throw new InvalidArgumentError('Give a number of seconds, at most 60.');
-    });
+  time('--interval <time>', 'time between questions about the progress', { usual: '5s', atMost: '1m' });
+
+/** Reads the path of a file or a folder. An empty one is a variable of the shell that was not set. */
+export function path(text: string): string {
+  if (text !== '') return text;
+  throw new InvalidArgumentError('Give a path: this one is empty.');
+}
 
 /** Reads a TCP port. @param lowest 0 where it stands for any free port */
 export const port =
@@ -65,10 +85,14 @@ export const port =
     throw new InvalidArgumentError(`Give a port: a number from ${lowest} to 65535.`);
   };
 
+const unitsInSeconds = { ms: 0.001, s: 1, m: 60, h: 3_600, d: 86_400 } as const;
+
+/** @returns seconds; undefined for what is no duration */
 function parseDuration(text: string): number | undefined {
-  const [, number, unit] = /^(\d{1,6})([smh]?)$/.exec(text) ?? [];
-  if (number === undefined) return undefined;
-  return Number(number) * (unit === 'h' ? 3600 : unit === 'm' ? 60 : 1);
+  const [, number, unit = 's'] = /^(\d{1,9}(?:\.\d{1,6})?)(ms|[smhd])?$/.exec(text) ?? [];
+  return number === undefined
+    ? undefined
+    : Number(number) * unitsInSeconds[unit as keyof typeof unitsInSeconds];
 }
 
 /** Reads an id of the service, such as `us-xxxxx-xxxxx-xxxxxxxxxxxxxxxx`. */

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { text as readAll } from 'node:stream/consumers';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { environments } from '../environments';
 import { kindOfAddress } from './allow-lists/address';
 import { defaultOptions, namePattern, type WebhookOrigin } from './allow-lists/allow-list';
 import { type AllowListComparison, compareAllowList, type ExpectedAddress } from './allow-lists/comparison';
@@ -12,8 +11,8 @@ import {
   formatAllowList,
 } from './allow-lists/formats';
 import { CommandFailed, UsedWrongly } from './failure';
-import { environment, port, withOutputs } from './options';
-import { openTarget, readOutputs, type Target } from './target';
+import { environment, path, port, withOutputs } from './options';
+import { openTarget, readEnvironments, type Target } from './target';
 import { type Terminal, table } from './terminal';
 
 interface OriginsOptions {
@@ -58,11 +57,9 @@ export function register(program: Command, terminal: Terminal): void {
     )
     .option('--name <name>', 'what to call the rules, for formats with names', ruleName, defaultOptions.name)
     .addOption(
-      new Option('--check <file>', 'compare this list with the outputs; - is stdin').conflicts([
-        'format',
-        'port',
-        'name',
-      ]),
+      new Option('--check <file>', 'compare this list with the outputs; - is stdin')
+        .argParser(path)
+        .conflicts(['format', 'port', 'name']),
     )
     .addHelpText('after', help)
     .action((options: OriginsOptions) => origins(options, terminal));
@@ -130,23 +127,16 @@ async function readList(file: string): Promise<string> {
 /** In the order of the environments table, so that the same outputs give the same list. */
 async function readOrigins(options: OriginsOptions, terminal: Terminal): Promise<WebhookOrigin[]> {
   const { outputs: file } = options;
-  const names = options.environment === undefined ? await deployedEnvironments(file) : [options.environment];
+  const names =
+    options.environment === undefined
+      ? (await readEnvironments(file)).map(({ environment }) => environment.name)
+      : [options.environment];
   const targets = await Promise.all(
     names.map((environment) => openTarget({ environment, outputs: file }, terminal)),
   );
   const listed = targets.map((target) => readOrigin(target, file));
   for (const warning of new Set(listed.flatMap(warningsOf))) terminal.note(`warning: ${warning}`);
   return listed;
-}
-
-async function deployedEnvironments(file: string): Promise<string[]> {
-  const outputs = await readOutputs(file);
-  const names = environments.filter(({ stackId }) => outputs[stackId]).map(({ name }) => name);
-  if (names.length > 0) return names;
-  throw new CommandFailed(
-    `${file} has no outputs of any environment. It has: ${Object.keys(outputs).join(', ') || 'none'}.`,
-    'Give the file that "cdk deploy --outputs-file" wrote with --outputs.',
-  );
 }
 
 function readOrigin(target: Target, file: string): WebhookOrigin {

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import { readTexts, runOperation } from './operations-function';
-import { type CommonOptions, id, sameEnvironment, withEnvironment } from './options';
+import { type CommonOptions, id, withEnvironment } from './options';
+import { walletCommand } from './pasted-command';
 import { allowProduction, requireProductionAllowed } from './production-guard';
 import { openTarget, type Target } from './target';
 import type { Terminal } from './terminal';
@@ -69,11 +70,11 @@ function nextSteps(
   made: { callerId: string; userGroupId: string },
 ): string {
   const path = `/auth/user-groups/${made.userGroupId}`;
-  const common = `${sameEnvironment(options)} --caller ${made.callerId}`;
+  const signed = (command: string) => `${walletCommand(command, options)} --caller ${made.callerId}`;
   return `
 Delete the group:
-  TOKEN=$(npm run -s wallet -- token ${common})
-  ACTION=$(npm run -s wallet -- user-action ${common} --method DELETE --path ${path})
+  TOKEN=$(${signed('token')})
+  ACTION=$(${signed('user-action')} --method DELETE --path ${path})
   curl -i -X DELETE ${target.output('ApiBaseUrl').replace(/\/$/, '')}${path} \\
     -H "Authorization: Bearer $TOKEN" -H "X-SVC-USERACTION: $ACTION"`;
 }

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import { callAws } from './aws';
 import { UsedWrongly } from './failure';
-import { type CommonOptions, id, sameEnvironment, withEnvironment } from './options';
+import { type CommonOptions, id, withEnvironment } from './options';
+import { walletCommand } from './pasted-command';
 import { allowProduction, requireProductionAllowed } from './production-guard';
 import { openTarget, type Target } from './target';
 import type { Terminal } from './terminal';
@@ -49,9 +50,7 @@ async function sendEvent(options: SendEventOptions, terminal: Terminal): Promise
   const { id: eventId = newEventId(), organization: organizationId, kind, data } = options;
   await putEvent(target, { id: eventId, organizationId, kind, data });
   terminal.result(options.json ? JSON.stringify({ eventId }) : eventId);
-  terminal.note(
-    `See its way: npm run -s wallet -- deliveries ${sameEnvironment(options)} --event ${eventId}`,
-  );
+  terminal.note(`See its way: ${walletCommand('deliveries', options)} --event ${eventId}`);
 }
 
 export interface NewEvent {

@@ -4,6 +4,8 @@ import type { Environment } from '../environment/environment';
 import { environments } from '../environments';
 import { readAwsAnswer } from './aws-answer';
 import { CommandFailed, UsedWrongly } from './failure';
+import type { EnvironmentOptions } from './options';
+import { inProject, startCommand, walletCommand } from './pasted-command';
 import type { Terminal } from './terminal';
 
 /** Stack outputs by stack name: the file of `cdk deploy --outputs-file` and of `npm start`. */
@@ -32,6 +34,8 @@ export interface Target {
   readonly local: boolean;
   /** Where its functions' logs are, to be told: a folder of this machine, or CloudWatch. */
   readonly logs: string;
+  /** A command on this environment, to be pasted into a shell. */
+  paste(command: string): string;
   /** Tells the operator, on stderr. */
   note(text: string): void;
   /** @throws CommandFailed when the stack has no such output. */
@@ -44,14 +48,9 @@ export interface Target {
   clientSettings(service: Service): ClientSettings;
 }
 
-export interface TargetOptions {
-  readonly environment: string;
-  readonly outputs: string;
-}
-
 /** @param terminal is told what takes long */
 export async function openTarget(
-  { environment: name, outputs: file }: TargetOptions,
+  { environment: name, outputs: file }: EnvironmentOptions,
   terminal: Pick<Terminal, 'note'>,
 ): Promise<Target> {
   const environment = environments.find((candidate) => candidate.name === name);
@@ -64,7 +63,7 @@ export async function openTarget(
   if (!stack) {
     throw new CommandFailed(
       `${file} has no outputs of environment ${name} (stack ${environment.stackId}). It has: ${Object.keys(outputs).join(', ') || 'none'}.`,
-      `Deploy it (npx cdk deploy ${environment.stackId} --outputs-file FILE) or give the file that has them with --outputs.`,
+      `Give the file that has them with --outputs, or deploy it: ${inProject(`npx cdk deploy ${environment.stackId} --outputs-file FILE`)}`,
     );
   }
   const endpoints = await readEndpoints(file);
@@ -72,6 +71,7 @@ export async function openTarget(
     environment,
     local: endpoints !== undefined,
     note: terminal.note,
+    paste: (command) => walletCommand(command, { environment: name, outputs: file }),
     logs: endpoints ? join(dirname(file), 'logs', name) : 'CloudWatch',
     output: (output) => stack[output] ?? missingOutput(output, environment, file),
     optionalOutput: (output) => stack[output],
@@ -91,12 +91,12 @@ export const clientSettings = (region: string): ClientSettings => ({
 });
 
 /** Reads a file of stack outputs. */
-export async function readOutputs(file: string): Promise<Outputs> {
+async function readOutputs(file: string): Promise<Outputs> {
   const outputs = await readJson(file);
   if (outputs === undefined) {
     throw new CommandFailed(
       `There is no outputs file ${file}.`,
-      'Start the environments of this machine with "npm start", or name the file that "cdk deploy --outputs-file" wrote with --outputs.',
+      `Name the file that "cdk deploy --outputs-file" wrote with --outputs, or start the environments of this machine: ${startCommand}`,
     );
   }
   if (!isObject(outputs) || !Object.values(outputs).every(isObject)) {
@@ -108,12 +108,33 @@ export async function readOutputs(file: string): Promise<Outputs> {
   return outputs as Outputs;
 }
 
+/**
+ * The environments that a file of stack outputs has, in the order of the table.
+ *
+ * @throws CommandFailed when it has none
+ */
+export async function readEnvironments(file: string) {
+  const outputs = await readOutputs(file);
+  const found = environments.flatMap((environment) => {
+    const stack = outputs[environment.stackId];
+    return stack ? [{ environment, stack }] : [];
+  });
+  if (found.length > 0) return found;
+  throw new CommandFailed(
+    `${file} has no outputs of any environment. It has: ${Object.keys(outputs).join(', ') || 'none'}.`,
+    `Give the file that "cdk deploy --outputs-file" wrote with --outputs, or start the environments of this machine: ${startCommand}`,
+  );
+}
+
 /** `npm start` writes `endpoints.json` beside the outputs; a deployment writes none. */
 async function readEndpoints(outputsFile: string): Promise<Partial<Record<Service, string>> | undefined> {
   const file = join(dirname(outputsFile), 'endpoints.json');
   const endpoints = await readJson(file);
   if (endpoints !== undefined && !isObject(endpoints)) {
-    throw new CommandFailed(`${file} is not {"SERVICE": "URL"}.`, 'Restart the environments: npm start.');
+    throw new CommandFailed(
+      `${file} is not {"SERVICE": "URL"}.`,
+      `Restart the environments: ${startCommand}`,
+    );
   }
   return endpoints;
 }
@@ -143,7 +164,7 @@ function missingOutput(output: string, environment: Environment, file: string): 
 function missingEndpoint(service: Service): never {
   throw new CommandFailed(
     `endpoints.json names no endpoint for "${service}".`,
-    'Restart the environments: npm start.',
+    `Restart the environments: ${startCommand}`,
   );
 }
 

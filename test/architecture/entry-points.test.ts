@@ -12,12 +12,14 @@ const run = (script: string) => {
   return { status, stderr };
 };
 
-it('every entry point has errors that nobody catches reported before the table of environments loads', () => {
+it('every entry point judges the version of Node.js first, and then has errors that nobody catches reported', () => {
   const entryPoints = sourcesIn('bin').filter(
-    ({ path }) => path.endsWith('.ts') && path !== 'bin/uncaught.ts',
+    ({ path }) => path.endsWith('.ts') && !['bin/node-version.ts', 'bin/uncaught.ts'].includes(path),
   );
   expect(entryPoints.length).toBeGreaterThanOrEqual(3);
-  expect(entryPoints.filter(({ text }) => !text.startsWith("import './uncaught';\n"))).toEqual([]);
+  expect(
+    entryPoints.filter(({ text }) => !text.startsWith("import './node-version';\nimport './uncaught';\n")),
+  ).toEqual([]);
 });
 
 it('says what is wrong in a row by its message alone', () => {

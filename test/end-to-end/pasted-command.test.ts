@@ -29,6 +29,7 @@ async function readPrinted(file: string): Promise<string> {
 it('the command that "npm start" prints deletes a group as it is pasted, in any folder', async () => {
   const { stateDirectory } = await localEnvironment();
   const printed = await readPrinted(join(stateDirectory, 'start.log'));
+  expect(printed).toContain(`\nLogs: ${join(stateDirectory, 'logs')}, a folder for each environment.\n`);
   const [command] = /^curl (?:.*\\\n)*.*/m.exec(printed) ?? [];
   expect(command).toBeDefined();
   const script = `curl() { node -e "$CURL" -- "$@"; }\n${command}`;

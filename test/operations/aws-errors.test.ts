@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { startCommand } from '../../lib/operations/pasted-command';
 import { createAuthority } from '../support/certificates';
 import { first } from '../support/rows';
 import { unusedPort } from '../support/unused-port';
@@ -227,7 +228,7 @@ it('on this machine, another program has the port of the environment', async () 
   expect(await wallet('token', '--outputs', region.outputs, ...caller)).toEqual(
     failedWith(
       `lambda:InvokeFunction ${foreign('status 200, text/html')}`,
-      'Another program has the port of the environment. Start it with "npm start".',
+      `Another program has the port of the environment. Start it: ${startCommand}`,
     ),
   );
   await region.remove();

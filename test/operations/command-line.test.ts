@@ -1,5 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { startCommand } from '../../lib/operations/pasted-command';
 import { startWallet } from '../support/node-process';
 import { first } from '../support/rows';
 import { answerOk, baseUrl, identityId, organizationId, type Region, startRegion, wallet } from './region';
@@ -58,7 +59,7 @@ describe('what an operator is told', () => {
     const printed = await token('--outputs', '/nowhere/outputs.json');
     expect(printed).toMatchObject({ exitCode: 1, stdout: '' });
     expect(printed.stderr).toMatch(
-      /There is no outputs file \/nowhere\/outputs\.json\.\n.*npm start.*--outputs/,
+      /There is no outputs file \/nowhere\/outputs\.json\.\n.*--outputs.*: npm --prefix \/\S+ start$/m,
     );
   });
 
@@ -121,17 +122,6 @@ describe('what an operator is told', () => {
   );
 });
 
-const tokenFor = ['token', '--caller', identityId];
-const userAction = ['user-action', '--caller', identityId, '--method', 'DELETE', '--path', '/a'];
-const addWebhook = [
-  'webhook',
-  'add',
-  '--organization',
-  organizationId,
-  '--url',
-  'https://hooks.customer.com/',
-];
-const sendEvent = ['send-event', '--organization', organizationId, '--kind', 'wallet.created'];
 const webhookId = 'wh-aaaaa-bbbbb-cccccccccccccc';
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
@@ -139,33 +129,12 @@ it.each([
   ['no command', []],
   ['no command of a group', ['webhook']],
   ['an unknown environment', ['seed', '--environment', 'mars']],
-  ['an empty name', ['seed', '--name', '']],
   ['a missing option', ['token']],
-  ['something that is no id', ['token', '--caller', 'ug-aaaaa-bbbbb-cccccccccccccccc']],
-  ['a lifetime of zero', [...tokenFor, '--expires-in', '0']],
-  ['a lifetime beyond a day', [...tokenFor, '--expires-in', '25h']],
-  ['a lifetime that is no time', [...tokenFor, '--expires-in', 'soon']],
-  ['a user action of six minutes', [...userAction, '--expires-in', '6m']],
-  ['a method that changes nothing', [...userAction, '--method', 'GET']],
-  ['a path with a query', [...userAction, '--path', '/a?b=c']],
-  ['a path with a fragment', [...userAction, '--path', '/a#b']],
-  ['a whole address', [...userAction, '--path', 'https://a.example/b']],
-  ['a path without its slash', [...userAction, '--path', 'auth']],
-  ['a path with a space', [...userAction, '--path', '/a b']],
-  ['an empty kind', [...addWebhook, '--kinds', 'a,,b']],
-  ['a kind with a space', [...sendEvent, '--kind', 'a b']],
-  ['data that is no JSON', [...sendEvent, '--data', '{walletId:1}']],
-  ['empty data', [...sendEvent, '--data', '']],
-  ['an event id with a full stop', [...sendEvent, '--id', 'a.b']],
-  ['a limit of zero', ['redeliver', '--limit', '0']],
-  ['an unknown queue', ['redeliver', '--from', 'nowhere']],
+  ['more arguments than there are', ['environments', 'more']],
+  ['the id of something else', ['token', '--caller', 'ug-aaaaa-bbbbb-cccccccccccccccc']],
+  ['a lifetime of zero', ['token', '--expires-in', '0']],
   ['events to one webhook', ['redeliver', '--from', 'events', '--webhook', webhookId]],
-  ['a port beyond 65535', ['receive', '--port', '65536']],
-  ['a secret that is none', ['receive', '--secret', 'secret']],
   ['a secret and a webhook', ['receive', '--secret', secret, '--webhook', webhookId]],
-  ['a status of 99', ['receive', '--respond', '99']],
-  ['a part beyond 1', ['receive', '--fail-rate', '1.5']],
-  ['a negative delay', ['receive', '--delay', '-1']],
 ])('exits with 2 and says why on stderr for %s', async (_, args) => {
   const printed = await wallet(...args);
   expect(printed).toMatchObject({ exitCode: 2, stdout: '' });
@@ -235,6 +204,34 @@ it('lists the environments that the outputs file has', async () => {
   );
 });
 
+it.each(['{}', '{"CDKToolkit":{}}'])(
+  'says so when the outputs file %s has no environment',
+  async (content) => {
+    const file = await beside(region, content);
+    for (const args of [['environments'], ['environments', '--json'], ['origins']])
+      expect(await wallet(...args, '--outputs', file)).toEqual({
+        exitCode: 1,
+        stdout: '',
+        stderr: expect.stringMatching(
+          / has no outputs of any environment\. It has: (none|CDKToolkit)\.\n.*--outputs/,
+        ),
+      });
+  },
+);
+
+const group = 'ug-aaaaa-bbbbb-cccccccccccccccc';
+it.each([
+  ['records', ['audit', '--group', group]],
+  ['attempts', ['deliveries', '--event', 'evt_1']],
+  ['webhooks', ['webhook', 'list', '--organization', organizationId]],
+])('prints a list of %s with --json as a bare array', async (name, args) => {
+  for (const list of [[], [{ one: 1 }, { two: 2 }]]) {
+    region.answer({ lambda: () => answerOk({ [name]: list }) });
+    const printed = await wallet(...args, '--outputs', region.outputs, '--json');
+    expect(printed).toEqual({ exitCode: 0, stdout: `${JSON.stringify(list)}\n`, stderr: '' });
+  }
+});
+
 it('is a process with exit codes, whose results alone are on stdout', async () => {
   const [printed, wrong] = await Promise.all([
     run('token', '--outputs', region.outputs, '--caller', identityId),
@@ -251,7 +248,7 @@ it('tells an operator whose local environment is not running to start it', async
   expect(await run('token', '--outputs', stopped.outputs, '--caller', identityId)).toEqual({
     exitCode: 1,
     stdout: '',
-    stderr: `error: Environment ${first.name} is not running on this machine.\nStart it with "npm start".\n`,
+    stderr: `error: Environment ${first.name} is not running on this machine.\nStart it: ${startCommand}\n`,
   });
   await stopped.remove();
 });

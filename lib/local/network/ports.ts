@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { startCommand } from '../../operations/pasted-command';
 
 /** A port for one of an environment's servers. */
 export interface RequestedPort {
@@ -18,15 +19,17 @@ export class PortsUnavailable extends Error {
 /**
  * Checks that each port can be listened on, before anything is started.
  *
+ * @param offset that is in the ports already, as `--port-offset` gave it
  * @throws PortsUnavailable that names each port that cannot, and what to do
  */
-export async function requireFreePorts(requested: readonly RequestedPort[]): Promise<void> {
+export async function requireFreePorts(requested: readonly RequestedPort[], offset = 0): Promise<void> {
   const fixed = requested.filter(({ port }) => port !== 0);
   const conflicts = fixed.map((each, index) => conflictOf(each, fixed.slice(0, index), fixed));
   const problems = conflicts.some(Boolean)
     ? conflicts
     : await Promise.all(fixed.map((each) => problemOf(each, fixed)));
   const found = problems.filter((problem) => problem !== undefined);
+  if (found.length > 1 && !conflicts.some(Boolean)) found.push(await moveAll(fixed, offset));
   if (found.length > 0) throw new PortsUnavailable(found.join('\n'));
 }
 
@@ -58,15 +61,32 @@ async function problemOf(
   all: readonly RequestedPort[],
 ): Promise<string | undefined> {
   const { port, environment } = requested;
+  const error = await errorOf(port);
+  if (!error) return undefined;
+  return `Port ${port} of environment ${environment} ${reasonOf(error, port)} ${anotherPort(requested, all)}`;
+}
+
+/** Why a port cannot be listened on; undefined when it can. */
+async function errorOf(port: number): Promise<NodeJS.ErrnoException | undefined> {
   const server = createServer();
   try {
     await once(server.listen(port, '127.0.0.1'), 'listening');
   } catch (error) {
-    return `Port ${port} of environment ${environment} ${reasonOf(error as NodeJS.ErrnoException, port)} ${anotherPort(requested, all)}`;
+    return error as NodeJS.ErrnoException;
   }
   server.close();
   await once(server, 'close');
   return undefined;
+}
+
+/** One option for many ports: the next thousand in which all of them are free. */
+async function moveAll(taken: readonly RequestedPort[], offset: number): Promise<string> {
+  const highest = Math.max(...taken.map(({ port }) => port));
+  for (let step = 1_000; highest + step <= 65_535; step += 1_000) {
+    const errors = await Promise.all(taken.map(({ port }) => errorOf(port + step)));
+    if (!errors.some(Boolean)) return `Or move all ports: ${startCommand} -- --port-offset ${offset + step}`;
+  }
+  return `Or take any free ports, with ${taken.map(({ option, environment }) => `${option} ${environment}=0`).join(' ')}.`;
 }
 
 function reasonOf({ code }: NodeJS.ErrnoException, port: number): string {
@@ -86,5 +106,5 @@ function anotherPort({ port, option, environment }: RequestedPort, all: readonly
   const taken = new Set(all.map((each) => each.port));
   let other = 9_000 + (port % 1_000);
   while (taken.has(other)) other += 1;
-  return `npm start -- ${option} ${environment}=${other} (0: any free one).`;
+  return `${startCommand} -- ${option} ${environment}=${other} (0: any free one).`;
 }

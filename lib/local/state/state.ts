@@ -16,6 +16,8 @@ export function stateFolder(directory: string) {
     outputsFile: join(directory, 'outputs.json'),
     /** Where an AWS SDK finds the local services; there only while the environments run. */
     endpointsFile: join(directory, 'endpoints.json'),
+    /** A folder for each environment. */
+    logsDirectory: join(directory, 'logs'),
     /** The synthesized stacks. */
     assemblyDirectory: join(directory, 'cdk.out'),
     certificatesDirectory: join(directory, 'certificates'),

@@ -26,6 +26,8 @@ export interface KeptAssemblyOptions {
   readonly signal: AbortSignal;
   /** Whether to synthesize in any case. @default false */
   readonly anew?: boolean;
+  /** Is told that the app is run: it takes seconds. */
+  readonly onSynthesis?: () => void;
   /** The folder of the sources. @default - this project */
   readonly root?: string;
 }
@@ -46,9 +48,10 @@ const provenanceFile = 'provenance.json';
  * @throws SynthesisFailed with the app's output
  */
 export async function keepAssembly(options: KeptAssemblyOptions): Promise<boolean> {
-  const { directory, signal, anew = false, root = projectRoot } = options;
+  const { directory, signal, anew = false, onSynthesis, root = projectRoot } = options;
   const made = sourcesDigest(root);
   if (!anew && isOf(directory, made)) return true;
+  onSynthesis?.();
   const unfinished = `${directory}.new`;
   try {
     await synthesize(unfinished, signal, { root });

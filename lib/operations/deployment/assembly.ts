@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandFailed } from '../failure';
+import { inProject } from '../pasted-command';
 
 /** A stack of an assembly, as `npm run synth` or `cdk synth` wrote it. */
 export interface AssembledStack {
@@ -37,7 +38,7 @@ export function readAssembledStack(folder: string, stackId: string): AssembledSt
   if (!templateFile || !stackTemplateAssetObjectUrl) {
     throw new CommandFailed(
       `${folder} has no stack ${stackId}.`,
-      'Synthesize the stacks (npm run synth), or name the folder with --assembly.',
+      `Name the folder with --assembly, or synthesize the stacks: ${inProject('npm run synth')}`,
     );
   }
   const template = readJson(join(folder, templateFile)) as { readonly Parameters?: object };
@@ -56,7 +57,7 @@ function readJson(file: string): unknown {
   } catch (error) {
     throw new CommandFailed(
       `${file} cannot be read: ${(error as Error).message}.`,
-      'Synthesize the stacks (npm run synth), or name the folder with --assembly.',
+      `Name the folder with --assembly, or synthesize the stacks: ${inProject('npm run synth')}`,
     );
   }
 }

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import type { TableStack } from '../../environment/stacks';
 import { CommandFailed } from '../failure';
-import { interval } from '../options';
+import { interval, path } from '../options';
 import type { Terminal } from '../terminal';
 import { readAssembledStack } from './assembly';
 import { askForChanges } from './change-set';
@@ -43,9 +43,9 @@ export function register(program: Command, terminal: Terminal): void {
         .choices(allStacks().map(({ stackId }) => stackId))
         .makeOptionMandatory(),
     )
-    .option('--assembly <folder>', 'what "npm run synth" wrote', 'cdk.out')
-    .option('--write <file>', 'also write the plan as JSON, for --verify')
-    .option('--verify <file>', 'plan nothing: tell whether the stack is still as that plan found it')
+    .option('--assembly <folder>', 'what "npm run synth" wrote', path, 'cdk.out')
+    .option('--write <file>', 'also write the plan as JSON, for --verify', path)
+    .option('--verify <file>', 'plan nothing: tell whether the stack is still as that plan found it', path)
     .option('--json', 'print JSON')
     .addOption(interval())
     .summary('tell what a deployment would change, and what it would lose')
@@ -61,8 +61,19 @@ async function plan(options: PlanOptions, terminal: Terminal): Promise<void> {
   const api = await openStack(stack);
   if (options.verify !== undefined) return verify(api, options.verify, terminal);
   const planned = await makePlan(api, options, terminal);
-  if (options.write !== undefined) writeFileSync(options.write, `${JSON.stringify(planned, undefined, 2)}\n`);
+  if (options.write !== undefined) writePlan(options.write, planned);
   terminal.result(options.json ? JSON.stringify(planned) : inMarkdown(planned));
+}
+
+function writePlan(file: string, plan: Plan): void {
+  try {
+    writeFileSync(file, `${JSON.stringify(plan, undefined, 2)}\n`);
+  } catch (error) {
+    throw new CommandFailed(
+      `${file} cannot be written: ${(error as Error).message}.`,
+      'Give another file with --write.',
+    );
+  }
 }
 
 async function makePlan(

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { CommandFailed, UsedWrongly } from '../failure';
-import { type CommonOptions, interval, sameEnvironment, time, withEnvironment } from '../options';
+import { type CommonOptions, interval, time, withEnvironment } from '../options';
+import { walletCommand } from '../pasted-command';
 import { openTarget, type Target } from '../target';
 import type { Terminal } from '../terminal';
 import { openOriginApis } from './apis';
@@ -118,7 +119,7 @@ function asJson(step: Plan['steps'][number]) {
 }
 
 const commandOf = ({ zone, reserve, yes, ...options }: MoveOriginOptions): string =>
-  `wallet move-origin ${sameEnvironment(options)} --zone ${zone}${reserve ? ' --reserve' : ''}${yes ? ' --yes' : ''}`;
+  `${walletCommand('move-origin', options)} --zone ${zone}${reserve ? ' --reserve' : ''}${yes ? ' --yes' : ''}`;
 
 async function askWhether(terminal: Terminal, question: string): Promise<void> {
   if (!terminal.ask) {

@@ -1,3 +1,4 @@
+import { inProject } from '../pasted-command';
 import type { OriginStack } from './stack';
 
 /** Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html */
@@ -38,5 +39,5 @@ export function remedyFor(stack: Pick<OriginStack, 'name' | 'region' | 'status'>
     // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/stack-failure-options.html
     return `Undo the failed update: ${command(stack, 'rollback-stack')}. When the stack is UPDATE_ROLLBACK_COMPLETE, run this command again.`;
   }
-  return `Deploy the environment first: npx cdk deploy ${name}.`;
+  return `Deploy the environment first: ${inProject(`npx cdk deploy ${name}`)}`;
 }

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { type Command, InvalidArgumentError } from 'commander';
 import { CommandFailed, UsedWrongly } from '../failure';
 import { awaitInterruption } from '../interruption';
-import { type CommonOptions, id, port, sameEnvironment, withEnvironment } from '../options';
+import { type CommonOptions, id, port, time, withEnvironment } from '../options';
+import { walletCommand } from '../pasted-command';
 import { openTarget, type Target } from '../target';
 import type { Terminal } from '../terminal';
 import { describeWebhook } from '../webhook/webhook';
@@ -30,7 +31,7 @@ Examples:
   wallet receive --secret whsec_… --json                 one line of JSON for each delivery
   wallet receive --respond 500                           to see deliveries tried again
   wallet receive --respond 410                           to see the webhook disabled
-  wallet receive --fail-rate 0.3 --delay 2`;
+  wallet receive --fail-rate 0.3 --delay 2s`;
 
 export function register(program: Command, terminal: Terminal): void {
   withEnvironment(program.command('receive'))
@@ -41,7 +42,9 @@ export function register(program: Command, terminal: Terminal): void {
     .option('--secret <secret>', 'verify by this secret alone', secret)
     .option('--respond <status>', 'answer with this status, whatever arrives', status)
     .option('--fail-rate <part>', 'answer this part of deliveries with 500, from 0 to 1', part, 0)
-    .option('--delay <seconds>', 'wait before each answer', seconds, 0)
+    .addOption(
+      time('--delay <time>', 'wait before each answer', { usual: '0s', atLeast: '0s', atMost: '1m' }),
+    )
     .addHelpText('after', help)
     .action((options: ReceiveOptions) => receive(options, terminal));
 }
@@ -114,10 +117,10 @@ function rememberingVerifier(find: FindSecrets): (arrival: ReceivedRequest) => P
 function introduction(url: string, target: Target | undefined, options: ReceiveOptions): string {
   const listening = `Listening on ${url} until Ctrl-C.`;
   if (!target) return listening;
-  const add = `npm run -s wallet -- webhook add ${sameEnvironment(options)} --organization or-… --url`;
+  const add = `${walletCommand('webhook add', options)} --organization or-… --url`;
   if (target.local) {
     if (options.webhook) return listening;
-    return `${listening} Send it what happens in an organization ("wallet seed" makes one):\n  ${add} ${url}`;
+    return `${listening} Send it what happens in an organization:\n  ${walletCommand('seed', options)}\n  ${add} ${url}`;
   }
   const reachable = `${listening} Environment ${target.environment.name} is deployed and reaches public https URLs alone: one has to lead here, by a tunnel or a proxy with a certificate.`;
   return options.webhook
@@ -125,14 +128,9 @@ function introduction(url: string, target: Target | undefined, options: ReceiveO
     : `${reachable} Send it what happens in an organization:\n  ${add} https://…`;
 }
 
-function seconds(text: string): number {
-  if (text !== '' && Number(text) >= 0 && Number(text) <= 60) return Number(text);
-  throw new InvalidArgumentError('Give a number of seconds, at most 60.');
-}
-
 function part(text: string): number {
   const value = Number(text);
-  if (text !== '' && value >= 0 && value <= 1) return value;
+  if (/^[\d.]+$/.test(text) && value <= 1) return value;
   throw new InvalidArgumentError('Give a number from 0 to 1, such as 0.3.');
 }
 

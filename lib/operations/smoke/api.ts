@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandFailed } from '../failure';
 import { parseJson } from '../json';
+import { startCommand } from '../pasted-command';
 import type { Target } from '../target';
 
 /** An answer of the environment's API. */
@@ -88,7 +89,7 @@ async function send(
         ? `${method} ${url} was not answered within ${deadline / 1_000} s.`
         : `${method} ${url} could not be sent: ${reasonOf(error)}.`,
       target.local
-        ? 'Start the environments of this machine with "npm start".'
+        ? `Start the environments of this machine: ${startCommand}`
         : 'Check the network, the name in ApiBaseUrl, and that the stack is deployed.',
     );
   }

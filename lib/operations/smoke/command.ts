@@ -7,6 +7,7 @@ import { allowProduction, requireProductionAllowed } from '../production-guard';
 import { newEventId } from '../send-event';
 import { openTarget } from '../target';
 import type { Terminal } from '../terminal';
+import { receiverUrl } from '../webhook/receiver-url';
 import { check, stepNames } from './check';
 import { openReceiver, type ReceiverOptions } from './receiver';
 import { createRun, type StepOutcome, type StepResult } from './run';
@@ -47,7 +48,7 @@ export function register(program: Command, terminal: Terminal): void {
     .description(
       'Checks an environment as its users see it: deletes a user group by the API, finds it in the audit, and has a signed webhook delivered. What it makes for that, it removes again.',
     )
-    .option('--receiver-url <url>', 'where the webhook goes: https, with a public name')
+    .option('--receiver-url <url>', 'where the webhook goes: https, with a public name', receiverUrl)
     .option(
       '--receiver-listen <port>',
       'where the command listens on 127.0.0.1; 0 takes any free port',

@@ -58,7 +58,7 @@ export async function expectFromOrigin(target: Target, arrival: ReceivedRequest)
       return { value: source, detail: `${source}, the reserve, which is in use` };
     throw new CommandFailed(
       `The delivery came from the reserve ${source}, which stack ${target.environment.stackId} has not put in use: receivers expect ${expected}.`,
-      'See "wallet origin-status".',
+      `See ${target.paste('origin-status')}`,
     );
   }
   if (source !== expected) {
@@ -66,7 +66,7 @@ export async function expectFromOrigin(target: Target, arrival: ReceivedRequest)
     throw new CommandFailed(
       `The delivery came from ${source}, not from ${expected}. The listener saw ${arrival.from}, X-Forwarded-For says ${forwarded ?? 'nothing'}.`,
       forwarded
-        ? 'If a content delivery network stands between, lead the URL past it. Otherwise see "wallet origin-status".'
+        ? `If a content delivery network stands between, lead the URL past it. Otherwise see ${target.paste('origin-status')}`
         : 'Have the proxy or tunnel before the listener add X-Forwarded-For.',
     );
   }
@@ -100,7 +100,7 @@ export async function expectDelivery(
 ): Promise<StepOutput<ReceivedRequest>> {
   const begun = Date.now();
   const arrival = await delivery(seconds, signal);
-  if (!arrival) throw explain(await lastAttempt(target, sent), { seconds, logs: target.logs });
+  if (!arrival) throw explain(await lastAttempt(target, sent), { seconds, target });
   return { value: arrival, detail: `${((Date.now() - begun) / 1_000).toFixed(1)} s after it was sent` };
 }
 
@@ -114,7 +114,7 @@ export async function expectDelivered(target: Target, sent: Sent, timeout: Deliv
     },
     { every: 500, seconds: timeout.over ? 0 : timeout.seconds, signal: timeout.signal },
   );
-  if (last?.outcome !== 'delivered') throw explain(last, { seconds: timeout.seconds, logs: target.logs });
+  if (last?.outcome !== 'delivered') throw explain(last, { seconds: timeout.seconds, target });
   return { value: last, detail: `answered ${last.status} after ${last.durationMs} ms` };
 }
 
@@ -124,12 +124,12 @@ async function lastAttempt(target: Target, { eventId, webhookId }: Sent): Promis
 
 function explain(
   attempt: Attempt | undefined,
-  { seconds, logs }: { readonly seconds: number; readonly logs: string },
+  { seconds, target: { logs, paste } }: { readonly seconds: number; readonly target: Target },
 ): CommandFailed {
   if (!attempt) {
     return new CommandFailed(
       `No delivery was attempted within ${seconds} s.`,
-      `See "wallet origin-status": the consumers may be off, or messages waiting. Otherwise look into the logs of the functions that fan out and deliver, in ${logs}.`,
+      `The consumers may be off, or messages waiting: ${paste('origin-status')}\nOtherwise look into the logs of the functions that fan out and deliver, in ${logs}.`,
     );
   }
   const { outcome, reason, status } = attempt;

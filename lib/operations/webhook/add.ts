@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import { readTexts, runOperation } from '../operations-function';
-import { type CommonOptions, id, sameEnvironment, withEnvironment } from '../options';
+import { type CommonOptions, id, withEnvironment } from '../options';
+import { walletCommand } from '../pasted-command';
 import { allowProduction, requireProductionAllowed } from '../production-guard';
 import { openTarget } from '../target';
 import type { Terminal } from '../terminal';
 import { eventKinds } from './event-kind';
-import { requireReceiverUrl } from './receiver-url';
+import { receiverUrl, requireReceiverUrl } from './receiver-url';
 import { openWebhookSecrets } from './secrets';
 
 interface AddOptions extends CommonOptions {
@@ -31,7 +32,7 @@ export function register(group: Command, terminal: Terminal): void {
     .summary('add a webhook to an organization, and print its secret')
     .description('Adds a webhook to an organization and prints its id and the secret for its receiver.')
     .requiredOption('--organization <id>', 'the organization whose events it wants', id('or'))
-    .requiredOption('--url <url>', 'where its deliveries go')
+    .requiredOption('--url <url>', 'where its deliveries go', receiverUrl)
     .option(
       '--kinds <kinds>',
       'the kinds of events it wants, with commas between; all when left out',
@@ -51,7 +52,7 @@ async function add(options: AddOptions, terminal: Terminal): Promise<void> {
   const added = await runOperation(target, 'add-webhook', { organizationId, url, kinds });
   const { webhookId } = readTexts(added, ['webhookId']);
   terminal.note(
-    `Added ${webhookId}. Its secret again: npm run -s wallet -- webhook secret ${sameEnvironment(options)} --webhook ${webhookId}`,
+    `Added ${webhookId}. Its secret again: ${walletCommand('webhook secret', options)} --webhook ${webhookId}`,
   );
 
   const secret = await deriveSecret(webhookId, Number(added.secretVersion));
@@ -59,6 +60,6 @@ async function add(options: AddOptions, terminal: Terminal): Promise<void> {
   terminal.result(`webhookId  ${webhookId}\nsecret     ${secret}`);
   terminal.note(`
 Send it an event:
-  npm run -s wallet -- send-event ${sameEnvironment(options)} \\
+  ${walletCommand('send-event', options)} \\
     --organization ${organizationId} --kind ${kinds?.[0] ?? 'wallet.created'} --data '{}'`);
 }

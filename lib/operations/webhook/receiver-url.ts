@@ -1,5 +1,12 @@
+import { InvalidArgumentError } from 'commander';
 import { UsedWrongly } from '../failure';
 import type { Target } from '../target';
+
+/** Reads the URL of a receiver. */
+export function receiverUrl(text: string): string {
+  if (URL.canParse(text) && ['https:', 'http:'].includes(new URL(text).protocol)) return text;
+  throw new InvalidArgumentError('Give a URL such as https://hooks.customer.com/wallet.');
+}
 
 /**
  * Refuses a URL that deliveries can never go to, before anything is made for it. The operations function judges the
@@ -9,11 +16,10 @@ import type { Target } from '../target';
  * @throws UsedWrongly
  */
 export function requireReceiverUrl({ local }: Pick<Target, 'local'>, option: string, text: string): void {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url?.protocol === 'https:') return;
-  if (local && url?.protocol === 'http:' && ['127.0.0.1', 'localhost'].includes(url.hostname)) return;
+  const { protocol, hostname } = new URL(receiverUrl(text));
+  if (protocol === 'https:' || (local && ['127.0.0.1', 'localhost'].includes(hostname))) return;
   throw new UsedWrongly(
-    url ? `${option} ${text} does not begin with https://.` : `${option} ${text || "''"} is not a URL.`,
+    `${option} ${text} does not begin with https://.`,
     local
       ? 'Give one such as https://hooks.customer.com/wallet, or http://127.0.0.1:8010/ for a receiver on this machine.'
       : 'Give one such as https://hooks.customer.com/wallet.',

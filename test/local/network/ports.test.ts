@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, Server } from 'node:net';
 import { portTakenDuringStart, type RequestedPort, requireFreePorts } from '../../../lib/local/network/ports';
+import { startCommand } from '../../../lib/operations/pasted-command';
 
 const api = (environment: string, port: number): RequestedPort => ({ environment, port, option: '--port' });
 
@@ -25,14 +26,14 @@ it('refuses a port that two environments want, and suggests one that none wants'
   const requested = [api('eu', 9001), api('uae', 9001), api('staging', 9002)];
   await expect(requireFreePorts(requested)).rejects.toThrow(
     'Port 9001 is wanted twice: for the API of environment eu and for the API of environment uae. ' +
-      'Choose another for one of them: npm start -- --port uae=9003 (0: any free one).',
+      `Choose another for one of them: ${startCommand} -- --port uae=9003 (0: any free one).`,
   );
 });
 
 it('refuses a dashboard on the port of an API', async () => {
   const dashboard = { ...api('uae', 9001), option: '--dashboard-port' } as const;
   await expect(requireFreePorts([api('eu', 9001), dashboard])).rejects.toThrow(
-    'for the API of environment eu and for the dashboard of environment uae. Choose another for one of them: npm start -- --dashboard-port uae=9002',
+    `for the API of environment eu and for the dashboard of environment uae. Choose another for one of them: ${startCommand} -- --dashboard-port uae=9002`,
   );
 });
 
@@ -51,7 +52,7 @@ it('refuses a port that needs root', async () => {
     return this;
   });
   await expect(requireFreePorts([api('eu', 80)])).rejects.toThrow(
-    /^Port 80 of environment eu needs root \(EACCES\)\. Choose one from 1024 up: npm start -- --port eu=9080 \(0: any free one\)\.$/,
+    `Port 80 of environment eu needs root (EACCES). Choose one from 1024 up: ${startCommand} -- --port eu=9080 (0: any free one).`,
   );
 });
 

@@ -1,3 +1,4 @@
+import { walletCommand } from '../../../lib/operations/pasted-command';
 import type { LocalCloud } from '../../support/local-cloudformation';
 import { first } from '../../support/rows';
 import { deploy, facts, keepTimeWith, moveOrigin, withKeyboard } from './deployed';
@@ -59,7 +60,7 @@ describe('a deletion that hangs', () => {
     expect(said).toContain('CloudFormation takes no other update of the stack until this one has ended.');
     expect(said).toContain(`ask AWS Support to disassociate ${addresses.one} by force`);
     expect(said).toContain(
-      `To go on waiting, run: wallet move-origin --environment ${first.name} --outputs ${cloud.outputs} --zone 3 --yes`,
+      `To go on waiting, run: ${walletCommand('move-origin', { environment: first.name, outputs: cloud.outputs })} --zone 3 --yes`,
     );
     await move('--zone', '3', '--yes', '--timeout', '24h');
     expect(done('DeleteNatGateway')).toEqual([]);

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { accountVariable } from '../../../lib/environment/accounts';
 import { environments } from '../../../lib/environments';
+import { inProject } from '../../../lib/operations/pasted-command';
 import { planOf } from '../../../lib/operations/preflight/plan';
 import { unusedPort } from '../../support/unused-port';
 import { runWallet } from '../../support/wallet-command';
@@ -221,12 +222,12 @@ const failures: readonly [name: string, replies: Replies, line: string][] = [
   [
     'the region was never bootstrapped',
     { 'ssm:GetParameter': () => refusal('ParameterNotFound') },
-    `failed | WalletAdopting | CDK's bootstrap stack | eu-central-1 has none: no parameter /cdk-bootstrap/hnb659fds/version. Bootstrap the region: npx cdk bootstrap aws://${accountId}/eu-central-1`,
+    `failed | WalletAdopting | CDK's bootstrap stack | eu-central-1 has none: no parameter /cdk-bootstrap/hnb659fds/version. Bootstrap the region: ${inProject(`npx cdk bootstrap aws://${accountId}/eu-central-1`)}`,
   ],
   [
     'the bootstrap stack is too old',
     { 'ssm:GetParameter': () => result({ Parameter: { Value: '5' } }) },
-    `failed | WalletAdopting | CDK's bootstrap stack | version 5, at least 6 is needed. Bootstrap the region: npx cdk bootstrap aws://${accountId}/eu-central-1`,
+    `failed | WalletAdopting | CDK's bootstrap stack | version 5, at least 6 is needed. Bootstrap the region: ${inProject(`npx cdk bootstrap aws://${accountId}/eu-central-1`)}`,
   ],
   [
     'an update runs',

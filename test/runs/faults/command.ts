@@ -1,4 +1,5 @@
 import { environments } from '../../../lib/environments';
+import { time } from '../../../lib/operations/options';
 import { oneOfEachAccess } from '../../support/rows';
 import { longRun } from '../harness/command';
 import { newSeed, numberFrom, oneMoreOf } from '../harness/options';
@@ -8,7 +9,8 @@ import { report } from './report';
 import { runFaults } from './run';
 
 interface Options {
-  readonly minutes: number;
+  /** Seconds. */
+  readonly duration: number;
   readonly seed: number;
   readonly environment?: readonly string[];
   readonly fault?: readonly string[];
@@ -23,7 +25,13 @@ void longRun<Options>({
   description: 'Troubles local environments while requests and events go on, and checks what must hold.',
   declare: (command) =>
     command
-      .option('--minutes <number>', 'for how long faults are made', numberFrom(0), 10)
+      .addOption(
+        time('--duration <time>', 'for how long faults are made', {
+          usual: '10m',
+          atLeast: '0s',
+          atMost: '1d',
+        }),
+      )
       .option('--seed <number>', 'choose the faults that another run chose', numberFrom(0), newSeed())
       .option(
         '--environment <name>',
@@ -37,14 +45,14 @@ void longRun<Options>({
       )
       .option('--json', 'print JSON'),
   async run(options, { signal, progress }) {
-    const { minutes, seed, environment = usual, fault = kindNames, json } = options;
+    const { duration, seed, environment = usual, fault = kindNames, json } = options;
     progress(
-      `Seed ${seed}, ${minutes} minutes in ${environment.join(', ')}, then until every event has arrived`,
+      `Seed ${seed}, ${duration / 60} minutes in ${environment.join(', ')}, then until every event has arrived`,
     );
     const course = await runFaults({
       environments: environments.filter(({ name }) => environment.includes(name)),
       kinds: faultKinds.filter(({ name }) => fault.includes(name)),
-      duration: minutes * 60_000,
+      duration: duration * 1_000,
       ...{ seed, signal, progress },
     });
     return outcome(report(course, seed), json);

@@ -1,15 +1,10 @@
 import { InvalidArgumentError } from 'commander';
 
-/**
- * Reads a number that is at least `least`.
- *
- * @param why the reason for the bound @default - none is given
- */
-export function numberFrom(least: number, why?: string): (text: string) => number {
-  const wanted = `It must be a number from ${least} up${why === undefined ? '' : `: ${why}`}.`;
+/** Reads a number that is at least `least`. */
+export function numberFrom(least: number): (text: string) => number {
   return (text) => {
     const value = text.trim() === '' ? Number.NaN : Number(text);
-    if (!(value >= least)) throw new InvalidArgumentError(wanted);
+    if (!(value >= least)) throw new InvalidArgumentError(`It must be a number from ${least} up.`);
     return value;
   };
 }

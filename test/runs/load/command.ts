@@ -1,4 +1,5 @@
 import { environments } from '../../../lib/environments';
+import { time } from '../../../lib/operations/options';
 import { oneOfEachAccess } from '../../support/rows';
 import { longRun } from '../harness/command';
 import { newSeed, numberFrom, oneMoreOf } from '../harness/options';
@@ -7,7 +8,8 @@ import { report } from './report';
 import { runLoad } from './run';
 
 interface Options {
-  readonly minutes: number;
+  /** Seconds. */
+  readonly duration: number;
   readonly rate: number;
   readonly seed: number;
   readonly environment?: readonly string[];
@@ -22,12 +24,8 @@ void longRun<Options>({
     'Sends valid and invalid deletions to local environments, steadily and in bursts; checks every answer and the memory.',
   declare: (command) =>
     command
-      .option(
-        '--minutes <number>',
-        'for how long, at least 3',
-        numberFrom(3, 'in less, memory cannot be judged'),
-        10,
-      )
+      // In less than three minutes, memory cannot be judged.
+      .addOption(time('--duration <time>', 'for how long', { usual: '10m', atLeast: '3m', atMost: '1d' }))
       .option(
         '--rate <number>',
         'requests a second to each environment, beside the bursts',
@@ -41,7 +39,8 @@ void longRun<Options>({
         oneMoreOf(environments.map(({ name }) => name)),
       )
       .option('--json', 'print JSON'),
-  async run({ minutes, rate, seed, environment = usual, json }, { signal, progress }) {
+  async run({ duration, rate, seed, environment = usual, json }, { signal, progress }) {
+    const minutes = duration / 60;
     progress(`Seed ${seed}, ${minutes} minutes in ${environment.join(', ')}`);
     const course = await runLoad({
       environments: environments.filter(({ name }) => environment.includes(name)),

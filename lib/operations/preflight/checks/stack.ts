@@ -1,4 +1,5 @@
 import { isBusy, isReady, remedyFor } from '../../origin/stack-status';
+import { inProject } from '../../pasted-command';
 import { CallFailed } from '../call';
 import { type Check, failed, ok } from '../check';
 
@@ -12,7 +13,7 @@ const bootstrap: Check = {
   scope: 'stack',
   async ask({ stack, account = 'ACCOUNT', clientSettings, call }) {
     const { version: needed, parameter: Name } = stack.bootstrap;
-    const remedy = `Bootstrap the region: npx cdk bootstrap aws://${account}/${stack.region}`;
+    const remedy = `Bootstrap the region: ${inProject(`npx cdk bootstrap aws://${account}/${stack.region}`)}`;
     const { GetParameterCommand, SSMClient } = await import('@aws-sdk/client-ssm');
     const client = new SSMClient(clientSettings);
     try {
