@@ -15,7 +15,7 @@ export async function runCommandLine(
   variables: Readonly<Record<string, string | undefined>> = {},
 ): Promise<number> {
   try {
-    const program = createProgram(terminal, variables);
+    const program = createProgram(terminal, variables, args[0]);
     await program.parseAsync(formatHelp(program, args), { from: 'user' });
     return 0;
   } catch (error) {

@@ -1,35 +1,44 @@
 import { Command } from 'commander';
 import { version } from '../../package.json';
-import { register as registerAudit } from './audit';
-import { register as registerCompletion } from './completion/command';
-import { register as registerDeliveries } from './deliveries';
-import { register as registerDrift } from './deployment/drift';
-import { register as registerOutputs } from './deployment/outputs';
-import { register as registerPlan } from './deployment/plan';
-import { register as registerEnvironments } from './environments';
-import { register as registerMoveOrigin } from './origin/move-origin';
-import { register as registerOriginStatus } from './origin/origin-status';
-import { register as registerOrigins } from './origins';
-import { register as registerPreflight } from './preflight/command';
-import { register as registerReceive } from './receive/command';
-import { register as registerRedeliver } from './redeliver/command';
-import { register as registerSeed } from './seed';
-import { register as registerSendEvent } from './send-event';
-import { register as registerSmoke } from './smoke/command';
 import type { Terminal } from './terminal';
-import { register as registerToken } from './token';
-import { register as registerUserAction } from './user-action';
-import { register as registerWebhook } from './webhook/command';
 
-/** By the headings of the help, in its order. Each adds its command to the program. */
-const commands = {
-  'Environments:': [registerEnvironments, registerSmoke],
-  'Deployments:': [registerPreflight, registerPlan, registerOutputs, registerDrift],
-  'User groups:': [registerSeed, registerToken, registerUserAction, registerAudit],
-  'Webhooks:': [registerWebhook, registerReceive, registerSendEvent, registerDeliveries, registerRedeliver],
-  'The address that webhooks come from:': [registerOrigins, registerOriginStatus, registerMoveOrigin],
-  'This command line:': [registerCompletion],
-} as const;
+type Variables = Readonly<Record<string, string | undefined>>;
+type Register = (program: Command, terminal: Terminal, variables: Variables) => void;
+
+/** By the headings of the help, in its order. Each command is loaded when it is needed: all of them take half of its time. */
+const commands: Readonly<Record<string, Readonly<Record<string, () => { readonly register: Register }>>>> = {
+  'Environments:': {
+    environments: () => require('./environments'),
+    smoke: () => require('./smoke/command'),
+  },
+  'Deployments:': {
+    preflight: () => require('./preflight/command'),
+    plan: () => require('./deployment/plan'),
+    outputs: () => require('./deployment/outputs'),
+    drift: () => require('./deployment/drift'),
+  },
+  'User groups:': {
+    seed: () => require('./seed'),
+    token: () => require('./token'),
+    'user-action': () => require('./user-action'),
+    audit: () => require('./audit'),
+  },
+  'Webhooks:': {
+    webhook: () => require('./webhook/command'),
+    receive: () => require('./receive/command'),
+    'send-event': () => require('./send-event'),
+    deliveries: () => require('./deliveries'),
+    redeliver: () => require('./redeliver/command'),
+  },
+  'The address that webhooks come from:': {
+    origins: () => require('./origins'),
+    'origin-status': () => require('./origin/origin-status'),
+    'move-origin': () => require('./origin/move-origin'),
+  },
+  'This command line:': {
+    completion: () => require('./completion/command'),
+  },
+};
 
 const help = `
 Every command has its own --help, with examples. There, "wallet" stands for "npm run -s wallet --": without -s, npm
@@ -64,14 +73,12 @@ alone, and never with NO_COLOR=1.
 Exit codes: 0 done, 1 failed (stderr says why and what to do), 2 used wrongly.`;
 
 /**
- * The whole command line: `bin/wallet.ts` runs it, and completion and tests read its tree.
+ * The command line: `bin/wallet.ts` runs it, and completion and tests read its tree.
  *
  * @param variables such as `process.env`. @default - none
+ * @param first the first word that was typed: if it is a command, the others are left out. @default - all are there
  */
-export function createProgram(
-  terminal: Terminal,
-  variables: Readonly<Record<string, string | undefined>> = {},
-): Command {
+export function createProgram(terminal: Terminal, variables: Variables = {}, first = ''): Command {
   const program = new Command('wallet')
     .description('Operates the environments of the wallet infrastructure, on this machine or deployed.')
     .usage('COMMAND [options]')
@@ -87,9 +94,13 @@ export function createProgram(
       writeErr: (text) => terminal.note(text.trimEnd()),
       outputError: (text, write) => write(terminal.alarm(withoutSecrets(text))),
     });
-  for (const [heading, registered] of Object.entries(commands)) {
+  // Completion is of all commands.
+  const isAlone =
+    first !== 'completion' && Object.values(commands).some((group) => Object.hasOwn(group, first));
+  for (const [heading, group] of Object.entries(commands)) {
     program.commandsGroup(heading);
-    for (const register of registered) register(program, terminal, variables);
+    for (const [name, load] of Object.entries(group))
+      if (!isAlone || name === first) load().register(program, terminal, variables);
   }
   return program;
 }

@@ -6,7 +6,7 @@ import { sourcesIn } from './sources';
 const run = (script: string) => {
   const { status, stderr } = spawnSync(
     process.execPath,
-    ['--import', 'tsx', '--eval', `require('./bin/uncaught'); ${script}`],
+    ['--require', 'tsx/cjs', '--eval', `require('./bin/uncaught'); ${script}`],
     { cwd: resolve(__dirname, '../..'), encoding: 'utf8' },
   );
   return { status, stderr };

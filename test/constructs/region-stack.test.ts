@@ -154,7 +154,7 @@ describe('synthesis', () => {
 
   it('gives the same templates in another process, without account, credentials or network settings', () => {
     withTemporaryFolder((outdir) => {
-      const { status, stderr } = spawnSync(process.execPath, ['--import', 'tsx', 'bin/app.ts'], {
+      const { status, stderr } = spawnSync(process.execPath, ['--require', 'tsx/cjs', 'bin/app.ts'], {
         cwd: resolve(__dirname, '../..'),
         env: { PATH: '/usr/bin:/bin', HOME: outdir, CDK_OUTDIR: outdir, CDK_VALIDATION: 'false' },
         encoding: 'utf8',

@@ -102,7 +102,7 @@ it('says that it starts before it loads what takes long', async () => {
   );
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ['--require', preload, '--import', 'tsx', 'bin/local.ts', '--state', join(folder(), 'state')],
+    ['--require', preload, '--require', 'tsx/cjs', 'bin/local.ts', '--state', join(folder(), 'state')],
     { cwd: projectRoot },
   );
   const { line, loaded } = JSON.parse(stdout) as { line: string; loaded: readonly string[] };

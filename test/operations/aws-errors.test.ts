@@ -37,7 +37,7 @@ const sendEvent = () => run(...sending);
 const asProcess = (env: NodeJS.ProcessEnv) =>
   promisify(execFile)(
     process.execPath,
-    ['--import', 'tsx', 'bin/wallet.ts', ...sending, '--outputs', aws.outputs],
+    ['--require', 'tsx/cjs', 'bin/wallet.ts', ...sending, '--outputs', aws.outputs],
     { cwd: resolve(__dirname, '../..'), env: { ...process.env, ...env } },
   ).then(
     () => Promise.reject(new Error('The command succeeded.')),

@@ -41,6 +41,16 @@ it('has commands', () => {
   expect(all.map(({ path }) => path)).toEqual(expect.arrayContaining(['seed', 'webhook add', 'smoke']));
 });
 
+it.each(program.commands.map((command) => [command.name(), command] as const))(
+  '%s is the same when the others are not loaded',
+  (name, command) => {
+    const { commands } = createProgram(silent, {}, name);
+    const [alone] = name === 'completion' ? commands.slice(-1) : commands;
+    expect(commands.length).toBe(name === 'completion' ? program.commands.length : 1);
+    expect(alone?.helpInformation()).toBe(command.helpInformation());
+  },
+);
+
 describe.each(each)('wallet %s', (path, leaf) => {
   it('says what it does: a summary for the list, and a sentence', () => {
     expect(leaf.command.summary()).toMatch(/^[a-z].*[^.]$/);

@@ -15,7 +15,7 @@ export const startLocalCommand = (...args: string[]): LocalCommand =>
 
 /** The same of another project, or of this one at another commit. */
 export function startLocalCommandIn(directory: string, ...args: string[]): LocalCommand {
-  const command = startNodeIn(directory, ['--import', 'tsx', 'bin/local.ts', ...args]);
+  const command = startNodeIn(directory, ['--require', 'tsx/cjs', 'bin/local.ts', ...args]);
   const { process: child, said } = command;
   return {
     ...command,

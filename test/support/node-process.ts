@@ -31,4 +31,4 @@ export function startNodeIn(
 }
 
 /** The command line, as `npm run wallet` runs it. */
-export const startWallet = (...args: string[]) => startNode('--import', 'tsx', 'bin/wallet.ts', ...args);
+export const startWallet = (...args: string[]) => startNode('--require', 'tsx/cjs', 'bin/wallet.ts', ...args);

@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 
 /** The folder of `package.json`. */
 export const projectRoot = resolve(__dirname, '../../..');
@@ -32,8 +31,7 @@ export async function synthesize(
   const temporary = `${directory}.tmp`;
   rmSync(temporary, { recursive: true, force: true });
   mkdirSync(temporary, { recursive: true });
-  const loader = pathToFileURL(require.resolve('tsx')).href;
-  const app = spawn(process.execPath, ['--import', loader, script], {
+  const app = spawn(process.execPath, ['--require', require.resolve('tsx/cjs'), script], {
     cwd: root,
     env: {
       PATH: '/usr/bin:/bin',

@@ -34,6 +34,6 @@ export function register(program: Command, terminal: Terminal): void {
 
 /** This very command line, whatever folder the shell is in. */
 function invocation(): string {
-  const words = ['--import', require.resolve('tsx'), resolve(__dirname, '../../../bin/wallet.ts')];
+  const words = ['--require', require.resolve('tsx/cjs'), resolve(__dirname, '../../../bin/wallet.ts')];
   return ['node', ...words.map(quote)].join(' ');
 }

@@ -528,7 +528,7 @@ it('as a process: takes account and endpoints from its variables, and goes on wi
   const root = resolve(__dirname, '../../..');
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ['--import', 'tsx', 'bin/wallet.ts', 'preflight', '--json'],
+    ['--require', 'tsx/cjs', 'bin/wallet.ts', 'preflight', '--json'],
     { cwd: root, env },
   );
   const { account: expected, passed, checks } = JSON.parse(stdout);

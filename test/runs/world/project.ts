@@ -73,7 +73,7 @@ export async function startProject(cleanup: Cleanup, options: ProjectOptions): P
     outputs: (environment) => outputs[stacks[environment] ?? ''],
     wallet: (environment, ...args) =>
       succeed(directory, [
-        ...['--import', 'tsx', 'bin/wallet.ts', ...args],
+        ...['--require', 'tsx/cjs', 'bin/wallet.ts', ...args],
         ...['--environment', environment, '--outputs', outputsFile],
       ]),
     test: (...files) => runTests({ directory, state, files, signal }),
