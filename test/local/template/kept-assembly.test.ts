@@ -38,7 +38,7 @@ let home: string;
 const root = () => join(home, 'project');
 const directory = () => join(home, 'state', 'cdk.out');
 const inProject = (...names: string[]) => join(root(), ...names);
-const keep = (change: { readonly signal?: AbortSignal; readonly anew?: boolean } = {}) =>
+const keep = (change: Partial<Parameters<typeof keepAssembly>[0]> = {}) =>
   keepAssembly({ directory: directory(), root: root(), signal, ...change });
 const made = () => readFileSync(join(directory(), 'asset/index.js'), 'utf8');
 
@@ -57,8 +57,10 @@ beforeEach(() => keep());
 
 it('nothing has changed: the assembly stays as it is', async () => {
   const before = made();
-  expect(await keep()).toBe(true);
+  const onSynthesis = jest.fn();
+  expect(await keep({ onSynthesis })).toBe(true);
   expect(made()).toBe(before);
+  expect(onSynthesis).not.toHaveBeenCalled();
 });
 
 it.each<[string, () => unknown]>([
@@ -95,9 +97,11 @@ it('a link in the sources, whose other end nobody looks at, is a new synthesis e
   await rm(inProject('lib/link'));
 });
 
-it('a new synthesis on request', async () => {
+it('a new synthesis on request, which is told before it has made anything', async () => {
   const before = made();
-  expect(await keep({ anew: true })).toBe(false);
+  const onSynthesis = jest.fn(made);
+  expect(await keep({ anew: true, onSynthesis })).toBe(false);
+  expect(onSynthesis.mock.results).toEqual([{ type: 'return', value: before }]);
   expect(made()).not.toBe(before);
 });
 
