@@ -28,7 +28,9 @@ export function register(program: Command, terminal: Terminal): void {
     .summary('print an access token of an identity')
     .description('Prints an access token (JWT, ES256) of an identity, for the Authorization header.')
     .requiredOption('--caller <id>', 'the identity: a user or a service account', id('us', 'sa'))
-    .addOption(time('--expires-in <time>', 'until it expires', { usual: '15m', atMost: '24h' }))
+    .addOption(
+      time('--expires-in <time>', 'until it expires', { usual: '15m', atLeast: '1s', atMost: '24h' }),
+    )
     .addHelpText('after', help)
     .action((options: TokenOptions) => token(options, terminal));
 }
@@ -62,7 +64,7 @@ export async function signAccessToken(
     caller(),
   ]);
   const iat = Math.floor(Date.now() / 1000);
-  const exp = iat + lifetime;
+  const exp = iat + Math.floor(lifetime);
   const claims = {
     iss: target.environment.tokenIssuer,
     aud: 'wallet-api',

@@ -40,7 +40,7 @@ export function register(program: Command, terminal: Terminal): void {
     .requiredOption('--method <method>', "the request's method, such as DELETE", method)
     .requiredOption('--path <path>', 'its path, as it follows the base address, without a query', path)
     .option('--body <text>', 'its body', '')
-    .addOption(time('--expires-in <time>', 'until it expires', { usual: '5m', atMost: '5m' }))
+    .addOption(time('--expires-in <time>', 'until it expires', { usual: '5m', atLeast: '1s', atMost: '5m' }))
     .addHelpText('after', help)
     .action((options: UserActionOptions) => userAction(options, terminal));
 }
@@ -63,7 +63,7 @@ export async function signUserAction(
     caller(),
   ]);
   const iat = Math.floor(Date.now() / 1000);
-  const exp = iat + expiresIn;
+  const exp = iat + Math.floor(expiresIn);
   const claims = {
     iss: target.environment.tokenIssuer,
     aud: 'wallet-user-action',

@@ -58,8 +58,8 @@ describe('token', () => {
     expect(Math.abs(claims.iat - Date.now() / 1000)).toBeLessThan(5);
   });
 
-  it('tells with --json when it expires', async () => {
-    const printed = JSON.parse((await token('--json', '--expires-in', '2m')).stdout);
+  it('tells with --json when it expires, at a whole second', async () => {
+    const printed = JSON.parse((await token('--json', '--expires-in', '120.9s')).stdout);
     const { claims } = decode(printed.token);
     expect(claims.exp - claims.iat).toBe(120);
     expect(printed.expiresAt).toBe(new Date(claims.exp * 1000).toISOString());
