@@ -5,8 +5,8 @@ import { addStaticMethod } from './static-method';
 const MAX_AGE = 600;
 
 /**
- * Headers by which a browser lets the pages of one origin read a response. Every response has them, the gateway's own
- * included, so that the page can read refusals too. They are the same for all callers, so `Vary` is not needed.
+ * Headers by which a browser lets the pages of one origin read a response. Every response has them, so that the page can
+ * read refusals too. They are the same for all callers, so `Vary` is not needed.
  */
 export function crossOriginHeaders(origin: string): Readonly<Record<string, string>> {
   return {
@@ -16,26 +16,24 @@ export function crossOriginHeaders(origin: string): Readonly<Record<string, stri
 }
 
 export interface PreflightProps {
-  readonly origin: string;
   readonly method: string;
   /** Request headers that the pages may send. */
   readonly requestHeaders: readonly string[];
   readonly operationName: string;
-  /** Sent besides the preflight's own. */
+  /** Sent besides the preflight's own: `crossOriginHeaders` are among them. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
 /**
  * Answers, straight from the gateway, a browser that asks whether a page may send a request (Fetch standard, CORS
- * preflight: https://fetch.spec.whatwg.org/#cors-preflight-fetch). It allows pages of that one origin, without
- * cookies; what the request needs to be admitted is decided as for any other.
+ * preflight: https://fetch.spec.whatwg.org/#cors-preflight-fetch). It allows the pages of one origin, without cookies;
+ * what the request needs to be admitted is decided as for any other.
  */
 export function addPreflight(resource: Resource, props: PreflightProps): void {
   addStaticMethod(resource, 'OPTIONS', {
     operationName: props.operationName,
     statusCode: '204',
     headers: {
-      ...crossOriginHeaders(props.origin),
       'Access-Control-Allow-Methods': props.method,
       'Access-Control-Allow-Headers': props.requestHeaders.join(', '),
       'Access-Control-Max-Age': String(MAX_AGE),

@@ -55,7 +55,11 @@ export class RegionApi extends Construct {
   constructor(scope: Construct, id: string, props: RegionApiProps) {
     super(scope, id);
     const { environment } = props;
-    const headers = deprecationHeaders(environment.deprecation);
+    // Of every answer that the gateway gives itself.
+    const headers = {
+      ...deprecationHeaders(environment.deprecation),
+      ...crossOriginHeaders(props.dashboardOrigin),
+    };
 
     this.restApi = regionalRestApi(this, {
       environment,
@@ -66,8 +70,8 @@ export class RegionApi extends Construct {
     this.accessLog = this.node.findChild('AccessLog') as LogGroup;
     acknowledgeLogRole(this.restApi);
     acknowledgeNoGatewayValidation(this.restApi);
-    addGatewayResponses(this.restApi, { ...headers, ...crossOriginHeaders(props.dashboardOrigin) });
-    this.addUserGroupDeletion(props);
+    addGatewayResponses(this.restApi, headers);
+    this.addUserGroupDeletion(props, headers);
     addWebhookOrigins(this.restApi.root.addResource('webhook-origins'), {
       environment,
       address: props.webhookOriginAddress,
@@ -85,7 +89,7 @@ export class RegionApi extends Construct {
       : `${gatewayOrigin(this.restApi)}/${STAGE_NAME}`;
   }
 
-  private addUserGroupDeletion(props: RegionApiProps): void {
+  private addUserGroupDeletion(props: RegionApiProps, headers: Readonly<Record<string, string>>): void {
     const authorizer = new RequestAuthorizer(this, 'AccessToken', {
       handler: props.authorizeRequest,
       // Also the cache's key, so that one token's decision never serves another token.
@@ -104,11 +108,10 @@ export class RegionApi extends Construct {
     );
     acknowledgeCustomTokens(deletion);
     addPreflight(userGroup, {
-      origin: props.dashboardOrigin,
       method: 'DELETE',
       requestHeaders: ['Authorization', 'X-SVC-USERACTION'],
       operationName: 'preflightDeleteUserGroup',
-      headers: deprecationHeaders(props.environment.deprecation),
+      headers,
     });
   }
 }
