@@ -1,20 +1,5 @@
 import { type GatewayResponse, ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
-
-/**
- * The gateway's name of a request. `$context.requestId` would not do: "Clients can override this request ID. We
- * recommend using $context.extendedRequestId for a unique request ID that API Gateway generates"
- * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-mapping-template-reference.html). A value
- * that a caller writes could also break out of the JSON string: these templates are filled without escaping.
- */
-const REQUEST_ID = '$context.extendedRequestId';
-
-interface Problem {
-  readonly status: number;
-  readonly code: string;
-  readonly title: string;
-  readonly detail: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
+import { type Problem, problemTemplate } from './problem';
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
 
@@ -131,7 +116,7 @@ export function addGatewayResponses(restApi: RestApi, headers: Readonly<Record<s
       }),
       // Whatever the Accept header says: the gateway's own templates have this key only, and so every client gets
       // it. A key of application/problem+json would serve those alone who ask for it. Content-Type is set above.
-      templates: { 'application/json': template(problem) },
+      templates: { 'application/json': problemTemplate(problem) },
     });
     // One after the other: API Gateway answers parallel changes of an API with ConflictException.
     // https://github.com/hashicorp/terraform-provider-aws/issues/16439
@@ -143,9 +128,4 @@ export function addGatewayResponses(restApi: RestApi, headers: Readonly<Record<s
 /** Header values as the gateway's mappings want them: a static value stands in single quotes. */
 export function staticValues(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `'${value}'`]));
-}
-
-function template({ status, code, title, detail }: Problem): string {
-  const type = `urn:wallet-infrastructure:problem:${code}`;
-  return JSON.stringify({ type, title, status, detail, code, requestId: REQUEST_ID });
 }

@@ -26,7 +26,7 @@ export function answerClientErrors(server: Server, render: (problem: Fault) => R
     if (!socket.writable || active?.outgoing.headersSent) return socket.destroy();
     // The request before is complete and still runs: the broken one behind it gets no answer.
     if (active?.incoming.complete) return void active.outgoing.once('finish', () => socket.destroySoon());
-    socket.end(error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? timeout() : serialize(render(problemOf(error))));
+    socket.end(serialize(render(problemOf(error))));
   });
 
   server.on('connect', (_, socket: Socket) => {
@@ -35,6 +35,7 @@ export function answerClientErrors(server: Server, render: (problem: Fault) => R
 }
 
 function problemOf({ code }: NodeJS.ErrnoException): Fault {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return fault('REQUEST_TIMEOUT', 'Request Timeout');
   return code === 'HPE_HEADER_OVERFLOW'
     ? fault('REQUEST_TOO_LARGE', `HTTP header is larger than ${HEADER_LIMIT} bytes.`)
     : fault('BAD_REQUEST_PARAMETERS', 'Bad Request');
@@ -43,8 +44,4 @@ function problemOf({ code }: NodeJS.ErrnoException): Fault {
 function serialize({ status, headers, body }: Reply): string {
   const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines}Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`;
-}
-
-function timeout(): string {
-  return 'HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\nConnection: close\r\n\r\n';
 }

@@ -38,7 +38,7 @@ export function newContext(model: RestApiModel, now: Date): GatewayContext {
 }
 
 export function describeRequest(context: GatewayContext, request: GatewayRequest): void {
-  const domainName = (headerOf(request, 'host') ?? '127.0.0.1').replace(/:\d+$/, '');
+  const domainName = (headerOf(request, 'host') ?? '127.0.0.1').replace(/:\d*$/, '');
   Object.assign(context, {
     httpMethod: request.httpMethod,
     path: request.target.path,

@@ -1,3 +1,4 @@
+import { problemTemplate, requestTimeout } from '../../api/problem';
 import { type MappingSources, mappedHeaders, render } from './context';
 import type { ResponseModel } from './model';
 import { type Fault, faultTypes, type Reply } from './outcome';
@@ -18,20 +19,31 @@ export function gatewayResponse(fault: Fault, sources: MappingSources): Reply {
     model.gatewayResponses[fault.type] ??
     model.gatewayResponses[ownStatus >= 500 ? 'DEFAULT_5XX' : 'DEFAULT_4XX'] ??
     {};
+  const {
+    statusCode,
+    headers = {},
+    templates,
+  } = fault.type === 'REQUEST_TIMEOUT' ? timeoutOf(configured) : configured;
   context.error = {
     message: fault.message,
     messageString: JSON.stringify(fault.message),
     responseType: fault.type,
   };
 
-  const [contentType, template] = chooseTemplate(configured.templates, request);
+  const [contentType, template] = chooseTemplate(templates, request);
   const defaults = { 'Content-Type': contentType, 'x-amzn-ErrorType': errorType };
   return {
     kind: 'reply',
-    status: Number(configured.statusCode ?? ownStatus),
-    headers: mappedHeaders(defaults, configured.headers ?? {}, sources),
+    status: Number(statusCode ?? ownStatus),
+    headers: mappedHeaders(defaults, headers, sources),
     body: render(template, context),
   };
+}
+
+/** The API cannot configure a response to slow clients: theirs has the headers of `DEFAULT_4XX`. */
+function timeoutOf({ headers }: Partial<ResponseModel>): Partial<ResponseModel> {
+  const templates = { 'application/problem+json': problemTemplate(requestTimeout) };
+  return { statusCode: String(requestTimeout.status), templates, ...(headers && { headers }) };
 }
 
 /** The template for a media type that the client accepts, else the one for JSON, else the first. */

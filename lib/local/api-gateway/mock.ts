@@ -12,7 +12,8 @@ export function answerMock(routed: RoutedRequest, integration: MockIntegration):
   const { context, request } = routed;
   const contentType =
     headerOf(request, 'content-type')?.split(';')[0]?.trim().toLowerCase() ?? 'application/json';
-  const template = integration.requestTemplates[contentType];
+  const { requestTemplates } = integration;
+  const template = Object.hasOwn(requestTemplates, contentType) ? requestTemplates[contentType] : undefined;
   if (template === undefined) return fault('UNSUPPORTED_MEDIA_TYPE', 'Unsupported Media Type');
 
   if (!givesStatus(render(template, context))) return fault('DEFAULT_5XX', 'Internal server error');

@@ -35,6 +35,8 @@ export const faultTypes = {
   INTEGRATION_FAILURE: { status: 504, errorType: 'InternalServerErrorException' },
   INTEGRATION_TIMEOUT: { status: 504, errorType: 'InternalServerErrorException' },
   MISSING_AUTHENTICATION_TOKEN: { status: 403, errorType: 'MissingAuthenticationTokenException' },
+  // Ours: AWS documents no type for a client that is too slow.
+  REQUEST_TIMEOUT: { status: 408, errorType: 'RequestTimeoutException' },
   REQUEST_TOO_LARGE: { status: 413, errorType: 'RequestTooLargeException' },
   THROTTLED: { status: 429, errorType: 'TooManyRequestsException' },
   UNAUTHORIZED: { status: 401, errorType: 'UnauthorizedException' },

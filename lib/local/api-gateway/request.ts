@@ -77,6 +77,10 @@ export function headerOf(request: Pick<GatewayRequest, 'headers'>, name: string)
 export function valuesOf(pairs: readonly (readonly [string, string])[]) {
   if (pairs.length === 0) return { single: null, multi: null };
   const multi = new Map<string, string[]>();
-  for (const [name, value] of pairs) multi.set(name, [...(multi.get(name) ?? []), value]);
+  for (const [name, value] of pairs) {
+    const values = multi.get(name);
+    if (values) values.push(value);
+    else multi.set(name, [value]);
+  }
   return { single: Object.fromEntries(pairs), multi: Object.fromEntries(multi) };
 }

@@ -27,8 +27,9 @@ export function findMethod(model: RestApiModel, httpMethod: string, path: string
 }
 
 function split(path: string): string[] {
-  const trimmed = path.replace(/^\/|\/+$/g, '');
-  return trimmed === '' ? [] : trimmed.split('/');
+  const segments = path.replace(/^\//, '').split('/');
+  while (segments.at(-1) === '') segments.pop();
+  return segments;
 }
 
 function isParameter(segment: string): boolean {

@@ -10,7 +10,7 @@ import type { FindFunction } from './lambda-proxy';
 import type { RestApiModel } from './model';
 import { fault, type Outcome, type Reply } from './outcome';
 import { type GatewayRequest, HEADER_LIMIT, headerBytes, PAYLOAD_LIMIT, toGatewayRequest } from './request';
-import { parseTarget } from './target';
+import { namesHost, parseTarget } from './target';
 import { createThrottles } from './throttle';
 
 /** A REST API and what it runs on. */
@@ -136,8 +136,10 @@ async function receive(incoming: IncomingMessage): Promise<GatewayRequest | Outc
     incoming.resume();
     return fault('REQUEST_TOO_LARGE', `HTTP header is larger than ${HEADER_LIMIT} bytes.`);
   }
-  // https://www.rfc-editor.org/rfc/rfc9112#section-3.2
-  if (incoming.httpVersion === '1.1' && incoming.headers.host === undefined) {
+  const { headersDistinct, httpVersion, url = '/' } = incoming;
+  const hosts = headersDistinct.host ?? [];
+  const target = namesHost(hosts, httpVersion) && parseTarget(url, hosts[0]);
+  if (!target) {
     incoming.resume();
     return fault('BAD_REQUEST_PARAMETERS', 'Bad Request');
   }
@@ -146,8 +148,7 @@ async function receive(incoming: IncomingMessage): Promise<GatewayRequest | Outc
   if (body === 'too-large') {
     return fault('REQUEST_TOO_LARGE', `HTTP content length exceeded ${PAYLOAD_LIMIT} bytes.`);
   }
-  const target = parseTarget(incoming.url ?? '/');
-  return target ? toGatewayRequest(incoming, target, body) : fault('BAD_REQUEST_PARAMETERS', 'Bad Request');
+  return toGatewayRequest(incoming, target, body);
 }
 
 function toReply(outcome: Outcome, sources: MappingSources): Reply {

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
+import { expectDocumented } from '../../support/openapi';
 import {
   FakeFunction,
   gatewayResponse,
@@ -113,7 +114,9 @@ test('a MOCK integration answers from its templates', async () => {
   const { status, headers, json } = await send(gateway, 'GET', '/');
   expect({ status, json }).toEqual({ status: 200, json: { stage: 'prod' } });
   expect(headers).toMatchObject({ 'cache-control': 'no-store', 'content-type': 'application/json' });
-  expect((await send(gateway, 'GET', '/', { 'content-type': 'text/plain' })).status).toBe(415);
+  for (const type of ['text/plain', 'constructor', '__proto__', 'toString']) {
+    expect((await send(gateway, 'GET', '/', { 'content-type': type })).status).toBe(415);
+  }
   expect((await send(gateway, 'GET', '/groups')).status).toBe(500);
 });
 
@@ -142,11 +145,15 @@ test.each([9_000, 10_300, 100_000])('headers of %i bytes are taken or refused wi
 test.each([
   ['no HTTP at all', 'hello\r\n\r\n', 400],
   ['no Host', 'GET /groups/a HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+  ['two Hosts', 'GET /groups/a HTTP/1.1\r\nHost: x\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+  ['two Hosts in HTTP/1.0', 'GET /groups/a HTTP/1.0\r\nHost: x\r\nHost: y\r\n\r\n', 400],
   ['two lengths', 'GET / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\na', 400],
   ['a broken chunk', 'GET /groups/a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n', 400],
   ['a broken percent sign', 'GET /groups/%zz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
   ['CONNECT', 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n', 404],
   ['an absolute target', 'GET http://x/groups/a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 200],
+  ['another scheme', 'GET https://x/groups/a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+  ['another host', 'GET http://y/groups/a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
   ['HTTP/1.0', 'GET /groups/a HTTP/1.0\r\n\r\n', 200],
   [
     'an unknown expectation',
@@ -160,6 +167,19 @@ test.each([
   expect(received).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
   if (status === 400) expect(received).toContain('"code":"BAD_REQUEST_PARAMETERS"');
   expect(await get(gateway)).toMatchObject({ status: 200 });
+});
+
+test('a host is a name or an address, perhaps with a port: any other is malformed', async () => {
+  const gateway = await start({ ...groups(), ...problems }, [target()]);
+  const ask = async (host: string) =>
+    (await sendRaw(gateway, `GET /groups/a HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`)).slice(
+      9,
+      12,
+    );
+  for (const host of ['x:80', 'X.example.', '127.0.0.1:1', '[::1]:80'])
+    expect([host, await ask(host)]).toEqual([host, '200']);
+  for (const host of ['', 'a b', 'a,b', 'a/b', 'me@x', 'x:port', 'x:123456', '[x]', '..', '%78'])
+    expect([host, await ask(host)]).toEqual([host, '400']);
 });
 
 test('any bytes on the socket leave the gateway running', async () => {
@@ -176,11 +196,19 @@ test('any bytes on the socket leave the gateway running', async () => {
   expect((await get(gateway)).status).toBe(200);
 });
 
-test('a client that is too slow gets 408', async () => {
-  const gateway = await start(groups(), [target()], { requestTimeoutMs: 100 });
-  expect(await sendRaw(gateway, 'GET / HTTP/1.1\r\nHost:', true)).toMatch(/^HTTP\/1\.1 408 /);
+test('a client that is too slow gets a documented 408, with the headers of DEFAULT_4XX', async () => {
+  const headers = { 'gatewayresponse.header.Access-Control-Allow-Origin': "'http://page'" };
+  const Four = gatewayResponse('DEFAULT_4XX', '404', { ResponseParameters: headers });
+  const gateway = await start({ ...groups(), Four }, [target()], { requestTimeoutMs: 100 });
   const slowBody = 'GET /groups/a HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\na';
-  expect(await sendRaw(gateway, slowBody, true)).toMatch(/^HTTP\/1\.1 408 /);
+  for (const unfinished of ['GET / HTTP/1.1\r\nHost:', slowBody]) {
+    const received = await sendRaw(gateway, unfinished, true);
+    expect(received).toMatch(/^HTTP\/1\.1 408 Request Timeout\r\n/);
+    expect(received).toContain('Access-Control-Allow-Origin: http://page\r\n');
+    const [, contentType] = /^Content-Type: (.+)\r$/m.exec(received) ?? [];
+    const body = received.split('\r\n\r\n')[1] ?? '';
+    expectDocumented({ method: 'GET', path: '/webhook-origins', status: 408, contentType, body });
+  }
 });
 
 test('a client that disconnects does not disturb the next one', async () => {
