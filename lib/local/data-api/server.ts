@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { accessKeyIdOf } from '../iam/access-key';
+import { refuseForeign } from '../network/foreign-requests';
 import { Connections, type Resolve } from './connections';
 import { DataApiError } from './errors';
 import { parseJson, toJson } from './json';
@@ -48,7 +49,7 @@ const routes: Readonly<Record<string, readonly [name: string, operations.Operati
 
 /**
  * Starts a local RDS Data API (REST, JSON) in front of real PostgreSQL servers, on 127.0.0.1. Signatures of requests
- * are not verified. What is covered: docs/data-api-conformance.md.
+ * are not verified, and web pages refused. What is covered: docs/data-api-conformance.md.
  */
 export async function startDataApi(options: DataApiOptions): Promise<DataApi> {
   const { resolve, authorize, limits, now = Date.now } = options;
@@ -58,6 +59,7 @@ export async function startDataApi(options: DataApiOptions): Promise<DataApi> {
   const services = { connections, transactions, resolve, limits: allLimits };
 
   const server = http.createServer((request, response) => {
+    if (refuseForeign(request, response)) return;
     void answer(request, services, authorize).then(({ status, headers, body }) => {
       response.writeHead(status, {
         'content-type': 'application/json',

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { refuseForeign } from './foreign-requests';
 
 export interface LoopbackRequest {
   readonly method: string;
@@ -25,7 +26,8 @@ export interface LoopbackServer {
 const CLOSING_GRACE = 1_000;
 
 /**
- * An HTTP server on a free port of 127.0.0.1 that reads each request whole and answers with one text.
+ * An HTTP server on a free port of 127.0.0.1 that reads each request whole and answers with one text. Web pages
+ * are refused.
  *
  * @param limit the largest body, in bytes; a larger one gets an empty 413
  */
@@ -34,6 +36,7 @@ export function startLoopbackServer(
   limit: number,
 ): Promise<LoopbackServer> {
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
+    if (refuseForeign(incoming, outgoing)) return;
     const body = await readWhole(incoming, limit);
     const { method = '', url = '', headers } = incoming;
     const response =

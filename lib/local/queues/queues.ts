@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import { LOCAL_ACCOUNT_ID } from '../function-runtime/environment';
 import { type Authorize, allowEverything } from '../iam/access';
 import { accessKeyIdOf } from '../iam/access-key';
+import { refuseForeign } from '../network/foreign-requests';
 import { acceptSqsCharacters } from './emulator';
 import { createFairQueues, type OutgoingEntry } from './fair-queues';
 
@@ -35,7 +36,7 @@ interface SqsMessage extends OutgoingEntry {
 }
 
 /**
- * Starts an SQS emulator on 127.0.0.1. Messages live as long as it runs.
+ * Starts an SQS emulator on 127.0.0.1. Messages live as long as it runs. Web pages are refused.
  *
  * fauxqs's own `startFauxqs` listens on every interface, so its app is started by hand. Its queue URLs have the host
  * `sqs.REGION.localhost`, which many machines do not resolve: clients get URLs of the loopback address instead.
@@ -53,6 +54,9 @@ export async function startQueues(authorize: Authorize = allowEverything): Promi
     return url;
   };
   const arns = new Map<string, string>();
+  app.addHook('onRequest', async (request, reply) => {
+    if (refuseForeign(request.raw, reply.raw)) reply.hijack();
+  });
   app.addHook('preHandler', async (request, reply) => {
     const body = request.body as SqsMessage | undefined;
     const resource = arns.get(body?.QueueUrl ?? '');

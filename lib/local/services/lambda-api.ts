@@ -28,7 +28,11 @@ export function startLambdaApi(
     if (type !== 'RequestResponse') {
       return refuse(400, 'InvalidParameterValueException', `Invocation type ${type} is not served here`);
     }
-    const name = withoutQualifier(decodeURIComponent(encoded));
+    const decoded = decode(encoded);
+    if (decoded === undefined) {
+      return refuse(400, 'InvalidParameterValueException', `${encoded} is not percent-encoded UTF-8`);
+    }
+    const name = withoutQualifier(decoded);
     const found = find(name);
     if (!found) return refuse(404, 'ResourceNotFoundException', `Function not found: ${name}`);
     const accessKeyId = accessKeyIdOf(headers.authorization);
@@ -41,6 +45,14 @@ export function startLambdaApi(
     const result = await found.invoke(event.value);
     return result.ok ? answer(200, result.payload) : answerFailure(result);
   }, BODY_LIMIT);
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** A name, an ARN of seven parts, or `account:function:name`; what follows is a version or an alias. */

@@ -77,10 +77,17 @@ test('beyond the reserved concurrency it is throttled', async () => {
   expect(await first).toMatchObject({ StatusCode: 200 });
 });
 
-test.each(['/', '/2015-03-31/functions/', '/2015-03-31/functions/%zz/invocations'])(
-  'the path %s does no harm',
-  async (path) => {
-    await fetch(server.url + path, { method: 'POST', body: '{}' }).catch(() => undefined);
-    expect(await invoke('operations', {})).toMatchObject({ StatusCode: 200 });
-  },
-);
+test.each([
+  ['/', 404],
+  ['/2015-03-31/functions/', 404],
+  ['/2015-03-31/functions/%/invocations', 400],
+  ['/2015-03-31/functions/%ff/invocations', 400],
+  ['/2015-03-31/functions/constructor/invocations', 404],
+])('the path %s is refused with %i', async (path, status) => {
+  const response = await fetch(server.url + path, { method: 'POST', body: '{}' });
+  expect([response.status, await response.json()]).toEqual([
+    status,
+    expect.objectContaining({ Type: 'User' }),
+  ]);
+  expect(await invoke('operations', {})).toMatchObject({ StatusCode: 200 });
+});
