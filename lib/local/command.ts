@@ -1,4 +1,4 @@
-import { relative, resolve, sep } from 'node:path';
+import { resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import type { Environment } from '../environment/environment';
 import { environments as table } from '../environments';
@@ -8,6 +8,7 @@ import { portTakenDuringStart } from './network/ports';
 import type { Region } from './region';
 import { createSampleData } from './sample-data';
 import { type RunningEnvironments, startEnvironments } from './start';
+import { StateFolderRefused } from './state/claim';
 import { stateFolder } from './state/state';
 
 export interface CommandContext {
@@ -55,10 +56,8 @@ export async function runLocalCommand(args: readonly string[], context: CommandC
       addPort,
     )
     .option('--port-offset <number>', 'add this to each of these ports, such as 1000', portOffset)
-    .option(
-      '--state <folder>',
-      'where data, logs and addresses are kept (default: .local)',
-      folderIn(context.projectRoot),
+    .option('--state <folder>', 'a folder for data, logs and addresses alone (default: .local)', (text) =>
+      resolve(context.projectRoot, text),
     )
     .option('--fresh', 'remove the data of earlier runs first, and synthesize the stacks anew')
     .configureOutput({
@@ -109,7 +108,7 @@ async function run(options: Options, { terminal, projectRoot, onSignal }: Comman
       return 0;
     }
     terminal.note(terminal.alarm(`error: ${describe(portTakenDuringStart(error) ?? error)}`));
-    return 1;
+    return error instanceof StateFolderRefused ? 2 : 1;
   }
   const sample = await createSampleData(running.regions[0] as Region).catch((error: Error) => {
     terminal.note(terminal.alarm(error.message));
@@ -139,16 +138,6 @@ function describe(error: unknown): string {
     ? error.message
     : (error.stack ?? error.message);
 }
-
-/** A folder for the state alone: other files in it could pass for an environment's state, and `--fresh` would remove them. */
-const folderIn =
-  (projectRoot: string) =>
-  (text: string): string => {
-    const folder = resolve(projectRoot, text);
-    const outwards = relative(folder, projectRoot).split(sep)[0] === '..';
-    if (text !== '' && outwards) return folder;
-    throw new InvalidArgumentError(`Give a folder of its own, such as .local: ${folder} holds the project.`);
-  };
 
 function addEnvironment(name: string, earlier: readonly Environment[] = []): readonly Environment[] {
   const environment = known(name);

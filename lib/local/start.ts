@@ -1,5 +1,4 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { rmSync } from 'node:fs';
 import type { Environment } from '../environment/environment';
 import { allSettledOrThrow, Cleanup, startOrUndo } from './cleanup';
 import type { AccessControl } from './iam/access';
@@ -10,6 +9,7 @@ import { type Postgres, removePostgres, startPostgres } from './postgres/postgre
 import { type Region, startRegion } from './region';
 import { prepareDatabase } from './restore';
 import { startServices } from './services/services';
+import { claimStateFolder } from './state/claim';
 import { lockState } from './state/lock';
 import { removeFile, type StateFolder, writeJson } from './state/state';
 import { readAssembly, type Stack } from './template/assembly';
@@ -48,7 +48,7 @@ export interface RunningEnvironments {
 /**
  * Runs environments on this machine from the templates of their stacks. Nothing is left running when it fails.
  *
- * @throws StateInUse, PortsUnavailable, SynthesisFailed, CustomResourceFailed, or what a part failed with
+ * @throws StateFolderRefused, StateInUse, PortsUnavailable, SynthesisFailed, CustomResourceFailed, or what a part failed with
  */
 export async function startEnvironments(options: StartOptions): Promise<RunningEnvironments> {
   const cleanup = new Cleanup();
@@ -56,24 +56,9 @@ export async function startEnvironments(options: StartOptions): Promise<RunningE
   return { regions, stop: () => cleanup.run() };
 }
 
-function makeStateFolder(directory: string): void {
-  try {
-    makeFolder(directory);
-  } catch (error) {
-    throw new Error(`${(error as Error).message}. Give another folder for the state with --state DIR.`);
-  }
-}
-
-/** `mkdir`'s own recursion never ends below a folder that takes no others, such as `/proc`. */
-function makeFolder(path: string): void {
-  if (existsSync(path)) return;
-  makeFolder(dirname(path));
-  mkdirSync(path);
-}
-
 async function start(options: StartOptions, cleanup: Cleanup): Promise<readonly Region[]> {
   const { state, environments, signal, onStep } = options;
-  makeStateFolder(state.directory);
+  claimStateFolder(state);
   const lock = lockState(state.directory);
   cleanup.add(lock.release);
   await requireFreePorts(

@@ -96,7 +96,13 @@ it('Ctrl-C answers the running request, then ends everything, and the next start
   expect((await first.ended()).exitCode).toBe(0);
   expect(Date.now() - told).toBeLessThan(5_000);
   await until(() => !processes.some(isRunning));
-  expect(readdirSync(directory).sort()).toEqual(['cdk.out', 'certificates', 'environments', 'logs']);
+  expect(readdirSync(directory).sort()).toEqual([
+    '.wallet-state',
+    'cdk.out',
+    'certificates',
+    'environments',
+    'logs',
+  ]);
 
   const second = start('--port', `${name}=${new URL(later.url).port}`);
   await second.ready();
@@ -140,7 +146,7 @@ it('a taken port is refused before anything is started, with the remedy', async 
   expect(exitCode).toBe(1);
   expect(stderr).toContain(`Port ${port} of environment ${name} is taken by another program.`);
   expect(stderr).toContain(` start -- --port ${name}=`);
-  expect(readdirSync(state)).toEqual([]);
+  expect(readdirSync(state)).toEqual(['.wallet-state']);
   await other.stop();
 });
 
@@ -148,7 +154,7 @@ it.each(['/proc/nowhere/state', '/dev/null/state'])(
   'the folder %s, which cannot be made, is refused with the remedy',
   async (state) => {
     const { exitCode, stderr } = await start('--state', state).ended();
-    expect(exitCode).toBe(1);
+    expect(exitCode).toBe(2);
     expect(stderr).toMatch(/error: E\w+: .*\. Give another folder for the state with --state DIR\./);
   },
 );

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join, relative, resolve } from 'node:path';
@@ -14,27 +15,42 @@ import { temporaryFolder } from '../support/temporary-folder';
 const projectRoot = resolve(__dirname, '../..');
 const folder = temporaryFolder();
 
-async function start(...args: string[]) {
+async function startIn(project: string, ...args: string[]) {
   let said = '';
   const output = {
     write: (text: string) => {
       said += text;
     },
   };
-  const context = { terminal: createTerminal(output, output), projectRoot, onSignal: () => undefined };
+  const context = {
+    terminal: createTerminal(output, output),
+    projectRoot: project,
+    onSignal: () => undefined,
+  };
   return { exitCode: await runLocalCommand(args, context), said };
 }
 
-it.each(['', '.', '..', 'lib/..', projectRoot, '/'])(
-  'a state in "%s", which holds the project, is used wrongly',
-  async (folder) => {
-    const { exitCode, said } = await start('--state', folder);
-    expect(exitCode).toBe(2);
-    expect(said).toContain(
-      `argument '${folder}' is invalid. Give a folder of its own, such as .local: ${resolve(projectRoot, folder)} holds the project.`,
-    );
-  },
-);
+const start = (...args: string[]) => startIn(projectRoot, ...args);
+
+it.each([
+  ['', ''],
+  ['.', ''],
+  ['sub/..', ''],
+  ['link', 'link'],
+  ['sub', 'sub'],
+])('a state in "%s", which holds the project or a part of it, is used wrongly', async (given, refused) => {
+  const project = folder();
+  mkdirSync(join(project, 'sub'));
+  for (const file of ['package.json', 'outputs.json', 'sub/source.ts'])
+    writeFileSync(join(project, file), '{}');
+  symlinkSync(project, join(project, 'link'));
+  const before = readdirSync(project, { recursive: true });
+  const { exitCode, said } = await startIn(project, '--state', given);
+  expect(exitCode).toBe(2);
+  expect(said).toContain(`error: ${join(project, refused)}`);
+  expect(said).toContain('Give another folder for the state with --state DIR.');
+  expect(readdirSync(project, { recursive: true })).toEqual(before);
+});
 
 const names = environments.map(({ name }) => name).join(', ');
 it.each([

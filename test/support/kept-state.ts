@@ -1,5 +1,6 @@
 import { environments } from '../../lib/environments';
 import { startEnvironments } from '../../lib/local/start';
+import { claimStateFolder } from '../../lib/local/state/claim';
 import { type StateFolder, stateFolder } from '../../lib/local/state/state';
 import { keepAssembly } from '../../lib/local/template/kept-assembly';
 import { folderOncePerRun } from './once-per-run';
@@ -7,18 +8,21 @@ import { copyWithOwners } from './postgres';
 
 /** Puts the stacks into a new state folder, as an earlier start would have kept them there: made once in a run. */
 export async function keepStacksIn(stateDirectory: string): Promise<void> {
+  const state = stateFolder(stateDirectory);
+  claimStateFolder(state);
   const kept = await folderOncePerRun('stacks', async (directory) => {
     await keepAssembly({ directory, signal: new AbortController().signal });
   });
-  if (kept) copyWithOwners(kept, stateFolder(stateDirectory).assemblyDirectory);
+  if (kept) copyWithOwners(kept, state.assemblyDirectory);
 }
 
 /** The same with all that an earlier start of these environments would have left: databases, keys, certificates. */
 export async function keepStateIn(stateDirectory: string, names: readonly string[]): Promise<void> {
+  const to = stateFolder(stateDirectory);
+  claimStateFolder(to);
   const kept = await folderOncePerRun('state', startOnce);
   if (!kept) return;
   const from = stateFolder(kept);
-  const to = stateFolder(stateDirectory);
   const partsOf = (state: StateFolder) => [
     state.assemblyDirectory,
     state.certificatesDirectory,

@@ -3,6 +3,8 @@ import { mkdtempSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { environments } from '../../lib/environments';
+import { claimStateFolder } from '../../lib/local/state/claim';
+import { stateFolder } from '../../lib/local/state/state';
 
 /** Shared with `stop-local-environment.ts`, which runs in the same process. */
 export const started: { process?: ChildProcess; directory?: string } = {};
@@ -13,6 +15,7 @@ export const started: { process?: ChildProcess; directory?: string } = {};
  */
 export default function startLocalEnvironment(): void {
   const directory = mkdtempSync(join(tmpdir(), 'wallet-end-to-end-'));
+  claimStateFolder(stateFolder(directory));
   const log = openSync(join(directory, 'start.log'), 'w');
   const ports = environments.flatMap(({ name }) => ['--port', `${name}=0`]);
   started.directory = directory;

@@ -171,8 +171,9 @@ it("the project's stacks are made of the sources alone", async () => {
   }
   symlinkSync(join(projectRoot, 'node_modules'), join(copy, 'node_modules'));
   const ofCopy = join(home, 'of-copy');
-  await Promise.all([synthesize(ofCopy, signal, { root: copy }), keepStacksIn(home)]);
-  expect(contentsOf(ofCopy)).toEqual(contentsOf(stateFolder(home).assemblyDirectory));
+  const state = join(home, 'of-project');
+  await Promise.all([synthesize(ofCopy, signal, { root: copy }), keepStacksIn(state)]);
+  expect(contentsOf(ofCopy)).toEqual(contentsOf(stateFolder(state).assemblyDirectory));
 });
 
 /** Names and contents. Bundles tell where node_modules lies, and digests are of bundles; metadata tells of the code's place. */

@@ -31,10 +31,10 @@ export async function startTemporaryEnvironments(
   { signal, preload, prepare }: TemporaryOptions = {},
 ): Promise<TemporaryEnvironments> {
   const directory = await temporaryFolder(cleanup);
-  const control = join(directory, 'control');
-  await mkdir(control);
   // A disk may be mounted where the database would be.
   await (prepare ? keepStacksIn(directory) : keepStateIn(directory, names));
+  const control = join(directory, 'control');
+  await mkdir(control);
   for (const name of names) {
     const folder = databaseDirectory(directory, name);
     cleanup.add(() => removePostgres(folder));
