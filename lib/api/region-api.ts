@@ -16,6 +16,7 @@ import {
   acknowledgeNoGatewayValidation,
 } from '../checks/acknowledgements/api';
 import type { Environment } from '../environment/environment';
+import { addAllowLists } from './allow-lists';
 import { addPreflight, crossOriginHeaders } from './cross-origin';
 import { deprecationHeaders } from './deprecation-headers';
 import { addGatewayResponses } from './gateway-responses';
@@ -72,12 +73,15 @@ export class RegionApi extends Construct {
     acknowledgeNoGatewayValidation(this.restApi);
     addGatewayResponses(this.restApi, headers);
     this.addUserGroupDeletion(props, headers);
-    addWebhookOrigins(this.restApi.root.addResource('webhook-origins'), {
+    const webhookOrigins = {
       environment,
       address: props.webhookOriginAddress,
       reserve: props.webhookOriginReserve,
       headers,
-    });
+    };
+    const origins = this.restApi.root.addResource('webhook-origins');
+    addWebhookOrigins(origins, webhookOrigins);
+    addAllowLists(origins.addResource('{format}'), webhookOrigins);
     this.webAcl = new WebAcl(this, 'WebAcl', {
       stage: this.restApi.deploymentStage,
       environmentName: environment.name,

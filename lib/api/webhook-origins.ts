@@ -16,8 +16,8 @@ export interface WebhookOriginsProps {
 /** All carry the same signature: Standard Webhooks' own name, then two of which it is not specified where each applies. */
 export const signatureHeaders = ['webhook-signature', 'X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'] as const;
 
-/** Seconds. The addresses never change; the age bounds how long a deprecation goes unnoticed. */
-const MAX_AGE = 3600;
+/** `Cache-Control`. The addresses never change; an hour bounds how long a deprecation goes unnoticed. */
+export const originsCaching = 'public, max-age=3600';
 
 /**
  * `GET /webhook-origins`: the addresses that receivers put on their allow-lists, the headers that they verify, and
@@ -32,7 +32,7 @@ export function addWebhookOrigins(resource: Resource, props: WebhookOriginsProps
     statusCode: '200',
     headers: {
       'Content-Type': 'application/json',
-      'Cache-Control': `public, max-age=${MAX_AGE}`,
+      'Cache-Control': originsCaching,
       ...props.headers,
     },
     body: JSON.stringify({

@@ -12,11 +12,13 @@ import {
 } from './allow-lists/formats';
 import { CommandFailed, UsedWrongly } from './failure';
 import { environment, path, port, withOutputs } from './options';
-import { openTarget, readEnvironments, type Target } from './target';
+import { apiAddress, readDeployedOrigins, readPublishedOrigin } from './origin-sources';
 import { type Terminal, table } from './terminal';
 
 interface OriginsOptions {
   readonly outputs: string;
+  /** Base address of an API that publishes its own. Absent: from the outputs file. */
+  readonly from?: string;
   /** Absent: all that the outputs file has. */
   readonly environment?: string;
   readonly format?: AllowListFormatName;
@@ -36,7 +38,7 @@ An entry that covers an address and more (203.0.113.0/24) counts as present and 
 A list without a reserve address, from which webhooks come in an announced emergency only, is reported and answers 0.
 
 Examples:
-  wallet origins --outputs outputs.json --environment eu --format nginx > /etc/nginx/wallet-webhooks.conf
+  wallet origins --from https://api.example.com --format nginx > /etc/nginx/wallet-webhooks.conf
   wallet origins --outputs outputs.json --format nftables --port 8443
   wallet origins --outputs outputs.json --environment eu --check /etc/nginx/wallet-webhooks.conf
   iptables-save | wallet origins --outputs outputs.json --environment eu --check - --json`;
@@ -48,6 +50,14 @@ export function register(program: Command, terminal: Terminal): void {
       'Prints the addresses from which webhooks come as an allow-list, or checks a list that is in use.',
     )
     .addOption(environment('only this one; all that the outputs file has when left out'))
+    .addOption(
+      new Option(
+        '--from <source>',
+        'base address (URL) of the API that publishes the addresses; needs no outputs',
+      )
+        .conflicts(['outputs', 'environment'])
+        .argParser(apiAddress),
+    )
     .addOption(new Option('--format <format>', 'what to print (default: text)').choices(allowListFormatNames))
     .option(
       '--port <port>',
@@ -57,7 +67,7 @@ export function register(program: Command, terminal: Terminal): void {
     )
     .option('--name <name>', 'what to call the rules, for formats with names', ruleName, defaultOptions.name)
     .addOption(
-      new Option('--check <file>', 'compare this list with the outputs; - is stdin')
+      new Option('--check <file>', 'compare this list with the addresses; - is stdin')
         .argParser(path)
         .conflicts(['format', 'port', 'name']),
     )
@@ -66,7 +76,11 @@ export function register(program: Command, terminal: Terminal): void {
 }
 
 async function origins(options: OriginsOptions, terminal: Terminal): Promise<void> {
-  const listed = await readOrigins(options, terminal);
+  const { from, outputs, environment } = options;
+  const listed = from
+    ? [await readPublishedOrigin(from)]
+    : await readDeployedOrigins({ outputs, environment }, terminal);
+  for (const warning of new Set(listed.flatMap(warningsOf))) terminal.note(`warning: ${warning}`);
   if (options.check !== undefined) return check(options.check, listed, options, terminal);
 
   const name = options.format ?? (options.json ? 'json' : 'text');
@@ -122,51 +136,6 @@ async function readList(file: string): Promise<string> {
   } catch (error) {
     throw new UsedWrongly(`The list ${file} cannot be read: ${(error as Error).message}.`);
   }
-}
-
-/** In the order of the environments table, so that the same outputs give the same list. */
-async function readOrigins(options: OriginsOptions, terminal: Terminal): Promise<WebhookOrigin[]> {
-  const { outputs: file } = options;
-  const names =
-    options.environment === undefined
-      ? (await readEnvironments(file)).map(({ environment }) => environment.name)
-      : [options.environment];
-  const targets = await Promise.all(
-    names.map((environment) => openTarget({ environment, outputs: file }, terminal)),
-  );
-  const listed = targets.map((target) => readOrigin(target, file));
-  for (const warning of new Set(listed.flatMap(warningsOf))) terminal.note(`warning: ${warning}`);
-  return listed;
-}
-
-function readOrigin(target: Target, file: string): WebhookOrigin {
-  const { name, region, deprecation } = target.environment;
-  const usable = (output: string, address: unknown) => requireUsable(address, output, target, file);
-  const reserve = target.optionalOutput('WebhookOriginReserveAddress');
-  return {
-    environment: name,
-    region,
-    address: usable('WebhookOriginAddress', target.output('WebhookOriginAddress')),
-    ...(reserve !== undefined && { reserve: usable('WebhookOriginReserveAddress', reserve) }),
-    ...(deprecation && { deprecation }),
-  };
-}
-
-/** @param address of a file that may have been edited: it need not even be text */
-function requireUsable(
-  address: unknown,
-  output: string,
-  { environment, local }: Target,
-  file: string,
-): string {
-  if (typeof address === 'string') {
-    const kind = kindOfAddress(address);
-    if (kind === 'public' || kind === 'documentation' || (kind === 'loopback' && local)) return address;
-  }
-  throw new CommandFailed(
-    `${output} of ${environment.name} in ${file} is ${JSON.stringify(address)}, which is no public IPv4 address.`,
-    'Take the outputs file as "cdk deploy --outputs-file" or "npm start" wrote it; do not edit it.',
-  );
 }
 
 const warningsOf = ({ address, reserve }: WebhookOrigin): string[] =>

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { problems as handlerProblems } from '../../lambda/shared/problem';
 import { requestTimeout } from '../../lib/api/problem';
+import { allowListFormatNames } from '../../lib/operations/allow-lists/formats';
 import { documentedProblems, expectDocumented, openApi, openApiFile, operations } from '../support/openapi';
 import { gatewayResponses, synthesizeApi } from '../support/region-api';
 import { temporaryFolder } from '../support/temporary-folder';
@@ -183,9 +184,14 @@ describe('the synthesized API', () => {
 
   it('documents the problems of a public route that the gateway can give there', () => {
     const ofTokensAndFunctions = /^(401|504) /;
-    expect(new Set(documentedProblems(openApi.paths['/webhook-origins'].get))).toEqual(
-      new Set(fromGateway.filter((problem) => !ofTokensAndFunctions.test(problem))),
-    );
+    const due = fromGateway.filter((problem) => !ofTokensAndFunctions.test(problem));
+    const documented = (path: string) => new Set(documentedProblems(openApi.paths[path].get));
+    expect(documented('/webhook-origins')).toEqual(new Set(due));
+    expect(documented('/webhook-origins/{format}')).toEqual(new Set([...due, '404 format_not_found']));
+  });
+
+  it('has an allow-list in each of the documented formats', () => {
+    expect(openApi.components.schemas.AllowListFormat.enum).toEqual(allowListFormatNames);
   });
 });
 

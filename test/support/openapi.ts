@@ -73,7 +73,7 @@ export function expectDocumented({ method, path, status, contentType, body }: Ob
   }
 
   const validate = validator([...pointer, 'content', mediaType, 'schema']);
-  if (!validate(parseJson(body, what))) {
+  if (!validate(mediaType.endsWith('json') ? parseJson(body, what) : body)) {
     throw new Error(`${what}\ndoes not match the document: ${ajv.errorsText(validate.errors)}`);
   }
 }
@@ -97,6 +97,12 @@ export function expectDocumentedDelivery(headers: IncomingHttpHeaders, body: str
   const validate = validator([...pointer, 'requestBody', 'content', headers['content-type'] ?? '', 'schema']);
   if (!validate(parseJson(body, 'The body')))
     throw new Error(`${body}\ndoes not match the document: ${ajv.errorsText(validate.errors)}`);
+}
+
+/** Holds a value against a schema of the document. @throws Error with what does not match */
+export function expectMatches(schema: string, value: unknown): void {
+  const validate = validator(['components', 'schemas', schema]);
+  if (!validate(value)) throw new Error(`No ${schema}: ${ajv.errorsText(validate.errors)}`);
 }
 
 /** The operations of the document, each with its method in upper case and its path as a template. */

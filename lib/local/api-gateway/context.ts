@@ -102,16 +102,22 @@ export function mappedHeaders(
   defaults: Readonly<Record<string, string>>,
   expressions: Readonly<Record<string, string>>,
   sources: MappingSources,
-): (readonly [name: string, value: string])[] {
-  const headers = new Map<string, readonly [string, string]>();
-  const set = (name: string, value: string) => headers.set(name.toLowerCase(), [name, value]);
-  for (const [name, value] of Object.entries(defaults)) set(name, value);
-  for (const [name, expression] of Object.entries(expressions)) {
+): Headers {
+  const mapped = Object.entries(expressions).flatMap(([name, expression]) => {
     const value = mappedValue(expression, sources);
-    if (value !== undefined) set(name, value);
-  }
-  return [...headers.values()];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return withHeaders(Object.entries(defaults), mapped);
 }
+
+/** `headers` with `others` in place of those of the same names. */
+export function withHeaders(headers: Headers, others: Headers): Headers {
+  return [
+    ...new Map([...headers, ...others].map((header) => [header[0].toLowerCase(), header] as const)).values(),
+  ];
+}
+
+type Headers = readonly (readonly [name: string, value: string])[];
 
 /** `09/Apr/2015:12:34:56 +0000` */
 function commonLogTime(time: Date): string {

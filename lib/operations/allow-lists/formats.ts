@@ -1,3 +1,4 @@
+import { parseJson } from '../json';
 import {
   type AllowListFormat,
   type AllowListOptions,
@@ -59,3 +60,7 @@ export function formatAllowList(
   const format = allowListFormats[name];
   return format.render(createAllowList(origins, format.use, { ...defaultOptions, ...options }));
 }
+
+/** What a rendered list is served as. YAML and configuration files are text, which browsers show. */
+export const formatMediaType = (text: string): string =>
+  parseJson(text) === undefined ? 'text/plain; charset=utf-8' : 'application/json';

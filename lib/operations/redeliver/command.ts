@@ -42,7 +42,7 @@ export function register(program: Command, terminal: Terminal): void {
     .summary('send deliveries again that were given up')
     .description('Sends deliveries again that were given up: takes them from the dead-letter queue.')
     .addOption(
-      new Option('--from <queue>', 'whose dead letters').choices(Object.keys(queues)).default('deliveries'),
+      new Option('--from <source>', 'whose dead letters').choices(Object.keys(queues)).default('deliveries'),
     )
     .option('--webhook <id>', 'only deliveries to this webhook', id('wh'))
     .option('--limit <number>', 'send at most so many; all when left out', limit)

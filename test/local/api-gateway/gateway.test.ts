@@ -93,23 +93,25 @@ test('a stage throttles each method by a token bucket with rate and burst', asyn
   expect(await statuses('/groups/a', 2)).toEqual([200, 429]);
 });
 
+const mock = (template: string) => ({
+  Type: 'MOCK',
+  RequestTemplates: { 'application/json': '{"statusCode":200}' },
+  PassthroughBehavior: 'NEVER',
+  IntegrationResponses: [
+    {
+      StatusCode: '200',
+      ResponseParameters: { 'method.response.header.Cache-Control': "'no-store'" },
+      ResponseTemplates: { 'application/json': template },
+    },
+  ],
+});
+
 test('a MOCK integration answers from its templates', async () => {
-  const mock = {
-    Type: 'MOCK',
-    RequestTemplates: { 'application/json': '{"statusCode":200}' },
-    PassthroughBehavior: 'NEVER',
-    IntegrationResponses: [
-      {
-        StatusCode: '200',
-        ResponseParameters: { 'method.response.header.Cache-Control': "'no-store'" },
-        ResponseTemplates: { 'application/json': '{"stage":"$context.stage"}' },
-      },
-    ],
-  };
+  const stageOf = mock('{"stage":"$context.stage"}');
   const gateway = await start({
     ...groups(),
-    ...root(mock, { MethodResponses: [{ StatusCode: '200' }] }),
-    Undeclared: method('Groups', 'GET', mock),
+    ...root(stageOf, { MethodResponses: [{ StatusCode: '200' }] }),
+    Undeclared: method('Groups', 'GET', stageOf),
   });
   const { status, headers, json } = await send(gateway, 'GET', '/');
   expect({ status, json }).toEqual({ status: 200, json: { stage: 'prod' } });
@@ -118,6 +120,33 @@ test('a MOCK integration answers from its templates', async () => {
     expect((await send(gateway, 'GET', '/', { 'content-type': type })).status).toBe(415);
   }
   expect((await send(gateway, 'GET', '/groups')).status).toBe(500);
+});
+
+test('the response of a MOCK integration may be a template, which overrides status and headers', async () => {
+  const gateway = await start({
+    ...groups(),
+    Group: resource('Resource', { ParentId: 'Groups', PathPart: '{groupId}' }),
+    Mock: method(
+      'Group',
+      'GET',
+      mock(
+        [
+          "#set($hash = '#')#set($status = 200)",
+          "#if($input.params('groupId') == 'b')",
+          "#set($status = 404)#set($context.responseOverride.header.cache-control = 'public')#end",
+          // biome-ignore lint/suspicious/noTemplateCurlyInString: Velocity's
+          "${hash} $input.params('groupId')/$input.params('x')/$input.params('X-Sent')/$input.params('toString').",
+          '#set($context.responseOverride.status = $status)',
+        ].join(''),
+      ),
+      { MethodResponses: [{ StatusCode: '200' }] },
+    ),
+  });
+  const plain = await send(gateway, 'GET', '/groups/%24context.stage?x=%23end&groupId=b', { 'x-sent': 'c' });
+  expect(plain).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
+  expect(plain.body).toBe('# $context.stage/#end/c/.');
+  const other = await send(gateway, 'GET', '/groups/b');
+  expect(other).toMatchObject({ status: 404, headers: { 'cache-control': 'public' }, body: '# b///.' });
 });
 
 test('a body of 10 MB passes, a byte more is 413, with and without a stated length', async () => {
@@ -267,6 +296,11 @@ test.each([
     'template language',
     { G: gatewayResponse('THROTTLED', '429', { ResponseTemplates: { 'application/json': '#if(1)a#end' } }) },
     'G: a template uses #if',
+  ],
+  [
+    'what of it is not rendered here',
+    root(mock('$util.urlEncode($context.stage)')),
+    'Root: a template uses $util',
   ],
   ['a second stage', { Stage2: stage({ StageName: 'test' }) }, 'One AWS::ApiGateway::Stage is needed'],
 ])('%s is refused when the template is read, by its name', async (_, more, message) => {

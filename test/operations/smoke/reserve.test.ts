@@ -68,8 +68,11 @@ describe('the source of a delivery', () => {
 
 describe('GET /webhook-origins', () => {
   async function told(origins: object) {
-    const body = JSON.stringify({ environment: first.name, addresses: [`${address}/32`], ...origins });
-    aws.answer(() => ({ headers: { 'content-type': 'application/json' }, body }));
+    const body = { environment: first.name, addresses: [`${address}/32`], ...origins };
+    aws.answer(({ url }) => ({
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(url === '/webhook-origins' ? body : [body]),
+    }));
     return expectOrigins(await target(), new AbortController().signal);
   }
 
