@@ -1,9 +1,11 @@
 import { type Deletion, type DeletionOutcome, pathOf, problemsOf, requestDeletion } from './deletion';
 import { byId, element, type Panel, showPanel } from './dom';
 import type { DashboardFacts } from './facts';
+import { forgetSecrets } from './secret-fields';
 
 /** Deletes a user group, after it was asked for twice. */
 export function startDeletion({ apiBaseUrl }: DashboardFacts): void {
+  openWhenAskedFor(byId('delete-details', HTMLDetailsElement), '#delete');
   const form = byId('delete-form', HTMLFormElement);
   const fields = {
     userGroupId: byId('delete-id', HTMLInputElement),
@@ -37,8 +39,16 @@ export function startDeletion({ apiBaseUrl }: DashboardFacts): void {
     button.disabled = false;
     button.focus();
   });
-  // A page that is gone back to has its fields again: this one not.
-  addEventListener('pagehide', () => form.reset());
+  forgetSecrets(form, [fields.accessToken, fields.userAction]);
+}
+
+/** A form that is seldom needed is folded away, but not from who follows a link to it. */
+function openWhenAskedFor(details: HTMLDetailsElement, hash: string): void {
+  const open = () => {
+    if (location.hash === hash) details.open = true;
+  };
+  addEventListener('hashchange', open);
+  open();
 }
 
 /** @returns whether there are any; the first has the focus then */

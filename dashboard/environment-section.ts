@@ -1,5 +1,5 @@
 import { byId, element } from './dom';
-import type { DashboardFacts } from './facts';
+import type { DashboardFacts, OtherDashboard } from './facts';
 
 /** Shows what the environment is, and what has to be known before it is used. */
 export function showEnvironment(facts: DashboardFacts): void {
@@ -8,30 +8,60 @@ export function showEnvironment(facts: DashboardFacts): void {
     place.textContent = String(facts[place.dataset.fact as keyof DashboardFacts]);
   }
   byId('environment-purpose', HTMLElement).textContent = capitalized(facts.purpose);
+  byId('environment-local', HTMLElement).hidden = !/^https?:\/\/127\./.test(facts.apiBaseUrl);
+  byId('others', HTMLElement).hidden = facts.others.length === 0;
+  byId('others-list', HTMLElement).replaceChildren(...facts.others.map(linkTo));
   byId('warnings', HTMLElement).replaceChildren(...warnings(facts));
   byId('facts-list', HTMLElement).replaceChildren(
-    ...rows(facts).map(([name, ...value]) =>
-      element('div', {}, element('dt', {}, name), element('dd', {}, ...value)),
+    ...rows(facts).map(([name, value, explanation]) =>
+      element(
+        'div',
+        {},
+        element('dt', {}, name),
+        element('dd', {}, value),
+        element('dd', { class: 'hint' }, explanation),
+      ),
     ),
   );
 }
 
-function rows(facts: DashboardFacts): [name: string, ...value: (Node | string)[]][] {
+/** What the environment promises, each with what follows from it. */
+function rows({
+  serviceLevelAgreement,
+  deprecation,
+  testFundsOnly,
+  chains,
+  residencyRegions,
+  region,
+}: DashboardFacts): [name: string, value: Node | string, explanation: string][] {
+  const sunset = deprecation?.sunset ? `, switched off on ${day(deprecation.sunset)}` : '';
   return [
-    ['Region', element('code', {}, facts.region)],
-    [
-      'Data stays in',
-      ...facts.residencyRegions.flatMap((region, index) => [index ? ', ' : '', element('code', {}, region)]),
-    ],
-    ['Chains', capitalized(facts.chains.join(' and '))],
     [
       'Service level agreement',
-      badge(facts.serviceLevelAgreement ? 'Yes' : 'None', facts.serviceLevelAgreement),
+      badge(serviceLevelAgreement ? 'Yes' : 'None', serviceLevelAgreement),
+      serviceLevelAgreement ? 'It covers this environment.' : 'Nothing is promised about its availability.',
     ],
-    ['Status', badge(facts.deprecation ? 'Deprecated' : 'In service', !facts.deprecation)],
-    ['Base address of the API', element('code', {}, facts.apiBaseUrl)],
+    [
+      'Status',
+      badge(deprecation ? 'Deprecated' : 'In service', !deprecation),
+      deprecation ? `Since ${day(deprecation.since)}${sunset}.` : 'No deprecation is announced.',
+    ],
+    [
+      'Funds',
+      badge(testFundsOnly ? 'Test funds only' : 'Real and test funds', !testFundsOnly),
+      `Chains: ${chains.join(' and ')}.`,
+    ],
+    ['Served from', element('code', {}, region), 'The AWS region of API, database and webhooks.'],
+    [
+      'Data stays in',
+      element('code', {}, residencyRegions.join(', ')),
+      'Stored and processed there and nowhere else. What is broadcast to a chain may be processed anywhere in the world.',
+    ],
   ];
 }
+
+const linkTo = ({ environment, purpose, url }: OtherDashboard) =>
+  element('li', {}, element('a', { href: url, rel: 'noreferrer' }, environment), ` ${purpose}`);
 
 function warnings({ testFundsOnly, deprecation, chains }: DashboardFacts): HTMLElement[] {
   const sentences = [

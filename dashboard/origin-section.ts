@@ -9,6 +9,7 @@ import type { DashboardFacts } from './facts';
 
 /** Shows the address that webhooks come from, its reserve, and allow-lists to copy. */
 export function startOrigin({
+  apiBaseUrl,
   environment,
   region,
   webhookOriginAddress: address,
@@ -43,6 +44,9 @@ export function startOrigin({
     problem.textContent = good ? '' : 'Give a port from 1 to 65535.';
     if (!good) return;
     byId('list-use', HTMLElement).textContent = allowListFormats[name].use;
+    const link = byId('list-link', HTMLAnchorElement);
+    link.href = `${apiBaseUrl}/webhook-origins/${name}`;
+    link.textContent = link.href;
     byId('list-text', HTMLElement).textContent = formatAllowList(name, [origin], { port: number });
   }
   format.addEventListener('change', show);

@@ -1,5 +1,6 @@
 import { byId, element, type Panel, showPanel } from './dom';
 import type { DashboardFacts } from './facts';
+import { forgetSecrets } from './secret-fields';
 import { type Verification, verify } from './verifier/verify';
 
 const kinds: Readonly<Record<Verification['verdict'], Panel['kind']>> = {
@@ -34,6 +35,5 @@ export function startVerifier({ signatureHeaders }: DashboardFacts): void {
     });
   });
   form.addEventListener('reset', () => result.replaceChildren());
-  // A page that is gone back to has its fields again: this one not.
-  addEventListener('pagehide', () => form.reset());
+  forgetSecrets(form, [secret]);
 }

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { residencyPlugin } from './checks/residency/plugin';
 import { addRulePacks } from './checks/rule-packs';
+import { knownDashboards } from './dashboard/facts';
 import type { Environment } from './environment/environment';
 import { environments as table } from './environments';
 import { RegionStack } from './stacks/region-stack';
@@ -38,7 +39,8 @@ export function createApp(options: CreateAppOptions = {}): App {
   });
   for (const environment of environments) {
     const account = accounts[environment.name];
-    const serving = new RegionStack(app, { environment, account });
+    const otherDashboards = knownDashboards(environments.filter((other) => other !== environment));
+    const serving = new RegionStack(app, { environment, account, otherDashboards });
     if (validateTemplates) serving.warnOfDeprecation();
     if (environment.standby) {
       // The replica joins a global database that the serving stack makes. Nothing else ties the two.

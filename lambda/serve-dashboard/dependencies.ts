@@ -5,9 +5,10 @@ import { pageFile, variables } from './environment';
 import { fillPage } from './page';
 
 export function createDependencies() {
-  const { FACTS, RESPONSE_HEADERS } = readVariables(variables, process.env);
+  const { FACTS, OTHER_DASHBOARDS, RESPONSE_HEADERS } = readVariables(variables, process.env);
+  const facts = { ...JSON.parse(FACTS), others: JSON.parse(OTHER_DASHBOARDS) };
   return {
-    page: fillPage(readFileSync(join(__dirname, pageFile), 'utf8'), FACTS),
+    page: fillPage(readFileSync(join(__dirname, pageFile), 'utf8'), JSON.stringify(facts)),
     headers: JSON.parse(RESPONSE_HEADERS) as Readonly<Record<string, string>>,
   };
 }

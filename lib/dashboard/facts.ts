@@ -1,12 +1,18 @@
-import type { DashboardFacts } from '../../dashboard/facts';
+import type { DashboardFacts, OtherDashboard } from '../../dashboard/facts';
 import { signatureHeaders } from '../api/webhook-origins';
 import type { Environment } from '../environment/environment';
 
-/** The facts of an environment for its page. */
+/** Of environments with a custom domain name: the other addresses are known when a stack is deployed, to that stack alone. */
+export const knownDashboards = (environments: readonly Environment[]): OtherDashboard[] =>
+  environments.flatMap(({ name, purpose, domainNames }) =>
+    domainNames ? [{ environment: name, purpose, url: `https://${domainNames.dashboard}` }] : [],
+  );
+
+/** The facts of an environment for its page, but for the other dashboards. */
 export function dashboardFacts(
   environment: Environment,
   addresses: Pick<DashboardFacts, 'apiBaseUrl' | 'webhookOriginAddress' | 'webhookOriginReserve'>,
-): DashboardFacts {
+): Omit<DashboardFacts, 'others'> {
   const { name, purpose, region, residencyRegions, chains, deprecation } = environment;
   return {
     environment: name,

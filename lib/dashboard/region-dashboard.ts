@@ -1,6 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { LambdaIntegration, type RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { Construct } from 'constructs';
+import type { OtherDashboard } from '../../dashboard/facts';
 import { pageFile, variables } from '../../lambda/serve-dashboard/environment';
 import { deprecationHeaders } from '../api/deprecation-headers';
 import { addGatewayResponses } from '../api/gateway-responses';
@@ -15,6 +16,8 @@ import { pageHeaders, securityHeaders } from './security-headers';
 
 export interface RegionDashboardProps {
   readonly environment: Environment;
+  /** Those that the page links. */
+  readonly others: readonly OtherDashboard[];
 }
 
 export interface DashboardContent {
@@ -43,10 +46,12 @@ export class RegionDashboard extends Construct {
   readonly origin: string;
   readonly restApi: RestApi;
   private readonly environment: Environment;
+  private readonly others: readonly OtherDashboard[];
 
-  constructor(scope: Construct, id: string, { environment }: RegionDashboardProps) {
+  constructor(scope: Construct, id: string, { environment, others }: RegionDashboardProps) {
     super(scope, id);
     this.environment = environment;
+    this.others = others;
     this.restApi = regionalRestApi(this, {
       environment,
       name: `wallet-${environment.name}-dashboard`,
@@ -77,6 +82,7 @@ export class RegionDashboard extends Construct {
       variables,
       environment: {
         FACTS: JSON.stringify(facts),
+        OTHER_DASHBOARDS: JSON.stringify(this.others),
         RESPONSE_HEADERS: JSON.stringify({
           ...pageHeaders(page, api.url),
           ...deprecationHeaders(environment.deprecation),

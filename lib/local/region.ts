@@ -1,5 +1,6 @@
+import type { OtherDashboard } from '../../dashboard/facts';
 import type { Environment } from '../environment/environment';
-import { type ApiAddresses, openApiAddresses } from './api-gateway/addresses';
+import type { ApiAddresses } from './api-gateway/addresses';
 import type { FindFunction } from './api-gateway/lambda-proxy';
 import { readRestApi } from './api-gateway/read-rest-api';
 import { Cleanup, startOrUndo } from './cleanup';
@@ -26,8 +27,10 @@ export interface RegionOptions {
   readonly environment: Environment;
   readonly stack: Stack;
   readonly folder: EnvironmentFolder;
-  /** Ports of the REST APIs, by the name of their stage; 0 takes any free one. */
-  readonly ports: Readonly<Record<string, number>>;
+  /** Of the stack's APIs; closed when the environment ends. */
+  readonly addresses: ApiAddresses;
+  /** The dashboards of the other environments on this machine. */
+  readonly otherDashboards: readonly OtherDashboard[];
   /** Shared with no other environment. */
   readonly postgres: Promise<Postgres>;
   readonly certificate: LocalCertificate;
@@ -60,14 +63,16 @@ export async function startRegion(options: RegionOptions): Promise<Region> {
 }
 
 async function start(options: RegionOptions, cleanup: Cleanup): Promise<Region> {
-  const { environment, stack, folder, services, logs } = options;
-  const addresses = await openApiAddresses(stack, options.ports);
+  const { environment, stack, addresses, folder, services, logs } = options;
   cleanup.add(() => addresses.close());
   const secrets = openSecrets(stack, folder.secretsFile, services.secrets);
   const functions = createFunctions({
     stack,
     runtimeVariables: services.variables,
-    certificateAuthority: options.certificate.caFile,
+    ownVariables: {
+      DATABASE_CERTIFICATE_AUTHORITIES: options.certificate.caFile,
+      OTHER_DASHBOARDS: JSON.stringify(options.otherDashboards),
+    },
     access: services.access,
     onLog: logs.writeFunction,
   });

@@ -1,5 +1,6 @@
 import { rmSync } from 'node:fs';
 import type { Environment } from '../environment/environment';
+import { type ApiAddresses, openApiAddresses } from './api-gateway/addresses';
 import { allSettledOrThrow, Cleanup, startOrUndo } from './cleanup';
 import type { AccessControl } from './iam/access';
 import { type Logs, openLogs } from './logs';
@@ -84,15 +85,29 @@ async function start(options: StartOptions, cleanup: Cleanup): Promise<readonly 
   signal.throwIfAborted();
 
   const stacks = readAssembly(state.assemblyDirectory);
+  // All before any environment starts: the dashboards link each other.
+  const addresses = await allSettledOrThrow(
+    environments.map(async (environment) => {
+      const opened = await openApiAddresses(stackOf(environment, stacks), portsOf(options, environment));
+      cleanup.add(opened.close);
+      return opened;
+    }),
+  );
+  const dashboards = environments.map(({ name, purpose }, index) => ({
+    environment: name,
+    purpose,
+    url: addresses[index]?.urls.dashboard ?? '',
+  }));
   const running: Region[] = [];
   cleanup.add(() => allSettledOrThrow(running.map((region) => region.stop())));
   const regions = await allSettledOrThrow(
-    begun.map(async ({ environment, logs, postgres }) => {
+    begun.map(async ({ environment, logs, postgres }, index) => {
       const region = await startRegion({
         environment,
         stack: stackOf(environment, stacks),
         folder: state.environment(environment),
-        ports: portsOf(options, environment),
+        addresses: addresses[index] as ApiAddresses,
+        otherDashboards: dashboards.filter((other) => other.environment !== environment.name),
         postgres,
         certificate,
         services,

@@ -1,5 +1,6 @@
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
+import type { OtherDashboard } from '../../dashboard/facts';
 import { CustomDomainNames } from '../api/custom-domain-names';
 import { RegionApi } from '../api/region-api';
 import { RegionDashboard } from '../dashboard/region-dashboard';
@@ -14,9 +15,14 @@ import { Network } from '../network/network';
 import { Webhooks } from '../webhooks/webhooks';
 import { EnvironmentStack, type EnvironmentStackProps } from './environment-stack';
 
+export interface RegionStackProps extends EnvironmentStackProps {
+  /** The dashboards that this one's links. @default - none */
+  readonly otherDashboards?: readonly OtherDashboard[];
+}
+
 /** One environment of the service in one region. Shares nothing with any other stack. */
 export class RegionStack extends EnvironmentStack {
-  constructor(scope: Construct, { environment, account }: EnvironmentStackProps) {
+  constructor(scope: Construct, { environment, account, otherDashboards = [] }: RegionStackProps) {
     super(scope, environment.purpose, { environment, account });
 
     const operationsKey = new OperationsKey(this, 'OperationsKey', { environment });
@@ -28,7 +34,7 @@ export class RegionStack extends EnvironmentStack {
       environment,
       keys: keys.accessToken,
     });
-    const dashboard = new RegionDashboard(this, 'Dashboard', { environment });
+    const dashboard = new RegionDashboard(this, 'Dashboard', { environment, others: otherDashboards });
     const deleteUserGroup = new DeleteUserGroup(this, 'DeleteUserGroup', {
       environment,
       database,

@@ -4,7 +4,15 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { first } from '../support/rows';
 import { asLines, type CapturedDelivery, captureDelivery } from './captured-delivery';
-import { deprecatedFacts, desktop, environment, openDashboard, phone, useDashboards } from './dashboard';
+import {
+  deprecatedFacts,
+  desktop,
+  environment,
+  openDashboard,
+  openForm,
+  phone,
+  useDashboards,
+} from './dashboard';
 
 useDashboards();
 
@@ -55,6 +63,7 @@ async function fill(page: Page): Promise<void> {
   await page.getByLabel('Secret').fill(secret);
   await page.getByRole('button', { name: 'Verify', exact: true }).click();
   await page.locator('#verify-result .panel').waitFor();
+  await openForm(page);
   await page.getByLabel('User group id').fill('ug-aaaaa-aaaaa-aaaaaaaaaaaaaa');
   await page.getByLabel('Access token').fill('not.a.token');
   await page.getByLabel('User action signature').fill('not.an.action');

@@ -11,8 +11,8 @@ export const names = environments.map(({ name }) => name);
 /** A dashboard that is open in a browser, and what it has done. */
 export interface OpenDashboard {
   readonly page: Page;
-  /** Scheme, host and port of everything that was asked for, once each. */
-  readonly origins: () => readonly string[];
+  /** Method and address of everything that was asked for, once each. */
+  readonly requests: () => readonly string[];
   /** What the browser complained about: errors of the program, and whatever its security policy kept from happening. */
   readonly complaints: readonly string[];
 }
@@ -39,11 +39,22 @@ export function environment(): LocalEnvironment {
 
 export const dashboardUrl = (name: string): string => environment().outputs(name).DashboardUrl ?? '';
 
+/** What a page asks for when it is opened: itself, and whether the API answers. */
+export const opening = (name: string): readonly string[] => [
+  `GET ${dashboardUrl(name)}/`,
+  `GET ${environment().outputs(name).ApiBaseUrl}/webhook-origins`,
+];
+
 /** What people read there, once it is there: line by line. */
 export async function textOf(locator: Locator): Promise<string> {
   await locator.waitFor();
   const texts = await locator.allInnerTexts();
   return texts.join('\n');
+}
+
+/** Unfolds the form that deletes a user group, if it is folded. */
+export async function openForm(page: Page): Promise<void> {
+  if (!(await page.locator('#delete-form').isVisible())) await page.getByText('Open the form').click();
 }
 
 /** Facts of a deprecated environment, which the table need not have. */
@@ -59,20 +70,22 @@ interface DashboardOptions extends BrowserContextOptions {
   readonly address?: string;
   /** In place of the environment's own, in the page that its API serves. */
   readonly facts?: Partial<DashboardFacts>;
+  /** What `GET /webhook-origins` is answered with, in place of the API's own answer; none at all. */
+  readonly answer?: object | 'none';
 }
 
 /** A new page without any history, cookies or permissions. */
 export async function openDashboard(
   name: string,
-  { address = dashboardUrl(name), facts, ...options }: DashboardOptions = {},
+  { address = dashboardUrl(name), facts, answer, ...options }: DashboardOptions = {},
 ): Promise<OpenDashboard> {
   if (!browser) throw new Error('useDashboards() is not called at the top of the file.');
   const context = await browser.newContext({ viewport: desktop, reducedMotion: 'reduce', ...options });
   const page = await context.newPage();
   opened.push(page);
-  const origins = new Set<string>();
+  const requests = new Set<string>();
   const complaints: string[] = [];
-  page.on('request', (request) => origins.add(new URL(request.url()).origin));
+  page.on('request', (request) => requests.add(`${request.method()} ${request.url()}`));
   page.on('pageerror', ({ message }) => complaints.push(message));
   page.on('console', (message) => {
     // An answer that is a refusal is an error to the console, and due.
@@ -83,8 +96,14 @@ export async function openDashboard(
     "addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.effectiveDirective));",
   );
   if (facts) await withFacts(page, address, facts);
+  if (answer)
+    await page.route('**/webhook-origins', (route) =>
+      answer === 'none'
+        ? route.abort('connectionreset')
+        : route.fulfill({ headers: { 'access-control-allow-origin': '*' }, ...answer }),
+    );
   await page.goto(address);
-  return { page, origins: () => [...origins], complaints };
+  return { page, requests: () => [...requests], complaints };
 }
 
 const factsInPage = /(?<=<script type="application\/json" id="facts">).*?(?=<\/script>)/s;

@@ -1,12 +1,13 @@
 import type { Page } from 'playwright-core';
 import { startLoopbackServer } from '../../lib/local/network/loopback-server';
 import { first } from '../support/rows';
-import { dashboardUrl, environment, names, openDashboard, textOf, useDashboards } from './dashboard';
+import { environment, names, openDashboard, openForm, opening, textOf, useDashboards } from './dashboard';
 import { credentials, type Seeded, seed, type Typed } from './seeded';
 
 useDashboards();
 
 async function type(page: Page, { userGroupId, token, action }: Typed): Promise<void> {
+  await openForm(page);
   await page.getByLabel('User group id').fill(userGroupId);
   await page.getByLabel('Access token').fill(token);
   await page.getByLabel('User action signature').fill(action);
@@ -30,14 +31,17 @@ describe.each(names)('in %s', (name) => {
   it('a user group is deleted after it was asked for twice, and nothing is kept of the tokens', async () => {
     const seeded = await seed(name);
     const typed = await credentials(name, seeded);
-    const { page, origins, complaints } = await openDashboard(name);
+    const { page, requests, complaints } = await openDashboard(name);
     expect(await remove(page, typed)).toMatch(/^The user group is deleted\n+ug-[\s\S]*\{\}$/);
     expect(await secrets(page)).toEqual(['', '']);
     expect(await page.evaluate('JSON.stringify([localStorage, sessionStorage, document.cookie])')).toBe(
       '[{},{},""]',
     );
     expect(await page.content()).not.toContain(typed.token);
-    expect(origins()).toEqual([dashboardUrl(name), environment().outputs(name).ApiBaseUrl]);
+    expect(requests()).toEqual([
+      ...opening(name),
+      `DELETE ${environment().outputs(name).ApiBaseUrl}/auth/user-groups/${typed.userGroupId}`,
+    ]);
     expect(complaints).toEqual([]);
     expect(await remove(page, await credentials(name, seeded))).toMatch(
       /^The API refuses: 404 user_group_not_found\n/,
@@ -46,7 +50,7 @@ describe.each(names)('in %s', (name) => {
 
   it('nothing is sent when the dialog is left, by its button or by Escape', async () => {
     const typed = await credentials(name, await seed(name));
-    const { page, origins } = await openDashboard(name);
+    const { page, requests } = await openDashboard(name);
     await type(page, typed);
     await ask(page);
     await page.getByRole('dialog').getByText(typed.userGroupId).waitFor();
@@ -54,7 +58,7 @@ describe.each(names)('in %s', (name) => {
     await ask(page);
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
-    expect(origins()).toEqual([dashboardUrl(name)]);
+    expect(requests()).toEqual(opening(name));
     expect(await secrets(page)).toEqual([typed.token, typed.action]);
     expect(await remove(page, typed)).toMatch(/^The user group is deleted\n/);
   });
@@ -79,7 +83,7 @@ describe.each(names)('in %s', (name) => {
 });
 
 it('what cannot be right is not sent, and the first field of them has the focus', async () => {
-  const { page, origins } = await openDashboard(first.name);
+  const { page, requests } = await openDashboard(first.name);
   await type(page, { userGroupId: 'ug-1', token: '', action: 'two words' });
   await ask(page);
   expect(await page.locator('#delete .problem').allInnerTexts()).toEqual([
@@ -89,7 +93,22 @@ it('what cannot be right is not sent, and the first field of them has the focus'
   ]);
   expect(await page.evaluate('document.activeElement.id')).toBe('delete-id');
   expect(await page.getByRole('dialog').isVisible()).toBe(false);
-  expect(origins()).toEqual([dashboardUrl(first.name)]);
+  expect(requests()).toEqual(opening(first.name));
+});
+
+it('token and signature are cleared when nothing was typed for five minutes, and the id stays', async () => {
+  const { page } = await openDashboard(first.name);
+  await page.clock.install();
+  await type(page, { userGroupId: 'ug-1', token: 'a', action: 'b' });
+  await page.clock.fastForward('05:01');
+  expect(await secrets(page)).toEqual(['', '']);
+  expect(await page.getByLabel('User group id').inputValue()).toBe('ug-1');
+});
+
+it('the form is open for who follows a link to it', async () => {
+  const { page } = await openDashboard(first.name);
+  await page.getByRole('link', { name: 'Delete a user group' }).click();
+  await page.getByLabel('User group id').waitFor();
 });
 
 it('a token that was copied with its scheme and a line break is taken for what it is', async () => {

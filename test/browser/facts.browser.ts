@@ -1,7 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { environments } from '../../lib/environments';
 import { first } from '../support/rows';
-import { deprecatedFacts, environment, openDashboard, textOf, useDashboards } from './dashboard';
+import {
+  dashboardUrl,
+  deprecatedFacts,
+  environment,
+  openDashboard,
+  opening,
+  textOf,
+  useDashboards,
+} from './dashboard';
 
 useDashboards();
 
@@ -12,15 +20,50 @@ describe.each(environments)('the dashboard of $name', (row) => {
     const { page } = await openDashboard(name);
     expect(await page.title()).toBe(`${name} · Wallet infrastructure`);
     const facts = await page.locator('dl > div').allInnerTexts();
-    expect(facts.map((fact) => fact.split('\n').join(': '))).toEqual([
-      `Region: ${row.region}`,
-      `Data stays in: ${row.residencyRegions.join(', ')}`,
-      expect.stringMatching(new RegExp(`^Chains: ${row.chains.join(' and ')}$`, 'i')),
-      `Service level agreement: ${row.serviceLevelAgreement ? 'Yes' : 'None'}`,
-      `Status: ${row.deprecation ? 'Deprecated' : 'In service'}`,
-      `Base address of the API: ${environment().outputs(name).ApiBaseUrl}`,
+    expect(facts.map((fact) => fact.split(/\n+/).join(': '))).toEqual([
+      expect.stringMatching(
+        new RegExp(`^Service level agreement: ${row.serviceLevelAgreement ? 'Yes' : 'None'}: `),
+      ),
+      expect.stringMatching(
+        new RegExp(`^Status: ${row.deprecation ? 'Deprecated: Since' : 'In service: No'} `),
+      ),
+      `Funds: ${row.testFundsOnly ? 'Test funds only' : 'Real and test funds'}: Chains: ${row.chains.join(' and ')}.`,
+      `Served from: ${row.region}: The AWS region of API, database and webhooks.`,
+      expect.stringMatching(
+        new RegExp(`^Data stays in: ${row.residencyRegions.join(', ')}: .* nowhere else`),
+      ),
     ]);
+    expect(await textOf(page.locator('#api-address'))).toBe(environment().outputs(name).ApiBaseUrl);
+    await page.getByText('On this machine').waitFor();
     await page.getByRole('heading', { level: 1, name }).waitFor();
+  });
+
+  it('says that the API answers, and publishes the address', async () => {
+    const { page, complaints } = await openDashboard(name);
+    const { WebhookOriginAddress } = environment().outputs(name);
+    await page.getByText(`The API answers, and webhooks come from ${WebhookOriginAddress}.`).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('leads to the dashboards of all others', async () => {
+    const { page } = await openDashboard(name);
+    const others = environments.filter((other) => other.name !== name);
+    const links = page.getByRole('navigation', { name: 'Other environments' }).getByRole('link');
+    expect(await links.allInnerTexts()).toEqual(others.map((other) => other.name));
+    for (const other of others) {
+      await page.goto(dashboardUrl(name));
+      await links.filter({ hasText: other.name }).click();
+      await page.getByRole('heading', { level: 1, name: other.name }).waitFor();
+    }
+  });
+
+  it('links the allow-list in the format that is chosen', async () => {
+    const { page } = await openDashboard(name);
+    await page.getByLabel('Allow-list for').selectOption('nftables');
+    await page.locator('#list-link').click();
+    const list = await environment().wallet(name, 'origins', '--format', 'nftables');
+    expect(await page.locator('pre').textContent()).toBe(`${list}\n`);
+    expect(page.url()).toBe(`${environment().outputs(name).ApiBaseUrl}/webhook-origins/nftables`);
   });
 
   it('warns of what there is to be warned of, and of nothing else', async () => {
@@ -29,11 +72,11 @@ describe.each(environments)('the dashboard of $name', (row) => {
     expect(warnings).toBe(row.testFundsOnly || row.deprecation ? 1 : 0);
   });
 
-  it('loads nothing but itself, and does nothing that its policy forbids', async () => {
-    const { page, origins, complaints } = await openDashboard(name);
+  it('loads nothing but itself, asks its API alone, and does nothing that its policy forbids', async () => {
+    const { page, requests, complaints } = await openDashboard(name);
     await page.getByLabel('Allow-list for').selectOption('terraform');
     await page.getByRole('button', { name: 'Verify', exact: true }).click();
-    expect(origins()).toEqual([new URL(page.url()).origin]);
+    expect(requests()).toEqual(opening(name));
     expect(complaints).toEqual([]);
     expect(await page.context().cookies()).toEqual([]);
   });
@@ -71,6 +114,33 @@ describe.each(environments)('the dashboard of $name', (row) => {
   });
 });
 
+it.each<[string, object | 'none', RegExp]>([
+  ['no answer', 'none', /The API gave no answer that this browser could read/],
+  ['an error', { status: 500, body: '{}' }, /The API answers with an error, 500\./],
+  ['too many requests', { status: 429, body: '{}' }, /The API answers, and has too many requests/],
+  [
+    'another address',
+    { body: '{"addresses":["203.0.113.9/32"]}' },
+    /another webhook origin .*203\.0\.113\.9/,
+  ],
+  ['no list', { body: 'null' }, /The API gave no answer that/],
+])('says what is wrong with the API: %s', async (_, answer, said) => {
+  const { page } = await openDashboard(first.name, { answer });
+  await page.locator('#health', { hasText: said }).waitFor();
+});
+
+it('has no links where no other dashboard is known', async () => {
+  const { page } = await openDashboard(first.name, { facts: { others: [] } });
+  await page.getByText('The API answers').waitFor();
+  expect(await page.getByRole('navigation', { name: 'Other environments' }).isVisible()).toBe(false);
+});
+
+it('does not say of a deployed environment that it is on this machine', async () => {
+  const { page } = await openDashboard(first.name, { facts: { apiBaseUrl: 'https://api.example.com' } });
+  await page.getByText('The API gave no answer').waitFor();
+  expect(await page.getByText('On this machine').isVisible()).toBe(false);
+});
+
 it('shows a reserve, and says when webhooks come from it, where there is one', async () => {
   const { page } = await openDashboard(first.name, { facts: { webhookOriginReserve: '203.0.113.8' } });
   const reserve = page.locator('#origin-reserve');
@@ -87,11 +157,11 @@ it('shows a reserve, and says when webhooks come from it, where there is one', a
 it('a deprecated environment warns that it is for test funds', async () => {
   const { page } = await openDashboard(first.name, { facts: deprecatedFacts });
   const facts = await page.locator('dl > div').allInnerTexts();
-  expect(facts.map((fact) => fact.split('\n').join(': '))).toEqual(
+  expect(facts.map((fact) => fact.split(/\n+/).join(': '))).toEqual(
     expect.arrayContaining([
-      'Chains: Mainnet and testnet',
-      'Service level agreement: None',
-      'Status: Deprecated',
+      expect.stringMatching(/^Service level agreement: None/),
+      'Status: Deprecated: Since 20 November 2026.',
+      'Funds: Test funds only: Chains: mainnet and testnet.',
     ]),
   );
   expect(await page.getByRole('note', { name: 'Warning' }).allInnerTexts()).toEqual([

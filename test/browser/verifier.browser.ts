@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { first } from '../support/rows';
 import { asLines, type CapturedDelivery, captureDelivery } from './captured-delivery';
-import { environment, names, openDashboard, textOf, useDashboards } from './dashboard';
+import { environment, names, openDashboard, opening, textOf, useDashboards } from './dashboard';
 
 useDashboards();
 
@@ -27,12 +27,12 @@ describe.each(names)('a webhook of %s', (name) => {
   const pasted = () => ({ ...delivery, headers: asLines(delivery.headers) });
 
   it('holds as it was delivered, with the headers as lines or as JSON', async () => {
-    const { page, origins, complaints } = await openDashboard(name);
+    const { page, requests, complaints } = await openDashboard(name);
     expect(await verify(page, pasted())).toMatch(/^The signature holds\n/);
     expect(await verify(page, { ...pasted(), headers: JSON.stringify(delivery.headers) })).toMatch(
       /^The signature holds\n/,
     );
-    expect(origins()).toEqual([new URL(page.url()).origin]);
+    expect(requests()).toEqual(opening(name));
     expect(complaints).toEqual([]);
   });
 
@@ -47,6 +47,20 @@ describe.each(names)('a webhook of %s', (name) => {
     await page.clock.install({ time: Date.now() + 3_600_000 });
     expect(await verify(page, pasted())).toMatch(/^The signature holds, but the delivery is 1 hour old\n/);
   });
+});
+
+it('the secret is cleared when nothing was typed for five minutes', async () => {
+  const { page } = await openDashboard(first.name);
+  await page.clock.install();
+  const secret = page.getByLabel('Secret');
+  await secret.fill('whsec_a');
+  await page.clock.fastForward('04:00');
+  await secret.fill('whsec_b');
+  await page.clock.fastForward('04:59');
+  expect(await secret.inputValue()).toBe('whsec_b');
+  await page.clock.fastForward('00:02');
+  expect(await secret.inputValue()).toBe('');
+  await page.getByText('What was secret has been cleared').waitFor({ state: 'attached' });
 });
 
 it('the form is cleared by its button, and when the page is left', async () => {

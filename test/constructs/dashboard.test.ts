@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import { dashboardPage } from '../../lib/dashboard/page';
 import { first, withReserve } from '../support/rows';
-import { type Resource, type StackTemplate, stackOf, synthesizeStacks } from '../support/stacks';
+import {
+  environmentsWithEveryOption,
+  type Resource,
+  type StackTemplate,
+  stackOf,
+  synthesizeStacks,
+  withApp,
+} from '../support/stacks';
 
 const stacks = synthesizeStacks();
 
@@ -210,6 +217,35 @@ describe.each(each)('the dashboard of %s', (_, stack) => {
   });
 });
 
+it('links the dashboards of other environments that have custom domain names, and no others', () => {
+  const rows = environmentsWithEveryOption();
+  const linked = withApp(
+    (app) =>
+      Object.fromEntries(
+        app
+          .synth()
+          .stacks.map(({ stackName, template }) => [
+            stackName,
+            Object.values<Resource>(template.Resources).flatMap(
+              ({ Properties }) => Properties?.Environment?.Variables?.OTHER_DASHBOARDS ?? [],
+            ),
+          ]),
+      ),
+    { environments: rows, validateTemplates: false },
+  );
+  for (const { name, stackId } of rows)
+    expect(linked[stackId]?.map((dashboards) => JSON.parse(dashboards))).toEqual([
+      rows
+        .filter((row) => row.name !== name)
+        .map((row) => ({
+          environment: row.name,
+          purpose: row.purpose,
+          url: `https://dashboard.${row.name}.example.com`,
+        })),
+    ]);
+  expect(dashboardOf(named).variables.OTHER_DASHBOARDS).toBe('[]');
+});
+
 describe('the page', () => {
   const { html, scriptSource, styleSource } = dashboardPage();
   const hash = (text = '') => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
@@ -223,7 +259,10 @@ describe('the page', () => {
 
   it('loads nothing', () => {
     const addresses = [...html.matchAll(/(?:src|href|action)="([^"]*)"/g)].map(([, address = '']) => address);
-    expect(addresses.filter((address) => !/^(#|data:)/.test(address))).toEqual([]);
+    // A link is followed by a person alone.
+    const links = [...html.matchAll(/<a href="(https:[^"]*)"/g)].map(([, address = '']) => address);
+    expect(links).toEqual(['https://www.standardwebhooks.com']);
+    expect(addresses.filter((address) => !/^(#|data:)/.test(address))).toEqual(links);
     expect(html).not.toMatch(/@import|url\(/);
   });
 

@@ -106,7 +106,7 @@ export function synthesizeEveryStack(
 /** As `StackTemplate` is made of it. */
 type SynthesizedStack = Pick<StackTemplate, 'text' | 'manifest'>;
 
-/** The serving stack of a row and its standby, by their names: nothing of a template is another row's. */
+/** The serving stack of a row and its standby, by their names: nothing of a template is another row's, but links to a custom domain name. */
 function synthesize(environment: Environment): Record<string, SynthesizedStack> {
   return withTemporaryFolder((outdir) => {
     const environments = [environment];

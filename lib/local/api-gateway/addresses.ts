@@ -6,6 +6,8 @@ import { type OpenApiGateway, openApiGateway } from './server';
 export interface ApiAddresses {
   /** By the logical id of the API. */
   readonly gateways: ReadonlyMap<string, OpenApiGateway>;
+  /** Address on this machine by the name of the API's stage. */
+  readonly urls: Readonly<Record<string, string>>;
   /** Replaces the addresses at AWS by those on this machine, anywhere in a value. */
   localize<T>(value: T): T;
   close(): Promise<void>;
@@ -22,6 +24,7 @@ export async function openApiAddresses(
   ports: Readonly<Record<string, number>>,
 ): Promise<ApiAddresses> {
   const gateways = new Map<string, OpenApiGateway>();
+  const urls: Record<string, string> = {};
   const replacements: (readonly [deployed: string, local: string])[] = [];
   const close = async () => void (await Promise.all([...gateways.values()].map((each) => each.close())));
   try {
@@ -29,13 +32,14 @@ export async function openApiAddresses(
       const { stageName, deployed } = deployedAddresses(stack, id);
       const gateway = await openApiGateway({ port: ports[stageName] ?? 0 });
       gateways.set(id, gateway);
+      urls[stageName] = gateway.url;
       replacements.push(...deployed.map((address) => [address, gateway.url] as const));
     }
   } catch (error) {
     await close();
     throw error;
   }
-  return { gateways, close, localize: (value) => localize(value, replacements) };
+  return { gateways, urls, close, localize: (value) => localize(value, replacements) };
 }
 
 /** The addresses of an API at AWS; a longer one comes before its own prefix. */

@@ -10,8 +10,8 @@ export interface FunctionSetting {
   readonly stack: Pick<Stack, 'name' | 'region' | 'assets'>;
   /** Variables in the place of those of Lambda's runtime: credentials, and endpoints on this machine. */
   readonly runtimeVariables: Readonly<Record<string, string>>;
-  /** A file, in the place of RDS's certificate authorities. */
-  readonly certificateAuthority: string;
+  /** Values of this machine, in the place of those of the template where it has the variable. */
+  readonly ownVariables: Readonly<Record<string, string>>;
   readonly access: Pick<AccessControl, 'addFunction' | 'authorizeRole'>;
   /** Gets each line that a function writes. */
   readonly onLog: (logicalId: string, line: string) => void;
@@ -87,7 +87,12 @@ export function createFunctions(setting: FunctionSetting): StackFunctions {
           AWS_ACCESS_KEY_ID: accessKey.accessKeyId,
           AWS_SECRET_ACCESS_KEY: accessKey.secretAccessKey,
           AWS_SESSION_TOKEN: accessKey.sessionToken,
-          ...localVariables(variables, setting.certificateAuthority),
+          ...Object.fromEntries(
+            Object.entries(variables).map(([name, value]) => [
+              name,
+              setting.ownVariables[name] ?? String(value),
+            ]),
+          ),
         },
         // Lambda's own defaults: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-lambda-function.html
         timeoutSeconds: Timeout ?? 3,
@@ -150,15 +155,4 @@ function requireRole(
 
 function requireAllowed(refusal: string | undefined, where: string): void {
   if (refusal !== undefined) throw new Error(`${where}: ${refusal}`);
-}
-
-function localVariables(
-  variables: Readonly<Record<string, string>>,
-  authority: string,
-): Record<string, string> {
-  const entries = Object.entries(variables).map(([name, value]) => [
-    name,
-    name === 'DATABASE_CERTIFICATE_AUTHORITIES' ? authority : String(value),
-  ]);
-  return Object.fromEntries(entries);
 }

@@ -4,7 +4,7 @@ import { createFunctions } from '../../../lib/local/resources/function';
 const functions = createFunctions({
   stack: { name: 'WalletEu', region: 'eu-central-1', assets: new Map([['code.zip', '/nowhere']]) },
   runtimeVariables: {},
-  certificateAuthority: '/ca.pem',
+  ownVariables: {},
   access: createAccessControl(),
   onLog: () => undefined,
 });
