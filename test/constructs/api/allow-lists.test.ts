@@ -90,6 +90,19 @@ it.each(['', 'NGINX', 'yaml', 'constructor', '__proto__', "json'", '$context', '
   },
 );
 
+it('leaves no sign of the template language in a list, which another version of it might read otherwise', () => {
+  const meant = [
+    /#set\(\$[\w.-]+ = (?:'\$?[^'$\\]*'|\d+|\$\w+|\$input\.params\('format'\))\)/,
+    /#(?:else)?if\(\$format == '[\w-]+'\)|#else|#end/,
+    /\$\{(?:hash|dollar|address|reserve)\}|\$context\.extendedRequestId/,
+  ];
+  const lists = templateOf(reserving).replace(
+    new RegExp(meant.map(({ source }) => source).join('|'), 'g'),
+    '',
+  );
+  expect(lists.match(/.*[#$\\].*/g)).toBeNull();
+});
+
 it('is public and needs no function', () => {
   expect(methodOf(current)).toMatchObject({ AuthorizationType: 'NONE', Integration: { Type: 'MOCK' } });
 });
