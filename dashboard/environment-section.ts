@@ -51,7 +51,7 @@ function rows({
       badge(testFundsOnly ? 'Test funds only' : 'Real and test funds', !testFundsOnly),
       `Chains: ${chains.join(' and ')}.`,
     ],
-    ['Served from', element('code', {}, region), 'The AWS region of API, database and webhooks.'],
+    ['Region', element('code', {}, region), 'AWS serves API, database and webhooks from it.'],
     [
       'Data stays in',
       element('code', {}, residencyRegions.join(', ')),

@@ -28,7 +28,7 @@ describe.each(environments)('the dashboard of $name', (row) => {
         new RegExp(`^Status: ${row.deprecation ? 'Deprecated: Since' : 'In service: No'} `),
       ),
       `Funds: ${row.testFundsOnly ? 'Test funds only' : 'Real and test funds'}: Chains: ${row.chains.join(' and ')}.`,
-      `Served from: ${row.region}: The AWS region of API, database and webhooks.`,
+      `Region: ${row.region}: AWS serves API, database and webhooks from it.`,
       expect.stringMatching(
         new RegExp(`^Data stays in: ${row.residencyRegions.join(', ')}: .* nowhere else`),
       ),
