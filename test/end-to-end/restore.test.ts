@@ -16,6 +16,7 @@ import { removePostgres } from '../../lib/local/postgres/postgres';
 import { physicalName } from '../../lib/local/resources/names';
 import { prepareDatabase } from '../../lib/local/restore';
 import { type RunningEnvironments, startEnvironments } from '../../lib/local/start';
+import { claimStateFolder } from '../../lib/local/state/claim';
 import { readJson, stateFolder, writeJson } from '../../lib/local/state/state';
 import { send, walletDeletion } from '../support/api';
 import { type LocalEnvironment, openLocalEnvironment } from '../support/local-environment';
@@ -52,7 +53,10 @@ async function stop(): Promise<void> {
   running = undefined;
 }
 
-beforeAll(() => copyNewCluster(former));
+beforeAll(async () => {
+  claimStateFolder(state);
+  await copyNewCluster(former);
+});
 afterAll(async () => {
   await stop();
   for (const directory of [former, restored, snapshot]) await removePostgres(directory);
@@ -119,9 +123,7 @@ it('the drill: a deletion that nobody wanted is undone, with the passwords of to
   expect(existsSync(join(former, 'cluster', 'data', 'PG_VERSION'))).toBe(true);
 
   // The group is there again, and the audit knows of no deletion: that record was written later.
-  expect(await local.walletJson(name, 'audit', '--group', organization.userGroupId)).toEqual({
-    records: [],
-  });
+  expect(await local.walletJson(name, 'audit', '--group', organization.userGroupId)).toEqual([]);
   expect(await deletion(local, organization)).toBe(200);
   await local.wallet(name, 'smoke');
 }, 180_000);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removePostgres } from '../../lib/local/postgres/postgres';
 import { type RunningEnvironments, startEnvironments } from '../../lib/local/start';
+import { claimStateFolder } from '../../lib/local/state/claim';
 import { stateFolder } from '../../lib/local/state/state';
 import { send, walletDeletion } from '../support/api';
 import { type LocalEnvironment, openLocalEnvironment } from '../support/local-environment';
@@ -18,6 +19,7 @@ let local: LocalEnvironment;
 let receiver: WebhookReceiver;
 
 beforeAll(async () => {
+  claimStateFolder(state);
   for (const row of swapped) await copyNewCluster(state.environment(row).databaseDirectory);
   running = await startEnvironments({
     state,
