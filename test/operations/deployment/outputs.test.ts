@@ -1,4 +1,7 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { first, withStandby } from '../../support/rows';
+import { temporaryFolder } from '../../support/temporary-folder';
 import { refusal } from '../preflight/account';
 import { wallet } from '../region';
 import { localAccount, withoutStacks, withStacks } from './deployed';
@@ -20,6 +23,34 @@ it('prints the outputs of the stack that serves as "cdk deploy --outputs-file" w
   expect(account().calls.map(({ region, input }) => [region, input.StackName])).toEqual([
     [withStandby.region, withStandby.stackId],
   ]);
+});
+
+describe('with --write', () => {
+  const folder = temporaryFolder();
+  const write = (file: string) => wallet('outputs', '--environment', withStandby.name, '--write', file);
+  beforeEach(() => account().answer(withStacks()));
+
+  it('writes a new file, or beside the other environments of one', async () => {
+    const file = join(folder(), 'outputs.json');
+    const added = { [withStandby.stackId]: expect.objectContaining({ WebhookOriginAddress: '203.0.113.7' }) };
+    const printed = await write(file);
+    expect(printed).toMatchObject({ exitCode: 0, stdout: '' });
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(added);
+    const other = { Other: { ApiBaseUrl: 'https://api.example/' } };
+    writeFileSync(file, JSON.stringify({ ...other, [withStandby.stackId]: { Former: 'x' } }));
+    expect((await write(file)).stderr).toBe(`Wrote ${file}. It has: Other, ${withStandby.stackId}.\n`);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ ...other, ...added });
+  });
+
+  it('leaves a file alone that is not one of outputs, and the folder of the environments of this machine', async () => {
+    const file = join(folder(), 'notes.json');
+    writeFileSync(file, '["notes"]');
+    expect(await write(file)).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(readFileSync(file, 'utf8')).toBe('["notes"]');
+    writeFileSync(join(folder(), 'endpoints.json'), '{}');
+    expect(await write(join(folder(), 'outputs.json'))).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(readdirSync(folder()).sort()).toEqual(['endpoints.json', 'notes.json']);
+  });
 });
 
 it.each([
