@@ -1,13 +1,25 @@
 import type { DatabaseUnavailable } from '../database/database';
 import { ok, type Result } from '../shared/result';
 import { deliveryId, writeDelivery } from '../webhooks/delivery';
-import type { WebhookEvent } from '../webhooks/event';
 import type { Queue, QueueUnavailable } from '../webhooks/queue';
+import type { AcceptedEvent, Redelivery } from './request';
 
-/** Which webhooks want an event. */
+/** Who gets which event. */
 export interface Subscriptions {
-  /** The ids of the organization's enabled webhooks that want the event's kind. */
-  wanting(event: WebhookEvent): Promise<Result<readonly string[], DatabaseUnavailable>>;
+  /**
+   * The ids of the organization's enabled webhooks that want the event's kind. If any wants it, a disabled one included,
+   * the event is kept.
+   */
+  wanting(accepted: AcceptedEvent): Promise<Result<readonly string[], DatabaseUnavailable>>;
+  /** A kept event; `undefined` when it is not kept, or when its webhook is not there, disabled, or does not want its kind. */
+  kept(redelivery: Redelivery): Promise<Result<KeptEvent | undefined, DatabaseUnavailable>>;
+}
+
+export interface KeptEvent {
+  /** Its JSON text, byte for byte as it came. */
+  readonly text: string;
+  /** Milliseconds since 1970. */
+  readonly acceptedAt: number;
 }
 
 export interface FanOutPorts {
@@ -15,32 +27,52 @@ export interface FanOutPorts {
   readonly deliveries: Queue;
 }
 
+type Unavailable = DatabaseUnavailable | QueueUnavailable;
+
 /**
  * Puts one delivery of the event for each webhook that wants it on the delivery queue. Done again, it makes the same
  * deliveries, with the same ids.
  *
- * @param acceptedAt when the event was put on the events queue: milliseconds since 1970
  * @returns the number of deliveries
  */
 export async function fanOutEvent(
-  event: WebhookEvent,
-  acceptedAt: number,
+  accepted: AcceptedEvent,
   ports: FanOutPorts,
-): Promise<Result<number, DatabaseUnavailable | QueueUnavailable>> {
-  const webhookIds = await ports.subscriptions.wanting(event);
+): Promise<Result<number, Unavailable>> {
+  const webhookIds = await ports.subscriptions.wanting(accepted);
   if (!webhookIds.ok) return webhookIds;
 
-  const sent = await ports.deliveries.send(
-    webhookIds.value.map((webhookId) => ({
-      group: webhookId,
-      body: writeDelivery({
-        deliveryId: deliveryId(event.id, webhookId),
-        webhookId,
-        eventId: event.id,
-        acceptedAt,
-        body: event.text,
-      }),
-    })),
-  );
+  const { event, acceptedAt } = accepted;
+  const message = (webhookId: string) =>
+    deliveryMessage({ eventId: event.id, webhookId }, { text: event.text, acceptedAt });
+  const sent = await ports.deliveries.send(webhookIds.value.map(message));
   return sent.ok ? ok(webhookIds.value.length) : sent;
 }
+
+/**
+ * Puts the delivery of a kept event to one webhook on the delivery queue again, with the id that it had.
+ *
+ * @returns the number of deliveries: 0 for an event that cannot be delivered to the webhook
+ */
+export async function redeliverEvent(
+  redelivery: Redelivery,
+  { subscriptions, deliveries }: FanOutPorts,
+): Promise<Result<0 | 1, Unavailable>> {
+  const kept = await subscriptions.kept(redelivery);
+  if (!kept.ok) return kept;
+  if (!kept.value) return ok(0);
+
+  const sent = await deliveries.send([deliveryMessage(redelivery, kept.value)]);
+  return sent.ok ? ok(1) : sent;
+}
+
+const deliveryMessage = ({ eventId, webhookId }: Redelivery, { text, acceptedAt }: KeptEvent) => ({
+  group: webhookId,
+  body: writeDelivery({
+    deliveryId: deliveryId(eventId, webhookId),
+    webhookId,
+    eventId,
+    acceptedAt,
+    body: text,
+  }),
+});

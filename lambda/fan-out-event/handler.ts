@@ -3,10 +3,10 @@ import { bind } from '../shared/bind';
 import { backoffSeconds } from '../webhooks/backoff';
 import { webhookLogCodes } from '../webhooks/log-codes';
 import { createDependencies, type Dependencies } from './dependencies';
-import { fanOutEvent } from './fan-out-event';
-import { readEvent } from './request';
+import { fanOutEvent, redeliverEvent } from './fan-out-event';
+import { type AcceptedEvent, type Redelivery, readMessage } from './request';
 
-/** Turns the events of a batch into deliveries. An invalid one goes to the dead-letter queue at once, with the reason. */
+/** Turns the events of a batch, and what operators ask for again, into deliveries. An invalid one goes to the dead-letter queue at once, with the reason. */
 export const createHandler =
   ({ ports, events, deadLetters, log, random }: Dependencies) =>
   async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
@@ -16,20 +16,10 @@ export const createHandler =
 
     async function receive(record: SQSRecord): Promise<'kept' | 'gone'> {
       try {
-        const read = readEvent(record);
+        const read = readMessage(record);
         if (!read.ok) return await deadLetter(record, read.error);
-
-        const { event, acceptedAt } = read.value;
-        const ids = { eventId: event.id, organizationId: event.organizationId };
-        const deliveries = await fanOutEvent(event, acceptedAt, ports);
-        if (!deliveries.ok) return await backOff(record, deliveries.error.kind, deliveries.error.reason);
-        log.info('Event fanned out', {
-          logCode: webhookLogCodes.eventFannedOut,
-          ...ids,
-          kind: event.kind,
-          deliveries: deliveries.value,
-        });
-        return 'gone';
+        const done = 'event' in read.value ? await fanOut(read.value) : await redeliver(read.value);
+        return done.ok ? 'gone' : await backOff(record, done.error.kind, done.error.reason);
       } catch (error) {
         log.error('Event failed with an internal error', {
           logCode: webhookLogCodes.eventWaits,
@@ -37,6 +27,25 @@ export const createHandler =
         });
         return await backOff(record, 'internal_error', (error as Error).name);
       }
+    }
+
+    async function fanOut(accepted: AcceptedEvent) {
+      const { id: eventId, organizationId, kind } = accepted.event;
+      const deliveries = await fanOutEvent(accepted, ports);
+      if (deliveries.ok) {
+        const line = { logCode: webhookLogCodes.eventFannedOut, eventId, organizationId, kind };
+        log.info('Event fanned out', { ...line, deliveries: deliveries.value });
+      }
+      return deliveries;
+    }
+
+    async function redeliver(redelivery: Redelivery) {
+      const deliveries = await redeliverEvent(redelivery, ports);
+      if (deliveries.ok) {
+        const line = { logCode: webhookLogCodes.eventRedelivered, ...redelivery };
+        log.info('Event redelivered', { ...line, deliveries: deliveries.value });
+      }
+      return deliveries;
     }
 
     async function deadLetter(record: SQSRecord, reason: string): Promise<'kept' | 'gone'> {

@@ -2,27 +2,67 @@ import type { Database, DatabaseUnavailable } from '../database/database';
 import { sql } from '../database/sql';
 import { coalesce } from '../shared/coalesce';
 import { ok, type Result } from '../shared/result';
-import type { WebhookEvent } from '../webhooks/event';
-import type { Subscriptions } from './fan-out-event';
+import type { KeptEvent, Subscriptions } from './fan-out-event';
+import type { AcceptedEvent, Redelivery } from './request';
 
 /** The port on the region's database. The events of a batch share one statement: the Data API is billed by the call. */
 export function createSubscriptions(database: Database): Subscriptions {
-  return { wanting: coalesce((events) => allWanting(database, events)) };
+  return {
+    wanting: coalesce((events) => allWanting(database, events)),
+    kept: (redelivery) => kept(database, redelivery),
+  };
 }
 
 async function allWanting(
   database: Database,
-  events: readonly WebhookEvent[],
+  events: readonly AcceptedEvent[],
 ): Promise<Result<readonly string[], DatabaseUnavailable>[]> {
-  const asked = events.map(({ organizationId, kind }, index) => ({ index, organizationId, kind }));
+  const asked = events.map(({ event, acceptedAt }, index) => ({ index, ...event, acceptedAt }));
+  // In one order, or two batches could wait for each other's rows.
   const rows = await database.execute(sql`
-    select index, webhook_id
-    from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as event (
-      index integer, "organizationId" text, kind text)
-    join webhooks on organization_id = "organizationId" and enabled and (kinds is null or kind = any(kinds))
-    order by webhook_id`);
+    with asked as (
+      select * from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as event (
+        index integer, id text, "organizationId" text, kind text, text text, "acceptedAt" float8)
+    ), wanted as (
+      select index, webhook_id, enabled
+      from asked
+      join webhooks on organization_id = "organizationId" and (kinds is null or kind = any(kinds))
+    ), kept as (
+      insert into webhook_events (event_id, organization_id, kind, accepted_at, body)
+      select id, "organizationId", kind, to_timestamp("acceptedAt" / 1000), text
+      from asked
+      where index in (select index from wanted)
+      order by id, "organizationId"
+      on conflict do nothing
+    )
+    select index, webhook_id from wanted where enabled order by webhook_id`);
   if (!rows.ok) return events.map(() => rows);
   const wanting = events.map((): string[] => []);
   for (const row of rows.value) wanting[Number(row.index)]?.push(String(row.webhook_id));
   return wanting.map((webhookIds) => ok(webhookIds));
+}
+
+/**
+ * Characters of a body that a row has: of four bytes each, they fit the 64 KB that the Data API takes.
+ * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api.limitations.html
+ */
+const partLength = 12_000;
+
+async function kept(
+  database: Database,
+  { eventId, webhookId }: Redelivery,
+): Promise<Result<KeptEvent | undefined, DatabaseUnavailable>> {
+  const rows = await database.execute(sql`
+    select substr(body, start, ${partLength}::integer) as part,
+      (extract(epoch from accepted_at) * 1000)::float8 as accepted_at
+    from webhooks
+    join webhook_events using (organization_id),
+      generate_series(1, length(body), ${partLength}::integer) start
+    where webhook_id = ${webhookId} and event_id = ${eventId}
+      and enabled and (kinds is null or kind = any(kinds))
+    order by start`);
+  if (!rows.ok) return rows;
+  const [first] = rows.value;
+  const text = rows.value.map(({ part }) => part).join('');
+  return ok(first && { text, acceptedAt: Math.round(Number(first.accepted_at)) });
 }

@@ -27,6 +27,19 @@ export function createExpiring(database: Database): readonly Expiring[] {
           returning 1)
         select count(*)::integer as deleted from deleted`,
     ),
+    expiring(
+      'webhookEvents',
+      (limit) => sql`
+        with deleted as (
+          delete from webhook_events
+          where (event_id, organization_id) in (
+            select event_id, organization_id from webhook_events
+            where accepted_at < now() - interval '14 days'
+            order by accepted_at
+            limit ${limit})
+          returning 1)
+        select count(*)::integer as deleted from deleted`,
+    ),
     // A user action that has expired is refused as expired, so nothing has to remember its use. The hour covers clocks
     // that differ, and the repeats of a request whose answer was lost.
     expiring(

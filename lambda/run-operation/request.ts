@@ -62,6 +62,26 @@ export const nameField: Field<string> = (value) =>
     ? ok(value)
     : fail('1 to 256 characters without control characters or unpaired surrogates');
 
+/** A time in ISO 8601, read into UTC. */
+export const timeField: Field<string> = (value) => {
+  const time = typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(time) ? fail('a time such as 2026-11-20T12:00:00Z') : ok(new Date(time).toISOString());
+};
+
+/** A whole number from 1 to `most`; `most` when left out. */
+export const countField =
+  (most: number): Field<number> =>
+  (value = most) =>
+    Number.isInteger(value) && Number(value) >= 1 && Number(value) <= most
+      ? ok(Number(value))
+      : fail(`a whole number from 1 to ${most}`);
+
+/** What may be left out. */
+export const optional =
+  <T>(field: Field<T>): Field<T | undefined> =>
+  (value) =>
+    value === undefined ? ok(undefined) : field(value);
+
 /** True or false; false when left out. */
 export const flagField: Field<boolean> = (value = false) =>
   typeof value === 'boolean' ? ok(value) : fail('true or false');

@@ -8,10 +8,13 @@ import { disableWebhook } from './operations/disable-webhook';
 import { enableWebhook } from './operations/enable-webhook';
 import { listAuditRecords } from './operations/list-audit-records';
 import { listDeliveryAttempts } from './operations/list-delivery-attempts';
+import { listKeptEvents } from './operations/list-kept-events';
 import { listWebhooks } from './operations/list-webhooks';
 import { removeEphemeralOrganizations } from './operations/remove-ephemeral-organizations';
+import { removeWebhook } from './operations/remove-webhook';
 import { rotateWebhookSecret } from './operations/rotate-webhook-secret';
 import { seed } from './operations/seed';
+import { updateWebhook } from './operations/update-webhook';
 import type { OperationError, Request } from './request';
 
 /** Every operation by the name that commands call it by. A new one is a file in `operations/` and a line here. */
@@ -24,10 +27,13 @@ const operations: Readonly<Record<string, Operation>> = {
   'enable-webhook': enableWebhook,
   'list-audit-records': listAuditRecords,
   'list-delivery-attempts': listDeliveryAttempts,
+  'list-kept-events': listKeptEvents,
   'list-webhooks': listWebhooks,
   'remove-ephemeral-organizations': removeEphemeralOrganizations,
+  'remove-webhook': removeWebhook,
   'rotate-webhook-secret': rotateWebhookSecret,
   seed,
+  'update-webhook': updateWebhook,
 };
 
 /** Carries out the named operation; one that does not exist is answered with those that do. */

@@ -31,6 +31,13 @@ export const webhookNotFound = (webhookId: string, environment: string) =>
     message: `There is no webhook ${webhookId} in environment ${environment}. "webhook list" tells those of an organization.`,
   });
 
+/** The answer about an organization that does not exist. */
+export const organizationNotFound = (organizationId: string, environment: string) =>
+  fail({
+    code: 'organization_not_found',
+    message: `There is no organization ${organizationId} in environment ${environment}. "seed" makes one.`,
+  });
+
 /** A webhook as operators see it. */
 function toWebhook(row: Row) {
   return {
@@ -47,4 +54,4 @@ function toWebhook(row: Row) {
 }
 
 /** ISO 8601, UTC. @param epoch seconds since 1970 */
-export const toIsoTime = (epoch: unknown): string => new Date(Number(epoch) * 1000).toISOString();
+export const toIsoTime = (epoch: unknown): string => new Date(Math.round(Number(epoch) * 1000)).toISOString();

@@ -1,6 +1,7 @@
 /** The registered log codes of the webhook functions: every line that they write carries one. */
 export const webhookLogCodes = {
   eventFannedOut: 'EVENT_FANNED_OUT',
+  eventRedelivered: 'EVENT_REDELIVERED',
   eventRefused: 'EVENT_REFUSED',
   eventWaits: 'EVENT_WAITS',
   attempted: 'WEBHOOK_ATTEMPTED',

@@ -1,53 +1,79 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { readList, runOperation } from './operations-function';
-import { type CommonOptions, withEnvironment } from './options';
+import { type CommonOptions, count, id, moment, withEnvironment } from './options';
 import { eventId } from './send-event';
 import { openTarget, type Target } from './target';
 import { type Terminal, table } from './terminal';
 
 interface DeliveriesOptions extends CommonOptions {
-  readonly event: string;
+  readonly event?: string;
+  readonly webhook?: string;
+  readonly status?: Attempt['outcome'];
+  /** ISO 8601, UTC. */
+  readonly since?: string;
+  readonly until?: string;
+  readonly limit: number;
 }
+
+const outcomes = ['delivered', 'failed', 'disabled', 'given_up'] as const;
 
 /** One request to a receiver. Times are ISO 8601, UTC. */
 export interface Attempt {
   readonly date: string;
+  readonly eventId: string;
   readonly webhookId: string;
   /** The receiver's `webhook-id`. */
   readonly deliveryId: string;
   /** Null when the receiver gave none. */
   readonly status: number | null;
   readonly durationMs: number;
-  readonly outcome: 'delivered' | 'failed' | 'disabled' | 'given_up';
+  readonly outcome: (typeof outcomes)[number];
   readonly reason: string;
   /** Null when it is not tried again. */
   readonly nextAttemptAt: string | null;
 }
 
 const help = `
-What has not been attempted yet is not listed. What was given up waits on a dead-letter queue: see "wallet redeliver".
+Without --event and --webhook, those of the last 24 hours unless --since says otherwise. Attempts are known for 31 days. What
+has not been attempted yet is not listed. Events with test_ in their id come from "wallet webhook test".
+
+A status is of an attempt: "failed" is tried again at the time in the last column, "given_up" waits on the dead-letter queue
+("wallet redeliver"), "disabled" had its webhook disabled, because the receiver answered 410.
 
 Examples:
   wallet deliveries --event evt_…
+  wallet deliveries --webhook wh-… --status failed --since 2h
+  wallet deliveries --status given_up --since 2026-11-20 --until 2026-11-21
   wallet deliveries --environment uae --event evt_… --json`;
 
 export function register(program: Command, terminal: Terminal): void {
   withEnvironment(program.command('deliveries'))
-    .summary('print the attempts to deliver an event')
-    .description(
-      'Prints the attempts to deliver an event in their order, at most 1,000, of the last 31 days.',
-    )
-    .requiredOption('--event <id>', 'the event', eventId)
+    .summary('print the attempts to deliver events')
+    .description('Prints the attempts to deliver events, the latest first.')
+    .option('--event <id>', 'of this event', eventId)
+    .option('--webhook <id>', 'to this webhook', id('wh'))
+    .addOption(new Option('--status <status>', 'that ended so').choices(outcomes))
+    .option('--since <time>', 'from this time on, or so long ago, such as 2h', moment)
+    .option('--until <time>', 'up to this time, or so long ago', moment)
+    .option('--limit <number>', 'at most so many, up to 1000', count(1_000), 100)
     .addHelpText('after', help)
     .action((options: DeliveriesOptions) => deliveries(options, terminal));
 }
 
-async function deliveries({ event, ...options }: DeliveriesOptions, terminal: Terminal): Promise<void> {
+async function deliveries(options: DeliveriesOptions, terminal: Terminal): Promise<void> {
   const target = await openTarget(options, terminal);
-  const attempts = await listAttempts(target, event);
+  const { event, webhook, status, until, limit } = options;
+  const since = options.since ?? (event || webhook ? undefined : moment('24h'));
+  const query = { eventId: event, webhookId: webhook, outcome: status, since, until, limit };
+  const attempts = await listAttempts(target, query);
   if (options.json) return terminal.result(JSON.stringify(attempts));
+  if (attempts.length === 0)
+    return terminal.note(
+      `No such attempt is known in ${options.environment}: what is on its way is yet to come.`,
+    );
   const rows = attempts.map((attempt) => [
     attempt.date,
+    attempt.eventId,
     attempt.webhookId,
     attempt.outcome,
     String(attempt.status ?? '-'),
@@ -55,16 +81,24 @@ async function deliveries({ event, ...options }: DeliveriesOptions, terminal: Te
     `${attempt.durationMs} ms`,
     attempt.nextAttemptAt ?? '',
   ]);
-  if (rows.length > 0) {
-    const heading = ['DATE', 'WEBHOOK', 'OUTCOME', 'STATUS', 'REASON', 'TOOK', 'NEXT'];
-    return terminal.result(table([heading, ...rows], terminal.bold));
-  }
-  terminal.note(
-    `No attempt to deliver ${event} is known in ${options.environment}: it is on its way, no enabled webhook wants it, it is older than 31 days, or there is no such event.`,
-  );
+  const heading = ['DATE', 'EVENT', 'WEBHOOK', 'STATUS', 'HTTP', 'REASON', 'TOOK', 'NEXT'];
+  terminal.result(table([heading, ...rows], terminal.bold));
+  if (attempts.length === limit)
+    terminal.note(`The latest ${limit}. Earlier ones: --until ${attempts.at(-1)?.date}`);
 }
 
-/** The attempts to deliver an event, in their order: at most 1,000. */
-export async function listAttempts(target: Target, eventId: string): Promise<readonly Attempt[]> {
-  return readList(await runOperation(target, 'list-delivery-attempts', { eventId }), 'attempts');
+/** All when left out; times are ISO 8601, UTC. */
+export interface AttemptQuery {
+  readonly eventId?: string | undefined;
+  readonly webhookId?: string | undefined;
+  readonly outcome?: Attempt['outcome'] | undefined;
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
+  /** @default 1,000, which is the most */
+  readonly limit?: number;
+}
+
+/** The attempts to deliver, the latest first. @throws OperationRefused `event_not_found`, `webhook_not_found` */
+export async function listAttempts(target: Target, query: AttemptQuery): Promise<readonly Attempt[]> {
+  return readList(await runOperation(target, 'list-delivery-attempts', { ...query }), 'attempts');
 }

@@ -95,6 +95,25 @@ function parseDuration(text: string): number | undefined {
     : Number(number) * unitsInSeconds[unit as keyof typeof unitsInSeconds];
 }
 
+/** Reads a moment: a time in ISO 8601, or how long ago it was, such as `90s`, `15m` or `2h`; into ISO 8601, UTC. */
+export function moment(text: string): string {
+  const seconds = parseDuration(text) ?? Number.NaN;
+  const written = /^\d{4}-\d\d-\d\d(T|$)/.test(text) ? text : Date.now() - seconds * 1_000;
+  const time = new Date(written);
+  if (!Number.isNaN(time.getTime())) return time.toISOString();
+  throw new InvalidArgumentError(
+    'Give a time such as 2026-11-20T12:00:00Z, or how long ago it was, such as 2h.',
+  );
+}
+
+/** Reads a number from 1 to `most`. */
+export const count =
+  (most: number) =>
+  (text: string): number => {
+    if (/^[1-9]\d*$/.test(text) && Number(text) <= most) return Number(text);
+    throw new InvalidArgumentError(`Give a number from 1 to ${most}.`);
+  };
+
 /** Reads an id of the service, such as `us-xxxxx-xxxxx-xxxxxxxxxxxxxxxx`. */
 export function id(...prefixes: readonly string[]) {
   const pattern = new RegExp(`^(${prefixes.join('|')})-[a-z0-9]{5}-[a-z0-9]{5}-[a-z0-9]{14,16}$`);

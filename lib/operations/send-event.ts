@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
-import { callAws } from './aws';
 import { UsedWrongly } from './failure';
 import { type CommonOptions, id, withEnvironment } from './options';
 import { walletCommand } from './pasted-command';
 import { allowProduction, requireProductionAllowed } from './production-guard';
+import { sendMessages } from './queue-messages';
 import { openTarget, type Target } from './target';
 import type { Terminal } from './terminal';
 import { eventKind } from './webhook/event-kind';
+import { listWebhooks } from './webhook/webhook';
 
 interface SendEventOptions extends CommonOptions {
   readonly organization: string;
@@ -22,7 +23,7 @@ const help = `
 Each enabled webhook of the organization that wants the kind gets the event. With --id, an event that was sent before
 is sent again: its deliveries have the same webhook-id as then.
 
-Needs sqs:SendMessage on the queue in WebhookEventsQueueUrl.
+Needs sqs:SendMessage on the queue in WebhookEventsQueueUrl, and lambda:InvokeFunction on OperationsFunctionName.
 
 Examples:
   wallet send-event --organization or-… --kind wallet.created --data '{"walletId":"wa-1"}'
@@ -48,6 +49,9 @@ async function sendEvent(options: SendEventOptions, terminal: Terminal): Promise
   const target = await openTarget(options, terminal);
   requireProductionAllowed(target, options, 'receivers take the event for a real one');
   const { id: eventId = newEventId(), organization: organizationId, kind, data } = options;
+  const webhooks = await listWebhooks(target, organizationId);
+  if (!webhooks.some(({ enabled, kinds }) => enabled && (kinds?.includes(kind) ?? true)))
+    terminal.note(`No enabled webhook of ${organizationId} wants ${kind}: nothing will be delivered.`);
   await putEvent(target, { id: eventId, organizationId, kind, data });
   terminal.result(options.json ? JSON.stringify({ eventId }) : eventId);
   terminal.note(`See its way: ${walletCommand('deliveries', options)} --event ${eventId}`);
@@ -63,17 +67,10 @@ export interface NewEvent {
 
 export const newEventId = (): string => `evt_${randomUUID().replaceAll('-', '')}`;
 
-/** Puts an event on the region's queue, dated now. Needs `sqs:SendMessage` on it. @throws UsedWrongly for too large a one */
+/** Puts an event on the region's queue, dated now. @throws UsedWrongly for too large a one */
 export async function putEvent(target: Target, event: NewEvent): Promise<void> {
-  const { SendMessageCommand, SQSClient } = await import('@aws-sdk/client-sqs');
-  const client = new SQSClient(target.clientSettings('sqs'));
-  const message = new SendMessageCommand({
-    QueueUrl: target.output('WebhookEventsQueueUrl'),
-    MessageBody: writeEvent(event),
-    MessageGroupId: event.organizationId,
-  });
-  // The SDK may send it again when an answer is lost: an event that comes twice makes the same deliveries.
-  await callAws(target, 'sqs:SendMessage', (call) => client.send(message, call));
+  const message = { body: writeEvent(event), group: event.organizationId };
+  await sendMessages(target, 'WebhookEventsQueueUrl', [message]);
 }
 
 /** The data stays as it was typed: parsed and written again, a number beyond 2^53 would change. */

@@ -133,7 +133,8 @@ export class Webhooks extends Construct {
     });
     this.props.database.grantAccess(handler, 'purge_expired');
     new Rule(this, 'PurgeDaily', {
-      description: 'Once a day: delivery attempts of more than 31 days, user actions that have expired',
+      description:
+        'Once a day: delivery attempts of more than 31 days, events of more than 14, expired user actions',
       schedule: Schedule.cron({ hour: '3', minute: '17' }),
       targets: [new LambdaFunction(handler, { retryAttempts: 2, maxEventAge: Duration.hours(2) })],
     });

@@ -109,12 +109,43 @@ describe.each(names)('in %s', (environment) => {
       (found) => found.length > 1,
     );
     expect(attempts).toMatchObject([
-      { status: 503, outcome: 'failed', nextAttemptAt: expect.any(String) },
       { status: 204, outcome: 'delivered', nextAttemptAt: null },
+      { status: 503, outcome: 'failed', nextAttemptAt: expect.any(String) },
     ]);
-    const late = Date.parse(attempts[1]?.date ?? '') - Date.parse(attempts[0]?.nextAttemptAt ?? '');
+    const late = Date.parse(attempts[0]?.date ?? '') - Date.parse(attempts[1]?.nextAttemptAt ?? '');
     expect(late).toBeGreaterThan(-1_500);
     expect(late).toBeLessThan(5_000);
+  });
+
+  it('what a webhook missed while it was disabled, and what it got, is delivered again on request', async () => {
+    const { webhookId, secret } = await add('missed');
+    const tested = await local.walletJson(environment, 'webhook', 'test', '--webhook', webhookId);
+    expect(tested).toMatchObject({ webhookId, outcome: 'delivered', status: 204 });
+    await local.wallet(environment, 'webhook', 'disable', '--webhook', webhookId);
+    const eventId = await sendEvent('wallet.created', '{"wei":12345678901234567890}');
+    await until(
+      () => attemptsOf(eventId).catch(() => undefined),
+      (kept) => kept !== undefined,
+    );
+    await local.wallet(environment, 'webhook', 'enable', '--webhook', webhookId);
+
+    const redeliver = ['redeliver', '--webhook', webhookId];
+    const since = await local.walletJson(environment, ...redeliver, '--since', '5m', '--undelivered');
+    expect(since).toMatchObject({ redelivered: 1 });
+    const [test, missed] = await receiver.received(own('missed'), 2);
+    if (!test || !missed) throw new Error('Nothing came.');
+    expect(JSON.parse(test.body)).toMatchObject({ kind: 'webhook.test', data: { webhookId } });
+    expect(JSON.parse(missed.body)).toMatchObject({ id: eventId });
+    expect(missed.body).toContain('"data":{"wei":12345678901234567890}');
+
+    expect(await local.walletJson(environment, ...redeliver, '--event', eventId)).toMatchObject({
+      redelivered: 1,
+    });
+    const [, , again] = await receiver.received(own('missed'), 3);
+    if (!again) throw new Error('Nothing came.');
+    expect(again.headers['webhook-id']).toBe(missed.headers['webhook-id']);
+    expect(again.body).toBe(missed.body);
+    for (const delivery of [test, missed, again]) verifyDelivery(delivery, secret, 'webhook-signature');
   });
 
   it('what was given up is delivered by "wallet redeliver"', async () => {

@@ -32,6 +32,13 @@ const run = (...args: string[]) => wallet(...args, '--outputs', aws.outputs);
 const organization = 'or-aaaaa-bbbbb-cccccccccccccccc';
 const sending = ['send-event', '--organization', organization, '--kind', 'a.b', '--allow-production'];
 const sendEvent = () => run(...sending);
+/** Of SQS; the operations function knows the organization. */
+const answerAsSqs = (answer: Answer) =>
+  aws.answer(({ url }) =>
+    url.includes('/functions/')
+      ? json({ ok: true, result: { webhooks: [{ enabled: true, kinds: null }] } })
+      : answer,
+  );
 
 /** Jest's own errors are none to the SDK when they come from Node.js itself, so those of the network take a process. */
 const asProcess = (env: NodeJS.ProcessEnv) =>
@@ -90,7 +97,6 @@ it.each<[string, Answer, line: string, remedy: string]>([
   ['text with 503', text('upstream connect error', 503), foreign('status 503, text/plain'), broken],
   ['text with 200', text('It works!'), foreign('status 200, text/plain'), proxy],
   ['another API', json({ error: 'gone' }, 404), foreign('status 404, application/json'), proxy],
-  ['another API with 200', json({ hello: 1 }), foreign('status 200, no content type'), proxy],
   ['a permission', refusal('AccessDenied'), 'was refused: No', 'Sign in as someone who has sqs:SendMessage.'],
   ['throttling', refusal('ThrottlingException', 'Rate exceeded'), 'was throttled: Rate exceeded', wait],
   ['throttling of SQS', refusal('RequestThrottled'), 'was throttled: No', wait],
@@ -103,7 +109,7 @@ it.each<[string, Answer, line: string, remedy: string]>([
   ['another refusal', refusal('QueueDoesNotExist'), 'failed: QueueDoesNotExist: No', outputs],
   ['a fault of AWS', refusal('InternalFailure', 'Oops', 500), 'failed: InternalFailure: Oops', health],
 ])('an operator is told of %s, in a line with its remedy', async (_, answer, line, remedy) => {
-  aws.answer(() => answer);
+  answerAsSqs(answer);
   expect(await sendEvent()).toEqual(failedWith(`sqs:SendMessage ${line}`, remedy));
 });
 
@@ -148,8 +154,8 @@ describe('without a connection', () => {
       "A proxy that inspects TLS may stand between: name a file with its root certificate in NODE_EXTRA_CA_CERTS. Otherwise check this machine's clock.",
     ],
   ])('%s: the line says so, and the remedy is its own', async (_, url, line, remedy) => {
-    aws.answer(() => undefined);
-    const { code, stdout, stderr } = await asProcess({ AWS_ENDPOINT_URL: await url() });
+    answerAsSqs(undefined);
+    const { code, stdout, stderr } = await asProcess({ AWS_ENDPOINT_URL_SQS: await url() });
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     const [, reason = '', told] =
       /^error: sqs:SendMessage cannot be reached: (.*)\.\n(.*)\n$/.exec(stderr) ?? [];
@@ -159,9 +165,10 @@ describe('without a connection', () => {
 
   it('and without credentials: says where to sign in', async () => {
     restore = setVariables({ AWS_ACCESS_KEY_ID: undefined, AWS_SECRET_ACCESS_KEY: undefined });
+    answerAsSqs(undefined);
     expect(await sendEvent()).toEqual(
       failedWith(
-        'There are no AWS credentials for sqs:SendMessage: Could not load credentials from any providers',
+        'There are no AWS credentials for lambda:InvokeFunction: Could not load credentials from any providers',
         'Sign in to the account (such as "aws sso login") and name the profile in AWS_PROFILE.',
       ),
     );
@@ -172,7 +179,13 @@ describe('without a connection', () => {
 describe('a page, and an empty answer, with status 200', () => {
   const identity = json({
     ok: true,
-    result: { identityId: 'us-1', organizationId: organization, kind: 'ServiceAccount', active: true },
+    result: {
+      identityId: 'us-1',
+      organizationId: organization,
+      kind: 'ServiceAccount',
+      active: true,
+      enabled: true,
+    },
   });
   const caller = 'us-aaaaa-bbbbb-cccccccccccccccc';
   it.each<[action: string, command: readonly string[]]>([
@@ -193,6 +206,10 @@ describe('a page, and an empty answer, with status 200', () => {
   });
 
   it.each<[command: readonly string[], line: RegExp]>([
+    [
+      ['webhook', 'test', '--webhook', 'wh-aaaaa-bbbbb-cccccccccccccccc'],
+      /^error: sqs:SendMessage was not answered as AWS answers: without Successful/,
+    ],
     [['redeliver'], /^error: sqs:GetQueueAttributes was not answered as AWS answers: without Approx/],
     [['token', '--caller', caller], /^error: arn:\S+ is not a key of curve P-256/],
     [

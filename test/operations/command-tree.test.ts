@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { newId } from '../../lambda/shared/ids';
 import { environments } from '../../lib/environments';
 import { commandTree } from '../../lib/operations/completion/command-tree';
 import { createProgram } from '../../lib/operations/program';
@@ -101,6 +102,8 @@ const writing: Readonly<Record<string, readonly string[]>> = {
   'send-event': ['--organization', organizationId, '--kind', 'wallet.created'],
   smoke: ['--without-webhook'],
   'webhook add': ['--organization', organizationId, '--url', 'https://hooks.customer.com/wallet'],
+  'webhook remove': ['--webhook', newId('wh')],
+  'webhook update': ['--webhook', newId('wh'), '--all-kinds'],
 };
 
 it('what writes to deployed production does so only when told to', async () => {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { LoopbackRequest } from '../../lib/local/network/loopback-server';
 import { first } from '../support/rows';
 import { setVariables, startAwsEndpoint } from './aws-endpoint';
 import { wallet } from './region';
@@ -7,16 +8,22 @@ const queueUrl = `https://sqs.${first.region}.amazonaws.com/123456789012/events`
 let aws: Awaited<ReturnType<typeof startAwsEndpoint>>;
 beforeAll(async () => {
   aws = await startAwsEndpoint(() => ({
-    [first.stackId]: { WebhookEventsQueueUrl: queueUrl, WebhookEventsDeadLetterQueueUrl: queueUrl },
+    [first.stackId]: {
+      OperationsFunctionName: 'operations',
+      WebhookEventsQueueUrl: queueUrl,
+      WebhookEventsDeadLetterQueueUrl: queueUrl,
+    },
   }));
 });
 afterAll(() => aws.close());
 
-/** SQS, with an empty queue. */
-function answer({ headers, body }: { headers: Readonly<Record<string, unknown>>; body: Buffer }) {
-  const { MessageBody = '' } = JSON.parse(String(body));
+/** SQS, with an empty queue, and the operations function. */
+function answer({ url, headers, body }: Pick<LoopbackRequest, 'url' | 'headers' | 'body'>) {
+  if (url.includes('/functions/')) return { body: JSON.stringify({ ok: true, result: { webhooks: [] } }) };
+  const [{ MessageBody = '' } = {}] = JSON.parse(String(body)).Entries ?? [];
+  const MD5OfMessageBody = createHash('md5').update(MessageBody).digest('hex');
   const results: Readonly<Record<string, unknown>> = {
-    SendMessage: { MessageId: 'one', MD5OfMessageBody: createHash('md5').update(MessageBody).digest('hex') },
+    SendMessageBatch: { Successful: [{ Id: '0', MessageId: 'one', MD5OfMessageBody }], Failed: [] },
     GetQueueAttributes: { Attributes: { ApproximateNumberOfMessages: '0' } },
     ReceiveMessage: {},
   };
@@ -26,7 +33,8 @@ function answer({ headers, body }: { headers: Readonly<Record<string, unknown>>;
 describe.each(['AWS_ENDPOINT_URL', 'AWS_ENDPOINT_URL_SQS'])('%s', (variable) => {
   let restore: () => void;
   beforeAll(() => {
-    restore = setVariables({ AWS_ENDPOINT_URL: undefined, [variable]: aws.url });
+    const urls = { AWS_ENDPOINT_URL_LAMBDA: aws.url, [variable]: aws.url };
+    restore = setVariables({ AWS_ENDPOINT_URL: undefined, ...urls });
   });
   afterAll(() => restore());
 

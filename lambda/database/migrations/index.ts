@@ -7,6 +7,7 @@ import identitiesStayAsTheyAre from './0006-identities-stay-as-they-are.sql';
 import auditBySubject from './0007-audit-by-subject.sql';
 import deliverySlots from './0008-delivery-slots.sql';
 import deleteUserGroup from './0009-delete-user-group.sql';
+import webhookOperations from './0010-webhook-operations.sql';
 
 /**
  * A forward-only step of the schema. Once applied anywhere, its text never changes: a later file amends it. Over the Data
@@ -29,4 +30,5 @@ export const migrations: readonly Migration[] = [
   { name: '0007-audit-by-subject', text: auditBySubject },
   { name: '0008-delivery-slots', text: deliverySlots },
   { name: '0009-delete-user-group', text: deleteUserGroup },
+  { name: '0010-webhook-operations', text: webhookOperations },
 ];

@@ -1,5 +1,5 @@
 import { sql } from '../../database/sql';
-import { ok } from '../../shared/result';
+import { fail, ok } from '../../shared/result';
 import { operation } from '../operation';
 import { idField } from '../request';
 import { toIsoTime } from '../webhook';
@@ -14,6 +14,17 @@ export const listAuditRecords = operation({ userGroupId: idField('ug') }, async 
     order by audit_record_id desc
     limit 100`);
   if (!outcome.ok) return outcome;
+  if (outcome.value.length === 0) {
+    const group = await ports.database.execute(sql`
+      select user_group_id from user_groups where user_group_id = ${userGroupId}`);
+    if (!group.ok) return group;
+    if (group.value.length === 0) {
+      return fail({
+        code: 'user_group_not_found',
+        message: `There is no user group ${userGroupId} in environment ${ports.environment}, and nothing was recorded of one.`,
+      });
+    }
+  }
   return ok({
     records: outcome.value.map((row) => ({
       date: toIsoTime(row.occurred_at),

@@ -1,28 +1,48 @@
+import type { Database, DatabaseUnavailable } from '../../database/database';
 import { sql } from '../../database/sql';
-import { fail, ok } from '../../shared/result';
-import { isEventId } from '../../webhooks/event';
+import { fail, ok, type Result } from '../../shared/result';
 import { operation } from '../operation';
-import type { Field } from '../request';
-import { toIsoTime } from '../webhook';
+import { countField, type Field, idField, type OperationError, optional, timeField } from '../request';
+import { toIsoTime, webhookNotFound } from '../webhook';
+import { eventIdField } from '../webhook-fields';
 
-const eventIdField: Field<string> = (value) =>
-  typeof value === 'string' && isEventId(value)
-    ? ok(value)
-    : fail("an event's id: 1 to 64 letters, digits, hyphens or underscores");
+const outcomes = ['delivered', 'failed', 'disabled', 'given_up'];
 
-/** The attempts to deliver an event in the order in which they were made: the latest 1,000, of the last 31 days. */
-export const listDeliveryAttempts = operation({ eventId: eventIdField }, async ({ eventId }, ports) => {
-  const outcome = await ports.database.execute(sql`
-    select webhook_id, delivery_id, cast(extract(epoch from attempted_at) as double precision) as attempted_at,
+const outcomeField: Field<string> = (value) =>
+  outcomes.includes(String(value)) ? ok(String(value)) : fail(`one of ${outcomes.join(', ')}`);
+
+const shape = {
+  eventId: optional(eventIdField),
+  webhookId: optional(idField('wh')),
+  outcome: optional(outcomeField),
+  since: optional(timeField),
+  until: optional(timeField),
+  limit: countField(1_000),
+};
+
+/** Attempts to deliver, the latest first, of the last 31 days. An event or webhook that is not known is an error. */
+export const listDeliveryAttempts = operation(shape, async (input, ports) => {
+  const { eventId = null, webhookId = null, outcome = null, since = null, until = null, limit } = input;
+  const found = await ports.database.execute(sql`
+    select event_id, webhook_id, delivery_id, cast(extract(epoch from attempted_at) as double precision) as attempted_at,
       duration_ms, status, outcome, reason,
       cast(extract(epoch from next_attempt_at) as double precision) as next_attempt_at
     from webhook_attempts
-    where event_id = ${eventId}
+    where (${eventId}::text is null or event_id = ${eventId})
+      and (${webhookId}::text is null or webhook_id = ${webhookId})
+      and (${outcome}::text is null or outcome = ${outcome})
+      and (${since}::timestamptz is null or webhook_attempts.attempted_at >= ${since}::timestamptz)
+      and (${until}::timestamptz is null or webhook_attempts.attempted_at <= ${until}::timestamptz)
     order by webhook_attempts.attempted_at desc, webhook_attempt_id desc
-    limit 1000`);
-  if (!outcome.ok) return outcome;
-  const attempts = outcome.value.map((row) => ({
+    limit ${limit}`);
+  if (!found.ok) return found;
+  if (found.value.length === 0) {
+    const known = await requireKnown(ports.database, { eventId, webhookId, environment: ports.environment });
+    if (!known.ok) return known;
+  }
+  const attempts = found.value.map((row) => ({
     date: toIsoTime(row.attempted_at),
+    eventId: row.event_id,
     webhookId: row.webhook_id,
     deliveryId: row.delivery_id,
     status: row.status,
@@ -31,5 +51,33 @@ export const listDeliveryAttempts = operation({ eventId: eventIdField }, async (
     reason: row.reason,
     nextAttemptAt: row.next_attempt_at === null ? null : toIsoTime(row.next_attempt_at),
   }));
-  return ok({ attempts: attempts.reverse() });
+  return ok({ attempts });
 });
+
+interface Named {
+  readonly eventId: string | null;
+  readonly webhookId: string | null;
+  readonly environment: string;
+}
+
+/** Attempts outlive their webhook, and the event's body: what they name is known. */
+async function requireKnown(
+  database: Database,
+  { eventId, webhookId, environment }: Named,
+): Promise<Result<null, OperationError | DatabaseUnavailable>> {
+  const known = await database.execute(sql`
+    select
+      exists (select from webhook_events where event_id = ${eventId})
+        or exists (select from webhook_attempts where event_id = ${eventId}) as event,
+      exists (select from webhooks where webhook_id = ${webhookId})
+        or exists (select from webhook_attempts where webhook_id = ${webhookId}) as webhook`);
+  if (!known.ok) return known;
+  if (eventId !== null && !known.value[0]?.event) {
+    return fail({
+      code: 'event_not_found',
+      message: `No event ${eventId} is known in environment ${environment}: it was never sent, is not fanned out yet (see "origin-status"), no webhook wants it, or it is too old.`,
+    });
+  }
+  if (webhookId !== null && !known.value[0]?.webhook) return webhookNotFound(webhookId, environment);
+  return ok(null);
+}

@@ -7,7 +7,7 @@ import { idField } from '../request';
  * Removes an organization that was made to be thrown away, with its webhooks, user groups, permissions and identities,
  * and any that was left behind more than a day ago. Repeating it changes nothing.
  *
- * Any other organization is refused, by the database itself: this function's role can delete nothing. What was recorded
+ * Any other organization is refused, by the database itself: this function's role can delete webhooks alone. What was recorded
  * of the organization stays: its audit records for good, used user actions and attempts until they expire.
  */
 export const removeEphemeralOrganizations = operation(

@@ -1,18 +1,26 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
 import { UsedWrongly } from '../failure';
 import { awaitInterruption } from '../interruption';
 import { OperationRefused } from '../operations-function';
-import { type CommonOptions, id, withEnvironment } from '../options';
+import { type CommonOptions, count, id, moment, withEnvironment } from '../options';
+import { eventId } from '../send-event';
 import { openTarget, type Target } from '../target';
-import { type Terminal, table } from '../terminal';
+import type { Terminal } from '../terminal';
 import { describeWebhook } from '../webhook/webhook';
 import { openDeadLetterQueue } from './dead-letter-queue';
 import { decideOnDelivery, decideOnEvent, type WebhookState } from './decision';
-import { type Outcome, redeliverAll } from './run';
+import { redeliverKept } from './kept-events';
+import { everySecond, print } from './report';
+import { type RunOptions, redeliverAll } from './run';
 
 interface RedeliverOptions extends CommonOptions {
   readonly from: keyof typeof queues;
   readonly webhook?: string;
+  readonly event?: string;
+  /** ISO 8601, UTC. */
+  readonly since?: string;
+  readonly until?: string;
+  readonly undelivered?: boolean;
   readonly dryRun?: boolean;
   readonly limit?: number;
 }
@@ -23,48 +31,78 @@ const queues = {
 } as const;
 
 const help = `
-A delivery that is sent again keeps its webhook-id and has another 72 hours of attempts. Those to a webhook that is
-disabled or removed stay on the dead-letter queue, where messages live 14 days, and so does what cannot be read.
-With "--from events", events come from the dead-letter queue of the events.
+Without --event and --since, from the dead-letter queue. A delivery that is sent again keeps its webhook-id and has another 72
+hours of attempts. Those to a webhook that is disabled or removed stay on the dead-letter queue, where messages live 14 days,
+and so does what cannot be read. With "--from events", events come from the dead-letter queue of the events.
+
+With --event or --since, what the webhook wants of the events of the last 14 days: delivered before, given up, or never sent
+because the webhook was disabled. The events stay in the region: the command asks for them by their ids.
 
 It can be interrupted at any point and run again. A message may be sent twice then: receivers know it by its webhook-id.
 
-Needs sqs:GetQueueAttributes, ReceiveMessage, DeleteMessage and ChangeMessageVisibility on the dead-letter queue,
-sqs:SendMessage on the queue, and lambda:InvokeFunction on OperationsFunctionName.
+Needs lambda:InvokeFunction on OperationsFunctionName; sqs:GetQueueAttributes, ReceiveMessage, DeleteMessage and
+ChangeMessageVisibility on the dead-letter queue; sqs:SendMessage on the queue, with --event or --since on that of the events.
 
 Examples:
   wallet redeliver --dry-run                             what would be sent again, by webhook and reason
   wallet redeliver --webhook wh-…
+  wallet redeliver --webhook wh-… --event evt_…          one delivery, a successful one too
+  wallet redeliver --webhook wh-… --since 24h --undelivered
   wallet redeliver --environment uae --outputs outputs.json --limit 100 --json`;
 
 export function register(program: Command, terminal: Terminal): void {
   withEnvironment(program.command('redeliver'))
-    .summary('send deliveries again that were given up')
-    .description('Sends deliveries again that were given up: takes them from the dead-letter queue.')
+    .summary('send deliveries again')
+    .description('Sends deliveries again: those that were given up, one, or all of a webhook since a time.')
     .addOption(
       new Option('--from <source>', 'whose dead letters').choices(Object.keys(queues)).default('deliveries'),
     )
     .option('--webhook <id>', 'only deliveries to this webhook', id('wh'))
-    .option('--limit <number>', 'send at most so many; all when left out', limit)
+    .option('--event <id>', 'the delivery of this event to the webhook', eventId)
+    .option('--since <time>', 'all of the webhook from this time on, or so long ago, such as 2h', moment)
+    .option('--until <time>', 'with --since: up to this time, or so long ago; now when left out', moment)
+    .option('--undelivered', 'with --since: only what was never delivered')
+    .option('--limit <number>', 'send at most so many; all when left out', count(999_999_999))
     .option('--dry-run', 'print what would be sent again, and send nothing')
     .addHelpText('after', help)
     .action((options: RedeliverOptions) => redeliver(options, terminal));
 }
 
 async function redeliver(options: RedeliverOptions, terminal: Terminal): Promise<void> {
-  const { from, webhook, dryRun = false, limit = Number.POSITIVE_INFINITY } = options;
-  if (from === 'events' && webhook)
+  const { from, webhook, event, since, until, undelivered, dryRun = false } = options;
+  if (from === 'events' && (webhook || event || since))
     throw new UsedWrongly('An event is for every webhook: give --webhook or "--from events", not both.');
+  if ((event || since) && !webhook)
+    throw new UsedWrongly('--event and --since are of one webhook.', 'Name it with --webhook.');
+  if ((until || undelivered) && !since) throw new UsedWrongly('--until and --undelivered go with --since.');
   const target = await openTarget(options, terminal);
+  const named = webhook === undefined ? undefined : await describeWebhook(target, webhook);
+
+  const { limit = Number.POSITIVE_INFINITY, json } = options;
+  const { signal, forget } = awaitInterruption();
+  const common = { target, dryRun, limit, signal };
+  const run =
+    named && (event || since)
+      ? redeliverKept({ ...common, webhook: named, event, since, until, undelivered })
+      : redeliverDeadLetters({ ...common, from, only: webhook });
+  const outcomes = await run.finally(forget);
+  print({ outcomes, dryRun, interrupted: signal.aborted, json }, terminal);
+}
+
+interface DeadLetters extends Pick<RunOptions, 'dryRun' | 'limit' | 'signal'> {
+  readonly target: Target;
+  readonly from: keyof typeof queues;
+  /** A webhook. */
+  readonly only: string | undefined;
+}
+
+async function redeliverDeadLetters({ target, from, only, ...options }: DeadLetters) {
   const queue = await openDeadLetterQueue(target, queues[from]);
   const total = await queue.count();
-  terminal.note(`The dead-letter queue has about ${total} messages.`);
-
-  const { signal, forget } = awaitInterruption();
-  const onProgress = everySecond((looked) => terminal.note(`${looked} of about ${total} …`));
-  const decide = from === 'events' ? decideOnEvent : decideOnDelivery(webhookStates(target), webhook);
-  const outcomes = await redeliverAll({ queue, decide, dryRun, limit, signal, onProgress }).finally(forget);
-  print({ outcomes, dryRun, interrupted: signal.aborted, json: options.json }, terminal);
+  target.note(`The dead-letter queue has about ${total} messages.`);
+  const onProgress = everySecond((looked) => target.note(`${looked} of about ${total} …`));
+  const decide = from === 'events' ? decideOnEvent : decideOnDelivery(webhookStates(target), only);
+  return redeliverAll({ ...options, queue, decide, onProgress });
 }
 
 /** Asks once for each webhook. */
@@ -83,46 +121,4 @@ function webhookStates(target: Target): (webhookId: string) => Promise<WebhookSt
     states.set(webhookId, state);
     return state;
   };
-}
-
-interface Run {
-  readonly outcomes: readonly Outcome[];
-  readonly dryRun: boolean;
-  readonly interrupted: boolean;
-  readonly json: boolean | undefined;
-}
-
-function print({ outcomes, dryRun, interrupted, json }: Run, terminal: Terminal): void {
-  const sum = (some: readonly Outcome[]) => some.reduce((total, { messages }) => total + messages, 0);
-  const redelivered = sum(outcomes.filter(({ keptBecause }) => keptBecause === null));
-  const kept = sum(outcomes) - redelivered;
-  if (json) {
-    terminal.result(JSON.stringify({ redelivered, kept, dryRun, interrupted, outcomes }));
-    return;
-  }
-  const rows = outcomes.map(({ webhookId, reason, keptBecause, messages }) => [
-    webhookId ?? '-',
-    reason ?? 'received too often',
-    String(messages),
-    keptBecause ? `stays: ${keptBecause}` : dryRun ? 'would be sent' : 'sent',
-  ]);
-  if (rows.length > 0)
-    terminal.result(table([['WEBHOOK', 'REASON', 'MESSAGES', ''], ...rows], terminal.bold));
-  const done = dryRun ? 'Would redeliver' : 'Redelivered';
-  const rest = interrupted ? ' Interrupted: run it again for the rest.' : '';
-  terminal.note(`${done} ${redelivered}, left ${kept}.${rest}`);
-}
-
-function everySecond(report: (looked: number) => void): (looked: number) => void {
-  let last = Date.now();
-  return (looked) => {
-    if (Date.now() - last < 1_000) return;
-    last = Date.now();
-    report(looked);
-  };
-}
-
-function limit(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Give a number of messages, from 1.');
 }

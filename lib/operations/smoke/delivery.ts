@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Attempt, listAttempts } from '../deliveries';
+import type { Attempt } from '../deliveries';
+import { explainAttempt, lastAttempt, type Sent } from '../delivery-outcome';
 import { CommandFailed } from '../failure';
 import { readTexts, runOperation } from '../operations-function';
 import { openOriginApis } from '../origin/apis';
@@ -86,11 +87,6 @@ export interface DeliveryWait {
   readonly signal: AbortSignal;
 }
 
-interface Sent {
-  readonly eventId: string;
-  readonly webhookId: string;
-}
-
 /** Waits for the delivery at the receiver that this command runs. */
 export async function expectDelivery(
   target: Target,
@@ -100,7 +96,7 @@ export async function expectDelivery(
 ): Promise<StepOutput<ReceivedRequest>> {
   const begun = Date.now();
   const arrival = await delivery(seconds, signal);
-  if (!arrival) throw explain(await lastAttempt(target, sent), { seconds, target });
+  if (!arrival) throw explainAttempt(await lastAttempt(target, sent), { seconds, target });
   return { value: arrival, detail: `${((Date.now() - begun) / 1_000).toFixed(1)} s after it was sent` };
 }
 
@@ -114,27 +110,6 @@ export async function expectDelivered(target: Target, sent: Sent, timeout: Deliv
     },
     { every: 500, seconds: timeout.over ? 0 : timeout.seconds, signal: timeout.signal },
   );
-  if (last?.outcome !== 'delivered') throw explain(last, { seconds: timeout.seconds, target });
+  if (last?.outcome !== 'delivered') throw explainAttempt(last, { seconds: timeout.seconds, target });
   return { value: last, detail: `answered ${last.status} after ${last.durationMs} ms` };
-}
-
-async function lastAttempt(target: Target, { eventId, webhookId }: Sent): Promise<Attempt | undefined> {
-  return (await listAttempts(target, eventId)).findLast((attempt) => attempt.webhookId === webhookId);
-}
-
-function explain(
-  attempt: Attempt | undefined,
-  { seconds, target: { logs, paste } }: { readonly seconds: number; readonly target: Target },
-): CommandFailed {
-  if (!attempt) {
-    return new CommandFailed(
-      `No delivery was attempted within ${seconds} s.`,
-      `The consumers may be off, or messages waiting: ${paste('origin-status')}\nOtherwise look into the logs of the functions that fan out and deliver, in ${logs}.`,
-    );
-  }
-  const { outcome, reason, status } = attempt;
-  return new CommandFailed(
-    `The delivery did not reach the receiver: ${outcome}, ${reason}${status === null ? '' : ` (${status})`}.`,
-    'Check that the URL leads to the receiver, from the internet, and that it answers with 2xx.',
-  );
 }

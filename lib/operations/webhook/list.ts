@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { type CommonOptions, id, withEnvironment } from '../options';
 import { openTarget } from '../target';
 import { type Terminal, table } from '../terminal';
-import { listWebhooks } from './webhook';
+import { listWebhooks, stateOf } from './webhook';
 
 interface ListOptions extends CommonOptions {
   readonly organization: string;
@@ -16,7 +16,7 @@ Examples:
 export function register(group: Command, terminal: Terminal): void {
   withEnvironment(group.command('list'))
     .summary('list the webhooks of an organization')
-    .description('Lists the webhooks of an organization, the latest first, at most 200.')
+    .description('Lists the webhooks of an organization, the enabled ones first, at most 50.')
     .requiredOption('--organization <id>', 'the organization', id('or'))
     .addHelpText('after', help)
     .action((options: ListOptions) => list(options, terminal));
@@ -28,7 +28,7 @@ async function list({ organization, ...options }: ListOptions, terminal: Termina
   if (webhooks.length === 0) return terminal.note(`${organization} has no webhook.`);
   const rows = webhooks.map((webhook) => [
     webhook.webhookId,
-    webhook.enabled ? 'enabled' : `disabled: ${webhook.disabledReason}`,
+    stateOf(webhook),
     webhook.kinds?.join(',') ?? 'all',
     String(webhook.secretVersion),
     webhook.createdAt,

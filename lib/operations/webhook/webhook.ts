@@ -23,12 +23,16 @@ export interface WebhookOptions extends CommonOptions {
 
 export const webhookOption = ['--webhook <id>', 'the webhook', id('wh')] as const;
 
+/** Its state in words. */
+export const stateOf = ({ enabled, disabledReason }: Webhook): string =>
+  enabled ? 'enabled' : `disabled: ${disabledReason}`;
+
 /** @throws OperationRefused `webhook_not_found` */
 export async function describeWebhook(target: Target, webhookId: string): Promise<Webhook> {
   return (await runOperation(target, 'describe-webhook', { webhookId })) as unknown as Webhook;
 }
 
-/** The webhooks of an organization, the latest first. */
+/** The webhooks of an organization: the enabled ones first, the latest first. @throws OperationRefused `organization_not_found` */
 export async function listWebhooks(target: Target, organizationId: string): Promise<readonly Webhook[]> {
   return readList(await runOperation(target, 'list-webhooks', { organizationId }), 'webhooks');
 }

@@ -33,11 +33,17 @@ const privileges: Readonly<Record<DatabaseRole, readonly string[]>> = {
     'INSERT user_groups',
     'SELECT user_groups',
     'SELECT webhook_attempts',
+    'SELECT webhook_events (event_id organization_id kind accepted_at)',
+    'DELETE webhooks',
     'INSERT webhooks',
     'SELECT webhooks',
-    'UPDATE webhooks (secret_version rotated_at enabled disabled_reason)',
+    'UPDATE webhooks (url kinds secret_version rotated_at enabled disabled_reason)',
   ],
-  fan_out_event: ['SELECT webhooks (webhook_id organization_id kinds enabled)'],
+  fan_out_event: [
+    'INSERT webhook_events',
+    'SELECT webhook_events',
+    'SELECT webhooks (webhook_id organization_id kinds enabled)',
+  ],
   deliver_webhook: [
     'INSERT delivery_slots',
     'SELECT delivery_slots',
@@ -51,6 +57,8 @@ const privileges: Readonly<Record<DatabaseRole, readonly string[]>> = {
     'SELECT used_user_actions',
     'DELETE webhook_attempts',
     'SELECT webhook_attempts (webhook_attempt_id attempted_at)',
+    'DELETE webhook_events',
+    'SELECT webhook_events (event_id organization_id accepted_at)',
   ],
 };
 

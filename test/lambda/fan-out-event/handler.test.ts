@@ -3,6 +3,7 @@ import type { Dependencies } from '../../../lambda/fan-out-event/dependencies';
 import type { Subscriptions } from '../../../lambda/fan-out-event/fan-out-event';
 import { createHandler } from '../../../lambda/fan-out-event/handler';
 import { createSubscriptions } from '../../../lambda/fan-out-event/subscriptions-table';
+import { newId } from '../../../lambda/shared/ids';
 import { fail } from '../../../lambda/shared/result';
 import { deliveryId, parseDelivery } from '../../../lambda/webhooks/delivery';
 import { createQueue } from '../../../lambda/webhooks/queue';
@@ -147,7 +148,10 @@ describe('retries an event later when', () => {
   });
 
   const wanting = (answer: Subscriptions['wanting']) => ({
-    ports: { subscriptions: { wanting: answer }, deliveries: queue(deliveries.url) },
+    ports: {
+      subscriptions: { ...createSubscriptions(functionsDatabase), wanting: answer },
+      deliveries: queue(deliveries.url),
+    },
   });
   const unavailable = async () => fail({ kind: 'database_unavailable', reason: 'timeout' } as const);
 
@@ -210,4 +214,70 @@ it("looks up the webhooks of a batch's events in one statement, each event's own
     ['ev-1', own],
     ['ev-2', foreign],
   ]);
+});
+
+describe('a kept event', () => {
+  const redeliver = (eventId: string, webhookId: string) =>
+    events.send(JSON.stringify({ redeliver: { eventId, webhookId } }));
+
+  it('is delivered again to one webhook with the id, body and time that it had, also when it came while that was disabled', async () => {
+    const webhookId = await addWebhook(database.owner, organizationId);
+    await addWebhook(database.owner, organizationId);
+    await disableWebhook(database.owner, webhookId);
+    const text = `{ "wei": 12345678901234567890, "data": "${'😀ä\\u0000"'.replace('"', '\\"').repeat(4_000)}"}`;
+    const id = `ev-${organizationId}`;
+    const acceptedAt = Date.UTC(2026, 10, 20, 12, 0, 0, 7);
+    const event = { id, organizationId, kind: 'wallet.created', text };
+    await createSubscriptions(functionsDatabase).wanting({ event, acceptedAt });
+    await database.query`update webhooks set enabled = true, disabled_reason = null`;
+
+    await redeliver(id, webhookId);
+    expect(await fanOut()).toEqual({ received: 1, waiting: [] });
+    const common = { webhookId, eventId: id, deliveryId: deliveryId(id, webhookId) };
+    expect(await delivered()).toEqual([{ ...common, acceptedAt, body: text }]);
+    const line = { logCode: 'EVENT_REDELIVERED', eventId: id, webhookId, deliveries: 1 };
+    expect(log.lines).toEqual([{ message: 'Event redelivered', ...line }]);
+  });
+
+  it('goes to no webhook that is disabled, gone, does not want it, or is of another organization', async () => {
+    const disabled = await addWebhook(database.owner, organizationId);
+    await events.send(eventText(organizationId, `ev-${organizationId}`));
+    await fanOut();
+    await delivered();
+    await disableWebhook(database.owner, disabled);
+    const others = [
+      disabled,
+      newId('wh'),
+      await addWebhook(database.owner, organizationId, { kinds: ['key.created'] }),
+      await addWebhook(database.owner, await addOrganization(database.owner)),
+    ];
+    for (const webhookId of others) await redeliver(`ev-${organizationId}`, webhookId);
+    await redeliver('ev-unknown', await addWebhook(database.owner, organizationId));
+    expect(await fanOut()).toEqual({ received: 5, waiting: [] });
+    expect(await delivered()).toEqual([]);
+  });
+
+  it('is one that a webhook wants: nothing else is stored', async () => {
+    await addWebhook(database.owner, organizationId, { kinds: ['key.created'] });
+    const ids = [`a-${organizationId}`, `b-${organizationId}`, `b-${organizationId}`];
+    for (const [index, id] of ids.entries())
+      await events.send(eventText(organizationId, id, index === 0 ? 'wallet.created' : 'key.created'));
+    await events.send(eventText(newId('or'), `c-${organizationId}`));
+    await fanOut();
+    const kept = await database.query`
+      select event_id, organization_id, kind from webhook_events where event_id like ${`%${organizationId}`}`;
+    expect(kept).toEqual([{ event_id: ids[1], organization_id: organizationId, kind: 'key.created' }]);
+  });
+
+  it.each([
+    '{"redeliver":',
+    '{"redeliver":null}',
+    '{"redeliver":{"eventId":"a.b","webhookId":"wh-1"}}',
+    '{"redeliver":{"eventId":1,"webhookId":[]}}',
+  ])('is not asked for by %s, which goes to the dead-letter queue', async (body) => {
+    await events.send(body);
+    expect(await fanOut()).toEqual({ received: 1, waiting: [] });
+    const [refused] = await deadLetters.receive();
+    expect(refused?.messageAttributes.Reason?.stringValue).toContain('"redeliver" must be');
+  });
 });

@@ -10,7 +10,7 @@ const database = useMigratedDatabase();
 
 beforeEach(async () => {
   log.clear();
-  await database.query`truncate webhook_attempts, used_user_actions`;
+  await database.query`truncate webhook_attempts, webhook_events, used_user_actions`;
 });
 
 const purge = () =>
@@ -28,21 +28,35 @@ const addUserAction = (id: string, expiry: string) =>
     insert into used_user_actions (user_action_id, organization_id, identity_id, request_id, expires_at)
     values (${id}, 'or-1', 'us-1', 'request-1', now() + ${expiry}::interval)`;
 
+const addEvent = (id: string, age: string) =>
+  database.query`
+    insert into webhook_events (event_id, organization_id, kind, accepted_at, body)
+    values (${id}, 'or-1', 'wallet.created', now() - ${age}::interval, '{}')`;
+
 const left = () => database.query`
-  select (select count(*)::integer from webhook_attempts) as attempts,
+  select (select string_agg(event_id, ' ' order by event_id) from webhook_events) as events,
+         (select count(*)::integer from webhook_attempts) as attempts,
          (select string_agg(user_action_id, ' ' order by user_action_id) from used_user_actions) as actions`;
 
-it('deletes attempts of more than 31 days, however many, and used user actions that expired an hour ago', async () => {
+it('deletes attempts of more than 31 days, however many, events of more than 14, and used user actions that expired an hour ago', async () => {
   await addAttempts(2_500, '31 days 1 second');
   await addAttempts(2, '30 days 23 hours');
   await addUserAction('expired', '-61 minutes');
   await addUserAction('just expired', '-59 minutes');
   await addUserAction('valid', '5 minutes');
+  await addEvent('ev-old', '14 days 1 second');
+  await addEvent('ev-young', '13 days 23 hours');
 
   await purge();
-  expect(await left()).toEqual([{ attempts: 2, actions: 'just expired valid' }]);
+  expect(await left()).toEqual([{ events: 'ev-young', attempts: 2, actions: 'just expired valid' }]);
   expect(log.lines).toEqual([
-    { message: 'Expired rows purged', logCode: 'EXPIRED_PURGED', webhookAttempts: 2_500, usedUserActions: 1 },
+    {
+      message: 'Expired rows purged',
+      logCode: 'EXPIRED_PURGED',
+      webhookAttempts: 2_500,
+      webhookEvents: 1,
+      usedUserActions: 1,
+    },
   ]);
 });
 

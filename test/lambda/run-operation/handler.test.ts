@@ -18,10 +18,13 @@ const inputs: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'enable-webhook': { webhookId },
   'list-audit-records': { userGroupId },
   'list-delivery-attempts': { eventId: 'evt_1' },
+  'list-kept-events': { webhookId, since: '2026-11-20T12:00:00Z', until: '2026-11-21T12:00:00Z' },
   'list-webhooks': { organizationId },
   'remove-ephemeral-organizations': { organizationId },
+  'remove-webhook': { webhookId },
   'rotate-webhook-secret': { webhookId },
   seed: { userGroupName: 'a' },
+  'update-webhook': { webhookId, kinds: null },
 };
 
 it.each(['sed', 'constructor'])(

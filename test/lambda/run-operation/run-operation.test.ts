@@ -177,8 +177,13 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
       });
     });
 
-    it('lists nothing for an unknown group', async () => {
-      expect(await list(newId('ug'))).toEqual({ ok: true, result: { records: [] } });
+    it('lists nothing for a group of which nothing was recorded, and refuses an unknown one', async () => {
+      const { userGroupId } = await seed();
+      expect(await list(userGroupId)).toEqual({ ok: true, result: { records: [] } });
+      const unknown = newId('ug');
+      expect(await list(unknown)).toEqual(
+        refused('user_group_not_found', expect.stringContaining(`${unknown} in environment test`)),
+      );
     });
   });
 

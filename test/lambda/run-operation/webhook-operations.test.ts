@@ -21,7 +21,10 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
     return String(webhookId);
   };
   const wanting = (kind: string) =>
-    createSubscriptions(region.as('fan_out_event')).wanting({ id: 'e', organizationId, kind, text: '{}' });
+    createSubscriptions(region.as('fan_out_event')).wanting({
+      event: { id: 'e', organizationId, kind, text: '{}' },
+      acceptedAt: Date.now(),
+    });
 
   describe('add-webhook', () => {
     it('adds one that wants all kinds, enabled, with its first secret', async () => {
@@ -183,50 +186,85 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
     });
   });
 
-  it.each(['describe-webhook', 'rotate-webhook-secret', 'disable-webhook', 'enable-webhook'])(
-    '%s refuses a webhook that does not exist, and an invalid id',
-    async (operation) => {
-      const webhookId = newId('wh');
-      expect(await invoke(operation, { webhookId })).toEqual(
-        refused('webhook_not_found', expect.stringContaining(`${webhookId} in environment test`)),
-      );
-      expect(await invoke(operation, { webhookId: newId('or') })).toEqual(refused('input_invalid'));
-    },
-  );
+  it.each([
+    'describe-webhook',
+    'update-webhook',
+    'remove-webhook',
+    'rotate-webhook-secret',
+    'disable-webhook',
+    'enable-webhook',
+  ])('%s refuses a webhook that does not exist, and an invalid id', async (operation) => {
+    const webhookId = newId('wh');
+    expect(await invoke(operation, { webhookId })).toEqual(
+      refused('webhook_not_found', expect.stringContaining(`${webhookId} in environment test`)),
+    );
+    expect(await invoke(operation, { webhookId: newId('or') })).toEqual(refused('input_invalid'));
+  });
+
+  describe('update-webhook', () => {
+    it('changes what it is told, and leaves the rest', async () => {
+      const webhookId = await add({ kinds: ['wallet.created'] });
+      const moved = await done('update-webhook', { webhookId, url: ' https://HOOKS.customer.com/2' });
+      expect(moved).toMatchObject({
+        webhookId,
+        url: 'https://hooks.customer.com/2',
+        kinds: ['wallet.created'],
+      });
+      const kinds = ['key.created', 'key.deleted'];
+      expect(await done('update-webhook', { webhookId, kinds })).toMatchObject({ url: moved.url, kinds });
+      expect(await done('update-webhook', { webhookId, kinds: null })).toMatchObject({ kinds: null });
+      expect(await done('describe-webhook', { webhookId })).toMatchObject({ url: moved.url, kinds: null });
+    });
+
+    it('refuses what delivery would refuse, and changes nothing', async () => {
+      const webhookId = await add();
+      const wrong = { webhookId, url: 'https://10.0.0.1/', kinds: ['a'] };
+      expect(await invoke('update-webhook', wrong)).toEqual(refused('address_instead_of_name'));
+      expect(await invoke('update-webhook', { webhookId, kinds: [] })).toEqual(refused('input_invalid'));
+      expect(await done('describe-webhook', { webhookId })).toMatchObject({ url, kinds: null });
+    });
+  });
+
+  it('remove-webhook removes one, its slots with it, and no other', async () => {
+    const [webhookId, other] = [await add(), await add()];
+    await region.query`insert into delivery_slots values (${webhookId}, false, now())`;
+    expect(await done('remove-webhook', { webhookId })).toEqual({ webhookId, organizationId });
+    expect(await done('list-webhooks', { organizationId })).toMatchObject({
+      webhooks: [{ webhookId: other }],
+    });
+    expect(await invoke('remove-webhook', { webhookId })).toEqual(refused('webhook_not_found'));
+  });
+
+  it('list-webhooks tells an organization without webhooks from one that does not exist', async () => {
+    expect(await done('list-webhooks', { organizationId })).toEqual({ webhooks: [] });
+    const absent = newId('or');
+    expect(await invoke('list-webhooks', { organizationId: absent })).toEqual(
+      refused('organization_not_found', expect.stringContaining(`${absent} in environment test`)),
+    );
+  });
 
   describe('list-delivery-attempts', () => {
-    it('lists the attempts to deliver an event as they were made, and when it is tried next', async () => {
-      const webhookId = newId('wh');
-      const at = Date.parse('2026-11-20T12:00:00.123Z');
-      const attempts = createWebhooks(region.as('deliver_webhook'));
-      const attempt = { eventId: 'evt_1', webhookId, deliveryId: 'msg_1', durationMs: 12.4 };
-      const failed = {
-        ...attempt,
-        attemptedAt: at,
-        outcome: 'failed',
-        reason: 'connection_refused',
-      } as const;
-      await attempts.record({ ...failed, nextAttemptAt: at + 5_000 });
-      await attempts.record({
-        ...attempt,
+    const at = Date.parse('2026-11-20T12:00:00.123Z');
+    const failed = { durationMs: 12.4, outcome: 'failed', reason: 'connection_refused' } as const;
+    const record = (...attempts: Parameters<ReturnType<typeof createWebhooks>['record']>[0][]) =>
+      Promise.all(attempts.map((each) => createWebhooks(region.as('deliver_webhook')).record(each)));
+
+    it('lists the attempts to deliver an event, the latest first, and when it is tried next', async () => {
+      const ids = { eventId: 'evt_1', webhookId: newId('wh'), deliveryId: 'msg_1' };
+      await record({ ...ids, ...failed, attemptedAt: at, nextAttemptAt: at + 5_000 });
+      await record({
+        ...ids,
         attemptedAt: at + 5_001,
+        durationMs: 12,
         status: 204,
         outcome: 'delivered',
         reason: 'ok',
       });
-      await attempts.record({ ...failed, eventId: 'evt_2' });
+      await record({ ...ids, ...failed, eventId: 'evt_2', attemptedAt: at });
 
-      const common = { webhookId, deliveryId: 'msg_1', durationMs: 12 };
+      const common = { ...ids, durationMs: 12 };
       expect(await done('list-delivery-attempts', { eventId: 'evt_1' })).toEqual({
         attempts: [
-          {
-            ...common,
-            date: '2026-11-20T12:00:00.123Z',
-            status: null,
-            outcome: 'failed',
-            reason: 'connection_refused',
-            nextAttemptAt: '2026-11-20T12:00:05.123Z',
-          },
           {
             ...common,
             date: '2026-11-20T12:00:05.124Z',
@@ -235,13 +273,122 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
             reason: 'ok',
             nextAttemptAt: null,
           },
+          {
+            ...common,
+            date: '2026-11-20T12:00:00.123Z',
+            status: null,
+            outcome: 'failed',
+            reason: 'connection_refused',
+            nextAttemptAt: '2026-11-20T12:00:05.123Z',
+          },
         ],
       });
     });
 
-    it('lists nothing for an unknown event, and refuses an invalid id', async () => {
-      expect(await done('list-delivery-attempts', { eventId: 'evt_unknown' })).toEqual({ attempts: [] });
-      expect(await invoke('list-delivery-attempts', { eventId: 'a.b' })).toEqual(refused('input_invalid'));
+    it('lists those of a webhook, an outcome and a time', async () => {
+      const webhookId = newId('wh');
+      const ids = { webhookId, deliveryId: 'msg_1' };
+      for (const [index, outcome] of (['failed', 'given_up', 'failed'] as const).entries())
+        await record({
+          ...ids,
+          ...failed,
+          outcome,
+          eventId: `evt_${index}`,
+          attemptedAt: at + index * 1_000,
+        });
+      await record({ ...ids, ...failed, webhookId: newId('wh'), eventId: 'evt_0', attemptedAt: at });
+      const listed = async (input: Json) => {
+        const { attempts } = await done<{ attempts: { eventId: string }[] }>('list-delivery-attempts', input);
+        return attempts.map(({ eventId }) => eventId);
+      };
+      expect(await listed({ webhookId })).toEqual(['evt_2', 'evt_1', 'evt_0']);
+      expect(await listed({ webhookId, limit: 1 })).toEqual(['evt_2']);
+      expect(await listed({ webhookId, outcome: 'given_up' })).toEqual(['evt_1']);
+      expect(await listed({ webhookId, eventId: 'evt_0' })).toEqual(['evt_0']);
+      const [since, until] = [at + 500, at + 1_000].map((time) => new Date(time).toISOString());
+      expect(await listed({ webhookId, since })).toEqual(['evt_2', 'evt_1']);
+      expect(await listed({ webhookId, since, until })).toEqual(['evt_1']);
+      expect(await listed({ webhookId, until: '2026-11-20T12:00:00+00:00' })).toEqual([]);
+    });
+
+    it('refuses an event and a webhook that are not known, and lists nothing of those without an attempt', async () => {
+      const webhookId = await add();
+      const eventId = 'evt_kept';
+      await createSubscriptions(region.as('fan_out_event')).wanting({
+        event: { id: eventId, organizationId, kind: 'a', text: '{}' },
+        acceptedAt: at,
+      });
+      expect(await done('list-delivery-attempts', { eventId, webhookId })).toEqual({ attempts: [] });
+      const list = (input: Json) => invoke('list-delivery-attempts', input);
+      expect(await list({ eventId: 'evt_unknown', webhookId })).toEqual(refused('event_not_found'));
+      expect(await list({ eventId, webhookId: newId('wh') })).toEqual(refused('webhook_not_found'));
+    });
+
+    it.each([
+      { eventId: 'a.b' },
+      { outcome: 'lost' },
+      { since: 'yesterday' },
+      { limit: 1_001 },
+      { limit: 0 },
+    ])('refuses %j', async (input) => {
+      expect(await invoke('list-delivery-attempts', input)).toEqual(refused('input_invalid'));
+    });
+  });
+
+  describe('list-kept-events', () => {
+    const time = (second: number) => new Date(Date.UTC(2026, 10, 20, 12, 0, second, 7)).toISOString();
+    const keep = (id: string, second: number, kind = 'wallet.created') =>
+      createSubscriptions(region.as('fan_out_event')).wanting({
+        event: { id, organizationId, kind, text: '{}' },
+        acceptedAt: Date.parse(time(second)),
+      });
+    const list = async (webhookId: string, input: Json = {}) => {
+      const all = { webhookId, since: time(0), until: time(59), ...input };
+      const { events } = await done<{ events: { eventId: string }[] }>('list-kept-events', all);
+      return events.map(({ eventId }) => eventId);
+    };
+    /** An event's id is of one organization alone in these tests. */
+    const own = (id: string) => `${organizationId}_${id}`.slice(3);
+
+    it('lists what the webhook wants, in its order, also from when it was disabled', async () => {
+      const webhookId = await add({ kinds: ['wallet.created'] });
+      await add();
+      await keep(own('b'), 1);
+      await done('disable-webhook', { webhookId });
+      await keep(own('c'), 2);
+      await keep(own('a'), 2);
+      await keep(own('d'), 3, 'key.created');
+      await keep(own('e'), 4);
+      const [a, b, c, e] = ['a', 'b', 'c', 'e'].map(own);
+      expect(await list(webhookId)).toEqual([b, a, c, e]);
+      expect(await list(webhookId, { since: time(2), until: time(3) })).toEqual([a, c]);
+      expect(await list(webhookId, { since: time(2), after: a })).toEqual([c, e]);
+      expect(await list(webhookId, { eventId: c })).toEqual([c]);
+      expect(await list(webhookId, { limit: 1 })).toEqual([b]);
+      const { events } = await done<{ events: Json[] }>('list-kept-events', {
+        ...{ webhookId, since: time(0), until: time(59), limit: 1 },
+      });
+      expect(events).toEqual([{ eventId: b, acceptedAt: time(1) }]);
+    });
+
+    it('leaves out on request what was delivered to this webhook', async () => {
+      const [webhookId, other] = [await add(), await add()];
+      await keep(own('a'), 1);
+      await keep(own('b'), 2);
+      const attempts = createWebhooks(region.as('deliver_webhook'));
+      const attempt = { deliveryId: 'msg_1', attemptedAt: 0, durationMs: 1, reason: 'x' };
+      await attempts.record({ ...attempt, webhookId, eventId: own('a'), outcome: 'delivered' });
+      await attempts.record({ ...attempt, webhookId, eventId: own('b'), outcome: 'given_up' });
+      await attempts.record({ ...attempt, webhookId: other, eventId: own('b'), outcome: 'delivered' });
+      expect(await list(webhookId, { undelivered: true })).toEqual([own('b')]);
+      expect(await list(webhookId)).toEqual([own('a'), own('b')]);
+    });
+
+    it("lists nothing of another organization's events", async () => {
+      await add();
+      await keep(own('a'), 1);
+      organizationId = await addOrganization(region.owner);
+      expect(await list(await add())).toEqual([]);
     });
   });
 });

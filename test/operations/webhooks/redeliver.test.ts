@@ -1,6 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { SQSRecord } from 'aws-lambda';
 import { sql } from '../../../lambda/database/sql';
+import { readMessage } from '../../../lambda/fan-out-event/request';
 import { newId } from '../../../lambda/shared/ids';
 import { type Delivery, deliveryId, parseDelivery, writeDelivery } from '../../../lambda/webhooks/delivery';
 import type { DeadLetter, DeadLetterQueue } from '../../../lib/operations/redeliver/dead-letter-queue';
@@ -153,6 +155,103 @@ it('sends events again that SQS moved, and leaves those that could not be read',
     messages: 1,
   });
   expect(await bodies('events')).toEqual([event]);
+});
+
+describe('of the events that are kept', () => {
+  const minutesAgo = (minutes: number) => Date.now() - minutes * 60_000;
+  const keep = async (count: number, minutes = 10) => {
+    const ids = Array.from({ length: count }, (_, index) => `evt_${organizationId}_${index}`.slice(0, 64));
+    for (const [index, id] of ids.entries())
+      await rows(
+        region.owner,
+        sql`
+        insert into webhook_events (event_id, organization_id, kind, accepted_at, body)
+        values (${id}, ${organizationId}, 'wallet.created',
+          to_timestamp(${minutesAgo(minutes) + index}::float8 / 1000), '{}')`,
+      );
+    return ids;
+  };
+  const asked = async () => {
+    const ids: string[] = [];
+    for (let batch = await bodies('events'); batch.length > 0; batch = await bodies('events'))
+      ids.push(...batch.map((body) => JSON.parse(body).redeliver).map(({ eventId }) => eventId));
+    return ids;
+  };
+  const again = (...args: string[]) => redeliver('--webhook', webhookId, ...args);
+
+  it('asks for one, as the fan-out reads it', async () => {
+    const [eventId = ''] = await keep(2);
+    expect(await again('--event', eventId)).toEqual({
+      redelivered: 1,
+      kept: 0,
+      dryRun: false,
+      interrupted: false,
+      outcomes: [{ webhookId, reason: 'asked for', keptBecause: null, messages: 1 }],
+    });
+    const [message, ...others] = await region.events.receive();
+    expect(others).toEqual([]);
+    expect(readMessage(message as SQSRecord)).toEqual({ ok: true, value: { eventId, webhookId } });
+  });
+
+  it('asks for all since a time, up to a time, as many as are asked for', async () => {
+    const ids = await keep(12);
+    expect(await again('--since', '5m')).toMatchObject({ redelivered: 0 });
+    expect(await again('--since', '1h', '--until', '30m')).toMatchObject({ redelivered: 0 });
+    expect(await again('--since', '1h', '--dry-run')).toMatchObject({ redelivered: 12, dryRun: true });
+    expect(await asked()).toEqual([]);
+    expect(await again('--since', '1h', '--limit', '11')).toMatchObject({ redelivered: 11 });
+    expect((await asked()).sort()).toEqual(ids.slice(0, 11).sort());
+    const since = new Date(minutesAgo(60)).toISOString();
+    expect(await again('--since', since)).toMatchObject({ redelivered: 12 });
+    expect((await asked()).sort()).toEqual([...ids].sort());
+  });
+
+  it('asks for each once, however many pages there are', async () => {
+    await rows(
+      region.owner,
+      sql`
+      insert into webhook_events (event_id, organization_id, kind, accepted_at, body)
+      select ${organizationId} || '_' || number, ${organizationId}, 'a', date_trunc('milliseconds', now() - interval '1 hour'), '{}'
+      from generate_series(1, 2005) number`,
+    );
+    expect(await again('--since', '2h')).toMatchObject({ redelivered: 2_005 });
+    expect(new Set(await asked()).size).toBe(2_005);
+  });
+
+  it('leaves out on request what was delivered', async () => {
+    const [delivered, other] = await keep(2);
+    await rows(
+      region.owner,
+      sql`
+      insert into webhook_attempts (event_id, webhook_id, delivery_id, attempted_at, duration_ms, outcome, reason)
+      values (${delivered ?? ''}, ${webhookId}, 'msg_1', now(), 1, 'delivered', 'ok')`,
+    );
+    expect(await again('--since', '1h', '--undelivered')).toMatchObject({ redelivered: 1 });
+    expect(await asked()).toEqual([other]);
+  });
+
+  it('fails for an event that is not kept, and for a disabled webhook', async () => {
+    const [eventId = ''] = await keep(1);
+    const run = (...args: string[]) => region.wallet('redeliver', '--webhook', webhookId, ...args);
+    const unknown = await run('--event', 'evt_unknown');
+    expect(unknown).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(unknown.stderr).toContain(`No event evt_unknown that ${webhookId} wants is kept`);
+    await disableWebhook(region.owner, webhookId);
+    const disabled = await run('--event', eventId);
+    expect(disabled).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(disabled.stderr).toContain('"wallet webhook enable"');
+    expect(await asked()).toEqual([]);
+  });
+
+  it.each([
+    ['--event', 'evt_1'],
+    ['--since', '1h'],
+    ['--from', 'events', '--since', '1h'],
+    ['--until', '1h'],
+    ['--undelivered'],
+  ])('is used wrongly with %s %s alone', async (...args) => {
+    expect(await region.wallet('redeliver', ...args)).toMatchObject({ exitCode: 2, stdout: '' });
+  });
 });
 
 it('says that there is nothing to do', async () => {

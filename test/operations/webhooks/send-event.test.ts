@@ -1,15 +1,16 @@
 import fc from 'fast-check';
-import { newId } from '../../../lambda/shared/ids';
 import { parseEvent } from '../../../lambda/webhooks/event';
+import { addOrganization, addWebhook, disableWebhook } from '../../support/webhooks';
 import { startWebhookRegion, type WebhookRegion } from './webhook-region';
 
 let region: WebhookRegion;
+let organizationId: string;
 beforeAll(async () => {
   region = await startWebhookRegion();
+  organizationId = await addOrganization(region.owner);
 });
 afterAll(() => region.stop());
 
-const organizationId = newId('or');
 const args = (...more: string[]) => [
   'send-event',
   '--organization',
@@ -47,6 +48,16 @@ it('prints the bare id without --json, and how to see its way on stderr', async 
   expect(stdout).toMatch(/^evt_[0-9a-f]{32}\n$/);
   expect(stderr).toContain(`--event ${stdout.trim()}`);
   expect(JSON.parse((await sent()).body)).toMatchObject({ id: stdout.trim(), data: {} });
+});
+
+it('says when no webhook will get the event', async () => {
+  const silent = 'nothing will be delivered';
+  const webhookId = await addWebhook(region.owner, organizationId, { kinds: ['wallet.created'] });
+  expect((await region.wallet(...args())).stderr).not.toContain(silent);
+  expect((await region.wallet(...args('--kind', 'key.created'))).stderr).toContain(silent);
+  await disableWebhook(region.owner, webhookId);
+  expect((await region.wallet(...args())).stderr).toContain(silent);
+  await region.emptyQueues();
 });
 
 it('sends an event again under the id that is given', async () => {
