@@ -1,6 +1,8 @@
 import type { DatabaseUnavailable } from '../database/database';
 import { fail, ok, type Result } from '../shared/result';
 import type { Delivery } from '../webhooks/delivery';
+import type { Disabling } from '../webhooks/disabling';
+import type { Queue, QueueUnavailable } from '../webhooks/queue';
 import { rotationOverlap } from '../webhooks/rotation';
 import { sign } from '../webhooks/signature';
 import type { SecretUnavailable, WebhookSecrets } from '../webhooks/webhook-secrets';
@@ -8,6 +10,7 @@ import type { CircuitBreaker } from './circuit-breaker';
 import { type AttemptResult, type NextStep, nextStep, type RetrySchedule, reasonOf } from './next-step';
 import { type Pace, type Slots, slotTolerance, waitForSlot } from './pace';
 import type { ReceivedDelivery } from './request';
+import { type BeingTold, settleDisabling, tellDisabling, type UntoldDisabling } from './tell-disabling';
 
 /** A webhook as it is at this moment. */
 export interface Webhook {
@@ -16,14 +19,22 @@ export interface Webhook {
   readonly secretVersion: number;
   /** When that version took over from the one before it: milliseconds since 1970. */
   readonly rotatedAt?: number;
+  /** Of a disabled one of which the organization may not have been told. */
+  readonly untold?: UntoldDisabling;
 }
 
 export interface Webhooks {
   /** `undefined` for one that was removed. */
   find(webhookId: string): Promise<Result<Webhook | undefined, DatabaseUnavailable>>;
   record(attempt: Attempt): Promise<Result<unknown, DatabaseUnavailable>>;
-  /** Disables it, unless its URL has changed since. */
-  disable(webhookId: string, url: string, reason: string): Promise<Result<unknown, DatabaseUnavailable>>;
+  /** Disables it, unless its URL has changed since. `undefined` when it did nothing: another delivery was first. */
+  disable(
+    webhookId: string,
+    url: string,
+    reason: string,
+  ): Promise<Result<Disabling | undefined, DatabaseUnavailable>>;
+  /** Remembers that the organization was told of it. */
+  told(disabling: Disabling): Promise<Result<unknown, DatabaseUnavailable>>;
 }
 
 /** One request to a receiver and its outcome. It has no URL, which may carry a token. */
@@ -61,6 +72,8 @@ export interface DeliveryLog {
     times: { readonly ageMs: number; readonly retryInMs: number | undefined },
   ): void;
   notRecorded(attempt: Attempt, cause: { readonly kind: string; readonly reason: string }): void;
+  /** Its organization was told, by the event. */
+  disabled(disabling: Disabling, eventId: string): void;
   stopped(delivery: Delivery, reason: 'webhook_disabled' | 'webhook_removed'): void;
   /** It is retried later, without an attempt now: see `CircuitBreaker`. */
   circuitOpen(delivery: Delivery, retryInMs: number): void;
@@ -70,6 +83,8 @@ export interface DeliveryLog {
 
 export interface DeliveryPorts {
   readonly webhooks: Webhooks;
+  /** The queue of events. */
+  readonly events: Pick<Queue, 'send'>;
   readonly slots: Slots;
   readonly secrets: WebhookSecrets;
   readonly receivers: Receivers;
@@ -95,12 +110,14 @@ export type DeliveryStep =
 export async function deliverWebhook(
   received: ReceivedDelivery,
   ports: DeliveryPorts,
-): Promise<Result<DeliveryStep, DatabaseUnavailable | SecretUnavailable>> {
+): Promise<Result<DeliveryStep, DatabaseUnavailable | SecretUnavailable | QueueUnavailable | BeingTold>> {
   const { delivery, startedAt } = received;
   const found = await ports.webhooks.find(delivery.webhookId);
   if (!found.ok) return found;
   const webhook = found.value;
   if (!webhook?.enabled) {
+    const settled = await settleDisabling(webhook?.untold, ports);
+    if (!settled.ok) return settled;
     const reason = webhook ? 'webhook_disabled' : 'webhook_removed';
     ports.deliveryLog.stopped(delivery, reason);
     return ok({ outcome: 'stopped', reason });
@@ -160,6 +177,8 @@ export async function deliverWebhook(
   if (step.outcome === 'disabled') {
     const disabled = await ports.webhooks.disable(delivery.webhookId, webhook.url, attempt.reason);
     if (!disabled.ok) return disabled;
+    const told = disabled.value ? await tellDisabling(disabled.value, ports) : disabled;
+    if (!told.ok) return told;
   }
   return ok({ ...step, reason: attempt.reason });
 }

@@ -7,7 +7,7 @@ import type { DeliveryLog } from './deliver-webhook';
 /** The namespace of the functions' own metrics in CloudWatch. */
 export const metricsNamespace = 'WalletWebhooks';
 
-/** One log line an attempt, and the metrics `Delivered`, `Failed`, `GivenUp` (counts) and `Age` (of what ended, in ms). */
+/** One log line an attempt, and the metrics `Delivered`, `Failed`, `GivenUp`, `Disabled` (counts) and `Age` (of what ended, in ms). */
 export function createDeliveryLog(log: Log, metrics: Metrics): DeliveryLog {
   return {
     attempted(attempt, { ageMs, retryInMs }) {
@@ -22,6 +22,12 @@ export function createDeliveryLog(log: Log, metrics: Metrics): DeliveryLog {
     notRecorded({ eventId, webhookId }, { kind, reason }) {
       const line = { logCode: webhookLogCodes.attemptNotRecorded, eventId, webhookId, cause: kind, reason };
       log.error('Webhook attempt not recorded', line);
+    },
+    disabled({ webhookId, organizationId, reason }, eventId) {
+      const line = { logCode: webhookLogCodes.disabled, webhookId, organizationId, reason, eventId };
+      log.warn('Webhook disabled', line);
+      // What an operator disabled is no news to operators.
+      if (reason === 'gone') metrics.addMetric('Disabled', MetricUnit.Count, 1);
     },
     stopped(delivery, reason) {
       const line = { logCode: webhookLogCodes.deliveryStopped, ...idsOf(delivery), reason };

@@ -27,6 +27,7 @@ export function createDependencies() {
   const database = connectDatabase(process.env);
   const ports: DeliveryPorts = {
     webhooks: createWebhooks(database),
+    events: createQueue({ sqs, url: names.EVENTS_QUEUE_URL }),
     slots: createSlots(database),
     secrets: createWebhookSecrets({ kms: new KMSClient({}), keyId: names.WEBHOOK_SECRETS_KEY_ID }),
     receivers: createReceivers({ allowLocal: process.env[localReceiversVariable] === 'allowed' }),

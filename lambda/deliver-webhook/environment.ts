@@ -1,9 +1,10 @@
 /**
- * The URLs of the queue that it reads and of the one for what it gives up; `WEBHOOK_SECRETS_KEY_ID`: the ARN of the KMS
+ * The URLs of the queue that it reads, of the one for what it gives up, and of that of events; `WEBHOOK_SECRETS_KEY_ID`: the ARN of the KMS
  * key that secrets are derived by. The database's variables are added by `Database.grantAccess`.
  */
 export const variables = [
   'DELIVERY_QUEUE_URL',
   'DELIVERY_DEAD_LETTER_QUEUE_URL',
+  'EVENTS_QUEUE_URL',
   'WEBHOOK_SECRETS_KEY_ID',
 ] as const;

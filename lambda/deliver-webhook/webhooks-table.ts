@@ -1,8 +1,10 @@
-import type { Database, DatabaseUnavailable } from '../database/database';
+import type { Database, DatabaseUnavailable, Row } from '../database/database';
 import { sql } from '../database/sql';
 import { coalesce } from '../shared/coalesce';
 import { ok, type Result } from '../shared/result';
+import type { Disabling } from '../webhooks/disabling';
 import type { Attempt, Webhook, Webhooks } from './deliver-webhook';
+import { tellingTime } from './tell-disabling';
 
 /**
  * The port on the region's database. The concurrent deliveries of a batch share one statement to read and one to write:
@@ -12,20 +14,41 @@ export function createWebhooks(database: Database): Webhooks {
   return {
     find: coalesce((webhookIds) => findAll(database, webhookIds)),
     record: coalesce((attempts) => recordAll(database, attempts)),
-    disable: (webhookId, url, reason) =>
-      database.execute(sql`
+    async disable(webhookId, url, reason) {
+      // Milliseconds are what the event's id is made of.
+      const rows = await database.execute(sql`
         update webhooks
-        set enabled = false, disabled_reason = ${reason}
-        where webhook_id = ${webhookId} and url = ${url} and enabled`),
+        set enabled = false, disabled_reason = ${reason}, disabling_untold = true,
+          disabled_at = date_trunc('milliseconds', now())
+        where webhook_id = ${webhookId} and url = ${url} and enabled
+        returning webhook_id, organization_id, disabled_reason,
+          (extract(epoch from disabled_at) * 1000)::float8 as disabled_at`);
+      return rows.ok ? ok(rows.value[0] && toDisabling(rows.value[0])) : rows;
+    },
+    told: ({ webhookId, disabledAt }) =>
+      database.execute(sql`
+        update webhooks set disabling_untold = false
+        where webhook_id = ${webhookId} and disabled_at = ${isoTime(disabledAt)}::timestamptz`),
   };
 }
+
+const toDisabling = (row: Row): Disabling => ({
+  webhookId: String(row.webhook_id),
+  organizationId: String(row.organization_id),
+  reason: String(row.disabled_reason),
+  disabledAt: Math.round(Number(row.disabled_at)),
+});
 
 async function findAll(
   database: Database,
   webhookIds: readonly string[],
 ): Promise<Result<Webhook | undefined, DatabaseUnavailable>[]> {
   const rows = await database.execute(sql`
-    select webhook_id, url, enabled, secret_version, (extract(epoch from rotated_at) * 1000)::float8 as rotated_at
+    select webhook_id, organization_id, url, enabled, disabled_reason, secret_version,
+      (extract(epoch from rotated_at) * 1000)::float8 as rotated_at,
+      (extract(epoch from disabled_at) * 1000)::float8 as disabled_at,
+      not enabled and disabling_untold as untold,
+      disabled_at < now() - make_interval(secs => ${tellingTime}::float8) as due
     from webhooks
     where webhook_id in (select jsonb_array_elements_text(${JSON.stringify(webhookIds)}::jsonb))`);
   if (!rows.ok) return webhookIds.map(() => rows);
@@ -37,6 +60,7 @@ async function findAll(
         enabled: row.enabled === true,
         secretVersion: Number(row.secret_version),
         ...(row.rotated_at === null ? {} : { rotatedAt: Number(row.rotated_at) }),
+        ...(row.untold === true ? { untold: { ...toDisabling(row), due: row.due === true } } : {}),
       },
     ]),
   );

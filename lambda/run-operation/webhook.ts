@@ -15,6 +15,7 @@ export async function findWebhooks(
 ) {
   const outcome = await database.execute(sql`
     select webhook_id, organization_id, url, array_to_string(kinds, ',') as kinds, enabled, disabled_reason,
+      cast(extract(epoch from disabled_at) as double precision) as disabled_at,
       secret_version, cast(extract(epoch from rotated_at) as double precision) as rotated_at,
       cast(extract(epoch from created_at) as double precision) as created_at
     from webhooks
@@ -47,6 +48,7 @@ function toWebhook(row: Row) {
     kinds: row.kinds === null ? null : String(row.kinds).split(','),
     enabled: row.enabled === true,
     disabledReason: row.disabled_reason === null ? null : String(row.disabled_reason),
+    disabledAt: row.disabled_at === null ? null : toIsoTime(row.disabled_at),
     secretVersion: Number(row.secret_version),
     rotatedAt: row.rotated_at === null ? null : toIsoTime(row.rotated_at),
     createdAt: toIsoTime(row.created_at),

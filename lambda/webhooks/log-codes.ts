@@ -6,6 +6,7 @@ export const webhookLogCodes = {
   eventWaits: 'EVENT_WAITS',
   attempted: 'WEBHOOK_ATTEMPTED',
   attemptNotRecorded: 'WEBHOOK_ATTEMPT_NOT_RECORDED',
+  disabled: 'WEBHOOK_DISABLED',
   deliveryStopped: 'WEBHOOK_DELIVERY_STOPPED',
   circuitOpen: 'WEBHOOK_CIRCUIT_OPEN',
   putOff: 'WEBHOOK_PUT_OFF',

@@ -81,6 +81,11 @@ export function webhooksRow(): DashboardRow {
         unit: '1: yes',
         alarms: { 'deliveries-failing': 'Nothing but failures' },
       },
+      {
+        title: 'Webhooks disabled by their receivers',
+        unit: perPeriod,
+        alarms: { 'webhook-disabled': 'Disabled' },
+      },
       { title: 'Age of deliveries at their end', unit: 'ms', metrics: [age('p50'), age('p99')] },
     ],
   };

@@ -9,7 +9,7 @@ const comparison = ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD;
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-monitoring-using-cloudwatch.html
 const missing = TreatMissingData.NOT_BREACHING;
 
-/** Webhooks on their way: what waits too long, what was given up, what fails everywhere. */
+/** Webhooks on their way: what waits too long, what was given up, what fails everywhere, what was disabled. */
 export function watchWebhooks(alarms: Alarms, { events, deliveries }: Webhooks): void {
   for (const [name, { deadLetters }] of Object.entries({ events, deliveries })) {
     alarms.add(`dead-letters-${name}`, {
@@ -36,6 +36,14 @@ export function watchWebhooks(alarms: Alarms, { events, deliveries }: Webhooks):
       missing,
     });
   }
+  alarms.add('webhook-disabled', {
+    meaning:
+      'A receiver answered 410: its webhook is disabled, and gets nothing until an operator enables it.',
+    metric: deliveryMetric('Disabled').with({ period }),
+    comparison,
+    threshold: 1,
+    missing,
+  });
   alarms.add('deliveries-failing', {
     meaning:
       'For half an hour no webhook was delivered, and at least 20 attempts failed in each quarter of it.',
@@ -52,7 +60,7 @@ export function watchWebhooks(alarms: Alarms, { events, deliveries }: Webhooks):
   });
 }
 
-export type DeliveryMetricName = 'Delivered' | 'Failed' | 'GivenUp' | 'Age';
+export type DeliveryMetricName = 'Delivered' | 'Failed' | 'GivenUp' | 'Disabled' | 'Age';
 
 /** What the delivery function writes: `createDeliveryLog` in `lambda/deliver-webhook/delivery-log.ts`. */
 export function deliveryMetric(metricName: DeliveryMetricName): Metric {

@@ -10,9 +10,12 @@ export interface Sent {
 }
 
 /** Its last attempt; undefined while there is none. */
-export async function lastAttempt(target: Target, sent: Sent): Promise<Attempt | undefined> {
+export async function lastAttempt(
+  target: Target,
+  { eventId, webhookId }: Sent,
+): Promise<Attempt | undefined> {
   try {
-    return (await listAttempts(target, { ...sent, limit: 1 }))[0];
+    return (await listAttempts(target, { eventId, webhookId, limit: 1 }))[0];
   } catch (error) {
     // It is not fanned out yet.
     if (error instanceof OperationRefused && error.code === 'event_not_found') return undefined;

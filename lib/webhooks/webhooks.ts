@@ -106,14 +106,15 @@ export class Webhooks extends Construct {
       environment: {
         DELIVERY_QUEUE_URL: queue.queueUrl,
         DELIVERY_DEAD_LETTER_QUEUE_URL: deadLetters.queueUrl,
+        EVENTS_QUEUE_URL: this.events.queue.queueUrl,
         WEBHOOK_SECRETS_KEY_ID: this.secretsKey.keyArn,
       },
       timeout: deliveryTimeout,
       network,
     });
     this.props.database.grantAccess(handler, 'deliver_webhook');
-    // The dispatcher sends a delivery with a long delay to its own queue again.
-    allowSending(handler, deadLetters, queue);
+    // A delivery with a long delay goes to its own queue again, and what is told of a disabled webhook to that of events.
+    allowSending(handler, deadLetters, queue, this.events.queue);
     handler.addToRolePolicy(
       new PolicyStatement({ actions: ['kms:GenerateMac'], resources: [this.secretsKey.keyArn] }),
     );

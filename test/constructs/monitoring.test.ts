@@ -55,6 +55,7 @@ const whatIsWatched = ({ name, stackId, region }: Environment) => `
     deleted                                                                 Sum of 300 s      AWS/SQS NumberOfMessagesDeleted             QueueName={WebhookDeliveryQueue.QueueName}
     inward                                                                  Sum of 300 s      AWS/NATGateway PacketsInFromDestination     NatGatewayId={WebhookOriginNatGateway.NatGatewayId}
     delivered                                                               Sum of 300 s      WalletWebhooks Delivered                    service=deliver-webhook
+  webhook-disabled                   >= 1             1 of 1  notBreaching  Sum of 300 s      WalletWebhooks Disabled                     service=deliver-webhook
 `;
 
 describe.each(withAgreement)('the alarms of %s', (_, stack) => {
@@ -78,8 +79,9 @@ describe.each(withAgreement)('the alarms of %s', (_, stack) => {
 
   it('count failures by the names that the delivery function gives them', () => {
     const written = metricsOfDelivery();
-    for (const { MetricStat } of alarm('deliveries-failing').Properties.Metrics.filter(hasMetricStat)) {
-      const { Namespace, MetricName, Dimensions } = MetricStat.Metric;
+    const counts = alarm('deliveries-failing').Properties.Metrics.filter(hasMetricStat);
+    const metrics = counts.map(({ MetricStat }: { MetricStat: { Metric: unknown } }) => MetricStat.Metric);
+    for (const { Namespace, MetricName, Dimensions } of [...metrics, alarm('webhook-disabled').Properties]) {
       expect(written).toContainEqual({
         Namespace,
         MetricName,

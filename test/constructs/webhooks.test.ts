@@ -111,7 +111,7 @@ describe.each(each)('the webhooks of %s', (_, stack) => {
     const deliver = functionOf(stack, 'DeliverWebhook');
     expect(actionsOn(stack, deliver, 'WebhookDeliveryQueue')).toEqual([...consume, 'sqs:SendMessage']);
     expect(actionsOn(stack, deliver, 'WebhookDeliveryDeadLetterQueue')).toEqual(['sqs:SendMessage']);
-    expect(actionsOn(stack, deliver, 'WebhookEventsQueue')).toEqual([]);
+    expect(actionsOn(stack, deliver, 'WebhookEventsQueue')).toEqual(['sqs:SendMessage']);
   });
 
   it('purges daily', () => {

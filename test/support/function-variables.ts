@@ -8,6 +8,7 @@ const given = {
   DELIVERY_QUEUE_URL: 'https://sqs.example/queue',
   DELIVERY_DEAD_LETTER_QUEUE_URL: 'https://sqs.example/dead-letters',
   ENVIRONMENT: 'test',
+  EVENTS_QUEUE_URL: 'https://sqs.example/events',
   WEBHOOK_SECRETS_KEY_ID: 'arn:aws:kms:eu-central-1:000000000000:key/test',
   POWERTOOLS_LOG_LEVEL: 'SILENT',
   // Node's version is this machine's, not Lambda's.

@@ -8,6 +8,7 @@ import auditBySubject from './0007-audit-by-subject.sql';
 import deliverySlots from './0008-delivery-slots.sql';
 import deleteUserGroup from './0009-delete-user-group.sql';
 import webhookOperations from './0010-webhook-operations.sql';
+import webhookDisabling from './0011-webhook-disabling.sql';
 
 /**
  * A forward-only step of the schema. Once applied anywhere, its text never changes: a later file amends it. Over the Data
@@ -31,4 +32,5 @@ export const migrations: readonly Migration[] = [
   { name: '0008-delivery-slots', text: deliverySlots },
   { name: '0009-delete-user-group', text: deleteUserGroup },
   { name: '0010-webhook-operations', text: webhookOperations },
+  { name: '0011-webhook-disabling', text: webhookDisabling },
 ];

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { runOperation } from '../operations-function';
 import { withEnvironment } from '../options';
-import { openTarget } from '../target';
+import { sendMessages } from '../queue-messages';
+import { openTarget, type Target } from '../target';
 import type { Terminal } from '../terminal';
 import { type WebhookOptions, webhookOption } from './webhook';
 
@@ -9,17 +10,23 @@ const commands = {
   disable: {
     summary: 'stop deliveries to a webhook',
     description: 'Disables a webhook: nothing is delivered to it until it is enabled, nor tried again.',
-    help: 'Events that are on their way to it are not delivered, and are not kept: those that it misses are gone.',
+    help: `What is on its way to it is dropped. Events are kept for 14 days: "wallet redeliver --webhook ID --since TIME" sends those that
+it misses. Its organization is told by an event of kind webhook.disabled to its other webhooks.
+
+Needs lambda:InvokeFunction on OperationsFunctionName, and sqs:SendMessage on the queue in WebhookEventsQueueUrl.`,
+    change: disable,
   },
   enable: {
     summary: 'deliver to a webhook again',
     description: 'Enables a webhook that was disabled, by an operator or because its receiver answered 410.',
-    help: 'It gets what happens from now on. Deliveries that were given up before are sent again by "wallet redeliver".',
+    help: 'It gets what happens from now on. "wallet redeliver" sends what it missed, and what was given up.',
+    change: async (target: Target, webhookId: string) =>
+      runOperation(target, 'enable-webhook', { webhookId }),
   },
 } as const;
 
 export function register(group: Command, terminal: Terminal): void {
-  for (const [name, { summary, description, help }] of Object.entries(commands)) {
+  for (const [name, { summary, description, help, change }] of Object.entries(commands)) {
     withEnvironment(group.command(name))
       .summary(summary)
       .description(description)
@@ -35,8 +42,18 @@ Examples:
       )
       .action(async ({ webhook, ...options }: WebhookOptions) => {
         const target = await openTarget(options, terminal);
-        const state = await runOperation(target, `${name}-webhook`, { webhookId: webhook });
+        const state = await change(target, webhook);
         terminal.result(options.json ? JSON.stringify(state) : `${webhook} is ${name}d.`);
       });
   }
+}
+
+/** Tells the organization after the change, as often as the command is run until it was told. The event's id stays the same. */
+async function disable(target: Target, webhookId: string): Promise<Readonly<Record<string, unknown>>> {
+  const { untold, organizationId, ...state } = await runOperation(target, 'disable-webhook', { webhookId });
+  if (typeof untold !== 'string') return state;
+  target.note(`${webhookId} is disabled. Telling ${organizationId} …`);
+  await sendMessages(target, 'WebhookEventsQueueUrl', [{ body: untold, group: String(organizationId) }]);
+  await runOperation(target, 'mark-disabling-told', { webhookId, disabledAt: state.disabledAt });
+  return state;
 }

@@ -30,7 +30,7 @@ export const inLines = (webhook: Webhook): string =>
     ['organization', webhook.organizationId],
     ['url', webhook.url],
     ['kinds', webhook.kinds?.join(',') ?? 'all'],
-    ['state', stateOf(webhook)],
+    ['state', `${stateOf(webhook)}${webhook.disabledAt ? `, since ${webhook.disabledAt}` : ''}`],
     ['secret', `version ${webhook.secretVersion}${webhook.rotatedAt ? `, since ${webhook.rotatedAt}` : ''}`],
     ['added', webhook.createdAt],
   ]).join('\n');

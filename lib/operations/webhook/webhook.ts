@@ -11,6 +11,8 @@ export interface Webhook {
   readonly kinds: readonly string[] | null;
   readonly enabled: boolean;
   readonly disabledReason: string | null;
+  /** Null also for one that a release before this one disabled. */
+  readonly disabledAt: string | null;
   readonly secretVersion: number;
   readonly rotatedAt: string | null;
   readonly createdAt: string;

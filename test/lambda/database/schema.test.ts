@@ -37,7 +37,7 @@ const privileges: Readonly<Record<DatabaseRole, readonly string[]>> = {
     'DELETE webhooks',
     'INSERT webhooks',
     'SELECT webhooks',
-    'UPDATE webhooks (url kinds secret_version rotated_at enabled disabled_reason)',
+    'UPDATE webhooks (url kinds secret_version rotated_at enabled disabled_reason disabled_at disabling_untold)',
   ],
   fan_out_event: [
     'INSERT webhook_events',
@@ -49,8 +49,8 @@ const privileges: Readonly<Record<DatabaseRole, readonly string[]>> = {
     'SELECT delivery_slots',
     'UPDATE delivery_slots (next_at)',
     'INSERT webhook_attempts',
-    'SELECT webhooks (webhook_id url secret_version rotated_at enabled)',
-    'UPDATE webhooks (enabled disabled_reason)',
+    'SELECT webhooks (webhook_id organization_id url secret_version rotated_at enabled disabled_reason disabled_at disabling_untold)',
+    'UPDATE webhooks (enabled disabled_reason disabled_at disabling_untold)',
   ],
   purge_expired: [
     'DELETE used_user_actions',

@@ -43,7 +43,9 @@ class DeliveryWorld {
   database!: RegionDatabase;
   mac!: MacServer;
   webhooks!: Webhooks;
+  organizationId!: string;
   deliveries!: TestQueue;
+  events!: TestQueue;
   deadLetters!: TestQueue;
   /** What the receiver answers. */
   answer: { status: number; headers?: Record<string, string> } = { status: 204 };
@@ -52,7 +54,6 @@ class DeliveryWorld {
   now: () => number = Date.now;
   private queues!: TestQueues;
   private receiver!: HttpServer;
-  private organizationId!: string;
 
   async start(): Promise<void> {
     [this.database, this.queues, this.mac] = await Promise.all([
@@ -80,7 +81,8 @@ class DeliveryWorld {
     this.answer = { status: 204 };
     this.requests = [];
     this.now = Date.now;
-    [this.deliveries, this.deadLetters] = await Promise.all([this.queues.create(), this.queues.create()]);
+    const create = () => this.queues.create();
+    [this.deliveries, this.deadLetters, this.events] = await Promise.all([create(), create(), create()]);
     this.organizationId = await addOrganization(this.database.owner);
   }
 
@@ -115,6 +117,7 @@ class DeliveryWorld {
     const dependencies: Dependencies = {
       ports: {
         webhooks,
+        events: this.queue(this.events.url),
         slots: createSlots(this.database.as('deliver_webhook')),
         secrets: createWebhookSecrets({ kms: mac.kms, keyId: 'key-1' }),
         receivers: createReceivers({ allowLocal: true }),

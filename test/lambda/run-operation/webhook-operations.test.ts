@@ -2,6 +2,7 @@ import { createWebhooks } from '../../../lambda/deliver-webhook/webhooks-table';
 import { createSubscriptions } from '../../../lambda/fan-out-event/subscriptions-table';
 import { newId } from '../../../lambda/shared/ids';
 import { ok } from '../../../lambda/shared/result';
+import { parseEvent } from '../../../lambda/webhooks/event';
 import { addOrganization } from '../../support/webhooks';
 import { refused, useOperations } from './operations';
 
@@ -38,6 +39,7 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
         kinds: null,
         enabled: true,
         disabledReason: null,
+        disabledAt: null,
         secretVersion: 1,
         rotatedAt: null,
         createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
@@ -166,9 +168,9 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
     it('end and resume what is delivered', async () => {
       const webhookId = await add();
       expect(await done('disable-webhook', { webhookId })).toEqual({
-        webhookId,
-        enabled: false,
-        disabledReason: 'operator',
+        ...{ webhookId, organizationId, enabled: false, disabledReason: 'operator' },
+        disabledAt: expect.stringMatching(/Z$/),
+        untold: expect.any(String),
       });
       expect(await wanting('any.kind')).toEqual(ok([]));
       expect(await done('enable-webhook', { webhookId })).toEqual({
@@ -181,8 +183,42 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
 
     it('keep the reason for which it was disabled before', async () => {
       const webhookId = await add();
-      await createWebhooks(region.as('deliver_webhook')).disable(webhookId, url, 'gone');
-      expect(await done('disable-webhook', { webhookId })).toMatchObject({ disabledReason: 'gone' });
+      const gone = await createWebhooks(region.as('deliver_webhook')).disable(webhookId, url, 'gone');
+      const disabledAt = new Date((gone.ok && gone.value?.disabledAt) || 0).toISOString();
+      const again = await done('disable-webhook', { webhookId });
+      expect(again).toMatchObject({ disabledReason: 'gone', disabledAt });
+      expect(await done('describe-webhook', { webhookId })).toMatchObject({
+        disabledReason: 'gone',
+        disabledAt,
+      });
+    });
+
+    it('give the event that tells of it until it was told, the same for one disabling', async () => {
+      const webhookId = await add();
+      const disable = () => done('disable-webhook', { webhookId });
+      const { untold, disabledAt } = await disable();
+      expect(parseEvent(String(untold))).toMatchObject({
+        ok: true,
+        value: { organizationId, kind: 'webhook.disabled' },
+      });
+      expect(JSON.parse(String(untold))).toMatchObject({
+        date: disabledAt,
+        data: { webhookId, reason: 'operator' },
+      });
+      expect(await disable()).toMatchObject({ untold, disabledAt });
+      await done('mark-disabling-told', { webhookId, disabledAt: '2026-11-20T12:00:00Z' });
+      expect(await disable()).toMatchObject({ untold });
+      await done('mark-disabling-told', { webhookId, disabledAt });
+      expect(await disable()).toMatchObject({ untold: null, disabledAt });
+      await done('enable-webhook', { webhookId });
+      expect(await done('describe-webhook', { webhookId })).toMatchObject({ disabledAt: null });
+      expect((await disable()).untold).not.toBe(untold);
+    });
+
+    it('tell nobody of what a release disabled that knew no time', async () => {
+      const webhookId = await add();
+      await region.query`update webhooks set enabled = false, disabled_reason = 'gone' where webhook_id = ${webhookId}`;
+      expect(await done('disable-webhook', { webhookId })).toMatchObject({ untold: null, disabledAt: null });
     });
   });
 

@@ -8,6 +8,7 @@ import { readJson, type StateFolder, stateFolder } from '../../../lib/local/stat
 import { readAssembly } from '../../../lib/local/template/assembly';
 import { localClient } from '../../support/aws-client';
 import { eventually } from '../../support/eventually';
+import { startHttpServer } from '../../support/http-server';
 import { keepStacksIn } from '../../support/kept-state';
 import { recordAccess } from '../../support/recorded-access';
 import { oneOfEachAccess as environments, withDataApi } from '../../support/rows';
@@ -44,6 +45,25 @@ afterAll(async () => {
 
 const region = (name: string) =>
   running.regions.find(({ environment }) => environment.name === name) as Region;
+
+const logged = (name: string, text: RegExp) => {
+  const logs = join(state.directory, 'logs', name);
+  return readdirSync(logs).some((file) => text.test(readFileSync(join(logs, file), 'utf8')));
+};
+
+/** A webhook whose receiver is gone: its organization is told. */
+async function disableByReceiver(name: string): Promise<void> {
+  const receiver = await startHttpServer((_, response) => response.writeHead(410).end());
+  const json = async (...args: string[]) => {
+    const place = ['--environment', name, '--outputs', state.outputsFile, '--json'];
+    return JSON.parse((await runWallet([...args, ...place])).stdout) as { organizationId: string };
+  };
+  const { organizationId } = await json('seed');
+  await json('webhook', 'add', '--organization', organizationId, '--url', receiver.url);
+  await json('send-event', '--organization', organizationId, '--kind', 'a');
+  await eventually(() => logged(name, /WEBHOOK_DISABLED/));
+  await receiver.stop();
+}
 
 /** What a smoke test does not come to: messages that cannot be read, wait or fail, a purge, a migration that is undone. */
 async function takeRareWays({
@@ -104,6 +124,7 @@ it.each(environments.map(({ name }) => name))(
     ]);
     expect([exitCode, stderr]).toEqual([0, expect.stringContaining('12 passed')]);
     expect((await fetch(region(name).dashboardUrl)).status).toBe(200);
+    await disableByReceiver(name);
     await takeRareWays(region(name));
     expect(recorded.refusals()).toEqual([]);
   },
@@ -137,11 +158,8 @@ it.each<[step: string, where: RegExp, action: string]>([
     const { steps } = JSON.parse(stdout) as { steps: { name: string; outcome: string }[] };
     expect(exitCode).toBe(1);
     expect(steps.find(({ outcome }) => outcome === 'failed')?.name).toBe(step);
-    const logs = join(state.directory, 'logs', name);
     const denial = new RegExp(`not authorized to perform: ${action}|"reason":"AccessDenied`, 'i');
-    await eventually(() =>
-      readdirSync(logs).some((file) => denial.test(readFileSync(join(logs, file), 'utf8'))),
-    );
+    await eventually(() => logged(name, denial));
   } finally {
     recorded.withhold(undefined);
   }

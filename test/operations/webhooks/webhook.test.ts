@@ -15,6 +15,7 @@ beforeAll(async () => {
   region = await startWebhookRegion();
 });
 beforeEach(async () => {
+  await region.emptyQueues();
   organizationId = await addOrganization(region.owner);
 });
 afterAll(() => region.stop());
@@ -113,7 +114,7 @@ describe('webhook secret and webhook rotate', () => {
 it('webhook disable and webhook enable change what is delivered', async () => {
   const { webhookId } = await add();
   const disabled = await region.wallet('webhook', 'disable', '--webhook', webhookId);
-  expect(disabled).toEqual({ exitCode: 0, stdout: `${webhookId} is disabled.\n`, stderr: '' });
+  expect(disabled).toMatchObject({ exitCode: 0, stdout: `${webhookId} is disabled.\n` });
   expect(await region.json('webhook', 'enable', '--webhook', webhookId)).toEqual({
     webhookId,
     enabled: true,
@@ -164,6 +165,20 @@ describe('webhook show and webhook update', () => {
     const printed = await region.wallet('webhook', 'update', '--webhook', webhookId, ...args);
     expect(printed).toMatchObject({ exitCode: 2, stdout: '' });
   });
+});
+
+it('webhook disable tells the organization once, by an event of kind webhook.disabled', async () => {
+  const { webhookId } = await add();
+  const disable = () => region.json('webhook', 'disable', '--webhook', webhookId);
+  const { disabledAt } = (await disable()) as { disabledAt: string };
+  const [message, ...others] = await region.events.receive();
+  expect(others).toEqual([]);
+  expect(parseEvent(message?.body ?? '')).toMatchObject({ ok: true, value: { organizationId } });
+  const data = { webhookId, reason: 'operator' };
+  expect(JSON.parse(message?.body ?? '')).toMatchObject({ kind: 'webhook.disabled', date: disabledAt, data });
+  const state = { webhookId, enabled: false, disabledReason: 'operator', disabledAt };
+  expect(await disable()).toEqual(state);
+  expect(await region.events.receive()).toEqual([]);
 });
 
 it('webhook remove removes one for good', async () => {

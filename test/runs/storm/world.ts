@@ -83,6 +83,7 @@ export async function startWorld(cleanup: Cleanup, settings: StormSettings): Pro
       ...common,
       [localReceiversVariable]: 'allowed',
       DELIVERY_DEAD_LETTER_QUEUE_URL: deliveries.deadLetters.url,
+      EVENTS_QUEUE_URL: events.queue.url,
       WEBHOOK_SECRETS_KEY_ID: webhookSecretsKeyArn,
       STORM_CLOCK: JSON.stringify(clock),
     },

@@ -8,7 +8,8 @@ import { createTlsReceivers } from './receivers';
 const withoutDatabase = {
   find: async () => ok({ url: process.env.RECEIVER_URL ?? '', enabled: true, secretVersion: 1 }),
   record: async () => ok(null),
-  disable: async () => ok(null),
+  disable: async () => ok(undefined),
+  told: async () => ok(null),
 };
 
 /** The product's function, which trusts the receiver's authority. `DELIVER_DATABASE=none`: with a table in memory. */

@@ -46,6 +46,7 @@ async function measureInstance(options: PartOptions): Promise<Figure[]> {
     AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:1',
     DELIVERY_QUEUE_URL: 'http://127.0.0.1:1/queue',
     DELIVERY_DEAD_LETTER_QUEUE_URL: 'http://127.0.0.1:1/queue',
+    EVENTS_QUEUE_URL: 'http://127.0.0.1:1/queue',
     WEBHOOK_SECRETS_KEY_ID: webhookSecretsKeyArn,
     RECEIVER_AUTHORITY: authority.cert,
   };
