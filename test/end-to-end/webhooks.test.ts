@@ -148,6 +148,26 @@ describe.each(names)('in %s', (environment) => {
     for (const delivery of [test, missed, again]) verifyDelivery(delivery, secret, 'webhook-signature');
   });
 
+  it("a webhook that is disabled, by its receiver's 410 or an operator, is told of to the organization's others", async () => {
+    const { secret } = await add('watcher', '--kinds', 'webhook.disabled');
+    const gone = await add('gone', '--kinds', 'wallet.created');
+    const stopped = await add('stopped', '--kinds', 'key.created');
+    receiver.answer(own('gone'), 410);
+    await sendEvent();
+    const [byReceiver] = await receiver.received(own('watcher'), 1);
+    await local.wallet(environment, 'webhook', 'disable', '--webhook', stopped.webhookId);
+    const [, byOperator] = await receiver.received(own('watcher'), 2);
+    if (!byReceiver || !byOperator) throw new Error('Nothing came.');
+    for (const delivery of [byReceiver, byOperator]) verifyDelivery(delivery, secret, 'webhook-signature');
+    const common = { kind: 'webhook.disabled', organizationId };
+    const { webhookId } = gone;
+    expect(JSON.parse(byReceiver.body)).toMatchObject({ ...common, data: { webhookId, reason: 'gone' } });
+    expect(JSON.parse(byOperator.body)).toMatchObject({
+      ...common,
+      data: { webhookId: stopped.webhookId, reason: 'operator' },
+    });
+  });
+
   it('what was given up is delivered by "wallet redeliver"', async () => {
     const { webhookId, secret } = await add('recovered');
     const body = JSON.stringify({
