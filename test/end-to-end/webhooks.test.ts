@@ -118,7 +118,7 @@ describe.each(names)('in %s', (environment) => {
   });
 
   it('what a webhook missed while it was disabled, and what it got, is delivered again on request', async () => {
-    const { webhookId, secret } = await add('missed');
+    const { webhookId, secret } = await add('missed', '--kinds', 'wallet.created');
     const tested = await local.walletJson(environment, 'webhook', 'test', '--webhook', webhookId);
     expect(tested).toMatchObject({ webhookId, outcome: 'delivered', status: 204 });
     await local.wallet(environment, 'webhook', 'disable', '--webhook', webhookId);

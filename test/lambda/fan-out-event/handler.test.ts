@@ -224,7 +224,11 @@ describe('a kept event', () => {
     const webhookId = await addWebhook(database.owner, organizationId);
     await addWebhook(database.owner, organizationId);
     await disableWebhook(database.owner, webhookId);
-    const text = `{ "wei": 12345678901234567890, "data": "${'😀ä\\u0000"'.replace('"', '\\"').repeat(4_000)}"}`;
+    const begin = '{ "wei": 12345678901234567890, "zero": "\\u0000", "rest": "';
+    const rest = '😀ä'.repeat(10_000);
+    // As long as an event may be: with the time beside it, more than a row of the Data API may have.
+    const room = 65_536 - Buffer.byteLength(`${begin}${rest}"}`);
+    const text = `${begin}${rest}${'x'.repeat(room)}"}`;
     const id = `ev-${organizationId}`;
     const acceptedAt = Date.UTC(2026, 10, 20, 12, 0, 0, 7);
     const event = { id, organizationId, kind: 'wallet.created', text };
