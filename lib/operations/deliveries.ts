@@ -53,8 +53,8 @@ export function register(program: Command, terminal: Terminal): void {
     .option('--event <id>', 'of this event', eventId)
     .option('--webhook <id>', 'to this webhook', id('wh'))
     .addOption(new Option('--status <status>', 'that ended so').choices(outcomes))
-    .option('--since <time>', 'from this time on, or so long ago, such as 2h', moment)
-    .option('--until <time>', 'up to this time, or so long ago', moment)
+    .option('--since <moment>', 'from then on: ISO 8601, or so long ago, such as 2h', moment)
+    .option('--until <moment>', 'up to then: ISO 8601, or so long ago', moment)
     .option('--limit <number>', 'at most so many, up to 1000', count(1_000), 100)
     .addHelpText('after', help)
     .action((options: DeliveriesOptions) => deliveries(options, terminal));

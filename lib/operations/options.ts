@@ -97,10 +97,12 @@ function parseDuration(text: string): number | undefined {
 
 /** Reads a moment: a time in ISO 8601, or how long ago it was, such as `90s`, `15m` or `2h`; into ISO 8601, UTC. */
 export function moment(text: string): string {
-  const seconds = parseDuration(text) ?? Number.NaN;
+  // A number alone may be meant as a date.
+  const seconds = (/[a-z]$/.test(text) ? parseDuration(text) : undefined) ?? Number.NaN;
+  // Before 1970 there was nothing: a year that was mistyped, or a duration out of all bounds.
   const written = /^\d{4}-\d\d-\d\d(T|$)/.test(text) ? text : Date.now() - seconds * 1_000;
   const time = new Date(written);
-  if (!Number.isNaN(time.getTime())) return time.toISOString();
+  if (time.getTime() >= 0) return time.toISOString();
   throw new InvalidArgumentError(
     'Give a time such as 2026-11-20T12:00:00Z, or how long ago it was, such as 2h.',
   );

@@ -91,7 +91,7 @@ export const clientSettings = (region: string): ClientSettings => ({
 });
 
 /** Reads a file of stack outputs. */
-async function readOutputs(file: string): Promise<Outputs> {
+export async function readOutputs(file: string): Promise<Outputs> {
   const outputs = await readJson(file);
   if (outputs === undefined) {
     throw new CommandFailed(

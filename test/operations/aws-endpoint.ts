@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -67,6 +68,13 @@ export async function startAwsEndpoint(
       await rm(directory, { recursive: true });
     },
   };
+}
+
+/** What SQS answers to `SendMessageBatch` of one message. */
+export function sentBatch(body: Buffer) {
+  const [{ MessageBody = '' } = {}] = JSON.parse(String(body)).Entries ?? [];
+  const MD5OfMessageBody = createHash('md5').update(MessageBody).digest('hex');
+  return { Successful: [{ Id: '0', MessageId: 'one', MD5OfMessageBody }], Failed: [] };
 }
 
 /** A refusal in the JSON protocols. */

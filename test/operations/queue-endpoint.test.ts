@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { LoopbackRequest } from '../../lib/local/network/loopback-server';
 import { first } from '../support/rows';
-import { setVariables, startAwsEndpoint } from './aws-endpoint';
+import { sentBatch, setVariables, startAwsEndpoint } from './aws-endpoint';
 import { wallet } from './region';
 
 const queueUrl = `https://sqs.${first.region}.amazonaws.com/123456789012/events`;
@@ -20,10 +19,8 @@ afterAll(() => aws.close());
 /** SQS, with an empty queue, and the operations function. */
 function answer({ url, headers, body }: Pick<LoopbackRequest, 'url' | 'headers' | 'body'>) {
   if (url.includes('/functions/')) return { body: JSON.stringify({ ok: true, result: { webhooks: [] } }) };
-  const [{ MessageBody = '' } = {}] = JSON.parse(String(body)).Entries ?? [];
-  const MD5OfMessageBody = createHash('md5').update(MessageBody).digest('hex');
   const results: Readonly<Record<string, unknown>> = {
-    SendMessageBatch: { Successful: [{ Id: '0', MessageId: 'one', MD5OfMessageBody }], Failed: [] },
+    SendMessageBatch: sentBatch(body),
     GetQueueAttributes: { Attributes: { ApproximateNumberOfMessages: '0' } },
     ReceiveMessage: {},
   };

@@ -29,6 +29,7 @@ const refused: Readonly<Record<string, readonly string[]>> = {
   json: ['', '{a:1}', '{'],
   kind: ['', 'a b', '.a', 'a'.repeat(129)],
   kinds: ['', 'a,,b', 'a, b'],
+  moment: ['', 'soon', '-1s', '1h30m', '999999d', '2026-13-01', '20261120', '0001-01-01'],
   method: ['', 'GET', 'DELETE /'],
   name: ['', '\u0007', 'a'.repeat(257)],
   number: ['', '0', '-1', '1.5', '1e3', '0x1', 'one', '9999999999'],

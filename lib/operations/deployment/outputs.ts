@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { stacksOf } from '../../environment/stacks';
 import { environments } from '../../environments';
-import { UsedWrongly } from '../failure';
-import { environmentToWorkOn } from '../options';
+import { CommandFailed, UsedWrongly } from '../failure';
+import { environmentToWorkOn, path } from '../options';
 import { type Outputs, readOutputs } from '../target';
 import type { Terminal } from '../terminal';
 import { openStack, requireDeployed } from './deployed-stack';
@@ -26,7 +26,11 @@ export function register(program: Command, terminal: Terminal): void {
   program
     .command('outputs')
     .addOption(environmentToWorkOn())
-    .option('--write <file>', 'write them into this file instead, a new one or one of other environments')
+    .option(
+      '--write <file>',
+      'write them into this file instead, a new one or one of other environments',
+      path,
+    )
     .summary('print or write the outputs file of a deployed environment')
     .description('Reads the outputs of a deployed stack, as "cdk deploy --outputs-file" writes them.')
     .addHelpText('after', help)
@@ -42,9 +46,16 @@ async function outputs({ environment, write: file }: OutputsOptions, terminal: T
     );
   const others = existsSync(file) ? await readOutputs(file) : {};
   const all = { ...others, ...(await askStack(environment)) };
-  // At once: a command that reads it meanwhile finds the old one or the new one.
-  writeFileSync(`${file}.new`, `${inJson(all)}\n`);
-  renameSync(`${file}.new`, file);
+  try {
+    // At once: a command that reads it meanwhile finds the old one or the new one.
+    writeFileSync(`${file}.new`, `${inJson(all)}\n`);
+    renameSync(`${file}.new`, file);
+  } catch (error) {
+    throw new CommandFailed(
+      `${file} cannot be written: ${(error as Error).message}.`,
+      'Give another file with --write.',
+    );
+  }
   terminal.note(`Wrote ${file}. It has: ${Object.keys(all).join(', ')}.`);
 }
 

@@ -59,8 +59,12 @@ export function register(program: Command, terminal: Terminal): void {
     )
     .option('--webhook <id>', 'only deliveries to this webhook', id('wh'))
     .option('--event <id>', 'the delivery of this event to the webhook', eventId)
-    .option('--since <time>', 'all of the webhook from this time on, or so long ago, such as 2h', moment)
-    .option('--until <time>', 'with --since: up to this time, or so long ago; now when left out', moment)
+    .option(
+      '--since <moment>',
+      'all of the webhook from then on: ISO 8601, or so long ago, such as 2h',
+      moment,
+    )
+    .option('--until <moment>', 'with --since: up to then, or so long ago; now when left out', moment)
     .option('--undelivered', 'with --since: only what was never delivered')
     .option('--limit <number>', 'send at most so many; all when left out', count(999_999_999))
     .option('--dry-run', 'print what would be sent again, and send nothing')

@@ -41,7 +41,7 @@ export async function redeliverKept(options: KeptOptions): Promise<readonly Outc
   if (!webhook.enabled)
     throw new CommandFailed(
       `${webhookId} is disabled (${webhook.disabledReason}): what is sent to it is dropped.`,
-      'Enable it first: "wallet webhook enable".',
+      `Enable it first: ${target.paste(`webhook enable --webhook ${webhookId}`)}`,
     );
   const onProgress = everySecond((count) => target.note(`${count} events …`));
   let messages = 0;
@@ -55,7 +55,7 @@ export async function redeliverKept(options: KeptOptions): Promise<readonly Outc
   if (event && messages === 0)
     throw new CommandFailed(
       `No event ${event} that ${webhookId} wants is kept in environment ${target.environment.name}.`,
-      'Events are kept for 14 days, from when they are fanned out. "wallet webhook show" tells which kinds the webhook wants.',
+      `Events are kept for 14 days, from when they are fanned out. Which kinds the webhook wants: ${target.paste(`webhook show --webhook ${webhookId}`)}`,
     );
   return messages === 0 ? [] : [{ webhookId, reason: 'asked for', keptBecause: null, messages }];
 }

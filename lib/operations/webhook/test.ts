@@ -42,7 +42,7 @@ async function test({ webhook: webhookId, timeout, ...options }: TestOptions, te
   if (!webhook.enabled)
     throw new CommandFailed(
       `${webhookId} is disabled (${webhook.disabledReason}): what is sent to it is dropped.`,
-      'Enable it first: "wallet webhook enable".',
+      `Enable it first: ${target.paste(`webhook enable --webhook ${webhookId}`)}`,
     );
   const eventId = await sendTestEvent(target, webhook);
   terminal.note(`Sent ${eventId} to ${webhook.url}. Waiting for its attempt …`);

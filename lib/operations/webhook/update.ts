@@ -6,7 +6,7 @@ import { allowProduction, requireProductionAllowed } from '../production-guard';
 import { openTarget } from '../target';
 import type { Terminal } from '../terminal';
 import { eventKinds } from './event-kind';
-import { requireReceiverUrl } from './receiver-url';
+import { receiverUrl, requireReceiverUrl } from './receiver-url';
 import { inLines } from './show';
 import { type Webhook, type WebhookOptions, webhookOption } from './webhook';
 
@@ -31,7 +31,7 @@ export function register(group: Command, terminal: Terminal): void {
     .summary('change where a webhook goes, or which kinds of events it wants')
     .description('Changes the URL of a webhook, the kinds of events that it wants, or both, and prints it.')
     .requiredOption(...webhookOption)
-    .option('--url <url>', 'where its deliveries go from now on')
+    .option('--url <url>', 'where its deliveries go from now on', receiverUrl)
     .option('--kinds <kinds>', 'the kinds of events it wants from now on, with commas between', eventKinds)
     .option('--all-kinds', 'it wants all kinds of events from now on')
     .addOption(allowProduction())

@@ -1,6 +1,5 @@
-import { createHash } from 'node:crypto';
 import { first } from '../../support/rows';
-import { type Answer, page, startAwsEndpoint } from '../aws-endpoint';
+import { type Answer, page, sentBatch, startAwsEndpoint } from '../aws-endpoint';
 import { wallet } from '../region';
 
 const key = `arn:aws:kms:${first.region}:123456789012:key/one`;
@@ -39,14 +38,11 @@ async function smoke(answer: Answer, ...args: string[]) {
     if (url === '/webhook-origins') return answer;
     if (url === '/webhook-origins/json')
       return json([{ environment: first.name, addresses: ['192.0.2.1/32'] }]);
-    const { operation = '', MessageBody = '' } = JSON.parse(String(body));
+    const { operation = '' } = JSON.parse(String(body));
     if (url.includes('/invocations')) return json({ ok: true, result: operations[operation] });
     const results: Readonly<Record<string, unknown>> = {
       GenerateMac: { Mac: Buffer.alloc(32).toString('base64') },
-      SendMessage: {
-        MessageId: '1',
-        MD5OfMessageBody: createHash('md5').update(MessageBody).digest('hex'),
-      },
+      SendMessageBatch: sentBatch(body),
     };
     return json(results[String(headers['x-amz-target']).split('.')[1] ?? ''] ?? {});
   });

@@ -239,7 +239,7 @@ describe('of the events that are kept', () => {
     await disableWebhook(region.owner, webhookId);
     const disabled = await run('--event', eventId);
     expect(disabled).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(disabled.stderr).toContain('"wallet webhook enable"');
+    expect(disabled.stderr).toContain(`webhook enable --webhook ${webhookId}`);
     expect(await asked()).toEqual([]);
   });
 
