@@ -1,5 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { chown } from 'node:fs/promises';
+import { once } from '../../../lambda/shared/once';
 
 /**
  * The account of PostgreSQL, as options of `spawn`. PostgreSQL refuses to run as root, and `initdb` needs an account
@@ -11,23 +12,26 @@ export type Account =
 
 const unprivileged = 'nobody';
 
-/** @throws Error when this process runs as root on a system without the account `nobody`. */
-export function postgresAccount(): Account {
+/**
+ * Asked for once: a process that holds much memory takes long to start another.
+ *
+ * @throws Error when this process runs as root on a system without the account `nobody`.
+ */
+export const postgresAccount = once((): Account => {
   if (process.getuid?.() !== 0) return {};
-  return { uid: idOfUnprivileged('-u'), gid: idOfUnprivileged('-g') };
-}
-
-function idOfUnprivileged(flag: '-u' | '-g'): number {
+  const script = `id -u ${unprivileged} && id -g ${unprivileged}`;
   try {
+    const ids = execFileSync('/bin/sh', ['-c', script], { encoding: 'utf8', stdio: 'pipe' });
     // macOS prints the ids of nobody as 4294967294; spawn takes signed 32-bit numbers only.
-    return Number(execFileSync('id', [flag, unprivileged], { encoding: 'utf8', stdio: 'pipe' })) | 0;
+    const [uid = 0, gid = 0] = ids.split('\n').map((id) => Number(id) | 0);
+    return { uid, gid };
   } catch (cause) {
     throw new Error(
       `PostgreSQL does not run as root, and there is no account '${unprivileged}' to run it as. Run this command as an ordinary user.`,
       { cause },
     );
   }
-}
+});
 
 /** `output` is stdout and stderr together; `code` is null when the program did not start or was killed. */
 export interface ProgramResult {

@@ -20,6 +20,17 @@ const platforms = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'];
  * @throws Error, with the remedy, when there is none for this platform, none is installed, or none can be run.
  */
 export async function postgresBinaries(account: Account): Promise<PostgresBinaries> {
+  found ??= findBinaries(account).catch((error) => {
+    found = undefined;
+    throw error;
+  });
+  return found;
+}
+
+/** Tried once: that takes three processes. */
+let found: Promise<PostgresBinaries> | undefined;
+
+async function findBinaries(account: Account): Promise<PostgresBinaries> {
   const native = installedPackage(`${process.platform}-${process.arch}`);
   await linkLibraries(native).catch(() => undefined);
   const problem = await problemOf(native, account);

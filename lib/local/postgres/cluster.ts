@@ -98,6 +98,8 @@ async function initialize(folder: string, account: Account, binaries: PostgresBi
     '--locale=C',
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
+    // Megabytes: of 16, the default, most would be made and copied for nothing.
+    '--wal-segsize=1',
     '--no-sync',
     '--no-instructions',
   ];

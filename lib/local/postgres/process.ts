@@ -68,6 +68,8 @@ function postmasterArguments(options: PostmasterOptions): string[] {
     unix_socket_directories: socketDirectory,
     unix_socket_permissions: '0700',
     max_connections: 300,
+    // In its data, not in the machine's memory, where a killed one would leave it.
+    dynamic_shared_memory_type: 'mmap',
     ...(durable ? {} : { fsync: 'off' }),
   };
   return [

@@ -50,9 +50,10 @@ describe('in this process', () => {
     const rows = await query(
       postgres,
       `select current_setting('server_version_num')::int / 10000 as version,
-      current_setting('server_encoding') as encoding, lower('ÄÉ') as lower`,
+      current_setting('server_encoding') as encoding, lower('ÄÉ') as lower,
+      current_setting('dynamic_shared_memory_type') as shared`,
     );
-    expect(rows).toEqual([{ version: 17, encoding: 'UTF8', lower: 'äé' }]);
+    expect(rows).toEqual([{ version: 17, encoding: 'UTF8', lower: 'äé', shared: 'mmap' }]);
   });
 
   test('data and password survive a stop, which leaves no process and no socket', async () => {
