@@ -1,6 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { chown } from 'node:fs/promises';
-import { once } from '../../../lambda/shared/once';
 
 /**
  * The account of PostgreSQL, as options of `spawn`. PostgreSQL refuses to run as root, and `initdb` needs an account
@@ -17,7 +16,14 @@ const unprivileged = 'nobody';
  *
  * @throws Error when this process runs as root on a system without the account `nobody`.
  */
-export const postgresAccount = once((): Account => {
+export function postgresAccount(): Account {
+  account ??= findAccount();
+  return account;
+}
+
+let account: Account | undefined;
+
+function findAccount(): Account {
   if (process.getuid?.() !== 0) return {};
   const script = `id -u ${unprivileged} && id -g ${unprivileged}`;
   try {
@@ -31,7 +37,7 @@ export const postgresAccount = once((): Account => {
       { cause },
     );
   }
-});
+}
 
 /** `output` is stdout and stderr together; `code` is null when the program did not start or was killed. */
 export interface ProgramResult {
