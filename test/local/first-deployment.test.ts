@@ -1,10 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { databaseName } from '../../lib/database/names';
 import { startPostgres } from '../../lib/local/postgres/postgres';
+import { childrenOf } from '../../lib/local/processes';
 import { type RunningEnvironments, startEnvironments } from '../../lib/local/start';
 import { stateFolder } from '../../lib/local/state/state';
 import { keepStacksIn } from '../support/kept-state';
@@ -47,21 +48,34 @@ async function start(onMigration: (name: string) => void): Promise<RunningEnviro
 }
 const anyPort = Object.fromEntries(environments.map(({ name }) => [name, 0]));
 
-const postmaster = (name: string) => {
+/** Of the PostgreSQL that runs, or was killed last; undefined while it writes its file. */
+function postmaster(name: string): number | undefined {
   const file = join(databaseDirectory(state.directory, name), 'cluster', 'data', 'postmaster.pid');
-  return Number(readFileSync(file, 'utf8').split('\n', 1)[0]);
-};
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  return /^\d+\n/.test(text) ? Number.parseInt(text, 10) : undefined;
+}
 
-/** Kills PostgreSQL again and again: the one that is started in its place accepts nothing before it is killed, too. */
+/**
+ * Kills PostgreSQL again and again: the one that is started in its place accepts nothing before it is killed, too. With all of its
+ * processes: one that is left alone may wait for another for ever, and neither answers nor lets the next one start.
+ */
 async function keepAway(name: string): Promise<void> {
   const end = Date.now() + away * 1_000;
   while (Date.now() < end) {
-    try {
-      process.kill(postmaster(name), 'SIGKILL');
-    } catch {
-      // Between two starts.
+    const pid = postmaster(name);
+    if (pid) {
+      signal(pid, 'SIGSTOP');
+      for (const each of [...childrenOf(pid), pid]) signal(each, 'SIGKILL');
     }
     await sleep(50);
+  }
+}
+
+function signal(pid: number, name: 'SIGSTOP' | 'SIGKILL'): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // It has just ended.
   }
 }
 
