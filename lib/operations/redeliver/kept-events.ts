@@ -2,7 +2,7 @@ import { CommandFailed } from '../failure';
 import { readList, runOperation } from '../operations-function';
 import { sendMessages } from '../queue-messages';
 import type { Target } from '../target';
-import type { Webhook } from '../webhook/webhook';
+import { requireEnabled, type Webhook } from '../webhook/webhook';
 import { everySecond } from './report';
 import type { Outcome, RunOptions } from './run';
 
@@ -38,11 +38,7 @@ const pageSize = 1_000;
 export async function redeliverKept(options: KeptOptions): Promise<readonly Outcome[]> {
   const { target, webhook, event, dryRun, limit, signal } = options;
   const { webhookId } = webhook;
-  if (!webhook.enabled)
-    throw new CommandFailed(
-      `${webhookId} is disabled (${webhook.disabledReason}): what is sent to it is dropped.`,
-      `Enable it first: ${target.paste(`webhook enable --webhook ${webhookId}`)}`,
-    );
+  requireEnabled(webhook, target);
   const onProgress = everySecond((count) => target.note(`${count} events …`));
   let messages = 0;
   for await (const batch of batches(options)) {

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
 import { explainAttempt, lastAttempt } from '../delivery-outcome';
-import { CommandFailed } from '../failure';
 import { time, withEnvironment } from '../options';
 import { sendMessages } from '../queue-messages';
 import { poll } from '../smoke/poll';
 import { openTarget, type Target } from '../target';
 import type { Terminal } from '../terminal';
-import { describeWebhook, type Webhook, type WebhookOptions, webhookOption } from './webhook';
+import { describeWebhook, requireEnabled, type Webhook, type WebhookOptions, webhookOption } from './webhook';
 
 interface TestOptions extends WebhookOptions {
   /** Seconds. */
@@ -39,11 +38,7 @@ export function register(group: Command, terminal: Terminal): void {
 async function test({ webhook: webhookId, timeout, ...options }: TestOptions, terminal: Terminal) {
   const target = await openTarget(options, terminal);
   const webhook = await describeWebhook(target, webhookId);
-  if (!webhook.enabled)
-    throw new CommandFailed(
-      `${webhookId} is disabled (${webhook.disabledReason}): what is sent to it is dropped.`,
-      `Enable it first: ${target.paste(`webhook enable --webhook ${webhookId}`)}`,
-    );
+  requireEnabled(webhook, target);
   const eventId = await sendTestEvent(target, webhook);
   terminal.note(`Sent ${eventId} to ${webhook.url}. Waiting for its attempt …`);
 

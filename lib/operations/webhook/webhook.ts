@@ -1,3 +1,4 @@
+import { CommandFailed } from '../failure';
 import { readList, runOperation } from '../operations-function';
 import { type CommonOptions, id } from '../options';
 import type { Target } from '../target';
@@ -32,6 +33,15 @@ export const stateOf = ({ enabled, disabledReason }: Webhook): string =>
 /** @throws OperationRefused `webhook_not_found` */
 export async function describeWebhook(target: Target, webhookId: string): Promise<Webhook> {
   return (await runOperation(target, 'describe-webhook', { webhookId })) as unknown as Webhook;
+}
+
+/** @throws CommandFailed for one that is disabled, with the command that enables it */
+export function requireEnabled({ webhookId, enabled, disabledReason }: Webhook, target: Target): void {
+  if (enabled) return;
+  throw new CommandFailed(
+    `${webhookId} is disabled (${disabledReason}): what is sent to it is dropped.`,
+    `Enable it first: ${target.paste(`webhook enable --webhook ${webhookId}`)}`,
+  );
 }
 
 /** The webhooks of an organization: the enabled ones first, the latest first. @throws OperationRefused `organization_not_found` */
