@@ -8,3 +8,6 @@ export const variables = [
   'EVENTS_QUEUE_URL',
   'WEBHOOK_SECRETS_KEY_ID',
 ] as const;
+
+/** Seconds that an invocation may take: after it the function has done its work, has failed, or is dead. */
+export const timeoutSeconds = 75;

@@ -5,7 +5,7 @@ import type { Queue, QueueUnavailable } from '../webhooks/queue';
 
 /** A disabling of which the organization may not have been told. */
 export interface UntoldDisabling extends Disabling {
-  /** Whether whoever disabled it has had its time to tell: see `tellingTime`. */
+  /** Whether whoever disabled it has had its time to tell, `timeoutSeconds`: so long the others do not tell the same. */
   readonly due: boolean;
 }
 
@@ -14,12 +14,6 @@ export interface BeingTold {
   readonly kind: 'disabling_being_told';
   readonly reason: string;
 }
-
-/**
- * Seconds from a disabling in which only its author tells of it, so that the others of its webhook do not tell the same. It
- * is the function's timeout: after that the author has told, has failed, or is dead.
- */
-export const tellingTime = 75;
 
 export interface TellPorts {
   readonly events: Pick<Queue, 'send'>;

@@ -4,7 +4,7 @@ import { coalesce } from '../shared/coalesce';
 import { ok, type Result } from '../shared/result';
 import type { Disabling } from '../webhooks/disabling';
 import type { Attempt, Webhook, Webhooks } from './deliver-webhook';
-import { tellingTime } from './tell-disabling';
+import { timeoutSeconds } from './environment';
 
 /**
  * The port on the region's database. The concurrent deliveries of a batch share one statement to read and one to write:
@@ -48,7 +48,7 @@ async function findAll(
       (extract(epoch from rotated_at) * 1000)::float8 as rotated_at,
       (extract(epoch from disabled_at) * 1000)::float8 as disabled_at,
       not enabled and disabling_untold as untold,
-      disabled_at < now() - make_interval(secs => ${tellingTime}::float8) as due
+      disabled_at < now() - make_interval(secs => ${timeoutSeconds}::float8) as due
     from webhooks
     where webhook_id in (select jsonb_array_elements_text(${JSON.stringify(webhookIds)}::jsonb))`);
   if (!rows.ok) return webhookIds.map(() => rows);

@@ -27,7 +27,7 @@ export interface WebhooksProps {
 }
 
 /** Time for the database to wake (20 s), for a receiver (15 s) and for KMS, SQS and the attempt's row. */
-const deliveryTimeout = Duration.seconds(75);
+const deliveryTimeout = Duration.seconds(deliverWebhook.timeoutSeconds);
 const fanOutTimeout = Duration.seconds(45);
 
 /**
