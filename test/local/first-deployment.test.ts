@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import { databaseName } from '../../lib/database/names';
 import { startPostgres } from '../../lib/local/postgres/postgres';
-import { childrenOf } from '../../lib/local/processes';
+import { killServer } from '../../lib/local/postgres/process';
 import { type RunningEnvironments, startEnvironments } from '../../lib/local/start';
 import { stateFolder } from '../../lib/local/state/state';
 import { keepStacksIn } from '../support/kept-state';
@@ -55,27 +55,13 @@ function postmaster(name: string): number | undefined {
   return /^\d+\n/.test(text) ? Number.parseInt(text, 10) : undefined;
 }
 
-/**
- * Kills PostgreSQL again and again: the one that is started in its place accepts nothing before it is killed, too. With all of its
- * processes: one that is left alone may wait for another for ever, and neither answers nor lets the next one start.
- */
+/** Kills PostgreSQL again and again: the one that is started in its place accepts nothing before it is killed, too. */
 async function keepAway(name: string): Promise<void> {
   const end = Date.now() + away * 1_000;
   while (Date.now() < end) {
     const pid = postmaster(name);
-    if (pid) {
-      signal(pid, 'SIGSTOP');
-      for (const each of [...childrenOf(pid), pid]) signal(each, 'SIGKILL');
-    }
+    if (pid) killServer(pid);
     await sleep(50);
-  }
-}
-
-function signal(pid: number, name: 'SIGSTOP' | 'SIGKILL'): void {
-  try {
-    process.kill(pid, name);
-  } catch {
-    // It has just ended.
   }
 }
 

@@ -148,12 +148,15 @@ export async function stopPostmaster({ child }: Postmaster): Promise<void> {
 /** Ends PostgreSQL and all of its connections with SIGKILL. */
 export async function killPostmaster({ child, pid }: Postmaster): Promise<void> {
   if (hasEnded(child)) return;
-  // Stopped first, so that it neither starts another process nor sees one end; and killed last, so that none sees it end.
-  child.kill('SIGSTOP');
-  const children = childrenOf(pid);
-  for (const each of children) killIfThere(each);
-  child.kill('SIGKILL');
+  killServer(pid);
   await ended(child);
+}
+
+/** Kills a postmaster, if it is there, with all of its processes: one that is left alone may wait for another for ever. */
+export function killServer(pid: number): void {
+  // Stopped first, so that it neither starts another process nor sees one end; and killed last, so that none sees it end.
+  signalIfThere(pid, 'SIGSTOP');
+  for (const each of [...childrenOf(pid), pid]) signalIfThere(each, 'SIGKILL');
 }
 
 const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
@@ -163,9 +166,9 @@ async function ended(child: ChildProcess): Promise<void> {
   if (!hasEnded(child)) await new Promise((resolve) => child.once('exit', resolve));
 }
 
-function killIfThere(pid: number): void {
+function signalIfThere(pid: number, signal: 'SIGSTOP' | 'SIGKILL'): void {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, signal);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
