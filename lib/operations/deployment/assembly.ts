@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { CommandFailed } from '../failure';
 import { inProject } from '../pasted-command';
 
+const remedy = `Name the folder with --assembly, or synthesize the stacks: ${inProject('npm run synth')}`;
+
 /** A stack of an assembly, as `npm run synth` or `cdk synth` wrote it. */
 export interface AssembledStack {
   /** As CloudFormation gets it. */
@@ -36,10 +38,7 @@ export function readAssembledStack(folder: string, stackId: string): AssembledSt
     tags = {},
   } = manifest.artifacts?.[stackId]?.properties ?? {};
   if (!templateFile || !stackTemplateAssetObjectUrl) {
-    throw new CommandFailed(
-      `${folder} has no stack ${stackId}.`,
-      `Name the folder with --assembly, or synthesize the stacks: ${inProject('npm run synth')}`,
-    );
+    throw new CommandFailed(`${folder} has no stack ${stackId}.`, remedy);
   }
   const template = readJson(join(folder, templateFile)) as { readonly Parameters?: object };
   const [, bucketName = ''] = /^s3:\/\/([^/]+)\//.exec(stackTemplateAssetObjectUrl) ?? [];
@@ -55,9 +54,6 @@ function readJson(file: string): unknown {
   try {
     return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    throw new CommandFailed(
-      `${file} cannot be read: ${(error as Error).message}.`,
-      `Name the folder with --assembly, or synthesize the stacks: ${inProject('npm run synth')}`,
-    );
+    throw new CommandFailed(`${file} cannot be read: ${(error as Error).message}.`, remedy);
   }
 }

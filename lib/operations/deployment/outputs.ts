@@ -3,11 +3,12 @@ import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
 import { stacksOf } from '../../environment/stacks';
 import { environments } from '../../environments';
-import { CommandFailed, UsedWrongly } from '../failure';
+import { UsedWrongly } from '../failure';
 import { environmentToWorkOn, path } from '../options';
 import { type Outputs, readOutputs } from '../target';
 import type { Terminal } from '../terminal';
 import { openStack, requireDeployed } from './deployed-stack';
+import { writeNamed } from './written-file';
 
 interface OutputsOptions {
   readonly environment: string;
@@ -46,16 +47,11 @@ async function outputs({ environment, write: file }: OutputsOptions, terminal: T
     );
   const others = existsSync(file) ? await readOutputs(file) : {};
   const all = { ...others, ...(await askStack(environment)) };
-  try {
+  writeNamed(file, () => {
     // At once: a command that reads it meanwhile finds the old one or the new one.
     writeFileSync(`${file}.new`, `${inJson(all)}\n`);
     renameSync(`${file}.new`, file);
-  } catch (error) {
-    throw new CommandFailed(
-      `${file} cannot be written: ${(error as Error).message}.`,
-      'Give another file with --write.',
-    );
-  }
+  });
   terminal.note(`Wrote ${file}. It has: ${Object.keys(all).join(', ')}.`);
 }
 

@@ -9,6 +9,7 @@ import { askForChanges } from './change-set';
 import { additionsOf, type Base, type Plan, readChanges } from './changes';
 import { allStacks, describeDeployed, openStack, type StackApi } from './deployed-stack';
 import { inMarkdown } from './plan-report';
+import { writeNamed } from './written-file';
 
 interface PlanOptions {
   readonly stack: string;
@@ -61,19 +62,10 @@ async function plan(options: PlanOptions, terminal: Terminal): Promise<void> {
   const api = await openStack(stack);
   if (options.verify !== undefined) return verify(api, options.verify, terminal);
   const planned = await makePlan(api, options, terminal);
-  if (options.write !== undefined) writePlan(options.write, planned);
+  const { write: file } = options;
+  if (file !== undefined)
+    writeNamed(file, () => writeFileSync(file, `${JSON.stringify(planned, undefined, 2)}\n`));
   terminal.result(options.json ? JSON.stringify(planned) : inMarkdown(planned));
-}
-
-function writePlan(file: string, plan: Plan): void {
-  try {
-    writeFileSync(file, `${JSON.stringify(plan, undefined, 2)}\n`);
-  } catch (error) {
-    throw new CommandFailed(
-      `${file} cannot be written: ${(error as Error).message}.`,
-      'Give another file with --write.',
-    );
-  }
 }
 
 async function makePlan(
