@@ -1,6 +1,6 @@
 /** GitHub's REST API, as a step of a workflow may read it: https://docs.github.com/en/rest */
 
-import { printable } from '../lib/operations/terminal';
+import { printable } from '../cli/terminal';
 
 /** Milliseconds. */
 const deadline = 30_000;

@@ -4,9 +4,9 @@
  */
 import { appendFileSync } from 'node:fs';
 import { DefaultStackSynthesizer } from 'aws-cdk-lib';
+import { allStacks } from '../cli/deployment/deployed-stack';
 import { roleName } from '../lib/account/names';
 import { environments } from '../lib/environments';
-import { allStacks } from '../lib/operations/deployment/deployed-stack';
 
 function outputsOf(name: string | undefined): Readonly<Record<string, string>> {
   if (name === undefined) return { environments: JSON.stringify(environments.map((each) => each.name)) };

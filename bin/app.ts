@@ -1,9 +1,9 @@
 import './node-version';
 import './uncaught';
+import { printable } from '../cli/terminal';
 import { createApp } from '../lib/app';
 import { readAccounts } from '../lib/environment/accounts';
 import { environments } from '../lib/environments';
-import { printable } from '../lib/operations/terminal';
 
 createApp({
   accounts: readAccounts(

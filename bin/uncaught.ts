@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
+import { printable } from '../cli/terminal';
 import { InvalidInput } from '../lib/environment/invalid-input';
-import { printable } from '../lib/operations/terminal';
 
 // Imported before everything else: the table of environments is validated while it loads. What a deployer gave wrong is said
 // without a stack, which would lead to its validation; any other error that nobody catches is a bug, and needs one.

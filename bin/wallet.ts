@@ -1,7 +1,7 @@
 import './node-version';
 import './uncaught';
-import { runCommandLine } from '../lib/operations/command-line';
-import { createTerminal } from '../lib/operations/terminal';
+import { runCommandLine } from '../cli/command-line';
+import { createTerminal } from '../cli/terminal';
 
 // Versions are pinned in package.json; the SDK's notice about later versions is noise to an operator.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';

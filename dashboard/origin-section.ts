@@ -3,7 +3,7 @@ import {
   allowListFormatNames,
   allowListFormats,
   formatAllowList,
-} from '../lib/operations/allow-lists/formats';
+} from '../cli/allow-lists/formats';
 import { byId, element } from './dom';
 import type { DashboardFacts } from './facts';
 

@@ -1,6 +1,6 @@
 import type { Resource } from 'aws-cdk-lib/aws-apigateway';
+import { allowListFormatNames, formatAllowList, formatMediaType } from '../../cli/allow-lists/formats';
 import { acknowledgePublicMethod } from '../checks/acknowledgements/api';
-import { allowListFormatNames, formatAllowList, formatMediaType } from '../operations/allow-lists/formats';
 import { problemTemplate } from './problem';
 import { addStaticMethod } from './static-method';
 import { originsCaching, type WebhookOriginsProps } from './webhook-origins';

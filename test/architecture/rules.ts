@@ -55,7 +55,7 @@ const importRules: Readonly<Record<string, ImportRule>> = {
   'the page imports itself, allow-lists and the types of environments alone': (path, imported) =>
     isIn(path, 'dashboard') &&
     !isIn(imported, 'dashboard') &&
-    !isIn(imported, 'lib/operations/allow-lists') &&
+    !isIn(imported, 'cli/allow-lists') &&
     imported !== 'lib/environment/environment',
 
   'lib imports nothing of the page but its facts': (path, imported) =>
@@ -97,15 +97,13 @@ type TextRule = readonly [applies: (path: string) => boolean, pattern: RegExp];
 /** The table's validation and the check of templates are no constructs: names are theirs to compare. */
 const isConstruct = (path: string): boolean =>
   isIn(path, 'lib') &&
-  !isIn(path, 'lib/local') &&
-  !isIn(path, 'lib/operations') &&
   path !== 'lib/environments.ts' &&
   !isIn(path, 'lib/environment') &&
   !isIn(path, 'lib/checks');
 
 const textRules: Readonly<Record<string, TextRule>> = {
   'process.env is read in dependencies.ts and bin only': [
-    (path) => (isIn(path, 'lambda') || isIn(path, 'lib')) && posix.basename(path) !== 'dependencies.ts',
+    (path) => !isIn(path, 'bin') && !isIn(path, 'test') && posix.basename(path) !== 'dependencies.ts',
     /process\s*\.\s*env\b|process\[|\{[^}]*\benv\b[^}]*\}\s*=\s*process\b/,
   ],
   "constructs never branch on an environment's name": [

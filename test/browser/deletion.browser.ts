@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { startLoopbackServer } from '../../lib/local/network/loopback-server';
+import { startLoopbackServer } from '../../local/network/loopback-server';
 import { first } from '../support/rows';
 import { environment, names, openDashboard, openForm, opening, textOf, useDashboards } from './dashboard';
 import { credentials, type Seeded, seed, type Typed } from './seeded';

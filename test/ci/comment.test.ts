@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type LoopbackServer, startLoopbackServer } from '../../lib/local/network/loopback-server';
+import { type LoopbackServer, startLoopbackServer } from '../../local/network/loopback-server';
 import { projectRoot } from '../architecture/sources';
 import { temporaryFolder } from '../support/temporary-folder';
 

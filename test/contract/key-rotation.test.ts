@@ -6,7 +6,7 @@ import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { createAccessTokenVerifier } from '../../lambda/authorize-request/access-token';
 import { toJwk } from '../../lambda/export-jwks/export-jwks';
 import { createHandler } from '../../lambda/export-jwks/handler';
-import { type Kms, startKms } from '../../lib/local/kms/server';
+import { type Kms, startKms } from '../../local/kms/server';
 import { signByKms } from '../support/api';
 import { localClient } from '../support/aws-client';
 import { recordLog } from '../support/log';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { printable } from '../../lib/operations/terminal';
+import { printable } from '../../cli/terminal';
 import { runInterruptibly } from '../runs/harness/command';
 import { WrongUse, withBothSides } from './base';
 import { formatReport } from './report';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { deploy, facts, keepTimeWith, withKeyboard } from '../operations/origin/deployed';
-import { addresses, dies, hours, withReserve } from '../operations/origin/emergencies';
+import { deploy, facts, keepTimeWith, withKeyboard } from '../cli/origin/deployed';
+import { addresses, dies, hours, withReserve } from '../cli/origin/emergencies';
 import type { LocalCloud } from '../support/local-cloudformation';
 import { first } from '../support/rows';
 

@@ -2,9 +2,9 @@ import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { commandTree } from '../../cli/completion/command-tree';
+import { createProgram } from '../../cli/program';
 import { readAccountSettings } from '../../lib/account/settings';
-import { commandTree } from '../../lib/operations/completion/command-tree';
-import { createProgram } from '../../lib/operations/program';
 import { projectRoot } from '../architecture/sources';
 
 const run = promisify(execFile);

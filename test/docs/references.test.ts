@@ -35,7 +35,7 @@ it('the index of decisions has every record', () => {
 });
 
 it('the runbook has every heading that the source and the documents link to', () => {
-  const texts = [...sourcesIn('lib', 'lambda'), ...documents].map(({ text }) => text);
+  const texts = [...sourcesIn('cli', 'lambda', 'lib', 'local'), ...documents].map(({ text }) => text);
   expect(texts.filter((text) => text.includes('runbook.md#')).length).toBeGreaterThan(3);
   expect(texts.flatMap(missingHeadings)).toEqual([]);
   expect(missingHeadings('See docs/runbook.md#api-errors, docs/runbook.md#nowhere.')).toEqual(['nowhere']);

@@ -1,4 +1,4 @@
-import { Cleanup } from '../../lib/local/cleanup';
+import { Cleanup } from '../../local/cleanup';
 import { startTemporaryEnvironments } from '../runs/world/environments';
 import { type Answer, dueDeletion, openTokenMaker, send, type TokenMaker } from '../support/api';
 import { type LocalDatabase, openLocalDatabase } from '../support/local-database';

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { removePostgres } from '../../lib/local/postgres/postgres';
+import { removePostgres } from '../../local/postgres/postgres';
 import { send as sendRequest, walletDeletion } from '../support/api';
 import { startHttpServer } from '../support/http-server';
 import { keepStateIn } from '../support/kept-state';

@@ -12,12 +12,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Environment } from '../../lib/environment/environment';
-import { removePostgres } from '../../lib/local/postgres/postgres';
-import { physicalName } from '../../lib/local/resources/names';
-import { prepareDatabase } from '../../lib/local/restore';
-import { type RunningEnvironments, startEnvironments } from '../../lib/local/start';
-import { claimStateFolder } from '../../lib/local/state/claim';
-import { readJson, stateFolder, writeJson } from '../../lib/local/state/state';
+import { removePostgres } from '../../local/postgres/postgres';
+import { physicalName } from '../../local/resources/names';
+import { prepareDatabase } from '../../local/restore';
+import { type RunningEnvironments, startEnvironments } from '../../local/start';
+import { claimStateFolder } from '../../local/state/claim';
+import { readJson, stateFolder, writeJson } from '../../local/state/state';
 import { send, walletDeletion } from '../support/api';
 import { type LocalEnvironment, openLocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';

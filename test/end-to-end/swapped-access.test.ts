@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { removePostgres } from '../../lib/local/postgres/postgres';
-import { type RunningEnvironments, startEnvironments } from '../../lib/local/start';
-import { claimStateFolder } from '../../lib/local/state/claim';
-import { stateFolder } from '../../lib/local/state/state';
+import { removePostgres } from '../../local/postgres/postgres';
+import { type RunningEnvironments, startEnvironments } from '../../local/start';
+import { claimStateFolder } from '../../local/state/claim';
+import { stateFolder } from '../../local/state/state';
 import { send, walletDeletion } from '../support/api';
 import { type LocalEnvironment, openLocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';

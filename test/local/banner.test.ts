@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { deletionCommand, type SampleData, summary, webhookCommands } from '../../lib/local/banner';
+import { deletionCommand, type SampleData, summary, webhookCommands } from '../../local/banner';
 import { first } from '../support/rows';
 
 const { deprecation: _, ...row } = first;

@@ -1,4 +1,4 @@
-import { Cleanup } from '../../lib/local/cleanup';
+import { Cleanup } from '../../local/cleanup';
 
 test('the latest is undone first, each in spite of what fails before it', async () => {
   const cleanup = new Cleanup();

@@ -6,9 +6,9 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { warningOf } from '../../bin/node-version';
+import { createTerminal } from '../../cli/terminal';
 import { environments } from '../../lib/environments';
-import { runLocalCommand } from '../../lib/local/command';
-import { createTerminal } from '../../lib/operations/terminal';
+import { runLocalCommand } from '../../local/command';
 import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 
@@ -123,14 +123,16 @@ it('says that it starts before it loads what takes long', async () => {
   );
   const { line, loaded } = JSON.parse(stdout) as { line: string; loaded: readonly string[] };
   expect(line).toBe('Starting…\n');
-  const ours = loaded.map((file) => relative(projectRoot, file)).filter((file) => /^(bin|lib)\//.test(file));
+  const ours = loaded
+    .map((file) => relative(projectRoot, file))
+    .filter((file) => /^(bin|cli|lib|local)\//.test(file));
   expect(ours.sort()).toEqual([
     'bin/local.ts',
     'bin/node-version.ts',
     'bin/uncaught.ts',
+    'cli/interruption.ts',
+    'cli/terminal.ts',
     'lib/environment/invalid-input.ts',
-    'lib/operations/interruption.ts',
-    'lib/operations/terminal.ts',
   ]);
   expect(loaded.filter((file) => /node_modules\/(?!tsx\/|esbuild\/|get-tsconfig\/)/.test(file))).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openLogs } from '../../lib/local/logs';
+import { openLogs } from '../../local/logs';
 import { temporaryFolder } from '../support/temporary-folder';
 
 const folder = temporaryFolder();

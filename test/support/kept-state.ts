@@ -1,8 +1,8 @@
 import { environments } from '../../lib/environments';
-import { startEnvironments } from '../../lib/local/start';
-import { claimStateFolder } from '../../lib/local/state/claim';
-import { type StateFolder, stateFolder } from '../../lib/local/state/state';
-import { keepAssembly } from '../../lib/local/template/kept-assembly';
+import { startEnvironments } from '../../local/start';
+import { claimStateFolder } from '../../local/state/claim';
+import { type StateFolder, stateFolder } from '../../local/state/state';
+import { keepAssembly } from '../../local/template/kept-assembly';
 import { folderOncePerRun } from './once-per-run';
 import { copyWithOwners } from './postgres';
 

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { environments } from '../../lib/environments';
-import { findCluster, readPassword } from '../../lib/local/postgres/cluster';
-import { stateFolder } from '../../lib/local/state/state';
+import { findCluster, readPassword } from '../../local/postgres/cluster';
+import { stateFolder } from '../../local/state/state';
 
 /** The PostgreSQL of a local environment, for tests that do to it what the product never does. */
 export interface LocalDatabase {

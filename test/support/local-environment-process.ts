@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
+import { createTerminal } from '../../cli/terminal';
 import { environments } from '../../lib/environments';
-import { runLocalCommand } from '../../lib/local/command';
-import { createTerminal } from '../../lib/operations/terminal';
+import { runLocalCommand } from '../../local/command';
 import { keepStateIn } from './kept-state';
 
 /** The environments of a test run: `npm start`, which also ends when the process that forked it is gone. */

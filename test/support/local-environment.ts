@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { environments } from '../../lib/environments';
-import { lockHolder } from '../../lib/local/state/lock';
+import { lockHolder } from '../../local/state/lock';
 import { wallet } from './wallet-command';
 
 /** Environments that run on a state folder, for tests. */

@@ -1,4 +1,4 @@
-import { startPostgres } from '../../lib/local/postgres/postgres';
+import { startPostgres } from '../../local/postgres/postgres';
 
 /** The message of this file's process when its PostgreSQL runs. */
 export interface PostgresRun {

@@ -3,10 +3,10 @@ import { mkdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { postgresAccount } from '../../lib/local/postgres/account';
-import { postgresBinaries } from '../../lib/local/postgres/binaries';
-import { openCluster } from '../../lib/local/postgres/cluster';
-import { type Postgres, removePostgres, startPostgres as startIn } from '../../lib/local/postgres/postgres';
+import { postgresAccount } from '../../local/postgres/account';
+import { postgresBinaries } from '../../local/postgres/binaries';
+import { openCluster } from '../../local/postgres/cluster';
+import { type Postgres, removePostgres, startPostgres as startIn } from '../../local/postgres/postgres';
 import { folderOncePerRun } from './once-per-run';
 
 export interface TestPostgres extends Postgres {

@@ -1,7 +1,7 @@
-import { evaluate } from '../../lib/local/iam/evaluate';
-import { type PolicyStatement, readPolicy } from '../../lib/local/iam/policy';
-import type { Template } from '../../lib/local/template/assembly';
-import { createResolver } from '../../lib/local/template/intrinsics';
+import { evaluate } from '../../local/iam/evaluate';
+import { type PolicyStatement, readPolicy } from '../../local/iam/policy';
+import type { Template } from '../../local/template/assembly';
+import { createResolver } from '../../local/template/intrinsics';
 
 type Properties = Readonly<Record<string, unknown>>;
 interface Resource {

@@ -1,4 +1,4 @@
-import { type AccessControl, type Call, createAccessControl } from '../../lib/local/iam/access';
+import { type AccessControl, type Call, createAccessControl } from '../../local/iam/access';
 
 interface Statement {
   readonly Effect: string;

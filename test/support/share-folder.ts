@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isAlive } from '../../lib/local/processes';
+import { isAlive } from '../../local/processes';
 
 /** Linux keeps it in memory. Making and removing the thousand files of a PostgreSQL takes a disk five times as long. */
 const inMemory = '/dev/shm';

@@ -3,8 +3,8 @@ import { mkdtempSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { environments } from '../../lib/environments';
-import { claimStateFolder } from '../../lib/local/state/claim';
-import { stateFolder } from '../../lib/local/state/state';
+import { claimStateFolder } from '../../local/state/claim';
+import { stateFolder } from '../../local/state/state';
 
 /** Shared with `stop-local-environment.ts`, which runs in the same process. */
 export const started: { process?: ChildProcess; directory?: string } = {};

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { environments } from '../../lib/environments';
-import { removePostgres } from '../../lib/local/postgres/postgres';
-import { stateFolder } from '../../lib/local/state/state';
+import { removePostgres } from '../../local/postgres/postgres';
+import { stateFolder } from '../../local/state/state';
 import { started } from './start-local-environment';
 
 /** Stops what `start-local-environment.ts` started, and removes its data. */

@@ -1,5 +1,5 @@
-import { runCommandLine } from '../../lib/operations/command-line';
-import { createTerminal } from '../../lib/operations/terminal';
+import { runCommandLine } from '../../cli/command-line';
+import { createTerminal } from '../../cli/terminal';
 
 /** Runs the command line in this process: its exit code and what it writes. */
 export async function runWallet(

@@ -1,6 +1,6 @@
-import { type LoopbackServer, startLoopbackServer } from '../../lib/local/network/loopback-server';
-import { formatAllowList } from '../../lib/operations/allow-lists/formats';
-import { all, reserving } from '../operations/allow-lists/origins';
+import { formatAllowList } from '../../cli/allow-lists/formats';
+import { type LoopbackServer, startLoopbackServer } from '../../local/network/loopback-server';
+import { all, reserving } from '../cli/allow-lists/origins';
 import { run, toolFolder } from './tool';
 
 const folder = toolFolder();

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { type AllowListFormatName, formatAllowList } from '../../lib/operations/allow-lists/formats';
-import { all, eu, reserving } from '../operations/allow-lists/origins';
+import { type AllowListFormatName, formatAllowList } from '../../cli/allow-lists/formats';
+import { all, eu, reserving } from '../cli/allow-lists/origins';
 import { type Outcome, run, toolFolder } from './tool';
 
 const folder = toolFolder();

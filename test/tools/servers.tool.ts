@@ -1,5 +1,5 @@
-import { type AllowListFormatName, formatAllowList } from '../../lib/operations/allow-lists/formats';
-import { eu, reserving } from '../operations/allow-lists/origins';
+import { type AllowListFormatName, formatAllowList } from '../../cli/allow-lists/formats';
+import { eu, reserving } from '../cli/allow-lists/origins';
 import { unusedPort } from '../support/unused-port';
 import { run, statusFrom, toolFolder, whileServing } from './tool';
 

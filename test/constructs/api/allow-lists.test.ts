@@ -1,7 +1,7 @@
 import { CfnEIP } from 'aws-cdk-lib/aws-ec2';
-import type { RoutedRequest } from '../../../lib/local/api-gateway/event';
-import { mapResponse } from '../../../lib/local/api-gateway/mapping-template';
-import { allowListFormatNames, formatAllowList } from '../../../lib/operations/allow-lists/formats';
+import { allowListFormatNames, formatAllowList } from '../../../cli/allow-lists/formats';
+import type { RoutedRequest } from '../../../local/api-gateway/event';
+import { mapResponse } from '../../../local/api-gateway/mapping-template';
 import { expectDocumented, expectMatches } from '../../support/openapi';
 import { synthesizeApi } from '../../support/region-api';
 

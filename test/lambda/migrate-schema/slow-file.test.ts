@@ -4,7 +4,7 @@ import { createDataApiDatabase } from '../../../lambda/database/data-api';
 import type { TransactionalDatabase } from '../../../lambda/database/database';
 import { migrateSchema } from '../../../lambda/migrate-schema/migrate-schema';
 import { ok } from '../../../lambda/shared/result';
-import { type DataApi, startDataApi } from '../../../lib/local/data-api';
+import { type DataApi, startDataApi } from '../../../local/data-api';
 import { localClient } from '../../support/aws-client';
 import { startPostgres, type TestPostgres } from '../../support/postgres';
 

@@ -1,6 +1,6 @@
-import { type ApiAddresses, openApiAddresses } from '../../../lib/local/api-gateway/addresses';
-import { readRestApi } from '../../../lib/local/api-gateway/read-rest-api';
-import type { Template } from '../../../lib/local/template/assembly';
+import { type ApiAddresses, openApiAddresses } from '../../../local/api-gateway/addresses';
+import { readRestApi } from '../../../local/api-gateway/read-rest-api';
+import type { Template } from '../../../local/template/assembly';
 import { groups } from './support';
 
 const of = (api: string) => ({ RestApiId: { Ref: api } });

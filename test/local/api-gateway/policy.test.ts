@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { evaluate, matchesWildcards, readPolicy } from '../../../lib/local/api-gateway/policy';
+import { evaluate, matchesWildcards, readPolicy } from '../../../local/api-gateway/policy';
 
 const arn = 'arn:aws:execute-api:eu-central-1:000000000000:api/prod/DELETE/auth/user-groups/ug-1';
 

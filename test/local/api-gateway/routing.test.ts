@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import type { MethodModel, RestApiModel } from '../../../lib/local/api-gateway/model';
-import { valuesOf } from '../../../lib/local/api-gateway/request';
-import { findMethod } from '../../../lib/local/api-gateway/routing';
-import { parseTarget } from '../../../lib/local/api-gateway/target';
+import type { MethodModel, RestApiModel } from '../../../local/api-gateway/model';
+import { valuesOf } from '../../../local/api-gateway/request';
+import { findMethod } from '../../../local/api-gateway/routing';
+import { parseTarget } from '../../../local/api-gateway/target';
 
 const method: MethodModel = { integration: { type: 'AWS_PROXY', functionArn: 'arn', timeoutMs: 1 } };
 

@@ -1,13 +1,13 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
-import { type ResolvedResource, readRestApi } from '../../../lib/local/api-gateway/read-rest-api';
+import { type ResolvedResource, readRestApi } from '../../../local/api-gateway/read-rest-api';
 import {
   type GatewayAddress,
   type OpenApiGateway,
   openApiGateway,
   type ServedApi,
-} from '../../../lib/local/api-gateway/server';
-import type { InvocationResult, LocalFunction } from '../../../lib/local/function-runtime';
+} from '../../../local/api-gateway/server';
+import type { InvocationResult, LocalFunction } from '../../../local/function-runtime';
 
 export type Resources = Record<string, ResolvedResource>;
 // biome-ignore lint/suspicious/noExplicitAny: events are looked into by the tests, field by field

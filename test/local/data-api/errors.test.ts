@@ -1,5 +1,5 @@
 import type { Field, TypeHint } from '@aws-sdk/client-rds-data';
-import { startDataApi } from '../../../lib/local/data-api';
+import { startDataApi } from '../../../local/data-api';
 import { eventually } from '../../support/eventually';
 import {
   type Fixture,

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { Client } from 'pg';
-import { Connections } from '../../../lib/local/data-api/connections';
+import { Connections } from '../../../local/data-api/connections';
 import { eventually } from '../../support/eventually';
 import { type Fixture, refusalOf, secretOf, startFixture } from './support';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import pg from 'pg';
-import { toPositional } from '../../../lib/local/data-api/parameters';
+import { toPositional } from '../../../local/data-api/parameters';
 import { startPostgres, type TestPostgres } from '../../support/postgres';
 
 describe('named parameters', () => {

@@ -11,7 +11,7 @@ import {
   RollbackTransactionCommand,
   type RollbackTransactionCommandInput,
 } from '@aws-sdk/client-rds-data';
-import { type DataApiOptions, startDataApi } from '../../../lib/local/data-api';
+import { type DataApiOptions, startDataApi } from '../../../local/data-api';
 import { localClient } from '../../support/aws-client';
 import { eventually } from '../../support/eventually';
 import { startPostgres } from '../../support/postgres';

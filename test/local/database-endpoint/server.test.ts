@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Signer } from '@aws-sdk/rds-signer';
 import { Client, type ClientConfig } from 'pg';
-import { type DatabaseEndpoint, startDatabaseEndpoint } from '../../../lib/local/database-endpoint/server';
-import { type LocalCertificate, localCertificate } from '../../../lib/local/network/certificates';
+import { type DatabaseEndpoint, startDatabaseEndpoint } from '../../../local/database-endpoint/server';
+import { type LocalCertificate, localCertificate } from '../../../local/network/certificates';
 import { eventually } from '../../support/eventually';
 import { startPostgres, type TestPostgres } from '../../support/postgres';
 

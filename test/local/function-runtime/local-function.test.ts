@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { isAlive } from '../../../lib/local/processes';
+import { isAlive } from '../../../local/processes';
 import { eventually } from '../../support/eventually';
 import { localFunctions } from '../../support/local-function';
 
@@ -213,7 +213,7 @@ test('stop() ends all processes within a second, and running and waiting invocat
 
 test('when the parent is killed, its functions end by themselves', async () => {
   const directory = bundle('exports.handler = async () => {};');
-  const bootstrap = join(__dirname, '../../../lib/local/function-runtime/bootstrap.cjs');
+  const bootstrap = join(__dirname, '../../../local/function-runtime/bootstrap.cjs');
   const script = `
     const child = require('node:child_process').fork(${JSON.stringify(bootstrap)}, [], {
       env: { LAMBDA_TASK_ROOT: ${JSON.stringify(directory)}, _HANDLER: 'index.handler' } });

@@ -1,4 +1,4 @@
-import { createAccessControl } from '../../../lib/local/iam/access';
+import { createAccessControl } from '../../../local/iam/access';
 
 const role = 'arn:aws:iam::000000000000:role/Deliver';
 const key = 'arn:aws:kms:eu-central-1:000000000000:key/1';

@@ -10,7 +10,7 @@ import {
   SignCommand,
   VerifyMacCommand,
 } from '@aws-sdk/client-kms';
-import { type Kms, startKms } from '../../../lib/local/kms/server';
+import { type Kms, startKms } from '../../../local/kms/server';
 import { localClient } from '../../support/aws-client';
 import { temporaryFolder } from '../../support/temporary-folder';
 

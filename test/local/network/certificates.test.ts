@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFile, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connect, createServer } from 'node:tls';
-import { type LocalCertificate, localCertificate } from '../../../lib/local/network/certificates';
+import { type LocalCertificate, localCertificate } from '../../../local/network/certificates';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 const folder = temporaryFolder();

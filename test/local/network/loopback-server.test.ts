@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { startLoopbackServer } from '../../../lib/local/network/loopback-server';
+import { startLoopbackServer } from '../../../local/network/loopback-server';
 
 test('leaves idle connections to the client: no request is sent on one that the server closes', async () => {
   const server = await startLoopbackServer(async () => ({ status: 200, headers: {}, body: '{}' }), 10);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, Server } from 'node:net';
-import { portTakenDuringStart, type RequestedPort, requireFreePorts } from '../../../lib/local/network/ports';
-import { startCommand } from '../../../lib/operations/pasted-command';
+import { startCommand } from '../../../cli/pasted-command';
+import { portTakenDuringStart, type RequestedPort, requireFreePorts } from '../../../local/network/ports';
 
 const api = (environment: string, port: number): RequestedPort => ({ environment, port, option: '--port' });
 

@@ -7,15 +7,15 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from 'esbuild';
 import { Client } from 'pg';
-import { runAs } from '../../../lib/local/postgres/account';
-import { installedPackage } from '../../../lib/local/postgres/binaries';
+import { runAs } from '../../../local/postgres/account';
+import { installedPackage } from '../../../local/postgres/binaries';
 import {
   type Postgres,
   type PostgresOptions,
   removePostgres,
   startPostgres,
-} from '../../../lib/local/postgres/postgres';
-import { childrenOf, commandLine, isAlive } from '../../../lib/local/processes';
+} from '../../../local/postgres/postgres';
+import { childrenOf, commandLine, isAlive } from '../../../local/processes';
 import { eventually } from '../../support/eventually';
 import { copyNewCluster } from '../../support/postgres';
 import type { PostgresRun } from '../../support/postgres-run';

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { ensureDatabase } from '../../../lib/local/resources/database';
+import { ensureDatabase } from '../../../local/resources/database';
 import { startPostgres, type TestPostgres } from '../../support/postgres';
 
 let postgres: TestPostgres;

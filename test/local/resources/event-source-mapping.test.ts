@@ -1,4 +1,4 @@
-import { eventSourceMapping } from '../../../lib/local/resources/event-source-mapping';
+import { eventSourceMapping } from '../../../local/resources/event-source-mapping';
 
 const read = (properties: object) =>
   eventSourceMapping('WalletEu', 'M', {

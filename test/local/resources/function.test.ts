@@ -1,5 +1,5 @@
-import { createAccessControl } from '../../../lib/local/iam/access';
-import { createFunctions } from '../../../lib/local/resources/function';
+import { createAccessControl } from '../../../local/iam/access';
+import { createFunctions } from '../../../local/resources/function';
 
 const functions = createFunctions({
   stack: { name: 'WalletEu', region: 'eu-central-1', assets: new Map([['code.zip', '/nowhere']]) },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { resourceHash, resourceUuid } from '../../../lib/local/resources/names';
-import { stubResource } from '../../../lib/local/resources/stub';
+import { resourceHash, resourceUuid } from '../../../local/resources/names';
+import { stubResource } from '../../../local/resources/stub';
 
 it('hashes and UUIDs are the same on every run, and differ between resources, stacks and regions', () => {
   const part = fc.stringMatching(/^[A-Za-z]{1,12}$/);

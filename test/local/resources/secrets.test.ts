@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSecrets } from '../../../lib/local/resources/secrets';
+import { openSecrets } from '../../../local/resources/secrets';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 const folder = temporaryFolder();

@@ -1,7 +1,7 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import type { LocalFunction } from '../../../lib/local/function-runtime';
-import type { LoopbackServer } from '../../../lib/local/network/loopback-server';
-import { startLambdaApi } from '../../../lib/local/services/lambda-api';
+import type { LocalFunction } from '../../../local/function-runtime';
+import type { LoopbackServer } from '../../../local/network/loopback-server';
+import { startLambdaApi } from '../../../local/services/lambda-api';
 import { localClient } from '../../support/aws-client';
 import { localFunctions } from '../../support/local-function';
 

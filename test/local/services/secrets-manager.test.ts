@@ -3,7 +3,7 @@ import {
   GetSecretValueCommand,
   SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
-import { type SecretsManager, startSecretsManager } from '../../../lib/local/services/secrets-manager';
+import { type SecretsManager, startSecretsManager } from '../../../local/services/secrets-manager';
 import { localClient } from '../../support/aws-client';
 
 const arn = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:database-owner-a1b2c3';

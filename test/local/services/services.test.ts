@@ -4,8 +4,8 @@ import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { ExecuteStatementCommand, RDSDataClient } from '@aws-sdk/client-rds-data';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { Cleanup } from '../../../lib/local/cleanup';
-import { type Services, startServices } from '../../../lib/local/services/services';
+import { Cleanup } from '../../../local/cleanup';
+import { type Services, startServices } from '../../../local/services/services';
 import { localClient } from '../../support/aws-client';
 
 const cleanup = new Cleanup();

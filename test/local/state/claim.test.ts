@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { claimStateFolder } from '../../../lib/local/state/claim';
-import { stateFolder } from '../../../lib/local/state/state';
+import { claimStateFolder } from '../../../local/state/claim';
+import { stateFolder } from '../../../local/state/state';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 const folder = temporaryFolder();

@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { lockFile, lockHolder, lockState, StateInUse } from '../../../lib/local/state/lock';
+import { lockFile, lockHolder, lockState, StateInUse } from '../../../local/state/lock';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 const run = promisify(execFile);
-const lockModule = resolve(__dirname, '../../../lib/local/state/lock.ts');
+const lockModule = resolve(__dirname, '../../../local/state/lock.ts');
 
 const folder = temporaryFolder();
 

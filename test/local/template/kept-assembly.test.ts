@@ -2,9 +2,9 @@ import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync } from 'node
 import { appendFile, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { stateFolder } from '../../../lib/local/state/state';
-import { keepAssembly, sources } from '../../../lib/local/template/kept-assembly';
-import { projectRoot, synthesize } from '../../../lib/local/template/synthesis';
+import { stateFolder } from '../../../local/state/state';
+import { keepAssembly, sources } from '../../../local/template/kept-assembly';
+import { projectRoot, synthesize } from '../../../local/template/synthesis';
 import { eventually } from '../../support/eventually';
 import { keepStacksIn } from '../../support/kept-state';
 

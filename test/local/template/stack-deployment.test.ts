@@ -1,11 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how Fn::Sub is written.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Template } from '../../../lib/local/template/assembly';
-import {
-  deployStack,
-  type Provision,
-  type ResourceRequest,
-} from '../../../lib/local/template/stack-deployment';
+import type { Template } from '../../../local/template/assembly';
+import { deployStack, type Provision, type ResourceRequest } from '../../../local/template/stack-deployment';
 
 const made: string[] = [];
 beforeEach(() => made.splice(0));

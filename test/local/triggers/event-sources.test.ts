@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
-import { failed, type InvocationResult } from '../../../lib/local/function-runtime/result';
+import { failed, type InvocationResult } from '../../../local/function-runtime/result';
 import {
   type EventSource,
   type EventSourceOptions,
   startEventSource,
-} from '../../../lib/local/triggers/event-sources';
+} from '../../../local/triggers/event-sources';
 import { eventually } from '../../support/eventually';
 import { startTestQueues, type TestQueue, type TestQueues } from '../../support/sqs';
 

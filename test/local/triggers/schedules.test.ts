@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { parseSchedule } from '../../../lib/local/triggers/schedule-expression';
-import { type ScheduledEvent, startSchedule } from '../../../lib/local/triggers/schedules';
+import { parseSchedule } from '../../../local/triggers/schedule-expression';
+import { type ScheduledEvent, startSchedule } from '../../../local/triggers/schedules';
 
 const next = (expression: string, after: string) =>
   parseSchedule(expression).next(new Date(after))?.toISOString();

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SQSRecord } from 'aws-lambda';
-import type { LocalFunction } from '../../../lib/local/function-runtime';
-import { createAccessControl } from '../../../lib/local/iam/access';
-import { deployStack } from '../../../lib/local/template/stack-deployment';
-import { startTriggers, type Triggers } from '../../../lib/local/triggers/triggers';
+import type { LocalFunction } from '../../../local/function-runtime';
+import { createAccessControl } from '../../../local/iam/access';
+import { deployStack } from '../../../local/template/stack-deployment';
+import { startTriggers, type Triggers } from '../../../local/triggers/triggers';
 import { startTestQueues, type TestQueues } from '../../support/sqs';
 
 let queues: TestQueues;

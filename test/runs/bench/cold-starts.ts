@@ -1,7 +1,7 @@
 import type { DatabaseAccess, DatabaseRole } from '../../../lambda/database/environment';
 import { localReceiversVariable } from '../../../lambda/webhooks/environment';
-import { runtimeEnvironment } from '../../../lib/local/function-runtime/environment';
-import { startQueues } from '../../../lib/local/queues/queues';
+import { runtimeEnvironment } from '../../../local/function-runtime/environment';
+import { startQueues } from '../../../local/queues/queues';
 import { createSigningKey } from '../../support/tokens';
 import { startDatabase } from '../world/database';
 import { signingKeyArn, startKeys, webhookSecretsKeyArn } from '../world/keys';

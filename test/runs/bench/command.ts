@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 import { Argument, InvalidArgumentError } from 'commander';
-import { Cleanup } from '../../../lib/local/cleanup';
+import { Cleanup } from '../../../local/cleanup';
 import { longRun } from '../harness/command';
 import { temporaryFolder } from '../world/temporary-folder';
 import { type PartName, type PartOptions, type PartResult, partNames } from './figures';

@@ -1,4 +1,4 @@
-import type { Cleanup } from '../../../lib/local/cleanup';
+import type { Cleanup } from '../../../local/cleanup';
 import type { Check } from '../harness/checks';
 import type { Harness } from '../harness/command';
 import { median, percentile } from '../harness/statistics';

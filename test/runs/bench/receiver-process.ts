@@ -1,6 +1,6 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
-import type { Cleanup } from '../../../lib/local/cleanup';
+import type { Cleanup } from '../../../local/cleanup';
 
 /** A receiver in its own process, so that it takes no turn from what is measured. */
 export interface ReceiverProcess {

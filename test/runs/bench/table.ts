@@ -1,4 +1,4 @@
-import { columns } from '../../../lib/operations/terminal';
+import { columns } from '../../../cli/terminal';
 import { formatChecks, isBroken } from '../harness/checks';
 import { formatNumber } from '../harness/report';
 import { type Figure, meetsGoal, type PartName, type PartResult, type Unit } from './figures';

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Cleanup } from '../../../lib/local/cleanup';
+import type { Cleanup } from '../../../local/cleanup';
 import { projectRoot } from '../world/project';
 import { temporaryFolder } from '../world/temporary-folder';
 

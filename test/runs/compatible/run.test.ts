@@ -1,6 +1,6 @@
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Cleanup } from '../../../lib/local/cleanup';
+import { Cleanup } from '../../../local/cleanup';
 import { isBroken } from '../harness/checks';
 import { copyProject, projectRoot } from '../world/project';
 import { deploymentsFor, runCompatibility } from './run';

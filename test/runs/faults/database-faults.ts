@@ -1,7 +1,7 @@
 import { appendFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { childrenOf } from '../../../lib/local/processes';
+import { childrenOf } from '../../../local/processes';
 import { openLocalDatabase } from '../../support/local-database';
 import { type FaultKind, signalProcess } from './kind';
 import type { TroubledPlace, World } from './world';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Environment } from '../../../lib/environment/environment';
-import { Cleanup } from '../../../lib/local/cleanup';
+import { Cleanup } from '../../../local/cleanup';
 import { Checks } from '../harness/checks';
 import type { Harness } from '../harness/command';
 import { oneOf, seededRandom, shuffled } from '../harness/random';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Option } from 'commander';
 import type { Environment } from '../../../lib/environment/environment';
 import { environments } from '../../../lib/environments';
-import { Cleanup } from '../../../lib/local/cleanup';
+import { Cleanup } from '../../../local/cleanup';
 import { longRun } from '../harness/command';
 import { newSeed, wholeNumberFrom } from '../harness/options';
 import { startTemporaryEnvironments } from '../world/environments';

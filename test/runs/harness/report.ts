@@ -1,4 +1,4 @@
-import { columns } from '../../../lib/operations/terminal';
+import { columns } from '../../../cli/terminal';
 import { type Check, formatChecks, isBroken } from './checks';
 import type { Outcome } from './command';
 

@@ -1,5 +1,5 @@
+import { time } from '../../../cli/options';
 import { environments } from '../../../lib/environments';
-import { time } from '../../../lib/operations/options';
 import { oneOfEachAccess } from '../../support/rows';
 import { longRun } from '../harness/command';
 import { newSeed, numberFrom, oneMoreOf } from '../harness/options';

@@ -1,5 +1,5 @@
 import type { Environment } from '../../../lib/environment/environment';
-import { Cleanup } from '../../../lib/local/cleanup';
+import { Cleanup } from '../../../local/cleanup';
 import type { Harness } from '../harness/command';
 import { seededRandom } from '../harness/random';
 import { startTemporaryEnvironments } from '../world/environments';

@@ -1,4 +1,4 @@
-import type { LocalFunction } from '../../../lib/local/function-runtime';
+import type { LocalFunction } from '../../../local/function-runtime';
 
 export interface Killer {
   /** So far. */

@@ -1,7 +1,7 @@
-import type { Cleanup } from '../../../lib/local/cleanup';
-import type { LocalFunction } from '../../../lib/local/function-runtime';
-import type { Queue, QueueServer } from '../../../lib/local/queues/queues';
-import { type EventSource, startEventSource } from '../../../lib/local/triggers/event-sources';
+import type { Cleanup } from '../../../local/cleanup';
+import type { LocalFunction } from '../../../local/function-runtime';
+import type { Queue, QueueServer } from '../../../local/queues/queues';
+import { type EventSource, startEventSource } from '../../../local/triggers/event-sources';
 import { startBundle } from '../world/functions';
 import { region } from '../world/region';
 import type { LogCounts } from './log-counts';

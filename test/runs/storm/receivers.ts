@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { Cleanup } from '../../../lib/local/cleanup';
+import type { Cleanup } from '../../../local/cleanup';
 import type { Subscription, WebhookReport } from '../world/ledger';
 import { type ReceiverKind, receiverKinds } from './behaviour';
 import type { ToReceivers } from './receiver-process';

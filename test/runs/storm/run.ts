@@ -1,4 +1,4 @@
-import { Cleanup } from '../../../lib/local/cleanup';
+import { Cleanup } from '../../../local/cleanup';
 import type { Harness } from '../harness/command';
 import { seededRandom } from '../harness/random';
 import { runDetached } from './detached';

@@ -1,5 +1,5 @@
 import { InvalidArgumentError } from 'commander';
-import { Cleanup } from '../../../lib/local/cleanup';
+import { Cleanup } from '../../../local/cleanup';
 import { formatChecks, isBroken } from '../harness/checks';
 import { longRun } from '../harness/command';
 import { installedVersion, projectOn } from './project-on';

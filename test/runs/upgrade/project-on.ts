@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { Cleanup } from '../../../lib/local/cleanup';
+import type { Cleanup } from '../../../local/cleanup';
 import { copyProject, projectRoot } from '../world/project';
 
 /** The scope of the packages with PostgreSQL's programs. */
@@ -41,7 +41,7 @@ export async function projectOn(version: string, cleanup: Cleanup): Promise<stri
  * https://www.postgresql.org/docs/17/release-17.html
  */
 async function withoutBuiltinLocales(directory: string): Promise<void> {
-  const file = join(directory, 'lib/local/postgres/cluster.ts');
+  const file = join(directory, 'local/postgres/cluster.ts');
   const text = await readFile(file, 'utf8');
   const changed = text.replace(/ *'--locale-provider=builtin',\n *'--builtin-locale=C.UTF-8',\n/, '');
   if (changed === text) throw new Error(`${file} names no builtin locale: change the upgrade drill with it.`);

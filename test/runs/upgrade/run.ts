@@ -1,6 +1,6 @@
 import { cp } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { allSettledOrThrow, type Cleanup } from '../../../lib/local/cleanup';
+import { allSettledOrThrow, type Cleanup } from '../../../local/cleanup';
 import { openLocalDatabase } from '../../support/local-database';
 import { startNodeIn } from '../../support/node-process';
 import type { Check } from '../harness/checks';

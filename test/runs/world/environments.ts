@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Cleanup } from '../../../lib/local/cleanup';
-import { removePostgres } from '../../../lib/local/postgres/postgres';
+import type { Cleanup } from '../../../local/cleanup';
+import { removePostgres } from '../../../local/postgres/postgres';
 import { keepStacksIn, keepStateIn } from '../../support/kept-state';
 import { type LocalCommand, startLocalCommand } from '../../support/local-command';
 import { databaseDirectory } from '../../support/local-database';

@@ -1,4 +1,4 @@
-import { allSettledOrThrow } from '../../../lib/local/cleanup';
+import { allSettledOrThrow } from '../../../local/cleanup';
 import type { Steps } from '../harness/steps';
 import { type HeldMessages, holdMessages, type MessageReceiver, replayMessages } from './messages';
 import type { RunningProject } from './project';

@@ -1,9 +1,9 @@
-import type { Cleanup } from '../../../lib/local/cleanup';
+import type { Cleanup } from '../../../local/cleanup';
 import {
   type LocalFunction,
   type LocalFunctionOptions,
   startFunction,
-} from '../../../lib/local/function-runtime';
+} from '../../../local/function-runtime';
 import { region } from './region';
 
 type Given = 'bundleDirectory' | 'environment' | 'timeoutSeconds';

@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import { type QueueServer, sqsRequest, startQueues } from '../../../lib/local/queues/queues';
+import { type QueueServer, sqsRequest, startQueues } from '../../../local/queues/queues';
 import type { Received } from '../../support/webhook-receiver';
 import { type HeldMessages, replayMessages } from './messages';
 

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Cleanup } from '../../../lib/local/cleanup';
-import { sqsRequest } from '../../../lib/local/queues/queues';
+import type { Cleanup } from '../../../local/cleanup';
+import { sqsRequest } from '../../../local/queues/queues';
 import { startHttpServer } from '../../support/http-server';
 import { type Received, verifyDelivery } from '../../support/webhook-receiver';
 import type { RunningProject } from './project';

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { chmod, cp, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import type { Cleanup } from '../../../lib/local/cleanup';
-import { removePostgres } from '../../../lib/local/postgres/postgres';
-import { stateFolder } from '../../../lib/local/state/state';
+import type { Cleanup } from '../../../local/cleanup';
+import { removePostgres } from '../../../local/postgres/postgres';
+import { stateFolder } from '../../../local/state/state';
 import { startLocalCommandIn } from '../../support/local-command';
 import { type NodeProcess, startNodeIn } from '../../support/node-process';
 import { temporaryFolder } from './temporary-folder';

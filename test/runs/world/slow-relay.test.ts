@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { Cleanup } from '../../../lib/local/cleanup';
+import { Cleanup } from '../../../local/cleanup';
 import { startSlowRelay } from './slow-relay';
 
 it('adds its round trip to a request and its answer, and keeps the order', async () => {

@@ -1,5 +1,5 @@
 import { type AddressInfo, connect, createServer, type ListenOptions, type NetConnectOpts } from 'node:net';
-import type { Cleanup } from '../../../lib/local/cleanup';
+import type { Cleanup } from '../../../local/cleanup';
 
 export interface SlowRelayOptions {
   /** @default - a free port of this machine */

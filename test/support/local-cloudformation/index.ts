@@ -6,7 +6,7 @@ import {
   type LoopbackResponse,
   type LoopbackServer,
   startLoopbackServer,
-} from '../../../lib/local/network/loopback-server';
+} from '../../../local/network/loopback-server';
 import { writeOutputs } from '../outputs-file';
 import { Account } from './account';
 import { type Answers, cloudFormation, ec2, json, Refusal } from './answers';

@@ -1,4 +1,4 @@
-import type { LoopbackResponse } from '../../../lib/local/network/loopback-server';
+import type { LoopbackResponse } from '../../../local/network/loopback-server';
 import type { Json } from './template';
 
 /**

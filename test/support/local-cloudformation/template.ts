@@ -1,5 +1,5 @@
-import { createResolver, type TemplateResolver } from '../../../lib/local/template/intrinsics';
-import { references } from '../../../lib/local/template/references';
+import { createResolver, type TemplateResolver } from '../../../local/template/intrinsics';
+import { references } from '../../../local/template/references';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this
 export type Json = any;

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { DatabaseAccess } from '../../../../lambda/database/environment';
-import { Cleanup } from '../../../../lib/local/cleanup';
-import type { LocalFunction } from '../../../../lib/local/function-runtime';
+import { Cleanup } from '../../../../local/cleanup';
+import type { LocalFunction } from '../../../../local/function-runtime';
 import { createSigningKey } from '../../../support/tokens';
 import { bundle, synthesizeBundles } from '../../world/bundles';
 import { startDatabase } from '../../world/database';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
 import { toQuery } from '../../../../lambda/database/direct';
 import { deletionStatement } from '../../../../lambda/delete-user-group/delete-in-database';
-import { Cleanup } from '../../../../lib/local/cleanup';
+import { Cleanup } from '../../../../local/cleanup';
 import { executedPlans, sequentialScans } from '../../../support/executed-plans';
 import type { Check } from '../../harness/checks';
 import { startDatabase } from '../../world/database';

@@ -1,0 +1,173 @@
+import { readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Environment } from '../lib/environment/environment';
+import { environments } from '../lib/environments';
+import { readAwsAnswer } from './aws-answer';
+import { CommandFailed, UsedWrongly } from './failure';
+import type { EnvironmentOptions } from './options';
+import { inProject, startCommand, walletCommand } from './pasted-command';
+import type { Terminal } from './terminal';
+
+/** Stack outputs by stack name: the file of `cdk deploy --outputs-file` and of `npm start`. */
+export type Outputs = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
+/**
+ * What every AWS client of the command line is made with. The SDK reads `AWS_ENDPOINT_URL` and its like by itself.
+ * https://docs.aws.amazon.com/sdkref/latest/guide/feature-ss-endpoints.html
+ */
+export interface ClientSettings {
+  readonly region: string;
+  readonly streamCollector: typeof readAwsAnswer;
+  /** Of SQS: the host in a queue's URL would come before `AWS_ENDPOINT_URL`. */
+  readonly useQueueUrlAsEndpoint: false;
+  readonly endpoint?: string;
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
+}
+
+/** The AWS services that the command line calls, as `endpoints.json` names them. */
+export type Service = 'cloudformation' | 'cloudwatch' | 'ec2' | 'kms' | 'lambda' | 'sqs';
+
+/** One environment that was deployed, to AWS or to this machine. */
+export interface Target {
+  readonly environment: Environment;
+  /** Whether it runs on this machine: `npm start` wrote its outputs. */
+  readonly local: boolean;
+  /** Where its functions' logs are, to be told: a folder of this machine, or CloudWatch. */
+  readonly logs: string;
+  /** A command on this environment, to be pasted into a shell. */
+  paste(command: string): string;
+  /** Tells the operator, on stderr. */
+  note(text: string): void;
+  /** @throws CommandFailed when the stack has no such output. */
+  output(name: string): string;
+  /** Of an output that only some stacks have. */
+  optionalOutput(name: string): string | undefined;
+  /** Whether the service can be called. A region has them all; this machine has what is emulated here. */
+  offers(service: Service): boolean;
+  /** The region's real endpoint and the SDK's usual credentials, or those of this machine. */
+  clientSettings(service: Service): ClientSettings;
+}
+
+/** @param terminal is told what takes long */
+export async function openTarget(
+  { environment: name, outputs: file }: EnvironmentOptions,
+  terminal: Pick<Terminal, 'note'>,
+): Promise<Target> {
+  const environment = environments.find((candidate) => candidate.name === name);
+  if (!environment) {
+    const known = environments.map((candidate) => candidate.name).join(', ');
+    throw new UsedWrongly(`There is no environment "${name}".`, `Choose one of: ${known}.`);
+  }
+  const outputs = await readOutputs(file);
+  const stack = outputs[environment.stackId];
+  if (!stack) {
+    throw new CommandFailed(
+      `${file} has no outputs of environment ${name} (stack ${environment.stackId}). It has: ${Object.keys(outputs).join(', ') || 'none'}.`,
+      `Give the file that has them with --outputs, or deploy it: ${inProject(`npx cdk deploy ${environment.stackId} --outputs-file FILE`)}`,
+    );
+  }
+  const endpoints = await readEndpoints(file);
+  return {
+    environment,
+    local: endpoints !== undefined,
+    note: terminal.note,
+    paste: (command) => walletCommand(command, { environment: name, outputs: file }),
+    logs: endpoints ? join(dirname(file), 'logs', name) : 'CloudWatch',
+    output: (output) => stack[output] ?? missingOutput(output, environment, file),
+    optionalOutput: (output) => stack[output],
+    offers: (service) => !endpoints || endpoints[service] !== undefined,
+    clientSettings: (service) => ({
+      ...clientSettings(environment.region),
+      ...(endpoints && { endpoint: endpoints[service] ?? missingEndpoint(service), credentials: anyone }),
+    }),
+  };
+}
+
+/** For the region's real endpoints and the SDK's usual credentials. */
+export const clientSettings = (region: string): ClientSettings => ({
+  region,
+  streamCollector: readAwsAnswer,
+  useQueueUrlAsEndpoint: false,
+});
+
+/** Reads a file of stack outputs. */
+export async function readOutputs(file: string): Promise<Outputs> {
+  const outputs = await readJson(file);
+  if (outputs === undefined) {
+    throw new CommandFailed(
+      `There is no outputs file ${file}.`,
+      `Name the file that "cdk deploy --outputs-file" wrote with --outputs, or start the environments of this machine: ${startCommand}`,
+    );
+  }
+  if (!isObject(outputs) || !Object.values(outputs).every(isObject)) {
+    throw new CommandFailed(
+      `${file} is not a file of stack outputs: {"STACK": {"OUTPUT": "value"}}.`,
+      'Give the file that "cdk deploy --outputs-file" or "npm start" wrote with --outputs.',
+    );
+  }
+  return outputs as Outputs;
+}
+
+/**
+ * The environments that a file of stack outputs has, in the order of the table.
+ *
+ * @throws CommandFailed when it has none
+ */
+export async function readEnvironments(file: string) {
+  const outputs = await readOutputs(file);
+  const found = environments.flatMap((environment) => {
+    const stack = outputs[environment.stackId];
+    return stack ? [{ environment, stack }] : [];
+  });
+  if (found.length > 0) return found;
+  throw new CommandFailed(
+    `${file} has no outputs of any environment. It has: ${Object.keys(outputs).join(', ') || 'none'}.`,
+    `Give the file that "cdk deploy --outputs-file" wrote with --outputs, or start the environments of this machine: ${startCommand}`,
+  );
+}
+
+/** `npm start` writes `endpoints.json` beside the outputs; a deployment writes none. */
+async function readEndpoints(outputsFile: string): Promise<Partial<Record<Service, string>> | undefined> {
+  const file = join(dirname(outputsFile), 'endpoints.json');
+  const endpoints = await readJson(file);
+  if (endpoints !== undefined && !isObject(endpoints)) {
+    throw new CommandFailed(
+      `${file} is not {"SERVICE": "URL"}.`,
+      `Restart the environments: ${startCommand}`,
+    );
+  }
+  return endpoints;
+}
+
+async function readJson(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw new CommandFailed(
+      `${file} cannot be read: ${(error as Error).message}.`,
+      'Take the file as "cdk deploy --outputs-file" or "npm start" wrote it.',
+    );
+  }
+}
+
+/** The emulated services ask for a signature, as AWS does, but take anyone's. */
+const anyone = { accessKeyId: 'local', secretAccessKey: 'local' };
+
+function missingOutput(output: string, environment: Environment, file: string): never {
+  throw new CommandFailed(
+    `Stack ${environment.stackId} in ${file} has no output ${output}.`,
+    'The stack was deployed by another version: deploy this one, or use the command line of that version.',
+  );
+}
+
+function missingEndpoint(service: Service): never {
+  throw new CommandFailed(
+    `endpoints.json names no endpoint for "${service}".`,
+    `Restart the environments: ${startCommand}`,
+  );
+}
+
+function isObject(value: unknown): value is Record<string, never> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,76 @@
+import { localReceiversVariable } from '../../lambda/webhooks/environment';
+import { allSettledOrThrow, type Cleanup } from '../cleanup';
+import { startDataApi } from '../data-api';
+import { createAccessControl } from '../iam/access';
+import { startKms } from '../kms/server';
+import { startQueues } from '../queues/queues';
+import type { DataApiCluster } from '../resources/database-cluster';
+import type { StackFunctions } from '../resources/function';
+import { startLambdaApi } from './lambda-api';
+import { startSecretsManager } from './secrets-manager';
+
+/** The AWS services on this machine: one server each, shared by all environments. */
+export type Services = Awaited<ReturnType<typeof startServices>>;
+
+/** Credentials of a function without a role: an administrator's. */
+export const functionCredentials = {
+  AWS_ACCESS_KEY_ID: 'LOCALFUNCTION',
+  AWS_SECRET_ACCESS_KEY: 'local',
+  AWS_SESSION_TOKEN: 'local',
+} as const;
+
+/** Starts the services on free ports of 127.0.0.1. */
+export async function startServices(cleanup: Cleanup, access = createAccessControl()) {
+  const clusters = new Map<string, DataApiCluster>();
+  const stacks: Pick<StackFunctions, 'get'>[] = [];
+  const { authorize } = access;
+  const secrets = await startSecretsManager(authorize);
+  cleanup.add(() => secrets.close());
+  const [dataApi, queues, kms, lambda] = await allSettledOrThrow([
+    startDataApi({
+      resolve: ({ resourceArn, secretArn, database }) => {
+        const cluster = clusters.get(resourceArn);
+        return cluster && (cluster.target(secretArn, database) ?? 'unknown-secret');
+      },
+      authorize: ({ accessKeyId, action, resourceArn, secretArn }) =>
+        authorize({ accessKeyId, action, resource: resourceArn }) ??
+        secrets.authorizeRead(accessKeyId, secretArn),
+    }),
+    startQueues(authorize),
+    startKms(authorize),
+    startLambdaApi(
+      (name) => stacks.map((functions) => functions.get(name)).find((found) => found !== undefined),
+      authorize,
+    ),
+  ]);
+  cleanup.add(() => Promise.all([dataApi.close(), queues.stop(), kms.close(), lambda.close()]));
+  const endpoints = {
+    'rds-data': dataApi.url,
+    sqs: queues.url,
+    kms: kms.url,
+    secretsmanager: secrets.url,
+    lambda: lambda.url,
+  };
+  return {
+    /** By the names of `endpoints.json`. */
+    endpoints,
+    /** Variables that functions get on this machine beside their own. */
+    variables: {
+      ...functionCredentials,
+      AWS_ENDPOINT_URL_RDS_DATA: endpoints['rds-data'],
+      AWS_ENDPOINT_URL_SQS: endpoints.sqs,
+      AWS_ENDPOINT_URL_KMS: endpoints.kms,
+      AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoints.secretsmanager,
+      AWS_ENDPOINT_URL_LAMBDA: endpoints.lambda,
+      [localReceiversVariable]: 'allowed',
+      // Lambda has a newer Node.js than this machine may have: the SDK's warning would be about the wrong one.
+      AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
+    },
+    access,
+    queues,
+    keys: kms,
+    secrets,
+    databases: { add: (cluster: DataApiCluster) => void clusters.set(cluster.arn, cluster) },
+    functions: { add: (functions: Pick<StackFunctions, 'get'>) => void stacks.push(functions) },
+  };
+}

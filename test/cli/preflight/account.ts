@@ -1,0 +1,87 @@
+import {
+  type LoopbackRequest,
+  type LoopbackResponse,
+  startLoopbackServer,
+} from '../../../local/network/loopback-server';
+import { readQuery, writeRefusal, writeResult } from '../../support/local-cloudformation/query-protocol';
+
+/** One call of an SDK, told apart by its signature. */
+export interface Call {
+  /** The service's name in the signature, such as `servicequotas`. */
+  readonly service: string;
+  readonly region: string;
+  readonly action: string;
+  // biome-ignore lint/suspicious/noExplicitAny: inputs of all services
+  readonly input: any;
+}
+
+/** What a service answers: a result, a refusal, a page that is none of its, or nothing. */
+export type Reply =
+  | { readonly result: unknown }
+  | { readonly refusal: string; readonly message?: string }
+  | { readonly page: string }
+  | 'silence';
+export type Replies = Readonly<Record<string, (call: Call) => Reply>>;
+
+export const result = (value: unknown): Reply => ({ result: value });
+export const refusal = (code: string, message = 'No.'): Reply => ({ refusal: code, message });
+
+/** AWS on a free port of 127.0.0.1, in the protocol of each service. */
+export interface LocalAccount {
+  readonly url: string;
+  /** Since the last `answer`. */
+  readonly calls: Call[];
+  /** Has calls answered so: by `service:Action` or `service:*`, the first that fits. */
+  answer(...replies: readonly Replies[]): void;
+  close(): Promise<void>;
+}
+
+export async function startAccount(): Promise<LocalAccount> {
+  const calls: Call[] = [];
+  let current: readonly Replies[] = [];
+  const server = await startLoopbackServer(async (request) => {
+    const call = readCall(request);
+    calls.push(call);
+    for (const replies of current) {
+      const respond = replies[`${call.service}:${call.action}`] ?? replies[`${call.service}:*`];
+      if (respond) return write(call, respond(call));
+    }
+    return write(call, refusal('InvalidAction', `${call.service}:${call.action} is not served here.`));
+  }, 100_000);
+  return {
+    url: server.url,
+    calls,
+    answer: (...replies) => {
+      calls.length = 0;
+      current = replies;
+    },
+    close: server.close,
+  };
+}
+
+function readCall({ method, url, headers, body }: LoopbackRequest): Call {
+  const [, , region = '', service = ''] =
+    /Credential=([^,]+)/.exec(headers.authorization ?? '')?.[1]?.split('/') ?? [];
+  const target = headers['x-amz-target'];
+  if (typeof target === 'string')
+    return { service, region, action: target.split('.').at(-1) ?? '', input: JSON.parse(String(body)) };
+  if (service === 'lambda' && method === 'GET' && url === '/2016-08-19/account-settings')
+    return { service, region, action: 'GetAccountSettings', input: {} };
+  if (service === 'account' && url === '/getRegionOptStatus')
+    return { service, region, action: 'GetRegionOptStatus', input: JSON.parse(String(body)) };
+  const { Action = `${method} ${url}`, ...input } = readQuery(String(body));
+  return { service, region, action: Action, input };
+}
+
+const queryServices = ['sts', 'iam', 'rds', 'cloudformation'];
+
+async function write({ service, action }: Call, reply: Reply): Promise<LoopbackResponse> {
+  if (reply === 'silence') return new Promise(() => undefined);
+  if ('page' in reply) return { status: 200, headers: { 'content-type': 'text/html' }, body: reply.page };
+  // S3 answers what writes with headers alone.
+  if (service === 's3' && 'result' in reply) return { status: 200, headers: {}, body: '' };
+  const protocol = service === 'ec2' ? service : queryServices.includes(service) ? 'query' : 'json';
+  return 'refusal' in reply
+    ? writeRefusal(protocol, reply.refusal, reply.message)
+    : writeResult(protocol, action, reply.result);
+}
