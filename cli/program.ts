@@ -8,7 +8,6 @@ type Register = (program: Command, terminal: Terminal, variables: Variables) => 
 /** By the headings of the help, in its order. Each command is loaded when it is needed: all of them take half of its time. */
 const commands: Readonly<Record<string, Readonly<Record<string, () => { readonly register: Register }>>>> = {
   'Environments:': {
-    environments: () => require('./environments'),
     smoke: () => require('./smoke/command'),
   },
   'Deployments:': {
@@ -35,15 +34,11 @@ const commands: Readonly<Record<string, Readonly<Record<string, () => { readonly
     'origin-status': () => require('./origin/origin-status'),
     'move-origin': () => require('./origin/move-origin'),
   },
-  'This command line:': {
-    completion: () => require('./completion/command'),
-  },
 };
 
 const help = `
 Every command has its own --help, with examples. There, "wallet" stands for "npm run -s wallet --": without -s, npm
-writes lines to stdout, which breaks $(…). Or have it as a command of this shell, with completion:
-  source <(npm run -s wallet -- completion bash)
+writes lines to stdout, which breaks $(…).
 
 A first deletion, on this machine:
   npm start                                         in another terminal, until it says "ready"
@@ -73,7 +68,7 @@ alone, and never with NO_COLOR=1.
 Exit codes: 0 done, 1 failed (stderr says why and what to do), 2 used wrongly.`;
 
 /**
- * The command line: `bin/wallet.ts` runs it, and completion and tests read its tree.
+ * The command line: `bin/wallet.ts` runs it, and tests read its tree.
  *
  * @param variables such as `process.env`. @default - none
  * @param first the first word that was typed: if it is a command, the others are left out. @default - all are there
@@ -94,9 +89,7 @@ export function createProgram(terminal: Terminal, variables: Variables = {}, fir
       writeErr: (text) => terminal.note(text.trimEnd()),
       outputError: (text, write) => write(terminal.alarm(withoutSecrets(text))),
     });
-  // Completion is of all commands.
-  const isAlone =
-    first !== 'completion' && Object.values(commands).some((group) => Object.hasOwn(group, first));
+  const isAlone = Object.values(commands).some((group) => Object.hasOwn(group, first));
   for (const [heading, group] of Object.entries(commands)) {
     program.commandsGroup(heading);
     for (const [name, load] of Object.entries(group))

@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { commandTree } from '../../cli/completion/command-tree';
-import { createProgram } from '../../cli/program';
 import { changeSetOf, changes } from '../cli/deployment/change-sets';
 import { accountVariables, withStacks } from '../cli/deployment/deployed';
 import { deploy } from '../cli/origin/deployed';
@@ -11,6 +9,7 @@ import { ready } from '../cli/preflight/ready-account';
 import type { LocalCloud } from '../support/local-cloudformation';
 import { withoutSla } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
+import { flagsOf } from '../support/wallet-commands';
 import { Workspace } from './workspace';
 
 // Each step starts npm and Node.js, some of them twice.
@@ -200,12 +199,6 @@ describe('by hand', () => {
     expect(summary).not.toContain('is in production');
   });
 
-  /** The options of a command of the command line. */
-  const optionsOf = (name: string | undefined) =>
-    commandTree(createProgram({ result() {}, note() {}, bold: String, bad: String, alarm: String }))
-      .find(({ path }) => path === name)
-      ?.options.map(({ flag }) => flag);
-
   it.each([
     ['bash .ci/operate "$ENVIRONMENT" origin-status', '', 'origin-status', ''],
     [
@@ -233,7 +226,7 @@ describe('by hand', () => {
       `run -s wallet -- ${command} ${environment} --outputs FILE${options}`,
     );
     const flags = operation.split(' ').filter((word) => /^--./.test(word));
-    expect(optionsOf(command)).toEqual(expect.arrayContaining(flags));
+    expect(flagsOf(command)).toEqual(expect.arrayContaining(flags));
   });
 
   it('drift fails, with the property in the summary', async () => {

@@ -130,7 +130,7 @@ it.each([
   ['no command of a group', ['webhook']],
   ['an unknown environment', ['seed', '--environment', 'mars']],
   ['a missing option', ['token']],
-  ['more arguments than there are', ['environments', 'more']],
+  ['more arguments than there are', ['origins', 'more']],
   ['the id of something else', ['token', '--caller', 'ug-aaaaa-bbbbb-cccccccccccccccc']],
   ['a lifetime of zero', ['token', '--expires-in', '0']],
   ['events to one webhook', ['redeliver', '--from', 'events', '--webhook', webhookId]],
@@ -169,53 +169,17 @@ it('documents the exit codes', async () => {
   expect(stdout).toContain('Exit codes: 0 done, 1 failed (stderr says why and what to do), 2 used wrongly.');
 });
 
-it('lists the environments that the outputs file has', async () => {
-  const some = {
-    ApiBaseUrl: baseUrl,
-    WebhookOriginAddress: '127.0.0.1',
-    WebhookOriginReserveAddress: '127.0.0.2',
-  };
-  const outputs = await beside(region, { [madeUp.stackId]: some, [first.stackId]: {} });
-  const { stdout } = await wallet('environments', '--outputs', outputs, '--json');
-  expect(JSON.parse(stdout)).toEqual([
-    {
-      environment: first.name,
-      region: first.region,
-      baseUrl: '',
-      webhookOrigin: '',
-      serviceLevelAgreement: first.serviceLevelAgreement,
-      deprecated: first.deprecation !== undefined,
-      testFundsOnly: first.testFundsOnly,
-    },
-    {
-      environment: 'made-up',
-      region: 'ca-central-1',
-      baseUrl,
-      webhookOrigin: '127.0.0.1',
-      webhookOriginReserve: '127.0.0.2',
-      serviceLevelAgreement: false,
-      deprecated: true,
-      testFundsOnly: true,
-    },
-  ]);
-  const table = await wallet('environments', '--outputs', outputs);
-  expect(table.stdout).toContain(
-    `made-up  ca-central-1  ${baseUrl}  127.0.0.1, reserve 127.0.0.2  no   deprecated: test funds only\n`,
-  );
-});
-
 it.each(['{}', '{"CDKToolkit":{}}'])(
   'says so when the outputs file %s has no environment',
   async (content) => {
     const file = await beside(region, content);
-    for (const args of [['environments'], ['environments', '--json'], ['origins']])
-      expect(await wallet(...args, '--outputs', file)).toEqual({
-        exitCode: 1,
-        stdout: '',
-        stderr: expect.stringMatching(
-          / has no outputs of any environment\. It has: (none|CDKToolkit)\.\n.*--outputs/,
-        ),
-      });
+    expect(await wallet('origins', '--outputs', file)).toEqual({
+      exitCode: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        / has no outputs of any environment\. It has: (none|CDKToolkit)\.\n.*--outputs/,
+      ),
+    });
   },
 );
 

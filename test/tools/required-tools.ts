@@ -14,8 +14,6 @@ const packages: Readonly<Record<string, string>> = {
   ip: 'iproute2',
   unshare: 'util-linux',
   bash: 'bash',
-  zsh: 'zsh',
-  fish: 'fish',
   git: 'git',
   python3: 'python3-venv',
   go: 'golang-go',

@@ -1,0 +1,15 @@
+import type { Command } from 'commander';
+import { createProgram } from '../../cli/program';
+
+const silent = { result() {}, note() {}, bold: String, bad: String, alarm: String };
+
+/** The commands that do something, by their words, such as `webhook add`. */
+export const walletCommands = leaves(createProgram(silent), []);
+
+function leaves(command: Command, words: readonly string[]): [path: string, command: Command][] {
+  if (command.commands.length === 0) return [[words.join(' '), command]];
+  return command.commands.flatMap((each) => leaves(each, [...words, each.name()]));
+}
+
+export const flagsOf = (path: string): readonly (string | undefined)[] | undefined =>
+  walletCommands.find(([known]) => known === path)?.[1].options.map(({ long }) => long);
