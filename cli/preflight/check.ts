@@ -8,11 +8,14 @@ export type Answer =
   | { readonly outcome: 'ok'; readonly found: string }
   /** The deployment would fail. The remedy is a command where there is one. */
   | { readonly outcome: 'failed'; readonly found: string; readonly remedy: string }
+  /** Worth knowing before the deployment; it may still work, and may be the repair. */
+  | { readonly outcome: 'warning'; readonly found: string; readonly remedy: string }
   /** Nothing is known, neither good nor bad; `found` says why. */
   | { readonly outcome: 'not asked'; readonly found: string };
 
 export const ok = (found: string): Answer => ({ outcome: 'ok', found });
 export const failed = (found: string, remedy: string): Answer => ({ outcome: 'failed', found, remedy });
+export const warning = (found: string, remedy: string): Answer => ({ outcome: 'warning', found, remedy });
 export const notAsked = (found: string): Answer => ({ outcome: 'not asked', found });
 
 /** One question to AWS before a deployment. It reads and never writes. */

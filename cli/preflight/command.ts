@@ -86,7 +86,7 @@ async function preflight(
     }));
     terminal.result(JSON.stringify({ environment: name, account: account ?? null, passed, checks: told }));
   }
-  const summary = `${name}: ${count('ok')} ok, ${count('failed')} failed, ${count('not asked')} not asked.`;
+  const summary = `${name}: ${count('ok')} ok, ${count('warning')} warnings, ${count('failed')} failed, ${count('not asked')} not asked.`;
   if (!reachedAws()) throw new CommandFailed(`${summary} AWS answered no call.`, 'Check the network.');
   if (!passed) throw new CommandFailed(summary);
   terminal.note(summary);
@@ -108,7 +108,7 @@ async function tell(
   for (const { check, stack, answer: pending } of questions) {
     const answer = await pending;
     answers.push(answer);
-    const found = answer.outcome === 'failed' ? `${answer.found}. ${answer.remedy}` : answer.found;
+    const found = 'remedy' in answer ? `${answer.found}. ${answer.remedy}` : answer.found;
     const line = row(answer.outcome, stack?.name ?? 'account', check.title, found);
     terminal?.result(answer.outcome === 'failed' ? terminal.bad(line) : line);
   }

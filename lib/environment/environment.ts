@@ -110,7 +110,10 @@ export interface Deprecation {
 }
 
 export interface DatabaseSize {
-  /** Aurora capacity units (about 2 GiB of memory each), in halves. A minimum of 0 lets the cluster pause. */
+  /**
+   * Aurora capacity units (about 2 GiB of memory each), in halves. A minimum of 0 lets the cluster pause. AWS advises a
+   * minimum of 8 with a standby; why 1 may do, and what 8 cost: docs/decisions/standby.md.
+   */
   readonly capacity: { readonly minimum: number; readonly maximum: number };
   /** Minutes without a connection before a cluster with minimum 0 pauses. @default - never pauses */
   readonly pauseAfterMinutes?: number;

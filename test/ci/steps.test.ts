@@ -86,7 +86,7 @@ describe('plan and apply', () => {
     );
     expect({ exitCode, summary }).toEqual({
       exitCode: 0,
-      summary: expect.stringMatching(/^```\n[\s\S]*: \d+ ok, 0 failed[\s\S]*\n```\n$/),
+      summary: expect.stringMatching(/^```\n[\s\S]*: \d+ ok, 0 warnings, 0 failed[\s\S]*\n```\n$/),
     });
   });
 

@@ -1,6 +1,6 @@
 import { collect } from '../../pages';
 import { CallFailed } from '../call';
-import { type Check, failed, notAsked, ok } from '../check';
+import { type Check, notAsked, ok, warning } from '../check';
 
 /**
  * What goes wrong in the region now, of any service: which of them the stack would suffer from is for people to tell.
@@ -28,9 +28,9 @@ export const health: Check = {
         ({ service, eventTypeCode, startTime }) =>
           `${service} ${eventTypeCode} since ${startTime?.toISOString() ?? 'an unknown time'}`,
       );
-      return failed(
+      return warning(
         issues.join(', '),
-        'Read https://health.aws.amazon.com/health/home, and wait; add "--without health" when it does not concern the stack.',
+        'Read https://health.aws.amazon.com/health/home. Wait if it concerns the stack, unless this deployment is the repair.',
       );
     } catch (error) {
       if (!(error instanceof CallFailed) || error.errorName !== 'SubscriptionRequiredException') throw error;

@@ -101,7 +101,7 @@ it('all is ok in an account that is ready, but for what AWS tells nobody', async
   expect(lines).toEqual(
     expect.arrayContaining([
       `ok | account | account | ${accountId}, of the credentials (arn:aws:iam::${accountId}:user/deployer) and of the environment`,
-      'ok | WalletServing | availability zones | eu-central-1a, eu-central-1b, eu-central-1c are available',
+      "ok | WalletServing | availability zones | all of the region's are available: eu-central-1a, eu-central-1b, eu-central-1c",
       'ok | WalletServing | quota: Elastic IPs | 1 of 5 used in eu-central-1, 2 more needed',
       'ok | WalletServing | quota: NAT gateways in a zone | 0 of 5 used in eu-central-1a, 1 of 5 used in eu-central-1b, 0 of 5 used in eu-central-1c, 1 more needed',
       "ok | WalletServing | quota: Lambda concurrency | 1000 of 1000 executions unreserved, the throttle's burst is 400",
@@ -113,7 +113,7 @@ it('all is ok in an account that is ready, but for what AWS tells nobody', async
   expect(stderr).toContain(
     'Asking AWS about WalletServing in eu-central-1 and WalletServingStandby in eu-west-1',
   );
-  expect(stderr).toContain(`serving: ${lines.length - 2} ok, 0 failed, 2 not asked.`);
+  expect(stderr).toContain(`serving: ${lines.length - 2} ok, 0 warnings, 0 failed, 2 not asked.`);
   expect(exitCode).toBe(0);
 });
 
@@ -170,6 +170,13 @@ const standby = (replies: Replies, service: string): Replies =>
 const quotaLine = (title: string, found: string, service: string, code: string, desired: number) =>
   `failed | WalletAdopting | ${title} | ${found}. Release what is not needed, or ask for more: aws service-quotas request-service-quota-increase --service-code ${service} --quota-code ${code} --desired-value ${desired} --region eu-central-1`;
 const of = '--stack-name WalletAdopting --region eu-central-1';
+const zonesInState = (states: Readonly<Record<string, string>>) =>
+  result({
+    availabilityZoneInfo: Object.entries(states).map(([letter, zoneState]) => ({
+      zoneName: `eu-central-1${letter}`,
+      zoneState,
+    })),
+  });
 const many = (count: number, value: object) => Array(count).fill(value);
 /** Both adopted addresses, free but for these changes. */
 const adoptedAddress =
@@ -255,17 +262,9 @@ const failures: readonly [name: string, replies: Replies, line: string][] = [
     `failed | WalletAdopting | stack's state | REVIEW_IN_PROGRESS. A change set was never executed, and there is no stack behind it. Remove it: aws cloudformation delete-stack ${of}`,
   ],
   [
-    'a zone is not there, another impaired',
-    {
-      'ec2:DescribeAvailabilityZones': () =>
-        result({
-          availabilityZoneInfo: [
-            { zoneName: 'eu-central-1a', zoneState: 'available' },
-            { zoneName: 'eu-central-1b', zoneState: 'impaired' },
-          ],
-        }),
-    },
-    'failed | WalletAdopting | availability zones | eu-central-1b is impaired, eu-central-1c is not there. The account has eu-central-1a. Name others in lib/environments.ts before the first deployment; after it, wait until the zone is back.',
+    'a zone of the row is not there, before the first deployment',
+    { 'ec2:DescribeAvailabilityZones': () => zonesInState({ a: 'available', b: 'impaired' }) },
+    'failed | WalletAdopting | availability zones | eu-central-1b is impaired, eu-central-1c is not there; available: eu-central-1a. Name zones that the account has in lib/environments.ts.',
   ],
   [
     'VPCs are at their quota',
@@ -353,6 +352,18 @@ const failures: readonly [name: string, replies: Replies, line: string][] = [
     { 'ec2:DescribeAddresses': adoptedAddress({}, { publicIp: '203.0.113.9' }) },
     `failed | WalletAdopting | adopted Elastic IP | ${reserveId} is 203.0.113.9, the environment has 203.0.113.8. Correct webhookOrigin.adoptedReserve in lib/environments.ts: receivers rely on the address.`,
   ],
+];
+
+it.each(failures)('fails alone, with value and remedy: %s', async (_, replies, line) => {
+  const free = { 'ec2:DescribeAddresses': adoptedAddress({}) };
+  const { exitCode, failed, stderr } = await preflight({ ...free, ...replies }, '--environment', 'adopting');
+  expect(failed).toEqual([line]);
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(/error: adopting: \d+ ok, 0 warnings, 1 failed, \d+ not asked\./);
+});
+
+const repair = 'unless this deployment is the repair';
+const warnings: readonly [name: string, replies: Replies, line: string][] = [
   [
     'AWS has an issue in the region',
     {
@@ -361,16 +372,40 @@ const failures: readonly [name: string, replies: Replies, line: string][] = [
           events: [{ service: 'EC2', eventTypeCode: 'AWS_EC2_OPERATIONAL_ISSUE', startTime: 1_772_000_000 }],
         }),
     },
-    'failed | WalletAdopting | open issues in AWS Health | EC2 AWS_EC2_OPERATIONAL_ISSUE since 2026-02-25T06:13:20.000Z. Read https://health.aws.amazon.com/health/home, and wait; add "--without health" when it does not concern the stack.',
+    `open issues in AWS Health | EC2 AWS_EC2_OPERATIONAL_ISSUE since 2026-02-25T06:13:20.000Z. Read https://health.aws.amazon.com/health/home. Wait if it concerns the stack, ${repair}.`,
+  ],
+  [
+    'a zone of the row is impaired',
+    {
+      'ec2:DescribeAvailabilityZones': () =>
+        zonesInState({ a: 'available', b: 'impaired', c: 'unavailable' }),
+    },
+    `availability zones | eu-central-1b is impaired, eu-central-1c is unavailable; available: eu-central-1a. Wait for the zones, ${repair}: "A zone is gone" in docs/runbook.md.`,
+  ],
+  [
+    'a zone of the region that the row does not use is unavailable',
+    {
+      'ec2:DescribeAvailabilityZones': () =>
+        zonesInState({ a: 'available', b: 'available', c: 'available', d: 'unavailable' }),
+    },
+    `availability zones | eu-central-1d is unavailable; available: eu-central-1a, eu-central-1b, eu-central-1c. Wait for the zones, ${repair}: "A zone is gone" in docs/runbook.md.`,
+  ],
+  [
+    'a zone is not there any more, of a stack that is deployed',
+    {
+      ...inStatus('UPDATE_COMPLETE'),
+      'ec2:DescribeAvailabilityZones': () => zonesInState({ a: 'available', b: 'available' }),
+    },
+    `availability zones | eu-central-1c is not there; available: eu-central-1a, eu-central-1b. Wait for the zones, ${repair}: "A zone is gone" in docs/runbook.md.`,
   ],
 ];
 
-it.each(failures)('fails alone, with value and remedy: %s', async (_, replies, line) => {
+it.each(warnings)('warns, and fails nothing: %s', async (_, replies, line) => {
   const free = { 'ec2:DescribeAddresses': adoptedAddress({}) };
-  const { exitCode, failed, stderr } = await preflight({ ...free, ...replies }, '--environment', 'adopting');
-  expect(failed).toEqual([line]);
-  expect(exitCode).toBe(1);
-  expect(stderr).toMatch(/error: adopting: \d+ ok, 1 failed, \d+ not asked\./);
+  const { exitCode, lines } = await preflight({ ...free, ...replies }, '--environment', 'adopting');
+  const isNews = (each: string) => /^(warning|failed)/.test(each);
+  expect(lines.filter(isNews)).toEqual([`warning | WalletAdopting | ${line}`]);
+  expect(exitCode).toBe(0);
 });
 
 it('fails for Elastic IPs at their quota', async () => {
