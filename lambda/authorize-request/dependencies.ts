@@ -2,10 +2,13 @@ import type { Jwks } from 'aws-jwt-verify/jwk';
 import { readVariables } from '../shared/environment';
 import { createLog } from '../shared/log';
 import { createAccessTokenVerifier } from './access-token';
-import { variables } from './environment';
+import { defaultLifetimeSeconds, variables } from './environment';
 
 export function createDependencies() {
-  const { TOKEN_ISSUER, TOKEN_KEYS, TOKEN_LIFETIME } = readVariables(variables, process.env);
+  const { TOKEN_ISSUER, TOKEN_KEYS, TOKEN_LIFETIME } = readVariables(variables, {
+    TOKEN_LIFETIME: String(defaultLifetimeSeconds),
+    ...process.env,
+  });
   return {
     verifyAccessToken: createAccessTokenVerifier(
       JSON.parse(TOKEN_KEYS) as Jwks,

@@ -1,3 +1,4 @@
+import { defaultLifetimeSeconds } from '../../lambda/authorize-request/environment';
 import type { DatabaseAccess } from '../../lambda/database/environment';
 
 /**
@@ -76,7 +77,8 @@ export interface Environment {
 }
 
 /** Seconds from an access token's `iat` to its `exp`, at most. */
-export const accessTokenLifetime = ({ accessTokenMinutes = 24 * 60 }: Environment) => accessTokenMinutes * 60;
+export const accessTokenLifetime = ({ accessTokenMinutes }: Environment) =>
+  accessTokenMinutes === undefined ? defaultLifetimeSeconds : accessTokenMinutes * 60;
 
 /** Where a replica of an environment's data waits to be promoted. */
 export interface Standby {

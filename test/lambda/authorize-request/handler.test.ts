@@ -1,6 +1,8 @@
 import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import { createAccessTokenVerifier } from '../../../lambda/authorize-request/access-token';
+import { createDependencies } from '../../../lambda/authorize-request/dependencies';
 import { createHandler } from '../../../lambda/authorize-request/handler';
+import { asOnAws } from '../../support/function-variables';
 import { recordLog } from '../../support/log';
 import { accessTokenClaims, caller, createSigningKey, issuer, seconds, signJwt } from '../../support/tokens';
 
@@ -85,4 +87,12 @@ it('logs one line with the cause, and nothing of the token', async () => {
     requestId: 'request-1',
   });
   expect(JSON.stringify(log.lines)).not.toContain(token.split('.')[1]);
+});
+
+it('takes tokens of a day with the variables of a release before TOKEN_LIFETIME, as in the middle of an update', async () => {
+  const variables = { TOKEN_ISSUER: issuer, TOKEN_KEYS: JSON.stringify({ keys: [key.jwk] }) };
+  const { verifyAccessToken } = asOnAws(createDependencies, variables);
+  const iat = seconds();
+  const verified = (exp: number) => verifyAccessToken(signJwt(key, accessTokenClaims({ iat, exp }))).ok;
+  expect([verified(iat + 86_400), verified(iat + 86_401)]).toEqual([true, false]);
 });
