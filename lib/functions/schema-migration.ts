@@ -97,11 +97,7 @@ export class SchemaMigration extends Construct {
 }
 
 function isNetworkPart(construct: IConstruct): boolean {
-  return (
-    construct instanceof ec2.CfnVPCEndpoint ||
-    construct instanceof ec2.CfnSecurityGroupIngress ||
-    construct instanceof ec2.CfnSecurityGroupEgress
-  );
+  return construct instanceof ec2.CfnVPCEndpoint || construct instanceof ec2.CfnSecurityGroupIngress;
 }
 
 /** SHA-256 of everything that decides what the migration does. */

@@ -1,5 +1,5 @@
-import type { CfnSecurityGroup, IVpc } from 'aws-cdk-lib/aws-ec2';
-import { SecurityGroup } from 'aws-cdk-lib/aws-ec2';
+import { Lazy } from 'aws-cdk-lib';
+import { type CfnSecurityGroup, type IPeer, type IVpc, type Port, SecurityGroup } from 'aws-cdk-lib/aws-ec2';
 import type { Construct } from 'constructs';
 
 export interface ClosedSecurityGroupProps {
@@ -8,18 +8,27 @@ export interface ClosedSecurityGroupProps {
 }
 
 /**
- * A security group that lets nothing in or out but what is added to it.
- *
- * EC2 opens a group that is made without an egress rule to the whole internet, whatever rules are added to it later,
- * and the CDK leaves the group without one as soon as it adds a rule that names another group. The loopback rule
- * stays and allows nothing.
- * https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-ec2-securitygroup.html
+ * A security group that lets nothing in or out but what is added to it. Its egress is inline: EC2 opens a group without an
+ * egress rule to the whole internet, and one with inline and separate rules is reported as drifted.
+ * docs/decisions/security-group-egress.md
  */
 export class ClosedSecurityGroup extends SecurityGroup {
+  private readonly egress: CfnSecurityGroup.EgressProperty[] = [];
+
   constructor(scope: Construct, id: string, { vpc, description }: ClosedSecurityGroupProps) {
-    super(scope, id, { vpc, description, allowAllOutbound: false, disableInlineRules: true });
-    (this.node.defaultChild as CfnSecurityGroup).addPropertyOverride('SecurityGroupEgress', [
-      { CidrIp: '127.0.0.1/32', IpProtocol: '-1', Description: 'Nothing' },
-    ]);
+    super(scope, id, { vpc, description, allowAllOutbound: false });
+    (this.node.defaultChild as CfnSecurityGroup).securityGroupEgress = Lazy.any({
+      produce: () => (this.egress.length > 0 ? this.egress : [nothing]),
+    });
+  }
+
+  override addEgressRule(peer: IPeer, port: Port, description = ''): void {
+    this.egress.push({ ...peer.toEgressRuleConfig(), ...port.toRuleJson(), description });
   }
 }
+
+const nothing: CfnSecurityGroup.EgressProperty = {
+  cidrIp: '127.0.0.1/32',
+  ipProtocol: '-1',
+  description: 'Nothing',
+};
