@@ -21,12 +21,6 @@ export interface DatabaseClusterProps {
   readonly vpc: ec2.IVpc;
 }
 
-/** A cluster and its instances by the names that their metrics have. */
-export interface DatabaseInstances {
-  readonly clusterIdentifier: string;
-  readonly readerIdentifiers: readonly string[];
-}
-
 /** Aurora PostgreSQL, serverless, in the isolated subnets, encrypted with its own key. */
 export class DatabaseCluster extends Construct {
   readonly arn: string;
@@ -36,7 +30,7 @@ export class DatabaseCluster extends Construct {
   readonly key: Key;
   readonly keyOfSecrets: IKey;
   readonly masterSecret: ISecret;
-  readonly instances: DatabaseInstances;
+  readonly identifier: string;
   readonly subnets = databaseSubnets;
   private readonly cluster: rds.DatabaseCluster;
   private readonly vpc: ec2.IVpc;
@@ -93,8 +87,7 @@ export class DatabaseCluster extends Construct {
     joinGlobalDatabase(this.cluster, environment);
     restoreData(this, this.cluster.node.defaultChild as rds.CfnDBCluster, environment.database);
     acknowledgeCluster(this.cluster, environment);
-    const [, ...readerIdentifiers] = this.cluster.instanceIdentifiers;
-    this.instances = { clusterIdentifier: this.cluster.clusterIdentifier, readerIdentifiers };
+    this.identifier = this.cluster.clusterIdentifier;
     this.arn = this.cluster.clusterArn;
     this.host = this.cluster.clusterEndpoint.hostname;
     this.port = Token.asString(this.cluster.clusterEndpoint.port);

@@ -9,7 +9,7 @@ import type { Environment } from '../environment/environment';
 import type { BundleOptions } from '../functions/bundles';
 import type { FunctionNetwork, HandlerFunction } from '../functions/handler-function';
 import { databaseCertificateAuthorities } from './certificate-authorities';
-import { DatabaseCluster, type DatabaseInstances } from './cluster';
+import { DatabaseCluster } from './cluster';
 import { databaseName } from './names';
 import { type RoleSecrets, roleSecrets } from './secrets';
 
@@ -21,7 +21,7 @@ export interface RegionDatabaseProps {
 /** The region's database and its ways in: over the RDS Data API, or directly by PostgreSQL's protocol. */
 export class RegionDatabase extends Construct {
   readonly clusterArn: string;
-  readonly instances: DatabaseInstances;
+  readonly clusterIdentifier: string;
   /**
    * Where functions that use the database have to run: next to it when they connect directly, and nowhere in
    * particular (`undefined`) when they use the Data API.
@@ -43,7 +43,7 @@ export class RegionDatabase extends Construct {
     super(scope, id);
     this.cluster = new DatabaseCluster(this, 'Cluster', { environment, vpc });
     this.clusterArn = this.cluster.arn;
-    this.instances = this.cluster.instances;
+    this.clusterIdentifier = this.cluster.identifier;
     this.masterSecret = this.cluster.masterSecret;
     if (environment.databaseAccess === 'data-api') {
       this.roleSecrets = roleSecrets(this, this.cluster.keyOfSecrets);
@@ -179,9 +179,5 @@ type DatabaseLocation =
     };
 
 function isNeededByStatements(construct: IConstruct): boolean {
-  return (
-    construct instanceof CfnDBInstance ||
-    construct instanceof ec2.CfnSecurityGroupIngress ||
-    construct instanceof ec2.CfnSecurityGroupEgress
-  );
+  return construct instanceof CfnDBInstance || construct instanceof ec2.CfnSecurityGroupIngress;
 }

@@ -1,10 +1,10 @@
 import { Duration } from 'aws-cdk-lib';
 import { SearchExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import type { RegionApi } from '../api/region-api';
-import type { DatabaseInstances } from '../database/cluster';
-import type { Standby } from '../environment/environment';
+import type { Environment, Standby } from '../environment/environment';
 import type { WebhookOrigin } from '../network/webhook-origin';
 import type { Webhooks } from '../webhooks/webhooks';
+import { standbyLag } from './database-alarms';
 import type { LogMetrics } from './log-metrics';
 import type { DashboardRow } from './monitoring-dashboard';
 import { type DeliveryMetricName, deliveryMetric } from './webhook-alarms';
@@ -184,11 +184,7 @@ export function functionsRow(names: readonly string[]): DashboardRow {
 }
 
 /** The standby is in the graph of the readers: what both would lose. */
-export function databaseRow({ readerIdentifiers }: DatabaseInstances, standby?: Standby): DashboardRow {
-  const readers = readerIdentifiers.map((_, index) => [
-    `database-replication-${index + 1}`,
-    `Reader ${index + 1}`,
-  ]);
+export function databaseRow({ database, standby }: Environment): DashboardRow {
   return {
     title: 'Database',
     graphs: [
@@ -198,7 +194,7 @@ export function databaseRow({ readerIdentifiers }: DatabaseInstances, standby?: 
       {
         title: 'Replication',
         unit: 'ms behind the writer',
-        alarms: Object.fromEntries(readers),
+        ...(database.readers > 0 && { alarms: { 'database-replication': 'Readers' } }),
         metrics: standby ? [behind(standby)] : [],
       },
     ],
@@ -208,7 +204,7 @@ export function databaseRow({ readerIdentifiers }: DatabaseInstances, standby?: 
 /** By a search: the cluster's name is known to the standby's own stack only. */
 const behind = ({ region }: Standby) =>
   new SearchExpression({
-    expression: `SEARCH('{AWS/RDS,DBClusterIdentifier} MetricName="AuroraGlobalDBRPOLag"', 'Maximum')`,
+    expression: `SEARCH('{AWS/RDS,${standbyLag.dimensionNames.join()}} MetricName="${standbyLag.metricName}"', 'Maximum')`,
     label: `Standby in ${region}`,
     period,
     searchRegion: region,

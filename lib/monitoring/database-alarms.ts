@@ -1,6 +1,5 @@
 import { Duration } from 'aws-cdk-lib';
 import { ComparisonOperator, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
-import type { DatabaseInstances } from '../database/cluster';
 import type { Environment } from '../environment/environment';
 import type { Alarms } from './alarms';
 
@@ -12,9 +11,9 @@ const gibibyte = 1024 ** 3;
  * The cluster's reserves: capacity, connections, storage, and readers that could take over.
  * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/Aurora.AuroraMonitoring.Metrics.html
  */
-export function watchDatabase(alarms: Alarms, database: DatabaseInstances, environment: Environment): void {
+export function watchDatabase(alarms: Alarms, clusterIdentifier: string, environment: Environment): void {
   const ofCluster = (metricName: string, statistic: string) =>
-    rdsMetric(metricName, statistic, { DBClusterIdentifier: database.clusterIdentifier });
+    rdsMetric(metricName, statistic, { DBClusterIdentifier: clusterIdentifier });
   alarms.add('database-capacity', {
     meaning:
       'The database has been at 80 percent of its highest capacity for a quarter of an hour, or reports none.',
@@ -44,32 +43,54 @@ export function watchDatabase(alarms: Alarms, database: DatabaseInstances, envir
     threshold: 500 * gibibyte,
     missing: TreatMissingData.NOT_BREACHING,
   });
-  database.readerIdentifiers.forEach((identifier, index) => {
-    alarms.add(`database-replication-${index + 1}`, {
-      heading: 'database-replication',
-      meaning: `Reader ${index + 1} has been more than a second behind the writer for a quarter of an hour, or is gone: it could not take over.`,
-      metric: rdsMetric('AuroraReplicaLag', 'Average', { DBInstanceIdentifier: identifier }),
+  if (environment.database.readers > 0) {
+    alarms.add('database-replication', {
+      meaning:
+        'A reader has been more than a second behind the writer for a quarter of an hour, or there is none: nothing could take over.',
+      // By role, not by instance: at a failover a reader becomes the writer.
+      // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/creating_alarms.html
+      metric: rdsMetric('AuroraReplicaLag', 'Maximum', {
+        DBClusterIdentifier: clusterIdentifier,
+        Role: 'READER',
+      }),
       comparison,
       threshold: 1_000,
       periods: 3,
       missing: TreatMissingData.BREACHING,
     });
-  });
+  }
 }
 
-/** How far the second region is behind; what a promotion would lose. */
-export function watchReplica(alarms: Alarms, clusterIdentifier: string): void {
+/**
+ * How far a standby is behind its primary: what a promotion would lose. The guide names this metric for every secondary of
+ * Aurora PostgreSQL; AWS's lab finds it by `SourceRegion`. An alarm or a search matches the exact set of dimensions.
+ * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/aurora-global-database-disaster-recovery.html
+ * https://awsauroralabsmy.com/global/cw/
+ */
+export const standbyLag = {
+  metricName: 'AuroraGlobalDBRPOLag',
+  dimensionNames: ['DBClusterIdentifier', 'SourceRegion'],
+} as const;
+
+export interface WatchedReplica {
+  readonly clusterIdentifier: string;
+  /** Where the primary is. */
+  readonly sourceRegion: string;
+}
+
+export function watchReplica(alarms: Alarms, { clusterIdentifier, sourceRegion }: WatchedReplica): void {
   alarms.add('standby-replication', {
     meaning:
-      'The replica in the second region has been more than 30 seconds behind for a quarter of an hour.',
-    // What the guide names for every secondary of Aurora PostgreSQL; both are metrics of a cluster, not of its instances.
-    // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/aurora-global-database-disaster-recovery.html
-    metric: rdsMetric('AuroraGlobalDBRPOLag', 'Maximum', { DBClusterIdentifier: clusterIdentifier }),
+      'The replica in the second region has been more than 30 seconds behind for a quarter of an hour, or reports nothing.',
+    metric: rdsMetric(standbyLag.metricName, 'Maximum', {
+      DBClusterIdentifier: clusterIdentifier,
+      SourceRegion: sourceRegion,
+    }),
     comparison,
     threshold: 30_000,
     periods: 3,
-    // No account has shown yet that a cluster without instances reports it: silence leaves the alarm undecided, which shows.
-    missing: TreatMissingData.MISSING,
+    // The only copy in another region may have stopped. docs/runbook.md says what to do if it never reports without instances.
+    missing: TreatMissingData.BREACHING,
   });
 }
 

@@ -17,7 +17,7 @@ import {
   queuesRow,
   webhooksRow,
 } from './dashboard-rows';
-import { watchDatabase, watchReplica } from './database-alarms';
+import { type WatchedReplica, watchDatabase, watchReplica } from './database-alarms';
 import { watchEgress } from './egress-alarms';
 import { type WatchedFunction, type WatchedFunctions, watchFunctions } from './function-alarms';
 import { LogMetrics } from './log-metrics';
@@ -52,7 +52,7 @@ export class Monitoring extends Construct {
     watchApi(alarms, api);
     watchDashboard(alarms, dashboard);
     watchFunctions(alarms, functions);
-    watchDatabase(alarms, database.instances, environment);
+    watchDatabase(alarms, database.clusterIdentifier, environment);
     watchWebhooks(alarms, webhooks);
     watchEgress(alarms, { environment, origin: webhookOrigin, deliveries: webhooks.deliveries.queue });
     const logMetrics = new LogMetrics(this, 'LogMetrics', {
@@ -69,7 +69,7 @@ export class Monitoring extends Construct {
         queuesRow(webhooks),
         originRow(webhookOrigin),
         functionsRow(Object.keys(functions)),
-        databaseRow(database.instances, environment.standby),
+        databaseRow(environment),
       ],
     });
     this.topicArn = topic.topicArn;
@@ -81,8 +81,7 @@ export interface StandbyMonitoringProps {
   readonly environment: Environment;
   /** Encrypts the topic. */
   readonly key: OperationsKey;
-  /** Of the cluster. */
-  readonly replicaIdentifier: string;
+  readonly replica: WatchedReplica;
 }
 
 /** The one alarm of a region that only follows another. */
@@ -90,10 +89,10 @@ export class StandbyMonitoring extends Construct {
   /** The alarm is published here when it begins and when it ends. */
   readonly topicArn: string;
 
-  constructor(scope: Construct, id: string, { environment, key, replicaIdentifier }: StandbyMonitoringProps) {
+  constructor(scope: Construct, id: string, { environment, key, replica }: StandbyMonitoringProps) {
     super(scope, id);
     const topic = new AlarmTopic(this, 'Topic', { environment, key });
-    watchReplica(new Alarms(this, 'Alarms', { topic }), replicaIdentifier);
+    watchReplica(new Alarms(this, 'Alarms', { topic }), replica);
     this.topicArn = topic.topicArn;
   }
 }

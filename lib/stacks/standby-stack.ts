@@ -38,7 +38,7 @@ export class StandbyStack extends EnvironmentStack {
       const { topicArn } = new StandbyMonitoring(this, 'Monitoring', {
         environment,
         key: operationsKey,
-        replicaIdentifier: replica.clusterIdentifier,
+        replica: { clusterIdentifier: replica.clusterIdentifier, sourceRegion: served.region },
       });
       this.output('AlarmTopicArn', 'Alarms are published here', topicArn);
     }

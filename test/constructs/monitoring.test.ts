@@ -22,7 +22,7 @@ const whatIsWatched = ({ name, stackId, region }: Environment) => `
   dashboard-errors                   >= 5             1 of 1  notBreaching  Sum of 300 s      AWS/ApiGateway 5XXError                     ApiName=wallet-${name}-dashboard  Stage={DashboardRestApiDeploymentStagedashboard}
   database-capacity                  >= 80            3 of 3  breaching     Maximum of 300 s  AWS/RDS ACUUtilization                      DBClusterIdentifier={DatabaseCluster}
   database-connections               >= 400           3 of 3  notBreaching  Maximum of 300 s  AWS/RDS DatabaseConnections                 DBClusterIdentifier={DatabaseCluster}
-  database-replication-1             >= 1000          3 of 3  breaching     Average of 300 s  AWS/RDS AuroraReplicaLag                    DBInstanceIdentifier={DatabaseReader1}
+  database-replication               >= 1000          3 of 3  breaching     Maximum of 300 s  AWS/RDS AuroraReplicaLag                    DBClusterIdentifier={DatabaseCluster}  Role=READER
   database-storage                   >= 536870912000  1 of 1  notBreaching  Maximum of 300 s  AWS/RDS VolumeBytesUsed                     DBClusterIdentifier={DatabaseCluster}
   dead-letters-deliveries            >= 1             1 of 1  notBreaching  Maximum of 300 s  AWS/SQS ApproximateNumberOfMessagesVisible  QueueName={WebhookDeliveryDeadLetterQueue.QueueName}
   dead-letters-events                >= 1             1 of 1  notBreaching  Maximum of 300 s  AWS/SQS ApproximateNumberOfMessagesVisible  QueueName={WebhookEventsDeadLetterQueue.QueueName}
@@ -153,7 +153,7 @@ describe('alarms', () => {
     );
     expect(linesOfAlarms(stackId, alarms)).toEqual(
       linesOf(`
-        standby-replication  >= 30000  3 of 3  missing  Maximum of 300 s  AWS/RDS AuroraGlobalDBRPOLag  DBClusterIdentifier={DatabaseCluster}
+        standby-replication  >= 30000  3 of 3  breaching  Maximum of 300 s  AWS/RDS AuroraGlobalDBRPOLag  DBClusterIdentifier={DatabaseCluster}  SourceRegion=${withStandby.region}
       `),
     );
     expect(alarms[0]?.Properties.AlarmActions).toEqual([Outputs.AlarmTopicArn.Value]);
@@ -162,7 +162,7 @@ describe('alarms', () => {
   it('are there for the agreement, whatever the environment is called', () => {
     const { database } = withoutSla;
     const promised = { ...withoutSla, serviceLevelAgreement: true, database: { ...database, readers: 2 } };
-    expect(alarmOf(stackOf(promised), 'database-replication-2')).toBeDefined();
+    expect(alarmOf(stackOf(promised), 'database-replication')).toBeDefined();
     for (const row of [{ ...withSla, serviceLevelAgreement: false }, withoutSla]) {
       const without = stackOf(row);
       expect(without.all('AWS::CloudWatch::Alarm')).toEqual([]);
