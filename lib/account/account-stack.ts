@@ -56,7 +56,8 @@ export class AccountStack extends Stack {
     });
     const budget = new CfnBudget(this, 'Budget', {
       budget: {
-        budgetName: 'wallet-account',
+        // No name: other subscribers are another budget to CloudFormation, and a name can be taken once only.
+        // https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/365
         budgetType: 'COST',
         timeUnit: 'MONTHLY',
         budgetLimit: { amount, unit: 'USD' },

@@ -27,6 +27,17 @@ function bootstrapRoles(environment: Environment, qualifier: string, roles: read
   return { actions: ['sts:AssumeRole'], resources: names.map((name) => arn('iam', '', name)) };
 }
 
+/**
+ * Every template has the parameter `BootstrapVersion`, of an SSM type. `UpdateStack` and `CreateChangeSet` read it anew,
+ * also with `UsePreviousValue`, with the caller's rights: the CDK's bootstrap template grants its deploy role the same.
+ * https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/systems-manager-parameter-types.html
+ * https://github.com/aws/aws-cdk/issues/20959
+ */
+const readBootstrapVersion = (regions: readonly string[], qualifier: string): Permission => ({
+  actions: ['ssm:GetParameters'],
+  resources: regions.map((region) => arn('ssm', region, `parameter/cdk-bootstrap/${qualifier}/version`)),
+});
+
 /** Assumes the roles that `cdk deploy` needs, and does nothing else. No image is deployed. */
 export const deployPermissions = (environment: Environment, qualifier: string): readonly Permission[] => [
   bootstrapRoles(environment, qualifier, ['deploy', 'file-publishing', 'lookup']),
@@ -58,49 +69,32 @@ export function readPermissions(environment: Environment, qualifier: string): re
       resources: buckets.map((bucket) => `arn:${Aws.PARTITION}:s3:::${bucket}/${planFolder}/*`),
       wildcard: 'A folder for the templates of change sets. What is deployed is not in it.',
     },
-    {
-      // The template's parameter `BootstrapVersion`.
-      actions: ['ssm:GetParameters'],
-      resources: stacks.map(({ region }) =>
-        arn('ssm', region, `parameter/cdk-bootstrap/${qualifier}/version`),
-      ),
-    },
+    readBootstrapVersion(
+      stacks.map(({ region }) => region),
+      qualifier,
+    ),
   ];
 }
 
 /** What `wallet move-origin` and `wallet smoke` call: docs/command-line.md#iam-permissions. */
-export function operatePermissions(environment: Environment): readonly Permission[] {
+export function operatePermissions(environment: Environment, qualifier: string): readonly Permission[] {
   const { name, stackId, region } = environment;
   const namedAfterStack =
     'CloudFormation names it after the stack and the logical id, and ends the name with letters that it makes.';
   return [
     {
-      actions: ['DescribeStacks', 'ListStackResources', 'DescribeStackEvents'].map(
-        (action) => `cloudformation:${action}`,
-      ),
+      actions: ['cloudformation:DescribeStacks'],
       resources: stackArns(environment),
       wildcard: stackIds,
     },
     {
-      actions: ['UpdateStack', 'CancelUpdateStack', 'ContinueUpdateRollback'].map(
+      actions: ['ListStackResources', 'DescribeStackEvents', 'UpdateStack'].map(
         (action) => `cloudformation:${action}`,
       ),
       resources: [arn('cloudformation', region, `stack/${stackId}/*`)],
       wildcard: stackIds,
     },
-    {
-      // Nobody but CloudFormation can set tags that begin so.
-      actions: ['ec2:DeleteNatGateway'],
-      resources: [arn('ec2', region, 'natgateway/*')],
-      conditions: {
-        StringEquals: {
-          'aws:ResourceTag/aws:cloudformation:stack-name': stackId,
-          'aws:ResourceTag/aws:cloudformation:logical-id': 'WebhookOriginNatGateway',
-        },
-      },
-      wildcard:
-        'EC2 makes the ids of gateways. Only that of this stack, for one that CloudFormation could not delete.',
-    },
+    readBootstrapVersion([region], qualifier),
     {
       actions: ['ec2:DescribeAddresses', 'ec2:DescribeNatGateways', 'ec2:DescribeSubnets'],
       resources: ['*'],

@@ -27,7 +27,7 @@ export class EnvironmentRoles {
     const qualifier = Stack.of(scope).synthesizer.bootstrapQualifier ?? '';
     this.add('deploy', 'Deploys', deployPermissions(environment, qualifier));
     this.add('read', 'Plans deployments and looks', readPermissions(environment, qualifier));
-    this.add('operate', 'Moves the webhook origin and tests', operatePermissions(environment));
+    this.add('operate', 'Moves the webhook origin and tests', operatePermissions(environment, qualifier));
   }
 
   private add(kind: RoleKind, does: string, permissions: readonly Permission[]): void {

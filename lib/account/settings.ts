@@ -31,6 +31,9 @@ export interface Budget {
   readonly email: string;
 }
 
+/** Context that accepts several environments in one account, by its consequence. */
+const sharing = 'environments-may-replace-each-other';
+
 const rows = new Map(table.map((environment) => [environment.name, environment]));
 
 /** cfn-lint 1.51 lists no AWS::Budgets::Budget there. */
@@ -50,7 +53,7 @@ export function readAccountSettings(read: (name: string) => unknown): AccountSet
       `${name} is ${JSON.stringify(value) ?? 'missing'}. Give it as: -c ${name}=${example}`,
     );
   };
-  const names = required('environments', /^[a-z0-9-]+(,[a-z0-9-]+)*$/, 'eu,staging').split(',');
+  const names = required('environments', /^[a-z0-9-]+(,[a-z0-9-]+)*$/, 'eu').split(',');
   const environments = [...new Set(names)].map((name) => {
     const found = rows.get(name);
     if (found) return found;
@@ -58,6 +61,11 @@ export function readAccountSettings(read: (name: string) => unknown): AccountSet
       `environments names "${name}", which is not in the table. It has: ${[...rows.keys()].join(', ')}.`,
     );
   });
+  if (environments.length > 1 && read(sharing) !== 'true') {
+    throw new InvalidInput(
+      `environments are ${environments.map(({ name }) => name).join(', ')}, all in one account. The roles of cdk bootstrap are for the whole account: who may deploy one of them may replace or delete the others. Give each an account of its own, or accept that: -c ${sharing}=true`,
+    );
+  }
   const region = String(read('region') ?? environments[0]?.region);
   if (!isRegion(region)) throw new InvalidInput(`region is "${region}". Use an AWS region, ${regionRemedy}`);
   if (withoutBudgets.includes(region)) {

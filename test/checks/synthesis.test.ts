@@ -19,6 +19,7 @@ it('rows as documents have them written pass every check of synthesis: added, wi
 it('the account stack does, too', () => {
   const context = {
     environments: environments.map(({ name }) => name).join(','),
+    'environments-may-replace-each-other': 'true',
     region: 'eu-central-1',
     repository: 'owner/name',
     budget: '500',

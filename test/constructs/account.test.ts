@@ -1,0 +1,287 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { AccountStack } from '../../lib/account/account-stack';
+import { readAccountSettings } from '../../lib/account/settings';
+import { commandLineContext } from '../../lib/app';
+import { environments } from '../../lib/environments';
+import { sourcesIn } from '../architecture/sources';
+import { withStandby } from '../support/rows';
+import { synthesizeEveryStack, withTemporaryFolder } from '../support/stacks';
+
+// biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this
+type Json = any;
+
+const account = '111122223333';
+const { name, stackId, region, standby } = withStandby;
+const context = { environments: name, repository: 'owner/name', budget: '500', email: 'on-call@example.com' };
+
+/** The template's resources, their ARNs as in an account. Its checks: test/checks/synthesis.test.ts. */
+function synthesize(changes: Readonly<Record<string, string>> = {}): Json {
+  const settings: Readonly<Record<string, string>> = { ...context, ...changes };
+  const text = withTemporaryFolder((outdir) => {
+    const app = new App({ outdir, context: commandLineContext(), builtinCloudFormationValidation: false });
+    new AccountStack(
+      app,
+      readAccountSettings((key) => settings[key]),
+    );
+    return readFileSync(app.synth().getStackByName(AccountStack.stackId).templateFullPath, 'utf8');
+  });
+  // `JSON.parse` revives from the inside: references first, then what joins them.
+  return JSON.parse(text, (_, value) => {
+    if (value?.Ref === 'AWS::Partition') return 'aws';
+    if (value?.Ref === 'AWS::AccountId') return account;
+    return value?.['Fn::Join'] ? value['Fn::Join'][1].join('') : value;
+  }).Resources;
+}
+
+const resources = synthesize();
+const title = name.replace(/(?:^|-)(.)/g, (_, letter: string) => letter.toUpperCase());
+const roleOf = (kind: string, of = resources): Json => of[`${kind}${title}Role`].Properties;
+
+it('has the provider, a budget and three roles for the environment, under ids that never change', () => {
+  expect(Object.fromEntries(Object.entries<Json>(resources).map(([id, { Type }]) => [id, Type]))).toEqual({
+    GithubProvider: 'AWS::IAM::OIDCProvider',
+    Budget: 'AWS::Budgets::Budget',
+    [`Deploy${title}Role`]: 'AWS::IAM::Role',
+    [`Read${title}Role`]: 'AWS::IAM::Role',
+    [`Operate${title}Role`]: 'AWS::IAM::Role',
+  });
+});
+
+it.each([
+  ['Deploy', name],
+  ['Operate', name],
+  ['Read', `${name}-read`],
+])('the role %s trusts this repository in the GitHub environment %s, and nobody else', (kind, trusted) => {
+  expect(roleOf(kind)).toMatchObject({ RoleName: `wallet-${kind.toLowerCase()}-${name}` });
+  expect(roleOf(kind).AssumeRolePolicyDocument.Statement).toEqual([
+    {
+      Effect: 'Allow',
+      Action: 'sts:AssumeRoleWithWebIdentity',
+      Principal: { Federated: { Ref: 'GithubProvider' } },
+      Condition: {
+        StringEquals: {
+          'token.actions.githubusercontent.com:aud': 'sts.amazonaws.com',
+          'token.actions.githubusercontent.com:sub': `repo:owner/name:environment:${trusted}`,
+        },
+      },
+    },
+  ]);
+});
+
+it('trusts immutable subjects, and a provider that the account has already', () => {
+  const adopted = synthesize({ repository: 'owner@12/name@34', 'adopt-provider': 'true' });
+  expect(adopted.GithubProvider).toBeUndefined();
+  expect(roleOf('Deploy', adopted).AssumeRolePolicyDocument.Statement[0]).toMatchObject({
+    Principal: { Federated: `arn:aws:iam::${account}:oidc-provider/token.actions.githubusercontent.com` },
+    Condition: {
+      StringEquals: {
+        'token.actions.githubusercontent.com:sub': `repo:owner@12/name@34:environment:${name}`,
+      },
+    },
+  });
+});
+
+it('mails when the budget is nearly spent and when it will be; other subscribers are another budget, so it has no name', () => {
+  const { Budget: spending, NotificationsWithSubscribers: mails } = resources.Budget.Properties;
+  expect(spending).toEqual({
+    BudgetType: 'COST',
+    TimeUnit: 'MONTHLY',
+    BudgetLimit: { Amount: 500, Unit: 'USD' },
+  });
+  expect(
+    mails.map(({ Notification, Subscribers }: Json) => [
+      Notification.NotificationType,
+      Notification.Threshold,
+      Subscribers,
+    ]),
+  ).toEqual([
+    ['ACTUAL', 80, [{ SubscriptionType: 'EMAIL', Address: context.email }]],
+    ['FORECASTED', 100, [{ SubscriptionType: 'EMAIL', Address: context.email }]],
+  ]);
+});
+
+describe('the rights of a role', () => {
+  interface StackPlace {
+    readonly stackId: string;
+    readonly region: string;
+  }
+  /** An API call; `given` is what conditions ask for. */
+  interface Call {
+    readonly action: string;
+    readonly resource: string;
+    readonly given?: Readonly<Record<string, string>>;
+  }
+
+  const statementsOf = (kind: string): Json[] =>
+    roleOf(kind).Policies.flatMap(({ PolicyDocument }: Json) => PolicyDocument.Statement);
+  const matches = (pattern: string, text = '') =>
+    new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '.*')}$`).test(text);
+  const allows = (kind: string, { action, resource, given = {} }: Call) =>
+    statementsOf(kind).some(
+      ({ Action, Resource, Condition = {} }) =>
+        [Action].flat().includes(action) &&
+        [Resource].flat().some((pattern) => matches(pattern, resource)) &&
+        Object.values<Record<string, string>>(Condition)
+          .flatMap((each) => Object.entries(each))
+          .every(([key, pattern]) => matches(pattern, given[key])),
+    );
+
+  const templates = synthesizeEveryStack([withStandby]);
+  const template = templates[stackId]?.json;
+  const serving: StackPlace = { stackId, region };
+  const stacks: readonly StackPlace[] = [serving, standby];
+  const arn = (service: string, place: string, resource: string) =>
+    `arn:aws:${service}:${place}:${account}:${resource}`;
+  const bootstrapRole = (role: string, place: string) =>
+    arn('iam', '', `role/cdk-hnb659fds-${role}-role-${account}-${place}`);
+  const bucket = (place: string) => `arn:aws:s3:::cdk-hnb659fds-assets-${account}-${place}`;
+  /** CloudFormation puts the stack's name, the logical id and letters of its own together. */
+  const named = (output: string) => `${stackId}-${template.Outputs[output].Value.Ref}-ABC`;
+  const tagsOf = (output: string): Record<string, string> => {
+    const [key] = template.Outputs[output].Value['Fn::GetAtt'];
+    const tags: Json[] = template.Resources[key].Properties.Tags;
+    return Object.fromEntries(tags.map(({ Key, Value }) => [`aws:ResourceTag/${Key}`, Value]));
+  };
+  const keys = ['TokenSigningKeyArn', 'UserActionSigningKeyArn', 'WebhookSecretsKeyArn'];
+
+  const aPlan = { 'cloudformation:ChangeSetName': 'wallet-plan-0123' };
+
+  /** What the calls of a service are made on. */
+  const targets: Readonly<Record<string, (stack: StackPlace) => readonly Omit<Call, 'action'>[]>> = {
+    cloudformation: (stack) => [
+      {
+        resource: arn('cloudformation', stack.region, `stack/${stack.stackId}/0123`),
+        given: aPlan,
+      },
+    ],
+    s3: (stack) => [{ resource: `${bucket(stack.region)}/wallet-plan/wallet-plan-0123.json` }],
+    ec2: (stack) => [{ resource: '*', given: { 'aws:RequestedRegion': stack.region } }],
+    kms: () => keys.map((key) => ({ resource: arn('kms', region, 'key/0123'), given: tagsOf(key) })),
+    sqs: () => [{ resource: arn('sqs', region, named('WebhookEventsQueueUrl')) }],
+    lambda: () => [{ resource: arn('lambda', region, `function:${named('OperationsFunctionName')}`) }],
+    'lambda:GetEventSourceMapping': () => [{ resource: arn('lambda', region, 'event-source-mapping:0123') }],
+  };
+  const callsOf = (action: string, stack: StackPlace): readonly Call[] =>
+    (targets[action] ?? targets[action.split(':')[0] ?? ''])?.(stack).map((on) => ({ action, ...on })) ?? [
+      { action, resource: 'unknown to this test' },
+    ];
+
+  /** What CloudFormation asks of other services with its caller's rights. */
+  function madeByCloudFormation(action: string, stack: StackPlace): readonly Call[] {
+    if (!['cloudformation:UpdateStack', 'cloudformation:CreateChangeSet'].includes(action)) return [];
+    // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/systems-manager-parameter-types.html
+    const parameters = Object.values<Json>(templates[stack.stackId]?.json.Parameters)
+      .filter(({ Type }) => Type.startsWith('AWS::SSM::Parameter::Value<'))
+      .map(({ Default }) => ({
+        action: 'ssm:GetParameters',
+        resource: arn('ssm', stack.region, `parameter${Default}`),
+      }));
+    expect(parameters).not.toEqual([]);
+    return action.endsWith('UpdateStack') ? parameters : [...parameters, ...callsOf('s3:GetObject', stack)];
+  }
+
+  const sources = new Map(sourcesIn('cli').map(({ path, text }) => [path, text]));
+  /** Every call names its action to `callAws`, in the command's module or in one that this imports. */
+  function actionsOf(command: string): readonly string[] {
+    const seen = new Set<string>();
+    const visit = (path: string): readonly string[] => {
+      const text = sources.get(path);
+      if (text === undefined || seen.has(path)) return [];
+      seen.add(path);
+      const actions = Array.from(
+        text.matchAll(/'([a-z0-9-]+:[A-Z][A-Za-z]+)'/g),
+        ([, action = '']) => action,
+      );
+      const imports = /^(?:import|export) (?!type)[^;]*? from '(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm;
+      const others = Array.from(text.matchAll(imports), ([, fixed, dynamic]) =>
+        visit(join(dirname(path), `${fixed ?? dynamic}.ts`)),
+      );
+      return [...actions, ...others.flat()];
+    };
+    const entry = [...sources.keys()].find((path) => sources.get(path)?.includes(`command('${command}')`));
+    return visit(entry ?? '').filter((action) => !leftOut.includes(action));
+  }
+  /** A dead zone's page in the runbook has them for a person with more rights. */
+  const leftOut = [
+    'cloudformation:CancelUpdateStack',
+    'cloudformation:ContinueUpdateRollback',
+    'ec2:DeleteNatGateway',
+  ];
+  const madeBy = (command: string, places: readonly StackPlace[]) =>
+    places.flatMap((stack) =>
+      actionsOf(command).flatMap((action) => [
+        ...callsOf(action, stack),
+        ...madeByCloudFormation(action, stack),
+      ]),
+    );
+  const assuming = (...roles: string[]) =>
+    roles.flatMap((role) =>
+      stacks.map((stack) => ({ action: 'sts:AssumeRole', resource: bootstrapRole(role, stack.region) })),
+    );
+
+  it.each<[string, readonly Call[]]>([
+    ['Deploy', assuming('deploy', 'file-publishing', 'lookup')],
+    ['Read', [...assuming('lookup'), ...madeBy('plan', stacks)]],
+    [
+      'Operate',
+      [
+        // `plan --verify` reads the standby's stack, too.
+        ...madeBy('outputs', stacks),
+        ...madeBy('move-origin', [serving]),
+        ...madeBy('smoke', [serving]),
+      ],
+    ],
+  ])('%s are those that its commands need, and no action more', (kind, calls) => {
+    expect(calls.filter((call) => !allows(kind, call))).toEqual([]);
+    const granted = statementsOf(kind).flatMap(({ Action }) => Action);
+    expect(new Set(granted)).toEqual(new Set(calls.map(({ action }) => action)));
+  });
+
+  it.each<[string, string, string, Readonly<Record<string, string>>?]>([
+    ['Deploy', 'sts:AssumeRole', bootstrapRole('cfn-exec', region)],
+    ['Deploy', 'sts:AssumeRole', bootstrapRole('deploy', 'us-east-1')],
+    ['Read', 'sts:AssumeRole', bootstrapRole('deploy', region)],
+    ['Read', 'cloudformation:CreateChangeSet', arn('cloudformation', region, `stack/${stackId}/0123`), {}],
+    ['Read', 'cloudformation:CreateChangeSet', arn('cloudformation', region, 'stack/Another/0123')],
+    ['Read', 's3:PutObject', `${bucket(region)}/0123.json`],
+    ['Read', 'ssm:GetParameters', arn('ssm', region, 'parameter/another')],
+    ['Operate', 'ssm:GetParameters', arn('ssm', standby.region, 'parameter/cdk-bootstrap/hnb659fds/version')],
+    ['Operate', 'ssm:GetParameters', arn('ssm', region, 'parameter/another')],
+    [
+      'Operate',
+      'cloudformation:UpdateStack',
+      arn('cloudformation', standby.region, `stack/${standby.stackId}/0123`),
+    ],
+    ['Operate', 'ec2:DescribeSubnets', '*', { 'aws:RequestedRegion': standby.region }],
+    ['Operate', 'sqs:SendMessage', arn('sqs', region, named('WebhookDeliveryQueueUrl'))],
+    ['Operate', 'sqs:SendMessage', arn('sqs', region, named('WebhookEventsDeadLetterQueueUrl'))],
+    ['Operate', 'lambda:InvokeFunction', arn('lambda', region, 'function:Another-RunOperation0123-ABC')],
+    ['Operate', 'kms:Sign', arn('kms', region, 'key/0123'), { 'aws:ResourceTag/service': 'another' }],
+  ])('%s are not %s on %s', (kind, action, resource, ...[given = aPlan]) => {
+    expect(allows(kind, { action, resource, given })).toBe(false);
+  });
+});
+
+it.each<[string, Record<string, string>, string]>([
+  ['no repository', { repository: '' }, 'repository is "". Give it as: -c repository=owner/name'],
+  ['every repository of an owner', { repository: 'owner/*' }, 'repository is "owner/*"'],
+  ['another claim beside the repository', { repository: 'owner/name:ref' }, 'repository is "owner/name:ref"'],
+  ['an unknown environment', { environments: `${name},nowhere` }, 'environments names "nowhere"'],
+  ['no amount', { budget: '0' }, 'budget is "0"'],
+  ['no address', { email: 'me' }, 'email is "me"'],
+  ['a region that there is not', { region: 'eu-central-9' }, 'region is "eu-central-9". Use an AWS region'],
+  ['a region without budgets', { region: 'me-central-1' }, 'where CloudFormation has no budgets'],
+])('refuses %s', (_, changes, message) => {
+  expect(() => synthesize(changes)).toThrow(message);
+});
+
+it('refuses several environments in one account unless what that means is accepted', () => {
+  const both = { environments: environments.map((row) => row.name).join(','), region: 'eu-central-1' };
+  expect(() => synthesize(both)).toThrow(
+    'who may deploy one of them may replace or delete the others. Give each an account of its own, or accept that: -c environments-may-replace-each-other=true',
+  );
+  const accepted = synthesize({ ...both, 'environments-may-replace-each-other': 'true' });
+  expect(Object.keys(accepted).filter((id) => id.endsWith('Role'))).toHaveLength(3 * environments.length);
+});
