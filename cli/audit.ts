@@ -1,20 +1,12 @@
 import type { Command } from 'commander';
-import { readList, runOperation } from './operations-function';
+import type { AuditRecord } from '../domain/operations';
+import { runOperation } from './operations-function';
 import { type CommonOptions, id, withEnvironment } from './options';
 import { openTarget, type Target } from './target';
 import { type Terminal, table } from './terminal';
 
 interface AuditOptions extends CommonOptions {
   readonly group: string;
-}
-
-export interface AuditRecord {
-  /** ISO 8601, UTC. */
-  readonly date: string;
-  readonly identityId: string;
-  readonly operation: string;
-  readonly outcome: string;
-  readonly requestId: string;
 }
 
 const help = `
@@ -45,5 +37,5 @@ async function audit({ group: userGroupId, ...options }: AuditOptions, terminal:
 
 /** What was done to a user group, the latest first: at most 100 records. */
 export async function listAuditRecords(target: Target, userGroupId: string): Promise<readonly AuditRecord[]> {
-  return readList(await runOperation(target, 'list-audit-records', { userGroupId }), 'records');
+  return (await runOperation(target, 'list-audit-records', { userGroupId })).records;
 }

@@ -1,4 +1,4 @@
-import { readTexts, runOperation } from './operations-function';
+import { runOperation } from './operations-function';
 import type { Target } from './target';
 import type { Terminal } from './terminal';
 
@@ -15,9 +15,7 @@ export async function readCallerClaims(
   identityId: string,
   terminal: Terminal,
 ): Promise<CallerClaims> {
-  const identity = await runOperation(target, 'describe-identity', { identityId });
-  const { organizationId, kind } = readTexts(identity, ['organizationId', 'kind']);
-  if (identity.active === false)
-    terminal.note(`warning: ${identityId} is deactivated; the API will refuse it.`);
+  const { organizationId, kind, active } = await runOperation(target, 'describe-identity', { identityId });
+  if (!active) terminal.note(`warning: ${identityId} is deactivated; the API will refuse it.`);
   return { sub: identityId, org: organizationId, kind };
 }

@@ -1,5 +1,7 @@
 import { type Command, Option } from 'commander';
-import { readList, runOperation } from './operations-function';
+import { type Attempt, outcomes } from '../domain/delivery';
+import type { AttemptQuery } from '../domain/operations';
+import { runOperation } from './operations-function';
 import { type CommonOptions, count, id, moment, withEnvironment } from './options';
 import { eventId } from './send-event';
 import { openTarget, type Target } from './target';
@@ -13,24 +15,6 @@ interface DeliveriesOptions extends CommonOptions {
   readonly since?: string;
   readonly until?: string;
   readonly limit: number;
-}
-
-const outcomes = ['delivered', 'failed', 'disabled', 'given_up'] as const;
-
-/** One request to a receiver. Times are ISO 8601, UTC. */
-export interface Attempt {
-  readonly date: string;
-  readonly eventId: string;
-  readonly webhookId: string;
-  /** The receiver's `webhook-id`. */
-  readonly deliveryId: string;
-  /** Null when the receiver gave none. */
-  readonly status: number | null;
-  readonly durationMs: number;
-  readonly outcome: (typeof outcomes)[number];
-  readonly reason: string;
-  /** Null when it is not tried again. */
-  readonly nextAttemptAt: string | null;
 }
 
 const help = `
@@ -87,18 +71,7 @@ async function deliveries(options: DeliveriesOptions, terminal: Terminal): Promi
     terminal.note(`The latest ${limit}. Earlier ones: --until ${attempts.at(-1)?.date}`);
 }
 
-/** All when left out; times are ISO 8601, UTC. */
-export interface AttemptQuery {
-  readonly eventId?: string | undefined;
-  readonly webhookId?: string | undefined;
-  readonly outcome?: Attempt['outcome'] | undefined;
-  readonly since?: string | undefined;
-  readonly until?: string | undefined;
-  /** @default 1,000, which is the most */
-  readonly limit?: number;
-}
-
 /** The attempts to deliver, the latest first. @throws OperationRefused `event_not_found`, `webhook_not_found` */
 export async function listAttempts(target: Target, query: AttemptQuery): Promise<readonly Attempt[]> {
-  return readList(await runOperation(target, 'list-delivery-attempts', { ...query }), 'attempts');
+  return (await runOperation(target, 'list-delivery-attempts', query)).attempts;
 }

@@ -1,4 +1,5 @@
-import { type Attempt, listAttempts } from './deliveries';
+import type { Attempt } from '../domain/delivery';
+import { listAttempts } from './deliveries';
 import { CommandFailed } from './failure';
 import { OperationRefused } from './operations-function';
 import type { Target } from './target';

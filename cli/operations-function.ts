@@ -1,3 +1,11 @@
+import {
+  type Input,
+  type OperationErrorCode,
+  type OperationName,
+  type OperationResult,
+  resultFields,
+} from '../domain/operations';
+import { urlRefusals } from '../domain/receiver-url';
 import { callAws } from './aws';
 import { CommandFailed } from './failure';
 import { whenActive } from './function-state';
@@ -7,7 +15,7 @@ import type { Target } from './target';
 /** The operations function would not do what it was asked; `code` says why. */
 export class OperationRefused extends CommandFailed {
   constructor(
-    readonly code: string,
+    readonly code: OperationErrorCode,
     message: string,
   ) {
     super(message);
@@ -15,31 +23,20 @@ export class OperationRefused extends CommandFailed {
 
   /** Of a value that it would refuse whatever there is, the command was used wrongly. */
   override get exitCode() {
-    return this.code === 'input_invalid' || urlRefusals.has(this.code) ? 2 : 1;
+    return this.code === 'input_invalid' || this.code in urlRefusals ? 2 : 1;
   }
 }
-
-/** Those of `lambda/webhooks/receiver-url`. */
-const urlRefusals: ReadonlySet<string> = new Set([
-  'url_malformed',
-  'url_too_long',
-  'scheme_not_https',
-  'credentials_in_url',
-  'address_instead_of_name',
-  'name_not_public',
-  'port_not_allowed',
-]);
 
 /**
  * Has the region's operations function (`lambda/run-operation`) do something. Needs `lambda:InvokeFunction` on it.
  *
  * @throws OperationRefused with the function's own message; CommandFailed when it does not answer.
  */
-export async function runOperation(
+export async function runOperation<Name extends OperationName>(
   target: Target,
-  operation: string,
-  input: Readonly<Record<string, unknown>>,
-): Promise<Readonly<Record<string, unknown>>> {
+  operation: Name,
+  input: Input<Name>,
+): Promise<OperationResult<Name>> {
   const { InvokeCommand, LambdaClient } = await import('@aws-sdk/client-lambda');
   // One attempt: an invocation whose answer was lost may have changed something.
   const client = new LambdaClient({ ...target.clientSettings('lambda'), maxAttempts: 1 });
@@ -50,27 +47,14 @@ export async function runOperation(
   const { FunctionError, Payload } = await whenActive(target, client, invocation.input, () =>
     callAws(target, 'lambda:InvokeFunction', (options) => client.send(invocation, options)),
   );
-  return readAnswer(Buffer.from(Payload ?? []).toString(), FunctionError, {
+  const result = readAnswer(Buffer.from(Payload ?? []).toString(), FunctionError, {
     operation,
     input,
     logs: target.logs,
   });
-}
-
-/** Takes fields of text from an operation's result. */
-export function readTexts<const Name extends string>(
-  result: Readonly<Record<string, unknown>>,
-  names: readonly Name[],
-): { readonly [name in Name]: string } {
-  const missing = names.filter((name) => typeof result[name] !== 'string');
-  if (missing.length > 0) throw otherVersion(`without ${missing.join(', ')}`);
-  return Object.fromEntries(names.map((name) => [name, result[name]])) as { [name in Name]: string };
-}
-
-/** Takes a list from an operation's result. */
-export function readList<T>(result: Readonly<Record<string, unknown>>, name: string): readonly T[] {
-  if (!Array.isArray(result[name])) throw otherVersion(`without ${name}`);
-  return result[name];
+  const field = resultFields[operation];
+  if (!Object.hasOwn(result, field)) throw otherVersion(`without ${String(field)}`);
+  return result as OperationResult<Name>;
 }
 
 function readAnswer(payload: string, functionError: string | undefined, { operation, input, logs }: Asked) {
@@ -86,7 +70,7 @@ function readAnswer(payload: string, functionError: string | undefined, { operat
     const { code, message } = answer.error;
     throw new OperationRefused(
       code,
-      urlRefusals.has(code) ? `${withoutPassword(input.url)}: ${message}` : message,
+      code in urlRefusals ? `${withoutPassword(Object(input).url)}: ${message}` : message,
     );
   }
   throw otherVersion('that is not an answer');
@@ -96,14 +80,14 @@ const withoutPassword = (url: unknown) => String(url).replace(/\/\/[^/]*@/, '//â
 
 interface Asked {
   readonly operation: string;
-  readonly input: Readonly<Record<string, unknown>>;
+  readonly input: object;
   readonly logs: string;
 }
 
 interface Answer {
   readonly ok?: boolean;
   readonly result?: Readonly<Record<string, unknown>>;
-  readonly error?: { readonly code: string; readonly message: string };
+  readonly error?: { readonly code: OperationErrorCode; readonly message: string };
   readonly errorMessage?: string;
 }
 

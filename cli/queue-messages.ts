@@ -1,3 +1,4 @@
+import type { OutputName } from '../domain/outputs';
 import { callAws, required } from './aws';
 import { CommandFailed } from './failure';
 import type { Target } from './target';
@@ -16,7 +17,7 @@ export interface OutgoingMessage {
  */
 export async function sendMessages(
   target: Target,
-  output: string,
+  output: OutputName,
   messages: readonly OutgoingMessage[],
 ): Promise<void> {
   const { SendMessageBatchCommand, SQSClient } = await import('@aws-sdk/client-sqs');

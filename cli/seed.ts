@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
-import { readTexts, runOperation } from './operations-function';
+import { runOperation } from './operations-function';
 import { type CommonOptions, id, withEnvironment } from './options';
 import { walletCommand } from './pasted-command';
 import { allowProduction, requireProductionAllowed } from './production-guard';
@@ -49,10 +49,9 @@ async function seed(options: SeedOptions, terminal: Terminal): Promise<void> {
     organization: organizationId,
     name: userGroupName = `Approvers ${randomBytes(3).toString('hex')}`,
   } = options;
-  const result = organizationId
+  const seeded = organizationId
     ? await runOperation(target, 'add-user-group', { organizationId, userGroupName })
     : await runOperation(target, 'seed', { userGroupName });
-  const seeded = readTexts(result, fields);
   if (options.json) return terminal.result(JSON.stringify(seeded));
   terminal.result(fields.map((field) => `${field.padEnd(16)}  ${seeded[field]}`).join('\n'));
   terminal.note(nextSteps(options, target, seeded));

@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
+import { isEventId, maxEventBytes, type NewEvent, newEventId, writeEvent } from '../domain/event';
+import { isUnicode } from '../domain/strict-json';
 import { UsedWrongly } from './failure';
 import { type CommonOptions, id, withEnvironment } from './options';
 import { walletCommand } from './pasted-command';
@@ -57,36 +58,18 @@ async function sendEvent(options: SendEventOptions, terminal: Terminal): Promise
   terminal.note(`See its way: ${walletCommand('deliveries', options)} --event ${eventId}`);
 }
 
-export interface NewEvent {
-  readonly id: string;
-  readonly organizationId: string;
-  readonly kind: string;
-  /** JSON. */
-  readonly data: string;
-}
-
-export const newEventId = (): string => `evt_${randomUUID().replaceAll('-', '')}`;
-
 /** Puts an event on the region's queue, dated now. @throws UsedWrongly for too large a one */
 export async function putEvent(target: Target, event: NewEvent): Promise<void> {
-  const message = { body: writeEvent(event), group: event.organizationId };
-  await sendMessages(target, 'WebhookEventsQueueUrl', [message]);
+  const body = writeEvent(event);
+  const size = Buffer.byteLength(body);
+  if (size > maxEventBytes) {
+    throw new UsedWrongly(
+      `The event has ${size} bytes; at most ${maxEventBytes} are allowed.`,
+      'Give less with --data.',
+    );
+  }
+  await sendMessages(target, 'WebhookEventsQueueUrl', [{ body, group: event.organizationId }]);
 }
-
-/** The data stays as it was typed: parsed and written again, a number beyond 2^53 would change. */
-function writeEvent({ id: eventId, organizationId, kind, data }: NewEvent): string {
-  const head = { id: eventId, organizationId, kind, date: new Date().toISOString() };
-  const text = `${JSON.stringify(head).slice(0, -1)},"data":${data}}`;
-  const size = Buffer.byteLength(text);
-  if (size <= maxEventBytes) return text;
-  throw new UsedWrongly(
-    `The event has ${size} bytes; at most ${maxEventBytes} are allowed.`,
-    'Give less with --data.',
-  );
-}
-
-/** As `fan-out-event` has it. */
-const maxEventBytes = 64 * 1024;
 
 function json(text: string): string {
   try {
@@ -94,8 +77,7 @@ function json(text: string): string {
   } catch (error) {
     throw new InvalidArgumentError(`Give JSON, such as '{"walletId":"wa-1"}': ${(error as Error).message}.`);
   }
-  const strings = text.match(/"(?:[^"\\]|\\.)*"/g) ?? [];
-  if (strings.every((string) => (JSON.parse(string) as string).isWellFormed())) return text.trim();
+  if (isUnicode(text)) return text.trim();
   throw new InvalidArgumentError(
     "It holds an unpaired surrogate, such as \\ud83d without its other half: receivers' parsers refuse it (RFC 7493).",
   );
@@ -103,7 +85,7 @@ function json(text: string): string {
 
 /** Reads the id of an event. */
 export function eventId(text: string): string {
-  if (/^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(text)) return text;
+  if (isEventId(text)) return text;
   throw new InvalidArgumentError(
     'Give 1 to 64 letters, digits, hyphens or underscores, the first a letter or digit.',
   );

@@ -1,4 +1,5 @@
-import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { thumbprint } from '../domain/tokens';
 import { callAws } from './aws';
 import { joseSignature } from './elliptic-signature';
 import { CommandFailed } from './failure';
@@ -20,7 +21,7 @@ export async function openSigningKey(target: Target, keyArn: string): Promise<Si
     client.send(new GetPublicKeyCommand({ KeyId: keyArn }), options),
   );
   const publicKey = readPublicKey(PublicKey, keyArn);
-  const id = thumbprint(publicKey);
+  const id = thumbprint(publicKey.export({ format: 'jwk' }));
   return {
     id,
     sign: async (type, claims) => {
@@ -39,12 +40,6 @@ export async function openSigningKey(target: Target, keyArn: string): Promise<Si
       return `${content}.${signature.toString('base64url')}`;
     },
   };
-}
-
-/** The thumbprint of an elliptic-curve key: SHA-256 of its required members in this very order (RFC 7638, section 3.2). */
-function thumbprint(publicKey: KeyObject): string {
-  const { crv, kty, x, y } = publicKey.export({ format: 'jwk' });
-  return createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
 }
 
 function readPublicKey(der: Uint8Array | undefined, keyArn: string): KeyObject {

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { OutputName } from '../domain/outputs';
 import type { Environment } from '../lib/environment/environment';
 import { environments } from '../lib/environments';
 import { readAwsAnswer } from './aws-answer';
@@ -39,9 +40,9 @@ export interface Target {
   /** Tells the operator, on stderr. */
   note(text: string): void;
   /** @throws CommandFailed when the stack has no such output. */
-  output(name: string): string;
+  output(name: OutputName): string;
   /** Of an output that only some stacks have. */
-  optionalOutput(name: string): string | undefined;
+  optionalOutput(name: OutputName): string | undefined;
   /** Whether the service can be called. A region has them all; this machine has what is emulated here. */
   offers(service: Service): boolean;
   /** The region's real endpoint and the SDK's usual credentials, or those of this machine. */

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { accessToken } from '../domain/tokens';
 import { accessTokenLifetime } from '../lib/environment/environment';
 import { type CallerClaims, readCallerClaims } from './caller-claims';
 import { UsedWrongly } from './failure';
@@ -67,11 +68,11 @@ export async function signAccessToken(
   const exp = iat + Math.floor(lifetime);
   const claims = {
     iss: target.environment.tokenIssuer,
-    aud: 'wallet-api',
+    aud: accessToken.audience,
     ...callerClaims,
     iat,
     nbf: iat,
     exp,
   };
-  return { token: await key.sign('JWT', claims), expiresAt: exp };
+  return { token: await key.sign(accessToken.type, claims), expiresAt: exp };
 }

@@ -1,5 +1,6 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
+import { bodyHash, userAction } from '../domain/tokens';
 import { type CallerClaims, readCallerClaims } from './caller-claims';
 import { type CommonOptions, id, time, withEnvironment } from './options';
 import { printToken, type SignedToken } from './signed-token';
@@ -42,10 +43,10 @@ export function register(program: Command, terminal: Terminal): void {
     .option('--body <text>', 'its body', '')
     .addOption(time('--expires-in <time>', 'until it expires', { usual: '5m', atLeast: '1s', atMost: '5m' }))
     .addHelpText('after', help)
-    .action((options: UserActionOptions) => userAction(options, terminal));
+    .action((options: UserActionOptions) => printUserAction(options, terminal));
 }
 
-async function userAction(options: UserActionOptions, terminal: Terminal): Promise<void> {
+async function printUserAction(options: UserActionOptions, terminal: Terminal): Promise<void> {
   const target = await openTarget(options, terminal);
   const caller = () => readCallerClaims(target, options.caller, terminal);
   const signed = await signUserAction(target, caller, options);
@@ -66,17 +67,17 @@ export async function signUserAction(
   const exp = iat + Math.floor(expiresIn);
   const claims = {
     iss: target.environment.tokenIssuer,
-    aud: 'wallet-user-action',
+    aud: userAction.audience,
     sub,
     org,
     jti: randomUUID(),
     htm: method,
     htp: path,
-    bh: createHash('sha256').update(body).digest('base64url'),
+    bh: bodyHash(body),
     iat,
     exp,
   };
-  return { token: await key.sign('user-action+jwt', claims), expiresAt: exp };
+  return { token: await key.sign(userAction.type, claims), expiresAt: exp };
 }
 
 /** User actions sign requests that change state; the others need none. */

@@ -1,7 +1,8 @@
+import { signatureHeaders } from '../../domain/webhook-secrets';
 import { readFields } from '../json';
 import { printableLine } from '../terminal';
 import type { ReceivedRequest } from './receiver';
-import { signatureHeaders, type Verification } from './verification';
+import type { Verification } from './verification';
 
 /** What is printed of a delivery; with `--json` one line each. */
 export interface Report {

@@ -1,7 +1,8 @@
+import type { Webhook } from '../../domain/operations';
 import { readFields } from '../json';
 import type { Target } from '../target';
 import { openWebhookSecrets } from '../webhook/secrets';
-import { describeWebhook, listWebhooks, type Webhook } from '../webhook/webhook';
+import { describeWebhook, listWebhooks } from '../webhook/webhook';
 import type { SigningSecret } from './verification';
 
 /** Finds the secrets that a delivery with this body may be signed by. */

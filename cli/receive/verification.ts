@@ -1,4 +1,5 @@
 import { Webhook } from 'standardwebhooks';
+import { signatureHeaders } from '../../domain/webhook-secrets';
 
 /** A secret that a delivery may be signed by. */
 export interface SigningSecret {
@@ -17,9 +18,6 @@ export interface SignedRequest {
 export type Verification =
   | { readonly verified: true; readonly by: SigningSecret }
   | { readonly verified: false; readonly reason: string };
-
-/** All of them carry the same value, so that whichever a receiver knows, it verifies. */
-export const signatureHeaders = ['webhook-signature', 'x-svc-webhook-signature', 'svc-signature'] as const;
 
 /**
  * Verifies a delivery as any receiver would, with the library of Standard Webhooks: under every header that carries

@@ -1,3 +1,4 @@
+import type { OutputName } from '../../domain/outputs';
 import { callAws, required } from '../aws';
 import type { Target } from '../target';
 
@@ -43,7 +44,7 @@ const maxReceived = 10;
  */
 export async function openDeadLetterQueue(
   target: Target,
-  outputs: { readonly deadLetters: string; readonly queue: string },
+  outputs: { readonly deadLetters: OutputName; readonly queue: OutputName },
 ): Promise<DeadLetterQueue> {
   const sdk = await import('@aws-sdk/client-sqs');
   const client = new sdk.SQSClient(target.clientSettings('sqs'));

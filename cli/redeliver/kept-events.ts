@@ -1,8 +1,10 @@
+import { writeRedelivery } from '../../domain/event';
+import type { KeptEvent, Webhook } from '../../domain/operations';
 import { CommandFailed } from '../failure';
-import { readList, runOperation } from '../operations-function';
+import { runOperation } from '../operations-function';
 import { sendMessages } from '../queue-messages';
 import type { Target } from '../target';
-import { requireEnabled, type Webhook } from '../webhook/webhook';
+import { requireEnabled } from '../webhook/webhook';
 import { everySecond } from './report';
 import type { Outcome, RunOptions } from './run';
 
@@ -17,12 +19,6 @@ export interface KeptOptions extends Pick<RunOptions, 'dryRun' | 'limit' | 'sign
   readonly until: string | undefined;
   /** Leaves out what was delivered to the webhook. */
   readonly undelivered: boolean | undefined;
-}
-
-interface KeptEvent {
-  readonly eventId: string;
-  /** ISO 8601, UTC. */
-  readonly acceptedAt: string;
 }
 
 /** Of one call of SQS. */
@@ -62,7 +58,7 @@ async function* batches({ target, webhook, ...options }: KeptOptions): AsyncGene
   let { since = new Date(0).toISOString() } = options;
   for (let after: string | undefined; ; ) {
     const input = { webhookId, eventId, undelivered, since, until, after, limit: pageSize };
-    const events = readList<KeptEvent>(await runOperation(target, 'list-kept-events', input), 'events');
+    const { events } = await runOperation(target, 'list-kept-events', input);
     for (let start = 0; start < events.length; start += batchSize)
       yield events.slice(start, start + batchSize);
     const last = events.at(-1);
@@ -71,10 +67,10 @@ async function* batches({ target, webhook, ...options }: KeptOptions): AsyncGene
   }
 }
 
-/** As `fan-out-event` reads it. In the webhook's group: many of them do not hold up the events of others. */
+/** In the webhook's group: many of them do not hold up the events of others. */
 const toMessage =
   (webhookId: string) =>
   ({ eventId }: KeptEvent) => ({
-    body: JSON.stringify({ redeliver: { eventId, webhookId } }),
+    body: writeRedelivery({ eventId, webhookId }),
     group: webhookId,
   });

@@ -1,10 +1,10 @@
 import { performance } from 'node:perf_hooks';
 import type { Command } from 'commander';
+import { newEventId } from '../../domain/event';
 import { CommandFailed, UsedWrongly } from '../failure';
 import { awaitInterruption } from '../interruption';
 import { type CommonOptions, port, time, withEnvironment } from '../options';
 import { allowProduction, requireProductionAllowed } from '../production-guard';
-import { newEventId } from '../send-event';
 import { openTarget } from '../target';
 import type { Terminal } from '../terminal';
 import { receiverUrl } from '../webhook/receiver-url';

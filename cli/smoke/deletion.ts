@@ -1,6 +1,6 @@
 import { listAuditRecords } from '../audit';
 import { CommandFailed } from '../failure';
-import { readTexts, runOperation } from '../operations-function';
+import { runOperation } from '../operations-function';
 import type { Target } from '../target';
 import { signAccessToken } from '../token';
 import { signUserAction } from '../user-action';
@@ -16,8 +16,7 @@ export interface EphemeralOrganization {
 
 export async function makeEphemeralOrganization(target: Target): Promise<StepOutput<EphemeralOrganization>> {
   const seed = { userGroupName: 'Smoke test', ephemeral: true };
-  const made = await runOperation(target, 'seed', seed);
-  const value = readTexts(made, ['organizationId', 'callerId', 'userGroupId']);
+  const value = await runOperation(target, 'seed', seed);
   return { value, detail: value.organizationId };
 }
 
@@ -57,7 +56,7 @@ export async function expectAudited(target: Target, { userGroupId, callerId }: E
 /** Removes the organization with everything of it, and what a run that was killed left behind a day ago. */
 export async function ephemeral(target: Target, { organizationId }: EphemeralOrganization) {
   const { removed } = await runOperation(target, 'remove-ephemeral-organizations', { organizationId });
-  return { value: removed, detail: `removed ${(removed as readonly string[]).join(', ')}` };
+  return { value: removed, detail: `removed ${removed.join(', ')}` };
 }
 
 async function sendDeletion(

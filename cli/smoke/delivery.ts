@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Attempt } from '../deliveries';
+import type { Attempt } from '../../domain/delivery';
+import type { NewEvent } from '../../domain/event';
 import { explainAttempt, lastAttempt, type Sent } from '../delivery-outcome';
 import { CommandFailed } from '../failure';
-import { readTexts, runOperation } from '../operations-function';
+import { runOperation } from '../operations-function';
 import { openOriginApis } from '../origin/apis';
 import { describeStack } from '../origin/stack';
 import type { ReceivedRequest } from '../receive/receiver';
 import { verify } from '../receive/verification';
-import type { NewEvent } from '../send-event';
 import type { Target } from '../target';
 import { openWebhookSecrets } from '../webhook/secrets';
 import { poll } from './poll';
@@ -24,10 +24,13 @@ export async function addWebhook(
   organizationId: string,
   url: string,
 ): Promise<StepOutput<AddedWebhook>> {
-  const added = await runOperation(target, 'add-webhook', { organizationId, url, kinds: null });
-  const { webhookId } = readTexts(added, ['webhookId']);
+  const { webhookId, secretVersion } = await runOperation(target, 'add-webhook', {
+    organizationId,
+    url,
+    kinds: null,
+  });
   const deriveSecret = await openWebhookSecrets(target);
-  const secret = await deriveSecret(webhookId, Number(added.secretVersion));
+  const secret = await deriveSecret(webhookId, secretVersion);
   return { value: { webhookId, secret }, detail: `${webhookId} to ${url}` };
 }
 

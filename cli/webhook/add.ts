@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { readTexts, runOperation } from '../operations-function';
+import { runOperation } from '../operations-function';
 import { type CommonOptions, id, withEnvironment } from '../options';
 import { walletCommand } from '../pasted-command';
 import { allowProduction, requireProductionAllowed } from '../production-guard';
@@ -50,12 +50,12 @@ async function add(options: AddOptions, terminal: Terminal): Promise<void> {
   const deriveSecret = await openWebhookSecrets(target);
   const { organization: organizationId, url, kinds = null } = options;
   const added = await runOperation(target, 'add-webhook', { organizationId, url, kinds });
-  const { webhookId } = readTexts(added, ['webhookId']);
+  const { webhookId, secretVersion } = added;
   terminal.note(
     `Added ${webhookId}. Its secret again: ${walletCommand('webhook secret', options)} --webhook ${webhookId}`,
   );
 
-  const secret = await deriveSecret(webhookId, Number(added.secretVersion));
+  const secret = await deriveSecret(webhookId, secretVersion);
   if (options.json) return terminal.result(JSON.stringify({ webhookId, secret }));
   terminal.result(`webhookId  ${webhookId}\nsecret     ${secret}`);
   terminal.note(`

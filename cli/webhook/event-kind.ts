@@ -1,8 +1,9 @@
 import { InvalidArgumentError } from 'commander';
+import { isEventKind } from '../../domain/event';
 
 /** Reads the kind of an event, such as `wallet.created`, as the events queue takes it. */
 export function eventKind(text: string): string {
-  if (/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/.test(text)) return text;
+  if (isEventKind(text)) return text;
   throw new InvalidArgumentError(
     'Give a kind such as wallet.created: 1 to 128 letters, digits or any of . _ : / -, the first a letter or digit.',
   );

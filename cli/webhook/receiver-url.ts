@@ -1,4 +1,5 @@
 import { InvalidArgumentError } from 'commander';
+import { readReceiverUrl, urlRefusals } from '../../domain/receiver-url';
 import { UsedWrongly } from '../failure';
 import type { Target } from '../target';
 
@@ -9,17 +10,16 @@ export function receiverUrl(text: string): string {
 }
 
 /**
- * Refuses a URL that deliveries can never go to, before anything is made for it. The operations function judges the
- * rest: its name and its port.
+ * Refuses a URL that deliveries can never go to, before anything is made for it.
  *
  * @param option where the URL was given, such as `--url`
  * @throws UsedWrongly
  */
 export function requireReceiverUrl({ local }: Pick<Target, 'local'>, option: string, text: string): void {
-  const { protocol, hostname } = new URL(receiverUrl(text));
-  if (protocol === 'https:' || (local && ['127.0.0.1', 'localhost'].includes(hostname))) return;
+  const read = readReceiverUrl(text, { allowLocal: local });
+  if (read.ok) return;
   throw new UsedWrongly(
-    `${option} ${text} does not begin with https://.`,
+    `${option} ${text.replace(/\/\/[^/]*@/, '//…@')}: ${urlRefusals[read.error]}`,
     local
       ? 'Give one such as https://hooks.customer.com/wallet, or http://127.0.0.1:8010/ for a receiver on this machine.'
       : 'Give one such as https://hooks.customer.com/wallet.',

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { readTexts, runOperation } from '../operations-function';
+import { runOperation } from '../operations-function';
 import { withEnvironment } from '../options';
 import { openTarget } from '../target';
 import type { Terminal } from '../terminal';
@@ -38,12 +38,11 @@ async function rotate({ webhook, again, ...options }: RotateOptions, terminal: T
     webhookId: webhook,
     again: again ?? false,
   });
-  const { webhookId, previousSignsUntil } = readTexts(rotated, ['webhookId', 'previousSignsUntil']);
+  const { webhookId, secretVersion, previousSignsUntil } = rotated;
   terminal.note(
     `Rotated ${webhookId}. Its new secret and the one before it both sign until ${previousSignsUntil}.`,
   );
 
-  const secretVersion = Number(rotated.secretVersion);
   const secret = await deriveSecret(webhookId, secretVersion);
   if (options.json)
     return terminal.result(JSON.stringify({ webhookId, secret, secretVersion, previousSignsUntil }));

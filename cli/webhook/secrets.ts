@@ -1,3 +1,4 @@
+import { secretLength, secretMessage, secretText } from '../../domain/webhook-secrets';
 import { callAws } from '../aws';
 import { CommandFailed } from '../failure';
 import type { Target } from '../target';
@@ -17,17 +18,17 @@ export async function openWebhookSecrets(target: Target): Promise<DeriveSecret> 
     const message = {
       KeyId: keyArn,
       MacAlgorithm: 'HMAC_SHA_256',
-      Message: Buffer.from(`${webhookId}.${version}`),
+      Message: secretMessage(webhookId, version),
     } as const;
     const { Mac } = await callAws(target, 'kms:GenerateMac', (options) =>
       client.send(new GenerateMacCommand(message), options),
     );
-    if (Mac?.length !== 32) {
+    if (Mac?.length !== secretLength) {
       throw new CommandFailed(
-        `${keyArn} made no MAC of 32 bytes.`,
+        `${keyArn} made no MAC of ${secretLength} bytes.`,
         'Check the outputs file: WebhookSecretsKeyArn has to be the key of the stack.',
       );
     }
-    return `whsec_${Buffer.from(Mac).toString('base64')}`;
+    return secretText(Mac);
   };
 }

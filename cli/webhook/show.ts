@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
+import type { Webhook } from '../../domain/operations';
 import { withEnvironment } from '../options';
 import { openTarget } from '../target';
 import { columns, type Terminal } from '../terminal';
-import { describeWebhook, stateOf, type Webhook, type WebhookOptions, webhookOption } from './webhook';
+import { describeWebhook, stateOf, type WebhookOptions, webhookOption } from './webhook';
 
 const help = `
 Examples:

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
+import { writeDelivery } from '../../domain/delivery';
+import type { Webhook } from '../../domain/operations';
 import { explainAttempt, lastAttempt } from '../delivery-outcome';
 import { time, withEnvironment } from '../options';
 import { sendMessages } from '../queue-messages';
 import { poll } from '../smoke/poll';
 import { openTarget, type Target } from '../target';
 import type { Terminal } from '../terminal';
-import { describeWebhook, requireEnabled, type Webhook, type WebhookOptions, webhookOption } from './webhook';
+import { describeWebhook, requireEnabled, type WebhookOptions, webhookOption } from './webhook';
 
 interface TestOptions extends WebhookOptions {
   /** Seconds. */
@@ -66,7 +68,7 @@ async function sendTestEvent(target: Target, { webhookId, organizationId }: Webh
     acceptedAt: date.getTime(),
     body: JSON.stringify(body),
   };
-  const message = { body: JSON.stringify(delivery), group: webhookId };
+  const message = { body: writeDelivery(delivery), group: webhookId };
   await sendMessages(target, 'WebhookDeliveryQueueUrl', [message]);
   return id;
 }

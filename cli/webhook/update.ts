@@ -8,7 +8,7 @@ import type { Terminal } from '../terminal';
 import { eventKinds } from './event-kind';
 import { receiverUrl, requireReceiverUrl } from './receiver-url';
 import { inLines } from './show';
-import { type Webhook, type WebhookOptions, webhookOption } from './webhook';
+import { type WebhookOptions, webhookOption } from './webhook';
 
 interface UpdateOptions extends WebhookOptions {
   readonly url?: string;
@@ -49,5 +49,5 @@ async function update(options: UpdateOptions, terminal: Terminal): Promise<void>
   requireProductionAllowed(target, options, 'other events of the organization go out of it, or elsewhere');
   const change = { webhookId, url, kinds: allKinds ? null : kinds };
   const updated = await runOperation(target, 'update-webhook', change);
-  terminal.result(options.json ? JSON.stringify(updated) : inLines(updated as unknown as Webhook));
+  terminal.result(options.json ? JSON.stringify(updated) : inLines(updated));
 }

@@ -1,23 +1,8 @@
+import type { Webhook } from '../../domain/operations';
 import { CommandFailed } from '../failure';
-import { readList, runOperation } from '../operations-function';
+import { runOperation } from '../operations-function';
 import { type CommonOptions, id } from '../options';
 import type { Target } from '../target';
-
-/** A webhook as the operations function tells of it. Times are ISO 8601, UTC. */
-export interface Webhook {
-  readonly webhookId: string;
-  readonly organizationId: string;
-  readonly url: string;
-  /** Null is all of them. */
-  readonly kinds: readonly string[] | null;
-  readonly enabled: boolean;
-  readonly disabledReason: string | null;
-  /** Null also for one that a release before this one disabled. */
-  readonly disabledAt: string | null;
-  readonly secretVersion: number;
-  readonly rotatedAt: string | null;
-  readonly createdAt: string;
-}
 
 /** Options of the commands that work on one webhook. */
 export interface WebhookOptions extends CommonOptions {
@@ -32,7 +17,7 @@ export const stateOf = ({ enabled, disabledReason }: Webhook): string =>
 
 /** @throws OperationRefused `webhook_not_found` */
 export async function describeWebhook(target: Target, webhookId: string): Promise<Webhook> {
-  return (await runOperation(target, 'describe-webhook', { webhookId })) as unknown as Webhook;
+  return runOperation(target, 'describe-webhook', { webhookId });
 }
 
 /** @throws CommandFailed for one that is disabled, with the command that enables it */
@@ -46,5 +31,5 @@ export function requireEnabled({ webhookId, enabled, disabledReason }: Webhook, 
 
 /** The webhooks of an organization: the enabled ones first, the latest first. @throws OperationRefused `organization_not_found` */
 export async function listWebhooks(target: Target, organizationId: string): Promise<readonly Webhook[]> {
-  return readList(await runOperation(target, 'list-webhooks', { organizationId }), 'webhooks');
+  return (await runOperation(target, 'list-webhooks', { organizationId })).webhooks;
 }

@@ -1,6 +1,6 @@
 import type { Jwks } from 'aws-jwt-verify/jwk';
-import { type Caller, readCaller } from '../shared/caller';
-import { fail, ok, type Result } from '../shared/result';
+import { fail, ok, type Result } from '../../domain/result';
+import { accessToken, type Caller, readCaller } from '../../domain/tokens';
 import { createJwtVerifier, type TokenRefused } from '../tokens/verify-jwt';
 import { decisionSeconds } from './environment';
 
@@ -23,8 +23,8 @@ export interface AccessToken {
 export function createAccessTokenVerifier(jwks: Jwks, issuer: string, lifetimeSeconds: number) {
   const verify = createJwtVerifier(jwks, {
     issuer,
-    audience: 'wallet-api',
-    types: [undefined, 'JWT', 'at+jwt'],
+    audience: accessToken.audience,
+    types: [undefined, accessToken.type, 'at+jwt'],
     lifetimeSeconds,
     earlySeconds: decisionSeconds,
   });

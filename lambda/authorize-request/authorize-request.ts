@@ -1,4 +1,4 @@
-import { fail, type Result } from '../shared/result';
+import { fail, type Result } from '../../domain/result';
 import { tokenProblems } from '../tokens/token-problems';
 import type { TokenRefused } from '../tokens/verify-jwt';
 import type { AccessToken } from './access-token';

@@ -1,5 +1,5 @@
 import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
-import { fail, ok, type Result } from '../shared/result';
+import { fail, ok, type Result } from '../../domain/result';
 import type { TokenRefused } from '../tokens/verify-jwt';
 
 /**

@@ -16,7 +16,7 @@ import {
   type SqlParameter,
   StatementTimeoutException,
 } from '@aws-sdk/client-rds-data';
-import { fail, ok, type Result } from '../shared/result';
+import { fail, ok, type Result } from '../../domain/result';
 import {
   type Column,
   type DatabaseUnavailable,

@@ -1,4 +1,4 @@
-import type { Result } from '../shared/result';
+import type { Result } from '../../domain/result';
 import type { Statement } from './sql';
 
 /** A column's value: cast 64-bit integers beyond 2^53, numerics and times to text in the SQL. */

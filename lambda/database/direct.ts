@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DatabaseError, Pool, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
-import { fail, ok, type Result } from '../shared/result';
+import { fail, ok, type Result } from '../../domain/result';
 import { type DatabaseUnavailable, type Row, StatementRefused, type TransactionalDatabase } from './database';
 import type { Statement } from './sql';
 import { isUnavailable } from './sql-state';

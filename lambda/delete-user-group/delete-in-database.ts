@@ -1,7 +1,7 @@
+import { fail, ok, type Result } from '../../domain/result';
 import type { Database, DatabaseUnavailable } from '../database/database';
 import { type Statement, sql } from '../database/sql';
 import { deleteUserGroups } from '../shared/permission';
-import { fail, ok, type Result } from '../shared/result';
 import type { DeleteUserGroup, DeletionOutcome, UserGroupDeletion } from './user-group-deletion';
 
 /** How often a deletion is sent again when another request raced it to the same user action, or its answer was lost. */

@@ -1,5 +1,5 @@
+import { fail, ok, type Result } from '../../domain/result';
 import type { Problem } from '../shared/problem';
-import { fail, ok, type Result } from '../shared/result';
 import type { DeletionRequest } from './request';
 import type { UserActionProblem, VerifyUserAction } from './user-action';
 import type { DeleteUserGroup, DeletionOutcome } from './user-group-deletion';

@@ -1,8 +1,8 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { type Caller, readCaller } from '../shared/caller';
-import { isId } from '../shared/ids';
+import { isId } from '../../domain/ids';
+import { fail, ok, type Result } from '../../domain/result';
+import { type Caller, readCaller } from '../../domain/tokens';
 import type { Problem } from '../shared/problem';
-import { fail, ok, type Result } from '../shared/result';
 import { tokenProblems } from '../tokens/token-problems';
 import { clockToleranceSeconds } from '../tokens/verify-jwt';
 

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { Jwks } from 'aws-jwt-verify/jwk';
-import type { Caller } from '../shared/caller';
+import { fail, ok, type Result } from '../../domain/result';
+import { bodyHash, type Caller, userAction } from '../../domain/tokens';
 import type { Problem } from '../shared/problem';
-import { fail, ok, type Result } from '../shared/result';
 import { createJwtVerifier, type TokenRefused } from '../tokens/verify-jwt';
 import type { UserAction } from './user-group-deletion';
 
@@ -21,9 +20,7 @@ export type UserActionProblem = Problem<
 };
 
 /** Base64url SHA-256 of the empty body and of `{}`: both count as no body. */
-const emptyBodyHashes: readonly unknown[] = ['', '{}'].map((body) =>
-  createHash('sha256').update(body).digest('base64url'),
-);
+const emptyBodyHashes: readonly unknown[] = ['', '{}'].map(bodyHash);
 
 const userActionId = /^[\x21-\x7e]{1,128}$/;
 
@@ -31,9 +28,9 @@ const userActionId = /^[\x21-\x7e]{1,128}$/;
 export function createUserActionVerifier(jwks: Jwks, issuer: string) {
   const verify = createJwtVerifier(jwks, {
     issuer,
-    audience: 'wallet-user-action',
-    types: ['user-action+jwt'],
-    lifetimeSeconds: 300,
+    audience: userAction.audience,
+    types: [userAction.type],
+    lifetimeSeconds: userAction.lifetime,
   });
 
   return (signatures: readonly string[], scope: UserActionScope): Result<UserAction, UserActionProblem> => {

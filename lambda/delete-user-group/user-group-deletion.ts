@@ -1,6 +1,6 @@
+import type { Result } from '../../domain/result';
+import type { Caller } from '../../domain/tokens';
 import type { DatabaseUnavailable } from '../database/database';
-import type { Caller } from '../shared/caller';
-import type { Result } from '../shared/result';
 
 /** A deletion that is well-formed and carries a user action signature that is good for it. */
 export interface UserGroupDeletion {

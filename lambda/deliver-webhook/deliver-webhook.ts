@@ -1,10 +1,9 @@
+import type { Delivery } from '../../domain/delivery';
+import type { Disabling } from '../../domain/event';
+import { fail, ok, type Result } from '../../domain/result';
+import { rotationOverlap, sign } from '../../domain/webhook-secrets';
 import type { DatabaseUnavailable } from '../database/database';
-import { fail, ok, type Result } from '../shared/result';
-import type { Delivery } from '../webhooks/delivery';
-import type { Disabling } from '../webhooks/disabling';
 import type { Queue, QueueUnavailable } from '../webhooks/queue';
-import { rotationOverlap } from '../webhooks/rotation';
-import { sign } from '../webhooks/signature';
 import type { SecretUnavailable, WebhookSecrets } from '../webhooks/webhook-secrets';
 import type { CircuitBreaker } from './circuit-breaker';
 import { type AttemptResult, type NextStep, nextStep, type RetrySchedule, reasonOf } from './next-step';

@@ -1,6 +1,6 @@
 import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import type { Delivery } from '../../domain/delivery';
 import type { Log } from '../shared/log';
-import type { Delivery } from '../webhooks/delivery';
 import { webhookLogCodes } from '../webhooks/log-codes';
 import type { DeliveryLog } from './deliver-webhook';
 

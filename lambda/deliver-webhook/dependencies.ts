@@ -1,11 +1,11 @@
 import { Metrics } from '@aws-lambda-powertools/metrics';
 import { KMSClient } from '@aws-sdk/client-kms';
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { localReceiversVariable } from '../../domain/receiver-url';
 import { connectDatabase } from '../database/connect';
 import { readVariables } from '../shared/environment';
 import { createLog } from '../shared/log';
 import { once } from '../shared/once';
-import { localReceiversVariable } from '../webhooks/environment';
 import { createQueue } from '../webhooks/queue';
 import { createWebhookSecrets } from '../webhooks/webhook-secrets';
 import { createCircuitBreaker } from './circuit-breaker';

@@ -1,5 +1,5 @@
+import { ok, type Result } from '../../domain/result';
 import type { DatabaseUnavailable } from '../database/database';
-import { ok, type Result } from '../shared/result';
 import type { ReceivedDelivery } from './request';
 
 /**

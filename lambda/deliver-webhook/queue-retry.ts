@@ -1,5 +1,5 @@
+import { type Delivery, writeDelivery } from '../../domain/delivery';
 import type { Log } from '../shared/log';
-import { type Delivery, writeDelivery } from '../webhooks/delivery';
 import { webhookLogCodes } from '../webhooks/log-codes';
 import type { Queue } from '../webhooks/queue';
 import type { ReceivedDelivery } from './request';

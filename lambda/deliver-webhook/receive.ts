@@ -1,7 +1,7 @@
 import type { SQSRecord } from 'aws-lambda';
+import { writeDelivery } from '../../domain/delivery';
 import type { Log } from '../shared/log';
 import { backoffSeconds } from '../webhooks/backoff';
-import { writeDelivery } from '../webhooks/delivery';
 import { webhookLogCodes } from '../webhooks/log-codes';
 import type { Queue } from '../webhooks/queue';
 import { type DeliveryPorts, deliverWebhook } from './deliver-webhook';

@@ -1,7 +1,7 @@
 import { promises as dns } from 'node:dns';
 import { isIPv4 } from 'node:net';
 import * as ipaddr from 'ipaddr.js';
-import { fail, ok, type Result } from '../shared/result';
+import { fail, ok, type Result } from '../../domain/result';
 
 /** Looks up the IPv4 addresses of a name; rejects with a code of `node:dns`. */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;

@@ -1,7 +1,7 @@
 import { createSecureContext, rootCertificates } from 'node:tls';
+import { type ReceiverUrl, readReceiverUrl } from '../../domain/receiver-url';
+import { ok, type Result } from '../../domain/result';
 import { once } from '../shared/once';
-import { ok, type Result } from '../shared/result';
-import { type ReceiverUrl, readReceiverUrl } from '../webhooks/receiver-url';
 import type { Target } from './connection';
 import type { Receivers } from './deliver-webhook';
 import { type Deadline, type Post, type Sending, sendRequest } from './http-request';

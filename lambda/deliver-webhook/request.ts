@@ -1,6 +1,6 @@
 import type { SQSRecord } from 'aws-lambda';
-import { ok, type Result } from '../shared/result';
-import { type Delivery, parseDelivery } from '../webhooks/delivery';
+import { type Delivery, parseDelivery } from '../../domain/delivery';
+import { ok, type Result } from '../../domain/result';
 
 export interface ReceivedDelivery {
   readonly delivery: Delivery;

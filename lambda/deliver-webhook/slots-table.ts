@@ -1,7 +1,7 @@
+import { ok, type Result } from '../../domain/result';
 import type { Database, DatabaseUnavailable } from '../database/database';
 import { sql } from '../database/sql';
 import { coalesce } from '../shared/coalesce';
-import { ok, type Result } from '../shared/result';
 import type { SlotRequest, Slots } from './pace';
 
 /**

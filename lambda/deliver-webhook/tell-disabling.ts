@@ -1,6 +1,6 @@
+import { type Disabling, disabledEvent } from '../../domain/event';
+import { fail, ok, type Result } from '../../domain/result';
 import type { DatabaseUnavailable } from '../database/database';
-import { fail, ok, type Result } from '../shared/result';
-import { type Disabling, disabledEvent } from '../webhooks/disabling';
 import type { Queue, QueueUnavailable } from '../webhooks/queue';
 
 /** A disabling of which the organization may not have been told. */

@@ -1,8 +1,8 @@
+import type { Disabling } from '../../domain/event';
+import { ok, type Result } from '../../domain/result';
 import type { Database, DatabaseUnavailable, Row } from '../database/database';
 import { sql } from '../database/sql';
 import { coalesce } from '../shared/coalesce';
-import { ok, type Result } from '../shared/result';
-import type { Disabling } from '../webhooks/disabling';
 import type { Attempt, Webhook, Webhooks } from './deliver-webhook';
 import { timeoutSeconds } from './environment';
 

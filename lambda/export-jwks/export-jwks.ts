@@ -1,4 +1,5 @@
-import { createHash, createPublicKey } from 'node:crypto';
+import { createPublicKey } from 'node:crypto';
+import { thumbprint } from '../../domain/tokens';
 
 /** A public key for ES256 signatures as RFC 7517 writes it. `kid` is the key's RFC 7638 thumbprint. */
 export type PublicJwk = {
@@ -23,6 +24,5 @@ export function toJwk(subjectPublicKeyInfo: Uint8Array): PublicJwk {
   if (kty !== 'EC' || crv !== 'P-256' || !x || !y) {
     throw new Error(`The key is ${kty ?? 'unknown'} on ${crv ?? 'no curve'}: ES256 needs EC on P-256.`);
   }
-  const thumbprint = createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
-  return { kty, crv, x, y, alg: 'ES256', use: 'sig', kid: thumbprint };
+  return { kty, crv, x, y, alg: 'ES256', use: 'sig', kid: thumbprint({ kty, crv, x, y }) };
 }

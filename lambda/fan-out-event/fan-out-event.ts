@@ -1,8 +1,9 @@
+import { deliveryId, writeDelivery } from '../../domain/delivery';
+import type { Redelivery } from '../../domain/event';
+import { ok, type Result } from '../../domain/result';
 import type { DatabaseUnavailable } from '../database/database';
-import { ok, type Result } from '../shared/result';
-import { deliveryId, writeDelivery } from '../webhooks/delivery';
 import type { Queue, QueueUnavailable } from '../webhooks/queue';
-import type { AcceptedEvent, Redelivery } from './request';
+import type { AcceptedEvent } from './request';
 
 /** Who gets which event. */
 export interface Subscriptions {

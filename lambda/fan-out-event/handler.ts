@@ -1,10 +1,11 @@
 import type { SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
+import type { Redelivery } from '../../domain/event';
 import { bind } from '../shared/bind';
 import { backoffSeconds } from '../webhooks/backoff';
 import { webhookLogCodes } from '../webhooks/log-codes';
 import { createDependencies, type Dependencies } from './dependencies';
 import { fanOutEvent, redeliverEvent } from './fan-out-event';
-import { type AcceptedEvent, type Redelivery, readMessage } from './request';
+import { type AcceptedEvent, readMessage } from './request';
 
 /** Turns the events of a batch, and what operators ask for again, into deliveries. An invalid one goes to the dead-letter queue at once, with the reason. */
 export const createHandler =

@@ -1,9 +1,10 @@
+import type { Redelivery } from '../../domain/event';
+import { ok, type Result } from '../../domain/result';
 import type { Database, DatabaseUnavailable } from '../database/database';
 import { sql } from '../database/sql';
 import { coalesce } from '../shared/coalesce';
-import { ok, type Result } from '../shared/result';
 import type { KeptEvent, Subscriptions } from './fan-out-event';
-import type { AcceptedEvent, Redelivery } from './request';
+import type { AcceptedEvent } from './request';
 
 /** The port on the region's database. The events of a batch share one statement: the Data API is billed by the call. */
 export function createSubscriptions(database: Database): Subscriptions {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fail, type Result } from '../../domain/result';
 import type { DatabaseUnavailable } from '../database/database';
 import { type Log, logCodes } from '../shared/log';
-import { fail, type Result } from '../shared/result';
 
 /**
  * Milliseconds. The function has 14 minutes, of which the last try keeps six; the custom resource has 15.

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
+import { fail, ok, type Result } from '../../domain/result';
 import type { Database, DatabaseUnavailable, TransactionalDatabase } from '../database/database';
 import { StatementRefused } from '../database/database';
 import type { Migration } from '../database/migrations';
 import { type Statement, sql } from '../database/sql';
-import { fail, ok, type Result } from '../shared/result';
 
 /** A database role to make. Without a password it signs in with IAM tokens. */
 export interface Role {

@@ -1,7 +1,7 @@
+import { ok } from '../../domain/result';
 import type { Database } from '../database/database';
 import type { Statement } from '../database/sql';
 import { sql } from '../database/sql';
-import { ok } from '../shared/result';
 import type { Expiring } from './purge-expired';
 
 export function createExpiring(database: Database): readonly Expiring[] {

@@ -1,7 +1,7 @@
+import { localReceiversVariable } from '../../domain/receiver-url';
 import { connectDatabase } from '../database/connect';
 import { readVariables } from '../shared/environment';
 import { createLog } from '../shared/log';
-import { localReceiversVariable } from '../webhooks/environment';
 import { variables } from './environment';
 import type { Ports } from './operation';
 

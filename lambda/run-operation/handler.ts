@@ -1,7 +1,8 @@
+import type { OperationError } from '../../domain/operations';
 import { bind } from '../shared/bind';
 import { logCodes } from '../shared/log';
 import { createDependencies, type Dependencies } from './dependencies';
-import { type OperationError, readRequest } from './request';
+import { readRequest } from './request';
 import { runOperation } from './run-operation';
 
 /** What an invocation returns. A bug is a thrown error: Lambda's `FunctionError`. */

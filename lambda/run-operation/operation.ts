@@ -1,6 +1,7 @@
+import type { OperationError } from '../../domain/operations';
+import { fail, type Result } from '../../domain/result';
 import type { Database, DatabaseUnavailable } from '../database/database';
-import { fail, type Result } from '../shared/result';
-import { type Input, type OperationError, readInput, type Shape } from './request';
+import { type Input, readInput, type Shape } from './request';
 
 /** What operations work on. */
 export interface Ports {

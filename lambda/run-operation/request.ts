@@ -1,16 +1,11 @@
-import { type Id, type IdPrefix, isId } from '../shared/ids';
-import { fail, ok, type Result } from '../shared/result';
+import { type Id, type IdPrefix, isId } from '../../domain/ids';
+import type { OperationError } from '../../domain/operations';
+import { fail, ok, type Result } from '../../domain/result';
 
 /** What an operator's command sends: the operation's name and its input, which the operation itself checks. */
 export interface Request {
   readonly operation: string;
   readonly input: unknown;
-}
-
-/** Why an operation was not carried out: `code` for programs, `message` for the operator, with the remedy. */
-export interface OperationError {
-  readonly code: string;
-  readonly message: string;
 }
 
 /** Reads one field; the error completes the sentence "FIELD must be …". */
@@ -86,7 +81,7 @@ export const optional =
 export const flagField: Field<boolean> = (value = false) =>
   typeof value === 'boolean' ? ok(value) : fail('true or false');
 
-const invalid = (message: string) => fail({ code: 'input_invalid', message });
+const invalid = (message: string) => fail<OperationError>({ code: 'input_invalid', message });
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,4 +1,5 @@
-import { fail, type Result } from '../shared/result';
+import type { OperationError } from '../../domain/operations';
+import { fail, type Result } from '../../domain/result';
 import type { Operation, Ports } from './operation';
 import { addUserGroup } from './operations/add-user-group';
 import { addWebhook } from './operations/add-webhook';
@@ -16,7 +17,7 @@ import { removeWebhook } from './operations/remove-webhook';
 import { rotateWebhookSecret } from './operations/rotate-webhook-secret';
 import { seed } from './operations/seed';
 import { updateWebhook } from './operations/update-webhook';
-import type { OperationError, Request } from './request';
+import type { Request } from './request';
 
 /** Every operation by the name that commands call it by. A new one is a file in `operations/` and a line here. */
 const operations: Readonly<Record<string, Operation>> = {

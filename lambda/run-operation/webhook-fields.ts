@@ -1,8 +1,9 @@
-import { fail, ok, type Result } from '../shared/result';
-import { isEventId, isEventKind } from '../webhooks/event';
-import { maxUrlLength, readReceiverUrl, type UrlRefusal } from '../webhooks/receiver-url';
+import { isEventId, isEventKind } from '../../domain/event';
+import type { OperationError } from '../../domain/operations';
+import { readReceiverUrl, urlRefusals } from '../../domain/receiver-url';
+import { fail, ok, type Result } from '../../domain/result';
 import type { Ports } from './operation';
-import type { Field, OperationError } from './request';
+import type { Field } from './request';
 
 const maxKinds = 100;
 
@@ -33,15 +34,5 @@ export function readWebhookUrl(
 ): Result<string, OperationError> {
   const url = URL.canParse(text) ? new URL(text).href : text;
   const read = readReceiverUrl(url, { allowLocal: localReceivers });
-  return read.ok ? ok(url) : fail({ code: read.error, message: refusals[read.error] });
+  return read.ok ? ok(url) : fail({ code: read.error, message: urlRefusals[read.error] });
 }
-
-const refusals: Readonly<Record<UrlRefusal, string>> = {
-  url_malformed: 'The URL is not one: it must look like https://hooks.customer.com/wallet.',
-  url_too_long: `The URL is longer than ${maxUrlLength} characters.`,
-  scheme_not_https: 'The URL must begin with https://.',
-  credentials_in_url: 'The URL must not carry credentials: deliveries are signed instead.',
-  address_instead_of_name: 'The URL must have a public name, not an address.',
-  name_not_public: 'The name in the URL is not a public one.',
-  port_not_allowed: 'The port in the URL must be 443, or one from 1024 up.',
-};

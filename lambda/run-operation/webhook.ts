@@ -1,6 +1,7 @@
+import type { OperationError } from '../../domain/operations';
+import { fail, ok } from '../../domain/result';
 import type { Database, Row } from '../database/database';
 import { sql } from '../database/sql';
-import { fail, ok } from '../shared/result';
 
 /**
  * Enabled webhooks of one organization: as many as fit one answer of the Data API, 1 MiB, with their kinds and URLs, and
@@ -27,14 +28,14 @@ export async function findWebhooks(
 
 /** The answer about a webhook that does not exist. */
 export const webhookNotFound = (webhookId: string, environment: string) =>
-  fail({
+  fail<OperationError>({
     code: 'webhook_not_found',
     message: `There is no webhook ${webhookId} in environment ${environment}. "webhook list" tells those of an organization.`,
   });
 
 /** The answer about an organization that does not exist. */
 export const organizationNotFound = (organizationId: string, environment: string) =>
-  fail({
+  fail<OperationError>({
     code: 'organization_not_found',
     message: `There is no organization ${organizationId} in environment ${environment}. "seed" makes one.`,
   });

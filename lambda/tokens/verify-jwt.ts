@@ -8,8 +8,8 @@ import {
   KidNotFoundInJwksError,
 } from 'aws-jwt-verify/error';
 import type { Jwks } from 'aws-jwt-verify/jwk';
-import { fail, ok, type Result } from '../shared/result';
-import { parseStrictObject } from './strict-json';
+import { fail, ok, type Result } from '../../domain/result';
+import { parseStrictObject } from '../../domain/strict-json';
 
 /** Why a token is refused: a cause for the log, by class. Nothing of the token itself goes into it. */
 export interface TokenRefused {

@@ -4,8 +4,8 @@ import {
   type SendMessageBatchRequestEntry,
   type SQSClient,
 } from '@aws-sdk/client-sqs';
+import { fail, ok, type Result } from '../../domain/result';
 import { coalesce } from '../shared/coalesce';
-import { fail, ok, type Result } from '../shared/result';
 
 /** The queue cannot be reached, or refuses. Some of the messages may have been sent all the same. */
 export interface QueueUnavailable {

@@ -1,5 +1,6 @@
 import { GenerateMacCommand, type KMSClient } from '@aws-sdk/client-kms';
-import { fail, ok, type Result } from '../shared/result';
+import { fail, ok, type Result } from '../../domain/result';
+import { secretLength, secretMessage } from '../../domain/webhook-secrets';
 
 /** KMS cannot be reached, or refuses. */
 export interface SecretUnavailable {
@@ -29,23 +30,23 @@ export function createWebhookSecrets(options: {
 }): WebhookSecrets {
   const cache = new Map<string, Promise<Uint8Array>>();
 
-  const derive = async (message: string): Promise<Uint8Array> => {
+  const derive = async (webhookId: string, version: number): Promise<Uint8Array> => {
     const { Mac } = await options.kms.send(
       new GenerateMacCommand({
         KeyId: options.keyId,
         MacAlgorithm: 'HMAC_SHA_256',
-        Message: Buffer.from(message),
+        Message: secretMessage(webhookId, version),
       }),
       { abortSignal: AbortSignal.timeout(deadline) },
     );
-    if (Mac?.length !== 32) throw new Error('KMS answered without a MAC of 32 bytes');
+    if (Mac?.length !== secretLength) throw new Error('KMS answered without a MAC of its length');
     return Mac;
   };
 
   return {
     async secret(webhookId, version) {
       const message = `${webhookId}.${version}`;
-      const secret = cache.get(message) ?? derive(message);
+      const secret = cache.get(message) ?? derive(webhookId, version);
       // Taken out and put back: the map's first entry is the one that was not used for the longest time.
       cache.delete(message);
       cache.set(message, secret);

@@ -1,5 +1,6 @@
 import { Annotations, CfnOutput, Stack, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
+import type { OutputName } from '../../domain/outputs';
 import type { Environment } from '../environment/environment';
 
 export interface EnvironmentStackProps {
@@ -45,7 +46,7 @@ export abstract class EnvironmentStack extends Stack {
   }
 
   /** Adds an output. Each description ends with the notices of the environment. */
-  protected output(name: string, description: string, value: string): void {
+  protected output(name: OutputName, description: string, value: string): void {
     const described = [`${description}.`, ...notices(this.environmentOfStack)].join(' ');
     new CfnOutput(this, name, { description: described, value });
   }

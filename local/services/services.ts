@@ -1,4 +1,4 @@
-import { localReceiversVariable } from '../../lambda/webhooks/environment';
+import { localReceiversVariable } from '../../domain/receiver-url';
 import { allSettledOrThrow, type Cleanup } from '../cleanup';
 import { startDataApi } from '../data-api';
 import { createAccessControl } from '../iam/access';

@@ -11,6 +11,7 @@ export const sources = [
   'bin',
   'cli',
   'dashboard',
+  'domain',
   'lambda',
   'lib',
   'cdk.json',

@@ -29,7 +29,7 @@ export const neededOtherwise: Readonly<Record<string, string>> = {
 };
 
 /** Whether what is imported is there without `devDependencies`: the tests alone can do with those. */
-const isProduct = (path: string): boolean => /^(bin|cli|dashboard|lambda|lib|local)\//.test(path);
+const isProduct = (path: string): boolean => /^(bin|cli|dashboard|domain|lambda|lib|local)\//.test(path);
 
 const imports =
   /^(?:import|export)\s+(type\s)?[^;'"]*?\bfrom\s*['"]([^'"]+)['"]|^import\s*['"]([^'"]+)['"]|\b(?:import|require(?:\.resolve)?)\(\s*['"]([^'"]+)['"]/gm;

@@ -40,6 +40,9 @@ type ImportRule = (path: string, imported: string) => boolean;
 
 /** Each says whether an import breaks it. */
 const importRules: Readonly<Record<string, ImportRule>> = {
+  'domain imports itself and what is pure': (path, imported) =>
+    isIn(path, 'domain') && !isIn(imported, 'domain') && !['node:crypto', 'node:net'].includes(imported),
+
   'lambda never imports lib, bin or the CDK': (path, imported) =>
     isIn(path, 'lambda') &&
     (isIn(imported, 'lib') || isIn(imported, 'bin') || isPackage(imported, 'aws-cdk-lib', 'constructs')),

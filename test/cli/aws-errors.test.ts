@@ -208,7 +208,7 @@ describe('a page, and an empty answer, with status 200', () => {
   it.each<[command: readonly string[], line: RegExp]>([
     [
       ['webhook', 'test', '--webhook', 'wh-aaaaa-bbbbb-cccccccccccccccc'],
-      /^error: sqs:SendMessage was not answered as AWS answers: without Successful/,
+      /^error: The operations .* without url\.$/m,
     ],
     [['redeliver'], /^error: sqs:GetQueueAttributes was not answered as AWS answers: without Approx/],
     [['token', '--caller', caller], /^error: arn:\S+ is not a key of curve P-256/],

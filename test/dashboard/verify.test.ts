@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { inspect } from 'node:util';
 import { Webhook } from 'standardwebhooks';
 import { verify } from '../../dashboard/verifier/verify';
-import { secretText, sign } from '../../lambda/webhooks/signature';
+import { secretText, sign } from '../../domain/webhook-secrets';
 
 const names = ['webhook-signature', 'X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'];
 const now = Date.UTC(2026, 10, 20, 12);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { transformSync } from 'esbuild';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
-import { secretText, sign } from '../../lambda/webhooks/signature';
+import { secretText, sign } from '../../domain/webhook-secrets';
 import { projectRoot } from '../architecture/sources';
 import { readDocuments } from '../support/documents';
 import { type HttpServer, startHttpServer } from '../support/http-server';

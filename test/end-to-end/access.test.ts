@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { allowListFormatNames } from '../../cli/allow-lists/formats';
-import { newId } from '../../lambda/shared/ids';
+import { newId } from '../../domain/ids';
 import { deprecationHeaders } from '../../lib/api/deprecation-headers';
 import { environments } from '../../lib/environments';
 import {

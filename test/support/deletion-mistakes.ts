@@ -1,4 +1,4 @@
-import { newId } from '../../lambda/shared/ids';
+import { newId } from '../../domain/ids';
 import { deletion, dueDeletion, type TokenMaker, type WireRequest } from './api';
 import type { Organization } from './organization';
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { newId } from '../../domain/ids';
 import type { Database, Row } from '../../lambda/database/database';
 import { type Statement, sql } from '../../lambda/database/sql';
 import type { UserGroupDeletion } from '../../lambda/delete-user-group/user-group-deletion';
 import { seed } from '../../lambda/run-operation/operations/seed';
-import { newId } from '../../lambda/shared/ids';
 
 /** What the seed operation makes: an organization, three identities, and a group with members and assignments. */
 export interface Organization {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { request } from 'node:http';
-import { type SignedContent, secretText, sign } from '../../lambda/webhooks/signature';
+import { type SignedContent, secretText, sign } from '../../domain/webhook-secrets';
 
 /** Gives a receiver one delivery. @returns the status that it answers with: 204 or 401 */
 export type Receive = (headers: Readonly<Record<string, string>>, body: string) => Promise<number> | number;

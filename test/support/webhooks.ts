@@ -1,6 +1,6 @@
+import { newId, randomCharacters } from '../../domain/ids';
 import type { Database } from '../../lambda/database/database';
 import { sql } from '../../lambda/database/sql';
-import { newId, randomCharacters } from '../../lambda/shared/ids';
 
 export async function addOrganization(owner: Database): Promise<string> {
   const organizationId = newId('or');

@@ -1,7 +1,7 @@
+import { newId } from '../../../domain/ids';
+import { fail, ok } from '../../../domain/result';
 import { sql } from '../../database/sql';
-import { newId } from '../../shared/ids';
 import { deleteUserGroups } from '../../shared/permission';
-import { fail, ok } from '../../shared/result';
 import { operation } from '../operation';
 import { idField, nameField } from '../request';
 

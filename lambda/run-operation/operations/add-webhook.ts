@@ -1,6 +1,6 @@
+import { newId } from '../../../domain/ids';
+import { fail, ok } from '../../../domain/result';
 import { sql } from '../../database/sql';
-import { newId } from '../../shared/ids';
-import { fail, ok } from '../../shared/result';
 import { operation } from '../operation';
 import { idField, optional } from '../request';
 import { maxWebhooks, organizationNotFound } from '../webhook';

@@ -1,4 +1,4 @@
-import { ok } from '../../shared/result';
+import { ok } from '../../../domain/result';
 import { operation } from '../operation';
 import { idField } from '../request';
 import { findWebhooks, webhookNotFound } from '../webhook';

@@ -1,6 +1,6 @@
+import { disabledEvent } from '../../../domain/event';
+import { ok } from '../../../domain/result';
 import { sql } from '../../database/sql';
-import { ok } from '../../shared/result';
-import { disabledEvent } from '../../webhooks/disabling';
 import { operation } from '../operation';
 import { idField } from '../request';
 import { toIsoTime, webhookNotFound } from '../webhook';

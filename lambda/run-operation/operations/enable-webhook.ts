@@ -1,5 +1,5 @@
+import { ok } from '../../../domain/result';
 import { sql } from '../../database/sql';
-import { ok } from '../../shared/result';
 import { operation } from '../operation';
 import { idField } from '../request';
 import { webhookNotFound } from '../webhook';

@@ -1,8 +1,9 @@
+import type { OperationError } from '../../../domain/operations';
+import { fail, ok, type Result } from '../../../domain/result';
 import type { Database, DatabaseUnavailable } from '../../database/database';
 import { sql } from '../../database/sql';
-import { fail, ok, type Result } from '../../shared/result';
 import { operation } from '../operation';
-import { countField, type Field, idField, type OperationError, optional, timeField } from '../request';
+import { countField, type Field, idField, optional, timeField } from '../request';
 import { toIsoTime, webhookNotFound } from '../webhook';
 import { eventIdField } from '../webhook-fields';
 
@@ -73,7 +74,7 @@ async function requireKnown(
         or exists (select from webhook_attempts where webhook_id = ${webhookId}) as webhook`);
   if (!known.ok) return known;
   if (eventId !== null && !known.value[0]?.event) {
-    return fail({
+    return fail<OperationError>({
       code: 'event_not_found',
       message: `No event ${eventId} is known in environment ${environment}: it was never sent, is not fanned out yet (see "origin-status"), no webhook wants it, or it is too old.`,
     });

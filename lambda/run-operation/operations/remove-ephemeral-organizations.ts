@@ -1,5 +1,5 @@
+import { fail, ok } from '../../../domain/result';
 import { sql } from '../../database/sql';
-import { fail, ok } from '../../shared/result';
 import { operation } from '../operation';
 import { idField } from '../request';
 

@@ -1,6 +1,6 @@
+import { fail, ok } from '../../../domain/result';
+import { rotationOverlap } from '../../../domain/webhook-secrets';
 import { sql } from '../../database/sql';
-import { fail, ok } from '../../shared/result';
-import { rotationOverlap } from '../../webhooks/rotation';
 import { operation } from '../operation';
 import { flagField, idField } from '../request';
 import { toIsoTime, webhookNotFound } from '../webhook';

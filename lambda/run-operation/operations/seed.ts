@@ -1,7 +1,7 @@
+import { newId } from '../../../domain/ids';
+import { ok } from '../../../domain/result';
 import { sql } from '../../database/sql';
-import { newId } from '../../shared/ids';
 import { deleteUserGroups } from '../../shared/permission';
-import { ok } from '../../shared/result';
 import { operation } from '../operation';
 import { flagField, nameField } from '../request';
 

@@ -1,5 +1,5 @@
 import { decideOnDelivery } from '../../../cli/redeliver/decision';
-import { type Delivery, parseDelivery, writeDelivery } from '../../../lambda/webhooks/delivery';
+import { type Delivery, parseDelivery, writeDelivery } from '../../../domain/delivery';
 
 const delivery: Delivery = {
   deliveryId: 'msg_0123456789abcdef0123456789abcdef',

@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import { newId } from '../../../lambda/shared/ids';
+import { newId } from '../../../domain/ids';
 import { type ReceiveCommand, startReceiveCommand } from '../../support/receive-command';
 import { first } from '../../support/rows';
 import { addOrganization, eventText } from '../../support/webhooks';

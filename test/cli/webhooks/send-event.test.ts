@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { parseEvent } from '../../../lambda/webhooks/event';
+import { parseEvent } from '../../../domain/event';
 import { addOrganization, addWebhook, disableWebhook } from '../../support/webhooks';
 import { startWebhookRegion, type WebhookRegion } from './webhook-region';
 

@@ -1,9 +1,9 @@
 import { walletCommand } from '../../../cli/pasted-command';
 import { eventKind } from '../../../cli/webhook/event-kind';
+import { parseDelivery } from '../../../domain/delivery';
+import { isEventKind, parseEvent } from '../../../domain/event';
+import { newId } from '../../../domain/ids';
 import { sql } from '../../../lambda/database/sql';
-import { newId } from '../../../lambda/shared/ids';
-import { parseDelivery } from '../../../lambda/webhooks/delivery';
-import { isEventKind, parseEvent } from '../../../lambda/webhooks/event';
 import { rows } from '../../support/organization';
 import { first } from '../../support/rows';
 import { addOrganization } from '../../support/webhooks';
@@ -53,7 +53,7 @@ describe('webhook add', () => {
   });
 
   it.each([
-    ['http://hooks.customer.com/', 'does not begin with https://.\nGive one such as https://'],
+    ['http://hooks.customer.com/', 'must begin with https://.\nGive one such as https://'],
     ['https://10.0.0.1/', 'The URL must have a public name, not an address.'],
     ['https://hooks.internal/', 'The name in the URL is not a public one.'],
     ['https://hooks.customer.com:22/', 'The port in the URL must be 443'],

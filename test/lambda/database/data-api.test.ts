@@ -1,7 +1,7 @@
 import { RDSDataClient } from '@aws-sdk/client-rds-data';
+import { fail, ok } from '../../../domain/result';
 import { createDataApiDatabase } from '../../../lambda/database/data-api';
 import { sql } from '../../../lambda/database/sql';
-import { fail, ok } from '../../../lambda/shared/result';
 import { localClient } from '../../support/aws-client';
 import { type HttpServer, startHttpServer } from '../../support/http-server';
 

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
+import { newId } from '../../../domain/ids';
 import { toQuery } from '../../../lambda/database/direct';
 import { deletionStatement } from '../../../lambda/delete-user-group/delete-in-database';
-import { newId } from '../../../lambda/shared/ids';
 import { executedPlans, mostRows } from '../../support/executed-plans';
 import { deletionOf, type Organization, seedOrganization } from '../../support/organization';
 import { useMigratedDatabase } from '../../support/region-database';

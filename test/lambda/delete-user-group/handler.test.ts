@@ -1,4 +1,5 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { fail, ok, type Result } from '../../../domain/result';
 import type { DatabaseUnavailable } from '../../../lambda/database/database';
 import type { Dependencies } from '../../../lambda/delete-user-group/dependencies';
 import { createHandler } from '../../../lambda/delete-user-group/handler';
@@ -7,7 +8,6 @@ import type {
   DeletionOutcome,
   UserGroupDeletion,
 } from '../../../lambda/delete-user-group/user-group-deletion';
-import { fail, ok, type Result } from '../../../lambda/shared/result';
 import { recordLog } from '../../support/log';
 import {
   caller,

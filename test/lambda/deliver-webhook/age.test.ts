@@ -1,10 +1,10 @@
 import type { SQSRecord } from 'aws-lambda';
 import fc from 'fast-check';
+import { type Delivery, writeDelivery } from '../../../domain/delivery';
+import { ok } from '../../../domain/result';
 import { nextStep } from '../../../lambda/deliver-webhook/next-step';
 import { retryFromQueue } from '../../../lambda/deliver-webhook/queue-retry';
 import { readDelivery } from '../../../lambda/deliver-webhook/request';
-import { ok } from '../../../lambda/shared/result';
-import { type Delivery, writeDelivery } from '../../../lambda/webhooks/delivery';
 import type { Queue } from '../../../lambda/webhooks/queue';
 import { recordLog } from '../../support/log';
 

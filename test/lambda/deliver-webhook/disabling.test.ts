@@ -1,7 +1,7 @@
+import { parseEvent } from '../../../domain/event';
+import { fail } from '../../../domain/result';
 import { sql } from '../../../lambda/database/sql';
 import type { DeliveryPorts, Webhooks } from '../../../lambda/deliver-webhook/deliver-webhook';
-import { fail } from '../../../lambda/shared/result';
-import { parseEvent } from '../../../lambda/webhooks/event';
 import { disableWebhook } from '../../support/webhooks';
 import { useDeliveryWorld } from './delivery-world';
 

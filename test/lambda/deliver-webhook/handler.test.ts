@@ -155,7 +155,7 @@ it('sends an invalid message to the dead-letter queue, with the reason: it canno
   expect(await world.runBatch()).toMatchObject({ received: 3, kept: 0 });
   const dead = await world.deadLetters.receive();
   expect(dead.map(({ body, messageAttributes }) => [body, messageAttributes.Reason?.stringValue])).toEqual([
-    ['poison', 'The message is not JSON.'],
+    ['poison', 'The message is not a JSON object.'],
     ['{"webhookId":"wh-1"}', '"deliveryId" must be "msg_" with 32 hexadecimal digits.'],
     [expect.any(String), '"webhookId" must be an id such as wh-xxxxx-xxxxx-xxxxxxxxxxxxxxxx.'],
   ]);

@@ -1,6 +1,6 @@
+import { fail } from '../../../domain/result';
 import { sql } from '../../../lambda/database/sql';
 import type { Webhooks } from '../../../lambda/deliver-webhook/deliver-webhook';
-import { fail } from '../../../lambda/shared/result';
 import { hidden, useDeliveryWorld } from './delivery-world';
 
 const hour = 3_600_000;

@@ -1,8 +1,8 @@
+import { type Delivery, deliveryId } from '../../../domain/delivery';
+import { fail, ok } from '../../../domain/result';
 import { createCircuitBreaker } from '../../../lambda/deliver-webhook/circuit-breaker';
 import type { DeliveryPorts } from '../../../lambda/deliver-webhook/deliver-webhook';
 import { pace, type SlotRequest, type Slots } from '../../../lambda/deliver-webhook/pace';
-import { fail, ok } from '../../../lambda/shared/result';
-import { type Delivery, deliveryId } from '../../../lambda/webhooks/delivery';
 import type { OutgoingMessage } from '../../../lambda/webhooks/queue';
 import { emptied, hidden, useDeliveryWorld } from './delivery-world';
 

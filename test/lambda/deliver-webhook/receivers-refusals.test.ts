@@ -1,6 +1,6 @@
 import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
+import { hostileUrls } from '../../domain/hostile-urls';
 import { type HttpServer, startHttpServer } from '../../support/http-server';
-import { hostileUrls } from '../webhooks/hostile-urls';
 
 const webhookId = 'wh-00001-00001-0000000000000001';
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fail } from '../../../domain/result';
 import { createCircuitBreaker } from '../../../lambda/deliver-webhook/circuit-breaker';
 import { retrySchedule } from '../../../lambda/deliver-webhook/next-step';
-import { fail } from '../../../lambda/shared/result';
 import { delayed, emptied, hidden, useDeliveryWorld } from './delivery-world';
 
 const hour = 3_600_000;

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fail, ok } from '../../../domain/result';
 import { sql } from '../../../lambda/database/sql';
 import type { SlotRequest, Slots } from '../../../lambda/deliver-webhook/pace';
 import { createSlots } from '../../../lambda/deliver-webhook/slots-table';
-import { fail, ok } from '../../../lambda/shared/result';
 import { rows } from '../../support/organization';
 import { useMigratedDatabase } from '../../support/region-database';
 import { addOrganization, addWebhook } from '../../support/webhooks';

@@ -1,5 +1,5 @@
+import { fail, ok } from '../../../domain/result';
 import { awaitDatabase, SecretUnreadable } from '../../../lambda/migrate-schema/await-database';
-import { fail, ok } from '../../../lambda/shared/result';
 
 const unavailable = (reason: string) => fail({ kind: 'database_unavailable', reason } as const);
 const named = (name: string) => Object.assign(new Error('not yet'), { name });

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { ok } from '../../../domain/result';
 import { migrations } from '../../../lambda/database/migrations';
 import { migrateSchema } from '../../../lambda/migrate-schema/migrate-schema';
-import { ok } from '../../../lambda/shared/result';
 import { type RegionDatabase, startRegionDatabase, useMigratedDatabase } from '../../support/region-database';
 
 it('the list names every file of the folder, in order', () => {

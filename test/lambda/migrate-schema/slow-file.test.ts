@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RDSDataClient } from '@aws-sdk/client-rds-data';
+import { ok } from '../../../domain/result';
 import { createDataApiDatabase } from '../../../lambda/database/data-api';
 import type { TransactionalDatabase } from '../../../lambda/database/database';
 import { migrateSchema } from '../../../lambda/migrate-schema/migrate-schema';
-import { ok } from '../../../lambda/shared/result';
 import { type DataApi, startDataApi } from '../../../local/data-api';
 import { localClient } from '../../support/aws-client';
 import { startPostgres, type TestPostgres } from '../../support/postgres';

@@ -1,7 +1,7 @@
+import { fail, ok } from '../../../domain/result';
 import { createExpiring } from '../../../lambda/purge-expired/expiring-tables';
 import { createHandler } from '../../../lambda/purge-expired/handler';
 import { type Expiring, purgeExpired } from '../../../lambda/purge-expired/purge-expired';
-import { fail, ok } from '../../../lambda/shared/result';
 import { recordLog } from '../../support/log';
 import { useMigratedDatabase } from '../../support/region-database';
 

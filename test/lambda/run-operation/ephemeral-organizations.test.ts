@@ -1,4 +1,4 @@
-import { newId } from '../../../lambda/shared/ids';
+import { newId } from '../../../domain/ids';
 import { refused, useOperations } from './operations';
 
 describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (access) => {

@@ -1,6 +1,6 @@
+import { newId } from '../../../domain/ids';
+import { fail } from '../../../domain/result';
 import { createHandler } from '../../../lambda/run-operation/handler';
-import { newId } from '../../../lambda/shared/ids';
-import { fail } from '../../../lambda/shared/result';
 import { recordLog } from '../../support/log';
 import { refused } from './operations';
 

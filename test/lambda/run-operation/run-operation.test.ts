@@ -1,4 +1,4 @@
-import { newId } from '../../../lambda/shared/ids';
+import { newId } from '../../../domain/ids';
 import { type Organization, traces } from '../../support/organization';
 import { refused, useOperations } from './operations';
 

@@ -1,8 +1,8 @@
+import { parseEvent } from '../../../domain/event';
+import { newId } from '../../../domain/ids';
+import { ok } from '../../../domain/result';
 import { createWebhooks } from '../../../lambda/deliver-webhook/webhooks-table';
 import { createSubscriptions } from '../../../lambda/fan-out-event/subscriptions-table';
-import { newId } from '../../../lambda/shared/ids';
-import { ok } from '../../../lambda/shared/result';
-import { parseEvent } from '../../../lambda/webhooks/event';
 import { addOrganization } from '../../support/webhooks';
 import { refused, useOperations } from './operations';
 

@@ -1,8 +1,8 @@
+import { newId } from '../../../domain/ids';
+import { localReceiversVariable } from '../../../domain/receiver-url';
 import { createDependencies as deliverWebhook } from '../../../lambda/deliver-webhook/dependencies';
 import { createDependencies as runOperation } from '../../../lambda/run-operation/dependencies';
 import { createHandler } from '../../../lambda/run-operation/handler';
-import { newId } from '../../../lambda/shared/ids';
-import { localReceiversVariable } from '../../../lambda/webhooks/environment';
 import { asOnAws } from '../../support/function-variables';
 import { type HttpServer, startHttpServer } from '../../support/http-server';
 

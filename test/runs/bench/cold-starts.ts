@@ -1,5 +1,5 @@
+import { localReceiversVariable } from '../../../domain/receiver-url';
 import type { DatabaseAccess, DatabaseRole } from '../../../lambda/database/environment';
-import { localReceiversVariable } from '../../../lambda/webhooks/environment';
 import { runtimeEnvironment } from '../../../local/function-runtime/environment';
 import { startQueues } from '../../../local/queues/queues';
 import { createSigningKey } from '../../support/tokens';

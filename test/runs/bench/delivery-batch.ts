@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { deliveryId } from '../../../lambda/webhooks/delivery';
+import { deliveryId } from '../../../domain/delivery';
 
 /** An event of the size that a wallet's events have. */
 export function walletEvent(organizationId: string, id: string): string {

@@ -1,4 +1,4 @@
-import { deliveryId, writeDelivery } from '../../../lambda/webhooks/delivery';
+import { deliveryId, writeDelivery } from '../../../domain/delivery';
 import { createQueue } from '../../../lambda/webhooks/queue';
 import { addOrganization } from '../../support/webhooks';
 import { drain } from '../world/queues';

@@ -1,5 +1,5 @@
+import { secretText } from '../../../domain/webhook-secrets';
 import { sql } from '../../../lambda/database/sql';
-import { secretText } from '../../../lambda/webhooks/signature';
 import { addOrganization, addWebhook } from '../../support/webhooks';
 import type { Subscription } from '../world/ledger';
 import { countMessages, drain } from '../world/queues';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { KMSClient } from '@aws-sdk/client-kms';
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { localReceiversVariable } from '../../../lambda/webhooks/environment';
+import { localReceiversVariable } from '../../../domain/receiver-url';
 import { createWebhookSecrets, type WebhookSecrets } from '../../../lambda/webhooks/webhook-secrets';
 import type { Cleanup } from '../../../local/cleanup';
 import { startQueues } from '../../../local/queues/queues';

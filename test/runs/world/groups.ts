@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { newId } from '../../../lambda/shared/ids';
+import { newId } from '../../../domain/ids';
 import { openLocalDatabase } from '../../support/local-database';
 import type { Organization } from '../../support/organization';
 

@@ -5,8 +5,8 @@ import {
   ReceiveMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import { type Delivery, parseDelivery } from '../../../lambda/webhooks/delivery';
-import { parseEvent } from '../../../lambda/webhooks/event';
+import { type Delivery, parseDelivery } from '../../../domain/delivery';
+import { parseEvent } from '../../../domain/event';
 import { region as ownRegion } from './region';
 
 export const createSqs = (endpoint = '', region = ownRegion): SQSClient =>

@@ -1,3 +1,4 @@
+import { ok } from '../../../../domain/result';
 import { connectDatabase } from '../../../../lambda/database/connect';
 import type { Database, TransactionalDatabase } from '../../../../lambda/database/database';
 import { type Statement, sql } from '../../../../lambda/database/sql';
@@ -8,7 +9,6 @@ import type {
   DeletionOutcome,
 } from '../../../../lambda/delete-user-group/user-group-deletion';
 import { bind } from '../../../../lambda/shared/bind';
-import { ok } from '../../../../lambda/shared/result';
 
 /**
  * The deletion as it is usually written: begin, permission, group, assignments, members, group, commit. It does less

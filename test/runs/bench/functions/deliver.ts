@@ -1,7 +1,7 @@
+import { ok } from '../../../../domain/result';
 import { createDependencies, type Dependencies } from '../../../../lambda/deliver-webhook/dependencies';
 import { createHandler } from '../../../../lambda/deliver-webhook/handler';
 import { bind } from '../../../../lambda/shared/bind';
-import { ok } from '../../../../lambda/shared/result';
 import { createTlsReceivers } from './receivers';
 
 /** In memory: all of a delivery but its two statements. */

@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:https';
 import type { SQSEvent } from 'aws-lambda';
+import type { Delivery } from '../../../../domain/delivery';
 import { bind } from '../../../../lambda/shared/bind';
-import type { Delivery } from '../../../../lambda/webhooks/delivery';
 import { createTlsReceivers } from './receivers';
 
 const headers = (id: string) => ({

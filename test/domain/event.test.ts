@@ -1,4 +1,4 @@
-import { maxEventBytes, parseEvent } from '../../../lambda/webhooks/event';
+import { maxEventBytes, parseEvent } from '../../domain/event';
 
 const event = {
   id: 'ev-1',
@@ -82,6 +82,21 @@ it.each([
   expect(parseEvent(withData(json))).toEqual({
     ok: false,
     error: String.raw`The event holds an unpaired surrogate, such as \ud83d without its other half (RFC 7493).`,
+  });
+});
+
+it.each([
+  ['in the event', '"kind"', '"organizationId":"or-aaaaa-bbbbb-dddddddddddddddd","kind"'],
+  [
+    'spelt with an escape',
+    '"kind"',
+    String.raw`"organization\u0049d":"or-aaaaa-bbbbb-dddddddddddddddd","kind"`,
+  ],
+  ['in its data', '"data":', '"data":[{"a":1,"a":2}],"data2":'],
+])('refuses a member that is named twice %s: parsers disagree on it', (_, name, replacement) => {
+  expect(parseEvent(JSON.stringify(event).replace(name, replacement))).toEqual({
+    ok: false,
+    error: expect.stringContaining('twice'),
   });
 });
 

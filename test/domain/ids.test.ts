@@ -1,4 +1,4 @@
-import { isId, newId } from '../../../lambda/shared/ids';
+import { isId, newId } from '../../domain/ids';
 
 it('makes ids in the format of the specification, no two of them alike', () => {
   const ids = Array.from({ length: 1_000 }, () => newId('ug'));

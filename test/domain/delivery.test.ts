@@ -1,4 +1,4 @@
-import { deliveryId, parseDelivery, writeDelivery } from '../../../lambda/webhooks/delivery';
+import { deliveryId, parseDelivery, writeDelivery } from '../../domain/delivery';
 
 const webhookId = 'wh-aaaaa-bbbbb-cccccccccccccc';
 const delivery = {

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { fail, ok, type Result } from '../shared/result';
+import { fail, ok, type Result } from './result';
 
 /** Where a webhook's deliveries go, as far as the URL alone can tell. */
 export interface ReceiverUrl {
@@ -13,17 +13,21 @@ export interface ReceiverUrl {
   readonly local: boolean;
 }
 
-export type UrlRefusal =
-  | 'url_malformed'
-  | 'url_too_long'
-  | 'scheme_not_https'
-  | 'credentials_in_url'
-  | 'address_instead_of_name'
-  | 'name_not_public'
-  | 'port_not_allowed';
-
 /** Of a URL's characters. */
-export const maxUrlLength = 2_048;
+const maxUrlLength = 2_048;
+
+/** Why a URL is refused, with a sentence for the operator. */
+export const urlRefusals = {
+  url_malformed: 'The URL is not one: it must look like https://hooks.customer.com/wallet.',
+  url_too_long: `The URL is longer than ${maxUrlLength} characters.`,
+  scheme_not_https: 'The URL must begin with https://.',
+  credentials_in_url: 'The URL must not carry credentials: deliveries are signed instead.',
+  address_instead_of_name: 'The URL must have a public name, not an address.',
+  name_not_public: 'The name in the URL is not a public one.',
+  port_not_allowed: 'The port in the URL must be 443, or one from 1024 up.',
+} as const;
+
+export type UrlRefusal = keyof typeof urlRefusals;
 
 /**
  * Names that never belong to a receiver on the internet: RFC 6761, RFC 6762, RFC 7686, RFC 9476, ICANN's `internal`,
@@ -79,3 +83,8 @@ function isPublicName(hostname: string): boolean {
     !specialNames.includes(labels.at(-1) as string)
   );
 }
+/**
+ * Set to `allowed`, it permits receivers at `http://127.0.0.1` and `http://localhost`. The local environment alone
+ * gives it to the functions that it runs: no template has it.
+ */
+export const localReceiversVariable = 'WEBHOOK_LOCAL_RECEIVERS';

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { isId } from '../shared/ids';
-import { fail, ok, type Result } from '../shared/result';
 import { isEventId } from './event';
+import { isId } from './ids';
+import { fail, ok, type Result } from './result';
+import { parseObject } from './strict-json';
 
 /** One event on its way to one webhook: a message of the delivery queue. */
 export interface Delivery {
@@ -21,6 +22,25 @@ export interface Delivery {
   readonly hasSlot?: boolean;
 }
 
+/** How attempts end: `failed` is retried, `given_up` was the last of the schedule, `disabled` had its webhook disabled by 410. */
+export const outcomes = ['delivered', 'failed', 'disabled', 'given_up'] as const;
+
+/** One request to a receiver, as it is recorded for 31 days. Times are ISO 8601, UTC. */
+export interface Attempt {
+  readonly date: string;
+  readonly eventId: string;
+  readonly webhookId: string;
+  /** The receiver's `webhook-id`. */
+  readonly deliveryId: string;
+  /** Null when the receiver gave none. */
+  readonly status: number | null;
+  readonly durationMs: number;
+  readonly outcome: (typeof outcomes)[number];
+  readonly reason: string;
+  /** Null when it is not retried. */
+  readonly nextAttemptAt: string | null;
+}
+
 /** The id of an event's delivery to a webhook. It has no full stop, which delimits the signed text. */
 export function deliveryId(eventId: string, webhookId: string): string {
   const digest = createHash('sha256').update(`${eventId}\n${webhookId}`).digest('hex');
@@ -33,16 +53,9 @@ export function writeDelivery(delivery: Delivery): string {
 
 /** Reads a message of the delivery queue. The error is a sentence without any of its values. */
 export function parseDelivery(text: string): Result<Delivery, string> {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return fail('The message is not JSON.');
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return fail('The message is not a JSON object.');
-  }
-  const delivery = value as Delivery;
+  const value = parseObject(text);
+  if (!value) return fail('The message is not a JSON object.');
+  const delivery = value as unknown as Delivery;
   const wrong = fieldNames.find((name) => !fields[name].accepts(delivery[name]));
   return wrong ? fail(`"${wrong}" must be ${fields[wrong].form}.`) : ok(delivery);
 }

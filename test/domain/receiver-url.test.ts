@@ -1,4 +1,4 @@
-import { readReceiverUrl } from '../../../lambda/webhooks/receiver-url';
+import { readReceiverUrl } from '../../domain/receiver-url';
 
 const read = (text: string, allowLocal = false) => readReceiverUrl(text, { allowLocal });
 

@@ -1,0 +1,128 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { isId } from './ids';
+import { fail, ok, type Result } from './result';
+import { hasDuplicateNames, isUnicode, parseObject } from './strict-json';
+
+/** Something that happened in an organization, as the service puts it on the events queue. */
+export interface WebhookEvent {
+  readonly id: string;
+  readonly organizationId: string;
+  readonly kind: string;
+  /**
+   * The event as its JSON text, byte for byte as it came: receivers get these bytes. Serialized again, a number
+   * beyond 2^53 would change its value.
+   */
+  readonly text: string;
+}
+
+/** Bytes of an event's JSON: what receivers are told to expect. The delivery with its wrapping fits a batch. */
+export const maxEventBytes = 64 * 1024;
+
+/** An event's id: it becomes part of a signed text that is delimited by full stops, so it has none. */
+export const isEventId = (text: string): boolean => /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(text);
+
+export const newEventId = (): string => `evt_${randomUUID().replaceAll('-', '')}`;
+
+/** An event's kind, such as `wallet.created`: 1 to 128 characters. */
+export const isEventKind = (text: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/.test(text);
+
+const fieldNames = ['id', 'organizationId', 'kind', 'date', 'data'] as const;
+
+/**
+ * Reads `{"id","organizationId","kind","date","data"}`: all five, and no other. The error is a sentence for the
+ * operator who looks into the dead-letter queue; it holds no value of the event.
+ */
+export function parseEvent(text: string): Result<WebhookEvent, string> {
+  const size = Buffer.byteLength(text);
+  if (size > maxEventBytes) return fail(`The event has ${size} bytes; at most ${maxEventBytes} are allowed.`);
+
+  const fields = parseObject(text);
+  if (!fields) return fail('The event is not a JSON object.');
+  if (!isUnicode(text)) {
+    return fail('The event holds an unpaired surrogate, such as \\ud83d without its other half (RFC 7493).');
+  }
+  if (hasDuplicateNames(text)) {
+    return fail('The event names a member of an object twice: parsers disagree on which of them counts.');
+  }
+  const missing = fieldNames.filter((name) => !Object.hasOwn(fields, name));
+  if (missing.length > 0) return fail(`The event lacks: ${missing.join(', ')}.`);
+  if (Object.keys(fields).length > fieldNames.length) {
+    return fail(`The event has fields beside ${fieldNames.join(', ')}.`);
+  }
+
+  const { id, organizationId, kind, date } = fields;
+  if (typeof id !== 'string' || !isEventId(id)) {
+    return fail('"id" must be 1 to 64 letters, digits, hyphens or underscores, the first a letter or digit.');
+  }
+  if (typeof organizationId !== 'string' || !isId(organizationId, 'or')) {
+    return fail('"organizationId" must be an id such as or-xxxxx-xxxxx-xxxxxxxxxxxxxxxx.');
+  }
+  if (typeof kind !== 'string' || !isEventKind(kind)) {
+    return fail('"kind" must be 1 to 128 letters, digits or any of . _ : / -, the first a letter or digit.');
+  }
+  if (typeof date !== 'string' || !isTime(date)) {
+    return fail('"date" must be a time such as 2026-11-20T12:00:00.000Z.');
+  }
+  return ok({ id, organizationId, kind, text });
+}
+
+function isTime(text: string): boolean {
+  return (
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.test(text) &&
+    !Number.isNaN(Date.parse(text))
+  );
+}
+
+export interface NewEvent extends Pick<WebhookEvent, 'id' | 'organizationId' | 'kind'> {
+  /** JSON. It stays as it is: parsed and written again, a number beyond 2^53 would change. */
+  readonly data: string;
+}
+
+/** Writes an event for the events queue. */
+export function writeEvent({ id, organizationId, kind, data }: NewEvent, date = new Date()): string {
+  const head = JSON.stringify({ id, organizationId, kind, date: date.toISOString() });
+  return `${head.slice(0, -1)},"data":${data}}`;
+}
+
+/** A webhook that was disabled. */
+export interface Disabling {
+  readonly webhookId: string;
+  readonly organizationId: string;
+  /** `gone`: its receiver answered 410. `operator`: a command. */
+  readonly reason: string;
+  /** Milliseconds since 1970. */
+  readonly disabledAt: number;
+}
+
+/**
+ * The event by which an organization is told, through its other webhooks: its id is the same however often it is sent
+ * for one disabling. It has no URL, which may carry a token.
+ */
+export function disabledEvent({ webhookId, organizationId, reason, disabledAt }: Disabling) {
+  const digest = createHash('sha256').update(`webhook.disabled\n${webhookId}\n${disabledAt}`).digest('hex');
+  const id = `evt_${digest.slice(0, 32)}`;
+  const data = JSON.stringify({ webhookId, reason });
+  const text = writeEvent({ id, organizationId, kind: 'webhook.disabled', data }, new Date(disabledAt));
+  return { id, text };
+}
+
+/** A message of the events queue that is no event: a kept event goes to one webhook again. */
+export interface Redelivery {
+  readonly eventId: string;
+  readonly webhookId: string;
+}
+
+/** Reads one; undefined for any other message. The error is the reason for the dead-letter queue. */
+export function parseRedelivery(text: string): Result<Redelivery, string> | undefined {
+  const { redeliver } = parseObject(text) ?? {};
+  if (redeliver === undefined) return undefined;
+  const { eventId, webhookId } = Object(redeliver) as Record<keyof Redelivery, unknown>;
+  return typeof eventId === 'string' &&
+    isEventId(eventId) &&
+    typeof webhookId === 'string' &&
+    isId(webhookId, 'wh')
+    ? ok({ eventId, webhookId })
+    : fail('"redeliver" must be {"eventId","webhookId"}.');
+}
+
+export const writeRedelivery = (redelivery: Redelivery): string => JSON.stringify({ redeliver: redelivery });

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { isId } from './ids';
+
+/** The kinds of identity that call the API. */
+const callerKinds = ['CustomerEmployee', 'EndUser', 'ServiceAccount'] as const;
+export type CallerKind = (typeof callerKinds)[number];
+
+/** Who calls, as the access token says. */
+export interface Caller {
+  /** `us-…` or `sa-…`. */
+  readonly identityId: string;
+  /** `or-…`. */
+  readonly organizationId: string;
+  readonly kind: CallerKind;
+}
+
+/** Reads a caller from a token's claims or from what the authorizer made of them; undefined when it is none. */
+export function readCaller(source: Readonly<Record<string, unknown>>): Caller | undefined {
+  const { sub, org, kind } = source;
+  if (typeof sub !== 'string' || !isId(sub, 'us', 'sa')) return undefined;
+  if (typeof org !== 'string' || !isId(org, 'or')) return undefined;
+  const known = callerKinds.find((candidate) => candidate === kind);
+  return known && { identityId: sub, organizationId: org, kind: known };
+}
+
+/** The two kinds of JWT (ES256), each signed by a key of its own. `type` is the header's `typ` that we write. */
+export const accessToken = { audience: 'wallet-api', type: 'JWT' } as const;
+export const userAction = {
+  audience: 'wallet-user-action',
+  type: 'user-action+jwt',
+  /** Seconds between `iat` and `exp`, at most. */
+  lifetime: 300,
+} as const;
+
+/** A user action's `bh`: the base64url SHA-256 of the request's body. */
+export const bodyHash = (body: string): string => createHash('sha256').update(body).digest('base64url');
+
+/** A public key of the curve P-256 as a JWK (RFC 7517). */
+export interface EllipticKey {
+  readonly crv?: string;
+  readonly kty?: string;
+  readonly x?: string;
+  readonly y?: string;
+}
+
+/** A key's id, `kid`: SHA-256 of the required members in this very order (RFC 7638 section 3.2). */
+export const thumbprint = ({ crv, kty, x, y }: EllipticKey): string =>
+  createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
