@@ -1,6 +1,16 @@
 import type { Environment } from './environment/environment';
 import { validateEnvironments } from './environment/validation';
 
+export { accountVariable, readAccounts } from './environment/accounts';
+export {
+  type AdoptedElasticIp,
+  accessTokenLifetime,
+  type Deprecation,
+  type Environment,
+} from './environment/environment';
+export { restoreSuffix } from './environment/restore';
+export { stacksOf, type TableStack } from './environment/stacks';
+
 /**
  * The table of environments: one row, one serving stack. Validated when this module is loaded. The command line works on
  * the first row unless told otherwise.

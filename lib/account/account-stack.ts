@@ -2,7 +2,7 @@ import { Aws, Stack } from 'aws-cdk-lib';
 import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
 import { OidcProviderNative } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
-import { withStableLogicalId } from '../stacks/stable-logical-id';
+import { withStableLogicalId } from '../stable-logical-id';
 import { EnvironmentRoles } from './roles';
 import type { AccountSettings, Budget } from './settings';
 

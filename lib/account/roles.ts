@@ -3,7 +3,7 @@ import { PolicyDocument, PolicyStatement, Role, WebIdentityPrincipal } from 'aws
 import type { Construct } from 'constructs';
 import { acknowledgeGithubRole } from '../checks/acknowledgements/account';
 import type { Environment } from '../environment/environment';
-import { withStableLogicalId } from '../stacks/stable-logical-id';
+import { withStableLogicalId } from '../stable-logical-id';
 import { githubEnvironments, type RoleKind, roleName } from './names';
 import { deployPermissions, operatePermissions, type Permission, readPermissions } from './permissions';
 

@@ -9,7 +9,7 @@ import type { DatabaseRole } from '../../lambda/database/environment';
 import { acknowledgeClients, acknowledgeCluster } from '../checks/acknowledgements/database';
 import type { Environment } from '../environment/environment';
 import { ClosedSecurityGroup } from '../network/closed-security-group';
-import { withStableLogicalId } from '../stacks/stable-logical-id';
+import { withStableLogicalId } from '../stable-logical-id';
 import { DatabaseFoundation, databaseEngine, databasePort, databaseSubnets } from './foundation';
 import { instancesOf, joinGlobalDatabase } from './global-database';
 import { databaseName, databaseOwner } from './names';

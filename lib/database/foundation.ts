@@ -7,7 +7,7 @@ import { Construct } from 'constructs';
 import type { Environment } from '../environment/environment';
 import { restoreSuffix } from '../environment/restore';
 import { ClosedSecurityGroup } from '../network/closed-security-group';
-import { withStableLogicalId } from '../stacks/stable-logical-id';
+import { withStableLogicalId } from '../stable-logical-id';
 
 /** Both members of a global database need the same version: a promotion is refused otherwise. */
 export const databaseVersion = rds.AuroraPostgresEngineVersion.VER_17_9;

@@ -2,7 +2,7 @@ import { RemovalPolicy } from 'aws-cdk-lib';
 import { type CfnDBCluster, CfnGlobalCluster, type DatabaseCluster } from 'aws-cdk-lib/aws-rds';
 import type { IConstruct } from 'constructs';
 import type { Environment } from '../environment/environment';
-import { withStableLogicalId } from '../stacks/stable-logical-id';
+import { withStableLogicalId } from '../stable-logical-id';
 import { takeNamesFromData } from './restore';
 
 /**

@@ -5,7 +5,7 @@ import { Construct } from 'constructs';
 import { acknowledge } from '../checks/acknowledgements/acknowledge';
 import { acknowledgeInstance } from '../checks/acknowledgements/database';
 import type { Environment, Standby } from '../environment/environment';
-import { withStableLogicalId } from '../stacks/stable-logical-id';
+import { withStableLogicalId } from '../stable-logical-id';
 import { DatabaseFoundation, databaseEngine, databasePort, databaseVersion } from './foundation';
 
 export interface DatabaseReplicaProps {

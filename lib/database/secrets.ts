@@ -4,7 +4,7 @@ import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { type DatabaseRole, databaseRoles } from '../../lambda/database/environment';
 import { acknowledgeNoRotation } from '../checks/acknowledgements/database';
-import { withStableLogicalId } from '../stacks/stable-logical-id';
+import { withStableLogicalId } from '../stable-logical-id';
 
 export type RoleSecrets = { readonly [role in DatabaseRole]?: ISecret };
 

@@ -10,7 +10,7 @@ import {
   TextWidget,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
-import { withStableLogicalId } from '../stacks/stable-logical-id';
+import { withStableLogicalId } from '../stable-logical-id';
 import type { Alarms, ShownAlarm } from './alarms';
 
 /** One line of graphs, below a text with the headings of their alarms in the runbook. */

@@ -11,11 +11,11 @@ import * as deliverWebhook from '../../lambda/deliver-webhook/environment';
 import * as fanOutEvent from '../../lambda/fan-out-event/environment';
 import * as purgeExpired from '../../lambda/purge-expired/environment';
 import type { RegionDatabase } from '../database/region-database';
+import type { SchemaMigration } from '../database/schema-migration';
 import type { Environment } from '../environment/environment';
 import { type FunctionNetwork, HandlerFunction } from '../functions/handler-function';
-import type { SchemaMigration } from '../functions/schema-migration';
 import type { WebhookOrigin } from '../network/webhook-origin';
-import { withStableLogicalId } from '../stacks/stable-logical-id';
+import { withStableLogicalId } from '../stable-logical-id';
 import { WebhookQueue } from './webhook-queue';
 
 export interface WebhooksProps {

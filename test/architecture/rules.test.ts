@@ -1,13 +1,77 @@
+import { readdirSync } from 'node:fs';
 import { first } from '../support/rows';
 import { ruleNames, violations } from './rules';
-import { sourcesIn } from './sources';
+import { projectRoot, sourcesIn } from './sources';
+
+const programs = readdirSync(projectRoot).filter((folder) =>
+  /^(\.ci|bin|cli|dashboard|domain|lambda|lib|local)$/.test(folder),
+);
+
+/** Files that do not keep a rule yet. This list only gets shorter. */
+const known: Readonly<Record<string, readonly string[]>> = {
+  'no circles between folders': [
+    'cli/deliveries.ts',
+    'cli/delivery-outcome.ts',
+    'cli/receive/command.ts',
+    'cli/receive/signing-secrets.ts',
+    'cli/send-event.ts',
+    'cli/smoke/check.ts',
+    'cli/smoke/command.ts',
+    'cli/smoke/delivery.ts',
+    'cli/smoke/receiver.ts',
+    'cli/webhook/test.ts',
+    'local/kms/keys.ts',
+    'local/kms/server.ts',
+    'local/resources/event-source-mapping.ts',
+    'local/resources/key.ts',
+    'local/resources/secrets.ts',
+    'local/services/services.ts',
+    'local/triggers/triggers.ts',
+  ],
+  'each program imports itself, domain and what it may besides': [
+    '.ci/losses.ts',
+    '.ci/target.ts',
+    'cli/allow-lists/allow-list.ts',
+    'cli/deployment/change-set.ts',
+    'cli/deployment/changes.ts',
+    'cli/deployment/deployed-stack.ts',
+    'cli/deployment/drift.ts',
+    'cli/deployment/outputs.ts',
+    'cli/deployment/plan.ts',
+    'cli/preflight/check.ts',
+    'cli/preflight/checks/account.ts',
+    'cli/preflight/checks/origin-address.ts',
+    'cli/preflight/checks/restore.ts',
+    'cli/preflight/command.ts',
+    'cli/preflight/plan.ts',
+    'cli/preflight/run.ts',
+    'cli/target.ts',
+    'cli/token.ts',
+    'dashboard/facts.ts',
+    'dashboard/origin-section.ts',
+    'lib/api/allow-lists.ts',
+    'lib/dashboard/facts.ts',
+    'lib/dashboard/region-dashboard.ts',
+    'lib/stacks/region-stack.ts',
+    'local/api-gateway/gateway-response.ts',
+    'local/banner.ts',
+    'local/command.ts',
+    'local/network/ports.ts',
+    'local/region.ts',
+    'local/resources/database-cluster.ts',
+    'local/resources/function.ts',
+    'local/restore.ts',
+    'local/services/services.ts',
+    'local/start.ts',
+    'local/state/state.ts',
+  ],
+  'an entry point imports the program that it starts': ['bin/app.ts', 'bin/local.ts', 'bin/uncaught.ts'],
+};
 
 it('the source keeps the rules of the layout', () => {
-  const files = sourcesIn('bin', 'cli', 'dashboard', 'domain', 'lambda', 'lib', 'local').filter(({ path }) =>
-    path.endsWith('.ts'),
-  );
+  const files = programs.flatMap((folder) => sourcesIn(folder)).filter(({ path }) => path.endsWith('.ts'));
   expect(files.length).toBeGreaterThan(50);
-  expect(violations(files)).toEqual([]);
+  expect(violations(files).filter(({ rule, path }) => !known[rule]?.includes(path))).toEqual([]);
 });
 
 it('the tests keep the one rule that is theirs', () => {
@@ -17,33 +81,38 @@ it('the tests keep the one rule that is theirs', () => {
 });
 
 const broken: Readonly<Record<string, readonly (readonly [path: string, text: string])[]>> = {
-  'domain imports itself and what is pure': [
-    ['domain/a.ts', "import { x } from '../lambda/shared/log';"],
-    ['domain/a.ts', "import { KMSClient } from '@aws-sdk/client-kms';"],
-    ['domain/a.ts', "import { readFileSync } from 'node:fs';"],
-  ],
-  'lambda never imports lib, bin or the CDK': [
+  'each program imports itself, domain and what it may besides': [
+    ['domain/event.ts', "import { x } from '../lib/environments';"],
     ['lambda/shared/a.ts', "import { x } from '../../lib/environments';"],
-    ['lambda/shared/a.ts', "import { Stack } from 'aws-cdk-lib';"],
     ['lambda/shared/a.ts', "const x = await import('../../bin/app');"],
-  ],
-  'lib imports nothing of lambda but environment files': [
     ['lib/api/region-api.ts', "import { problems } from '../../lambda/shared/problem';"],
     ['lib/api/region-api.ts', "export * from '../../lambda/shared/problem';"],
-  ],
-  'the page imports itself, allow-lists and the types of environments alone': [
-    ['dashboard/page.ts', "import { randomBytes } from 'node:crypto';"],
-    ['dashboard/verifier/verify.ts', "import { environments } from '../../lib/environments';"],
-  ],
-  'lib imports nothing of the page but its facts': [
     ['lib/dashboard/page.ts', "import { verify } from '../../dashboard/verifier/verify';"],
+    ['lib/app.ts', "import '../bin/app';"],
+    ['cli/token.ts', "import { Environment } from '../lib/environment';"],
+    ['cli/send-event.ts', "import { readEvent } from '../lambda/webhooks/event';"],
+    ['local/region.ts', "import { environments } from '../lib/environments';"],
+    ['local/banner.ts', "import { createTerminal } from '../cli/terminal';"],
+    ['dashboard/verifier/verify.ts', "import { environments } from '../../lib/environments';"],
+    ['.ci/target.ts', "import { names } from '../lib/account/names';"],
   ],
+  'an entry point imports the program that it starts': [
+    ['bin/app.ts', "import { createTerminal } from '../cli/terminal';"],
+    ['bin/wallet.ts', "import { environments } from '../lib/environments';"],
+    ['bin/new.ts', "import { createApp } from '../lib/app';"],
+  ],
+  'domain is pure': [
+    ['domain/event.ts', "import { readFileSync } from 'node:fs';"],
+    ['domain/event.ts', "import { SQSClient } from '@aws-sdk/client-sqs';"],
+  ],
+  'lambda never imports the CDK': [['lambda/shared/a.ts', "import { Stack } from 'aws-cdk-lib';"]],
+  'the page imports no package': [['dashboard/page.ts', "import { randomBytes } from 'node:crypto';"]],
   'the page keeps nothing, and makes no markup of text': [
     ['dashboard/dom.ts', "localStorage.setItem('token', token);"],
   ],
-  'lib never imports bin': [['lib/app.ts', "import '../bin/app';"]],
-  'only the app is outside of the rooms of lib': [['lib/app.ts', "import { x } from './helpers';"]],
+  'what is outside of the folders of lib is known': [['lib/app.ts', "import { x } from './helpers';"]],
   'no circles of imports': [['lib/api/a.ts', "import type { A } from './a';"]],
+  'no circles between folders': [],
   'no use case imports another': [
     ['lambda/deliver-webhook/a.ts', "import { x } from '../fan-out-event/request';"],
   ],
@@ -120,6 +189,19 @@ it('finds a circle through other files, types included, and names each of its im
     'lib/api/a.ts > lib/network',
     'lib/network/index.ts > lib/network/b',
     'lib/network/b.ts > lib/api/a',
+  ]);
+});
+
+it('finds a circle between folders whose files are in none', () => {
+  const files = [
+    { path: 'lib/api/a.ts', text: "import { b } from '../network/b';\nimport { d } from './d';" },
+    { path: 'lib/network/b.ts', text: "import { e } from '../environment';" },
+    { path: 'lib/network/c.ts', text: "import type { D } from '../api/d';" },
+    { path: 'lib/api/d.ts', text: "import { e } from '../environment';" },
+  ];
+  expect(violations(files).map(({ rule, path, found }) => `${rule}: ${path} > ${found}`)).toEqual([
+    'no circles between folders: lib/api/a.ts > lib/network/b',
+    'no circles between folders: lib/network/c.ts > lib/api/d',
   ]);
 });
 

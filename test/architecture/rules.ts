@@ -36,33 +36,56 @@ function useCaseOf(path: string): string | undefined {
   return folder && !sharedFolders.includes(folder) ? folder : undefined;
 }
 
+const programOf = (path: string): string => path.split('/')[0] ?? '';
+const isOfProject = (imported: string): boolean =>
+  /^(\.ci|bin|cli|dashboard|domain|lambda|lib|local|test)\//.test(imported);
+
+/** What the files of each program import of the project. Three programs meet in files, over one vocabulary. */
+const mayImport: Readonly<Record<string, RegExp>> = {
+  '.ci': /^(\.ci|cli|domain)\/|^lib\/environments$/,
+  cli: /^(cli|domain)\/|^lib\/environments$/,
+  dashboard: /^(dashboard|domain)\//,
+  domain: /^domain\//,
+  lambda: /^(lambda|domain)\//,
+  lib: /^(lib|domain)\/|^lambda\/[^/]+\/environment$/,
+  local: /^(local|domain)\//,
+};
+
+const startedBy: Readonly<Record<string, RegExp>> = {
+  'bin/account.ts': /^lib\//,
+  'bin/app.ts': /^lib\//,
+  'bin/local.ts': /^local\//,
+  'bin/uncaught.ts': /^lib\/environment$/,
+  'bin/wallet.ts': /^cli\//,
+};
+
 type ImportRule = (path: string, imported: string) => boolean;
 
 /** Each says whether an import breaks it. */
 const importRules: Readonly<Record<string, ImportRule>> = {
-  'domain imports itself and what is pure': (path, imported) =>
-    isIn(path, 'domain') && !isIn(imported, 'domain') && !['node:crypto', 'node:net'].includes(imported),
+  'each program imports itself, domain and what it may besides': (path, imported) =>
+    isOfProject(imported) && !(mayImport[programOf(path)]?.test(imported) ?? true),
 
-  'lambda never imports lib, bin or the CDK': (path, imported) =>
-    isIn(path, 'lambda') &&
-    (isIn(imported, 'lib') || isIn(imported, 'bin') || isPackage(imported, 'aws-cdk-lib', 'constructs')),
+  'an entry point imports the program that it starts': (path, imported) =>
+    isIn(path, 'bin') &&
+    isOfProject(imported) &&
+    !isIn(imported, 'bin') &&
+    !(startedBy[path]?.test(imported) ?? false),
 
-  'lib imports nothing of lambda but environment files': (path, imported) =>
-    isIn(path, 'lib') && isIn(imported, 'lambda') && posix.basename(imported) !== 'environment',
+  'domain is pure': (path, imported) =>
+    isIn(path, 'domain') &&
+    !isOfProject(imported) &&
+    !['ipaddr.js', 'node:crypto', 'node:net', 'valibot'].includes(imported),
 
-  'lib never imports bin': (path, imported) => isIn(path, 'lib') && isIn(imported, 'bin'),
+  'lambda never imports the CDK': (path, imported) =>
+    isIn(path, 'lambda') && isPackage(imported, 'aws-cdk-lib', 'constructs'),
 
-  'only the app is outside of the rooms of lib': (path, imported) =>
-    isIn(path, 'lib') && /^lib\/[^/]+$/.test(imported) && !['lib/app', 'lib/environments'].includes(imported),
+  'the page imports no package': (path, imported) => isIn(path, 'dashboard') && !isOfProject(imported),
 
-  'the page imports itself, allow-lists and the types of environments alone': (path, imported) =>
-    isIn(path, 'dashboard') &&
-    !isIn(imported, 'dashboard') &&
-    !isIn(imported, 'cli/allow-lists') &&
-    imported !== 'lib/environment/environment',
-
-  'lib imports nothing of the page but its facts': (path, imported) =>
-    isIn(path, 'lib') && isIn(imported, 'dashboard') && imported !== 'dashboard/facts',
+  'what is outside of the folders of lib is known': (path, imported) =>
+    isIn(path, 'lib') &&
+    /^lib\/[^/]+$/.test(imported) &&
+    !['app', 'environment', 'environments', 'stable-logical-id'].includes(posix.basename(imported)),
 
   'no use case imports another': (path, imported) => {
     const from = useCaseOf(path);
@@ -106,7 +129,7 @@ const isConstruct = (path: string): boolean =>
 
 const textRules: Readonly<Record<string, TextRule>> = {
   'process.env is read in dependencies.ts and bin only': [
-    (path) => !isIn(path, 'bin') && !isIn(path, 'test') && posix.basename(path) !== 'dependencies.ts',
+    (path) => !/^(\.ci|bin|test)\//.test(path) && posix.basename(path) !== 'dependencies.ts',
     /process\s*\.\s*env\b|process\[|\{[^}]*\benv\b[^}]*\}\s*=\s*process\b/,
   ],
   "constructs never branch on an environment's name": [
@@ -146,18 +169,21 @@ const textRules: Readonly<Record<string, TextRule>> = {
 
 /** Names a file in a circle of imports, types included: none of its files can be read, or moved, without the others. */
 const noCircles = 'no circles of imports';
+const noFolderCircles = 'no circles between folders';
 
 /** The names of all rules. */
 export const ruleNames: readonly string[] = [
   ...Object.keys(importRules),
   ...Object.keys(textRules),
   noCircles,
+  noFolderCircles,
 ];
 
 /** Every place where the files break the rules of the layout. */
 export function violations(files: readonly SourceFile[]): readonly Violation[] {
   return [
-    ...circles(files),
+    ...circles(noCircles, files, (path) => path),
+    ...circles(noFolderCircles, files, folderOf),
     ...files.flatMap((file) => [
       ...importsOf(file).flatMap((found) =>
         Object.entries(importRules)
@@ -172,23 +198,41 @@ export function violations(files: readonly SourceFile[]): readonly Violation[] {
   ];
 }
 
-/** Every import that leads back to the file that it stands in. */
-function circles(files: readonly SourceFile[]): readonly Violation[] {
-  const imports = new Map(files.map((file) => [withoutEnding(file.path), importsOf(file)]));
+/**
+ * Every import that leads back to where it stands.
+ *
+ * @param nodeOf what a file, or an import, counts as
+ */
+function circles(
+  rule: string,
+  files: readonly SourceFile[],
+  nodeOf: (path: string) => string,
+): readonly Violation[] {
+  const imports = files.flatMap((file) =>
+    importsOf(file).map((found) => ({
+      path: file.path,
+      found,
+      from: nodeOf(withoutEnding(file.path)),
+      to: nodeOf(found),
+    })),
+  );
+  const next = new Map<string, Set<string>>();
+  for (const { from, to } of imports) next.set(from, (next.get(from) ?? new Set()).add(to));
 
-  function reaches(from: string, target: string, visited: Set<string>): boolean {
+  function reaches(from: string, target: string, visited = new Set<string>()): boolean {
     if (from === target) return true;
     if (visited.has(from)) return false;
     visited.add(from);
-    return (imports.get(from) ?? []).some((next) => reaches(next, target, visited));
+    return [...(next.get(from) ?? [])].some((each) => reaches(each, target, visited));
   }
 
-  return files.flatMap((file) =>
-    importsOf(file)
-      .filter((found) => reaches(found, withoutEnding(file.path), new Set()))
-      .map((found) => ({ rule: noCircles, path: file.path, found })),
-  );
+  return imports
+    .filter(({ from, to }) => (rule === noCircles || from !== to) && reaches(to, from))
+    .map(({ path, found }) => ({ rule, path, found }));
 }
+
+/** A folder of a program; a file beside the folders counts by itself. */
+const folderOf = (path: string): string => path.split('/').slice(0, 2).join('/');
 
 const withoutEnding = (path: string): string => path.replace(/(\/index)?\.[cm]?[jt]s$/, '');
 

@@ -4,9 +4,9 @@ import { Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import { variables } from '../../lambda/export-jwks/environment';
 import type { Environment } from '../environment/environment';
-import { withStableLogicalId } from '../stacks/stable-logical-id';
-import { DeploymentProvider } from './deployment-provider';
-import { HandlerFunction } from './handler-function';
+import { DeploymentProvider } from '../functions/deployment-provider';
+import { HandlerFunction } from '../functions/handler-function';
+import { withStableLogicalId } from '../stable-logical-id';
 
 /** Keys for one purpose: the first signs, all verify. */
 export interface SigningKeySet {

@@ -2,13 +2,12 @@ import { Duration } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import * as authorizeRequest from '../../lambda/authorize-request/environment';
 import * as deleteUserGroup from '../../lambda/delete-user-group/environment';
-import * as runOperation from '../../lambda/run-operation/environment';
-import { crossOriginHeaders } from '../api/cross-origin';
-import { deprecationHeaders } from '../api/deprecation-headers';
 import type { RegionDatabase } from '../database/region-database';
+import type { SchemaMigration } from '../database/schema-migration';
 import { accessTokenLifetime, type Environment } from '../environment/environment';
-import { HandlerFunction } from './handler-function';
-import type { SchemaMigration } from './schema-migration';
+import { HandlerFunction } from '../functions/handler-function';
+import { crossOriginHeaders } from './cross-origin';
+import { deprecationHeaders } from './deprecation-headers';
 import type { SigningKeySet } from './signing-keys';
 
 export interface AuthorizeRequestProps {
@@ -36,14 +35,11 @@ export class AuthorizeRequest extends HandlerFunction {
   }
 }
 
-export interface DatabaseFunctionProps {
+export interface DeleteUserGroupProps {
   readonly environment: Environment;
   readonly database: RegionDatabase;
   /** Has to be done before the function meets the schema. */
   readonly migration: SchemaMigration;
-}
-
-export interface DeleteUserGroupProps extends DatabaseFunctionProps {
   /** Of user actions. */
   readonly keys: SigningKeySet;
   /** Scheme and host of the dashboard, whose page may read the answers. */
@@ -75,25 +71,6 @@ export class DeleteUserGroup extends HandlerFunction {
       ...database.bundle,
     });
     database.grantAccess(this, 'delete_user_group');
-    migration.precede(this);
-  }
-}
-
-/** Carries out what the operator's command line reads and writes in the database. */
-export class RunOperation extends HandlerFunction {
-  constructor(scope: Construct, id: string, { environment, database, migration }: DatabaseFunctionProps) {
-    super(scope, id, {
-      useCase: 'run-operation',
-      description: "Carries out the operations of the operator's command line",
-      invokedBy: 'operator',
-      variables: runOperation.variables,
-      environment: { ENVIRONMENT: environment.name },
-      timeout: Duration.seconds(30),
-      logRetention: environment.logRetentionDays,
-      network: database.network,
-      ...database.bundle,
-    });
-    database.grantAccess(this, 'run_operation');
     migration.precede(this);
   }
 }

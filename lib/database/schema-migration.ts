@@ -7,12 +7,12 @@ import { AnyPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct, type IConstruct } from 'constructs';
 import { databaseRoles } from '../../lambda/database/environment';
-import type { RegionDatabase } from '../database/region-database';
 import type { Environment } from '../environment/environment';
 import { restoreSuffix } from '../environment/restore';
+import { DeploymentProvider } from '../functions/deployment-provider';
+import { type FunctionNetwork, HandlerFunction } from '../functions/handler-function';
 import { ClosedSecurityGroup } from '../network/closed-security-group';
-import { DeploymentProvider } from './deployment-provider';
-import { type FunctionNetwork, HandlerFunction } from './handler-function';
+import type { RegionDatabase } from './region-database';
 
 const migrationsFolder = resolve(__dirname, '../../lambda/database/migrations');
 
