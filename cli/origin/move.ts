@@ -1,147 +1,161 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { deleteGateway, holderInWords, tellHolder } from './address-holder';
-import type { OriginApis } from './apis';
-import { type Plan, readPlan } from './move-facts';
-import { updateFailed, waitedTooLong } from './move-failures';
-import { patience } from './move-plan';
-import { noZone, type Place, placeInWords } from './place';
-import { createProgress, type Progress } from './progress';
-import { addressAt, type OriginStack } from './stack';
-import { cancelUpdate, continueRollback, updatePlace } from './stack-operations';
-import { cancelCommand } from './stack-status';
-import { describeStep } from './step-words';
-import { waitForUpdate } from './wait-for-update';
+import { randomUUID } from 'node:crypto';
+import { callAws } from '../aws';
+import { CommandFailed } from '../failure';
+import { poll } from '../poll';
+import {
+  addressAt,
+  describeStack,
+  faultsOf,
+  formatPlace,
+  type Gateway,
+  listResources,
+  noZone,
+  type OriginClients,
+  type OriginStack,
+  type Place,
+  parameterNames,
+  readConsumers,
+  readGateway,
+} from './origin';
 
-/** An update that was done, or that an earlier run had begun. */
-export interface DoneUpdate extends Place {
-  readonly seconds: number;
+/** Milliseconds. */
+const interval = 5_000;
+/** Seconds for one update of the stack. */
+const updateTimeout = 60 * 60;
+/** Seconds until the consumers are on, which takes Lambda some time after the update. */
+const consumerTimeout = 5 * 60;
+
+/**
+ * The stack updates from one place to another. An Elastic IP cannot be on two gateways, and CloudFormation creates the new one
+ * before it deletes the old one: so with the same address the way leads through `none`.
+ */
+export function updatesBetween(from: Place, to: Place): readonly Place[] {
+  if (isSame(from, to)) return [];
+  const isDirect = from.zone === noZone || from.reserve !== to.reserve;
+  return isDirect ? [to] : [{ zone: noZone, reserve: from.reserve }, to];
 }
 
-export interface MoveOptions {
-  /** Milliseconds between questions. */
-  readonly interval: number;
-  /** Milliseconds since 1970: when to wait no longer. */
-  readonly deadline: number;
-  /** The command that goes on. */
-  readonly again: string;
-  report(line: string): void;
-  /** @throws CommandFailed when the answer is no */
-  confirm(question: string): Promise<void>;
-}
+const isSame = (one: Place, other: Place): boolean =>
+  one.zone === other.zone && one.reserve === other.reserve;
 
-/** Does one step after the other, and reads stack and EC2 again before each: other people and CI update it too. */
-export async function move(
-  apis: OriginApis,
-  destination: Place,
-  options: MoveOptions,
-): Promise<readonly DoneUpdate[]> {
-  const progress = createProgress(options.report);
-  const done: DoneUpdate[] = [];
-  const deleted = new Set<string>();
-  for (;;) {
-    const plan = await readPlan(apis, destination);
-    if (plan.steps.length === 0) return done;
-    if (Date.now() >= options.deadline)
-      throw await waitedTooLong(apis, plan.stack, destination, options.again);
-    const begun = await begin(apis, plan, deleted, { ...options, progress });
-    const end = begun && (await follow(apis, plan.stack, begun, { ...options, progress }));
-    if (end) done.push(end);
-    // An answer that was overtaken, and EC2 that lets go of an address, need a moment.
-    else await pause(options.interval);
+/** The state of the move is the stack's own parameters: a move that was interrupted continues from there. */
+export async function move(clients: OriginClients, destination: Place, note: (line: string) => void) {
+  let stack = await waitForStack(clients, destination, note);
+  const updates: (Place & { readonly seconds: number })[] = [];
+  for (const place of updatesBetween(stack, destination)) {
+    note(`Updating the stack to ${formatPlace(place)}.`);
+    const begun = Date.now();
+    const token = await beginUpdate(clients, stack, place);
+    stack = await waitForStack(clients, place, note);
+    if (!stack.status.startsWith('UPDATE_COMPLETE')) throw await updateFailed(clients, stack, place, token);
+    updates.push({ ...place, seconds: Math.round((Date.now() - begun) / 1_000) });
   }
-}
-
-interface Attended extends MoveOptions {
-  readonly progress: Progress;
-}
-
-/** An operation to wait for. */
-interface Begun {
-  readonly token: string;
-  /** Where it leads. Absent when it rolls back. */
-  readonly place?: Place | undefined;
-  /** Milliseconds since 1970. */
-  readonly until: number;
-  /** A continued rollback: when it fails again, a person has to look. @default false */
-  readonly isSkip?: boolean;
-}
-
-/** @returns what now runs; `undefined` when there is nothing to wait for but time */
-async function begin(
-  apis: OriginApis,
-  { stack, steps: [step] }: Plan,
-  deleted: Set<string>,
-  { progress, deadline, confirm }: Attended,
-): Promise<Begun | undefined> {
-  switch (step?.kind) {
-    case 'wait':
-      progress.report(describeStep(step, stack));
-      return { ...step, until: Math.min(step.until ?? deadline, deadline) };
-    case 'update': {
-      progress.report(`Updating stack ${stack.name} to ${placeInWords(step.place)}.`);
-      const token = await updatePlace(apis, stack, step.place);
-      return token === undefined ? undefined : { token, place: step.place, until: deadline };
-    }
-    case 'cancel':
-      await confirm(`Cancel the update to ${placeInWords(step.place)}?`);
-      progress.report(describeStep(step, stack));
-      await cancelUpdate(apis, stack);
-      return undefined;
-    case 'skip': {
-      await confirm(`Leave ${step.resources.join(', ')} as they are, and continue the rollback?`);
-      progress.report(describeStep(step, stack));
-      const token = await continueRollback(apis, stack, step.resources);
-      return token === undefined ? undefined : { token, until: deadline, isSkip: true };
-    }
-    case 'free':
-      if (!step.orphan || deleted.has(step.orphan)) {
-        progress.still(`${holderInWords(step.holder)}. Waiting until EC2 frees the address.`);
-        return undefined;
-      }
-      progress.report(describeStep(step, stack));
-      await confirm(`Delete gateway ${step.orphan}?`);
-      await deleteGateway(apis, step.orphan);
-      deleted.add(step.orphan);
-      return undefined;
-  }
-  return undefined;
+  return { stack, updates, gateway: await verify(clients, stack) };
 }
 
 /**
- * @returns the update that is done; `undefined` when the way has to be planned again
- * @throws CommandFailed when the update failed
+ * Waits until no update runs. Webhooks go out again as soon as CloudFormation only has the old gateway left to delete, which
+ * can take hours in a zone that is down; on the way to `none`, that deletion is what has to be done.
+ * https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html
  */
-async function follow(
-  apis: OriginApis,
-  stack: OriginStack,
-  { token, place, until, isSkip }: Begun,
-  { interval, progress }: Attended,
-): Promise<DoneUpdate | undefined> {
-  let isNamed = false;
-  const end = await waitForUpdate(apis, stack, token, {
-    interval,
-    until,
-    progress,
-    endsWithCleanup: place !== undefined && place.zone !== noZone,
-    whileSilent: async (elapsed) => {
-      const held = await tellHolder(apis, addressAt(stack, place));
-      if (elapsed < patience || isNamed || !place || place.zone === noZone) return held;
-      isNamed = true;
-      return `${held} No gateway takes that long where EC2 works: run this command with another --zone to give the update up, or: ${cancelCommand(stack)}.`;
+async function waitForStack(
+  clients: OriginClients,
+  place: Place,
+  note: (line: string) => void,
+): Promise<OriginStack> {
+  const begun = Date.now();
+  let minutes = 0;
+  let last = '';
+  const found = await poll(
+    async () => {
+      const stack = await describeStack(clients);
+      last = stack.status;
+      const isAttached =
+        last === 'UPDATE_COMPLETE_CLEANUP_IN_PROGRESS' && place.zone !== noZone && isSame(stack, place);
+      if (isAttached || !last.endsWith('_IN_PROGRESS')) return stack;
+      const elapsed = Math.floor((Date.now() - begun) / 60_000);
+      if (elapsed > minutes) note(`  ${last} for ${elapsed} min`);
+      minutes = elapsed;
+      return undefined;
     },
-  });
-  if (!end) return undefined;
-  if (place && /^UPDATE_COMPLETE/.test(end.status)) {
-    progress.report(`${capitalized(placeInWords(place))}: done after ${end.duration} s.`);
-    for (const failed of end.failures) progress.report(`  left behind: ${failed}`);
-    return { ...place, seconds: end.duration };
-  }
-  if (!place && (end.status === 'UPDATE_ROLLBACK_COMPLETE' || !isSkip)) {
-    progress.report(`The rollback has ended: the stack is ${end.status}.`);
-    for (const failed of end.failures) progress.report(`  ${failed}`);
-    return undefined;
-  }
-  throw await updateFailed(apis, place, end);
+    { seconds: updateTimeout, every: interval },
+  );
+  if (found) return found;
+  const { stackId } = clients.target.environment;
+  throw new CommandFailed(`Stack ${stackId} is still ${last} after ${updateTimeout / 60} min.`);
 }
 
-const capitalized = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+/**
+ * Role, tags, notifications and rollback triggers keep their values, parameters do not.
+ * https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_UpdateStack.html
+ *
+ * @returns the update's token
+ */
+async function beginUpdate(
+  { cloudFormation, target }: OriginClients,
+  stack: OriginStack,
+  { zone, reserve }: Place,
+): Promise<string> {
+  const { UpdateStackCommand } = await import('@aws-sdk/client-cloudformation');
+  const values = new Map<string, string>([
+    [parameterNames.zone, zone],
+    [parameterNames.reserve, reserve ? 'yes' : 'no'],
+  ]);
+  const update = new UpdateStackCommand({
+    StackName: target.environment.stackId,
+    UsePreviousTemplate: true,
+    Parameters: stack.parameters.map((name) => ({
+      ParameterKey: name,
+      ...(values.has(name) ? { ParameterValue: values.get(name) } : { UsePreviousValue: true }),
+    })),
+    Capabilities: stack.capabilities,
+    ClientRequestToken: randomUUID(),
+  });
+  await callAws(target, 'cloudformation:UpdateStack', (options) => cloudFormation.send(update, options));
+  return update.input.ClientRequestToken ?? '';
+}
+
+/** Says what CloudFormation gave as reasons. Its latest 100 events are enough: a move changes a handful of resources. */
+async function updateFailed(
+  { cloudFormation, target }: OriginClients,
+  { status, zone }: OriginStack,
+  place: Place,
+  token: string,
+): Promise<CommandFailed> {
+  const { DescribeStackEventsCommand } = await import('@aws-sdk/client-cloudformation');
+  const { stackId } = target.environment;
+  const { StackEvents = [] } = await callAws(target, 'cloudformation:DescribeStackEvents', (options) =>
+    cloudFormation.send(new DescribeStackEventsCommand({ StackName: stackId }), options),
+  );
+  const reasons = StackEvents.filter(
+    ({ ClientRequestToken, ResourceStatus }) =>
+      ClientRequestToken === token && ResourceStatus?.endsWith('_FAILED'),
+  ).map(({ LogicalResourceId, ResourceStatusReason }) => `\n  ${LogicalResourceId}: ${ResourceStatusReason}`);
+  const now = zone === noZone ? 'No gateway holds the address, and webhooks wait.' : `It is in zone ${zone}.`;
+  return new CommandFailed(
+    `The update to ${formatPlace(place)} failed: stack ${stackId} is ${status}. ${now}${reasons.join('')}`,
+  );
+}
+
+/** Compares EC2 and Lambda with the stack: CloudFormation does not know of changes made outside it. */
+async function verify(clients: OriginClients, stack: OriginStack): Promise<Gateway | null> {
+  let faults: readonly string[] = [];
+  const verified = await poll(
+    async () => {
+      const resources = await listResources(clients);
+      const [gateway, consumers] = await Promise.all([
+        readGateway(clients, resources),
+        readConsumers(clients, resources),
+      ]);
+      faults = faultsOf({ gateway, consumers, resources }, { zone: stack.zone, address: addressAt(stack) });
+      // `Enabling`, `Updating`: https://docs.aws.amazon.com/lambda/latest/api/API_GetEventSourceMapping.html
+      const isChanging = consumers.some(({ state }) => state.endsWith('ing'));
+      return faults.length === 0 || !isChanging ? { gateway } : undefined;
+    },
+    { seconds: consumerTimeout, every: interval },
+  );
+  if (verified && faults.length === 0) return verified.gateway;
+  throw new CommandFailed(
+    `Stack ${clients.target.environment.stackId} is in ${formatPlace(stack)}, but ${faults.join('; ')}.`,
+  );
+}

@@ -3,21 +3,26 @@ import { CommandFailed } from '../failure';
 import { type CommonOptions, withEnvironment } from '../options';
 import { openTarget, type Target } from '../target';
 import { type Terminal, table } from '../terminal';
-import { openOriginApis } from './apis';
-import { readConsumers } from './consumers';
-import { readAddress, readGateway } from './gateway';
-import { createInquiry, type Inquiry } from './inquiry';
-import { faultsOf } from './origin-state';
+import {
+  addressAt,
+  describeStack,
+  faultsOf,
+  listResources,
+  noZone,
+  openOriginClients,
+  readConsumers,
+  readGateway,
+  requireAddress,
+} from './origin';
 import { readQueues } from './queues';
-import { addressAt, describeStack, listResources } from './stack';
 
 const help = `
-On this machine there are neither zones nor gateways, so it tells the queues alone, without the age of the oldest
+On this machine there are neither zones nor gateways, so it shows the queues only, without the age of the oldest
 message.
 
 It needs cloudformation:DescribeStacks and ListStackResources on the stack, ec2:DescribeAddresses,
 DescribeNatGateways and DescribeSubnets, lambda:GetEventSourceMapping, sqs:GetQueueAttributes, and
-cloudwatch:GetMetricStatistics. When one of them does not answer, it tells all else, and exits with 1.
+cloudwatch:GetMetricStatistics. When one of them does not answer, it shows all else, and exits with 1.
 
 Examples:
   wallet origin-status --outputs outputs.json
@@ -25,33 +30,63 @@ Examples:
 
 export function register(program: Command, terminal: Terminal): void {
   withEnvironment(program.command('origin-status'))
-    .summary('tell where the webhook origin stands and what waits')
-    .description('Tells zone, addresses, gateway, consumers and waiting messages of the webhook origin.')
+    .summary('show where the webhook origin is and what waits')
+    .description('Shows zone, addresses, gateway, consumers and waiting messages of the webhook origin.')
     .addHelpText('after', help)
     .action((options: CommonOptions) => originStatus(options, terminal));
 }
 
 async function originStatus(options: CommonOptions, terminal: Terminal): Promise<void> {
   const target = await openTarget(options, terminal);
-  const inquiry = createInquiry();
-  const status = await readStatus(target, inquiry);
-  const unknown = inquiry.unknown();
-  terminal.result(options.json ? JSON.stringify(status) : inWords(status, target, terminal, inquiry));
-  const warnings = options.json ? unknown : status.faults;
-  for (const warning of warnings) terminal.note(terminal.alarm(`warning: ${warning}`));
-  if (unknown.length > 0)
-    throw new CommandFailed('Not everything could be learned.', inquiry.remedies().join('\n'));
+  const { status, unknown } = await readStatus(target);
+  const reasons = [...new Set(unknown.map(({ error }) => error.message))].map((reason) => {
+    const names = unknown.filter(({ error }) => error.message === reason).map(({ name }) => name);
+    return `unknown: ${names.join(', ')}, because ${reason.replace(/\.$/, '')}`;
+  });
+  const faults = [...status.faults, ...reasons];
+  terminal.result(
+    options.json ? JSON.stringify({ ...status, faults }) : formatStatus(status, target, terminal),
+  );
+  for (const warning of options.json ? reasons : faults) terminal.note(terminal.alarm(`warning: ${warning}`));
+  if (unknown.length > 0) {
+    const remedies = new Set(unknown.flatMap(({ error }) => error.remedy ?? []));
+    throw new CommandFailed('Not everything could be learned.', [...remedies].join('\n'));
+  }
 }
 
-/** What `--json` prints. `null` stands for what is not known, or not there. */
-async function readStatus(target: Target, inquiry: Inquiry) {
+/** Every service is asked even when another fails: in an emergency, one of them may be down. */
+async function readStatus(target: Target) {
+  const unknown: { readonly name: string; readonly error: CommandFailed }[] = [];
+  const learn = async <T>(name: string, ask: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof CommandFailed)) throw error;
+      unknown.push({ name, error });
+      return undefined;
+    }
+  };
   const { name, stackId } = target.environment;
-  const deployed = target.offers('cloudformation');
-  const { stack, gateway, consumers, resources, faults } = deployed
-    ? await readDeployed(target, inquiry)
-    : ({ faults: [] } as Partial<Awaited<ReturnType<typeof readDeployed>>>);
-  const queues = deployed && !resources ? undefined : await readQueues(target, resources, inquiry);
-  return {
+  const isDeployed = target.offers('cloudformation');
+  const clients = isDeployed ? await openOriginClients(target) : undefined;
+  const [stack, resources] = await Promise.all([
+    clients && learn('status and zone of the stack', () => describeStack(clients)),
+    clients && learn('gateway, consumers, queues', () => listResources(clients)),
+  ]);
+  const address = stack ? addressAt(stack) : target.output('WebhookOriginAddress');
+  const [gateway, consumers, queues] = await Promise.all([
+    clients && resources && learn('gateway', () => readGateway(clients, resources)),
+    clients && resources && learn('consumers', () => readConsumers(clients, resources)),
+    (!isDeployed || resources) && readQueues(target, resources, learn),
+    clients && learn('Elastic IP', () => requireAddress(clients, address)),
+  ]);
+  const faults = stack ? faultsOf({ gateway, consumers, resources }, { zone: stack.zone, address }) : [];
+  if (stack?.reserve)
+    faults.push(
+      `webhooks come from the reserve address ${stack.reserveAddress}, not from ${stack.address}: "A zone is gone" in docs/runbook.md`,
+    );
+  /** What `--json` prints. `null` stands for what is unknown or absent. */
+  const status = {
     environment: name,
     stack: stackId,
     stackStatus: stack?.status ?? null,
@@ -63,72 +98,42 @@ async function readStatus(target: Target, inquiry: Inquiry) {
     availabilityZone: gateway?.availabilityZone ?? null,
     gateway: gateway ? { id: gateway.id, state: gateway.state } : null,
     consumers: consumers ?? null,
-    queues: queues ?? null,
-    /** What is not as it should be, and what could not be learned. */
-    faults: [...(faults ?? []), ...inquiry.unknown()],
+    queues: queues || null,
+    faults,
   };
+  return { status, unknown };
 }
 
-/** Each service is asked whatever becomes of the others: in an emergency one of them may be what is down. */
-async function readDeployed(target: Target, { learn }: Inquiry) {
-  const apis = await openOriginApis(target);
-  const [stack, resources] = await Promise.all([
-    learn(['status and zone of the stack'], () => describeStack(apis)),
-    learn(['gateway', 'consumers', 'queues'], () => listResources(apis)),
-  ]);
-  const [address, gateway, consumers] = await Promise.all([
-    learn(['Elastic IP'], () =>
-      readAddress(apis, stack ? addressAt(stack) : target.output('WebhookOriginAddress')),
-    ),
-    resources && learn(['gateway'], () => readGateway(apis, resources)),
-    resources && learn(['consumers'], () => readConsumers(apis, resources)),
-  ]);
-  const faults = stack ? faultsOf({ address, gateway, consumers, resources }, stack.zone) : [];
-  if (stack?.reserve)
-    faults.push(
-      `webhooks come from the reserve address ${stack.reserveAddress}, not from ${stack.address}: "A zone is gone" in docs/runbook.md`,
-    );
-  return { stack, gateway, consumers, resources, faults };
-}
+type Status = Awaited<ReturnType<typeof readStatus>>['status'];
 
-function inWords(
-  status: Awaited<ReturnType<typeof readStatus>>,
-  target: Target,
-  terminal: Terminal,
-  { misses }: Inquiry,
-): string {
-  const { environment, stack, stackStatus, address, reserve, zone, availabilityZone, gateway, consumers } =
-    status;
+function formatStatus(status: Status, target: Target, { bold }: Terminal): string {
+  const { address, reserve, zone, availabilityZone, gateway, consumers } = status;
   const missing = target.offers('cloudformation') ? 'unknown' : 'not on this machine';
-  const noGateway = misses('gateway') ? 'unknown' : 'none';
   const facts = [
-    ['environment', environment],
-    ['stack', `${stack}${stackStatus ? `, ${stackStatus}` : ''}`],
+    ['environment', status.environment],
+    ['stack', [status.stack, status.stackStatus].filter(Boolean).join(', ')],
     ['address', `${address}${reserve?.inUse ? ', not in use' : ''}`],
     ...(reserve ? [['reserve', `${reserve.address}, ${reserve.inUse ? 'in use' : 'not in use'}`]] : []),
     ['zone', zone ? `${zone}${availabilityZone ? ` (${availabilityZone})` : ''}` : missing],
-    ['gateway', gateway ? `${gateway.id}, ${gateway.state}` : zone ? noGateway : missing],
+    ['gateway', gateway ? `${gateway.id}, ${gateway.state}` : zone === noZone ? 'none' : missing],
     ...(consumers?.map(({ functionName, state }) => ['consumer', `${functionName}, ${state}`]) ?? [
       ['consumers', missing],
     ]),
-  ];
-  const backlog = (status.queues ?? []).map(({ name, waiting, later, oldest }) => [
+  ].map(([name = '', value = '']) => `${name.padEnd(12)}  ${value}`);
+  const backlog = status.queues?.map(({ name, waiting, later, oldest }) => [
     name,
     String(waiting ?? 'unknown'),
     String(later ?? 'unknown'),
-    waiting === 0 && later === 0 ? '' : oldest === null ? 'unknown' : duration(oldest),
+    waiting === 0 && later === 0 ? '' : oldest === null ? 'unknown' : formatDuration(oldest),
   ]);
-  return [
-    ...facts.map(([name = '', value = '']) => `${name.padEnd(12)}  ${value}`),
-    '',
-    status.queues
-      ? table([['QUEUE', 'WAITING', 'LATER', 'OLDEST'], ...backlog], terminal.bold)
-      : 'queues        unknown',
-  ].join('\n');
+  const queues = backlog
+    ? table([['QUEUE', 'WAITING', 'LATER', 'OLDEST'], ...backlog], bold)
+    : 'queues        unknown';
+  return [...facts, '', queues].join('\n');
 }
 
 /** Seconds, in the largest two units: `5 s`, `3 min 5 s`, `2 h 14 min`, `1 d 2 h`. */
-function duration(seconds: number): string {
+function formatDuration(seconds: number): string {
   const parts = [
     [Math.floor(seconds / 86_400), 'd'],
     [Math.floor(seconds / 3_600) % 24, 'h'],

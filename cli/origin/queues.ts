@@ -2,25 +2,29 @@ import type { SQSClient } from '@aws-sdk/client-sqs';
 import { callAws, required } from '../aws';
 import type { StackResource } from '../stack-resources';
 import type { Target } from '../target';
-import { maxAttempts } from './apis';
-import type { Inquiry } from './inquiry';
+import { maxAttempts } from './origin';
 
-/** What waits in a queue. All counts are SQS's approximations. */
+/** What waits in a queue, by SQS's approximations; `null` for what is unknown. */
 export interface QueueBacklog {
   readonly name: string;
-  /** Messages that a consumer would get now; `null` when SQS does not tell. */
+  /** Messages that a consumer would get now. */
   readonly waiting: number | null;
-  /** Messages that a consumer has, or that wait for their next attempt; `null` when SQS does not tell. */
+  /** Messages that a consumer has, or that wait for their next attempt. */
   readonly later: number | null;
-  /** Seconds that the oldest waits; `null` where it cannot be known. */
+  /** Seconds that the oldest waits. */
   readonly oldest: number | null;
 }
 
-/** The stack's queues, dead letters included. On this machine, which has no stack to ask, they are found by their names. */
+/**
+ * The stack's queues, dead letters included.
+ *
+ * @param resources the stack's. @default - this machine, where queues are found by their names
+ * @param learn gives undefined for what it cannot learn
+ */
 export async function readQueues(
   target: Target,
   resources: readonly StackResource[] | undefined,
-  { learn }: Inquiry,
+  learn: <T>(name: string, ask: () => Promise<T>) => Promise<T | undefined>,
 ): Promise<readonly QueueBacklog[] | undefined> {
   const { SQSClient } = await import('@aws-sdk/client-sqs');
   const client = new SQSClient({ ...target.clientSettings('sqs'), maxAttempts });
@@ -28,14 +32,14 @@ export async function readQueues(
     ? resources
         .filter(({ type }) => type === 'AWS::SQS::Queue')
         .map(({ logicalId, physicalId }) => ({ name: logicalId, url: physicalId }))
-    : await learn(['queues'], () => findQueues(target, client));
+    : await learn('queues', () => findQueues(target, client));
   return (
     queues &&
     Promise.all(
       queues.map(async ({ name, url }) => {
         const [counts, oldest = null] = await Promise.all([
-          learn([`messages in ${name}`], () => countMessages(target, client, url)),
-          learn([`age of the oldest in ${name}`], () => ageOfOldest(target, url)),
+          learn(`messages in ${name}`, () => countMessages(target, client, url)),
+          learn(`age of the oldest in ${name}`, () => ageOfOldest(target, url)),
         ]);
         return { name, ...(counts ?? { waiting: null, later: null }), oldest };
       }),
@@ -43,48 +47,34 @@ export async function readQueues(
   );
 }
 
-async function findQueues(
-  target: Target,
-  client: SQSClient,
-): Promise<readonly { name: string; url: string }[]> {
+async function findQueues(target: Target, client: SQSClient) {
   const { ListQueuesCommand } = await import('@aws-sdk/client-sqs');
   const prefix = `${target.environment.stackId}-`;
-  const { QueueUrls } = await callAws(target, 'sqs:ListQueues', (options) =>
+  const { QueueUrls = [] } = await callAws(target, 'sqs:ListQueues', (options) =>
     client.send(new ListQueuesCommand({ QueueNamePrefix: prefix }), options),
   );
-  return (QueueUrls ?? []).map((url) => ({ name: nameOf(url).slice(prefix.length), url }));
+  return QueueUrls.map((url) => ({ name: nameOf(url).slice(prefix.length), url }));
 }
 
-async function countMessages(
-  target: Target,
-  client: SQSClient,
-  url: string,
-): Promise<{ waiting: number; later: number }> {
+async function countMessages(target: Target, client: SQSClient, url: string) {
   const { GetQueueAttributesCommand } = await import('@aws-sdk/client-sqs');
-  const request = new GetQueueAttributesCommand({
-    QueueUrl: url,
-    AttributeNames: [
-      'ApproximateNumberOfMessages',
-      'ApproximateNumberOfMessagesNotVisible',
-      'ApproximateNumberOfMessagesDelayed',
-    ],
-  });
+  const names = [
+    'ApproximateNumberOfMessages',
+    'ApproximateNumberOfMessagesNotVisible',
+    'ApproximateNumberOfMessagesDelayed',
+  ] as const;
+  const request = new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: [...names] });
   const { Attributes } = await callAws(target, 'sqs:GetQueueAttributes', (options) =>
     client.send(request, options),
   );
-  const count = (name: `ApproximateNumberOfMessages${'' | 'NotVisible' | 'Delayed'}`) =>
-    Number(required('sqs:GetQueueAttributes', name, Attributes?.[name]));
-  return {
-    waiting: count('ApproximateNumberOfMessages'),
-    later: count('ApproximateNumberOfMessagesNotVisible') + count('ApproximateNumberOfMessagesDelayed'),
-  };
+  const [waiting = 0, inFlight = 0, delayed = 0] = names.map((name) =>
+    Number(required('sqs:GetQueueAttributes', name, Attributes?.[name])),
+  );
+  return { waiting, later: inFlight + delayed };
 }
 
-/** Milliseconds. SQS sends its metrics once a minute, some minutes late. */
-const lately = 10 * 60_000;
-
 /**
- * SQS itself does not tell it, CloudWatch does.
+ * SQS itself does not say it, CloudWatch does, some minutes late.
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
  */
 async function ageOfOldest(target: Target, url: string): Promise<number | null> {
@@ -96,7 +86,7 @@ async function ageOfOldest(target: Target, url: string): Promise<number | null> 
     Namespace: 'AWS/SQS',
     MetricName: 'ApproximateAgeOfOldestMessage',
     Dimensions: [{ Name: 'QueueName', Value: nameOf(url) }],
-    StartTime: new Date(now - lately),
+    StartTime: new Date(now - 10 * 60_000),
     EndTime: new Date(now),
     Period: 60,
     Statistics: ['Maximum'],
@@ -104,8 +94,8 @@ async function ageOfOldest(target: Target, url: string): Promise<number | null> 
   const { Datapoints = [] } = await callAws(target, 'cloudwatch:GetMetricStatistics', (options) =>
     client.send(request, options),
   );
-  const inOrder = Datapoints.toSorted((a, b) => Number(a.Timestamp) - Number(b.Timestamp));
-  return inOrder.at(-1)?.Maximum ?? null;
+  const byTime = Datapoints.toSorted((a, b) => Number(a.Timestamp) - Number(b.Timestamp));
+  return byTime.at(-1)?.Maximum ?? null;
 }
 
 const nameOf = (url: string): string => url.split('/').at(-1) ?? '';

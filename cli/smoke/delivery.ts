@@ -4,13 +4,12 @@ import type { NewEvent } from '../../domain/event';
 import { explainAttempt, lastAttempt, type Sent } from '../delivery-outcome';
 import { CommandFailed } from '../failure';
 import { runOperation } from '../operations-function';
-import { openOriginApis } from '../origin/apis';
-import { describeStack } from '../origin/stack';
+import { describeStack, openOriginClients } from '../origin/origin';
+import { poll } from '../poll';
 import type { ReceivedRequest } from '../receive/receiver';
 import { verify } from '../receive/verification';
 import type { Target } from '../target';
 import { openWebhookSecrets } from '../webhook/secrets';
-import { poll } from './poll';
 import { type SmokeReceiver, sourceOf } from './receiver';
 import type { StepOutput } from './run';
 
@@ -79,7 +78,7 @@ export async function expectFromOrigin(target: Target, arrival: ReceivedRequest)
 
 async function usesReserve(target: Target): Promise<boolean> {
   if (!target.offers('cloudformation')) return false;
-  return (await describeStack(await openOriginApis(target))).reserve;
+  return (await describeStack(await openOriginClients(target))).reserve;
 }
 
 /** What a delivery is waited for with. */

@@ -1,10 +1,10 @@
 import { kindOfAddress } from '../allow-lists/address';
 import { UsedWrongly } from '../failure';
 import { readFields } from '../json';
+import { poll } from '../poll';
 import { type ReceivedRequest, startReceiver } from '../receive/receiver';
 import type { Target } from '../target';
 import { requireReceiverUrl } from '../webhook/receiver-url';
-import { poll } from './poll';
 
 export interface ReceiverOptions {
   /** Where deliveries go. @default - the listener's own address, which only an environment of this machine reaches */

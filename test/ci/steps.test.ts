@@ -1,12 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { changeSetOf, changes } from '../cli/deployment/change-sets';
 import { accountVariables, withStacks } from '../cli/deployment/deployed';
-import { deploy } from '../cli/origin/deployed';
 import type { LocalAccount } from '../cli/preflight/account';
 import { result, startAccount } from '../cli/preflight/account';
 import { ready } from '../cli/preflight/ready-account';
-import type { LocalCloud } from '../support/local-cloudformation';
 import { withoutSla } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { flagsOf } from '../support/wallet-commands';
@@ -24,10 +20,6 @@ afterAll(() => account.close());
 
 const variables = { STACK: 'WalletEu', ENVIRONMENT: 'eu', ZONE: '2', RESERVE: '--no-reserve' };
 const inAccount = () => ({ ...variables, ...accountVariables(account.url) });
-const inCloud = ({ outputs }: LocalCloud) => ({
-  ...variables,
-  ...accountVariables(JSON.parse(readFileSync(join(dirname(outputs), 'endpoints.json'), 'utf8')).ec2),
-});
 
 /** Records how `cdk` is called, and does as it would with the outputs. */
 const cdk =
@@ -159,24 +151,6 @@ describe('take back', () => {
 });
 
 describe('by hand', () => {
-  it('moves the webhook origin', async () => {
-    const cloud = await deploy();
-    // An update is over when the first question about it comes.
-    cloud.stepsPerCall = 1_000;
-    try {
-      const moved = await new Workspace(folder()).step(
-        'bash .ci/operate "$ENVIRONMENT" move-origin --zone "$ZONE" "$RESERVE" --yes',
-        inCloud(cloud),
-      );
-      expect(moved).toMatchObject({
-        exitCode: 0,
-        summary: expect.stringContaining('is in zone 2 (eu-central-1b)'),
-      });
-    } finally {
-      await cloud.stop();
-    }
-  });
-
   const smokeStep = 'bash .ci/smoke "$ENVIRONMENT"';
 
   it('smoke runs in production too, and fails when one of its steps does', async () => {

@@ -1,7 +1,7 @@
-import { isBusy, isReady, remedyFor } from '../../origin/stack-status';
 import { inProject } from '../../pasted-command';
 import { CallFailed } from '../call';
 import { type Check, failed, ok } from '../check';
+import { isBusy, isReady, remedyFor } from '../stack-status';
 
 /**
  * The stack reads its parameter at each deployment, and so does the CDK's command line; a bootstrap stack of another

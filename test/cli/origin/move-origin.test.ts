@@ -1,311 +1,317 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
-import type { Fate, LocalCloud } from '../../support/local-cloudformation';
+import { updatesBetween } from '../../../cli/origin/move';
+import { writeOutputs } from '../../support/outputs-file';
+import { readQuery, writeRefusal, writeResult } from '../../support/query-protocol';
 import { first } from '../../support/rows';
+import { temporaryFolder } from '../../support/temporary-folder';
 import { runWallet } from '../../support/wallet-command';
-import { deploy, facts, moveOrigin } from './deployed';
+import { startAwsEndpoint } from '../aws-endpoint';
+import { addresses, OriginAccount, outputs, refusal } from './origin-account';
 
-let cloud: LocalCloud;
-beforeEach(async () => {
-  cloud = await deploy();
+const folder = temporaryFolder();
+let account: OriginAccount;
+const use = (other: OriginAccount) => {
+  account = other;
+  account.intercept();
+};
+beforeEach(() => {
+  jest.useFakeTimers();
+  use(new OriginAccount());
 });
-afterEach(() => cloud.stop());
-
-const address = '203.0.113.7';
-const inZone = (zone: string) => ({
-  address,
-  egress: address,
-  gateways: [expect.any(String)],
-  zones: [first.zones[Number(zone) - 1]],
-  consumers: ['Enabled', 'Enabled'],
-  zone,
+afterEach(() => {
+  jest.useRealTimers();
+  jest.restoreAllMocks();
 });
-const updates = () => cloud.calls.filter(({ action }) => action === 'UpdateStack');
-/** What an update was for, whatever else it says. */
-const zonesOf = (calls: ReturnType<typeof updates>) =>
-  calls.map(({ input }) => input.Parameters.find(isZone)?.ParameterValue);
-const isZone = ({ ParameterKey }: { ParameterKey: string }) => ParameterKey === 'WebhookOriginZone';
 
-const move = (zone: string) => moveOrigin(cloud, '--zone', zone, '--yes');
-
-async function expectMove(zone: string): Promise<void> {
-  expect((await move(zone)).exitCode).toBe(0);
-  expect(facts(cloud)).toMatchObject(inZone(zone));
+/** Runs the command line while time passes at once. @param answer what a person types */
+async function run(args: readonly string[], answer?: string, stack = outputs(account.hasReserve)) {
+  const file = writeOutputs(folder(), stack);
+  const stdin = answer === undefined ? undefined : Object.assign(new PassThrough(), { isTTY: true });
+  stdin?.write(`${answer}\n`);
+  const ended = runWallet(['move-origin', '--outputs', file, ...args], { ...(stdin && { stdin }) });
+  let isRunning = true;
+  void ended.finally(() => {
+    isRunning = false;
+  });
+  while (isRunning) await jest.advanceTimersByTimeAsync(1_000);
+  return ended;
 }
 
-/** @returns what it says */
-async function expectNoMove(zone = '2'): Promise<string> {
-  const { stderr, ...printed } = await move(zone);
+/** @returns what it said */
+async function expectMove(...args: readonly string[]): Promise<string> {
+  const { exitCode, stderr } = await run([...args, '--yes']);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.any(String) });
+  return stderr;
+}
+
+/** @returns what it said */
+async function expectFailure(...args: readonly string[]): Promise<string> {
+  const { stderr, ...printed } = await run([...args, '--yes']);
   expect(printed).toEqual({ exitCode: 1, stdout: '' });
   return stderr;
 }
 
-/** Gives the first calls of an action their fate, and serves all others. */
-function fateOf(action: string, ...fates: readonly Fate[]): void {
-  let met = 0;
-  cloud.fate = (call) => (call.action === action ? (fates[met++] ?? 'serve') : 'serve');
-}
+const at = (zone: string, reserve = false) => ({ zone, reserve });
+const heading = 'See "If a move fails" in docs/runbook.md; the same command continues the move.';
 
-/** A direct update of the zone, past the command. */
-function updateByHand(zone: string, token = 'by-hand'): void {
-  cloud.stack.begin({ ...cloud.stack.parameters, WebhookOriginZone: zone }, token);
-}
+describe('the updates between two places', () => {
+  it.each([
+    ['the same place', at('2'), at('2'), []],
+    ['another zone', at('1'), at('2'), [at('none'), at('2')]],
+    ['from none', at('none'), at('2'), [at('2')]],
+    ['to the reserve', at('1'), at('2', true), [at('2', true)]],
+    ['to the reserve in the same zone', at('1'), at('1', true), [at('1', true)]],
+    ['back from the reserve', at('2', true), at('1'), [at('1')]],
+    ['with the reserve to another zone', at('2', true), at('3', true), [at('none', true), at('3', true)]],
+    ['from none to the other address', at('none', true), at('1'), [at('1')]],
+  ])('%s', (_, from, to, updates) => {
+    expect(updatesBetween(from, to)).toEqual(updates);
+  });
+});
 
-describe('a move', () => {
-  it('ends in the other zone with the same address and the consumers on', async () => {
-    const printed = await moveOrigin(cloud, '--zone', '2', '--yes', '--json');
-    expect(printed.exitCode).toBe(0);
-    expect(JSON.parse(printed.stdout)).toEqual({
+it('moves by two updates, which change the zone and nothing else, and checks EC2 and Lambda', async () => {
+  const { exitCode, stdout } = await run(['--zone', '2', '--yes']);
+  expect({ exitCode, stdout }).toEqual({
+    exitCode: 0,
+    stdout: `The webhook origin of ${first.name} is in zone 2 (${first.zones[1]}): gateway nat-2 sends from ${addresses.one}, and the consumers are on.\n`,
+  });
+  const updates = account.calls.filter(({ action }) => action === 'UpdateStack').map(({ input }) => input);
+  expect(updates).toEqual(
+    ['none', '2'].map((zone) => ({
+      StackName: first.stackId,
+      UsePreviousTemplate: true,
+      Parameters: [
+        { ParameterKey: 'BootstrapVersion', UsePreviousValue: true },
+        { ParameterKey: 'WebhookOriginZone', ParameterValue: zone },
+      ],
+      Capabilities: ['CAPABILITY_IAM'],
+      ClientRequestToken: expect.stringMatching(/^[\da-f-]{36}$/),
+    })),
+  );
+  expect(updates[0].ClientRequestToken).not.toBe(updates[1].ClientRequestToken);
+});
+
+it('tells programs where the origin is, and what was done', async () => {
+  const { stdout } = await run(['--zone', '2', '--yes', '--json']);
+  expect(JSON.parse(stdout)).toEqual({
+    environment: first.name,
+    stack: first.stackId,
+    address: addresses.one,
+    zone: '2',
+    reserve: false,
+    availabilityZone: first.zones[1],
+    natGatewayId: 'nat-2',
+    updates: [
+      { zone: 'none', reserve: false, seconds: expect.any(Number) },
+      { zone: '2', reserve: false, seconds: expect.any(Number) },
+    ],
+  });
+});
+
+describe('an interrupted move continues from where the stack is', () => {
+  it.each([
+    ['before the first update', '1', ['UPDATE_COMPLETE'], ['none', '2']],
+    ['in the first update', 'none', ['UPDATE_IN_PROGRESS', 'UPDATE_COMPLETE'], ['2']],
+    [
+      'while the gateway is deleted',
+      'none',
+      ['UPDATE_COMPLETE_CLEANUP_IN_PROGRESS', 'UPDATE_COMPLETE'],
+      ['2'],
+    ],
+    ['between the updates', 'none', ['UPDATE_COMPLETE'], ['2']],
+    ['in the second update', '2', ['UPDATE_IN_PROGRESS', 'UPDATE_COMPLETE'], []],
+    ['after it', '2', ['UPDATE_COMPLETE'], []],
+    ['after a rollback', 'none', ['UPDATE_ROLLBACK_COMPLETE'], ['2']],
+    ['in an update to another zone', '3', ['UPDATE_IN_PROGRESS', 'UPDATE_COMPLETE'], ['none', '2']],
+  ])('%s', async (_, zone, statuses, updates) => {
+    account.place.zone = zone;
+    // The plan asks first.
+    account.statuses = [statuses[0] ?? '', ...statuses];
+    await expectMove('--zone', '2');
+    expect(account.updates()).toEqual(updates);
+  });
+});
+
+describe('before anything is changed', () => {
+  it('a dry run says what would be done', async () => {
+    const { exitCode, stdout } = await run(['--zone', '2', '--dry-run']);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain('from zone 1 to zone 2:\n  1. Update the stack to zone none:');
+    const { stdout: json } = await run(['--zone', '2', '--no-reserve', '--dry-run', '--json']);
+    expect(JSON.parse(json)).toEqual({
       environment: first.name,
       stack: first.stackId,
-      address,
+      address: addresses.one,
       zone: '2',
       reserve: false,
-      availabilityZone: first.zones[1],
-      natGatewayId: facts(cloud).heldBy,
-      updates: [
-        { zone: 'none', reserve: false, seconds: expect.any(Number) },
-        { zone: '2', reserve: false, seconds: expect.any(Number) },
-      ],
-    });
-    expect(facts(cloud)).toMatchObject({ ...inZone('2'), status: 'UPDATE_COMPLETE' });
-  });
-
-  it('changes the zone and nothing else: template, other parameters, role and tags stay', async () => {
-    await move('3');
-    expect(zonesOf(updates())).toEqual(['none', '3']);
-    const tokens = updates().map(({ input }) => input.ClientRequestToken);
-    expect(new Set(tokens).size).toBe(2);
-    for (const { input } of updates()) {
-      expect(input).toEqual({
-        StackName: cloud.stack.id,
-        UsePreviousTemplate: 'true',
-        Parameters: [
-          expect.objectContaining({ ParameterKey: 'WebhookOriginZone' }),
-          { ParameterKey: 'BootstrapVersion', UsePreviousValue: 'true' },
-        ],
-        Capabilities: cloud.stack.capabilities,
-        ClientRequestToken: expect.stringMatching(/^[a-zA-Z0-9][-a-zA-Z0-9]{0,127}$/),
-      });
-    }
-  });
-
-  it('switches the consumer off before the gateway goes, and on after it is back', async () => {
-    await move('2');
-    const ended = cloud.stack.events
-      .toReversed()
-      .filter(({ type, status }) => status.endsWith('_COMPLETE') && /NatGateway|EventSource/.test(type))
-      .map(({ type, status }) => `${type.split('::')[2]} ${status}`);
-    expect(ended.slice(0, 2)).toEqual(['EventSourceMapping UPDATE_COMPLETE', 'NatGateway DELETE_COMPLETE']);
-    expect(ended.slice(2)).toEqual(
-      expect.arrayContaining(['NatGateway CREATE_COMPLETE', 'EventSourceMapping UPDATE_COMPLETE']),
-    );
-  });
-
-  it('tells each step of each resource as it goes, and how long it took', async () => {
-    const { stderr } = await move('2');
-    expect(stderr).toMatch(/^ {2}\d+:\d\d {2}WebhookOriginNatGateway DELETE_IN_PROGRESS$/m);
-    expect(stderr).toMatch(/^ {2}\d+:\d\d {2}WebhookOriginNatGateway DELETE_COMPLETE after \d+ s$/m);
-    expect(stderr.match(/WebhookOriginNatGateway CREATE_COMPLETE/g)).toHaveLength(1);
-    expect(stderr).toMatch(/^Zone none: done after \d+ s\.$/m);
-  });
-
-  it('switches off every consumer that needs the origin: over direct access the fan-out does too', async () => {
-    const direct = await deploy({ databaseAccess: 'direct' });
-    let off: readonly string[] = [];
-    direct.fate = ({ action }) => {
-      if (action === 'DescribeAddresses' && off.length === 0) off = facts(direct).consumers;
-      return 'serve';
-    };
-    expect((await moveOrigin(direct, '--zone', '2', '--yes')).exitCode).toBe(0);
-    await direct.stop();
-    expect(off).toEqual(['Disabled', 'Disabled']);
-    expect(facts(direct)).toMatchObject(inZone('2'));
-  });
-
-  it('does nothing when the origin is in that zone already', async () => {
-    const printed = await moveOrigin(cloud, '--zone', '1');
-    expect(printed.exitCode).toBe(0);
-    expect(printed.stderr).toContain('there is nothing to do');
-    expect(updates()).toEqual([]);
-  });
-
-  it('needs one update only when the address is on no gateway', async () => {
-    updateByHand('none');
-    cloud.stack.settle();
-    expect(facts(cloud)).toMatchObject({ gateways: [], consumers: expect.arrayContaining(['Disabled']) });
-    await move('1');
-    expect(zonesOf(updates())).toEqual(['1']);
-    expect(facts(cloud)).toMatchObject(inZone('1'));
-  });
-});
-
-describe('before a move', () => {
-  const answered = async (answer: string) => {
-    const keyboard = Object.assign(new PassThrough(), { isTTY: true });
-    keyboard.end(answer);
-    const args = ['move-origin', '--outputs', cloud.outputs, '--zone', '2', '--interval', '0.001'];
-    return runWallet(args, { stdin: keyboard });
-  };
-
-  it.each(['y\n', 'YES\n'])('says what it will do and asks; %j is yes', async (answer) => {
-    const { exitCode, stderr } = await answered(answer);
-    expect(stderr.indexOf('1. Update the stack to zone none')).toBeLessThan(stderr.indexOf('Do it? [y/N]'));
-    expect(exitCode).toBe(0);
-    expect(facts(cloud)).toMatchObject(inZone('2'));
-  });
-
-  it.each(['n\n', '\n', ''])('changes nothing when the answer is %j', async (answer) => {
-    expect(await answered(answer)).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(updates()).toEqual([]);
-  });
-
-  it('asks for --yes without a terminal', async () => {
-    const printed = await moveOrigin(cloud, '--zone', '2');
-    expect(printed).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('Add --yes') });
-    expect(updates()).toEqual([]);
-  });
-
-  it('shows the plan with --dry-run, and does nothing', async () => {
-    const words = await moveOrigin(cloud, '--zone', '2', '--dry-run');
-    expect(words).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('from zone 1 to zone 2') });
-    const { stdout } = await moveOrigin(cloud, '--zone', '2', '--dry-run', '--json');
-    expect(JSON.parse(stdout)).toMatchObject({
       from: '1',
-      zone: '2',
+      fromReserve: false,
       steps: [
-        { step: 'update', zone: 'none' },
-        { step: 'update', zone: '2' },
+        { step: 'update', zone: 'none', reserve: false },
+        { step: 'update', zone: '2', reserve: false },
       ],
     });
-    expect(updates()).toEqual([]);
-  });
-});
-
-describe('a move is refused', () => {
-  it.each([['4'], ['0'], ['none'], [`${first.zones[1]}`], ['']])(
-    'to zone %j, as used wrongly',
-    async (zone) => {
-      expect(await moveOrigin(cloud, '--zone', zone, '--yes')).toMatchObject({ exitCode: 2, stdout: '' });
-      expect(updates()).toEqual([]);
-    },
-  );
-
-  it('while another update runs', async () => {
-    cloud.stepsPerCall = 0;
-    updateByHand('none', 'cdk-deploy-7');
-    const said = await expectNoMove();
-    expect(said).toContain(`Another update of stack ${first.stackId} runs: UPDATE_IN_PROGRESS since 20`);
-    expect(said).toContain('Run this command again when it has ended');
-    expect(updates()).toEqual([]);
   });
 
-  it('when another update begins between its own two, which it says', async () => {
-    let begun = false;
-    cloud.fate = ({ action }) => {
-      if (action !== 'DescribeAddresses' || begun) return 'serve';
-      begun = true;
-      updateByHand('3', 'cdk-deploy-8');
-      return 'serve';
-    };
-    expect(await expectNoMove()).toContain(`Another update of stack ${first.stackId} runs`);
-    cloud.stack.settle();
-    await expectMove('2');
+  it('a person is asked, once', async () => {
+    expect(await run(['--zone', '2'], 'n')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('Nothing was changed.'),
+    });
+    expect(account.updates()).toEqual([]);
+    expect(await run(['--zone', '2'], 'y')).toMatchObject({ exitCode: 0 });
   });
 
   it.each([
-    ['UPDATE_ROLLBACK_FAILED', `aws cloudformation continue-update-rollback --stack-name ${first.stackId}`],
-    [
-      'UPDATE_FAILED',
-      `aws cloudformation rollback-stack --stack-name ${first.stackId} --region ${first.region}`,
-    ],
-    ['ROLLBACK_COMPLETE', `npx cdk deploy ${first.stackId}`],
-    ['REVIEW_IN_PROGRESS', `npx cdk deploy ${first.stackId}`],
-  ])('while the stack is %s, with the remedy', async (status, remedy) => {
-    cloud.stack.status = status;
-    const said = await expectNoMove();
-    expect(said).toContain(`Stack ${first.stackId} is ${status}`);
-    expect(said).toContain(remedy);
-    expect(updates()).toEqual([]);
+    ['without a person or --yes', ['--zone', '2'], 'Add --yes'],
+    ['for a zone that the environment does not have', ['--zone', '4', '--yes'], 'Give a zone from 1 to 3.'],
+    ['for what is no zone', ['--zone', 'b', '--yes'], 'Give the number of a zone'],
+    ['without a reserve', ['--zone', '2', '--reserve', '--yes'], 'webhookOrigin: { reserve: true }'],
+  ])('it is used wrongly %s', async (_, args, said) => {
+    expect(await run(args)).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(said) });
+    expect(account.updates()).toEqual([]);
   });
 
-  it('when the outputs file is of another deployment', async () => {
-    const [elasticIp] = cloud.account.addresses.values();
-    const resource = cloud.stack.resources.get('WebhookOriginElasticIp');
-    Object.assign(resource ?? {}, { attributes: { PublicIp: '203.0.113.99' } });
-    expect(await expectNoMove()).toContain(
-      `has the webhook origin 203.0.113.99, the outputs file has ${elasticIp?.address}`,
-    );
-    expect(updates()).toEqual([]);
+  it.each([
+    ['one address', 'WebhookOriginAddress', ['--zone', '2']],
+    ['reserve', 'WebhookOriginReserveAddress', ['--zone', '2', '--reserve']],
+  ])('it stops when the stack has another %s than the outputs file', async (_, output, args) => {
+    use(new OriginAccount(true));
+    const others = { [first.stackId]: { ...outputs(true)[first.stackId], [output]: '203.0.113.99' } };
+    expect(await run([...args, '--yes'], undefined, others as ReturnType<typeof outputs>)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('the outputs file has 203.0.113.99'),
+    });
+    expect(account.updates()).toEqual([]);
   });
 
-  it('for lack of a permission, which it names', async () => {
-    fateOf('UpdateStack', 'end-before');
-    expect(await expectNoMove()).toContain('Sign in as someone who has cloudformation:UpdateStack');
+  it('it stops when the account has lost the address', async () => {
+    account.hasElasticIp = false;
+    expect(await expectFailure('--zone', '2')).toContain('"Keeping the address" in docs/runbook.md');
+    expect(account.updates()).toEqual([]);
+  });
+
+  it('it stops without a right, and names it', async () => {
+    account.refused.set('UpdateStack', refusal('AccessDenied', 'not authorized: ssm:GetParameters'));
+    const said = await expectFailure('--zone', '2');
+    expect(said).toContain('cloudformation:UpdateStack was refused: not authorized: ssm:GetParameters');
+    expect(said).toContain(heading);
   });
 });
 
-it('a direct update from zone to zone is rolled back with nothing lost, and the command still moves', async () => {
-  const before = facts(cloud);
-  updateByHand('2');
-  cloud.stack.settle();
-  expect(facts(cloud)).toEqual({ ...before, status: 'UPDATE_ROLLBACK_COMPLETE' });
-  const failed = cloud.stack.events.find(({ status }) => status === 'CREATE_FAILED');
-  expect(failed?.logicalId).toBe('WebhookOriginNatGateway');
-  expect(failed?.reason).toContain('is already associated');
-  await expectMove('2');
-});
-
-describe('trouble on the way', () => {
-  it.each(['DescribeStacks', 'DescribeStackEvents', 'UpdateStack', 'DescribeNatGateways'])(
-    'throttling of %s is waited out',
-    async (action) => {
-      fateOf(action, 'throttle', 'throttle');
-      await expectMove('2');
-    },
-  );
-
-  it.each<[string, Fate]>([
-    ['request', 'lose-request'],
-    ['answer', 'lose-answer'],
-  ])('a lost %s of an update is sent again, and taken once', async (_, fate) => {
-    fateOf('UpdateStack', fate, 'serve', fate);
-    await expectMove('2');
-    expect(zonesOf(updates())).toEqual(['none', 'none', '2', '2']);
-    expect(new Set(updates().map(({ input }) => input.ClientRequestToken)).size).toBe(2);
-    expect(cloud.stack.events.filter(({ reason }) => reason === 'User Initiated')).toHaveLength(2);
+describe('the reserve address', () => {
+  beforeEach(() => {
+    use(new OriginAccount(true));
+    account.update = ['UPDATE_IN_PROGRESS', 'UPDATE_COMPLETE_CLEANUP_IN_PROGRESS'];
   });
 
-  const fail = (type: string, action: 'CREATE' | 'UPDATE' | 'DELETE', reason: string) =>
-    cloud.stack.plannedFailures.push({ type: `AWS::${type}`, action, reason });
+  it('takes one update, which does not wait for the old zone or for EC2 to know the one address', async () => {
+    account.refused.set('DescribeAddresses', refusal('Unavailable', 'down'));
+    const said = await expectMove('--zone', '2', '--reserve');
+    expect(account.updates()).toEqual(['2 yes']);
+    expect(said).toContain('CloudFormation still deletes the old gateway.');
+    account.calls.length = 0;
+    await expectMove('--zone', '2', '--reserve');
+    expect(account.updates()).toEqual([]);
+  });
 
-  it('a gateway that cannot be made is reported, webhooks wait, and another zone can be taken', async () => {
-    fail('EC2::NatGateway', 'CREATE', 'Network vpc has insufficient capacity');
-    const said = await expectNoMove();
+  it('is left by one update', async () => {
+    Object.assign(account.place, { zone: '2', reserve: 'yes' });
+    await expectMove('--zone', '1');
+    expect(account.updates()).toEqual(['1 no']);
+  });
+});
+
+describe('when AWS fails', () => {
+  const event = (LogicalResourceId: string, ResourceStatus: string, ResourceStatusReason: string) => ({
+    LogicalResourceId,
+    ResourceStatus,
+    ResourceStatusReason,
+  });
+
+  it('it stops with the reasons of this very update', async () => {
+    account.place.zone = 'none';
+    account.update = ['UPDATE_IN_PROGRESS', 'UPDATE_ROLLBACK_IN_PROGRESS', 'UPDATE_ROLLBACK_COMPLETE'];
+    account.events = [
+      event('WebhookOriginNatGateway', 'CREATE_FAILED', 'Elastic IP address is already associated'),
+      { ...event('Other', 'UPDATE_FAILED', 'of last week'), ClientRequestToken: 'another' },
+    ];
+    const said = await expectFailure('--zone', '2');
     expect(said).toContain(
-      `The update to zone 2 failed; stack ${first.stackId} is UPDATE_ROLLBACK_COMPLETE.`,
+      `The update to zone 2 failed: stack ${first.stackId} is UPDATE_ROLLBACK_COMPLETE. No gateway holds the address, and webhooks wait.\n  WebhookOriginNatGateway: Elastic IP address is already associated\n${heading}`,
     );
-    expect(said).toContain('Network vpc has insufficient capacity');
-    expect(said).toContain('No gateway holds the address now, and webhooks wait.');
-    expect(facts(cloud)).toMatchObject({ address, heldBy: undefined, zone: 'none' });
-    await expectMove('1');
+    expect(said).not.toContain('of last week');
   });
 
-  it('a consumer that cannot be switched off leaves everything as it was', async () => {
-    fail('Lambda::EventSourceMapping', 'UPDATE', 'busy');
-    expect(await expectNoMove()).toContain('Everything is as it was, in zone 1.');
-    expect(facts(cloud)).toMatchObject({ ...inZone('1'), status: 'UPDATE_ROLLBACK_COMPLETE' });
+  it('it says so while the stack takes no update', async () => {
+    const said = 'Stack is in UPDATE_ROLLBACK_FAILED state and can not be updated.';
+    account.statuses = ['UPDATE_ROLLBACK_FAILED'];
+    account.refused.set('UpdateStack', refusal('ValidationError', said));
+    expect(await expectFailure('--zone', '2')).toContain(said.slice(0, -1));
   });
 
-  it('an address that is gone stops everything', async () => {
-    cloud.account.addresses.clear();
-    updateByHand('none');
-    cloud.stack.settle();
-    expect(await expectNoMove()).toContain(`The account has no Elastic IP ${address} in ${first.region}`);
-    expect(updates()).toEqual([]);
+  it('it reports once a minute, waits an hour, and says what the stack still does', async () => {
+    account.update = ['UPDATE_IN_PROGRESS', 'UPDATE_COMPLETE_CLEANUP_IN_PROGRESS'];
+    const said = await expectFailure('--zone', '2');
+    expect(account.updates()).toEqual(['none']);
+    const minutes = [...said.matchAll(/UPDATE_COMPLETE_CLEANUP_IN_PROGRESS for (\d+) min/g)];
+    expect(minutes.map(([, minute]) => Number(minute))).toEqual(Array.from({ length: 60 }, (_, n) => n + 1));
+    expect(said).toContain('is still UPDATE_COMPLETE_CLEANUP_IN_PROGRESS after 60 min.');
+  });
+});
+
+describe('at the end', () => {
+  it('a consumer that is on its way is waited for', async () => {
+    account.mappingStates = ['Enabling', 'Enabling', 'Updating', 'Enabled'];
+    await expectMove('--zone', '2');
   });
 
-  it('what was changed past CloudFormation is found at the end', async () => {
-    for (const mapping of cloud.account.mappings.values()) mapping.state = 'Disabled';
-    expect(await expectNoMove('1')).toMatch(/the consumer \S+ is disabled; the consumer \S+ is disabled/);
+  it.each([
+    ['consumer', { mappingStates: ['Disabled'] }, 'the consumer mapping-deliver is disabled'],
+    ['consumer that stays', { mappingStates: ['Enabling'] }, 'the consumer mapping-deliver is enabling'],
+    ['gateway', { gateway: { State: 'failed' } }, 'gateway nat-2 is failed'],
+    ['zone', { gateway: { SubnetId: 'subnet-3' } }, 'is in subnet subnet-3, not in the one of zone 2'],
+    ['address', { gateway: { NatGatewayAddresses: [] } }, `sends from no address, not ${addresses.one}`],
+  ])('a wrong %s is reported', async (_, found, fault) => {
+    Object.assign(account, found);
+    const said = await expectFailure('--zone', '2');
+    expect(said).toContain(fault);
+    expect(said).toContain(heading);
   });
+});
+
+it('goes on when nobody reads its output any more', async () => {
+  jest.useRealTimers();
+  jest.restoreAllMocks();
+  const deployed = new OriginAccount();
+  deployed.update = ['UPDATE_COMPLETE'];
+  const aws = await startAwsEndpoint(() => outputs(false));
+  aws.answer(({ body, headers }) => {
+    const { Action, ...input } = readQuery(String(body));
+    if (Action === 'DescribeAddresses')
+      return writeResult('ec2', Action, { addressesSet: [{ allocationId: 'eipalloc-1' }] });
+    // The check at the end comes after both updates.
+    return headers.authorization?.includes('/cloudformation/')
+      ? writeResult('query', Action, deployed.answer(Action, input))
+      : writeRefusal('ec2', 'UnauthorizedOperation');
+  });
+  const args = [
+    '--require',
+    'tsx/cjs',
+    'bin/wallet.ts',
+    'move-origin',
+    '--outputs',
+    aws.outputs,
+    '--zone',
+    '2',
+    '--yes',
+  ];
+  const command = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  command.stdout.destroy();
+  command.stderr.destroy();
+  await once(command, 'close');
+  await aws.close();
+  expect(deployed.updates()).toEqual(['none', '2']);
 });

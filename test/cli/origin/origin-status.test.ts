@@ -1,146 +1,173 @@
 import { CreateQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
-import type { LocalCloud } from '../../support/local-cloudformation';
 import { writeOutputs } from '../../support/outputs-file';
 import { first } from '../../support/rows';
-import { startTestQueues, type TestQueues } from '../../support/sqs';
+import { startTestQueues } from '../../support/sqs';
 import { temporaryFolder } from '../../support/temporary-folder';
-import { wallet } from '../region';
-import { deploy, moveOrigin } from './deployed';
-import { addresses, withReserve } from './emergencies';
+import { runWallet } from '../../support/wallet-command';
+import { addresses, OriginAccount, outputs, refusal } from './origin-account';
 
-describe('of a deployed environment', () => {
-  let cloud: LocalCloud;
-  beforeEach(async () => {
-    cloud = await deploy();
+const folder = temporaryFolder();
+let account: OriginAccount;
+const use = (other: OriginAccount) => {
+  account = other;
+  account.intercept();
+};
+beforeEach(() => use(new OriginAccount()));
+afterEach(() => jest.restoreAllMocks());
+
+const run = (...args: readonly string[]) =>
+  runWallet(['origin-status', '--outputs', writeOutputs(folder(), outputs(account.hasReserve)), ...args]);
+const status = async () => JSON.parse((await run('--json')).stdout);
+
+it('shows zone, address, gateway, consumers and queues, and changes nothing', async () => {
+  const { exitCode, stdout, stderr } = await run('--json');
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  expect(JSON.parse(stdout)).toEqual({
+    environment: first.name,
+    stack: first.stackId,
+    stackStatus: 'UPDATE_COMPLETE',
+    address: addresses.one,
+    reserve: null,
+    zone: '1',
+    availabilityZone: first.zones[0],
+    gateway: { id: 'nat-1', state: 'available' },
+    consumers: ['mapping-deliver', 'mapping-fan-out'].map((functionName) => ({
+      functionName,
+      queueName: 'Queue',
+      state: 'Enabled',
+    })),
+    queues: ['WebhookDeliveryQueue', 'WebhookDeliveryDeadLetterQueue'].map((name) => ({
+      name,
+      waiting: 0,
+      later: 0,
+      oldest: 7500,
+    })),
+    faults: [],
   });
-  afterEach(() => cloud.stop());
+  expect(account.calls.filter(({ action }) => !/^(Describe|List|Get)/.test(action))).toEqual([]);
+});
 
-  const status = async () => {
-    const printed = await wallet('origin-status', '--outputs', cloud.outputs, '--json');
-    expect(printed).toMatchObject({ exitCode: 0, stderr: '' });
-    return JSON.parse(printed.stdout);
-  };
-  const send = (...messages: string[]) => {
-    const [, queue] = [...cloud.account.queues].find(([name]) => name.endsWith('WebhookDeliveryQueue')) ?? [];
-    queue?.push(...messages);
-  };
-
-  it('tells zone, address, gateway and consumers', async () => {
-    await moveOrigin(cloud, '--zone', '3', '--yes');
-    expect(await status()).toMatchObject({
-      environment: first.name,
-      stack: first.stackId,
-      stackStatus: 'UPDATE_COMPLETE',
-      address: '203.0.113.7',
-      zone: '3',
-      availabilityZone: first.zones[2],
-      gateway: { id: expect.stringMatching(/^nat-/), state: 'available' },
-      consumers: [
-        { queueName: expect.stringMatching(/Queue$/), state: 'Enabled' },
-        { queueName: expect.stringMatching(/Queue$/), state: 'Enabled' },
-      ],
-      faults: [],
-    });
+it('shows what waits while no gateway holds the address, and since when', async () => {
+  account.place.zone = 'none';
+  account.messages = 2;
+  expect(await status()).toMatchObject({
+    zone: 'none',
+    availabilityZone: null,
+    gateway: null,
+    faults: ['no gateway holds the address'],
   });
+  const { stdout, stderr } = await run();
+  expect(stdout).toMatch(/^zone {10}none\ngateway {7}none\nconsumer {6}mapping-deliver, Disabled$/m);
+  expect(stdout).toMatch(/^WebhookDeliveryQueue +2 +0 +2 h 5 min$/m);
+  expect(stderr).toBe('warning: no gateway holds the address\n');
+});
 
-  it('tells what waits while no gateway holds the address, and since when', async () => {
-    cloud.stack.begin({ ...cloud.stack.parameters, WebhookOriginZone: 'none' }, 'by-hand');
-    cloud.stack.settle();
-    send('one', 'two');
-    expect(await status()).toMatchObject({
-      zone: 'none',
-      availabilityZone: null,
-      gateway: null,
-      queues: expect.arrayContaining([
-        { name: 'WebhookDeliveryQueue', waiting: 2, later: 0, oldest: 7500 },
-        { name: 'WebhookDeliveryDeadLetterQueue', waiting: 0, later: 0, oldest: null },
-      ]),
-      faults: ['no gateway holds the address'],
-    });
-    const { stdout, stderr } = await wallet('origin-status', '--outputs', cloud.outputs);
-    expect(stdout).toMatch(/^zone {10}none$/m);
-    expect(stdout).toMatch(/^gateway {7}none$/m);
-    expect(stdout).toMatch(/^consumer {6}\S+DeliverWebhook\S*, Disabled$/m);
-    expect(stdout).toMatch(/^WebhookDeliveryQueue +2 +0 +2 h 5 min$/m);
-    expect(stderr).toBe('warning: no gateway holds the address\n');
+it('shows whether the reserve is in use, and warns as long as it is', async () => {
+  use(new OriginAccount(true));
+  expect(await status()).toMatchObject({ reserve: { address: addresses.reserve, inUse: false }, faults: [] });
+  account.place.reserve = 'yes';
+  expect(await status()).toMatchObject({
+    address: addresses.one,
+    reserve: { address: addresses.reserve, inUse: true },
+    faults: [expect.stringContaining(`webhooks come from the reserve address ${addresses.reserve}`)],
   });
+  const { stdout } = await run();
+  expect(stdout).toMatch(/^address {7}203\.0\.113\.7, not in use\nreserve {7}203\.0\.113\.8, in use$/m);
+});
 
-  it('tells whether the reserve is in use, and warns as long as it is', async () => {
-    const reserving = await deploy(withReserve);
-    const printed = async (...args: string[]) =>
-      wallet('origin-status', '--outputs', reserving.outputs, ...args);
-    const unused = await printed('--json');
-    expect(JSON.parse(unused.stdout)).toMatchObject({
-      address: addresses.one,
-      reserve: { address: addresses.reserve, inUse: false },
-      faults: [],
-    });
-    await moveOrigin(reserving, '--zone', '2', '--reserve', '--yes');
-    expect(JSON.parse((await printed('--json')).stdout)).toMatchObject({
-      address: addresses.one,
-      reserve: { address: addresses.reserve, inUse: true },
-      faults: [expect.stringContaining(`webhooks come from the reserve address ${addresses.reserve}`)],
-    });
-    const words = await printed();
-    await reserving.stop();
-    expect(words.stdout).toMatch(
-      /^address {7}203\.0\.113\.7, not in use\nreserve {7}203\.0\.113\.8, in use$/m,
+it('shows what was changed outside CloudFormation', async () => {
+  account.gateway = { State: 'deleted' };
+  account.mappingStates = ['Enabled', 'Disabled'];
+  expect((await status()).faults).toEqual([
+    'gateway nat-1 is deleted',
+    'the consumer mapping-fan-out is disabled',
+  ]);
+});
+
+describe('when AWS refuses a call, shows all else, and what is unknown', () => {
+  it.each([
+    ['DescribeStacks', 'status and zone of the stack', { stackStatus: null, zone: null }],
+    [
+      'ListStackResources',
+      'gateway, consumers, queues',
+      { gateway: null, availabilityZone: null, consumers: null, queues: null },
+    ],
+    ['DescribeAddresses', 'Elastic IP', {}],
+    ['DescribeNatGateways', 'gateway', { gateway: null, availabilityZone: null }],
+    ['DescribeSubnets', 'gateway', { gateway: null, availabilityZone: null }],
+    ['GetEventSourceMapping', 'consumers', { consumers: null }],
+    [
+      'GetQueueAttributes',
+      'messages in WebhookDeliveryQueue, messages in WebhookDeliveryDeadLetterQueue',
+      {},
+    ],
+    ['GetMetricStatistics', 'age of the oldest in WebhookDeliveryQueue', {}],
+  ])('%s', async (action, unknown, lost) => {
+    const { faults: _, queues: __, ...known } = await status();
+    account.refused.set(action, refusal('AccessDenied', 'No.'));
+    const { exitCode, stdout, stderr } = await run('--json');
+    const { faults, queues: ___, ...printed } = JSON.parse(stdout);
+    const { queues: ____, ...others } = lost as { queues?: null };
+    expect(printed).toEqual({ ...known, ...others });
+    expect(faults).toEqual([expect.stringContaining(`unknown: ${unknown}`)]);
+    expect(faults[0]).toMatch(new RegExp(`because \\w+:${action} was refused: No$`));
+    expect(stderr).toMatch(
+      new RegExp(
+        `^warning: unknown: .*\\nerror: Not everything could be learned.\\n.* who has \\w+:${action}.\\n$`,
+      ),
     );
-    expect(words.stderr).toMatch(/^warning: webhooks come from the reserve address/);
+    expect(exitCode).toBe(1);
   });
 
-  it('tells what was changed past CloudFormation', async () => {
-    const [gateway] = cloud.account.gateways.values();
-    if (gateway) cloud.account.endGateway(gateway);
-    expect((await status()).faults).toEqual([`gateway ${gateway?.id} is deleted`]);
-  });
-
-  it('changes nothing', async () => {
-    await status();
-    expect(
-      cloud.calls.map(({ action }) => action).filter((action) => !/^(Describe|List|Get)/.test(action)),
-    ).toEqual([]);
+  it('in words', async () => {
+    for (const action of ['DescribeStacks', 'ListStackResources'])
+      account.refused.set(action, refusal('AccessDenied', 'No.'));
+    expect((await run()).stdout).toBe(
+      [
+        `environment   ${first.name}`,
+        `stack         ${first.stackId}`,
+        'address       203.0.113.7',
+        'zone          unknown',
+        'gateway       unknown',
+        'consumers     unknown',
+        '',
+        'queues        unknown',
+        '',
+      ].join('\n'),
+    );
   });
 });
 
-describe('on this machine', () => {
-  const folder = temporaryFolder();
-  let queues: TestQueues;
-  let outputs: string;
-  beforeEach(async () => {
-    queues = await startTestQueues();
-    const stack = { WebhookOriginAddress: '127.0.0.1' };
-    outputs = writeOutputs(folder(), { [first.stackId]: stack }, { sqs: queues.url });
-    for (const name of [first.stackId, 'Another'].map((stackId) => `${stackId}-WebhookDeliveryQueue`)) {
-      const { QueueUrl } = await queues.sqs.send(new CreateQueueCommand({ QueueName: name }));
-      await queues.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'one' }));
-    }
+it('on this machine, shows the queues of the environment, and there is nothing to move', async () => {
+  jest.restoreAllMocks();
+  const queues = await startTestQueues();
+  const stack = { WebhookOriginAddress: '127.0.0.1' };
+  const file = writeOutputs(folder(), { [first.stackId]: stack }, { sqs: queues.url });
+  for (const name of [first.stackId, 'Another'].map((stackId) => `${stackId}-WebhookDeliveryQueue`)) {
+    const { QueueUrl } = await queues.sqs.send(new CreateQueueCommand({ QueueName: name }));
+    await queues.sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'one' }));
+  }
+  const shown = await runWallet(['origin-status', '--outputs', file, '--json']);
+  const words = await runWallet(['origin-status', '--outputs', file]);
+  await queues.stop();
+  expect(JSON.parse(shown.stdout)).toEqual({
+    environment: first.name,
+    stack: first.stackId,
+    stackStatus: null,
+    address: '127.0.0.1',
+    reserve: null,
+    zone: null,
+    availabilityZone: null,
+    gateway: null,
+    consumers: null,
+    queues: [{ name: 'WebhookDeliveryQueue', waiting: 1, later: 0, oldest: null }],
+    faults: [],
   });
-  afterEach(() => queues.stop());
-
-  it('tells the address and what waits in the environment, and what cannot be known here', async () => {
-    const { stdout } = await wallet('origin-status', '--outputs', outputs, '--json');
-    expect(JSON.parse(stdout)).toEqual({
-      environment: first.name,
-      stack: first.stackId,
-      stackStatus: null,
-      address: '127.0.0.1',
-      reserve: null,
-      zone: null,
-      availabilityZone: null,
-      gateway: null,
-      consumers: null,
-      queues: [{ name: 'WebhookDeliveryQueue', waiting: 1, later: 0, oldest: null }],
-      faults: [],
-    });
-    const words = await wallet('origin-status', '--outputs', outputs);
-    expect(words.stdout).toMatch(/^zone {10}not on this machine$/m);
-    expect(words.stdout).toMatch(/^WebhookDeliveryQueue +1 +0 +unknown$/m);
-  });
-
-  it('there is nothing to move', async () => {
-    const printed = await wallet('move-origin', '--outputs', outputs, '--zone', '2', '--yes');
-    expect(printed).toMatchObject({ exitCode: 2, stdout: '' });
-    expect(printed.stderr).toContain('move-origin is for deployed environments');
+  expect(words.stdout).toMatch(/^zone {10}not on this machine$/m);
+  expect(words.stdout).toMatch(/^WebhookDeliveryQueue +1 +0 +unknown$/m);
+  const moved = await runWallet(['move-origin', '--outputs', file, '--zone', '2', '--yes']);
+  expect(moved).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining('move-origin is for deployed environments'),
   });
 });

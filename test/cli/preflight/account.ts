@@ -3,7 +3,7 @@ import {
   type LoopbackResponse,
   startLoopbackServer,
 } from '../../../local/network/loopback-server';
-import { readQuery, writeRefusal, writeResult } from '../../support/local-cloudformation/query-protocol';
+import { readQuery, writeRefusal, writeResult } from '../../support/query-protocol';
 
 /** One call of an SDK, told apart by its signature. */
 export interface Call {

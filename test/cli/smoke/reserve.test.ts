@@ -1,7 +1,7 @@
 import { expectFromOrigin } from '../../../cli/smoke/delivery';
 import { expectOrigins } from '../../../cli/smoke/origins';
 import { openTarget } from '../../../cli/target';
-import { writeResult } from '../../support/local-cloudformation/query-protocol';
+import { writeResult } from '../../support/query-protocol';
 import { first } from '../../support/rows';
 import { startAwsEndpoint } from '../aws-endpoint';
 

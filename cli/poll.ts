@@ -4,11 +4,16 @@ interface PollOptions {
   readonly seconds: number;
   /** Milliseconds between two questions. */
   readonly every: number;
-  /** @throws AbortError when it is aborted */
-  readonly signal: AbortSignal;
+  /** @default - not interrupted */
+  readonly signal?: AbortSignal;
 }
 
-/** Asks again and again until there is an answer. @returns undefined when the time has run out */
+/**
+ * Asks until there is an answer.
+ *
+ * @returns undefined when the time has run out
+ * @throws AbortError
+ */
 export async function poll<T>(
   ask: () => Promise<T | undefined> | T | undefined,
   { seconds, every, signal }: PollOptions,

@@ -1,5 +1,7 @@
-import type { LoopbackResponse } from '../../../local/network/loopback-server';
-import type { Json } from './template';
+import type { LoopbackResponse } from '../../local/network/loopback-server';
+
+// biome-ignore lint/suspicious/noExplicitAny: inputs and results of all services
+type Json = any;
 
 /**
  * The input of a call in the AWS Query protocol: `Parameters.member.1.ParameterKey=…` becomes objects and lists.

@@ -1,5 +1,4 @@
 import { inProject } from '../pasted-command';
-import type { OriginStack } from './stack';
 
 /** Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html */
 const ready = new Set([
@@ -18,26 +17,22 @@ export const isBusy = (status: string): boolean =>
   // A change set that was never executed has no stack behind it yet.
   status.endsWith('_IN_PROGRESS') && status !== 'REVIEW_IN_PROGRESS';
 
-/** An update of the stack has come to its end: for good or not, nothing more happens by itself. */
-export const isFinal = (status: string): boolean => !status.endsWith('_IN_PROGRESS');
-
-const command = ({ name, region }: Pick<OriginStack, 'name' | 'region'>, verb: string): string =>
-  `aws cloudformation ${verb} --stack-name ${name} --region ${region}`;
-
-/** Gives up an update that is `UPDATE_IN_PROGRESS`, and no other. */
-export const cancelCommand = (stack: Pick<OriginStack, 'name' | 'region'>): string =>
-  command(stack, 'cancel-update-stack');
+interface Stack {
+  readonly name: string;
+  readonly region: string;
+  readonly status: string;
+}
 
 /** What makes a stack ready for updates that is neither ready nor busy. */
-export function remedyFor(stack: Pick<OriginStack, 'name' | 'region' | 'status'>): string {
-  const { name, status } = stack;
+export function remedyFor({ name, region, status }: Stack): string {
+  const command = (verb: string) => `aws cloudformation ${verb} --stack-name ${name} --region ${region}`;
   if (status === 'UPDATE_ROLLBACK_FAILED') {
     // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-continueupdaterollback.html
-    return `Remove the cause, then: ${command(stack, 'continue-update-rollback')}. When the stack is UPDATE_ROLLBACK_COMPLETE, run this command again.`;
+    return `Remove the cause, then: ${command('continue-update-rollback')}. When the stack is UPDATE_ROLLBACK_COMPLETE, run this command again.`;
   }
   if (status === 'UPDATE_FAILED') {
     // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/stack-failure-options.html
-    return `Undo the failed update: ${command(stack, 'rollback-stack')}. When the stack is UPDATE_ROLLBACK_COMPLETE, run this command again.`;
+    return `Undo the failed update: ${command('rollback-stack')}. When the stack is UPDATE_ROLLBACK_COMPLETE, run this command again.`;
   }
   return `Deploy the environment first: ${inProject(`npx cdk deploy ${name}`)}`;
 }

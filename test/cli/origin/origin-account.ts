@@ -1,0 +1,175 @@
+import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
+import { CloudWatchClient } from '@aws-sdk/client-cloudwatch';
+import { EC2Client } from '@aws-sdk/client-ec2';
+import { LambdaClient } from '@aws-sdk/client-lambda';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { first } from '../../support/rows';
+
+export const addresses = { one: '203.0.113.7', reserve: '203.0.113.8' };
+export const outputs = (hasReserve: boolean) => ({
+  [first.stackId]: {
+    WebhookOriginAddress: addresses.one,
+    ...(hasReserve && { WebhookOriginReserveAddress: addresses.reserve }),
+  },
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: inputs of all services
+type Input = any;
+
+const zones = ['1', '2', '3'];
+const resources = [
+  ['NetworkVpcPublicSubnet1SubnetA', 'AWS::EC2::Subnet', 'subnet-1'],
+  ['NetworkVpcPublicSubnet2SubnetB', 'AWS::EC2::Subnet', 'subnet-2'],
+  ['NetworkVpcPublicSubnet3SubnetC', 'AWS::EC2::Subnet', 'subnet-3'],
+  ['WebhooksDeliverSource', 'AWS::Lambda::EventSourceMapping', 'mapping-deliver'],
+  ['WebhooksFanOutSource', 'AWS::Lambda::EventSourceMapping', 'mapping-fan-out'],
+  ['WebhookDeliveryQueue', 'AWS::SQS::Queue', 'https://sqs/1/WalletEu-WebhookDeliveryQueue'],
+  ['WebhookDeliveryDeadLetterQueue', 'AWS::SQS::Queue', 'https://sqs/1/WalletEu-DeadLetters'],
+];
+
+/** What AWS answers about one stack's webhook origin. An update is done after a few questions about it. */
+export class OriginAccount {
+  readonly calls: { readonly action: string; readonly input: Input }[] = [];
+  readonly place = { zone: '1', reserve: 'no' };
+  /** The stack's current status, then the next ones: one for each question. */
+  statuses = ['UPDATE_COMPLETE'];
+  /** The statuses of each update that begins. */
+  update: readonly string[] = [
+    'UPDATE_IN_PROGRESS',
+    'UPDATE_COMPLETE_CLEANUP_IN_PROGRESS',
+    'UPDATE_COMPLETE',
+  ];
+  events: object[] = [];
+  mappingStates = ['Enabled'];
+  gateway: Readonly<Record<string, unknown>> = {};
+  hasElasticIp = true;
+  messages = 0;
+  /** Actions that are refused, with the error. */
+  readonly refused = new Map<string, Error>();
+
+  constructor(readonly hasReserve = false) {}
+
+  /** Has every client of the SDK in this process ask this account. */
+  intercept(): void {
+    const clients = [CloudFormationClient, CloudWatchClient, EC2Client, LambdaClient, SQSClient];
+    for (const { prototype } of clients as readonly { prototype: { send(command: Input): unknown } }[])
+      jest
+        .spyOn(prototype, 'send')
+        .mockImplementation(async (command) =>
+          this.answer(command.constructor.name.replace(/Command$/, ''), command.input),
+        );
+  }
+
+  answer(action: string, input: Input): object {
+    this.calls.push({ action, input });
+    const refusal = this.refused.get(action);
+    if (refusal) throw refusal;
+    switch (action) {
+      case 'DescribeStacks':
+        return { Stacks: [this.describeStack()] };
+      case 'UpdateStack':
+        return this.beginUpdate(input);
+      case 'DescribeStackEvents':
+        return { StackEvents: this.events };
+      case 'ListStackResources':
+        return { StackResourceSummaries: this.listResources() };
+      case 'DescribeAddresses':
+        return { Addresses: this.hasElasticIp ? [{ AllocationId: 'eipalloc-1' }] : [] };
+      case 'DescribeNatGateways':
+        return { NatGateways: [this.describeGateway()] };
+      case 'DescribeSubnets': {
+        const zone = Number(input.Filters[0].Values[0].at(-1));
+        return { Subnets: [{ AvailabilityZone: first.zones[zone - 1] }] };
+      }
+      case 'GetEventSourceMapping':
+        return {
+          FunctionArn: `arn:aws:lambda:eu:1:function:${input.UUID}`,
+          EventSourceArn: 'arn:aws:sqs:eu:1:Queue',
+          State: this.mappingState(),
+        };
+      case 'GetQueueAttributes': {
+        const isEmpty = !input.QueueUrl.endsWith('DeliveryQueue');
+        return {
+          Attributes: {
+            ApproximateNumberOfMessages: String(isEmpty ? 0 : this.messages),
+            ApproximateNumberOfMessagesNotVisible: '0',
+            ApproximateNumberOfMessagesDelayed: '0',
+          },
+        };
+      }
+      case 'GetMetricStatistics':
+        return { Datapoints: [{ Timestamp: new Date(0), Maximum: 7_500 }] };
+      default:
+        throw new Error(`Nobody answers ${action}.`);
+    }
+  }
+
+  updates(): readonly string[] {
+    return this.calls
+      .filter(({ action }) => action === 'UpdateStack')
+      .map(({ input }) =>
+        input.Parameters.flatMap(({ ParameterValue = [] }: Input) => ParameterValue).join(' '),
+      );
+  }
+
+  private describeStack(): object {
+    const status = this.statuses[0];
+    if (this.statuses.length > 1) this.statuses.shift();
+    return {
+      StackStatus: status,
+      Capabilities: ['CAPABILITY_IAM'],
+      Parameters: [
+        { ParameterKey: 'BootstrapVersion', ParameterValue: '/cdk-bootstrap/x/version' },
+        { ParameterKey: 'WebhookOriginZone', ParameterValue: this.place.zone },
+        ...(this.hasReserve
+          ? [{ ParameterKey: 'WebhookOriginUsesReserve', ParameterValue: this.place.reserve }]
+          : []),
+      ],
+      Outputs: Object.entries(outputs(this.hasReserve)[first.stackId] ?? {}).map(
+        ([OutputKey, OutputValue]) => ({ OutputKey, OutputValue }),
+      ),
+    };
+  }
+
+  private beginUpdate({ Parameters, ClientRequestToken }: Input): object {
+    this.statuses = [...this.update];
+    if (this.update.at(-1) === 'UPDATE_COMPLETE' || this.update.at(-1)?.includes('CLEANUP')) {
+      const value = (name: string) =>
+        Parameters.find(({ ParameterKey }: Input) => ParameterKey === name)?.ParameterValue;
+      this.place.zone = value('WebhookOriginZone');
+      this.place.reserve = value('WebhookOriginUsesReserve') ?? 'no';
+    }
+    this.events = this.events.map((event) => ({ ClientRequestToken, ...event }));
+    return {};
+  }
+
+  private listResources(): object[] {
+    const gateway = ['WebhookOriginNatGateway', 'AWS::EC2::NatGateway', `nat-${this.place.zone}`];
+    const existing = zones.includes(this.place.zone) ? [...resources, gateway] : resources;
+    return existing.map(([LogicalResourceId, ResourceType, PhysicalResourceId]) => ({
+      LogicalResourceId,
+      ResourceType,
+      PhysicalResourceId,
+      ResourceStatus: 'UPDATE_COMPLETE',
+    }));
+  }
+
+  private describeGateway(): object {
+    const PublicIp = addresses[this.place.reserve === 'yes' ? 'reserve' : 'one'];
+    return {
+      State: 'available',
+      SubnetId: `subnet-${this.place.zone}`,
+      NatGatewayAddresses: [{ PublicIp }],
+      ...this.gateway,
+    };
+  }
+
+  private mappingState(): string | undefined {
+    if (!zones.includes(this.place.zone)) return 'Disabled';
+    return this.mappingStates.length > 1 ? this.mappingStates.shift() : this.mappingStates[0];
+  }
+}
+
+/** An error as the SDK throws it for a refused call. */
+export const refusal = (name: string, message: string) =>
+  Object.assign(new Error(message), { name, $fault: 'client' });
