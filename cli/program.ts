@@ -20,6 +20,7 @@ const commands: Readonly<Record<string, Readonly<Record<string, () => { readonly
     seed: () => require('./seed'),
     token: () => require('./token'),
     'user-action': () => require('./user-action'),
+    'delete-group': () => require('./delete-group'),
     audit: () => require('./audit'),
   },
   'Webhooks:': {
@@ -43,10 +44,7 @@ writes lines to stdout, which breaks $(…).
 A first deletion, on this machine:
   npm start                                         in another terminal, until it says "ready"
   npm run -s wallet -- seed                         makes a user group and those who may delete it
-  TOKEN=$(npm run -s wallet -- token --caller us-…)
-  ACTION=$(npm run -s wallet -- user-action --caller us-… --method DELETE --path /auth/user-groups/ug-…)
-  curl -i -X DELETE http://127.0.0.1:8001/auth/user-groups/ug-… \\
-    -H "Authorization: Bearer $TOKEN" -H "X-SVC-USERACTION: $ACTION"
+  npm run -s wallet -- delete-group --group ug-… --caller us-…
 
 A first webhook, on this machine:
   npm run -s wallet -- receive                      in another terminal: prints what arrives

@@ -4,7 +4,7 @@ import { runOperation } from './operations-function';
 import { type CommonOptions, id, withEnvironment } from './options';
 import { walletCommand } from './pasted-command';
 import { allowProduction, requireProductionAllowed } from './production-guard';
-import { openTarget, type Target } from './target';
+import { openTarget } from './target';
 import type { Terminal } from './terminal';
 
 interface SeedOptions extends CommonOptions {
@@ -54,26 +54,13 @@ async function seed(options: SeedOptions, terminal: Terminal): Promise<void> {
     : await runOperation(target, 'seed', { userGroupName });
   if (options.json) return terminal.result(JSON.stringify(seeded));
   terminal.result(fields.map((field) => `${field.padEnd(16)}  ${seeded[field]}`).join('\n'));
-  terminal.note(nextSteps(options, target, seeded));
+  const command = walletCommand('delete-group', options);
+  terminal.note(
+    `\nDelete the group:\n  ${command} --group ${seeded.userGroupId} --caller ${seeded.callerId}`,
+  );
 }
 
 function groupName(text: string): string {
   if (/^\P{Cc}{1,256}$/u.test(text)) return text;
   throw new InvalidArgumentError('Give a name of 1 to 256 characters, none of them a control character.');
-}
-
-/** The deletion of what was made, ready to paste. */
-function nextSteps(
-  options: SeedOptions,
-  target: Target,
-  made: { callerId: string; userGroupId: string },
-): string {
-  const path = `/auth/user-groups/${made.userGroupId}`;
-  const signed = (command: string) => `${walletCommand(command, options)} --caller ${made.callerId}`;
-  return `
-Delete the group:
-  TOKEN=$(${signed('token')})
-  ACTION=$(${signed('user-action')} --method DELETE --path ${path})
-  curl -i -X DELETE ${target.output('ApiBaseUrl').replace(/\/$/, '')}${path} \\
-    -H "Authorization: Bearer $TOKEN" -H "X-SVC-USERACTION: $ACTION"`;
 }

@@ -1,10 +1,9 @@
 import { listAuditRecords } from '../audit';
+import { sendDeletion } from '../delete-group';
 import { CommandFailed } from '../failure';
 import { runOperation } from '../operations-function';
 import type { Target } from '../target';
-import { signAccessToken } from '../token';
-import { signUserAction } from '../user-action';
-import { type ApiRequest, type ApiResponse, callApi, unexpectedResponse } from './api';
+import { unexpectedResponse } from './api';
 import type { StepOutput } from './run';
 
 /** What is made to be deleted, by whom, and thrown away with everything of it. */
@@ -22,7 +21,7 @@ export async function makeEphemeralOrganization(target: Target): Promise<StepOut
 
 /** Deletes the group as a caller of the API does, and expects 200 with an empty object. */
 export async function deleteGroup(target: Target, made: EphemeralOrganization, signal: AbortSignal) {
-  const { request, answer } = await sendDeletion(target, made, signal);
+  const { request, answer } = await send(target, made, signal);
   const { status, contentType, body } = answer;
   if (status !== 200 || contentType !== 'application/json' || JSON.stringify(body) !== '{}')
     unexpectedResponse(target, request, answer, '200 {} as application/json');
@@ -31,7 +30,7 @@ export async function deleteGroup(target: Target, made: EphemeralOrganization, s
 
 /** Deletes the group once more, with a signature of its own, and expects that there is none. */
 export async function expectNotFound(target: Target, made: EphemeralOrganization, signal: AbortSignal) {
-  const { request, answer } = await sendDeletion(target, made, signal);
+  const { request, answer } = await send(target, made, signal);
   const { code } = Object(answer.body) as { readonly code?: string };
   if (answer.status !== 404 || code !== 'user_group_not_found')
     unexpectedResponse(target, request, answer, '404 user_group_not_found');
@@ -59,18 +58,7 @@ export async function ephemeral(target: Target, { organizationId }: EphemeralOrg
   return { value: removed, detail: `removed ${removed.join(', ')}` };
 }
 
-async function sendDeletion(
-  target: Target,
-  { organizationId, callerId, userGroupId }: EphemeralOrganization,
-  signal: AbortSignal,
-): Promise<{ readonly request: ApiRequest; readonly answer: ApiResponse }> {
-  const caller = async () => ({ sub: callerId, org: organizationId, kind: 'CustomerEmployee' });
-  const [method, path] = ['DELETE', `/auth/user-groups/${userGroupId}`] as const;
-  const [access, action] = await Promise.all([
-    signAccessToken(target, caller, 300),
-    signUserAction(target, caller, { method, path, body: '', expiresIn: 300 }),
-  ]);
-  const headers = { authorization: `Bearer ${access.token}`, 'x-svc-useraction': action.token };
-  const request = { method, path, headers };
-  return { request, answer: await callApi(target, request, signal) };
-}
+const send = (target: Target, made: EphemeralOrganization, signal: AbortSignal) => {
+  const caller = { sub: made.callerId, org: made.organizationId, kind: 'CustomerEmployee' };
+  return sendDeletion(target, async () => caller, made.userGroupId, signal);
+};

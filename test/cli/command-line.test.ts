@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { startCommand } from '../../cli/pasted-command';
 import { startWallet } from '../support/node-process';
 import { first } from '../support/rows';
-import { answerOk, baseUrl, identityId, organizationId, type Region, startRegion, wallet } from './region';
+import { answerOk, identityId, organizationId, type Region, startRegion, wallet } from './region';
 import { madeUp } from './table-and-one-more';
 
 jest.mock('../../lib/environments', () => jest.requireActual('./table-and-one-more'));
@@ -38,7 +38,7 @@ describe('seed', () => {
     region.answer({ lambda: () => answerOk(seeded) });
     const { stdout, stderr } = await wallet('seed', '--outputs', region.outputs);
     expect(stdout).toContain(`userGroupId       ${seeded.userGroupId}`);
-    expect(stderr).toContain(`curl -i -X DELETE ${baseUrl}/auth/user-groups/${seeded.userGroupId}`);
+    expect(stderr).toMatch(/wallet -- delete-group .*--group ug-.* --caller us-/);
   });
 
   it('adds a group to an organization that is given', async () => {

@@ -83,6 +83,7 @@ describe.each(walletCommands)('wallet %s', (path, command) => {
 });
 
 const writing: Readonly<Record<string, readonly string[]>> = {
+  'delete-group': ['--group', newId('ug'), '--caller', newId('us')],
   seed: [],
   'send-event': ['--organization', organizationId, '--kind', 'wallet.created'],
   smoke: ['--without-webhook'],
