@@ -1,15 +1,14 @@
 import {
-  type AllowListFormatName,
+  type AllowListFormat,
   allowListFormatNames,
   allowListFormats,
   formatAllowList,
-} from '../cli/allow-lists/formats';
+} from '../domain/allow-list';
 import { byId, element } from './dom';
 import type { DashboardFacts } from './facts';
 
 /** Shows the address that webhooks come from, its reserve, and allow-lists to copy. */
 export function startOrigin({
-  apiBaseUrl,
   environment,
   region,
   webhookOriginAddress: address,
@@ -17,8 +16,6 @@ export function startOrigin({
   deprecation,
 }: DashboardFacts): void {
   const format = byId('list-format', HTMLSelectElement);
-  const port = byId('list-port', HTMLInputElement);
-  const problem = byId('list-port-problem', HTMLElement);
   const origin = {
     environment,
     region,
@@ -37,19 +34,10 @@ export function startOrigin({
   format.value = 'nginx';
 
   function show(): void {
-    const name = format.value as AllowListFormatName;
-    const number = Number(port.value);
-    const good = /^\d{1,5}$/.test(port.value) && number >= 1 && number <= 65_535;
-    port.setAttribute('aria-invalid', String(!good));
-    problem.textContent = good ? '' : 'Give a port from 1 to 65535.';
-    if (!good) return;
+    const name = format.value as AllowListFormat;
     byId('list-use', HTMLElement).textContent = allowListFormats[name].use;
-    const link = byId('list-link', HTMLAnchorElement);
-    link.href = `${apiBaseUrl}/webhook-origins/${name}`;
-    link.textContent = link.href;
-    byId('list-text', HTMLElement).textContent = formatAllowList(name, [origin], { port: number });
+    byId('list-text', HTMLElement).textContent = formatAllowList(name, [origin]);
   }
   format.addEventListener('change', show);
-  port.addEventListener('input', show);
   show();
 }

@@ -1,4 +1,4 @@
-import { kindOfAddress } from '../allow-lists/address';
+import { kindOfAddress } from '../address';
 import { UsedWrongly } from '../failure';
 import { readFields } from '../json';
 import { poll } from '../poll';

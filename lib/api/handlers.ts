@@ -6,7 +6,6 @@ import type { RegionDatabase } from '../database/region-database';
 import type { SchemaMigration } from '../database/schema-migration';
 import { accessTokenLifetime, type Environment } from '../environment/environment';
 import { HandlerFunction } from '../functions/handler-function';
-import { crossOriginHeaders } from './cross-origin';
 import { deprecationHeaders } from './deprecation-headers';
 import type { SigningKeySet } from './signing-keys';
 
@@ -42,14 +41,12 @@ export interface DeleteUserGroupProps {
   readonly migration: SchemaMigration;
   /** Of user actions. */
   readonly keys: SigningKeySet;
-  /** Scheme and host of the dashboard, whose page may read the answers. */
-  readonly dashboardOrigin: string;
 }
 
 /** Deletes a user group. */
 export class DeleteUserGroup extends HandlerFunction {
   constructor(scope: Construct, id: string, props: DeleteUserGroupProps) {
-    const { environment, database, migration, keys, dashboardOrigin } = props;
+    const { environment, database, migration, keys } = props;
     super(scope, id, {
       useCase: 'delete-user-group',
       description: 'Deletes a user group',
@@ -58,10 +55,7 @@ export class DeleteUserGroup extends HandlerFunction {
       environment: {
         TOKEN_ISSUER: environment.tokenIssuer,
         USER_ACTION_KEYS: keys.jwks,
-        RESPONSE_HEADERS: JSON.stringify({
-          ...deprecationHeaders(environment.deprecation),
-          ...crossOriginHeaders(dashboardOrigin),
-        }),
+        RESPONSE_HEADERS: JSON.stringify(deprecationHeaders(environment.deprecation)),
       },
       // The gateway waits 29 s at most; by then the function has answered.
       timeout: Duration.seconds(28),

@@ -13,8 +13,6 @@ export interface Problem {
   readonly title: string;
   readonly detail: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of the document, besides those that every problem has. */
-  readonly members?: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -28,7 +26,7 @@ export const requestTimeout: Problem = {
   detail: 'The request did not arrive whole in time. Send it again.',
 };
 
-export function problemTemplate({ status, code, title, detail, members }: Problem): string {
+export function problemTemplate({ status, code, title, detail }: Problem): string {
   const type = `urn:wallet-infrastructure:problem:${code}`;
-  return JSON.stringify({ type, title, status, detail, code, requestId: REQUEST_ID, ...members });
+  return JSON.stringify({ type, title, status, detail, code, requestId: REQUEST_ID });
 }

@@ -16,8 +16,6 @@ import {
   acknowledgeNoGatewayValidation,
 } from '../checks/acknowledgements/api';
 import type { Environment } from '../environment/environment';
-import { addAllowLists } from './allow-lists';
-import { addPreflight, crossOriginHeaders } from './cross-origin';
 import { deprecationHeaders } from './deprecation-headers';
 import { addGatewayResponses } from './gateway-responses';
 import { gatewayOrigin, regionalRestApi } from './regional-rest-api';
@@ -33,8 +31,6 @@ export interface RegionApiProps {
   readonly webhookOriginAddress: string;
   /** The address that they come from in an announced emergency only, IPv4. @default - the row asks for none */
   readonly webhookOriginReserve?: string | undefined;
-  /** Scheme and host of the dashboard, whose page deletes user groups as any other caller does. */
-  readonly dashboardOrigin: string;
 }
 
 /** The last segment of the base address. The interface has no version in its paths, so neither has this. */
@@ -57,10 +53,7 @@ export class RegionApi extends Construct {
     super(scope, id);
     const { environment } = props;
     // Of every answer that the gateway gives itself.
-    const headers = {
-      ...deprecationHeaders(environment.deprecation),
-      ...crossOriginHeaders(props.dashboardOrigin),
-    };
+    const headers = deprecationHeaders(environment.deprecation);
 
     this.restApi = regionalRestApi(this, {
       environment,
@@ -72,16 +65,13 @@ export class RegionApi extends Construct {
     acknowledgeLogRole(this.restApi);
     acknowledgeNoGatewayValidation(this.restApi);
     addGatewayResponses(this.restApi, headers);
-    this.addUserGroupDeletion(props, headers);
-    const webhookOrigins = {
+    this.addUserGroupDeletion(props);
+    addWebhookOrigins(this.restApi.root.addResource('webhook-origins'), {
       environment,
       address: props.webhookOriginAddress,
       reserve: props.webhookOriginReserve,
       headers,
-    };
-    const origins = this.restApi.root.addResource('webhook-origins');
-    addWebhookOrigins(origins, webhookOrigins);
-    addAllowLists(origins.addResource('{format}'), webhookOrigins);
+    });
     this.webAcl = new WebAcl(this, 'WebAcl', {
       stage: this.restApi.deploymentStage,
       environmentName: environment.name,
@@ -93,7 +83,7 @@ export class RegionApi extends Construct {
       : `${gatewayOrigin(this.restApi)}/${STAGE_NAME}`;
   }
 
-  private addUserGroupDeletion(props: RegionApiProps, headers: Readonly<Record<string, string>>): void {
+  private addUserGroupDeletion(props: RegionApiProps): void {
     const authorizer = new RequestAuthorizer(this, 'AccessToken', {
       handler: props.authorizeRequest,
       // Also the cache's key, so that one token's decision never serves another token.
@@ -111,11 +101,5 @@ export class RegionApi extends Construct {
       { operationName: 'deleteUserGroup', authorizationType: AuthorizationType.CUSTOM, authorizer },
     );
     acknowledgeCustomTokens(deletion);
-    addPreflight(userGroup, {
-      method: 'DELETE',
-      requestHeaders: ['Authorization', 'X-SVC-USERACTION'],
-      operationName: 'preflightDeleteUserGroup',
-      headers,
-    });
   }
 }

@@ -1,7 +1,7 @@
-import type { Resource } from 'aws-cdk-lib/aws-apigateway';
+import { MockIntegration, PassthroughBehavior, type Resource } from 'aws-cdk-lib/aws-apigateway';
 import { acknowledgePublicMethod } from '../checks/acknowledgements/api';
 import type { Environment } from '../environment/environment';
-import { addStaticMethod } from './static-method';
+import { staticValues } from './gateway-responses';
 
 export interface WebhookOriginsProps {
   readonly environment: Environment;
@@ -16,34 +16,51 @@ export interface WebhookOriginsProps {
 /** All carry the same signature: Standard Webhooks' own name, then two of which it is not specified where each applies. */
 export const signatureHeaders = ['webhook-signature', 'X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'] as const;
 
-/** `Cache-Control`. The addresses never change; an hour bounds how long a deprecation goes unnoticed. */
-export const originsCaching = 'public, max-age=3600';
-
 /**
  * `GET /webhook-origins`: the addresses that receivers put on their allow-lists, the headers that they verify, and
- * whether the environment is deprecated. It needs no token, no function and no database. `addresses` stays as it is while
- * the reserve is in use: who allows both has nothing to do then.
+ * whether the environment is deprecated. The gateway answers itself: no token, no function, no database. `addresses`
+ * stays as it is while the reserve is in use: who allows both has nothing to do then.
  */
 export function addWebhookOrigins(resource: Resource, props: WebhookOriginsProps): void {
   const { environment, address, reserve } = props;
   const { name, region, deprecation } = environment;
-  const method = addStaticMethod(resource, 'GET', {
+  const headers = staticValues({
+    'Content-Type': 'application/json',
+    // The addresses never change; an hour bounds how long a deprecation goes unnoticed.
+    'Cache-Control': 'public, max-age=3600',
+    ...props.headers,
+  });
+  const parameters = Object.entries(headers).map(
+    ([name, value]) => [`method.response.header.${name}`, value] as const,
+  );
+  const body = JSON.stringify({
+    environment: name,
+    region,
+    addresses: [`${address}/32`],
+    ...(reserve && { reserve: [`${reserve}/32`] }),
+    signatureHeaders,
+    deprecated: deprecation !== undefined,
+    ...(deprecation && { deprecation }),
+  });
+  const integration = new MockIntegration({
+    requestTemplates: { 'application/json': '{"statusCode": 200}' },
+    passthroughBehavior: PassthroughBehavior.NEVER,
+    integrationResponses: [
+      {
+        statusCode: '200',
+        responseParameters: Object.fromEntries(parameters),
+        responseTemplates: { 'application/json': body },
+      },
+    ],
+  });
+  const method = resource.addMethod('GET', integration, {
     operationName: 'listWebhookOrigins',
-    statusCode: '200',
-    headers: {
-      'Content-Type': 'application/json',
-      'Cache-Control': originsCaching,
-      ...props.headers,
-    },
-    body: JSON.stringify({
-      environment: name,
-      region,
-      addresses: [`${address}/32`],
-      ...(reserve && { reserve: [`${reserve}/32`] }),
-      signatureHeaders,
-      deprecated: deprecation !== undefined,
-      ...(deprecation && { deprecation }),
-    }),
+    methodResponses: [
+      {
+        statusCode: '200',
+        responseParameters: Object.fromEntries(parameters.map(([name]) => [name, true])),
+      },
+    ],
   });
   acknowledgePublicMethod(method);
 }

@@ -18,10 +18,7 @@ export interface RegionDashboardProps {
   readonly environment: Environment;
   /** Those that the page links. */
   readonly others: readonly OtherDashboard[];
-}
-
-export interface DashboardContent {
-  /** The API that the page speaks to; its firewall stands before the page, too. */
+  /** The API that the page names; its firewall stands before the page, too. */
   readonly api: RegionApi;
   /** The address that webhooks come from, IPv4. */
   readonly webhookOriginAddress: string;
@@ -35,39 +32,26 @@ const STAGE_NAME = 'dashboard';
 /** Bytes: nothing but the page is larger. */
 const COMPRESS_FROM = 4096;
 
-/**
- * The dashboard of one environment, at its own address, served from the region. The constructor makes the address,
- * which the API needs; `serve` adds the page, which needs the API.
- */
+/** The dashboard of one environment, at its own address, served from the region. */
 export class RegionDashboard extends Construct {
   /** Without a slash at the end. */
   readonly url: string;
-  /** Scheme and host of the address: what browsers call the page's origin. */
-  readonly origin: string;
   readonly restApi: RestApi;
-  private readonly environment: Environment;
-  private readonly others: readonly OtherDashboard[];
 
-  constructor(scope: Construct, id: string, { environment, others }: RegionDashboardProps) {
+  constructor(scope: Construct, id: string, props: RegionDashboardProps) {
     super(scope, id);
-    this.environment = environment;
-    this.others = others;
-    this.restApi = regionalRestApi(this, {
+    const { environment, others, api, webhookOriginAddress, webhookOriginReserve } = props;
+    const restApi = regionalRestApi(this, {
       environment,
       name: `wallet-${environment.name}-dashboard`,
       stageName: STAGE_NAME,
       makesLogRole: false,
       compressFrom: COMPRESS_FROM,
     });
-    const gateway = gatewayOrigin(this.restApi);
-    const domain = environment.domainNames && `https://${environment.domainNames.dashboard}`;
-    this.origin = domain ?? gateway;
-    this.url = domain ?? `${gateway}/${STAGE_NAME}`;
-  }
-
-  /** Serves the page. Once only. */
-  serve({ api, webhookOriginAddress, webhookOriginReserve }: DashboardContent): void {
-    const { environment, restApi } = this;
+    this.restApi = restApi;
+    this.url = environment.domainNames
+      ? `https://${environment.domainNames.dashboard}`
+      : `${gatewayOrigin(restApi)}/${STAGE_NAME}`;
     const facts = dashboardFacts(environment, {
       apiBaseUrl: api.url,
       webhookOriginAddress,
@@ -82,9 +66,9 @@ export class RegionDashboard extends Construct {
       variables,
       environment: {
         FACTS: JSON.stringify(facts),
-        OTHER_DASHBOARDS: JSON.stringify(this.others),
+        OTHER_DASHBOARDS: JSON.stringify(others),
         RESPONSE_HEADERS: JSON.stringify({
-          ...pageHeaders(page, api.url),
+          ...pageHeaders(page),
           ...deprecationHeaders(environment.deprecation),
         }),
       },

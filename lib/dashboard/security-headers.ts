@@ -11,23 +11,20 @@ export const securityHeaders: Readonly<Record<string, string>> = {
 };
 
 /**
- * The headers of the page. It loads nothing, may not be framed, sends no forms, and calls the API of its environment
- * alone. People type tokens into it, so no cache keeps it, not even the back button's.
- *
- * @param apiBaseUrl without a slash at its end
+ * The headers of the page. It loads nothing, sends nothing, and may not be framed. People paste secrets into it, so no
+ * cache keeps it, not even the back button's.
  */
-export function pageHeaders(page: DashboardPage, apiBaseUrl: string): Readonly<Record<string, string>> {
+export function pageHeaders(page: DashboardPage): Readonly<Record<string, string>> {
   const policy = [
     "default-src 'none'",
     `script-src ${page.scriptSource}`,
     `style-src ${page.styleSource}`,
     // The icon stands in the page.
     'img-src data:',
-    `connect-src ${apiBaseUrl}/`,
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
-    // No text of an answer or of a person ever becomes markup.
+    // No text of a person ever becomes markup.
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ];

@@ -35,13 +35,11 @@ export class RegionStack extends EnvironmentStack {
       environment,
       keys: keys.accessToken,
     });
-    const dashboard = new RegionDashboard(this, 'Dashboard', { environment, others: otherDashboards });
     const deleteUserGroup = new DeleteUserGroup(this, 'DeleteUserGroup', {
       environment,
       database,
       migration,
       keys: keys.userAction,
-      dashboardOrigin: dashboard.origin,
     });
     const api = new RegionApi(this, 'Api', {
       environment,
@@ -49,9 +47,10 @@ export class RegionStack extends EnvironmentStack {
       deleteUserGroup,
       webhookOriginAddress: webhookOrigin.address,
       webhookOriginReserve: webhookOrigin.reserve?.address,
-      dashboardOrigin: dashboard.origin,
     });
-    dashboard.serve({
+    const dashboard = new RegionDashboard(this, 'Dashboard', {
+      environment,
+      others: otherDashboards,
       api,
       webhookOriginAddress: webhookOrigin.address,
       webhookOriginReserve: webhookOrigin.reserve?.address,

@@ -111,7 +111,7 @@ export function mappedHeaders(
 }
 
 /** `headers` with `others` in place of those of the same names. */
-export function withHeaders(headers: Headers, others: Headers): Headers {
+function withHeaders(headers: Headers, others: Headers): Headers {
   return [
     ...new Map([...headers, ...others].map((header) => [header[0].toLowerCase(), header] as const)).values(),
   ];

@@ -1,6 +1,5 @@
-import { mappedHeaders, render, withHeaders } from './context';
+import { mappedHeaders, render } from './context';
 import type { RoutedRequest } from './event';
-import { mapResponse } from './mapping-template';
 import type { MockIntegration } from './model';
 import { fault, type Outcome } from './outcome';
 import { headerOf } from './request';
@@ -27,13 +26,11 @@ export function answerMock(routed: RoutedRequest, integration: MockIntegration):
     Object.entries(response.templates).find(([each]) => each === 'application/json') ??
     Object.entries(response.templates)[0] ??
     [];
-  const mapped = mapResponse(body, routed);
-  const own = mappedHeaders({ 'Content-Type': type }, response.headers, routed);
   return {
     kind: 'reply',
-    status: mapped.status ?? Number(response.statusCode),
-    headers: withHeaders(own, Object.entries(mapped.headers)),
-    body: mapped.body,
+    status: Number(response.statusCode),
+    headers: mappedHeaders({ 'Content-Type': type }, response.headers, routed),
+    body: render(body, context),
   };
 }
 

@@ -1,11 +1,10 @@
-import { unservedIn } from './mapping-template';
 import type { MethodModel, MockIntegration, ResponseModel } from './model';
 import { type Entry, type Fields, fields, functionArnOf } from './resource-entry';
 
 /** https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html */
 const DEFAULT_TIMEOUT_MS = 29_000;
 
-/** The Velocity template language beyond plain variables: only the response of a mock may use it. */
+/** The Velocity template language beyond plain variables. */
 const TEMPLATE_LANGUAGE = /\$!?\{|\$!?input\b|\$!?util\b|#(?:set|if|elseif|else|foreach|end|macro)\b/;
 
 /** @throws Error for an integration other than Lambda proxy and MOCK, and for templates that need an engine. */
@@ -33,28 +32,20 @@ function readMock(method: Entry, integration: Fields): MockIntegration {
   }
   const declared = (method.MethodResponses as { StatusCode: unknown }[] | undefined) ?? [];
   const requestTemplates = fields(integration.RequestTemplates) as Record<string, string>;
-  refuse(languageIn, method.logicalId, requestTemplates);
+  refuseTemplateLanguage(method.logicalId, requestTemplates);
   return {
     type: 'MOCK',
     requestTemplates,
-    response: response && readResponse(method.logicalId, response, unservedIn),
+    response: response && readResponse(method.logicalId, response),
     declaredStatusCodes: declared.map(({ StatusCode }) => String(StatusCode)),
   };
 }
 
-/**
- * What gateway responses and the integration responses of a mock have in common.
- *
- * @param unserved finds what is not rendered here in a template
- */
-export function readResponse(
-  logicalId: string,
-  response: Fields,
-  unserved: (template: string) => string | undefined = languageIn,
-): ResponseModel {
+/** What gateway responses and the integration responses of a mock have in common. */
+export function readResponse(logicalId: string, response: Fields): ResponseModel {
   const { StatusCode, ResponseParameters, ResponseTemplates } = response;
   const templates = fields(ResponseTemplates) as Record<string, string>;
-  refuse(unserved, logicalId, templates);
+  refuseTemplateLanguage(logicalId, templates);
   return {
     statusCode: StatusCode === undefined ? undefined : String(StatusCode),
     headers: Object.fromEntries(
@@ -67,14 +58,8 @@ export function readResponse(
   };
 }
 
-const languageIn = (template: string) => TEMPLATE_LANGUAGE.exec(template)?.[0];
-
 /** A template that would give another text here than at AWS is refused. */
-function refuse(
-  unserved: (template: string) => string | undefined,
-  logicalId: string,
-  templates: Readonly<Record<string, string>>,
-): void {
-  const found = unserved(Object.values(templates).join('\n'));
+function refuseTemplateLanguage(logicalId: string, templates: Readonly<Record<string, string>>): void {
+  const [found] = TEMPLATE_LANGUAGE.exec(Object.values(templates).join('\n')) ?? [];
   if (found) throw new Error(`${logicalId}: a template uses ${found}, which is not rendered on this machine`);
 }

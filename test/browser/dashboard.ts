@@ -39,22 +39,14 @@ export function environment(): LocalEnvironment {
 
 export const dashboardUrl = (name: string): string => environment().outputs(name).DashboardUrl ?? '';
 
-/** What a page asks for when it is opened: itself, and whether the API answers. */
-export const opening = (name: string): readonly string[] => [
-  `GET ${dashboardUrl(name)}/`,
-  `GET ${environment().outputs(name).ApiBaseUrl}/webhook-origins`,
-];
+/** What a page asks for: itself. */
+export const opening = (name: string): readonly string[] => [`GET ${dashboardUrl(name)}/`];
 
 /** What people read there, once it is there: line by line. */
 export async function textOf(locator: Locator): Promise<string> {
   await locator.waitFor();
   const texts = await locator.allInnerTexts();
   return texts.join('\n');
-}
-
-/** Unfolds the form that deletes a user group, if it is folded. */
-export async function openForm(page: Page): Promise<void> {
-  if (!(await page.locator('#delete-form').isVisible())) await page.getByText('Open the form').click();
 }
 
 /** Facts of a deprecated environment, which the table need not have. */
@@ -70,14 +62,12 @@ interface DashboardOptions extends BrowserContextOptions {
   readonly address?: string;
   /** In place of the environment's own, in the page that its API serves. */
   readonly facts?: Partial<DashboardFacts>;
-  /** What `GET /webhook-origins` is answered with, in place of the API's own answer; none at all. */
-  readonly answer?: object | 'none';
 }
 
 /** A new page without any history, cookies or permissions. */
 export async function openDashboard(
   name: string,
-  { address = dashboardUrl(name), facts, answer, ...options }: DashboardOptions = {},
+  { address = dashboardUrl(name), facts, ...options }: DashboardOptions = {},
 ): Promise<OpenDashboard> {
   if (!browser) throw new Error('useDashboards() is not called at the top of the file.');
   const context = await browser.newContext({ viewport: desktop, reducedMotion: 'reduce', ...options });
@@ -96,12 +86,6 @@ export async function openDashboard(
     "addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.effectiveDirective));",
   );
   if (facts) await withFacts(page, address, facts);
-  if (answer)
-    await page.route('**/webhook-origins', (route) =>
-      answer === 'none'
-        ? route.abort('connectionreset')
-        : route.fulfill({ headers: { 'access-control-allow-origin': '*' }, ...answer }),
-    );
   await page.goto(address);
   return { page, requests: () => [...requests], complaints };
 }

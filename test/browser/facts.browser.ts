@@ -38,13 +38,6 @@ describe.each(environments)('the dashboard of $name', (row) => {
     await page.getByRole('heading', { level: 1, name }).waitFor();
   });
 
-  it('says that the API answers, and publishes the address', async () => {
-    const { page, complaints } = await openDashboard(name);
-    const { WebhookOriginAddress } = environment().outputs(name);
-    await page.getByText(`The API answers, and webhooks come from ${WebhookOriginAddress}.`).waitFor();
-    expect(complaints).toEqual([]);
-  });
-
   it('leads to the dashboards of all others', async () => {
     const { page } = await openDashboard(name);
     const others = environments.filter((other) => other.name !== name);
@@ -57,22 +50,13 @@ describe.each(environments)('the dashboard of $name', (row) => {
     }
   });
 
-  it('links the allow-list in the format that is chosen', async () => {
-    const { page } = await openDashboard(name);
-    await page.getByLabel('Allow-list for').selectOption('nftables');
-    await page.locator('#list-link').click();
-    const list = await environment().wallet(name, 'origins', '--format', 'nftables');
-    expect(await page.locator('pre').textContent()).toBe(`${list}\n`);
-    expect(page.url()).toBe(`${environment().outputs(name).ApiBaseUrl}/webhook-origins/nftables`);
-  });
-
   it('warns of what there is to be warned of, and of nothing else', async () => {
     const { page } = await openDashboard(name);
     const warnings = await page.getByRole('note', { name: 'Warning' }).count();
     expect(warnings).toBe(row.testFundsOnly || row.deprecation ? 1 : 0);
   });
 
-  it('loads nothing but itself, asks its API alone, and does nothing that its policy forbids', async () => {
+  it('loads nothing but itself, and does nothing that its policy forbids', async () => {
     const { page, requests, complaints } = await openDashboard(name);
     await page.getByLabel('Allow-list for').selectOption('terraform');
     await page.getByRole('button', { name: 'Verify', exact: true }).click();
@@ -99,45 +83,19 @@ describe.each(environments)('the dashboard of $name', (row) => {
 
     await page.bringToFront();
     await page.getByLabel('Allow-list for').selectOption({ label: 'nftables' });
-    await page.getByLabel('Your port').fill('8443');
     await page.getByRole('button', { name: 'Copy the allow-list' }).click();
-    const expected = await environment().wallet(name, 'origins', '--format', 'nftables', '--port', '8443');
+    const expected = await environment().wallet(name, 'origins', '--format', 'nftables');
     expect(await clipboard()).toBe(expected);
   });
-
-  it('says what is wrong with a port', async () => {
-    const { page } = await openDashboard(name);
-    await page.getByLabel('Your port').fill('65536');
-    await page.getByText('Give a port from 1 to 65535.').waitFor();
-    await page.getByLabel('Your port').fill('443');
-    await page.getByText('Give a port from 1 to 65535.').waitFor({ state: 'hidden' });
-  });
-});
-
-it.each<[string, object | 'none', RegExp]>([
-  ['no answer', 'none', /The API gave no answer that this browser could read/],
-  ['an error', { status: 500, body: '{}' }, /The API answers with an error, 500\./],
-  ['too many requests', { status: 429, body: '{}' }, /The API answers, and has too many requests/],
-  [
-    'another address',
-    { body: '{"addresses":["203.0.113.9/32"]}' },
-    /another webhook origin .*203\.0\.113\.9/,
-  ],
-  ['no list', { body: 'null' }, /The API gave no answer that/],
-])('says what is wrong with the API: %s', async (_, answer, said) => {
-  const { page } = await openDashboard(first.name, { answer });
-  await page.locator('#health', { hasText: said }).waitFor();
 });
 
 it('has no links where no other dashboard is known', async () => {
   const { page } = await openDashboard(first.name, { facts: { others: [] } });
-  await page.getByText('The API answers').waitFor();
   expect(await page.getByRole('navigation', { name: 'Other environments' }).isVisible()).toBe(false);
 });
 
 it('does not say of a deployed environment that it is on this machine', async () => {
   const { page } = await openDashboard(first.name, { facts: { apiBaseUrl: 'https://api.example.com' } });
-  await page.getByText('The API gave no answer').waitFor();
   expect(await page.getByText('On this machine').isVisible()).toBe(false);
 });
 

@@ -32,8 +32,6 @@ function withoutReserve(template: object): unknown {
           typeof part === 'string' ? part : `{${JSON.stringify(Object.values(part))}}`,
         )
         .join('');
-      // What the reserve adds to each allow-list: api/allow-lists.test.ts.
-      if (text.includes("$input.params('format')")) return '';
       return text.replace(
         /,"(?:reserve|webhookOriginReserve)":\[?"\{[^}]*WebhookOriginReserveElasticIp[^}]*\}(?:\/32"\]|")/,
         '',

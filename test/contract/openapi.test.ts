@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { allowListFormatNames } from '../../cli/allow-lists/formats';
 import { problems as handlerProblems } from '../../lambda/shared/problem';
 import { requestTimeout } from '../../lib/api/problem';
 import { documentedProblems, expectDocumented, openApi, openApiFile, operations } from '../support/openapi';
@@ -187,11 +186,6 @@ describe('the synthesized API', () => {
     const due = fromGateway.filter((problem) => !ofTokensAndFunctions.test(problem));
     const documented = (path: string) => new Set(documentedProblems(openApi.paths[path].get));
     expect(documented('/webhook-origins')).toEqual(new Set(due));
-    expect(documented('/webhook-origins/{format}')).toEqual(new Set([...due, '404 format_not_found']));
-  });
-
-  it('has an allow-list in each of the documented formats', () => {
-    expect(openApi.components.schemas.AllowListFormat.enum).toEqual(allowListFormatNames);
   });
 });
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { allowListFormatNames } from '../../cli/allow-lists/formats';
 import { newId } from '../../domain/ids';
 import { deprecationHeaders } from '../../lib/api/deprecation-headers';
 import { environments } from '../../lib/environments';
@@ -19,7 +18,6 @@ import { type LocalEnvironment, localEnvironment } from '../support/local-enviro
 import { expectDocumented } from '../support/openapi';
 import type { Organization } from '../support/organization';
 import { type Json, seconds } from '../support/tokens';
-import { runWallet } from '../support/wallet-command';
 
 let local: LocalEnvironment;
 beforeAll(async () => {
@@ -160,38 +158,6 @@ describe.each(environments)('in $name', ({ name, tokenIssuer, deprecation, throt
   it('413 request_too_large: headers beyond what the gateway takes', async () => {
     expect(await attempt({ headers: [['x-padding', 'x'.repeat(11_000)]] })).toMatchObject({ status: 413 });
     await isStillThere();
-  });
-
-  describe('GET /webhook-origins/{format}', () => {
-    const get = async (format: string) => {
-      const answer = await sendPatiently(urlOf(name), { method: 'GET', path: `/webhook-origins/${format}` });
-      expect([answer.headers.deprecation, answer.headers.sunset]).toEqual([since, sunset]);
-      return answer;
-    };
-
-    it('is what the command line makes of the outputs', async () => {
-      for (const format of allowListFormatNames) {
-        const list = await local.wallet(name, 'origins', '--format', format);
-        expect(await get(format)).toMatchObject({ status: 200, text: `${list}\n` });
-      }
-    });
-
-    it('is what the command line makes of the API', async () => {
-      const { stdout } = await runWallet(['origins', '--from', urlOf(name), '--json']);
-      expect(stdout).toBe((await get('json')).text);
-    });
-
-    it.each(['constructor', '__proto__', '%24context', 'NGINX'])(
-      '404 format_not_found: %s',
-      async (format) => {
-        const { status, text: problem } = await get(format);
-        expect({ status, ...JSON.parse(problem) }).toMatchObject({
-          status: 404,
-          code: 'format_not_found',
-          formats: allowListFormatNames,
-        });
-      },
-    );
   });
 
   it('429 too_many_requests: a flood is throttled, and the service is there afterwards', async () => {

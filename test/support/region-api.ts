@@ -33,7 +33,6 @@ export function synthesizeApi(
       deleteUserGroup,
       webhookOriginAddress: webhookOriginAddress(stack),
       webhookOriginReserve,
-      dashboardOrigin: 'https://dashboard.example.com',
     });
     const template = Template.fromStack(stack);
 

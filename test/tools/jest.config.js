@@ -1,8 +1,8 @@
 const { projects, reporters } = require('../../jest.config');
 
 /**
- * `npm run test:tools`: the allow-lists, loaded by the very tools that they are for, and the receivers' snippets in their
- * frameworks. They are no part of `npm test`, which needs Node.js alone.
+ * `npm run test:tools`: the receivers' snippets in their frameworks, and what cfn-lint, git and the AWS command line say.
+ * No part of `npm test`, which needs Node.js alone.
  * @type {import('jest').Config}
  */
 module.exports = {

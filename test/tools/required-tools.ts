@@ -3,17 +3,7 @@ import { isAbsolute, join } from 'node:path';
 
 /** Commands and files, and the Debian packages that have them. */
 const packages: Readonly<Record<string, string>> = {
-  nginx: 'nginx-light',
-  apache2: 'apache2',
-  caddy: 'caddy',
-  haproxy: 'haproxy',
-  nft: 'nftables',
-  'iptables-restore': 'iptables',
-  ufw: 'ufw',
   aws: 'awscli',
-  ip: 'iproute2',
-  unshare: 'util-linux',
-  bash: 'bash',
   git: 'git',
   python3: 'python3-venv',
   go: 'golang-go',
@@ -36,7 +26,4 @@ export default function requireTools(): void {
 const isInstalled = (command: string) =>
   isAbsolute(command)
     ? existsSync(command)
-    : toolPath.split(':').some((directory) => existsSync(join(directory, command)));
-
-/** Servers and firewalls are installed where only root's path leads. */
-export const toolPath = `${process.env.PATH ?? ''}:/usr/local/sbin:/usr/sbin:/sbin`;
+    : (process.env.PATH ?? '').split(':').some((directory) => existsSync(join(directory, command)));

@@ -1,18 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
-import { get } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { temporaryFolder } from '../support/temporary-folder';
-import { toolPath } from './required-tools';
 
 export interface Outcome {
   readonly exitCode: number | null;
   readonly output: string;
 }
 
-/** A temporary folder for each test, which servers under another user can read, too. */
+/** A temporary folder for each test. */
 export function toolFolder() {
   const path = temporaryFolder();
   beforeEach(() => chmodSync(path(), 0o755));
@@ -28,7 +26,7 @@ export function toolFolder() {
 
 const start = (command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess =>
   spawn(command, args, {
-    env: { ...process.env, PATH: toolPath, ...env },
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 
@@ -68,12 +66,6 @@ export async function serve(server: Server, port: number): Promise<() => Promise
   return stop;
 }
 
-/** Runs a server while `use` runs. */
-export async function whileServing<T>(server: Server, port: number, use: () => Promise<T>): Promise<T> {
-  const stop = await serve(server, port);
-  return use().finally(stop);
-}
-
 async function accepts(port: number, child: ChildProcess, output: () => string): Promise<void> {
   for (let attempt = 0; attempt < 100 && child.exitCode === null; attempt++) {
     const signal = AbortSignal.timeout(1000);
@@ -87,13 +79,4 @@ function collect({ stdout, stderr }: ChildProcess): () => string {
   const chunks: Buffer[] = [];
   for (const stream of [stdout, stderr]) stream?.on('data', (chunk) => chunks.push(chunk));
   return () => Buffer.concat(chunks).toString();
-}
-
-/** The status of `GET /hook`, asked for from one of this machine's own addresses. */
-export async function statusFrom(localAddress: string, port: number): Promise<number | undefined> {
-  const signal = AbortSignal.timeout(5000);
-  const request = get({ host: '127.0.0.1', port, path: '/hook', localAddress, agent: false, signal });
-  const [response] = await once(request, 'response');
-  response.resume();
-  return response.statusCode;
 }

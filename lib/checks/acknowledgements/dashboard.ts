@@ -11,6 +11,6 @@ export function acknowledgePublicPage(restApi: RestApi, page: Method): void {
   acknowledge(
     page,
     ['AwsSolutions-APIG4', 'AwsSolutions-COG4'],
-    'Public on purpose: the page holds public facts, and a person who deletes a user group with it shows the tokens to the API. Firewall and throttle stand before it.',
+    'Public on purpose: the page holds public facts. Firewall and throttle stand before it.',
   );
 }

@@ -36,8 +36,6 @@ const operations: Readonly<Record<string, unknown>> = {
 async function smoke(answer: Answer, ...args: string[]) {
   aws.answer(({ url, headers, body }) => {
     if (url === '/webhook-origins') return answer;
-    if (url === '/webhook-origins/json')
-      return json([{ environment: first.name, addresses: ['192.0.2.1/32'] }]);
     const { operation = '' } = JSON.parse(String(body));
     if (url.includes('/invocations')) return json({ ok: true, result: operations[operation] });
     const results: Readonly<Record<string, unknown>> = {
@@ -83,12 +81,6 @@ it.each<[string, Answer, detail: string, remedy: RegExp]>([
     'its own gateway',
     json({ code: 'route_not_found', detail: 'No such route.' }, 404, 'application/problem+json'),
     `GET /webhook-origins was answered with 404 route_not_found: No such route., ${due}`,
-    /^Look into the logs/,
-  ],
-  [
-    'an allow-list of another address, though not what',
-    json({ environment: first.name, addresses: [`${WebhookOriginAddress}/32`] }),
-    `GET /webhook-origins/json was answered with 200 [{"environment":"${first.name}","addresses":["192.0.2.1/32"]}], ${due}`,
     /^Look into the logs/,
   ],
 ])('names %s that answers GET /webhook-origins', async (_, answer, detail, remedy) => {

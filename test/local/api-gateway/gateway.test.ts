@@ -122,33 +122,6 @@ test('a MOCK integration answers from its templates', async () => {
   expect((await send(gateway, 'GET', '/groups')).status).toBe(500);
 });
 
-test('the response of a MOCK integration may be a template, which overrides status and headers', async () => {
-  const gateway = await start({
-    ...groups(),
-    Group: resource('Resource', { ParentId: 'Groups', PathPart: '{groupId}' }),
-    Mock: method(
-      'Group',
-      'GET',
-      mock(
-        [
-          "#set($hash = '#')#set($status = 200)",
-          "#if($input.params('groupId') == 'b')",
-          "#set($status = 404)#set($context.responseOverride.header.cache-control = 'public')#end",
-          // biome-ignore lint/suspicious/noTemplateCurlyInString: Velocity's
-          "${hash} $input.params('groupId')/$input.params('x')/$input.params('X-Sent')/$input.params('toString').",
-          '#set($context.responseOverride.status = $status)',
-        ].join(''),
-      ),
-      { MethodResponses: [{ StatusCode: '200' }] },
-    ),
-  });
-  const plain = await send(gateway, 'GET', '/groups/%24context.stage?x=%23end&groupId=b', { 'x-sent': 'c' });
-  expect(plain).toMatchObject({ status: 200, headers: { 'cache-control': 'no-store' } });
-  expect(plain.body).toBe('# $context.stage/#end/c/.');
-  const other = await send(gateway, 'GET', '/groups/b');
-  expect(other).toMatchObject({ status: 404, headers: { 'cache-control': 'public' }, body: '# b///.' });
-});
-
 test('a body of 10 MB passes, a byte more is 413, with and without a stated length', async () => {
   const echo = new FakeFunction('groups', (event) => ({ statusCode: 200, body: String(event.body.length) }));
   const gateway = await start({ ...groups(), ...problems }, [echo]);
@@ -297,11 +270,7 @@ test.each([
     { G: gatewayResponse('THROTTLED', '429', { ResponseTemplates: { 'application/json': '#if(1)a#end' } }) },
     'G: a template uses #if',
   ],
-  [
-    'what of it is not rendered here',
-    root(mock('$util.urlEncode($context.stage)')),
-    'Root: a template uses $util',
-  ],
+  ['template language in a MOCK', root(mock("$input.params('x')")), 'Root: a template uses $input'],
   ['a second stage', { Stage2: stage({ StageName: 'test' }) }, 'One AWS::ApiGateway::Stage is needed'],
 ])('%s is refused when the template is read, by its name', async (_, more, message) => {
   await expect(start({ ...groups(), ...more })).rejects.toThrow(message);

@@ -1,4 +1,4 @@
-import { kindOfAddress } from '../../../cli/allow-lists/address';
+import { kindOfAddress } from '../../cli/address';
 
 it.each([
   ['3.120.14.9', 'public'],
