@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
+import { callApi } from './api';
 import { type CallerClaims, readCallerClaims } from './caller-claims';
 import { CommandFailed } from './failure';
 import { type CommonOptions, id, withEnvironment } from './options';
 import { allowProduction, requireProductionAllowed } from './production-guard';
-import { callApi } from './smoke/api';
 import { openTarget, type Target } from './target';
 import type { Terminal } from './terminal';
 import { signAccessToken } from './token';

@@ -1,9 +1,9 @@
+import { unexpectedResponse } from '../api';
 import { listAuditRecords } from '../audit';
 import { sendDeletion } from '../delete-group';
 import { CommandFailed } from '../failure';
 import { runOperation } from '../operations-function';
 import type { Target } from '../target';
-import { unexpectedResponse } from './api';
 import type { StepOutput } from './run';
 
 /** What is made to be deleted, by whom, and thrown away with everything of it. */

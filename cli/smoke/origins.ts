@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { callApi, unexpectedResponse } from '../api';
 import type { Target } from '../target';
-import { callApi, unexpectedResponse } from './api';
 
 /** Expects of `GET /webhook-origins` the address and the reserve that the stack's outputs have, and no others. */
 export async function expectOrigins(target: Target, signal: AbortSignal) {

@@ -31,7 +31,6 @@ const known: Readonly<Record<string, readonly string[]>> = {
   'each program imports itself, domain and what it may besides': [
     '.ci/losses.ts',
     '.ci/target.ts',
-    'cli/allow-lists/allow-list.ts',
     'cli/deployment/change-set.ts',
     'cli/deployment/changes.ts',
     'cli/deployment/deployed-stack.ts',
@@ -48,8 +47,6 @@ const known: Readonly<Record<string, readonly string[]>> = {
     'cli/target.ts',
     'cli/token.ts',
     'dashboard/facts.ts',
-    'dashboard/origin-section.ts',
-    'lib/api/allow-lists.ts',
     'lib/dashboard/facts.ts',
     'lib/dashboard/region-dashboard.ts',
     'lib/stacks/region-stack.ts',

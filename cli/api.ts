@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CommandFailed } from '../failure';
-import { parseJson } from '../json';
-import { startCommand } from '../pasted-command';
-import type { Target } from '../target';
+import { CommandFailed } from './failure';
+import { parseJson } from './json';
+import { startCommand } from './pasted-command';
+import type { Target } from './target';
 
 /** An answer of the environment's API. */
 export interface ApiResponse {
