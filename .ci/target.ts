@@ -5,7 +5,7 @@
 import { appendFileSync } from 'node:fs';
 import { DefaultStackSynthesizer } from 'aws-cdk-lib';
 import { allStacks } from '../cli/deployment/deployed-stack';
-import { roleName } from '../lib/account/names';
+import { roleName } from '../domain/workflow-roles';
 import { environments } from '../lib/environments';
 
 function outputsOf(name: string | undefined): Readonly<Record<string, string>> {

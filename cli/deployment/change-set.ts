@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Change, Stack } from '@aws-sdk/client-cloudformation';
-import { planFolder, planPrefix } from '../../lib/account/names';
+import { planFolder, planPrefix } from '../../domain/workflow-roles';
 import { callAws } from '../aws';
 import { CommandFailed } from '../failure';
 import { clientSettings } from '../target';

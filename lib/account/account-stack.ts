@@ -1,51 +1,91 @@
-import { Aws, Stack } from 'aws-cdk-lib';
+import { Aws, Duration, Stack } from 'aws-cdk-lib';
 import { CfnBudget } from 'aws-cdk-lib/aws-budgets';
-import { OidcProviderNative } from 'aws-cdk-lib/aws-iam';
+import {
+  OidcProviderNative,
+  PolicyDocument,
+  PolicyStatement,
+  Role,
+  WebIdentityPrincipal,
+} from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
+import { githubEnvironments, type RoleKind, roleName } from '../../domain/workflow-roles';
+import { acknowledgeGithubRole } from '../checks/acknowledgements/account';
+import type { Environment } from '../environment/environment';
 import { withStableLogicalId } from '../stable-logical-id';
-import { EnvironmentRoles } from './roles';
-import type { AccountSettings, Budget } from './settings';
+import { permissionsOf } from './permissions';
+import type { AccountSettings } from './settings';
 
-const issuerUrl = 'https://token.actions.githubusercontent.com';
+const issuer = 'token.actions.githubusercontent.com';
 
 /**
- * What an AWS account has for the workflows: GitHub's OIDC provider, the roles of its environments, and a budget. A
- * person with rights deploys it once: docs/deploying.md. IAM and AWS Budgets are global services; nothing here holds data
- * of an organization.
+ * What an AWS account has for the workflows: GitHub's OIDC provider, the roles of its environments
+ * (docs/decisions/deployment-roles.md), and a budget. A person with rights deploys it: docs/deploying.md. IAM and AWS
+ * Budgets are global services; nothing here holds data of an organization.
  */
 export class AccountStack extends Stack {
   /** The stack's name. Never change it. */
   static readonly stackId = 'WalletAccount';
 
+  private readonly providerArn: string;
+
   constructor(
     scope: Construct,
-    { environments, region, repository, budget, adoptProvider }: AccountSettings,
+    private readonly settings: AccountSettings,
   ) {
+    const { environments, region, repository } = settings;
     super(scope, AccountStack.stackId, {
       env: { region },
       description: `Wallet infrastructure: roles of ${repository} for ${environments.map(({ name }) => name).join(', ')}, and a budget.`,
       tags: { service: 'wallet-infrastructure' },
       terminationProtection: true,
     });
-    const providerArn = adoptProvider
-      ? `arn:${Aws.PARTITION}:iam::${Aws.ACCOUNT_ID}:oidc-provider/${new URL(issuerUrl).host}`
+    this.providerArn = settings.adoptProvider
+      ? `arn:${Aws.PARTITION}:iam::${Aws.ACCOUNT_ID}:oidc-provider/${issuer}`
       : this.addProvider();
     for (const environment of environments) {
-      new EnvironmentRoles(this, { environment, providerArn, repository });
+      this.addRole('deploy', environment, 'Deploys');
+      this.addRole('read', environment, 'Plans deployments and looks');
+      this.addRole('operate', environment, 'Moves the webhook origin and tests');
     }
-    this.addBudget(budget);
+    this.addBudget();
   }
 
   private addProvider(): string {
     const provider = new OidcProviderNative(this, 'GithubProvider', {
-      url: issuerUrl,
+      url: `https://${issuer}`,
       clientIds: ['sts.amazonaws.com'],
     });
     return withStableLogicalId(provider, 'GithubProvider').oidcProviderArn;
   }
 
-  private addBudget({ amount, email }: Budget): void {
-    const tell = (notificationType: 'ACTUAL' | 'FORECASTED', threshold: number) => ({
+  private addRole(kind: RoleKind, environment: Environment, does: string): void {
+    const { repository } = this.settings;
+    const { name } = environment;
+    const permissions = permissionsOf(environment, this.synthesizer.bootstrapQualifier ?? '')[kind];
+    const githubEnvironment = githubEnvironments(name)[kind];
+    const logicalId = `${pascalCase(kind)}${pascalCase(name)}Role`;
+    const statements = permissions.map((permission) => new PolicyStatement(permission));
+    const role = new Role(this, logicalId, {
+      roleName: roleName(kind, name),
+      description: `${does} ${name}, for ${repository} in the GitHub environment ${githubEnvironment}`,
+      assumedBy: new WebIdentityPrincipal(this.providerArn, {
+        StringEquals: {
+          [`${issuer}:aud`]: 'sts.amazonaws.com',
+          // https://docs.github.com/en/actions/reference/security/oidc
+          [`${issuer}:sub`]: `repo:${repository}:environment:${githubEnvironment}`,
+        },
+      }),
+      // A first deployment takes more than the usual hour.
+      maxSessionDuration: Duration.hours(2),
+      inlinePolicies: { [kind]: new PolicyDocument({ statements }) },
+    });
+    withStableLogicalId(role, logicalId);
+    acknowledgeGithubRole(role, permissions);
+  }
+
+  private addBudget(): void {
+    const { budget: amount, email } = this.settings;
+    const mail = (notificationType: 'ACTUAL' | 'FORECASTED', threshold: number) => ({
       notification: {
         notificationType,
         threshold,
@@ -55,15 +95,14 @@ export class AccountStack extends Stack {
       subscribers: [{ subscriptionType: 'EMAIL', address: email }],
     });
     const budget = new CfnBudget(this, 'Budget', {
-      budget: {
-        // No name: other subscribers are another budget to CloudFormation, and a name can be taken once only.
-        // https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/365
-        budgetType: 'COST',
-        timeUnit: 'MONTHLY',
-        budgetLimit: { amount, unit: 'USD' },
-      },
-      notificationsWithSubscribers: [tell('ACTUAL', 80), tell('FORECASTED', 100)],
+      // No name: other subscribers are another budget to CloudFormation, and a name can be taken once only.
+      // https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/365
+      budget: { budgetType: 'COST', timeUnit: 'MONTHLY', budgetLimit: { amount, unit: 'USD' } },
+      notificationsWithSubscribers: [mail('ACTUAL', 80), mail('FORECASTED', 100)],
     });
     withStableLogicalId(budget, 'Budget');
   }
 }
+
+const pascalCase = (name: string): string =>
+  name.replace(/(?:^|-)([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

@@ -5,18 +5,14 @@ import { addRulePacks } from '../checks/rule-packs';
 import { AccountStack } from './account-stack';
 import { readAccountSettings } from './settings';
 
-export interface AccountAppOptions {
-  /** Folder of the assembly. @default - what the CDK command line asks for, otherwise a new temporary folder */
-  readonly outdir?: string;
-  /** As `cdk -c NAME=VALUE` gives them. @default - the command line's */
-  readonly context?: Readonly<Record<string, string>>;
-}
-
 /**
  * The app of the account stack, not yet synthesized. It has the checks of the other app; its boundary names the types
  * of global services that no other stack may have.
+ *
+ * @param outdir the assembly's folder, by default what the CDK command line asks for
+ * @param context as `cdk -c NAME=VALUE` gives it
  */
-export function createAccountApp({ outdir, context }: AccountAppOptions = {}): App {
+export function createAccountApp(outdir?: string, context?: Readonly<Record<string, string>>): App {
   const app = new App({
     ...(outdir !== undefined && { outdir }),
     context: { ...commandLineContext(), ...context },

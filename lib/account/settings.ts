@@ -1,40 +1,14 @@
-import type { Environment } from '../environment/environment';
 import { InvalidInput } from '../environment/invalid-input';
 import { isRegion, regionRemedy } from '../environment/values';
 import { environments as table } from '../environments';
 
 /** What the account stack is made for. */
-export interface AccountSettings {
-  /** The rows of the table that are deployed to this account. */
-  readonly environments: readonly Environment[];
-  /**
-   * The AWS region that keeps the stack. What it makes is global.
-   *
-   * @default - that of the first environment
-   */
-  readonly region: string;
-  /**
-   * The GitHub repository as the `sub` of its tokens names it: `owner/name`, or `owner@1234/name@5678` for a repository
-   * whose subjects are immutable, as those made or renamed since 15 July 2026 have them.
-   * https://github.blog/changelog/2026-04-23-immutable-subject-claims-for-github-actions-oidc-tokens/
-   */
-  readonly repository: string;
-  readonly budget: Budget;
-  /** Whether the account has GitHub's OIDC provider already: it can have one only. @default false */
-  readonly adoptProvider: boolean;
-}
-
-export interface Budget {
-  /** US dollars a month. */
-  readonly amount: number;
-  /** Is told when it is nearly spent. */
-  readonly email: string;
-}
+export type AccountSettings = ReturnType<typeof readAccountSettings>;
 
 /** Context that accepts several environments in one account, by its consequence. */
 const sharing = 'environments-may-replace-each-other';
 
-const rows = new Map(table.map((environment) => [environment.name, environment]));
+const rows = new Map(table.map((row) => [row.name, row]));
 
 /** cfn-lint 1.51 lists no AWS::Budgets::Budget there. */
 const withoutBudgets = ['me-central-1'];
@@ -45,7 +19,7 @@ const withoutBudgets = ['me-central-1'];
  * @param read such as `app.node.tryGetContext`
  * @throws InvalidInput for a setting that is missing or wrong, with its name
  */
-export function readAccountSettings(read: (name: string) => unknown): AccountSettings {
+export function readAccountSettings(read: (name: string) => unknown) {
   const required = (name: string, pattern: RegExp, example: string): string => {
     const value = read(name);
     if (typeof value === 'string' && pattern.test(value)) return value;
@@ -55,15 +29,14 @@ export function readAccountSettings(read: (name: string) => unknown): AccountSet
   };
   const names = required('environments', /^[a-z0-9-]+(,[a-z0-9-]+)*$/, 'eu').split(',');
   const environments = [...new Set(names)].map((name) => {
-    const found = rows.get(name);
-    if (found) return found;
-    throw new InvalidInput(
-      `environments names "${name}", which is not in the table. It has: ${[...rows.keys()].join(', ')}.`,
-    );
+    const row = rows.get(name);
+    if (row) return row;
+    const known = [...rows.keys()].join(', ');
+    throw new InvalidInput(`environments names "${name}", which is not in the table. It has: ${known}.`);
   });
   if (environments.length > 1 && read(sharing) !== 'true') {
     throw new InvalidInput(
-      `environments are ${environments.map(({ name }) => name).join(', ')}, all in one account. The roles of cdk bootstrap are for the whole account: who may deploy one of them may replace or delete the others. Give each an account of its own, or accept that: -c ${sharing}=true`,
+      `environments are ${names.join(', ')}, all in one account. The roles of cdk bootstrap are for the whole account: who may deploy one of them may replace or delete the others. Give each an account of its own, or accept that: -c ${sharing}=true`,
     );
   }
   const region = String(read('region') ?? environments[0]?.region);
@@ -74,13 +47,21 @@ export function readAccountSettings(read: (name: string) => unknown): AccountSet
     );
   }
   return {
+    /** Those that are deployed to this account. */
     environments,
+    /** Keeps the stack. What it makes is global. */
     region,
+    /**
+     * As the `sub` of GitHub's tokens names it: `owner/name`, or `owner@1234/name@5678` for one whose subjects are
+     * immutable, as those made or renamed since 15 July 2026 have them.
+     * https://github.blog/changelog/2026-04-23-immutable-subject-claims-for-github-actions-oidc-tokens/
+     */
     repository: required('repository', /^[\w-]+(@\d+)?\/[\w.-]+(@\d+)?$/, 'owner/name'),
-    budget: {
-      amount: Number(required('budget', /^[1-9]\d{0,6}$/, '500')),
-      email: required('email', /^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'on-call@example.com'),
-    },
+    /** US dollars a month. */
+    budget: Number(required('budget', /^[1-9]\d{0,6}$/, '500')),
+    /** Gets a mail when the budget is nearly spent. */
+    email: required('email', /^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'on-call@example.com'),
+    /** Whether the account has GitHub's OIDC provider already: it can have one only. */
     adoptProvider: read('adopt-provider') === 'true',
   };
 }

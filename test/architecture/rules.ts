@@ -20,7 +20,7 @@ const sharedFolders = ['database', 'shared', 'tokens', 'webhooks'];
 const importPattern = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*['"]([^'"]+)['"]/g;
 
 /** What a file imports: packages by name, files of the project by path without their ending. */
-function importsOf({ path, text }: SourceFile): readonly string[] {
+export function importsOf({ path, text }: SourceFile): readonly string[] {
   return [...text.matchAll(importPattern)].map(([, specifier = '']) =>
     specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : specifier,
   );

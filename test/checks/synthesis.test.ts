@@ -25,5 +25,5 @@ it('the account stack does, too', () => {
     budget: '500',
     email: 'on-call@example.com',
   };
-  withTemporaryFolder((outdir) => expect(() => createAccountApp({ outdir, context }).synth()).not.toThrow());
+  withTemporaryFolder((outdir) => expect(() => createAccountApp(outdir, context).synth()).not.toThrow());
 });

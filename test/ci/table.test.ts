@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LineCounter, parseDocument, type YAMLSeq } from 'yaml';
-import { githubEnvironments } from '../../lib/account/names';
+import { githubEnvironments } from '../../domain/workflow-roles';
 import type { Environment } from '../../lib/environment/environment';
 import { stacksOf, type TableStack } from '../../lib/environment/stacks';
 import { environments as table } from '../../lib/environments';

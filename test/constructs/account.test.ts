@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { AccountStack } from '../../lib/account/account-stack';
 import { readAccountSettings } from '../../lib/account/settings';
 import { commandLineContext } from '../../lib/app';
 import { environments } from '../../lib/environments';
+import { importsOf } from '../architecture/rules';
 import { sourcesIn } from '../architecture/sources';
 import { withStandby } from '../support/rows';
 import { synthesizeEveryStack, withTemporaryFolder } from '../support/stacks';
@@ -182,33 +182,21 @@ describe('the rights of a role', () => {
     return action.endsWith('UpdateStack') ? parameters : [...parameters, ...callsOf('s3:GetObject', stack)];
   }
 
-  const sources = new Map(sourcesIn('cli').map(({ path, text }) => [path, text]));
+  const sources = new Map(sourcesIn('cli').map((file) => [file.path.replace('.ts', ''), file]));
   /** Every call names its action to `callAws`, in the command's module or in one that this imports. */
   function actionsOf(command: string): readonly string[] {
-    const seen = new Set<string>();
-    const visit = (path: string): readonly string[] => {
-      const text = sources.get(path);
-      if (text === undefined || seen.has(path)) return [];
-      seen.add(path);
-      const actions = Array.from(
-        text.matchAll(/'([a-z0-9-]+:[A-Z][A-Za-z]+)'/g),
-        ([, action = '']) => action,
-      );
-      const imports = /^(?:import|export) (?!type)[^;]*? from '(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm;
-      const others = Array.from(text.matchAll(imports), ([, fixed, dynamic]) =>
-        visit(join(dirname(path), `${fixed ?? dynamic}.ts`)),
-      );
-      return [...actions, ...others.flat()];
-    };
-    const entry = [...sources.keys()].find((path) => sources.get(path)?.includes(`command('${command}')`));
-    return visit(entry ?? '').filter((action) => !leftOut.includes(action));
+    const modules = new Set(
+      [...sources.values()].filter(({ text }) => text.includes(`command('${command}')`)),
+    );
+    // A set goes on with what is added meanwhile.
+    for (const module of modules) {
+      for (const path of importsOf(module)) {
+        const imported = sources.get(path);
+        if (imported) modules.add(imported);
+      }
+    }
+    return [...modules].flatMap(({ text }) => text.match(/(?<=')[a-z0-9-]+:[A-Z][A-Za-z]+(?=')/g) ?? []);
   }
-  /** A dead zone's page in the runbook has them for a person with more rights. */
-  const leftOut = [
-    'cloudformation:CancelUpdateStack',
-    'cloudformation:ContinueUpdateRollback',
-    'ec2:DeleteNatGateway',
-  ];
   const madeBy = (command: string, places: readonly StackPlace[]) =>
     places.flatMap((stack) =>
       actionsOf(command).flatMap((action) => [

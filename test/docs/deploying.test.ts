@@ -40,7 +40,7 @@ it('gives the account stack the settings that it reads', () => {
   expect(readAccountSettings((name) => context[name])).toMatchObject({
     repository: 'owner/name',
     region: 'eu-central-1',
-    budget: { amount: 2000 },
+    budget: 2000,
   });
   expect(page).toContain('`-c adopt-provider=true`');
 });
