@@ -1,24 +1,28 @@
 import './node-version';
 import './uncaught';
 import { resolve } from 'node:path';
-import { endingSignals } from '../cli/interruption';
-import { createTerminal } from '../cli/terminal';
 import type * as command from '../local/command';
 
 // With `npm start | tee file`, Ctrl-C ends tee as well: a broken pipe must not stop the orderly end.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
+// Without control characters, which a terminal would obey: what functions log may have them.
+const printable = (text: string) => text.replace(/[^\P{Cc}\n]/gu, ' ');
+const note = (text: string) => process.stderr.write(`${printable(text)}\n`);
+
 const args = process.argv.slice(2);
-const terminal = createTerminal(process.stdout, process.stderr);
 // First of all: loading the rest takes as long as Node.js has taken.
-if (!['--help', '-h'].some((option) => args.includes(option))) terminal.note('Starting…');
+if (!['--help', '-h'].some((option) => args.includes(option))) note('Starting…');
 const { runLocalCommand } = require('../local/command') as typeof command;
 
 void runLocalCommand(args, {
-  terminal,
+  print: (text) => process.stdout.write(`${printable(text)}\n`),
+  note,
   projectRoot: resolve(__dirname, '..'),
+  variables: process.env,
   onSignal: (listener) => {
-    for (const signal of endingSignals) process.on(signal, listener);
+    // Ctrl-C, the signal by which others end a process, and a terminal that was closed.
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, listener);
   },
 }).then((exitCode) => {
   process.exitCode = exitCode;

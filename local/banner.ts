@@ -1,77 +1,84 @@
-import { noticesCell, originCell } from '../cli/environment-cells';
-import { walletCommand } from '../cli/pasted-command';
-import { table } from '../cli/terminal';
-import type { Environment } from '../lib/environment/environment';
-import type { Region } from './region';
-
-/** What the banner shows of an environment. */
-type RunningEnvironment = Pick<Region, 'environment' | 'baseUrl' | 'outputs'>;
+import type { Environment } from './environment';
 
 /** An organization with a user group to delete, and a caller who may delete it. */
 export interface SampleData {
-  readonly running: RunningEnvironment;
   readonly organizationId: string;
   readonly userGroupId: string;
   readonly callerId: string;
 }
 
-/** The table of the environments. `bold` is for its heading. */
-export function summary(running: readonly RunningEnvironment[], bold: (text: string) => string): string {
-  const rows = running.map(({ environment, baseUrl, outputs }) => [
-    environment.name,
-    environment.region,
-    baseUrl,
-    outputs.DashboardUrl ?? '',
-    originCell(outputs.WebhookOriginAddress, outputs.WebhookOriginReserveAddress),
-    outputs.ServiceLevelAgreement ?? '',
-    noticesCell({
-      deprecated: outputs.Deprecated === 'true',
-      testFundsOnly: environment.testFundsOnly,
-    }),
-  ]);
-  return table([['NAME', 'REGION', 'BASE ADDRESS', 'DASHBOARD', 'WEBHOOK ORIGIN', 'SLA', ''], ...rows], bold);
-}
+type Running = Pick<Environment, 'stack' | 'outputs'>;
 
-/** Where the command line is, and its `--outputs`. */
-export interface CommandPaths {
+export interface BannerOptions {
+  readonly running: readonly Running[];
+  /** Of the first environment. Absent when it could not be made. */
+  readonly sample: SampleData | undefined;
+  readonly logsDirectory: string;
+  /** The folder of `package.json`. */
   readonly projectRoot: string;
   readonly outputsFile: string;
 }
 
-/**
- * A `curl` that deletes the group, for a POSIX shell in any folder. Tokens live for minutes: the shell makes them.
- */
-export function deletionCommand(
-  { running: { environment, baseUrl }, userGroupId, callerId }: SampleData,
-  paths: CommandPaths,
-): string {
-  const path = `/auth/user-groups/${userGroupId}`;
-  const wallet = walletOf(environment, paths);
-  const caller = `--caller ${callerId}`;
-  return [
-    `curl -i -X DELETE ${baseUrl}${path}`,
-    `  -H "Authorization: Bearer $(${wallet('token')} ${caller})"`,
-    `  -H "X-SVC-USERACTION: $(${wallet('user-action')} ${caller} --method DELETE --path ${path})"`,
-  ].join(' \\\n');
+/** What `npm start` prints when everything runs: the environments, and commands to paste into a shell in any folder. */
+export function banner({ running, sample, logsDirectory, projectRoot, outputsFile }: BannerOptions): string {
+  const [first] = running;
+  const parts = [environmentsTable(running), `Logs: ${logsDirectory}, a folder for each environment.`];
+  if (first && sample) {
+    const { organizationId, userGroupId, callerId } = sample;
+    const path = `/auth/user-groups/${userGroupId}`;
+    const wallet = (command: string, ...options: string[]) =>
+      [
+        `npm --prefix ${shellWord(projectRoot)} run -s wallet -- ${command}`,
+        `--environment ${first.stack.environment} --outputs ${shellWord(outputsFile)}`,
+        ...options,
+      ].join(' ');
+    const caller = `--caller ${callerId}`;
+    const organization = `--organization ${organizationId}`;
+    // Tokens live for minutes: the shell makes them.
+    const deletion = [
+      `curl -i -X DELETE ${first.outputs.ApiBaseUrl}${path}`,
+      `  -H "Authorization: Bearer $(${wallet('token', caller)})"`,
+      `  -H "X-SVC-USERACTION: $(${wallet('user-action', caller, `--method DELETE --path ${path}`)})"`,
+    ].join(' \\\n');
+    parts.push(
+      'Delete a user group, in another terminal:',
+      deletion,
+      'Receive a webhook, in another terminal:',
+      wallet('receive'),
+      'and in a third:',
+      [
+        wallet('webhook add', organization, '--url http://127.0.0.1:8010/'),
+        wallet('send-event', organization, `--kind wallet.created --data '{"walletId":"wa-1"}'`),
+      ].join('\n'),
+    );
+  }
+  return `\n${[...parts, 'Ctrl-C stops everything.'].join('\n\n')}`;
 }
 
-/** The commands that start a receiver and send it a webhook, likewise. */
-export function webhookCommands(
-  { running: { environment }, organizationId }: SampleData,
-  paths: CommandPaths,
-): { readonly receive: string; readonly send: string } {
-  const wallet = walletOf(environment, paths);
-  const organization = `--organization ${organizationId}`;
-  return {
-    receive: wallet('receive'),
-    send: [
-      `${wallet('webhook add')} ${organization} --url http://127.0.0.1:8010/`,
-      `${wallet('send-event')} ${organization} --kind wallet.created --data '{"walletId":"wa-1"}'`,
-    ].join('\n'),
-  };
+function environmentsTable(running: readonly Running[]): string {
+  const rows = running.map(({ stack, outputs }) => [
+    stack.environment,
+    stack.region,
+    outputs.ApiBaseUrl ?? '',
+    outputs.DashboardUrl ?? '',
+    [outputs.WebhookOriginAddress, outputs.WebhookOriginReserveAddress].filter(Boolean).join(', reserve '),
+    outputs.ServiceLevelAgreement ?? '',
+    [outputs.Deprecated === 'true' && 'deprecated', stack.testFundsOnly && 'test funds only']
+      .filter(Boolean)
+      .join(': '),
+  ]);
+  const table = [['NAME', 'REGION', 'BASE ADDRESS', 'DASHBOARD', 'WEBHOOK ORIGIN', 'SLA', ''], ...rows];
+  const widths = table[0]?.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
+  return table
+    .map((row) =>
+      row
+        .map((cell, column) => cell.padEnd(widths?.[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
 }
 
-const walletOf =
-  ({ name }: Environment, { projectRoot, outputsFile }: CommandPaths) =>
-  (command: string) =>
-    walletCommand(command, { environment: name, outputs: outputsFile }, projectRoot);
+/** A word for a POSIX shell. */
+const shellWord = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

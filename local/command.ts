@@ -1,73 +1,70 @@
-import { resolve } from 'node:path';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
-import type { Terminal } from '../cli/terminal';
-import type { Environment } from '../lib/environment/environment';
-import { environments as table } from '../lib/environments';
-import { deletionCommand, summary, webhookCommands } from './banner';
-import { portTakenDuringStart } from './network/ports';
-import type { Region } from './region';
-import { createSampleData } from './sample-data';
-import { type RunningEnvironments, startEnvironments } from './start';
-import { StateFolderRefused } from './state/claim';
-import { stateFolder } from './state/state';
+import { provideAssembly } from './assembly/assembly-cache';
+import { banner, type SampleData } from './banner';
+import { highestOffset, type Ports } from './ports';
+import { removePostgres } from './postgres/postgres';
+import { type Local, startLocal } from './start';
+import { openState, StartError, type State, type StateFolder } from './state';
 
 export interface CommandContext {
-  readonly terminal: Terminal;
+  /** Results. */
+  print(text: string): void;
+  /** Steps and problems. */
+  note(text: string): void;
   /** The folder of `package.json`. */
   readonly projectRoot: string;
+  readonly variables: Readonly<Record<string, string | undefined>>;
   /** Registers a listener for the signals that end the command. */
   onSignal(listener: () => void): void;
 }
 
 interface Options {
-  readonly port?: Readonly<Record<string, number>>;
-  readonly dashboardPort?: Readonly<Record<string, number>>;
-  readonly portOffset?: number;
+  readonly environment?: readonly string[];
+  readonly portOffset: Ports;
   readonly state?: string;
   readonly fresh?: true;
-  readonly environment?: readonly Environment[];
 }
 
-const names = table.map(({ name }) => name).join(', ');
-const ports = table.map(({ name, localPort }) => `${name} ${localPort}`).join(', ');
-const dashboardPorts = table
-  .map(({ name, localDashboardPort }) => `${name} ${localDashboardPort}`)
-  .join(', ');
-
 /**
- * `npm start`: runs environments on this machine until a signal. Results go to stdout, steps and problems to stderr.
+ * `npm start`: runs environments on this machine until a signal.
  *
  * @returns the exit code: 0 (stopped by a signal), 1 (it failed), 2 (used wrongly)
  */
 export async function runLocalCommand(args: readonly string[], context: CommandContext): Promise<number> {
-  const { terminal } = context;
   let exitCode = 0;
   const program = new Command('npm start --')
     .description('Runs the environments on this machine, from the templates of their stacks, until Ctrl-C.')
-    .option('--environment <name>', `run only this one (may be given again): ${names}`, addEnvironment)
     .option(
-      '--port <name=port>',
-      `another port (may be given again; 0: any free one) than: ${ports}`,
-      addPort,
+      '--environment <name>',
+      'run only this one (may be given again), with its usual ports',
+      (name, earlier: readonly string[] = []) => [...earlier, name],
     )
     .option(
-      '--dashboard-port <name=port>',
-      `another port of the dashboard than: ${dashboardPorts} (with --port: any free one)`,
-      addPort,
+      '--port-offset <number>',
+      'add this to the ports 8001 (first API) and 8101 (first dashboard) and on; any: take free ports',
+      readOffset,
+      { offset: 0 },
     )
-    .option('--port-offset <number>', 'add this to each of these ports, such as 1000', portOffset)
-    .option('--state <folder>', 'a folder for data, logs and addresses alone (default: .local)', (text) =>
-      resolve(context.projectRoot, text),
-    )
+    .option('--state <folder>', 'a folder for data, logs and addresses alone (default: .local)')
     .option('--fresh', 'remove the data of earlier runs first, and synthesize the stacks anew')
     .configureOutput({
-      writeOut: (text) => terminal.result(text.trimEnd()),
-      writeErr: (text) => terminal.note(text.trimEnd()),
+      writeOut: (text) => context.print(text.trimEnd()),
+      writeErr: (text) => context.note(text.trimEnd()),
     })
     .exitOverride()
     .action(async (options: Options) => {
       exitCode = await run(options, context);
     });
+  const taken = optionsTakenByNpm(
+    program.options.map(({ long }) => String(long)),
+    context.variables,
+  );
+  if (taken) {
+    context.note(`error: npm took ${taken} for its own option. Put -- before it: npm start -- ${taken}`);
+    return 2;
+  }
   try {
     await program.parseAsync([...args], { from: 'user' });
     return exitCode;
@@ -77,90 +74,104 @@ export async function runLocalCommand(args: readonly string[], context: CommandC
   }
 }
 
-async function run(options: Options, { terminal, projectRoot, onSignal }: CommandContext): Promise<number> {
+function readOffset(text: string): Ports {
+  if (text === 'any') return 'any';
+  if (/^\d{1,5}$/.test(text) && Number(text) <= highestOffset) return { offset: Number(text) };
+  throw new InvalidArgumentError(`Give a number up to ${highestOffset}, such as 1000, or any.`);
+}
+
+/** npm hands `npm start --fresh`, without `--` before it, on as the variable `npm_config_fresh`. */
+function optionsTakenByNpm(names: readonly string[], variables: CommandContext['variables']): string {
+  return names
+    .flatMap((name) => {
+      const value = variables[`npm_config_${name.slice(2).replaceAll('-', '_')}`];
+      if (!value) return [];
+      return [value === 'true' ? name : `${name} ${value}`];
+    })
+    .join(' ');
+}
+
+async function run(options: Options, context: CommandContext): Promise<number> {
+  const { print, note, projectRoot, onSignal } = context;
   // Since the process began: loading counts.
-  const seconds = () => `${(performance.now() / 1_000).toFixed(1)} s`;
+  const step = (line: string) => note(`${(performance.now() / 1_000).toFixed(1).padStart(4)} s  ${line}`);
   const interruption = new AbortController();
-  const interrupted = new Promise<void>((wanted) => {
+  const interrupted = new Promise<undefined>((resolve) => {
     onSignal(() => {
-      if (!interruption.signal.aborted) terminal.note('Stopping…');
+      if (!interruption.signal.aborted) note('Stopping…');
       interruption.abort();
-      wanted();
+      resolve(undefined);
     });
   });
-  const state = stateFolder(options.state ?? resolve(projectRoot, '.local'));
-  let running: RunningEnvironments;
+  let state: State | undefined;
+  let local: Local | undefined;
   try {
-    running = await startEnvironments({
-      state,
-      environments: options.environment ?? table,
-      ports: options.port ?? {},
-      dashboardPorts: options.dashboardPort ?? {},
-      portOffset: options.portOffset ?? 0,
-      fresh: options.fresh ?? false,
+    state = openState(resolve(projectRoot, options.state ?? '.local'));
+    if (options.fresh) await removeData(state, options.environment);
+    const { assemblyDirectory } = state;
+    await provideAssembly({
+      directory: assemblyDirectory,
       signal: interruption.signal,
-      onStep: (step) => terminal.note(`${seconds().padStart(6)}  ${step}`),
-      onProblem: (line) => terminal.note(terminal.alarm(line)),
+      force: options.fresh ?? false,
+      onStep: step,
     });
-  } catch (error) {
-    if (interruption.signal.aborted) {
-      terminal.note('Stopped.');
-      return 0;
+    local = await startLocal({
+      assembly: assemblyDirectory,
+      state,
+      ports: options.portOffset,
+      ...(options.environment && { environments: options.environment }),
+      log: { step, problem: note },
+    });
+    if (!interruption.signal.aborted) {
+      const sample = await makeSampleData(local).catch((error: Error) => note(error.message));
+      step('ready');
+      const { logsDirectory, outputsFile } = state;
+      const running = local.environments;
+      print(banner({ running, sample: sample ?? undefined, logsDirectory, outputsFile, projectRoot }));
     }
-    terminal.note(terminal.alarm(`error: ${describe(portTakenDuringStart(error) ?? error)}`));
-    return error instanceof StateFolderRefused ? 2 : 1;
+    const failure = await Promise.race([interrupted, local.failure]);
+    if (failure) throw new StartError(failure);
+    return 0;
+  } catch (error) {
+    if (interruption.signal.aborted) return 0;
+    note(`error: ${describe(error)}`);
+    return error instanceof StartError ? error.exitCode : 1;
+  } finally {
+    await local?.stop();
+    state?.close();
+    note('Stopped.');
   }
-  const sample = await createSampleData(running.regions[0] as Region).catch((error: Error) => {
-    terminal.note(terminal.alarm(error.message));
-    return undefined;
-  });
-  terminal.note(`${seconds().padStart(6)}  ready`);
-  terminal.result(`\n${summary(running.regions, terminal.bold)}\n`);
-  terminal.result(`Logs: ${state.logsDirectory}, a folder for each environment.\n`);
-  if (sample) {
-    const paths = { projectRoot, outputsFile: state.outputsFile };
-    const deletion = deletionCommand(sample, paths);
-    terminal.result(`Delete a user group, in another terminal:\n\n${deletion}\n`);
-    const { receive, send } = webhookCommands(sample, paths);
-    terminal.result(`Receive a webhook, in another terminal:\n\n${receive}\n\nand in a third:\n\n${send}\n`);
-  }
-  terminal.result('Ctrl-C stops everything.');
-  await interrupted;
-  await running.stop();
-  terminal.note('Stopped.');
-  return 0;
 }
 
-/** Named errors are explained by their message; others are bugs, and need the stack. */
+/** Of bugs, which alone are errors of the language, the stack is needed. */
 function describe(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.constructor === Error || error.name !== 'Error'
-    ? error.message
-    : (error.stack ?? error.message);
+  const isBug = error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;
+  return error instanceof Error ? (isBug && error.stack) || error.message : String(error);
 }
 
-function addEnvironment(name: string, earlier: readonly Environment[] = []): readonly Environment[] {
-  const environment = known(name);
-  return [...earlier.filter((other) => other !== environment), environment];
+/** Removes what environments keep between runs. @param chosen names. @default - all */
+export async function removeData(state: StateFolder, chosen?: readonly string[]): Promise<void> {
+  const names = chosen ?? namesIn(state.environmentsDirectory);
+  for (const name of names) {
+    const { directory, logsDirectory } = state.environment(name);
+    const databases = namesIn(directory).filter((each) => each.startsWith('postgres'));
+    await Promise.all(databases.map((each) => removePostgres(join(directory, each))));
+    rmSync(directory, { recursive: true, force: true });
+    rmSync(logsDirectory, { recursive: true, force: true });
+  }
 }
 
-function addPort(text: string, earlier: Readonly<Record<string, number>> = {}): Record<string, number> {
-  const [, name, digits] = /^([^=]+)=(\d{1,5})$/.exec(text) ?? [];
-  const port = Number(digits);
-  if (name === undefined || port > 65_535)
-    throw new InvalidArgumentError(`Give it as NAME=PORT, such as ${table[0]?.name}=9001.`);
-  return { ...earlier, [known(name).name]: port };
-}
+const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
 
-const highestPort = Math.max(...table.flatMap((row) => [row.localPort, row.localDashboardPort]));
-
-function portOffset(text: string): number {
-  if (/^\d{1,5}$/.test(text) && highestPort + Number(text) <= 65_535) return Number(text);
-  throw new InvalidArgumentError(`Give a number up to ${65_535 - highestPort}, such as 1000.`);
-}
-
-function known(name: string): Environment {
-  const environment = table.find((candidate) => candidate.name === name);
-  if (!environment) throw new InvalidArgumentError(`There is no environment "${name}". Choose of: ${names}.`);
-  return environment;
+/** Makes an organization with a user group to delete, as the command line's `seed` does. */
+async function makeSampleData({ environments, invoke }: Local): Promise<SampleData> {
+  const functionName = String(environments[0]?.outputs.OperationsFunctionName);
+  const input = { userGroupName: 'SampleData' };
+  const invoked = await invoke(functionName, { operation: 'seed', input });
+  const answer = (invoked.ok ? invoked.payload : { error: { message: invoked.errorMessage } }) as {
+    readonly result?: SampleData;
+    readonly error?: { readonly message: string };
+  };
+  if (answer.result) return answer.result;
+  throw new Error(`The sample user group could not be made: ${answer.error?.message}`);
 }

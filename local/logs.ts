@@ -15,33 +15,30 @@ export interface Logs {
 export function openLogs(directory: string, onError: (functionName: string, message: string) => void): Logs {
   const files = new Map<string, WriteStream>();
 
-  function fileOf(name: string): WriteStream {
-    const known = files.get(name);
-    if (known) return known;
-    mkdirSync(directory, { recursive: true });
-    const file = createWriteStream(join(directory, `${name}.log`), { flags: 'a', mode: 0o600 });
-    files.set(name, file);
-    return file;
+  function write(name: string, line: string): void {
+    let file = files.get(name);
+    if (!file) {
+      mkdirSync(directory, { recursive: true });
+      file = createWriteStream(join(directory, `${name}.log`), { flags: 'a', mode: 0o600 });
+      files.set(name, file);
+    }
+    file.write(`${line}\n`);
   }
 
-  const write = (name: string, line: string) => void fileOf(name).write(`${line}\n`);
   return {
     write,
     writeFunction(logicalId, line) {
-      const name = withoutHash(logicalId);
+      // The CDK adds eight hexadecimal digits to a logical id.
+      const name = logicalId.replace(/[0-9A-F]{8}$/, '');
       write(name, line);
       const problem = problemIn(line);
       if (problem) onError(name, problem);
     },
     async close() {
       await Promise.all([...files.values()].map((file) => new Promise<void>((closed) => file.end(closed))));
-      files.clear();
     },
   };
 }
-
-/** CDK adds eight hexadecimal digits to a logical id. */
-const withoutHash = (logicalId: string): string => logicalId.replace(/[0-9A-F]{8}$/, '');
 
 const thrown = 'Invoke Error ';
 

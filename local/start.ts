@@ -1,219 +1,187 @@
 import { rmSync } from 'node:fs';
-import type { Environment } from '../lib/environment/environment';
-import { type ApiAddresses, openApiAddresses } from './api-gateway/addresses';
-import { allSettledOrThrow, Cleanup, startOrUndo } from './cleanup';
-import type { AccessControl } from './iam/access';
-import { type Logs, openLogs } from './logs';
+import { openApiAddresses } from './api-gateway/addresses';
+import { readAssembly, type Stack, servingStacks } from './assembly/manifest';
+import { allSettledOrThrow, Cleanup } from './cleanup';
+import { type Environment, startEnvironment } from './environment';
+import type { InvocationResult } from './function-runtime';
+import { type AccessControl, createAccessControl } from './iam/access';
+import { openLogs } from './logs';
 import { localCertificate } from './network/certificates';
-import { requireFreePorts } from './network/ports';
-import { type Postgres, removePostgres, startPostgres } from './postgres/postgres';
-import { type Region, startRegion } from './region';
-import { prepareDatabase } from './restore';
+import { type Ports, portOf, requireFreePorts } from './ports';
+import { type Postgres, startPostgres } from './postgres/postgres';
+import { PostgresDidNotStart } from './postgres/process';
+import { provideDatabaseFolder } from './restore';
 import { startServices } from './services/services';
-import { claimStateFolder } from './state/claim';
-import { lockState } from './state/lock';
-import { removeFile, type StateFolder, writeJson } from './state/state';
-import { readAssembly, type Stack } from './template/assembly';
-import { keepAssembly } from './template/kept-assembly';
-import { synthesize } from './template/synthesis';
+import { StartError, type StateFolder, writeJson } from './state';
 
-export interface StartOptions {
+/** Gets lines for a person. */
+export interface Log {
+  step(line: string): void;
+  /** Problems while the environments run, such as an error that a function logged. */
+  problem(line: string): void;
+}
+
+export interface LocalOptions {
+  /** The folder of a cloud assembly. */
+  readonly assembly: string;
+  /** Used by this process alone. */
   readonly state: StateFolder;
-  readonly environments: readonly Environment[];
-  /** Ports of the APIs by environment; 0 takes any free one. @default - the table's own */
-  readonly ports: Readonly<Record<string, number>>;
-  /** As `ports`, of the dashboards. @default - the table's own; any free one where the API's is not the table's */
-  readonly dashboardPorts: Readonly<Record<string, number>>;
-  /** Is added to each of the table's own ports. @default 0 */
-  readonly portOffset?: number;
-  /** Whether to remove the data of earlier runs of these environments first, and to synthesize in any case. */
-  readonly fresh: boolean;
+  readonly ports: Ports;
+  /** Names. @default - every environment that serves */
+  readonly environments?: readonly string[];
+  readonly log: Log;
   /** Decides calls of functions. @default - by the policies of the templates */
   readonly access?: AccessControl;
-  /** The script of the CDK app. @default - the project's own */
-  readonly app?: string;
-  /** Aborts the start. */
-  readonly signal: AbortSignal;
-  readonly onStep: (step: string) => void;
-  /** Gets a line for each problem while the environments run. */
-  readonly onProblem: (line: string) => void;
 }
 
 /** Environments that run on this machine. */
-export interface RunningEnvironments {
-  readonly regions: readonly Region[];
-  /** Ends everything in order; a second call waits for the first. */
+export interface Local {
+  readonly environments: readonly Environment[];
+  /** By stack, in the shape of `cdk deploy --outputs-file`. */
+  readonly outputs: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Of the AWS services, by the names of `endpoints.json`. */
+  readonly endpoints: Readonly<Record<string, string>>;
+  /** Runs a function, by its name or ARN. @throws Error when there is none */
+  invoke(nameOrArn: string, event: unknown): Promise<InvocationResult>;
+  /** By the environment's name. */
+  readonly postgres: Readonly<Record<string, Pick<Postgres, 'pid' | 'restart'>>>;
+  /** Resolves when a PostgreSQL ended that nobody stopped: to what happened, and where its log is. */
+  readonly failure: Promise<string>;
+  /** Answers running requests, then ends everything; a second call waits for the first. */
   stop(): Promise<void>;
 }
 
 /**
- * Runs environments on this machine from the templates of their stacks. Nothing is left running when it fails.
+ * Runs environments on this machine from the templates of their stacks.
  *
- * @throws StateFolderRefused, StateInUse, PortsUnavailable, SynthesisFailed, CustomResourceFailed, or what a part failed with
+ * @throws StartError or the error of a part, when nothing is left running
  */
-export async function startEnvironments(options: StartOptions): Promise<RunningEnvironments> {
+export async function startLocal(options: LocalOptions): Promise<Local> {
   const cleanup = new Cleanup();
-  const regions = await startOrUndo(cleanup, () => start(options, cleanup), options.onProblem);
-  return { regions, stop: () => cleanup.run() };
-}
-
-async function start(options: StartOptions, cleanup: Cleanup): Promise<readonly Region[]> {
-  const { state, environments, signal, onStep } = options;
-  claimStateFolder(state);
-  const lock = lockState(state.directory);
-  cleanup.add(lock.release);
-  await requireFreePorts(
-    environments.flatMap((environment) => {
-      const { api, dashboard } = portsOf(options, environment);
-      return [
-        { environment: environment.name, port: api, option: '--port' },
-        { environment: environment.name, port: dashboard, option: '--dashboard-port' },
-      ];
-    }),
-    options.portOffset,
-  );
-  removeAddresses(state);
-  if (options.fresh) await removeData(options);
-
-  const begun = environments.map((environment) => begin(environment, options));
-  cleanup.add(() => allSettledOrThrow(begun.map((each) => each.end())));
-  const [, certificate, services] = await allSettledOrThrow([
-    provideAssembly(options),
-    localCertificate({ directory: state.certificatesDirectory }),
-    startServices(cleanup, options.access),
-  ]);
-  signal.throwIfAborted();
-
-  const stacks = readAssembly(state.assemblyDirectory);
-  // All before any environment starts: the dashboards link each other.
-  const addresses = await allSettledOrThrow(
-    environments.map(async (environment) => {
-      const opened = await openApiAddresses(stackOf(environment, stacks), portsOf(options, environment));
-      cleanup.add(opened.close);
-      return opened;
-    }),
-  );
-  const dashboards = environments.map(({ name, purpose }, index) => ({
-    environment: name,
-    purpose,
-    url: addresses[index]?.urls.dashboard ?? '',
-  }));
-  const running: Region[] = [];
-  cleanup.add(() => allSettledOrThrow(running.map((region) => region.stop())));
-  const regions = await allSettledOrThrow(
-    begun.map(async ({ environment, logs, postgres }, index) => {
-      const region = await startRegion({
-        environment,
-        stack: stackOf(environment, stacks),
-        folder: state.environment(environment),
-        addresses: addresses[index] as ApiAddresses,
-        otherDashboards: dashboards.filter((other) => other.environment !== environment.name),
-        postgres,
-        certificate,
-        services,
-        logs,
-        onProblem: options.onProblem,
-      });
-      running.push(region);
-      onStep(`Started ${environment.name}: ${region.baseUrl}`);
-      return region;
-    }),
-  );
-  signal.throwIfAborted();
-
-  cleanup.add(() => removeAddresses(state));
-  writeJson(state.endpointsFile, services.endpoints);
-  writeJson(
-    state.outputsFile,
-    Object.fromEntries(regions.map(({ environment, outputs }) => [environment.stackId, outputs])),
-  );
-  return regions;
-}
-
-async function provideAssembly({ state, signal, app, fresh, onStep }: StartOptions): Promise<void> {
-  const directory = state.assemblyDirectory;
-  // Another app is of sources that nobody lists.
-  if (app) await synthesize(directory, signal, { script: app });
-  else if (
-    await keepAssembly({
-      directory,
-      signal,
-      anew: fresh,
-      onSynthesis: () => onStep('Synthesizing the stacks'),
-    })
-  ) {
-    return onStep('Kept the stacks: nothing has changed since they were synthesized');
+  try {
+    return await start(options, cleanup);
+  } catch (error) {
+    await cleanup.run().catch((also) => options.log.problem(String(also)));
+    throw error;
   }
-  onStep('Synthesized the stacks');
 }
 
-/** By the name of the stage. */
-function portsOf({ ports, dashboardPorts, portOffset = 0 }: StartOptions, environment: Environment) {
-  const { name } = environment;
-  const usual = environment.localPort + portOffset;
-  const api = ports[name] ?? usual;
-  const usualDashboard = api === usual ? environment.localDashboardPort + portOffset : 0;
-  return { api, dashboard: dashboardPorts[name] ?? usualDashboard };
-}
+async function start(options: LocalOptions, cleanup: Cleanup): Promise<Local> {
+  const { state, ports, log, access = createAccessControl() } = options;
+  const serving = servingStacks(readAssembly(options.assembly));
+  const stacks = choose(serving, options.environments);
+  const portsOf = (stack: Stack) => (stageName: string) => portOf(stageName, serving.indexOf(stack), ports);
+  if (ports !== 'any') {
+    const wanted = stacks.flatMap((stack) => ['api', 'dashboard'].map(portsOf(stack)));
+    await requireFreePorts(wanted, ports.offset);
+  }
+  removeAddresses(state);
 
-function stackOf({ stackId }: Environment, stacks: readonly Stack[]): Stack {
-  const stack = stacks.find(({ name }) => name === stackId);
-  if (!stack)
-    throw new Error(
-      `The assembly has no stack ${stackId}. It has: ${stacks.map(({ name }) => name).join(', ')}.`,
+  const [certificate, services] = await allSettledOrThrow([
+    localCertificate({ directory: state.certificatesDirectory }),
+    startServices(cleanup, access),
+  ]);
+
+  let fail: (reason: string) => void;
+  const failure = new Promise<string>((resolve) => {
+    fail = resolve;
+  });
+  const parts = stacks.map((stack) => {
+    const { environment } = stack;
+    const folder = state.environment(environment);
+    const logs = openLogs(folder.logsDirectory, (functionName, message) =>
+      log.problem(`${environment}, ${functionName}: ${message}`),
     );
-  return stack;
-}
-
-/** Commands find a running environment by these files. */
-function removeAddresses(state: StateFolder): void {
-  removeFile(state.outputsFile);
-  removeFile(state.endpointsFile);
-}
-
-async function removeData({ state, environments, onStep }: StartOptions): Promise<void> {
-  await Promise.all(
-    environments.map(async (environment) => {
-      const folder = state.environment(environment);
-      await removePostgres(folder.databaseDirectory);
-      rmSync(folder.directory, { recursive: true, force: true });
-      rmSync(folder.logsDirectory, { recursive: true, force: true });
-    }),
-  );
-  onStep(`Removed the data of ${environments.map(({ name }) => name).join(', ')}`);
-}
-
-interface StartingEnvironment {
-  readonly environment: Environment;
-  readonly logs: Logs;
-  readonly postgres: Promise<Postgres>;
-  end(): Promise<void>;
-}
-
-/** Starts what needs no template, while the stacks are synthesized. */
-function begin(environment: Environment, { state, onStep, onProblem }: StartOptions): StartingEnvironment {
-  const { name } = environment;
-  const folder = state.environment(environment);
-  const logs = openLogs(folder.logsDirectory, (functionName, message) =>
-    onProblem(`${name}, ${functionName}: ${message}`),
-  );
-  const postgres = prepareDatabase(environment, state, onStep).then((directory) =>
-    startPostgres({
-      directory,
-      onLog: (line) => logs.write('postgresql', line),
-      onUnexpectedEnd: (line) => onProblem(`${name}: ${line}`),
-    }),
-  );
-  // The error goes to those who await it; until then it is not an unhandled one.
-  postgres.catch(() => undefined);
-  return {
-    environment,
-    logs,
-    postgres,
-    async end() {
+    cleanup.add(() => logs.close());
+    const postgres = provideDatabaseFolder(stack, state, log.step).then((directory) =>
+      startPostgres({
+        directory,
+        onLog: (line) => logs.write('postgresql', line),
+        onUnexpectedEnd: (how) =>
+          fail(
+            `PostgreSQL of ${environment} ended by itself (${how}). Its log: ${folder.logsDirectory}/postgresql.log`,
+          ),
+      }).catch(orAdvise(environment)),
+    );
+    cleanup.add(async () => {
       const started = await postgres.catch(() => undefined);
       await started?.stop();
-      await logs.close();
+    });
+    return { stack, folder, logs, postgres };
+  });
+
+  // All before any environment: the dashboards link each other.
+  const addresses = new Map(
+    await allSettledOrThrow(
+      stacks.map(async (stack) => {
+        const opened = await openApiAddresses(stack, portsOf(stack));
+        cleanup.add(() => opened.close());
+        return [stack, opened] as const;
+      }),
+    ),
+  );
+  const dashboards = stacks.map((stack) => ({
+    environment: stack.environment,
+    purpose: stack.purpose,
+    url: addresses.get(stack)?.urls.dashboard ?? '',
+  }));
+
+  const running: Environment[] = [];
+  cleanup.add(() => allSettledOrThrow(running.map((environment) => environment.stop())));
+  const environments = await allSettledOrThrow(
+    parts.map(async ({ stack, ...part }) => {
+      const environment = await startEnvironment({
+        ...part,
+        stack,
+        addresses: addresses.get(stack) as NonNullable<ReturnType<typeof addresses.get>>,
+        otherDashboards: dashboards.filter((other) => other.environment !== stack.environment),
+        certificate,
+        services,
+        onProblem: log.problem,
+      });
+      running.push(environment);
+      log.step(`Started ${stack.environment}: ${environment.outputs.ApiBaseUrl}`);
+      return environment;
+    }),
+  );
+
+  cleanup.add(() => removeAddresses(state));
+  const outputs = Object.fromEntries(environments.map(({ stack, outputs }) => [stack.name, outputs]));
+  writeJson(state.endpointsFile, services.endpoints);
+  writeJson(state.outputsFile, outputs);
+  return {
+    environments,
+    outputs,
+    endpoints: services.endpoints,
+    async invoke(nameOrArn, event) {
+      const found = services.functions.find(nameOrArn);
+      if (!found) throw new Error(`There is no function ${nameOrArn}.`);
+      return found.invoke(event);
     },
+    postgres: Object.fromEntries(
+      await Promise.all(parts.map(async (part) => [part.stack.environment, await part.postgres] as const)),
+    ),
+    failure,
+    stop: () => cleanup.run(),
   };
+}
+
+function choose(serving: readonly Stack[], names: readonly string[] | undefined): readonly Stack[] {
+  const all = serving.map(({ environment }) => environment);
+  const unknown = names?.find((name) => !all.includes(name));
+  if (unknown !== undefined) {
+    throw new StartError(`There is no environment "${unknown}". Choose of: ${all.join(', ')}.`, 2);
+  }
+  return serving.filter(({ environment }) => names?.includes(environment) ?? true);
+}
+
+const orAdvise = (environment: string) => (error: Error) => {
+  const advice =
+    error instanceof PostgresDidNotStart ? '\nIf its data is damaged, start over without it: --fresh.' : '';
+  throw new StartError(`${environment}: ${error.message}${advice}`);
+};
+
+/** Commands find running environments by these files. */
+function removeAddresses(state: StateFolder): void {
+  for (const file of [state.outputsFile, state.endpointsFile]) rmSync(file, { force: true });
 }

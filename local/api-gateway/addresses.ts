@@ -1,6 +1,8 @@
+import type { Stack, Template, TemplateResource } from '../assembly/manifest';
 import { physicalName } from '../resources/names';
-import type { Stack, Template, TemplateResource } from '../template/assembly';
 import { type OpenApiGateway, openApiGateway } from './server';
+
+type ServedStack = Pick<Stack, 'name' | 'region' | 'template'>;
 
 /** The addresses of a stack's REST APIs on this machine and at AWS. */
 export interface ApiAddresses {
@@ -16,12 +18,12 @@ export interface ApiAddresses {
 /**
  * Opens a port for each REST API of a stack before any resource is created: functions and other APIs need the address.
  *
- * @param ports by the name of the API's stage. @default - any free one
+ * @param portOf the port by the name of the API's stage; 0 for any free one
  * @throws (rejects) with the code EADDRINUSE when a port is taken
  */
 export async function openApiAddresses(
-  stack: Stack,
-  ports: Readonly<Record<string, number>>,
+  stack: ServedStack,
+  portOf: (stageName: string) => number,
 ): Promise<ApiAddresses> {
   const gateways = new Map<string, OpenApiGateway>();
   const urls: Record<string, string> = {};
@@ -30,7 +32,7 @@ export async function openApiAddresses(
   try {
     for (const [id] of ofType(stack.template, 'RestApi')) {
       const { stageName, deployed } = deployedAddresses(stack, id);
-      const gateway = await openApiGateway({ port: ports[stageName] ?? 0 });
+      const gateway = await openApiGateway({ port: portOf(stageName) });
       gateways.set(id, gateway);
       urls[stageName] = gateway.url;
       replacements.push(...deployed.map((address) => [address, gateway.url] as const));
@@ -43,7 +45,7 @@ export async function openApiAddresses(
 }
 
 /** The addresses of an API at AWS; a longer one comes before its own prefix. */
-function deployedAddresses(stack: Stack, id: string) {
+function deployedAddresses(stack: ServedStack, id: string) {
   const { template } = stack;
   const isOfApi = ([, { Properties }]: Entry) => (Properties?.RestApiId as Reference | undefined)?.Ref === id;
   const stageName = String(ofType(template, 'Stage').find(isOfApi)?.[1].Properties?.StageName);

@@ -2,7 +2,7 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { AwsError } from '../services/aws-json';
-import { readJson, writeJson } from '../state/state';
+import { readJson, writeJson } from '../state';
 
 export type KeySpec = 'ECC_NIST_P256' | 'HMAC_256' | 'SYMMETRIC_DEFAULT';
 export type KeyUsage = 'SIGN_VERIFY' | 'GENERATE_VERIFY_MAC' | 'ENCRYPT_DECRYPT';

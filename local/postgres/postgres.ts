@@ -14,18 +14,14 @@ import {
   startPostmaster,
   stopPostmaster,
 } from './process';
-import { supervise } from './supervisor';
 
 export interface PostgresOptions {
   /** The folder of its data, made on first use. */
   readonly directory: string;
   /** Called with each line that PostgreSQL logs. @default - lines are dropped */
   readonly onLog?: (line: string) => void;
-  /**
-   * Makes it restart after it ends without `stop` or `kill`; called with a line for a person each time.
-   * @default - no restart
-   */
-  readonly onUnexpectedEnd?: (line: string) => void;
+  /** Called with the signal or exit code when it ends without `stop`, `kill` or `restart`. */
+  readonly onUnexpectedEnd?: (how: string) => void;
   /**
    * Whether commits survive a loss of power, and not only a crash of PostgreSQL; false is faster, for tests.
    * @default true
@@ -83,7 +79,18 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     await rm(socketDirectory, { recursive: true, force: true });
     throw error;
   });
-  const supervisor = supervise(postmaster, { start: () => start(port), onLine: options.onUnexpectedEnd });
+  /** Whether it is ended on purpose. */
+  let ending = false;
+  let current = watch(postmaster);
+
+  function watch(started: Postmaster): Postmaster {
+    ending = false;
+    started.child.once('exit', (code, signal) => {
+      if (!ending) options.onUnexpectedEnd?.(signal ?? `exit code ${code}`);
+    });
+    return started;
+  }
+
   return {
     host: '127.0.0.1',
     port,
@@ -92,21 +99,21 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     socketDirectory,
     directory,
     get pid() {
-      return supervisor.current.pid;
+      return current.pid;
     },
     async stop() {
-      await supervisor.suspend();
-      await stopPostmaster(supervisor.current);
+      ending = true;
+      await stopPostmaster(current);
       await rm(socketDirectory, { recursive: true, force: true });
     },
     async kill() {
-      await supervisor.suspend();
-      await killPostmaster(supervisor.current);
+      ending = true;
+      await killPostmaster(current);
     },
     async restart() {
-      await supervisor.suspend();
-      await stopPostmaster(supervisor.current);
-      supervisor.resume(await start(port));
+      ending = true;
+      await stopPostmaster(current);
+      current = watch(await start(port));
     },
   };
 }

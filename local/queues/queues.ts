@@ -4,7 +4,6 @@ import { type Authorize, allowEverything } from '../iam/access';
 import { accessKeyIdOf } from '../iam/access-key';
 import { refuseForeign } from '../network/foreign-requests';
 import { acceptSqsCharacters } from './emulator';
-import { createFairQueues, type OutgoingEntry } from './fair-queues';
 
 export interface Queue {
   readonly url: string;
@@ -29,10 +28,9 @@ export interface QueueServer {
 }
 
 /** The bodies of SQS's JSON protocol, as far as they are changed here. */
-interface SqsMessage extends OutgoingEntry {
+interface SqsMessage {
   QueueUrl?: string;
   QueueUrls?: string[];
-  readonly Entries?: OutgoingEntry[];
 }
 
 /**
@@ -44,8 +42,7 @@ interface SqsMessage extends OutgoingEntry {
 export async function startQueues(authorize: Authorize = allowEverything): Promise<QueueServer> {
   const { buildApp } = await import('fauxqs');
   await acceptSqsCharacters();
-  const { stores, note } = await createFairQueues();
-  const app = buildApp({ logger: false, stores });
+  const app = buildApp({ logger: false });
   const emulatorUrls = new Map<string, string>();
   const inward = (url: string) => emulatorUrls.get(url) ?? url;
   const outward = (emulatorUrl: string) => {
@@ -71,7 +68,6 @@ export async function startQueues(authorize: Authorize = allowEverything): Promi
           .send({ ...accessDenied.body, message });
     }
     if (body?.QueueUrl) body.QueueUrl = inward(body.QueueUrl);
-    for (const entry of body?.Entries ?? (body ? [body] : [])) note(entry);
   });
   app.addHook('preSerialization', async (_request, _reply, payload: SqsMessage) => {
     if (payload.QueueUrl) return { ...payload, QueueUrl: outward(payload.QueueUrl) };

@@ -1,12 +1,11 @@
-import { databaseName, databaseOwner } from '../../lib/database/names';
 import type { Cleanup } from '../cleanup';
 import type { DatabaseTarget } from '../data-api';
 import { startDatabaseEndpoint } from '../database-endpoint/server';
 import type { AccessControl } from '../iam/access';
 import type { LocalCertificate } from '../network/certificates';
 import type { Postgres } from '../postgres/postgres';
-import type { Provision } from '../template/stack-deployment';
 import { ensureDatabase } from './database';
+import type { Provision } from './deployment';
 import { arn, resourceHash, type StackIdentity } from './names';
 import type { Secrets } from './secrets';
 
@@ -47,7 +46,7 @@ export function provisionDatabaseCluster(setting: DatabaseClusterSetting): Provi
   return async ({ logicalId, properties }) => {
     const cluster = properties as unknown as ClusterProperties;
     // A cluster that began as a replica or is restored has both from its data; here it may begin empty all the same.
-    const { DatabaseName: database = databaseName, MasterUsername: username = databaseOwner } = cluster;
+    const { DatabaseName: database = 'wallet', MasterUsername: username = 'wallet_owner' } = cluster;
     const { stack } = setting;
     const postgres = await setting.postgres;
     const owner = { username, password: cluster.MasterUserPassword };

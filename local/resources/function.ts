@@ -1,9 +1,8 @@
-import { networkInterfaceActions } from '../../lib/functions/network-interface-actions';
+import type { Stack } from '../assembly/manifest';
 import { type LocalFunction, startFunction } from '../function-runtime';
 import type { AccessControl } from '../iam/access';
 import { functionAccessKey } from '../iam/access-key';
-import type { Stack } from '../template/assembly';
-import type { Provision } from '../template/stack-deployment';
+import type { Provision } from './deployment';
 import { arn, physicalName, resourceHash } from './names';
 
 export interface FunctionSetting {
@@ -133,6 +132,15 @@ export function createFunctions(setting: FunctionSetting): StackFunctions {
   };
 }
 
+/** https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions */
+const networkInterfaceActions = [
+  'ec2:AssignPrivateIpAddresses',
+  'ec2:CreateNetworkInterface',
+  'ec2:DeleteNetworkInterface',
+  'ec2:DescribeNetworkInterfaces',
+  'ec2:DescribeSubnets',
+  'ec2:UnassignPrivateIpAddresses',
+];
 const logActions = ['logs:CreateLogStream', 'logs:PutLogEvents'];
 
 /** The ARN of the role. @throws Error when Lambda could not write the function's log, or make its network interfaces */

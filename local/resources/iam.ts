@@ -1,6 +1,6 @@
 import { LOCAL_ACCOUNT_ID } from '../function-runtime/environment';
 import type { AccessControl } from '../iam/access';
-import type { Provision } from '../template/stack-deployment';
+import type { Provision } from './deployment';
 import { arn, physicalName, type StackIdentity } from './names';
 
 type Access = Pick<AccessControl, 'attachToRole' | 'attachToResource'>;

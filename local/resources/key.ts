@@ -1,6 +1,6 @@
 import type { AccessControl } from '../iam/access';
 import type { Kms } from '../kms/server';
-import type { Provision } from '../template/stack-deployment';
+import type { Provision } from './deployment';
 import { arn, resourceUuid, type StackIdentity } from './names';
 
 /** `AWS::KMS::Key`: made once, kept in `directory`. */

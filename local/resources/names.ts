@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { Stack } from '../assembly/manifest';
 import { LOCAL_ACCOUNT_ID } from '../function-runtime/environment';
-import type { Stack } from '../template/assembly';
 
 /** The stack that a resource belongs to. */
 export type StackIdentity = Pick<Stack, 'name' | 'region'>;

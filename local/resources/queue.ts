@@ -1,5 +1,5 @@
 import type { QueueServer } from '../queues/queues';
-import type { Provision } from '../template/stack-deployment';
+import type { Provision } from './deployment';
 import { physicalName, type StackIdentity } from './names';
 
 /** Attributes that are spelled alike in a template and in SQS's `CreateQueue`. */

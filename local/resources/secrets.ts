@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
+import type { SecretReference } from '../assembly/dynamic-references';
 import type { SecretsManager } from '../services/secrets-manager';
-import { readJson, writeJson } from '../state/state';
-import type { SecretReference } from '../template/dynamic-references';
-import type { Provision } from '../template/stack-deployment';
+import { readJson, writeJson } from '../state';
+import type { Provision } from './deployment';
 import { arn, resourceHash, type StackIdentity } from './names';
 
 export interface Secrets {

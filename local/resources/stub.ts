@@ -1,11 +1,8 @@
-import type { LocalResource, ResourceRequest } from '../template/stack-deployment';
+import type { LocalResource, ResourceRequest } from './deployment';
 import { arn, physicalName, type StackIdentity } from './names';
 
 /** Where requests to receivers on this machine come from. */
 const loopback = '127.0.0.1';
-
-/** This machine, too, by another address: the reserve, from which none comes. */
-const otherLoopback = '127.0.0.2';
 
 type Values = (
   name: string,
@@ -15,8 +12,9 @@ type Values = (
 
 /** Types whose values mean something on this machine, or to which a resource made here refers. */
 const valuesOf: Readonly<Record<string, Values>> = {
+  // The reserve is this machine by another address, from which no request comes.
   'AWS::EC2::EIP': (name, _, logicalId) => {
-    const address = logicalId === 'WebhookOriginReserveElasticIp' ? otherLoopback : loopback;
+    const address = /Reserve/.test(logicalId) ? '127.0.0.2' : loopback;
     return { ref: address, PublicIp: address, AllocationId: name };
   },
   'AWS::EC2::VPC': (name) => ({ DefaultSecurityGroup: `${name}-default` }),

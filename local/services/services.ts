@@ -23,6 +23,8 @@ export const functionCredentials = {
 export async function startServices(cleanup: Cleanup, access = createAccessControl()) {
   const clusters = new Map<string, DataApiCluster>();
   const stacks: Pick<StackFunctions, 'get'>[] = [];
+  const findFunction = (nameOrArn: string) =>
+    stacks.map((functions) => functions.get(nameOrArn)).find((found) => found !== undefined);
   const { authorize } = access;
   const secrets = await startSecretsManager(authorize);
   cleanup.add(() => secrets.close());
@@ -38,10 +40,7 @@ export async function startServices(cleanup: Cleanup, access = createAccessContr
     }),
     startQueues(authorize),
     startKms(authorize),
-    startLambdaApi(
-      (name) => stacks.map((functions) => functions.get(name)).find((found) => found !== undefined),
-      authorize,
-    ),
+    startLambdaApi(findFunction, authorize),
   ]);
   cleanup.add(() => Promise.all([dataApi.close(), queues.stop(), kms.close(), lambda.close()]));
   const endpoints = {
@@ -62,6 +61,7 @@ export async function startServices(cleanup: Cleanup, access = createAccessContr
       AWS_ENDPOINT_URL_KMS: endpoints.kms,
       AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoints.secretsmanager,
       AWS_ENDPOINT_URL_LAMBDA: endpoints.lambda,
+      // Lets webhooks go to the loopback address. In no template.
       [localReceiversVariable]: 'allowed',
       // Lambda has a newer Node.js than this machine may have: the SDK's warning would be about the wrong one.
       AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
@@ -71,6 +71,9 @@ export async function startServices(cleanup: Cleanup, access = createAccessContr
     keys: kms,
     secrets,
     databases: { add: (cluster: DataApiCluster) => void clusters.set(cluster.arn, cluster) },
-    functions: { add: (functions: Pick<StackFunctions, 'get'>) => void stacks.push(functions) },
+    functions: {
+      add: (functions: Pick<StackFunctions, 'get'>) => void stacks.push(functions),
+      find: findFunction,
+    },
   };
 }

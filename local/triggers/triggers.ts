@@ -1,16 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LOCAL_ACCOUNT_ID } from '../function-runtime';
+import type { Stack } from '../assembly/manifest';
 import type { AccessControl } from '../iam/access';
 import type { QueueServer } from '../queues/queues';
+import type { DeployedStack } from '../resources/deployment';
 import { eventSourceMapping } from '../resources/event-source-mapping';
 import type { StackFunctions } from '../resources/function';
-import type { Stack } from '../template/assembly';
-import type { DeployedStack } from '../template/stack-deployment';
 import { startEventSource } from './event-sources';
-import { type ScheduledEvent, startSchedule } from './schedules';
 
 export interface TriggersOptions {
-  readonly stack: Stack;
+  readonly stack: Pick<Stack, 'name' | 'region'>;
   readonly deployed: DeployedStack;
   readonly functions: Pick<StackFunctions, 'find' | 'identityOf'>;
   readonly access: Pick<AccessControl, 'authorizeRole' | 'authorizeService'>;
@@ -27,13 +25,12 @@ export interface Triggers {
 /** Milliseconds that invocations from queues have to end, as the API's running requests have. */
 const stopGraceMs = 1_000;
 
-/** Starts what invokes functions beside the API: event sources and scheduled rules. */
+/** Starts what invokes functions beside the API: event sources. Rules run at AWS only. */
 export function startTriggers(options: TriggersOptions): Triggers {
+  checkRules(options);
   const sources = startEventSources(options);
-  const schedules = startSchedules(options);
   return {
     async stop() {
-      for (const stop of schedules) stop();
       const stopped = Promise.all(sources.map((source) => source.stop()));
       await Promise.race([stopped, sleep(stopGraceMs, undefined, { ref: false })]);
     },
@@ -80,31 +77,15 @@ function readerOf(
   return accessKeyId;
 }
 
-interface Target {
-  readonly Arn: string;
-  /** JSON. @default - the event of the rule */
-  readonly Input?: string;
-}
-
-function startSchedules(options: TriggersOptions) {
-  const { stack, functions, access } = options;
-  return resourcesOfType(options, 'AWS::Events::Rule').flatMap(({ attributes, properties }) => {
-    const { ScheduleExpression, State, Targets } = properties;
-    if (State === 'DISABLED' || typeof ScheduleExpression !== 'string') return [];
-    const targets = (Targets as readonly Target[]).map(({ Arn, Input }) => {
-      const refusal = access.authorizeService('events.amazonaws.com', Arn, String(attributes.Arn));
-      if (refusal !== undefined) throw new Error(`${stack.name}: ${refusal}`);
-      const target = functions.find(Arn);
-      return (event: ScheduledEvent) => target.invoke(Input === undefined ? event : JSON.parse(Input));
-    });
-    return startSchedule({
-      expression: ScheduleExpression,
-      arn: String(attributes.Arn),
-      region: stack.region,
-      accountId: LOCAL_ACCOUNT_ID,
-      run: (event) => Promise.all(targets.map((invoke) => invoke(event))),
-    });
-  });
+/** @throws Error when EventBridge may not invoke a rule's function */
+function checkRules(options: TriggersOptions): void {
+  for (const { attributes, properties } of resourcesOfType(options, 'AWS::Events::Rule')) {
+    for (const { Arn } of properties.Targets as readonly { readonly Arn: string }[]) {
+      if (!Arn.startsWith('arn:aws:lambda:')) continue;
+      const refusal = options.access.authorizeService('events.amazonaws.com', Arn, String(attributes.Arn));
+      if (refusal !== undefined) throw new Error(`${options.stack.name}: ${refusal}`);
+    }
+  }
 }
 
 function resourcesOfType({ deployed }: TriggersOptions, ofType: string) {

@@ -1,5 +1,5 @@
 import { environments } from '../../lib/environments';
-import type { Template } from '../../local/template/assembly';
+import type { Template } from '../../local/assembly/manifest';
 import { unreachable } from '../support/reachability';
 import { withDirectAccess } from '../support/rows';
 import { stackOf, synthesizeStacks } from '../support/stacks';

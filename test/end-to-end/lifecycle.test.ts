@@ -1,8 +1,11 @@
+import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { removePostgres } from '../../local/postgres/postgres';
+import { killServer } from '../../local/postgres/process';
 import { send as sendRequest, walletDeletion } from '../support/api';
 import { startHttpServer } from '../support/http-server';
 import { keepStateIn } from '../support/kept-state';
@@ -15,7 +18,7 @@ import { first } from '../support/rows';
 jest.setTimeout(90_000);
 
 const { name } = first;
-const anyPort = ['--port', `${name}=0`];
+const anyPort = ['--port-offset', 'any'];
 const directory = mkdtempSync(join(tmpdir(), 'wallet-lifecycle-'));
 const commands: LocalCommand[] = [];
 
@@ -55,6 +58,27 @@ async function holdDeletions(): Promise<() => Promise<void>> {
   };
 }
 
+/** A machine with nothing but Node.js has no curl: this one knows what the printed command uses, and prints the answer. */
+const curl = `
+const headers = {};
+const [url] = process.argv.filter((arg) => arg.startsWith('http'));
+process.argv.forEach((arg, index) => {
+  if (arg !== '-H') return;
+  const [name, value] = process.argv[index + 1].split(/: (.*)/s);
+  headers[name] = value;
+});
+const method = process.argv[process.argv.indexOf('-X') + 1];
+fetch(url, { method, headers }).then(async (response) => console.log(response.status, await response.text()));
+`;
+
+/** Runs the deletion as it is pasted, in any folder. @returns the answer */
+async function runPrinted(printed: string): Promise<string> {
+  const [command] = /^curl (?:.*\\\n)*.*/m.exec(printed) ?? [];
+  const script = `curl() { node -e "$CURL" -- "$@"; }\n${command}`;
+  const env = { ...process.env, CURL: curl };
+  return (await promisify(execFile)('sh', ['-c', script], { cwd: directory, env })).stdout;
+}
+
 async function until(condition: () => boolean): Promise<void> {
   const deadline = Date.now() + 20_000;
   while (!condition()) {
@@ -79,6 +103,7 @@ it('Ctrl-C while it starts ends it and leaves no lock, even when its output is c
 it('Ctrl-C answers the running request, then ends everything, and the next start goes on where it was', async () => {
   const first = start(...anyPort);
   await first.ready();
+  expect(await runPrinted(first.said.stdout)).toBe('200 {}\n');
   await send(await dueDeletion());
   const [running, later] = [await dueDeletion(), await dueDeletion()];
   const processes = first.processes();
@@ -104,7 +129,7 @@ it('Ctrl-C answers the running request, then ends everything, and the next start
     'logs',
   ]);
 
-  const second = start('--port', `${name}=${new URL(later.url).port}`);
+  const second = start('--port-offset', String(Number(new URL(later.url).port) - 8_001));
   await second.ready();
   expect(await send(later)).toBe(200);
   second.process.kill('SIGTERM');
@@ -138,15 +163,13 @@ it('a second start is refused and names the first; killed, the first leaves no p
   await release().catch(() => undefined);
 });
 
-it('a taken port is refused before anything is started, with the remedy', async () => {
+it('a taken port is refused, with the remedy', async () => {
   const other = await startHttpServer(() => undefined);
   const { port } = other;
-  const state = join(directory, 'never-begun');
-  const { exitCode, stderr } = await start('--state', state, '--port', `${name}=${port}`).ended();
+  const { exitCode, stderr } = await start('--port-offset', String(port - 8_001)).ended();
   expect(exitCode).toBe(1);
-  expect(stderr).toContain(`Port ${port} of environment ${name} is taken by another program.`);
-  expect(stderr).toContain(` start -- --port ${name}=`);
-  expect(readdirSync(state)).toEqual(['.wallet-state']);
+  expect(stderr).toContain(`Port ${port} is taken by another program.`);
+  expect(stderr).toMatch(/npm start -- --port-offset \d+/);
   await other.stop();
 });
 
@@ -158,3 +181,16 @@ it.each(['/proc/nowhere/state', '/dev/null/state'])(
     expect(stderr).toMatch(/error: E\w+: .*\. Give another folder for the state with --state DIR\./);
   },
 );
+
+it('a PostgreSQL that ends by itself ends the command, which says where its log is', async () => {
+  const command = start(...anyPort);
+  await command.ready();
+  const { pid, close } = await openLocalDatabase(directory, name);
+  killServer(pid);
+  await close().catch(() => undefined);
+  const { exitCode, stderr } = await command.ended();
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(
+    /error: PostgreSQL of \w+ ended by itself \(SIGKILL\). Its log: .*\/postgresql\.log/,
+  );
+});

@@ -1,50 +1,34 @@
 import { execFileSync } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Environment } from '../../lib/environment/environment';
+import { readAssembly, type Stack } from '../../local/assembly/manifest';
+import { synthesize } from '../../local/assembly/synthesis';
 import { removePostgres } from '../../local/postgres/postgres';
-import { physicalName } from '../../local/resources/names';
-import { prepareDatabase } from '../../local/restore';
-import { type RunningEnvironments, startEnvironments } from '../../local/start';
-import { claimStateFolder } from '../../local/state/claim';
-import { readJson, stateFolder, writeJson } from '../../local/state/state';
+import { provideDatabaseFolder } from '../../local/restore';
+import { type Local, startLocal } from '../../local/start';
+import { openState, readJson, stateFolder, writeJson } from '../../local/state';
 import { send, walletDeletion } from '../support/api';
 import { type LocalEnvironment, openLocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
 import { copyNewCluster } from '../support/postgres';
-import { formerEnvironment, restoredEnvironment, snapshotName } from '../support/restored-app';
+import { formerEnvironment, snapshotName } from '../support/restored-app';
 
-const state = stateFolder(mkdtempSync(join(tmpdir(), 'wallet-restore-')));
+const state = openState(mkdtempSync(join(tmpdir(), 'wallet-restore-')));
 const { name, stackId } = formerEnvironment;
-const folder = state.environment(formerEnvironment);
+const folder = state.environment(name);
 const former = folder.databaseDirectory;
-const restored = state.environment(restoredEnvironment).databaseDirectory;
+const restored = `${former}-${snapshotName}`;
 const snapshot = join(state.snapshotsDirectory, snapshotName);
 const steps: string[] = [];
-let running: RunningEnvironments | undefined;
+let running: Local | undefined;
 
-async function start(environment: Environment): Promise<LocalEnvironment> {
-  running = await startEnvironments({
-    state,
-    environments: [environment],
-    app: join(__dirname, `../support/${environment === formerEnvironment ? 'former' : 'restored'}-app.ts`),
-    ports: { [name]: 0 },
-    dashboardPorts: {},
-    fresh: false,
-    signal: new AbortController().signal,
-    onStep: (step) => steps.push(step),
-    onProblem: () => undefined,
-  });
+/** In a folder of their own: `former` and `restored`. */
+const assembly = (app: 'former' | 'restored') => join(state.directory, app);
+
+async function start(app: 'former' | 'restored'): Promise<LocalEnvironment> {
+  const log = { step: (line: string) => steps.push(line), problem: () => undefined };
+  running = await startLocal({ assembly: assembly(app), state, ports: 'any', log });
   return openLocalEnvironment(state.directory);
 }
 
@@ -54,9 +38,15 @@ async function stop(): Promise<void> {
 }
 
 beforeAll(async () => {
-  claimStateFolder(state);
-  await copyNewCluster(former);
-});
+  const { signal } = new AbortController();
+  const scripts = ['former', 'restored'] as const;
+  await Promise.all([
+    ...scripts.map((app) =>
+      synthesize(assembly(app), signal, { script: join(__dirname, `../support/${app}-app.ts`) }),
+    ),
+    copyNewCluster(former),
+  ]);
+}, 90_000);
 afterAll(async () => {
   await stop();
   for (const directory of [former, restored, snapshot]) await removePostgres(directory);
@@ -76,13 +66,10 @@ function changePasswords(): void {
 
 /** The third step of docs/runbook.md, "Changing a database password". */
 async function setPasswords(): Promise<void> {
-  const { Resources } = JSON.parse(
-    readFileSync(join(state.assemblyDirectory, `${stackId}.template.json`), 'utf8'),
-  );
-  const id = Object.keys(Resources).find((each) => /^SchemaMigrationMigrateSchema[0-9A-F]{8}$/.test(each));
-  const stack = { name: stackId, region: formerEnvironment.region };
-  const migration = running?.regions[0]?.functions.find(physicalName(stack, id ?? ''));
-  expect(await migration?.invoke({ RequestType: 'Update' })).toMatchObject({ ok: true });
+  const [{ template } = { template: { Resources: {} } }] = readAssembly(assembly('former'));
+  const ids = Object.keys(template.Resources);
+  const id = ids.find((each) => /^SchemaMigrationMigrateSchema[0-9A-F]{8}$/.test(each));
+  expect(await running?.invoke(`${stackId}-${id}`, { RequestType: 'Update' })).toMatchObject({ ok: true });
 }
 
 const deletion = async (local: LocalEnvironment, organization: Organization) =>
@@ -101,21 +88,21 @@ function identity(local: LocalEnvironment) {
 }
 
 it('the drill: a deletion that nobody wanted is undone, with the passwords of today', async () => {
-  let local = await start(formerEnvironment);
+  let local = await start('former');
   const organization = await local.walletJson<Organization>(name, 'seed');
   await stop();
   mkdirSync(state.snapshotsDirectory);
   execFileSync('cp', ['-Rp', former, snapshot]);
 
   changePasswords();
-  local = await start(formerEnvironment);
+  local = await start('former');
   await setPasswords();
   expect(await deletion(local, organization)).toBe(200);
   expect(await deletion(local, organization)).toBe(404);
   const before = identity(local);
   await stop();
 
-  local = await start(restoredEnvironment);
+  local = await start('restored');
   expect(steps).toContain(`Restored the database of ${name} from ${snapshot}`);
   const { cluster, ...after } = identity(local);
   expect(after).toEqual({ names: before.names, outputs: before.outputs, keys: before.keys });
@@ -131,9 +118,10 @@ it('the drill: a deletion that nobody wanted is undone, with the passwords of to
 it('the data is restored once; without a copy it begins empty, and one of a running server is refused', async () => {
   const elsewhere = stateFolder(join(state.directory, 'elsewhere'));
   const said: string[] = [];
-  const prepare = () => prepareDatabase(restoredEnvironment, elsewhere, (step) => said.push(step));
+  const [restoredStack] = readAssembly(assembly('restored')) as [Stack];
+  const prepare = () => provideDatabaseFolder(restoredStack, elsewhere, (step) => said.push(step));
   const copy = join(elsewhere.snapshotsDirectory, snapshotName);
-  expect(await prepare()).toBe(elsewhere.environment(restoredEnvironment).databaseDirectory);
+  expect(await prepare()).toBe(`${elsewhere.environment(name).databaseDirectory}-${snapshotName}`);
   expect(said).toEqual([`There is no ${copy}: the restored database of ${name} begins empty`]);
 
   const data = join(copy, 'cluster', 'data');

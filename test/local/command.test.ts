@@ -1,99 +1,74 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { warningOf } from '../../bin/node-version';
-import { createTerminal } from '../../cli/terminal';
 import { environments } from '../../lib/environments';
 import { runLocalCommand } from '../../local/command';
-import { first } from '../support/rows';
+import { keepStacksIn } from '../support/kept-state';
 import { temporaryFolder } from '../support/temporary-folder';
 
 const projectRoot = resolve(__dirname, '../..');
 const folder = temporaryFolder();
 
-async function startIn(project: string, ...args: string[]) {
-  let said = '';
-  const output = {
-    write: (text: string) => {
-      said += text;
-    },
-  };
-  const context = {
-    terminal: createTerminal(output, output),
+async function startIn(project: string, args: string[], variables = {}) {
+  const said: string[] = [];
+  const exitCode = await runLocalCommand(args, {
+    print: (text) => said.push(text),
+    note: (text) => said.push(text),
     projectRoot: project,
+    variables,
     onSignal: () => undefined,
-  };
-  return { exitCode: await runLocalCommand(args, context), said };
+  });
+  return { exitCode, said: said.join('\n') };
 }
 
-const start = (...args: string[]) => startIn(projectRoot, ...args);
+it.each(['', 'link', 'sub'])(
+  'a state in "%s", which holds files of the project, is refused',
+  async (state) => {
+    const project = folder();
+    mkdirSync(join(project, 'sub'));
+    for (const file of ['package.json', 'sub/source.ts']) writeFileSync(join(project, file), '{}');
+    symlinkSync(project, join(project, 'link'));
+    const before = readdirSync(project, { recursive: true });
+    const { exitCode, said } = await startIn(project, ['--state', state]);
+    expect(exitCode).toBe(2);
+    expect(said).toContain('Give another folder for the state with --state DIR.');
+    expect(readdirSync(project, { recursive: true })).toEqual(before);
+  },
+);
+
+it.each(['', '-1', '1.5', '0x10', '60000'])('--port-offset "%s" is refused', async (value) => {
+  const { exitCode, said } = await startIn(projectRoot, [`--port-offset=${value}`]);
+  expect(exitCode).toBe(2);
+  expect(said).toContain(`argument '${value}' is invalid. Give a number up to `);
+});
+
+it('an unknown option is refused', async () => {
+  expect(await startIn(projectRoot, ['--nonsense'])).toEqual({
+    exitCode: 2,
+    said: "error: unknown option '--nonsense'",
+  });
+});
+
+it('an unknown environment is refused, with those that there are', async () => {
+  await keepStacksIn(join(folder(), 'state'));
+  const args = ['--environment', 'mars', '--state', join(folder(), 'state')];
+  const { exitCode, said } = await startIn(projectRoot, args);
+  expect(exitCode).toBe(2);
+  expect(said).toContain(
+    `There is no environment "mars". Choose of: ${environments.map(({ name }) => name).join(', ')}.`,
+  );
+}, 60_000);
 
 it.each([
-  ['', ''],
-  ['.', ''],
-  ['sub/..', ''],
-  ['link', 'link'],
-  ['sub', 'sub'],
-])('a state in "%s", which holds the project or a part of it, is used wrongly', async (given, refused) => {
-  const project = folder();
-  mkdirSync(join(project, 'sub'));
-  for (const file of ['package.json', 'outputs.json', 'sub/source.ts'])
-    writeFileSync(join(project, file), '{}');
-  symlinkSync(project, join(project, 'link'));
-  const before = readdirSync(project, { recursive: true });
-  const { exitCode, said } = await startIn(project, '--state', given);
+  [{ npm_config_port_offset: '3000' }, '--port-offset 3000'],
+  [{ npm_config_fresh: 'true' }, '--fresh'],
+])('options that npm took for its own (%j) are told how to type', async (variables, typed) => {
+  const { exitCode, said } = await startIn(projectRoot, [], variables);
   expect(exitCode).toBe(2);
-  expect(said).toContain(`error: ${join(project, refused)}`);
-  expect(said).toContain('Give another folder for the state with --state DIR.');
-  expect(readdirSync(project, { recursive: true })).toEqual(before);
-});
-
-const names = environments.map(({ name }) => name).join(', ');
-it.each([
-  ['--port', first.name, `Give it as NAME=PORT, such as ${first.name}=9001.`],
-  ['--dashboard-port', `${first.name}=65536`, 'Give it as NAME=PORT'],
-  ['--port', 'mars=1', `There is no environment "mars". Choose of: ${names}.`],
-  ['--environment', 'mars', 'There is no environment "mars".'],
-  ...['', '-1', '1.5', '0x10', '60000'].map((value) => ['--port-offset', value, 'Give a number up to ']),
-])('%s=%s is used wrongly, and told', async (option = '', value = '', problem) => {
-  const { exitCode, said } = await start(`${option}=${value}`);
-  expect(exitCode).toBe(2);
-  expect(said).toContain(`argument '${value}' is invalid. ${problem}`);
-});
-
-it('an unknown option is used wrongly', async () => {
-  expect(await start('--nonsense')).toEqual({ exitCode: 2, said: "error: unknown option '--nonsense'\n" });
-});
-
-it('moves every port by the offset, and says by which one all of them would be free', async () => {
-  const servers: Server[] = [];
-  const listen = async (port: number) => {
-    const server = createServer().listen(port, '127.0.0.1');
-    await once(server, 'listening');
-    servers.push(server);
-    return (server.address() as AddressInfo).port;
-  };
-  try {
-    const offset = (await listen(0)) - first.localPort;
-    await listen(first.localDashboardPort + offset);
-    const state = ['--environment', first.name, '--state', join(folder(), 'taken')];
-    const { exitCode, said } = await start(...state, '--port-offset', String(offset));
-    expect(exitCode).toBe(1);
-    for (const port of [first.localPort, first.localDashboardPort])
-      expect(said).toContain(
-        `Port ${port + offset} of environment ${first.name} is taken by another program.`,
-      );
-    const [, hint = ''] =
-      /^Or move all ports: npm --prefix .* start -- --port-offset (\d+)$/m.exec(said) ?? [];
-    expect((Number(hint) - offset) % 1_000).toBe(0);
-    for (const port of [first.localPort, first.localDashboardPort]) await listen(port + Number(hint));
-  } finally {
-    await Promise.all(servers.map((server) => new Promise((closed) => server.close(closed))));
-  }
+  expect(said).toContain(`npm start -- ${typed}`);
 });
 
 it.each([
@@ -125,12 +100,11 @@ it('says that it starts before it loads what takes long', async () => {
   expect(line).toBe('Starting…\n');
   const ours = loaded
     .map((file) => relative(projectRoot, file))
-    .filter((file) => /^(bin|cli|lib|local)\//.test(file));
+    .filter((file) => /^(?!node_modules).*\.ts$/.test(file));
   expect(ours.sort()).toEqual([
     'bin/local.ts',
     'bin/node-version.ts',
     'bin/uncaught.ts',
-    'cli/interruption.ts',
     'cli/terminal.ts',
     'lib/environment/invalid-input.ts',
   ]);

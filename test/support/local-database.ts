@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { environments } from '../../lib/environments';
 import { findCluster, readPassword } from '../../local/postgres/cluster';
-import { stateFolder } from '../../local/state/state';
+import { stateFolder } from '../../local/state';
 
 /** The PostgreSQL of a local environment, for tests that do to it what the product never does. */
 export interface LocalDatabase {
@@ -15,11 +14,8 @@ export interface LocalDatabase {
 }
 
 /** The folder of an environment's PostgreSQL. */
-export function databaseDirectory(stateDirectory: string, name: string): string {
-  const environment = environments.find((each) => each.name === name);
-  if (!environment) throw new Error(`No environment ${name}`);
-  return stateFolder(stateDirectory).environment(environment).databaseDirectory;
-}
+export const databaseDirectory = (stateDirectory: string, name: string): string =>
+  stateFolder(stateDirectory).environment(name).databaseDirectory;
 
 export async function openLocalDatabase(stateDirectory: string, environment: string): Promise<LocalDatabase> {
   const cluster = await findCluster(databaseDirectory(stateDirectory, environment));

@@ -1,25 +1,23 @@
-import { resolve } from 'node:path';
-import { createTerminal } from '../../cli/terminal';
-import { environments } from '../../lib/environments';
-import { runLocalCommand } from '../../local/command';
-import { keepStateIn } from './kept-state';
+import { startLocal } from '../../local/start';
+import { openState } from '../../local/state';
+import { keepStacksIn } from './kept-state';
 
-/** The environments of a test run: `npm start`, which also ends when the process that forked it is gone. */
-async function main(state: string, args: readonly string[]): Promise<void> {
-  const names = environments.map(({ name }) => name);
-  await keepStateIn(state, names);
-  if (!process.connected) return;
-  const exitCode = await runLocalCommand(['--state', state, ...args], {
-    terminal: createTerminal(process.stdout, process.stderr),
-    projectRoot: resolve(__dirname, '../..'),
-    onSignal: (stop) => {
-      process.on('SIGTERM', stop);
-      process.on('SIGINT', () => undefined);
-      process.on('disconnect', stop);
-    },
+/** The environments of a test run. Ends by a signal, and when the process that forked it is gone. */
+async function main(directory: string): Promise<void> {
+  const ended = new Promise((end) => {
+    process.on('SIGTERM', end);
+    process.on('SIGINT', () => undefined);
+    process.on('disconnect', end);
   });
-  process.exit(exitCode);
+  await keepStacksIn(directory);
+  const state = openState(directory);
+  const log = { step: console.log, problem: console.log };
+  const local = await startLocal({ assembly: state.assemblyDirectory, state, ports: 'any', log });
+  await ended;
+  await local.stop();
+  state.close();
+  process.exit(0);
 }
 
-const [, , state = '', ...args] = process.argv;
-void main(state, args);
+const [, , state = ''] = process.argv;
+void main(state);

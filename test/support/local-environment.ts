@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { environments } from '../../lib/environments';
-import { lockHolder } from '../../local/state/lock';
+import { lockHolder } from '../../local/state';
 import { wallet } from './wallet-command';
 
 /** Environments that run on a state folder, for tests. */
@@ -54,7 +54,7 @@ async function untilReady(stateDirectory: string, outputsFile: string): Promise<
     const holder = lockHolder(stateDirectory);
     begun ||= holder !== undefined;
     if ((begun && holder === undefined) || Date.now() > deadline) {
-      const log = readFileSync(join(stateDirectory, 'start.log'), 'utf8');
+      const log = readFileSync(join(stateDirectory, '..', 'start.log'), 'utf8');
       throw new Error(`The local environments did not start:\n${log}`);
     }
     await sleep(50);

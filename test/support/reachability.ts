@@ -1,7 +1,7 @@
+import { createResolver } from '../../local/assembly/intrinsics';
+import type { Template } from '../../local/assembly/manifest';
 import { evaluate } from '../../local/iam/evaluate';
 import { type PolicyStatement, readPolicy } from '../../local/iam/policy';
-import type { Template } from '../../local/template/assembly';
-import { createResolver } from '../../local/template/intrinsics';
 
 type Properties = Readonly<Record<string, unknown>>;
 interface Resource {

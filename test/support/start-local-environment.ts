@@ -2,9 +2,6 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, openSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { environments } from '../../lib/environments';
-import { claimStateFolder } from '../../local/state/claim';
-import { stateFolder } from '../../local/state/state';
 
 /** Shared with `stop-local-environment.ts`, which runs in the same process. */
 export const started: { process?: ChildProcess; directory?: string } = {};
@@ -14,12 +11,10 @@ export const started: { process?: ChildProcess; directory?: string } = {};
  * They find the environments by the variable `LOCAL_ENVIRONMENT`, the state folder.
  */
 export default function startLocalEnvironment(): void {
-  const directory = mkdtempSync(join(tmpdir(), 'wallet-end-to-end-'));
-  claimStateFolder(stateFolder(directory));
-  const log = openSync(join(directory, 'start.log'), 'w');
-  const ports = environments.flatMap(({ name }) => ['--port', `${name}=0`]);
+  const directory = join(mkdtempSync(join(tmpdir(), 'wallet-end-to-end-')), 'state');
+  const log = openSync(join(directory, '..', 'start.log'), 'w');
   started.directory = directory;
-  started.process = fork(join(__dirname, 'local-environment-process.ts'), [directory, ...ports], {
+  started.process = fork(join(__dirname, 'local-environment-process.ts'), [directory], {
     execArgv: ['--import', require.resolve('tsx')],
     stdio: ['ignore', log, log, 'ipc'],
   });

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
-import { environments } from '../../lib/environments';
-import { removePostgres } from '../../local/postgres/postgres';
-import { stateFolder } from '../../local/state/state';
+import { dirname } from 'node:path';
+import { removeData } from '../../local/command';
+import { stateFolder } from '../../local/state';
 import { started } from './start-local-environment';
 
 /** Stops what `start-local-environment.ts` started, and removes its data. */
@@ -13,8 +13,6 @@ export default async function stopLocalEnvironment(): Promise<void> {
     running.kill('SIGTERM');
     await once(running, 'exit');
   }
-  for (const environment of environments) {
-    await removePostgres(stateFolder(directory).environment(environment).databaseDirectory);
-  }
-  rmSync(directory, { recursive: true, force: true });
+  await removeData(stateFolder(directory));
+  rmSync(dirname(directory), { recursive: true, force: true });
 }

@@ -1,6 +1,6 @@
 import { type ApiAddresses, openApiAddresses } from '../../../local/api-gateway/addresses';
 import { readRestApi } from '../../../local/api-gateway/read-rest-api';
-import type { Template } from '../../../local/template/assembly';
+import type { Template } from '../../../local/assembly/manifest';
 import { groups } from './support';
 
 const of = (api: string) => ({ RestApiId: { Ref: api } });
@@ -28,8 +28,8 @@ const template: Template = {
 const opened: ApiAddresses[] = [];
 const open = async (ports: Readonly<Record<string, number>> = {}) => {
   const addresses = await openApiAddresses(
-    { name: 'WalletEu', region: 'eu-central-1', template, assets: new Map() },
-    ports,
+    { name: 'WalletEu', region: 'eu-central-1', template },
+    (stageName) => ports[stageName] ?? 0,
   );
   opened.push(addresses);
   return addresses;

@@ -2,14 +2,13 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import type { Region } from '../../../local/region';
-import { type RunningEnvironments, startEnvironments } from '../../../local/start';
-import { readJson, type StateFolder, stateFolder } from '../../../local/state/state';
-import { readAssembly } from '../../../local/template/assembly';
+import type { Environment } from '../../../local/environment';
+import { type Local, startLocal } from '../../../local/start';
+import { openState, type State } from '../../../local/state';
 import { localClient } from '../../support/aws-client';
 import { eventually } from '../../support/eventually';
 import { startHttpServer } from '../../support/http-server';
-import { keepStacksIn } from '../../support/kept-state';
+import { keepStacksIn, silent } from '../../support/kept-state';
 import { recordAccess } from '../../support/recorded-access';
 import { oneOfEachAccess as environments, withDataApi } from '../../support/rows';
 import { runWallet } from '../../support/wallet-command';
@@ -18,33 +17,29 @@ import { runWallet } from '../../support/wallet-command';
 const elsewhere = /^(NetworkVpcAllIAMRole|CustomVpcRestrictDefaultSG|OperationsKey)/;
 
 const recorded = recordAccess();
-let running: RunningEnvironments;
-let state: StateFolder;
+let local: Local;
+let state: State;
 
 beforeAll(async () => {
-  state = stateFolder(mkdtempSync(join(tmpdir(), 'wallet-test-')));
-  await keepStacksIn(state.directory);
-  const anyPort = Object.fromEntries(environments.map(({ name }) => [name, 0]));
-  running = await startEnvironments({
+  const directory = mkdtempSync(join(tmpdir(), 'wallet-test-'));
+  await keepStacksIn(directory);
+  state = openState(directory);
+  local = await startLocal({
+    assembly: state.assemblyDirectory,
     state,
-    environments,
-    ports: anyPort,
-    dashboardPorts: anyPort,
-    fresh: false,
+    ports: 'any',
+    environments: environments.map(({ name }) => name),
     access: recorded.access,
-    signal: new AbortController().signal,
-    onStep: () => undefined,
-    // What the rare ways below make functions log.
-    onProblem: () => undefined,
+    log: silent,
   });
 }, 60_000);
 afterAll(async () => {
-  await running?.stop();
+  await local?.stop();
   rmSync(state.directory, { recursive: true, force: true });
 });
 
-const region = (name: string) =>
-  running.regions.find(({ environment }) => environment.name === name) as Region;
+const running = (name: string) =>
+  local.environments.find(({ stack }) => stack.environment === name) as Environment;
 
 const logged = (name: string, text: RegExp) => {
   const logs = join(state.directory, 'logs', name);
@@ -66,13 +61,8 @@ async function disableByReceiver(name: string): Promise<void> {
 }
 
 /** What a smoke test does not come to: messages that cannot be read, wait or fail, a purge, a migration that is undone. */
-async function takeRareWays({
-  outputs,
-  functions,
-  environment: { stackId, databaseAccess },
-}: Region): Promise<void> {
-  const endpoints = readJson<Record<string, string>>(state.endpointsFile) ?? {};
-  const sqs = new SQSClient(localClient(endpoints.sqs ?? ''));
+async function takeRareWays({ outputs, stack: { name: stackId, template } }: Environment): Promise<void> {
+  const sqs = new SQSClient(localClient(local.endpoints.sqs ?? ''));
   const send = (queue: string, body: object | string) =>
     sqs.send(
       new SendMessageCommand({
@@ -80,12 +70,12 @@ async function takeRareWays({
         MessageBody: typeof body === 'string' ? body : JSON.stringify(body),
       }),
     );
-  const stack = readAssembly(state.assemblyDirectory).find(({ name }) => name === stackId);
-  const functionOf = (prefix: string) => {
-    const id = Object.keys(stack?.template.Resources ?? {}).find(
-      (each) => each.startsWith(prefix) && stack?.template.Resources[each]?.Type === 'AWS::Lambda::Function',
-    );
-    return functions.find(`${stackId}-${id}`);
+  const invoke = (prefix: string, event: object) => {
+    const [id] =
+      Object.entries(template.Resources).find(
+        ([each, { Type }]) => each.startsWith(prefix) && Type === 'AWS::Lambda::Function',
+      ) ?? [];
+    return local.invoke(`${stackId}-${id}`, event);
   };
   const delivery = {
     deliveryId: 'msg_0123456789abcdef0123456789abcdef',
@@ -100,10 +90,10 @@ async function takeRareWays({
   await send('WebhookDeliveryQueueUrl', { ...delivery, notBefore: Date.now() + 60_000 });
   await send('WebhookDeliveryQueueUrl', { ...delivery, notBefore: Date.now() + 3_600_000 });
   await fanOutFails;
-  await functionOf('WebhooksPurgeExpired').invoke({});
-  if (databaseAccess === 'data-api') {
+  await invoke('WebhooksPurgeExpired', {});
+  if (stackId === withDataApi.stackId) {
     const undone = recorded.denyOnce(new RegExp(`${stackId}-SchemaMigrationMigrate`), /CommitTransaction/);
-    await Promise.all([undone, functionOf('SchemaMigrationMigrateSchema').invoke({ RequestType: 'Update' })]);
+    await Promise.all([undone, invoke('SchemaMigrationMigrateSchema', { RequestType: 'Update' })]);
   }
   for (const role of ['WebhooksFanOut', 'WebhooksDeliver']) {
     const roleOf = new RegExp(`${stackId}-${role}`);
@@ -123,9 +113,9 @@ it.each(environments.map(({ name }) => name))(
       state.outputsFile,
     ]);
     expect([exitCode, stderr]).toEqual([0, expect.stringContaining('12 passed')]);
-    expect((await fetch(region(name).dashboardUrl)).status).toBe(200);
+    expect((await fetch(running(name).outputs.DashboardUrl ?? '')).status).toBe(200);
     await disableByReceiver(name);
-    await takeRareWays(region(name));
+    await takeRareWays(running(name));
     expect(recorded.refusals()).toEqual([]);
   },
 );

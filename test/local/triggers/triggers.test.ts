@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SQSRecord } from 'aws-lambda';
 import type { LocalFunction } from '../../../local/function-runtime';
 import { createAccessControl } from '../../../local/iam/access';
-import { deployStack } from '../../../local/template/stack-deployment';
+import { deployStack } from '../../../local/resources/deployment';
 import { startTriggers, type Triggers } from '../../../local/triggers/triggers';
 import { startTestQueues, type TestQueues } from '../../support/sqs';
 

@@ -3,7 +3,7 @@ import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type NewMigration, newMigrations } from '../../../lib/checks/migrations';
 import type { Cleanup } from '../../../local/cleanup';
-import { stateFolder } from '../../../local/state/state';
+import { stateFolder } from '../../../local/state';
 import type { Check } from '../harness/checks';
 import type { Harness } from '../harness/command';
 import { Steps } from '../harness/steps';

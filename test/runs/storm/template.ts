@@ -1,6 +1,6 @@
 import { createApp } from '../../../lib/app';
+import { readAssembly, type TemplateResource } from '../../../local/assembly/manifest';
 import { eventSourceMapping } from '../../../local/resources/event-source-mapping';
-import { readAssembly, type TemplateResource } from '../../../local/template/assembly';
 import { withDirectAccess as environment } from '../../support/rows';
 
 /** What the template states of a queue and the function that it feeds. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { type BuildOptions, buildSync } from 'esbuild';
 import { bundling } from '../../../lib/functions/bundles';
-import { readAssembly, type Stack } from '../../../local/template/assembly';
-import { synthesize } from '../../../local/template/synthesis';
+import { readAssembly, type Stack } from '../../../local/assembly/manifest';
+import { synthesize } from '../../../local/assembly/synthesis';
 
 /** The folders of the bundles that would be uploaded, by use case, and with direct access as `use-case, direct`. */
 export type DeployedBundles = Readonly<Record<string, string>>;

@@ -46,7 +46,7 @@ export async function startTemporaryEnvironments(
     NODE_OPTIONS: `--require ${join(__dirname, 'inside', 'preload.cjs')}`,
   };
   Object.assign(process.env, variables);
-  const options = names.flatMap((name) => ['--environment', name, '--port', `${name}=0`]);
+  const options = ['--port-offset', 'any', ...names.flatMap((name) => ['--environment', name])];
   const command = startLocalCommand('--state', directory, ...options);
   for (const name of Object.keys(variables ?? {})) delete process.env[name];
   const end = () => void command.process.kill('SIGTERM');

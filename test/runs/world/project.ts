@@ -3,7 +3,7 @@ import { chmod, cp, mkdtemp, readdir, readFile, writeFile } from 'node:fs/promis
 import { basename, join, resolve } from 'node:path';
 import type { Cleanup } from '../../../local/cleanup';
 import { removePostgres } from '../../../local/postgres/postgres';
-import { stateFolder } from '../../../local/state/state';
+import { stateFolder } from '../../../local/state';
 import { startLocalCommandIn } from '../../support/local-command';
 import { type NodeProcess, startNodeIn } from '../../support/node-process';
 import { temporaryFolder } from './temporary-folder';
@@ -53,9 +53,8 @@ export async function startProject(cleanup: Cleanup, options: ProjectOptions): P
   for (const name of environments) {
     cleanup.add(() => removeDatabases(join(state, 'environments', name)));
   }
-  const ports = environments.flatMap((name) => ['--port', `${name}=0`]);
   signal.throwIfAborted();
-  const command = startLocalCommandIn(directory, '--state', state, ...ports);
+  const command = startLocalCommandIn(directory, '--state', state, '--port-offset', 'any');
   const stop = async () => {
     command.process.kill('SIGTERM');
     await command.ended();

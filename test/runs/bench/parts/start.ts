@@ -4,9 +4,9 @@ import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { environments } from '../../../../lib/environments';
+import { synthesize } from '../../../../local/assembly/synthesis';
 import { removePostgres } from '../../../../local/postgres/postgres';
-import { stateFolder } from '../../../../local/state/state';
-import { synthesize } from '../../../../local/template/synthesis';
+import { stateFolder } from '../../../../local/state';
 import { unusedPort } from '../../../support/unused-port';
 import { atMost, compare, type PartOptions, type PartResult, roundsOf } from '../figures';
 import { interleave, time } from '../interleave';
@@ -27,8 +27,8 @@ export async function measureStart(options: PartOptions): Promise<PartResult> {
   const { cleanup, directory, signal } = options;
   const state = join(directory, 'state');
   const clear = async () => {
-    for (const environment of environments) {
-      await removePostgres(stateFolder(state).environment(environment).databaseDirectory);
+    for (const { name } of environments) {
+      await removePostgres(stateFolder(state).environment(name).databaseDirectory);
     }
     await rm(state, { recursive: true, force: true });
   };
@@ -65,18 +65,19 @@ export async function measureStart(options: PartOptions): Promise<PartResult> {
 }
 
 async function startOnce(state: string, signal: AbortSignal): Promise<Elapsed> {
-  const ports = await Promise.all(environments.map(unusedPort));
-  const args = environments.flatMap(({ name }, index) => [
-    ...['--port', `${name}=${ports[index]}`],
-    ...['--dashboard-port', `${name}=0`],
-  ]);
+  const offset = (await unusedPort()) - 8_001;
+  const ports = environments.map((_, index) => 8_001 + index + offset);
   const begin = performance.now();
   // Detached, in its own process group: npm does not pass every signal on.
-  const command = spawn('npm', ['start', '--silent', '--', '--state', state, ...args], {
-    cwd: projectRoot,
-    stdio: ['ignore', 'ignore', 'pipe'],
-    detached: true,
-  });
+  const command = spawn(
+    'npm',
+    ['start', '--silent', '--', '--state', state, '--port-offset', String(offset)],
+    {
+      cwd: projectRoot,
+      stdio: ['ignore', 'ignore', 'pipe'],
+      detached: true,
+    },
+  );
   const line = once(command.stderr, 'data').then(() => performance.now() - begin);
   const ended = once(command, 'exit');
   try {

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { readAssembly } from '../../../../local/template/assembly';
-import { synthesize } from '../../../../local/template/synthesis';
+import { readAssembly } from '../../../../local/assembly/manifest';
+import { synthesize } from '../../../../local/assembly/synthesis';
 import { atMost, compare, type PartOptions, type PartResult, roundsOf } from '../figures';
 import { interleave, time } from '../interleave';
 

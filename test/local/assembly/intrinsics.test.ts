@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how Fn::Sub is written.
 import fc from 'fast-check';
-import type { Template } from '../../../local/template/assembly';
-import { createResolver, type ResourceValues } from '../../../local/template/intrinsics';
-import { references } from '../../../local/template/references';
+import { createResolver, type ResourceValues } from '../../../local/assembly/intrinsics';
+import type { Template } from '../../../local/assembly/manifest';
+import { references } from '../../../local/assembly/references';
 
 const noResources: ResourceValues = {
   ref: () => undefined,

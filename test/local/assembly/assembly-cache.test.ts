@@ -2,9 +2,8 @@ import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync } from 'node
 import { appendFile, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { stateFolder } from '../../../local/state/state';
-import { keepAssembly, sources } from '../../../local/template/kept-assembly';
-import { projectRoot, synthesize } from '../../../local/template/synthesis';
+import { type AssemblyCacheOptions, provideAssembly, sources } from '../../../local/assembly/assembly-cache';
+import { projectRoot, synthesize } from '../../../local/assembly/synthesis';
 import { eventually } from '../../support/eventually';
 import { keepStacksIn } from '../../support/kept-state';
 
@@ -38,8 +37,13 @@ let home: string;
 const root = () => join(home, 'project');
 const directory = () => join(home, 'state', 'cdk.out');
 const inProject = (...names: string[]) => join(root(), ...names);
-const keep = (change: Partial<Parameters<typeof keepAssembly>[0]> = {}) =>
-  keepAssembly({ directory: directory(), root: root(), signal, ...change });
+/** Whether the assembly was reused. */
+async function keep(change: Partial<AssemblyCacheOptions> = {}): Promise<boolean> {
+  const steps: string[] = [];
+  const onStep = (step: string) => void steps.push(step);
+  await provideAssembly({ directory: directory(), root: root(), signal, onStep, ...change });
+  return steps.length === 1;
+}
 const made = () => readFileSync(join(directory(), 'asset/index.js'), 'utf8');
 
 beforeAll(async () => {
@@ -57,10 +61,8 @@ beforeEach(() => keep());
 
 it('nothing has changed: the assembly stays as it is', async () => {
   const before = made();
-  const onSynthesis = jest.fn();
-  expect(await keep({ onSynthesis })).toBe(true);
+  expect(await keep()).toBe(true);
   expect(made()).toBe(before);
-  expect(onSynthesis).not.toHaveBeenCalled();
 });
 
 it.each<[string, () => unknown]>([
@@ -97,11 +99,9 @@ it('a link in the sources, whose other end nobody looks at, is a new synthesis e
   await rm(inProject('lib/link'));
 });
 
-it('a new synthesis on request, which is told before it has made anything', async () => {
+it('a new synthesis on request', async () => {
   const before = made();
-  const onSynthesis = jest.fn(made);
-  expect(await keep({ anew: true, onSynthesis })).toBe(false);
-  expect(onSynthesis.mock.results).toEqual([{ type: 'return', value: before }]);
+  expect(await keep({ force: true })).toBe(false);
   expect(made()).not.toBe(before);
 });
 
@@ -135,7 +135,7 @@ describe('an app that', () => {
 
   it('fails leaves the assembly of the sources before', async () => {
     await writeFile(inProject('bin/app.ts'), `${app}; throw new Error('no');`);
-    await expect(keep()).rejects.toMatchObject({ name: 'SynthesisFailed' });
+    await expect(keep()).rejects.toMatchObject({ name: 'StartError' });
     expect(await readdir(dirname(directory()))).toEqual(['cdk.out']);
     await writeFile(inProject('bin/app.ts'), app);
     expect(await keep()).toBe(true);
@@ -173,7 +173,7 @@ it("the project's stacks are made of the sources alone", async () => {
   const ofCopy = join(home, 'of-copy');
   const state = join(home, 'of-project');
   await Promise.all([synthesize(ofCopy, signal, { root: copy }), keepStacksIn(state)]);
-  expect(contentsOf(ofCopy)).toEqual(contentsOf(stateFolder(state).assemblyDirectory));
+  expect(contentsOf(ofCopy)).toEqual(contentsOf(join(state, 'cdk.out')));
 });
 
 /** Names and contents. Bundles tell where node_modules lies, and digests are of bundles; metadata tells of the code's place. */

@@ -1,15 +1,16 @@
-import type { OtherDashboard } from '../dashboard/facts';
-import type { Environment } from '../lib/environment/environment';
+import { rmSync } from 'node:fs';
 import type { ApiAddresses } from './api-gateway/addresses';
-import type { FindFunction } from './api-gateway/lambda-proxy';
 import { readRestApi } from './api-gateway/read-rest-api';
-import { Cleanup, startOrUndo } from './cleanup';
+import type { Stack } from './assembly/manifest';
+import { Cleanup } from './cleanup';
 import { failed } from './function-runtime/result';
 import type { Logs } from './logs';
 import type { LocalCertificate } from './network/certificates';
 import type { Postgres } from './postgres/postgres';
+import { openCustomResources } from './resources/custom-resources';
 import { provisionDatabaseCluster } from './resources/database-cluster';
-import { createFunctions, type StackFunctions } from './resources/function';
+import { deployStack, type Provision } from './resources/deployment';
+import { createFunctions } from './resources/function';
 import { provisionAccess } from './resources/iam';
 import { provisionKey } from './resources/key';
 import { arn } from './resources/names';
@@ -17,20 +18,16 @@ import { provisionQueue } from './resources/queue';
 import { openSecrets } from './resources/secrets';
 import { stubResource } from './resources/stub';
 import type { Services } from './services/services';
-import { type EnvironmentFolder, removeFile } from './state/state';
-import type { Stack } from './template/assembly';
-import { type CustomResources, openCustomResources } from './template/custom-resources';
-import { type DeployedStack, deployStack, type Provision } from './template/stack-deployment';
+import type { EnvironmentFolder } from './state';
 import { startTriggers, type Triggers } from './triggers/triggers';
 
-export interface RegionOptions {
-  readonly environment: Environment;
+export interface EnvironmentOptions {
   readonly stack: Stack;
   readonly folder: EnvironmentFolder;
   /** Of the stack's APIs; closed when the environment ends. */
   readonly addresses: ApiAddresses;
-  /** The dashboards of the other environments on this machine. */
-  readonly otherDashboards: readonly OtherDashboard[];
+  /** The dashboards of the other environments on this machine, as the page wants them. */
+  readonly otherDashboards: readonly object[];
   /** Shared with no other environment. */
   readonly postgres: Promise<Postgres>;
   readonly certificate: LocalCertificate;
@@ -41,13 +38,10 @@ export interface RegionOptions {
 }
 
 /** One environment, running. */
-export interface Region {
-  readonly environment: Environment;
-  readonly baseUrl: string;
-  readonly dashboardUrl: string;
+export interface Environment {
+  readonly stack: Stack;
   /** The stack's outputs, with this machine's values. */
   readonly outputs: Readonly<Record<string, string>>;
-  readonly functions: Pick<StackFunctions, 'find'>;
   /** Ends its APIs (running requests have a second), then its functions and its database endpoint. */
   stop(): Promise<void>;
 }
@@ -57,20 +51,25 @@ export interface Region {
  *
  * @throws the error of a resource that cannot be made; nothing of the environment is left running then
  */
-export async function startRegion(options: RegionOptions): Promise<Region> {
+export async function startEnvironment(options: EnvironmentOptions): Promise<Environment> {
   const cleanup = new Cleanup();
-  return startOrUndo(cleanup, () => start(options, cleanup), options.onProblem);
+  try {
+    return await start(options, cleanup);
+  } catch (error) {
+    await cleanup.run().catch((also) => options.onProblem(String(also)));
+    throw error;
+  }
 }
 
-async function start(options: RegionOptions, cleanup: Cleanup): Promise<Region> {
-  const { environment, stack, addresses, folder, services, logs } = options;
+async function start(options: EnvironmentOptions, cleanup: Cleanup): Promise<Environment> {
+  const { stack, addresses, folder, services, logs, certificate } = options;
   cleanup.add(() => addresses.close());
   const secrets = openSecrets(stack, folder.secretsFile, services.secrets);
   const functions = createFunctions({
     stack,
     runtimeVariables: services.variables,
     ownVariables: {
-      DATABASE_CERTIFICATE_AUTHORITIES: options.certificate.caFile,
+      DATABASE_CERTIFICATE_AUTHORITIES: certificate.caFile,
       OTHER_DASHBOARDS: JSON.stringify(options.otherDashboards),
     },
     access: services.access,
@@ -93,11 +92,11 @@ async function start(options: RegionOptions, cleanup: Cleanup): Promise<Region> 
       stack,
       secrets,
       postgres: options.postgres,
-      certificate: options.certificate,
+      certificate,
       access: services.access,
       onRefusal: (reason) => logs.write('database-endpoint', reason),
       register: services.databases.add,
-      onCreated: () => removeFile(folder.customResourcesFile),
+      onCreated: () => rmSync(folder.customResourcesFile, { force: true }),
       cleanup,
     }),
     'AWS::SQS::Queue': provisionQueue(stack, services.queues),
@@ -112,16 +111,34 @@ async function start(options: RegionOptions, cleanup: Cleanup): Promise<Region> 
     provisionOf: (type) =>
       provisions[type] ??
       (type.startsWith('Custom::')
-        ? provisionCustomResource(customResources, functions)
+        ? async ({ logicalId, properties: { ServiceToken, ...properties } }) => {
+            const handler = functions.behindServiceToken(String(ServiceToken));
+            const { physicalId, data } = await customResources.apply({
+              logicalId,
+              type,
+              properties,
+              invoke: (event) => handler.invoke(event),
+            });
+            return { ref: physicalId, attributes: data };
+          }
         : async (request) => stubResource(stack, request)),
   });
 
-  serveApis(stack, addresses, deployed, (functionArn, sourceArn) => {
-    const refusal = services.access.authorizeService('apigateway.amazonaws.com', functionArn, sourceArn);
-    if (refusal === undefined) return functions.find(functionArn);
-    logs.write('access', refusal);
-    return { invoke: async () => failed('AccessDeniedException', refusal) };
-  });
+  const resolved = Object.fromEntries(
+    [...deployed.resources].map(([id, { type: Type, properties: Properties }]) => [id, { Type, Properties }]),
+  );
+  for (const [logicalId, gateway] of addresses.gateways) {
+    gateway.serve({
+      restApi: readRestApi(resolved, logicalId, (id) => deployed.resources.get(id)?.ref ?? id),
+      findFunction: (functionArn, sourceArn) => {
+        const refusal = services.access.authorizeService('apigateway.amazonaws.com', functionArn, sourceArn);
+        if (refusal === undefined) return functions.find(functionArn);
+        logs.write('access', refusal);
+        return { invoke: async () => failed('AccessDeniedException', refusal) };
+      },
+      region: stack.region,
+    });
+  }
   let triggers: Triggers | undefined;
   // What runs in the functions is answered before they end.
   cleanup.add(() => Promise.all([addresses.close(), triggers?.stop()]));
@@ -133,38 +150,5 @@ async function start(options: RegionOptions, cleanup: Cleanup): Promise<Region> 
     queues: services.queues,
     onProblem: options.onProblem,
   });
-  const outputs = deployed.outputs();
-  const { ApiBaseUrl: baseUrl = '', DashboardUrl: dashboardUrl = '' } = outputs;
-  return { environment, baseUrl, dashboardUrl, outputs, functions, stop: () => cleanup.run() };
-}
-
-function provisionCustomResource(customResources: CustomResources, functions: StackFunctions): Provision {
-  return async ({ logicalId, type, properties: { ServiceToken, ...properties } }) => {
-    const handler = functions.behindServiceToken(String(ServiceToken));
-    const { physicalId, data } = await customResources.apply({
-      logicalId,
-      type,
-      properties,
-      invoke: (event) => handler.invoke(event),
-    });
-    return { ref: physicalId, attributes: data };
-  };
-}
-
-function serveApis(
-  { region }: Stack,
-  { gateways }: ApiAddresses,
-  { resources }: DeployedStack,
-  findFunction: FindFunction,
-): void {
-  const resolved = Object.fromEntries(
-    [...resources].map(([id, { type: Type, properties: Properties }]) => [id, { Type, Properties }]),
-  );
-  for (const [logicalId, gateway] of gateways) {
-    gateway.serve({
-      restApi: readRestApi(resolved, logicalId, (id) => resources.get(id)?.ref ?? id),
-      findFunction,
-      region,
-    });
-  }
+  return { stack, outputs: deployed.outputs(), stop: () => cleanup.run() };
 }

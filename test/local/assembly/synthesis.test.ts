@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { synthesize } from '../../../local/template/synthesis';
+import { synthesize } from '../../../local/assembly/synthesis';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 const folder = temporaryFolder();

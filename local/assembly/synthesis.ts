@@ -2,14 +2,10 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
+import { StartError } from '../state';
 
 /** The folder of `package.json`. */
 export const projectRoot = resolve(__dirname, '../..');
-
-/** The app did not synthesize. The message has its output. */
-export class SynthesisFailed extends Error {
-  override readonly name = 'SynthesisFailed';
-}
 
 /**
  * Runs the CDK app, as `cdk synth` does, in a separate process: it would block this one for seconds. It gets no AWS
@@ -18,7 +14,7 @@ export class SynthesisFailed extends Error {
  * @param directory the folder for the assembly; emptied first
  * @param signal ends the app at once, and removes its temporary files
  * @param app `script`: in TypeScript. `root`: the folder that it runs in. @default - this project's own
- * @throws SynthesisFailed with the app's output
+ * @throws StartError with the app's output
  */
 export async function synthesize(
   directory: string,
@@ -57,11 +53,20 @@ export async function synthesize(
     });
     signal.throwIfAborted();
     if (code !== 0)
-      throw new SynthesisFailed(
-        `The stacks cannot be synthesized:\n${Buffer.concat(output).toString().trim()}`,
+      throw new StartError(
+        `The stacks cannot be synthesized:\n${withoutTrace(Buffer.concat(output).toString())}`,
       );
   } finally {
     signal.removeEventListener('abort', abort);
     rmSync(temporary, { recursive: true, force: true });
   }
+}
+
+/** Of a syntax error the line alone; of any other the message, without the lines that say where it was thrown. */
+function withoutTrace(output: string): string {
+  const lines = output.split('\n');
+  const syntax = lines.filter((line) => /:\d+:\d+: ERROR: /.test(line));
+  return (syntax.length > 0 ? syntax : lines.filter((line) => !/^\s+at |^Node\.js v/.test(line)))
+    .join('\n')
+    .trim();
 }

@@ -1,9 +1,9 @@
+import type { SecretReference } from '../assembly/dynamic-references';
+import { createResolver } from '../assembly/intrinsics';
+import type { Stack, TemplateResource } from '../assembly/manifest';
+import { references } from '../assembly/references';
 import { allSettledOrThrow } from '../cleanup';
 import { LOCAL_ACCOUNT_ID } from '../function-runtime/environment';
-import type { Stack, TemplateResource } from './assembly';
-import type { SecretReference } from './dynamic-references';
-import { createResolver } from './intrinsics';
-import { references } from './references';
 
 /** What a resource is on this machine. */
 export interface LocalResource {
@@ -29,7 +29,7 @@ export interface ResourceRequest {
 export type Provision = (request: ResourceRequest) => Promise<LocalResource>;
 
 export interface DeploymentOptions {
-  readonly stack: Stack;
+  readonly stack: Pick<Stack, 'name' | 'region' | 'template'>;
   /** What makes the resources of a type. */
   provisionOf(type: string): Provision;
   secret(reference: SecretReference): string | undefined;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { failed } from '../../../local/function-runtime/result';
-import { type CustomResourceEvent, openCustomResources } from '../../../local/template/custom-resources';
+import { type CustomResourceEvent, openCustomResources } from '../../../local/resources/custom-resources';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 const folder = temporaryFolder();

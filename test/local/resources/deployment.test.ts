@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how Fn::Sub is written.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Template } from '../../../local/template/assembly';
-import { deployStack, type Provision, type ResourceRequest } from '../../../local/template/stack-deployment';
+import type { Template } from '../../../local/assembly/manifest';
+import { deployStack, type Provision, type ResourceRequest } from '../../../local/resources/deployment';
 
 const made: string[] = [];
 beforeEach(() => made.splice(0));
@@ -14,7 +14,7 @@ const byName: Provision = async ({ logicalId }) => {
 
 const deploy = (template: Template, provision: Provision = byName) =>
   deployStack({
-    stack: { name: 'WalletEu', region: 'eu-central-1', template, assets: new Map() },
+    stack: { name: 'WalletEu', region: 'eu-central-1', template },
     provisionOf: () => provision,
     secret: () => undefined,
   });

@@ -31,6 +31,11 @@ export interface Template {
 export interface Stack {
   /** As `cdk deploy` names it in `--outputs-file`: `WalletEu`. */
   readonly name: string;
+  /** By its tag: `eu`. @default - the name of the stack */
+  readonly environment: string;
+  /** What the environment is for, as its page says it. */
+  readonly purpose: string;
+  readonly testFundsOnly: boolean;
   readonly region: string;
   readonly template: Template;
   /** From the S3 key of an asset, as the template states it, to its folder or file in the assembly. */
@@ -68,14 +73,32 @@ export function readAssembly(directory: string): Stack[] {
   return Object.entries(artifacts)
     .filter(([, { type }]) => type === 'aws:cloudformation:stack')
     .map(([id, artifact]) => {
-      const { stackName, templateFile } = artifact.properties as AwsCloudFormationStackProperties;
+      const properties = artifact.properties as AwsCloudFormationStackProperties;
+      const { stackName = id, templateFile, tags = {} } = properties;
       const region = artifact.environment?.split('/').at(-1);
       if (!region || region === 'unknown-region') throw new Error(`The stack ${id} states no region.`);
+      const template = read<Template>(templateFile);
       return {
-        name: stackName ?? id,
+        name: stackName,
+        environment: tags.environment ?? stackName,
+        purpose: purposeIn(template),
+        testFundsOnly: tags['test-funds-only'] === 'true',
         region,
-        template: read<Template>(templateFile),
+        template,
         assets: assetsOf(artifact),
       };
     });
+}
+
+/** The stacks that have an API, in the order of the manifest: a standby has none. */
+export const servingStacks = (stacks: readonly Stack[]): readonly Stack[] =>
+  stacks.filter(({ template }) =>
+    Object.values(template.Resources ?? {}).some(({ Type }) => Type === 'AWS::ApiGateway::RestApi'),
+  );
+
+/** The page has it in one of the variables of its function, which are texts of JSON. */
+function purposeIn({ Resources = {} }: Partial<Template>): string {
+  const functions = Object.values(Resources).filter(({ Type }) => Type === 'AWS::Lambda::Function');
+  const variables = functions.map(({ Properties }) => JSON.stringify(Properties?.Environment));
+  return /\\"purpose\\":\\"([^"\\]*)/.exec(variables.join('\n'))?.[1] ?? '';
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { InvocationResult } from '../function-runtime';
-import { readJson, writeJson } from '../state/state';
+import { readJson, writeJson } from '../state';
 
 /** A custom resource as the template asks for it. */
 export interface CustomResourceRequest {

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { App, CfnOutput, CfnParameter, Stack } from 'aws-cdk-lib';
 import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
-import { readAssembly } from '../../../local/template/assembly';
+import { readAssembly } from '../../../local/assembly/manifest';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 const folder = temporaryFolder();

@@ -1,5 +1,5 @@
-import type { Template } from './assembly';
 import { resolveDynamicReferences, type SecretReference } from './dynamic-references';
+import type { Template } from './manifest';
 
 /** The values of a stack's resources on this machine; undefined where there is none. */
 export interface ResourceValues {

@@ -3,10 +3,7 @@ import { lstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { projectRoot, synthesize } from './synthesis';
 
-/**
- * What the stacks are made of, by the names in the project: `npm` records in the last one what is installed. A test
- * synthesizes from these alone.
- */
+/** What the stacks are made of; npm records in the last one what is installed. A test synthesizes from these alone. */
 export const sources = [
   'bin',
   'cli',
@@ -21,20 +18,20 @@ export const sources = [
   'node_modules/.package-lock.json',
 ] as const;
 
-export interface KeptAssemblyOptions {
+export interface AssemblyCacheOptions {
   /** Of the assembly. Only one process at a time may use it. */
   readonly directory: string;
   /** Aborts a synthesis. */
   readonly signal: AbortSignal;
   /** Whether to synthesize in any case. @default false */
-  readonly anew?: boolean;
-  /** Is told that the app is run: it takes seconds. */
-  readonly onSynthesis?: () => void;
+  readonly force?: boolean;
+  /** Gets a line for a person before and after. */
+  readonly onStep?: (step: string) => void;
   /** The folder of the sources. @default - this project */
   readonly root?: string;
 }
 
-/** Lies in an assembly. What it was made of, and what it consisted of then: digests of both. */
+/** Lies in an assembly: digests of its sources, and of the assembly as it was made. */
 interface Provenance {
   readonly sources: string;
   readonly assembly: string;
@@ -43,21 +40,21 @@ interface Provenance {
 const provenanceFile = 'provenance.json';
 
 /**
- * Leaves in `directory` the assembly of the sources as they are. The one that is there stays if it is whole and was made of
- * the very same ones; otherwise the app is run.
+ * Synthesizes the stacks into `directory`, unless the assembly there is undamaged and its sources are unchanged.
  *
- * @returns whether it stayed
- * @throws SynthesisFailed with the app's output
+ * @throws StartError with the app's output
  */
-export async function keepAssembly(options: KeptAssemblyOptions): Promise<boolean> {
-  const { directory, signal, anew = false, onSynthesis, root = projectRoot } = options;
+export async function provideAssembly(options: AssemblyCacheOptions): Promise<void> {
+  const { directory, signal, force = false, onStep = () => undefined, root = projectRoot } = options;
   const made = sourcesDigest(root);
-  if (!anew && isOf(directory, made)) return true;
-  onSynthesis?.();
+  if (!force && isCurrent(directory, made)) {
+    return onStep('The stacks are unchanged since they were synthesized');
+  }
+  onStep('Synthesizing the stacks');
   const unfinished = `${directory}.new`;
   try {
     await synthesize(unfinished, signal, { root });
-    // Sources that changed meanwhile may be in it in part.
+    // If sources changed meanwhile, the assembly may have only some of the changes.
     if (sourcesDigest(root) === made) {
       const provenance: Provenance = { sources: made, assembly: assemblyDigest(unfinished) };
       writeFileSync(join(unfinished, provenanceFile), JSON.stringify(provenance));
@@ -67,10 +64,10 @@ export async function keepAssembly(options: KeptAssemblyOptions): Promise<boolea
   } finally {
     rmSync(unfinished, { recursive: true, force: true });
   }
-  return false;
+  onStep('Synthesized the stacks');
 }
 
-/** The synthesis gets no other setting than these, and Node.js. */
+/** The synthesis depends on nothing else. */
 function sourcesDigest(root: string): string {
   const files = sources.flatMap((name) => filesOf(root, name));
   return `${process.version} ${digestOf(root, files)}`;
@@ -83,12 +80,12 @@ function assemblyDigest(directory: string): string {
   );
 }
 
-function isOf(directory: string, made: string): boolean {
+function isCurrent(directory: string, made: string): boolean {
   try {
     const provenance = JSON.parse(readFileSync(join(directory, provenanceFile), 'utf8')) as Provenance;
     return provenance.sources === made && provenance.assembly === assemblyDigest(directory);
   } catch {
-    // There is none, or it is damaged.
+    // Absent or damaged.
     return false;
   }
 }
@@ -103,7 +100,7 @@ function filesOf(root: string, name: string): string[] {
     .flatMap((child) => filesOf(root, join(name, child)));
 }
 
-/** Of names and contents. What is no file, such as a link out of the folder, has another one every time. */
+/** Of names and contents. Anything but a file, such as a link out of the folder, changes it every time. */
 function digestOf(root: string, files: readonly string[]): string {
   const hash = createHash('sha256');
   for (const file of files) {
