@@ -1,5 +1,5 @@
-/** GitHub's REST API, as a step of a workflow may read it: https://docs.github.com/en/rest */
-
+/** What a step of a workflow reads from GitHub, and tells it. */
+import { appendFileSync } from 'node:fs';
 import { printable } from '../cli/terminal';
 
 /** Milliseconds. */
@@ -12,15 +12,28 @@ export function variable(name: string): string {
   throw new Error(`${name} is not set: this runs in a workflow of GitHub, with GH_TOKEN.`);
 }
 
-/** Reads from the repository of the workflow. @throws Error for anything but 200 */
-export async function read<T>(path: string): Promise<T> {
+/**
+ * Reads from the repository of the workflow: https://docs.github.com/en/rest
+ *
+ * @returns undefined for 404
+ * @throws Error for anything else but 200
+ */
+export async function find<T>(path: string): Promise<T | undefined> {
   const url = `${variable('GITHUB_API_URL')}/repos/${variable('GITHUB_REPOSITORY')}/${path}`;
   const response = await fetch(url, {
     headers: { authorization: `Bearer ${variable('GH_TOKEN')}`, accept: 'application/vnd.github+json' },
     signal: AbortSignal.timeout(deadline),
   });
+  if (response.status === 404) return undefined;
   if (response.status !== 200) throw new Error(`GET ${url} returned ${response.status}.`);
   return (await response.json()) as T;
+}
+
+/** As `find`. @throws Error for 404 too */
+export async function read<T>(path: string): Promise<T> {
+  const found = await find<T>(path);
+  if (found === undefined) throw new Error(`GitHub has no ${path}, or the token may not read it.`);
+  return found;
 }
 
 /** A run of a workflow. */
@@ -43,4 +56,16 @@ export function step(work: () => Promise<void>): void {
     console.error(printable(error.message));
     process.exitCode = 1;
   });
+}
+
+/** Sets outputs of the step. */
+export function output(values: Readonly<Record<string, string>>): void {
+  for (const [name, value] of Object.entries(values))
+    appendFileSync(variable('GITHUB_OUTPUT'), `${name}=${value}\n`);
+}
+
+/** Prints a line, also in the summary of the run. */
+export function summarize(line: string): void {
+  console.error(line);
+  appendFileSync(variable('GITHUB_STEP_SUMMARY'), `${line}\n\n`);
 }

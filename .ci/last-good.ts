@@ -2,8 +2,7 @@
  * Finds the last assembly of a stack that was deployed and passed smoke: `.ci/last-good.ts STACK`. GitHub keeps it for
  * 90 days, as an artifact of that run of the workflow `deploy`. Writes the run's id to the step's outputs.
  */
-import { appendFileSync } from 'node:fs';
-import { read, step, variable, type WorkflowRun } from './github';
+import { output, read, step, summarize, variable, type WorkflowRun } from './github';
 
 interface Artifact {
   readonly expired: boolean;
@@ -30,15 +29,10 @@ step(async () => {
     if (of === null) continue;
     const run = await read<WorkflowRun>(`actions/runs/${of.id}`);
     if (!isDeployment(run)) continue;
-    appendFileSync(variable('GITHUB_OUTPUT'), `run=${run.id}\n`);
-    return tell(
-      `If smoke fails, the assembly of ${date} is deployed again: commit ${run.head_sha}, ${run.html_url}`,
+    output({ run: String(run.id) });
+    return summarize(
+      `If smoke fails, the assembly of ${date} is deployed again, unless something stands against it: commit ${run.head_sha}, ${run.html_url}`,
     );
   }
-  tell(`There is no former assembly of ${stack} that passed smoke. If smoke fails, the new one stays.`);
+  summarize(`There is no former assembly of ${stack} that passed smoke. If smoke fails, the new one stays.`);
 });
-
-function tell(text: string): void {
-  console.log(text);
-  appendFileSync(variable('GITHUB_STEP_SUMMARY'), `${text}\n\n`);
-}

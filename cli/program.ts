@@ -14,7 +14,6 @@ const commands: Readonly<Record<string, Readonly<Record<string, () => { readonly
     preflight: () => require('./preflight/command'),
     plan: () => require('./deployment/plan'),
     outputs: () => require('./deployment/outputs'),
-    drift: () => require('./deployment/drift'),
   },
   'User groups:': {
     seed: () => require('./seed'),

@@ -36,6 +36,14 @@ export function newMigrations(base: string, change: string): readonly NewMigrati
     .map(([name, text]) => ({ name, ...headerOf(name, text) }));
 }
 
+/** Reasons why the functions of the release before cannot run on the schema after a migration, by its name. */
+export const cannotBeTakenBack = (project: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...readMigrations(project)].flatMap(([name, text]) =>
+      Object.values(headerOf(name, text)).map((reason) => [name, reason]),
+    ),
+  );
+
 function headerOf(name: string, text: string): Pick<NewMigration, 'cannotBeTakenBack'> {
   const header = /^--[ \t]*cannot-be-taken-back\b(?:[ \t]*:(.*))?/im.exec(text);
   if (!header) return {};

@@ -7,6 +7,7 @@ import { AnyPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct, type IConstruct } from 'constructs';
 import { databaseRoles } from '../../lambda/database/environment';
+import { cannotBeTakenBack } from '../checks/migrations';
 import type { Environment } from '../environment/environment';
 import { restoreSuffix } from '../environment/restore';
 import { DeploymentProvider } from '../functions/deployment-provider';
@@ -14,7 +15,8 @@ import { type FunctionNetwork, HandlerFunction } from '../functions/handler-func
 import { ClosedSecurityGroup } from '../network/closed-security-group';
 import type { RegionDatabase } from './region-database';
 
-const migrationsFolder = resolve(__dirname, '../../lambda/database/migrations');
+const projectRoot = resolve(__dirname, '../..');
+const migrationsFolder = join(projectRoot, 'lambda/database/migrations');
 
 export interface SchemaMigrationProps {
   readonly environment: Environment;
@@ -54,6 +56,8 @@ export class SchemaMigration extends Construct {
       properties: { ContentHash: contentHash(environment) },
     });
     this.resource = migration.node.defaultChild as CfnResource;
+    // Whoever compares two assemblies reads it: .ci/obstacles.ts.
+    this.resource.addMetadata('CannotBeTakenBack', cannotBeTakenBack(projectRoot));
     migration.node.addDependency(...database.readiness, ...this.node.findAll().filter(isNetworkPart));
   }
 

@@ -1,6 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { newMigrations } from '../../lib/checks/migrations';
+import { cannotBeTakenBack, newMigrations } from '../../lib/checks/migrations';
+import { first as row } from '../support/rows';
+import type * as stacks from '../support/stacks';
 import { temporaryFolder } from '../support/temporary-folder';
 
 const folder = temporaryFolder();
@@ -28,6 +30,7 @@ it('lists what the change adds, in order, with the reason of a header', () => {
       '0002-b.sql': drop,
     }),
   ).toEqual([{ name: '0002-b' }, { name: '0003-c', cannotBeTakenBack: 'it held secrets' }]);
+  expect(cannotBeTakenBack(join(folder(), 'change'))).toEqual({ '0003-c': 'it held secrets' });
 });
 
 it.each([
@@ -46,4 +49,14 @@ it.each([
   ['removed', { '0002-b.sql': 'create table b ();' }],
 ])('refuses a migration of the base that was %s', (verb, files) => {
   expect(() => added(files as Record<string, string>)).toThrow(`Migration 0001-a was ${verb}.`);
+});
+
+it('are named in the template', () => {
+  jest.doMock('../../lib/checks/migrations', () => ({
+    cannotBeTakenBack: () => ({ '9999-last': 'it held secrets' }),
+  }));
+  const { stackOf } = require('../support/stacks') as typeof stacks;
+  // A row that no other test has: templates are shared.
+  const { Metadata } = stackOf({ ...row, purpose: 'migrations' }).only('Custom::SchemaMigration');
+  expect(Metadata.CannotBeTakenBack).toEqual({ '9999-last': 'it held secrets' });
 });

@@ -1,10 +1,13 @@
 import type { WorkflowRun } from '../../.ci/github';
 import { requireGreen } from '../../.ci/require-green';
+import { environments } from '../../lib/environments';
 import { type HttpServer, startHttpServer } from '../support/http-server';
+import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { Workspace } from './workspace';
 
 const folder = temporaryFolder();
+/** GitHub's answers by path; 404 for any other. */
 let answers: Readonly<Record<string, unknown>> = {};
 let github: HttpServer;
 
@@ -17,50 +20,82 @@ beforeAll(async () => {
 afterAll(() => github.stop());
 
 const commit = 'c0ffee';
-const step = (command: string) =>
+const step = (command: string, variables = {}) =>
   new Workspace(folder()).step(command, {
     GITHUB_API_URL: github.url.replace(/\/$/, ''),
     GITHUB_REPOSITORY: 'owner/name',
     GITHUB_SHA: commit,
     GH_TOKEN: 'token',
     STACK: 'WalletEu',
+    ...variables,
   });
 
 describe('a commit is deployed', () => {
-  const runs = `/repos/owner/name/actions/workflows/check.yml/runs?head_sha=${commit}&branch=main&event=push`;
-  const check = (workflow_runs: readonly object[]) => {
-    answers = { [runs]: { workflow_runs } };
+  const run = { status: 'completed', conclusion: 'success', html_url: 'https://github.example/1' };
+  const check = (runs?: readonly object[]) => {
+    const url = `/repos/owner/name/actions/workflows/check.yml/runs?head_sha=${commit}&branch=main&event=push`;
+    answers = runs ? { [url]: { workflow_runs: runs } } : {};
     return step('node --import tsx .ci/require-green.ts');
   };
-  const run = { id: 1, status: 'completed', conclusion: 'success', html_url: 'https://github.example/1' };
-  const failed = { ...run, conclusion: 'failure' };
 
-  it('when its check passed', async () => {
-    expect(await check([run, failed])).toMatchObject({ exitCode: 0 });
+  it('when its newest check passed', async () => {
+    expect(await check([run, { ...run, conclusion: 'failure' }])).toMatchObject({ exitCode: 0 });
   });
 
-  it('not when its check failed', async () => {
-    expect(await check([failed, run])).toMatchObject({
+  it('not when GitHub does not tell', async () => {
+    expect(await check()).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining('ended with failure'),
+      stderr: expect.stringContaining('the token may not read it'),
     });
   });
 
   it.each([
+    ['when its check failed', [{ ...run, conclusion: 'failure' }, run], 'ended with failure'],
     ['when it was not checked', [], 'has not run for c0ffee on main'],
-    ['when its check was cancelled', [{ ...run, conclusion: 'cancelled' }], 'ended with cancelled'],
     ['while its check runs', [{ ...run, status: 'in_progress', conclusion: null }, run], 'still runs'],
-  ])('not %s', (_, workflowRuns, message) => {
-    expect(() => requireGreen(commit, workflowRuns as unknown as WorkflowRun[])).toThrow(message);
+  ])('not %s', (_, runs, message) => {
+    expect(() => requireGreen(commit, runs as unknown as WorkflowRun[])).toThrow(message);
   });
+});
 
-  it('not when GitHub does not tell', async () => {
-    answers = {};
-    expect(await step('node --import tsx .ci/require-green.ts')).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining('returned 404'),
+describe('an approval', () => {
+  const reviewers = [{ type: 'User', reviewer: { login: 'someone' } }];
+  const reviewed = {
+    can_admins_bypass: false,
+    protection_rules: [{ type: 'required_reviewers', reviewers }],
+  };
+
+  it.each([
+    ['is required', reviewed, 0, ''],
+    [
+      'is missing',
+      { ...reviewed, protection_rules: [{ type: 'branch_policy' }] },
+      1,
+      'Nobody has to approve',
+    ],
+    [
+      'has no reviewer',
+      { protection_rules: [{ type: 'required_reviewers', reviewers: [] }] },
+      1,
+      'Nobody has to approve',
+    ],
+    ['may be bypassed', { ...reviewed, can_admins_bypass: true }, 1, 'Administrators may bypass'],
+    ['is of no environment', undefined, 1, 'has no GitHub environment eu'],
+  ])('%s', async (_, environment, exitCode, message) => {
+    answers = { '/repos/owner/name/environments/eu': environment };
+    const outcome = await step('node --import tsx .ci/require-approval.ts "$ENVIRONMENT"', {
+      ENVIRONMENT: 'eu',
     });
+    expect(outcome).toMatchObject({ exitCode, stderr: expect.stringContaining(message) });
   });
+});
+
+it('environments that GitHub does not have are skipped, and named', async () => {
+  const { name: environment, region } = first;
+  answers = { [`/repos/owner/name/environments/${environment}-read`]: {} };
+  const { output, summary } = await step('node --import tsx .ci/environments.ts');
+  expect(output).toBe(`environments=${JSON.stringify([{ environment, region }])}\n`);
+  for (const { name } of environments.slice(1)) expect(summary).toContain(`Skipped ${name}: `);
 });
 
 describe('the last good assembly', () => {
@@ -72,55 +107,48 @@ describe('the last good assembly', () => {
     html_url: 'https://github.example/7',
     head_repository: { full_name: 'owner/name' },
   };
-  const find = (artifacts: readonly object[], runs: Readonly<Record<number, object>>) => {
+  /** Runs by their ids, each with an artifact of its day. */
+  const find = (runs: Readonly<Record<number, object | undefined>>, expired: readonly number[] = []) => {
+    const artifacts = Object.keys(runs).map((id) => ({
+      expired: expired.includes(Number(id)),
+      created_at: `2026-11-${id.padStart(2, '0')}`,
+      workflow_run: { id: Number(id) },
+    }));
     answers = {
       '/repos/owner/name/actions/artifacts?name=deployed-WalletEu&per_page=100': { artifacts },
       ...Object.fromEntries(
         Object.entries(runs).map(([id, each]) => [
           `/repos/owner/name/actions/runs/${id}`,
-          { id: Number(id), ...each },
+          each && { id: Number(id), ...each },
         ]),
       ),
     };
     return step('node --import tsx .ci/last-good.ts "$STACK"');
   };
-  const artifact = (id: number, date: string, expired = false) => ({
-    expired,
-    created_at: date,
-    workflow_run: { id },
-  });
 
   it('is that of the newest deployment that passed smoke, whatever else is called so', async () => {
-    const others = [
-      { path: '.github/workflows/check.yml' },
-      { head_branch: 'evil' },
-      { head_repository: { full_name: 'evil/name' } },
-      { head_repository: null },
-      { event: 'pull_request' },
-    ];
     const { exitCode, output, summary } = await find(
-      [
-        artifact(7, '2026-11-01'),
-        artifact(8, '2026-11-03', true),
-        artifact(9, '2026-11-02'),
-        ...others.map((_, index) => artifact(10 + index, `2026-11-1${index}`)),
-      ],
       {
         ...{ 7: run, 8: run, 9: run },
-        ...Object.fromEntries(others.map((other, index) => [10 + index, { ...run, ...other }])),
+        10: { ...run, path: '.github/workflows/check.yml' },
+        11: { ...run, head_branch: 'evil' },
+        12: { ...run, head_repository: { full_name: 'evil/name' } },
+        13: { ...run, head_repository: null },
+        14: { ...run, event: 'pull_request' },
       },
+      [9],
     );
-    expect({ exitCode, output }).toEqual({ exitCode: 0, output: 'run=9\n' });
-    expect(summary).toContain('the assembly of 2026-11-02 is deployed again: commit abc');
+    expect({ exitCode, output }).toEqual({ exitCode: 0, output: 'run=8\n' });
+    expect(summary).toContain('the assembly of 2026-11-08 is deployed again');
   });
 
   it('is said to be missing', async () => {
-    const { exitCode, output, summary } = await find([artifact(7, '2026-11-01', true)], {});
+    const { exitCode, output, summary } = await find({ 7: run }, [7]);
     expect({ exitCode, output }).toEqual({ exitCode: 0, output: '' });
     expect(summary).toContain('There is no former assembly of WalletEu that passed smoke.');
   });
 
   it('is not guessed when GitHub does not tell', async () => {
-    expect(await find([artifact(7, '2026-11-01')], {})).toMatchObject({ exitCode: 1 });
+    expect(await find({ 7: undefined })).toMatchObject({ exitCode: 1 });
   });
 });

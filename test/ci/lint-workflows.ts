@@ -11,9 +11,16 @@ async function lintWorkflows(files: readonly string[]): Promise<void> {
   // It has ES modules only.
   const { validate } = await import('@actions/languageservice');
   const { TextDocument } = await import('vscode-languageserver-textdocument');
+  // Of a workflow that another one calls, for its outputs.
+  const fileProvider = {
+    getFileContent: async (reference: object) => {
+      const name = 'path' in reference ? String(reference.path) : '';
+      return { name, content: readFileSync(name, 'utf8') };
+    },
+  };
   for (const file of files) {
     const document = TextDocument.create(file, 'yaml', 1, readFileSync(file, 'utf8'));
-    for (const { range, message } of await validate(document, {})) {
+    for (const { range, message } of await validate(document, { fileProvider })) {
       console.error(`${file}:${range.start.line + 1}: ${message}`);
       process.exitCode = 1;
     }

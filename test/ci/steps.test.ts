@@ -1,6 +1,9 @@
+import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { projectRoot } from '../architecture/sources';
 import { changeSetOf, changes } from '../cli/deployment/change-sets';
-import { accountVariables, withStacks } from '../cli/deployment/deployed';
-import type { LocalAccount } from '../cli/preflight/account';
+import { accountVariables, withoutStacks, withStacks } from '../cli/deployment/deployed';
+import type { LocalAccount, Replies } from '../cli/preflight/account';
 import { result, startAccount } from '../cli/preflight/account';
 import { ready } from '../cli/preflight/ready-account';
 import { withoutSla } from '../support/rows';
@@ -27,12 +30,18 @@ const cdk =
 
 /** An assembly of one stack, in the shape that the CDK writes. */
 function writeAssembly(workspace: Workspace, name = 'cdk.out', Resources: object = {}): void {
-  const type = 'aws:cloudformation:stack';
-  const properties = {
-    templateFile: 'WalletEu.template.json',
-    stackTemplateAssetObjectUrl: 's3://cdk-assets-111122223333-eu-central-1/abc.json',
+  const artifact = {
+    type: 'aws:cloudformation:stack',
+    environment: 'aws://unknown-account/eu-central-1',
+    properties: {
+      templateFile: 'WalletEu.template.json',
+      stackTemplateAssetObjectUrl: 's3://cdk-assets-111122223333-eu-central-1/abc.json',
+    },
   };
-  workspace.write(`${name}/manifest.json`, JSON.stringify({ artifacts: { WalletEu: { type, properties } } }));
+  workspace.write(
+    `${name}/manifest.json`,
+    JSON.stringify({ version: '36.0.0', artifacts: { WalletEu: artifact } }),
+  );
   workspace.write(`${name}/WalletEu.template.json`, JSON.stringify({ Resources }));
   workspace.write(`${name}/asset.1/.hidden`, 'x');
 }
@@ -59,6 +68,18 @@ describe('plan and apply', () => {
       exitCode: 1,
       stderr: expect.stringContaining('not the assembly that was planned'),
     });
+  });
+
+  it('the template that a deployment replaces is kept, if there is one', async () => {
+    const keep = (workspace: Workspace) =>
+      workspace.step('node --import tsx .ci/before.ts "$STACK"', inAccount());
+    const workspace = new Workspace(folder());
+    account.answer(withoutStacks);
+    expect(await keep(workspace)).toMatchObject({ exitCode: 0 });
+    expect(() => workspace.read('plan/before.json')).toThrow('ENOENT');
+    account.answer(withStacks(), { 'cloudformation:GetTemplate': () => result({ TemplateBody: '{"a":1}' }) });
+    expect(await keep(workspace)).toMatchObject({ exitCode: 0 });
+    expect(workspace.read('plan/before.json')).toBe('{"a":1}');
   });
 
   it('a plan that fails leaves no digest to apply', async () => {
@@ -103,50 +124,130 @@ describe('plan and apply', () => {
 });
 
 describe('take back', () => {
-  const takeBack = (workspace: Workspace) => workspace.step('bash .ci/take-back "$STACK"', variables);
-
-  it('deploys the last good assembly, and says so', async () => {
-    const workspace = new Workspace(folder());
-    for (const name of ['cdk.out', 'last-good']) writeAssembly(workspace, name);
-    workspace.stub('npx', cdk);
-    const { exitCode, summary } = await takeBack(workspace);
-    expect({ exitCode, summary }).toEqual({
-      exitCode: 0,
-      summary: expect.stringContaining('WalletEu was taken back.'),
-    });
-    expect(summary).toContain('Migrations stay');
-    expect(workspace.read('cdk-calls')).toMatch(/^cdk deploy --app last-good --exclusively .* WalletEu\n$/);
+  const cluster = (Properties: object) => ({ Database: { Type: 'AWS::RDS::DBCluster', Properties } });
+  const queue = { Queue: { Type: 'AWS::SQS::Queue', Properties: { Tags: '…' } } };
+  const migration = (CannotBeTakenBack: object) => ({
+    Migration: { Type: 'Custom::SchemaMigration', Metadata: { CannotBeTakenBack } },
   });
 
-  it('says when there is none, and when it could not be deployed', async () => {
+  /** After a smoke that failed on `deployed`, which replaced `before`. */
+  async function takeBack(
+    deployed: object,
+    lastGood: object | undefined,
+    before = lastGood,
+    cdkCommand = cdk,
+  ) {
     const workspace = new Workspace(folder());
-    workspace.stub('npx', 'exit 1');
-    expect(await takeBack(workspace)).toMatchObject({
-      exitCode: 1,
-      summary: expect.stringContaining('there is no former assembly'),
-    });
-    for (const name of ['cdk.out', 'last-good']) writeAssembly(workspace, name);
-    expect(await takeBack(workspace)).toMatchObject({
+    writeAssembly(workspace, 'cdk.out', deployed);
+    if (lastGood) writeAssembly(workspace, 'last-good', lastGood);
+    if (before)
+      workspace.write('plan/before.json', JSON.stringify({ Resources: before }).replaceAll('…', '?'));
+    workspace.stub('npx', cdkCommand);
+    const { exitCode, summary } = await workspace.step('bash .ci/take-back "$STACK"', variables);
+    return { exitCode, summary, calls: existsSync(join(workspace.folder, 'cdk-calls')) };
+  }
+
+  it('deploys what ran before and passed smoke, and says so', async () => {
+    const final = migration({ '0001-old': 'it held secrets' });
+    const { summary, ...outcome } = await takeBack({ ...queue, ...final, New: {} }, { ...queue, ...final });
+    expect(outcome).toEqual({ exitCode: 0, calls: true });
+    expect(summary).toContain('Migrations stay');
+    expect(summary).toContain('WalletEu was taken back.');
+  });
+
+  it('says when CloudFormation refuses', async () => {
+    const { exitCode, summary } = await takeBack(queue, queue, queue, 'exit 1');
+    expect({ exitCode, summary }).toEqual({
       exitCode: 1,
       summary: expect.stringContaining('could not be taken back'),
     });
   });
 
-  it('deploys nothing by which state would be lost', async () => {
-    const workspace = new Workspace(folder());
-    writeAssembly(workspace, 'cdk.out', {
-      Database: { Type: 'AWS::RDS::DBCluster', Properties: { SnapshotIdentifier: 'before' } },
-    });
-    writeAssembly(workspace, 'last-good', { Database: { Type: 'AWS::RDS::DBCluster', Properties: {} } });
-    workspace.stub('npx', cdk);
-    const { exitCode, summary } = await takeBack(workspace);
+  it.each([
+    ['there is no former assembly', queue, undefined],
+    ['Something else ran before this release.', queue, queue, migration({})],
+    [
+      '`Database` (AWS::RDS::DBCluster) would be replaced: SnapshotIdentifier was "before"',
+      cluster({ SnapshotIdentifier: 'before' }),
+      cluster({}),
+    ],
+    [
+      'Migration `0002-drop` cannot be taken back: it held secrets',
+      migration({ '0002-drop': 'it held secrets' }),
+      migration({}),
+    ],
+    [
+      '`Database` has version 17.10 of its engine, and cannot go back to 17.9.',
+      cluster({ EngineVersion: '17.10' }),
+      cluster({ EngineVersion: '17.9' }),
+    ],
+  ])('deploys nothing: %s', async (reason, deployed, lastGood, before = lastGood) => {
+    const { summary, ...outcome } = await takeBack(deployed, lastGood, before);
+    expect(outcome).toEqual({ exitCode: 1, calls: false });
+    expect(summary).toContain('WalletEu was not taken back');
+    expect(summary.split('\n').filter((line) => line.startsWith('- '))).toHaveLength(lastGood ? 1 : 0);
+    expect(summary).toContain(reason);
+  });
+});
+
+it('a cancelled run says what goes on, and where to read more', async () => {
+  const { exitCode, summary } = await new Workspace(folder()).step('bash .ci/cancelled "$STACK"', variables);
+  expect(exitCode).toBe(0);
+  expect(summary).toContain('CloudFormation goes on with the update of WalletEu');
+  const [, heading] = /"(.+)"/.exec(summary) ?? [];
+  expect(readFileSync(join(projectRoot, 'docs/runbook.md'), 'utf8')).toContain(`\n## ${heading}\n`);
+});
+
+describe('drift', () => {
+  const drift = async (...replies: readonly Replies[]) => {
+    account.answer(...replies);
+    const workspace = new Workspace(mkdtempSync(join(folder(), 'checkout-')));
+    writeAssembly(workspace);
+    return workspace.step('bash .ci/drift "$ENVIRONMENT"', inAccount());
+  };
+  const onlyServing: Replies = {
+    'cloudformation:DescribeStacks': (call) => {
+      const replies = call.input.StackName === variables.STACK ? withStacks() : withoutStacks;
+      return replies['cloudformation:DescribeStacks']?.(call) ?? 'silence';
+    },
+    'sts:*': () => result({ Account: '111122223333', Arn: 'arn:aws:sts::111122223333:x', UserId: 'x' }),
+    'cloudformation:DetectStackDrift': () => result({ StackDriftDetectionId: 'x' }),
+    'cloudformation:DescribeStackDriftDetectionStatus': () =>
+      result({ DetectionStatus: 'DETECTION_COMPLETE' }),
+  };
+  const withDrifts = (...StackResourceDrifts: object[]): Replies => ({
+    'cloudformation:DescribeStackResourceDrifts': () => result({ StackResourceDrifts }),
+  });
+  const queue = { LogicalResourceId: 'Queue', ResourceType: 'AWS::SQS::Queue' };
+
+  it('fails, with the property in the summary and what was skipped', async () => {
+    const PropertyDifferences = [
+      {
+        PropertyPath: '/VisibilityTimeout',
+        ExpectedValue: '270',
+        ActualValue: '30',
+        DifferenceType: 'NOT_EQUAL',
+      },
+    ];
+    const { exitCode, summary } = await drift(
+      onlyServing,
+      withDrifts({ ...queue, StackResourceDriftStatus: 'MODIFIED', PropertyDifferences }),
+    );
     expect({ exitCode, summary }).toEqual({
       exitCode: 1,
-      summary: expect.stringMatching(
-        /was not taken back[\s\S]+`Database` .+ SnapshotIdentifier was "before"/,
-      ),
+      summary: expect.stringMatching(/VisibilityTimeout[\s\S]+270[\s\S]+30/),
     });
-    expect(() => workspace.read('cdk-calls')).toThrow('ENOENT');
+    expect(summary).toContain('Skipped WalletEuStandby: it is not deployed.');
+  });
+
+  it('passes when nothing was changed, or nothing is deployed', async () => {
+    expect(
+      await drift(onlyServing, withDrifts({ ...queue, StackResourceDriftStatus: 'IN_SYNC' })),
+    ).toMatchObject({ exitCode: 0 });
+    expect(await drift(withoutStacks)).toMatchObject({
+      exitCode: 0,
+      summary: expect.stringContaining('Skipped WalletEu: it is not deployed.'),
+    });
   });
 });
 
@@ -165,12 +266,25 @@ describe('by hand', () => {
       }),
     );
     const workspace = new Workspace(folder());
+    workspace.stub('sleep', '');
     const { exitCode, summary } = await workspace.step(smokeStep, inAccount());
     expect({ exitCode, summary }).toEqual({
       exitCode: 1,
       summary: expect.stringMatching(/failed .*organization/i),
     });
     expect(summary).not.toContain('is in production');
+  });
+
+  it.each([
+    [2, 0],
+    [3, 1],
+  ])('smoke that fails %d times exits with %d', async (failures, status) => {
+    const workspace = new Workspace(folder());
+    workspace.stub('sleep', 'echo "$@" >> pauses');
+    workspace.stub('npm', `[ "$5" = smoke ] || exit 0; echo >> runs; [ "$(wc -l < runs)" -gt ${failures} ]`);
+    expect(await workspace.step(smokeStep, variables)).toMatchObject({ exitCode: status });
+    expect(workspace.read('runs')).toHaveLength(3);
+    expect(workspace.read('pauses')).toBe('30\n30\n');
   });
 
   it.each([
@@ -190,6 +304,7 @@ describe('by hand', () => {
     ],
   ])('%s, with "%s" as the receiver, runs %s%s', async (step, receiver, command, options) => {
     const workspace = new Workspace(folder());
+    workspace.stub('sleep', '');
     workspace.stub('npm', 'echo "$@" >> npm-calls; [ "$5" = outputs ] || exit 1');
     const more = { ...variables, SMOKE_RECEIVER_URL: receiver };
     expect(await workspace.step(step, more)).toMatchObject({ exitCode: 1 });
@@ -201,36 +316,5 @@ describe('by hand', () => {
     );
     const flags = operation.split(' ').filter((word) => /^--./.test(word));
     expect(flagsOf(command)).toEqual(expect.arrayContaining(flags));
-  });
-
-  it('drift fails, with the property in the summary', async () => {
-    const difference = {
-      PropertyPath: '/VisibilityTimeout',
-      ExpectedValue: '270',
-      ActualValue: '30',
-      DifferenceType: 'NOT_EQUAL',
-    };
-    account.answer(withStacks(), {
-      'cloudformation:DetectStackDrift': () => result({ StackDriftDetectionId: 'x' }),
-      'cloudformation:DescribeStackDriftDetectionStatus': () =>
-        result({ DetectionStatus: 'DETECTION_COMPLETE' }),
-      'cloudformation:DescribeStackResourceDrifts': () =>
-        result({
-          StackResourceDrifts: [
-            {
-              LogicalResourceId: 'Queue',
-              ResourceType: 'AWS::SQS::Queue',
-              StackResourceDriftStatus: 'MODIFIED',
-              PropertyDifferences: [difference],
-            },
-          ],
-        }),
-    });
-    const step = 'bash .ci/report npm run -s wallet -- drift --environment "$ENVIRONMENT"';
-    const { exitCode, summary } = await new Workspace(folder()).step(step, inAccount());
-    expect({ exitCode, summary }).toEqual({
-      exitCode: 1,
-      summary: expect.stringContaining('/VisibilityTimeout: expected 270, is 30'),
-    });
   });
 });

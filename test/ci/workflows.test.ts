@@ -1,6 +1,7 @@
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { projectRoot } from '../architecture/sources';
 import { startNode } from '../support/node-process';
 import { temporaryFolder } from '../support/temporary-folder';
 import { readWorkflows, runSteps, type Workflow } from './workflows';
@@ -8,10 +9,36 @@ import { readWorkflows, runSteps, type Workflow } from './workflows';
 // biome-ignore lint/suspicious/noExplicitAny: a workflow is as free as this
 type Yaml = any;
 
+const filesIn = (folder: string, ending: RegExp) =>
+  readdirSync(join(projectRoot, folder))
+    .filter((name) => ending.test(name))
+    .map((name) => readFileSync(join(projectRoot, folder, name), 'utf8'));
+/** What runs the commands of the workflows here. */
+const tried = [
+  ...filesIn('.ci', /^run$/),
+  ...filesIn('test/ci', /(?<!workflows)\.test\.ts$/),
+  ...filesIn('test/tools', /\.tool\.ts$/),
+].join('\n');
+
+/** The first major of an action that runs on Node.js 24: docs/decisions/check-workflow.md. */
+const firstOnNode24: Readonly<Record<string, number>> = {
+  'actions/checkout': 5,
+  'actions/setup-node': 5,
+  'actions/upload-artifact': 6,
+  'actions/download-artifact': 7,
+  'aws-actions/configure-aws-credentials': 6,
+};
+
+/** The scripts and npm's commands in a command. */
+const partsOf = (command: string) =>
+  command.match(/\.ci\/[\w.-]+|npx cdk \w+|npm (run )?(-s )?[\w:-]+( -- \w+)?/g) ?? [command];
+
 /** What the linter does not see. */
 function faultsOf(workflow: Workflow): string[] {
   const { permissions, jobs } = parse(workflow.text);
-  const ofJobs = Object.entries<Yaml>(jobs).flatMap(([name, job]) => [
+  // A job that calls a workflow of this project has no more than that.
+  const own = Object.entries<Yaml>(jobs).filter(([, { uses }]) => !uses?.startsWith('./'));
+  const ofJobs = own.flatMap(([name, job]) => [
     ...(job['runs-on'] === 'ubuntu-24.04' ? [] : [`${name}: no runner that is known to exist`]),
     ...(job['timeout-minutes'] ? [] : [`${name}: no timeout`]),
     ...job.steps
@@ -24,9 +51,20 @@ function faultsOf(workflow: Workflow): string[] {
   const ofCommands = runSteps(workflow).flatMap(({ place, command }) => [
     // GitHub puts the value into the script's text: https://docs.github.com/en/actions/concepts/security/script-injections
     ...(command.includes('${{') ? [`${place} puts a value into a command. Pass it by env.`] : []),
+    ...partsOf(command)
+      .filter((part) => !tried.includes(part))
+      .map((part) => `${place}: nothing here runs "${part}"`),
     ...(command.includes('\n') ? [`${place} has more than one line. Put them into a script.`] : []),
   ]);
-  return [...(permissions ? [] : ['no permissions: the token could do more']), ...ofJobs, ...ofCommands];
+  const ofActions = Array.from(workflow.text.matchAll(/uses: (\S+)@\S+ # v(\d+)/g))
+    .filter(([, action = '', major]) => !(Number(major) >= (firstOnNode24[action] ?? Infinity)))
+    .map(([, action, major]) => `${action} ${major} does not run on Node.js 24`);
+  return [
+    ...(permissions ? [] : ['no permissions: the token could do more']),
+    ...ofJobs,
+    ...ofActions,
+    ...ofCommands,
+  ];
 }
 
 const workflows = readWorkflows();
@@ -41,15 +79,38 @@ describe('the workflows', () => {
     ['permissions:\n  contents: read\n\nconc', 'conc', 'no permissions: the token could do more'],
     ['runs-on: ubuntu-24.04', 'runs-on: ubuntu-42.04', 'tests: no runner that is known to exist'],
     ['    timeout-minutes: 45\n', '', 'tests: no timeout'],
-    [/@[0-9a-f]{40}/, '@v4', 'tests: actions/checkout@v4 is not pinned to a commit'],
+    [/@[0-9a-f]{40} # v[\d.]+/, '@v4', 'tests: actions/checkout@v4 is not pinned to a commit'],
+    [/# v5[\d.]+/, '# v4.3.1', 'actions/checkout 4 does not run on Node.js 24'],
     ['          overwrite: true\n', '', 'diff: a second attempt of the run could not upload diff again'],
+    ['bash .ci/run tests', 'bash .ci/new', ': nothing here runs ".ci/new"'],
+    ['bash .ci/run tests', 'npm run new -- one', ': nothing here runs "npm run new -- one"'],
     ['run tests', 'run ${{ github.head_ref', ' puts a value into a command. Pass it by env.'],
-    ['bash .ci/run tests', '|\n          a\n          b', ' has more than one line. Put them into a script.'],
+    [
+      'bash .ci/run tests',
+      '|\n          bash .ci/run\n          b',
+      ' has more than one line. Put them into a script.',
+    ],
   ])('%s as %j is a fault', (from, to, fault) => {
     const text = check.text.replace(from, to);
     expect(text).not.toBe(check.text);
     expect(faultsOf({ ...check, text })).toEqual([expect.stringContaining(fault)]);
   });
+});
+
+const { plan, apply }: Record<string, Yaml> = parse(
+  workflows.find(({ path }) => path.endsWith('deploy.yml'))?.text ?? '',
+).jobs;
+const stepWith = (job: Yaml, script: string) => job.steps.find(({ run }: Yaml) => run?.includes(script));
+
+it('whether somebody has to approve is asked before the job that needs it, and in none of its environment', () => {
+  expect(stepWith(plan, '.ci/require-approval.ts "$ENVIRONMENT"')).toBeDefined();
+  expect(plan.env.ENVIRONMENT).toBe(apply.environment);
+  expect(plan.environment).not.toBe(apply.environment);
+  expect(apply.needs).toContain('plan');
+});
+
+it('a cancelled deployment ends with the step that says so', () => {
+  expect(stepWith(apply, '.ci/cancelled')).toMatchObject({ if: 'cancelled()' });
 });
 
 describe('the linter', () => {

@@ -15,7 +15,7 @@ const program = createProgram(silent);
 /** It takes a stack. */
 const withoutEnvironment = ['plan'];
 /** They ask the account. */
-const withoutOutputs = ['preflight', 'plan', 'outputs', 'drift'];
+const withoutOutputs = ['preflight', 'plan', 'outputs'];
 /** It prints JSON anyway. */
 const withoutFacts = ['outputs'];
 

@@ -1,0 +1,30 @@
+/**
+ * Fails unless somebody has to approve a job in the GitHub environment: `.ci/require-approval.ts ENVIRONMENT`. Without the
+ * plan that has required reviewers, GitHub leaves them out silently; for a name that it does not know, it creates an
+ * environment without any. https://docs.github.com/en/actions/reference/workflows-and-actions/deployments-and-environments
+ */
+import { find, step } from './github';
+
+/** https://docs.github.com/en/rest/deployments/environments#get-an-environment, with actions: read */
+interface Environment {
+  readonly can_admins_bypass?: boolean;
+  readonly protection_rules?: readonly { readonly type: string; readonly reviewers?: readonly unknown[] }[];
+}
+
+step(async () => {
+  const [name = ''] = process.argv.slice(2);
+  const environment = await find<Environment>(`environments/${encodeURIComponent(name)}`);
+  if (!environment)
+    throw new Error(`The repository has no GitHub environment ${name}. Create it: docs/deploying.md.`);
+  const reviewed = environment.protection_rules?.some(
+    ({ type, reviewers = [] }) => type === 'required_reviewers' && reviewers.length > 0,
+  );
+  if (!reviewed)
+    throw new Error(
+      `Nobody has to approve a job in the GitHub environment ${name}. Add required reviewers, with a plan that has them: docs/deploying.md.`,
+    );
+  if (environment.can_admins_bypass)
+    throw new Error(
+      `Administrators may bypass the approval in the GitHub environment ${name}. Turn that off: docs/deploying.md.`,
+    );
+});
