@@ -14,16 +14,15 @@ export interface CommonOptions extends EnvironmentOptions {
   readonly json?: boolean;
 }
 
-/** Where `npm start` writes the outputs of this machine's environments. */
-const localOutputs = '.local/outputs.json';
+/** Where `npm start` writes the outputs of this machine's environments, from whatever folder a command is run. */
+const localOutputs = resolve(__dirname, '../.local/outputs.json');
 
 export const withOutputs = (command: Command) =>
   command
-    .option(
-      '--outputs <file>',
-      'stack outputs, as "npm start" and "cdk deploy --outputs-file" write them',
-      path,
-      localOutputs,
+    .addOption(
+      new Option('--outputs <file>', 'stack outputs, as "cdk deploy --outputs-file" writes them')
+        .argParser(path)
+        .default(localOutputs, 'those of this machine'),
     )
     .option('--json', 'print JSON');
 
@@ -37,9 +36,14 @@ export const environmentToWorkOn = () =>
 export const environment = (description: string) =>
   new Option('--environment <name>', description).choices(environments.map(({ name }) => name));
 
-/** The options that lead another command to the same environment, to be pasted into a shell in any folder. */
+/** The options that lead another command to the same environment; none for what is the default. */
 export const sameEnvironment = ({ environment, outputs }: EnvironmentOptions): string =>
-  `--environment ${environment} --outputs ${shellWord(resolve(outputs))}`;
+  [
+    environment !== environments[0]?.name && `--environment ${environment}`,
+    resolve(outputs) !== localOutputs && `--outputs ${shellWord(resolve(outputs))}`,
+  ]
+    .filter(Boolean)
+    .join(' ');
 
 interface TimeBounds {
   readonly usual: string;

@@ -5,10 +5,22 @@ import type { Terminal } from './terminal';
 type Variables = Readonly<Record<string, string | undefined>>;
 type Register = (program: Command, terminal: Terminal, variables: Variables) => void;
 
+type Commands = Readonly<Record<string, () => { readonly register: Register }>>;
+
+/** For development and trials. Their names without `local` work too: others rely on them. */
+const localCommands: Commands = {
+  seed: () => require('./seed'),
+  token: () => require('./token'),
+  'user-action': () => require('./user-action'),
+  'send-event': () => require('./send-event'),
+  receive: () => require('./receive/command'),
+};
+
 /** By the headings of the help, in its order. Each command is loaded when it is needed: all of them take half of its time. */
-const commands: Readonly<Record<string, Readonly<Record<string, () => { readonly register: Register }>>>> = {
+const commands: Readonly<Record<string, Commands>> = {
   'Environments:': {
     smoke: () => require('./smoke/command'),
+    local: () => ({ register: registerLocal }),
   },
   'Deployments:': {
     preflight: () => require('./preflight/command'),
@@ -16,16 +28,11 @@ const commands: Readonly<Record<string, Readonly<Record<string, () => { readonly
     outputs: () => require('./deployment/outputs'),
   },
   'User groups:': {
-    seed: () => require('./seed'),
-    token: () => require('./token'),
-    'user-action': () => require('./user-action'),
     'delete-group': () => require('./delete-group'),
     audit: () => require('./audit'),
   },
   'Webhooks:': {
     webhook: () => require('./webhook/command'),
-    receive: () => require('./receive/command'),
-    'send-event': () => require('./send-event'),
     deliveries: () => require('./deliveries'),
     redeliver: () => require('./redeliver/command'),
   },
@@ -37,27 +44,22 @@ const commands: Readonly<Record<string, Readonly<Record<string, () => { readonly
 };
 
 const help = `
-Every command has its own --help, with examples. There, "wallet" stands for "npm run -s wallet --": without -s, npm
-writes lines to stdout, which breaks $(…).
+Every command has its own --help, with examples.
 
-A first deletion, on this machine:
-  npm start                                         in another terminal, until it says "ready"
-  npm run -s wallet -- seed                         makes a user group and those who may delete it
-  npm run -s wallet -- delete-group --group ug-… --caller us-…
-
-A first webhook, on this machine:
-  npm run -s wallet -- receive                      in another terminal: prints what arrives
-  npm run -s wallet -- webhook add --organization or-… --url http://127.0.0.1:8010/
-  npm run -s wallet -- send-event --organization or-… --kind wallet.created --data '{"walletId":"wa-1"}'
-
-Both at once, with a verdict:
-  npm run -s wallet -- smoke
+On this machine:
+  npm start                                  in another terminal, until it says "ready"
+  ./wallet smoke                             deletes a user group, and has a webhook delivered
+  ./wallet local seed                        makes a user group and those who may delete it
+  ./wallet delete-group --group ug-… --caller us-…
+  ./wallet local receive                     in another terminal: prints the webhooks that arrive
+  ./wallet webhook add --organization or-… --url http://127.0.0.1:8010/
+  ./wallet local send-event --organization or-… --kind wallet.created --data '{"walletId":"wa-1"}'
 
 On a deployed environment:
-  AWS_PROFILE=wallet-uae npm run -s wallet -- preflight --environment uae       before each deployment
+  AWS_PROFILE=wallet-uae ./wallet preflight --environment uae       before each deployment
   npx cdk deploy WalletUae --outputs-file outputs.json
-  npm run -s wallet -- origins --outputs outputs.json --environment uae --format nginx
-  AWS_PROFILE=wallet-uae npm run -s wallet -- seed --environment uae --outputs outputs.json --allow-production
+  ./wallet origins --outputs outputs.json --environment uae --format nginx
+  AWS_PROFILE=wallet-uae ./wallet smoke --environment uae --outputs outputs.json --allow-production --without-webhook
 
 Results go to stdout, everything else to stderr; --json prints results for programs. Colours appear on a terminal
 alone, and never with NO_COLOR=1.
@@ -86,13 +88,26 @@ export function createProgram(terminal: Terminal, variables: Variables = {}, fir
       writeErr: (text) => terminal.note(text.trimEnd()),
       outputError: (text, write) => write(terminal.alarm(withoutSecrets(text))),
     });
-  const isAlone = Object.values(commands).some((group) => Object.hasOwn(group, first));
+  const isAlone = [localCommands, ...Object.values(commands)].some((group) => Object.hasOwn(group, first));
   for (const [heading, group] of Object.entries(commands)) {
     program.commandsGroup(heading);
     for (const [name, load] of Object.entries(group))
       if (!isAlone || name === first) load().register(program, terminal, variables);
   }
+  const aliases = program.createCommand().copyInheritedSettings(program);
+  for (const [name, load] of Object.entries(localCommands))
+    if (!isAlone || name === first) load().register(aliases, terminal, variables);
+  for (const alias of aliases.commands) program.addCommand(alias, { hidden: true });
   return program;
+}
+
+function registerLocal(program: Command, terminal: Terminal, variables: Variables): void {
+  const group = program
+    .command('local')
+    .usage('COMMAND [options]')
+    .summary('make test data, sign tokens, send events, receive webhooks')
+    .description('Development and trials: test data, tokens, events, and a receiver of webhooks.');
+  for (const load of Object.values(localCommands)) load().register(group, terminal, variables);
 }
 
 /** Commander states an unknown option with its value, and an argument that is out of place. */

@@ -18,9 +18,9 @@ The caller (CustomerEmployee) and the service account may delete the group. The 
 and may not, because of its kind.
 
 Examples:
-  wallet seed                                            a new organization in eu
-  wallet seed --environment uae --json                   the same in uae, for a program to read
-  wallet seed --organization or-… --name "Approvers"     one more group, with the identities there are`;
+  wallet local seed                                            a new organization in eu
+  wallet local seed --environment uae --json                   the same in uae, for a program to read
+  wallet local seed --organization or-… --name "Approvers"     one more group, with the identities there are`;
 
 const fields = [
   'organizationId',

@@ -27,9 +27,9 @@ is sent again: its deliveries have the same webhook-id as then.
 Needs sqs:SendMessage on the queue in WebhookEventsQueueUrl, and lambda:InvokeFunction on OperationsFunctionName.
 
 Examples:
-  wallet send-event --organization or-… --kind wallet.created --data '{"walletId":"wa-1"}'
-  EVENT=$(npm run -s wallet -- send-event --organization or-… --kind wallet.created --data '{}')
-  wallet send-event --environment uae --organization or-… --kind a.b --data '[1]' --json     {"eventId":"…"}`;
+  wallet local send-event --organization or-… --kind wallet.created --data '{"walletId":"wa-1"}'
+  EVENT=$(wallet local send-event --organization or-… --kind wallet.created --data '{}')
+  wallet local send-event --environment uae --organization or-… --kind a.b --data '[1]' --json     {"eventId":"…"}`;
 
 export function register(program: Command, terminal: Terminal): void {
   withEnvironment(program.command('send-event'))

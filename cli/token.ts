@@ -20,9 +20,9 @@ The token is signed by the environment's own key, in KMS: it needs kms:GetPublic
 TokenSigningKeyArn, and lambda:InvokeFunction on OperationsFunctionName.
 
 Examples:
-  TOKEN=$(npm run -s wallet -- token --caller us-…)
-  wallet token --environment uae --caller sa-… --expires-in 1h
-  wallet token --caller us-… --json                      {"token":"…","expiresAt":"…"}`;
+  TOKEN=$(wallet local token --caller us-…)
+  wallet local token --environment uae --caller sa-… --expires-in 1h
+  wallet local token --caller us-… --json                      {"token":"…","expiresAt":"…"}`;
 
 export function register(program: Command, terminal: Terminal): void {
   withEnvironment(program.command('token'))

@@ -28,8 +28,8 @@ It is signed by a separate key in KMS: it needs kms:GetPublicKey and kms:Sign on
 UserActionSigningKeyArn, and lambda:InvokeFunction on OperationsFunctionName.
 
 Examples:
-  ACTION=$(npm run -s wallet -- user-action --caller us-… --method DELETE --path /auth/user-groups/ug-…)
-  wallet user-action --environment uae --caller sa-… --method DELETE --path /auth/user-groups/ug-… --expires-in 60s`;
+  ACTION=$(wallet local user-action --caller us-… --method DELETE --path /auth/user-groups/ug-…)
+  wallet local user-action --environment uae --caller sa-… --method DELETE --path /auth/user-groups/ug-… --expires-in 60s`;
 
 export function register(program: Command, terminal: Terminal): void {
   withEnvironment(program.command('user-action'))

@@ -26,12 +26,12 @@ that is given. For those it needs lambda:InvokeFunction on OperationsFunctionNam
 WebhookSecretsKeyArn; with --secret it needs nothing.
 
 Examples:
-  wallet receive                                         verifies and prints what arrives
-  wallet receive --environment uae --port 8020
-  wallet receive --secret whsec_… --json                 one line of JSON for each delivery
-  wallet receive --respond 500                           to see deliveries tried again
-  wallet receive --respond 410                           to see the webhook disabled
-  wallet receive --fail-rate 0.3 --delay 2s`;
+  wallet local receive                                         verifies and prints what arrives
+  wallet local receive --environment uae --port 8020
+  wallet local receive --secret whsec_… --json                 one line of JSON for each delivery
+  wallet local receive --respond 500                           to see deliveries tried again
+  wallet local receive --respond 410                           to see the webhook disabled
+  wallet local receive --fail-rate 0.3 --delay 2s`;
 
 export function register(program: Command, terminal: Terminal): void {
   withEnvironment(program.command('receive'))
@@ -120,7 +120,7 @@ function introduction(url: string, target: Target | undefined, options: ReceiveO
   const add = `${walletCommand('webhook add', options)} --organization or-… --url`;
   if (target.local) {
     if (options.webhook) return listening;
-    return `${listening} Send it what happens in an organization:\n  ${walletCommand('seed', options)}\n  ${add} ${url}`;
+    return `${listening} Send it what happens in an organization:\n  ${walletCommand('local seed', options)}\n  ${add} ${url}`;
   }
   const reachable = `${listening} Environment ${target.environment.name} is deployed and reaches public https URLs alone: one has to lead here, by a tunnel or a proxy with a certificate.`;
   return options.webhook

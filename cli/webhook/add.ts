@@ -60,6 +60,6 @@ async function add(options: AddOptions, terminal: Terminal): Promise<void> {
   terminal.result(`webhookId  ${webhookId}\nsecret     ${secret}`);
   terminal.note(`
 Send it an event:
-  ${walletCommand('send-event', options)} \\
+  ${walletCommand('local send-event', options)} \\
     --organization ${organizationId} --kind ${kinds?.[0] ?? 'wallet.created'} --data '{}'`);
 }

@@ -9,7 +9,7 @@ const help = `
 Needs lambda:InvokeFunction on OperationsFunctionName and kms:GenerateMac on WebhookSecretsKeyArn.
 
 Examples:
-  SECRET=$(npm run -s wallet -- webhook secret --webhook wh-…)
+  SECRET=$(wallet webhook secret --webhook wh-…)
   wallet webhook secret --webhook wh-… --json            {"webhookId":"…","secret":"…","secretVersion":1}`;
 
 export function register(group: Command, terminal: Terminal): void {

@@ -8,7 +8,11 @@ export const walletCommands = leaves(createProgram(silent), []);
 
 function leaves(command: Command, words: readonly string[]): [path: string, command: Command][] {
   if (command.commands.length === 0) return [[words.join(' '), command]];
-  return command.commands.flatMap((each) => leaves(each, [...words, each.name()]));
+  return command
+    .createHelp()
+    .visibleCommands(command)
+    .filter((each) => each.name() !== 'help')
+    .flatMap((each) => leaves(each, [...words, each.name()]));
 }
 
 export const flagsOf = (path: string): readonly (string | undefined)[] | undefined =>

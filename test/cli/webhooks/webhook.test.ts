@@ -48,7 +48,7 @@ describe('webhook add', () => {
     expect(stdout).toMatch(/^webhookId {2}wh-\S+\nsecret {5}whsec_\S+\n$/);
     const place = { environment: first.name, outputs: region.outputs };
     expect(stderr).toContain(`${walletCommand('webhook secret', place)} --webhook wh-`);
-    expect(stderr).toContain(`${walletCommand('send-event', place)} `);
+    expect(stderr).toContain(`${walletCommand('local send-event', place)} `);
     expect(stderr).toContain(`--organization ${organizationId} --kind wallet.created --data '{}'`);
   });
 
