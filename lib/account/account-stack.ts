@@ -19,7 +19,7 @@ const issuer = 'token.actions.githubusercontent.com';
 
 /**
  * What an AWS account has for the workflows: GitHub's OIDC provider, the roles of its environments
- * (docs/decisions/deployment-roles.md), and a budget. A person with rights deploys it: docs/deploying.md. IAM and AWS
+ * (docs/decisions/deployments.md), and a budget. A person with rights deploys it: docs/deploying.md. IAM and AWS
  * Budgets are global services; nothing here holds data of an organization.
  */
 export class AccountStack extends Stack {

@@ -57,7 +57,7 @@ export class CustomDomainNames extends Construct {
       domainName: name,
       certificate,
       endpointType: EndpointType.REGIONAL,
-      // As the APIs have it: TLS 1.2 and 1.3, see docs/decisions/api-gateway.md.
+      // As the APIs have it: TLS 1.2 and 1.3, see docs/decisions/api.md.
       securityPolicy: SecurityPolicy.TLS13_1_2_PFS_PQ_2025_09,
       endpointAccessMode: EndpointAccessMode.STRICT,
     });

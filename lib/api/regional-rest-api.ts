@@ -19,7 +19,7 @@ export interface RegionalRestApiProps {
   readonly stageName: string;
   /**
    * Whether it makes the role by which the region's API Gateway writes access logs: one API of a stack does, see
-   * docs/decisions/api-gateway.md.
+   * docs/decisions/api.md.
    */
   readonly makesLogRole: boolean;
   /** Bytes from which answers are compressed for clients that accept it. @default - never */

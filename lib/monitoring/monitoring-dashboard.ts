@@ -41,7 +41,7 @@ const columns = 24;
 
 /**
  * The environment in CloudWatch's console: the state of its alarms, then a row of graphs for each part. Dashboards are
- * global in an account: docs/decisions/monitoring-dashboard.md says what one may hold.
+ * global in an account: docs/decisions/alarms.md says what one may hold.
  */
 export class MonitoringDashboard extends Construct {
   /** In the console of the stack's region. */

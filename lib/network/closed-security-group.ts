@@ -10,7 +10,8 @@ export interface ClosedSecurityGroupProps {
 /**
  * A security group that lets nothing in or out but what is added to it. Its egress is inline: EC2 opens a group without an
  * egress rule to the whole internet, and one with inline and separate rules is reported as drifted.
- * docs/decisions/security-group-egress.md
+ * https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-ec2-securitygroup.html,
+ * https://github.com/aws/aws-cdk/issues/21558
  */
 export class ClosedSecurityGroup extends SecurityGroup {
   private readonly egress: CfnSecurityGroup.EgressProperty[] = [];

@@ -20,7 +20,7 @@ const tried = [
   ...filesIn('test/tools', /\.tool\.ts$/),
 ].join('\n');
 
-/** The first major of an action that runs on Node.js 24: docs/decisions/check-workflow.md. */
+/** The first major of an action that runs on Node.js 24: docs/decisions/deployments.md. */
 const firstOnNode24: Readonly<Record<string, number>> = {
   'actions/checkout': 5,
   'actions/setup-node': 5,

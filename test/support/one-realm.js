@@ -4,7 +4,7 @@ const { TestEnvironment } = require('jest-environment-node');
 /*
  * The environment of every test file: Node.js's own realm, instead of a new one for each. So the files of a worker share
  * packages (native-packages.js), and no proxy is between them and each global name. Each still has its own modules of the
- * project, environment variables and console. See docs/decisions/tests-in-one-realm.md.
+ * project, environment variables and console.
  */
 const nodesRealm = {};
 const { compileFunction } = vm;

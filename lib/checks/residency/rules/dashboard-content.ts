@@ -21,7 +21,7 @@ const foreignData = /\b(INSIGHT_RULE_METRIC|DB_PERF_INSIGHTS|LAMBDA)\s*\(/i;
 /**
  * Dashboards are global: "All dashboards in your account are global, not region-specific"
  * (https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudwatch-dashboard.html). One may
- * hold names of metrics and alarms of the environment's regions, and text of this repository; docs/decisions/monitoring-dashboard.md.
+ * hold names of metrics and alarms of the environment's regions, and text of this repository; docs/decisions/alarms.md.
  */
 export const dashboardContent: Rule = {
   id: 'dashboard-content',
