@@ -1,86 +1,115 @@
-import type { Environment } from '../../lib/environment/environment';
+import { CloudFormation } from '@aws-sdk/client-cloudformation';
+import { STS } from '@aws-sdk/client-sts';
+import type { AssembledStack } from '../assembly';
+import { AwsCallFailed, callAws } from '../aws';
+import { CommandFailed } from '../failure';
+import { listStackResources } from '../stack-resources';
 import { clientSettings } from '../target';
-import { CallFailed, createCall } from './call';
-import { type Answer, type Check, type Context, failed, notAsked } from './check';
-import { checks } from './checks';
-import { deployedStack } from './deployed-stack';
-import type { PlannedStack } from './plan';
+import { type Answer, type Check, type Context, failed, notAsked, unlessRefused } from './check';
+import { accountChecks, stackChecks } from './checks';
 
-export interface PreflightOptions {
-  readonly environment: Environment;
-  readonly account: string | undefined;
-  readonly stacks: readonly PlannedStack[];
-  /** Milliseconds for each check. */
-  readonly deadline: number;
-  /** Ids of checks that are left out. */
-  readonly without: readonly string[];
+type Environment = Context['environment'];
+
+/** @throws CommandFailed without credentials that AWS takes */
+export async function whoAmI(environment: Environment): Promise<Context['caller']> {
+  try {
+    // Not in the environment's region, which may be off. Nobody can be denied the call.
+    // https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html
+    const { Account = '', Arn = '' } = await callAws(
+      { environment, local: false },
+      'sts:GetCallerIdentity',
+      (options) => new STS(clientSettings('us-east-1')).getCallerIdentity({}, options),
+    );
+    return { account: Account, arn: Arn };
+  } catch (error) {
+    if (!(error instanceof AwsCallFailed) || !/Credentials|Token|Signature|Expired/.test(error.errorName))
+      throw error;
+    throw new CommandFailed(
+      `Sign in to the account of ${environment.name} ("aws sso login", AWS_PROFILE): ${error.message}`,
+    );
+  }
 }
 
-/** A check of one stack, under way. */
-export interface Question {
+export interface Finding {
   readonly check: Check;
   /** Undefined for a check of the account. */
-  readonly stack: PlannedStack | undefined;
-  /** Never rejects. */
-  readonly answer: Promise<Answer>;
+  readonly stack: AssembledStack | undefined;
+  readonly answer: Answer;
 }
 
-export interface Preflight {
-  /** First the account's questions, then each stack's, in the order of the list. All are asked at once. */
-  readonly questions: readonly Question[];
-  /** Whether AWS has answered any call, be it by a refusal. Without, nothing was checked, whatever is ok without a call. */
-  reachedAws(): boolean;
+/** Asks all checks: those of the account, then those of each stack at once. */
+export async function askAll(
+  environment: Environment,
+  stacks: readonly AssembledStack[],
+  caller: Context['caller'],
+): Promise<readonly Finding[]> {
+  const contexts = stacks.map((stack) => contextOf(environment, stack, caller));
+  const account = await askGroup(accountChecks, contexts[0] as Context);
+  const isOther = account[0]?.answer.outcome === 'failed';
+  const rest = await Promise.all(contexts.map((context) => askGroup(stackChecks, context, isOther)));
+  return [...account.map((finding) => ({ ...finding, stack: undefined })), ...rest.flat()];
 }
 
-export function startPreflight(options: PreflightOptions): Preflight {
-  const { environment, account, stacks, deadline, without } = options;
-  let reached = false;
-  const newCall = () =>
-    createCall(deadline, () => {
-      reached = true;
-    });
-  const contexts = new Map(
-    stacks.map((stack) => {
-      const settings = clientSettings(stack.region);
-      const deployed = deployedStack(stack.name, settings, newCall());
-      return [stack, { environment, account, stack, clientSettings: settings, ...deployed }] as const;
-    }),
-  );
-
-  const started: Question[] = [];
-  for (const stack of [undefined, ...stacks]) {
-    const scope = stack ? 'stack' : 'account';
-    for (const check of checks.filter((each) => each.scope === scope)) {
-      const needed = started.filter(
-        (earlier) => earlier.check.precondition && (!earlier.stack || earlier.stack === stack),
-      );
-      const context = contexts.get(stack ?? (stacks[0] as PlannedStack)) as Omit<Context, 'call'>;
-      const answer = without.includes(check.id)
-        ? Promise.resolve(notAsked('left out: --without'))
-        : askAfter(check.precondition ? [] : needed, () =>
-            settle(() => check.ask({ ...context, call: newCall() })),
-          );
-      started.push({ check, stack, answer });
-    }
-  }
-  return { questions: started, reachedAws: () => reached };
+/** The first decides whether the others are asked. */
+async function askGroup(
+  [first, ...others]: readonly Check[],
+  context: Context,
+  isBlocked = false,
+): Promise<readonly Finding[]> {
+  const { stack } = context;
+  const skipped = notAsked('skipped: the account or the region is not right');
+  const ask = async (check: Check, skip: boolean) => ({
+    check,
+    stack,
+    answer: skip ? skipped : await answerOf(check, context),
+  });
+  const decisive = await ask(first as Check, isBlocked);
+  const skip = isBlocked || decisive.answer.outcome === 'failed';
+  return [decisive, ...(await Promise.all(others.map((check) => ask(check, skip))))];
 }
 
-/** What AWS says of another account, or of a region that is off, is of no use, and may mislead. */
-async function askAfter(needed: readonly Question[], ask: () => Promise<Answer>): Promise<Answer> {
-  for (const { check, answer } of needed) {
-    if ((await answer).outcome === 'failed') return notAsked(`"${check.title}" has to be right first`);
-  }
-  return ask();
-}
-
-async function settle(ask: () => Promise<Answer>): Promise<Answer> {
+async function answerOf(check: Check, context: Context): Promise<Answer> {
   try {
-    return await ask();
+    return await check.ask(context);
   } catch (error) {
-    if (error instanceof CallFailed && error.kind === 'not-signed-up')
-      return failed(error.message, error.remedy);
-    if (error instanceof CallFailed) return notAsked(error.message);
-    return failed(String(error), `This is a bug of the command line: ${(error as Error).stack}`);
+    if (!(error instanceof AwsCallFailed)) throw error;
+    const found = error.message.replace(/\.$/, '');
+    // Of a new account that is not verified yet.
+    return /^(OptInRequired|PendingVerification|SubscriptionRequiredException)$/.test(error.errorName)
+      ? failed(found, error.remedy ?? '')
+      : notAsked(found, error.remedy);
   }
+}
+
+function contextOf(environment: Environment, stack: AssembledStack, caller: Context['caller']): Context {
+  const settings = clientSettings(stack.region);
+  const call: Context['call'] = (action, send) => callAws({ environment, local: false }, action, send);
+  const describe = async () => {
+    const cloudFormation = new CloudFormation(settings);
+    // CloudFormation has no error of its own for a stack that is missing.
+    const answer = await unlessRefused(/^ValidationError$/, () =>
+      call('cloudformation:DescribeStacks', (options) =>
+        cloudFormation.describeStacks({ StackName: stack.name }, options),
+      ),
+    );
+    const status = answer?.Stacks?.[0]?.StackStatus;
+    if (status === undefined) return undefined;
+    const resources = await call('cloudformation:ListStackResources', (options) =>
+      listStackResources(cloudFormation, stack.name, options),
+    );
+    return { status, resources };
+  };
+  let deployed: ReturnType<typeof describe> | undefined;
+  return {
+    environment,
+    caller,
+    stack,
+    zones: (stack.name === environment.stackId ? environment : environment.standby)?.zones ?? [],
+    settings,
+    call,
+    deployed() {
+      deployed ??= describe();
+      return deployed;
+    },
+  };
 }

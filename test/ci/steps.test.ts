@@ -2,9 +2,14 @@ import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../architecture/sources';
 import { changeSetOf, changes } from '../cli/deployment/change-sets';
-import { accountVariables, withoutStacks, withStacks } from '../cli/deployment/deployed';
-import type { LocalAccount, Replies } from '../cli/preflight/account';
-import { result, startAccount } from '../cli/preflight/account';
+import { withoutStacks, withStacks } from '../cli/deployment/deployed';
+import {
+  accountVariables,
+  type LocalAccount,
+  type Replies,
+  result,
+  startAccount,
+} from '../cli/local-account';
 import { ready } from '../cli/preflight/ready-account';
 import { withoutSla } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';

@@ -1,4 +1,4 @@
-import { type Replies, result } from '../preflight/account';
+import { type Replies, result } from '../local-account';
 
 /** CloudFormation answers a change set with these changes; S3 takes its template. */
 export const changeSetOf = (changes: readonly object[], pages = 1): Replies => ({

@@ -2,9 +2,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { first, withStandby } from '../../support/rows';
 import { temporaryFolder } from '../../support/temporary-folder';
-import { refusal } from '../preflight/account';
+import { localAccount, refusal } from '../local-account';
 import { wallet } from '../region';
-import { localAccount, withoutStacks, withStacks } from './deployed';
+import { withoutStacks, withStacks } from './deployed';
 
 const account = localAccount();
 

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { statefulTypes } from '../../../lib/checks/stateful-types';
 import { withTemporaryFolder } from '../../support/stacks';
 import { temporaryFolder } from '../../support/temporary-folder';
-import { refusal, result } from '../preflight/account';
+import { localAccount, refusal, result } from '../local-account';
 import { wallet } from '../region';
 import { changeSetOf, changes } from './change-sets';
-import { localAccount, withoutStacks, withStacks } from './deployed';
+import { withoutStacks, withStacks } from './deployed';
 
 const account = localAccount();
 const folder = temporaryFolder();

@@ -2,8 +2,9 @@ import {
   type LoopbackRequest,
   type LoopbackResponse,
   startLoopbackServer,
-} from '../../../local/network/loopback-server';
-import { readQuery, writeRefusal, writeResult } from '../../support/query-protocol';
+} from '../../local/network/loopback-server';
+import { readQuery, writeRefusal, writeResult } from '../support/query-protocol';
+import { setVariables } from './aws-endpoint';
 
 /** One call of an SDK, told apart by its signature. */
 export interface Call {
@@ -58,6 +59,33 @@ export async function startAccount(): Promise<LocalAccount> {
     close: server.close,
   };
 }
+
+/** The AWS of a test file: the SDK's variables lead to it. @returns the account, within a test */
+export function localAccount(): () => LocalAccount {
+  let account: LocalAccount;
+  let restore: () => void;
+  beforeAll(async () => {
+    account = await startAccount();
+    restore = setVariables(accountVariables(account.url));
+  });
+  afterAll(async () => {
+    restore();
+    await account.close();
+  });
+  return () => account;
+}
+
+/** What leads the SDK to an account, in this process or in another. */
+export const accountVariables = (url: string): Readonly<Record<string, string | undefined>> => ({
+  AWS_ENDPOINT_URL: url,
+  AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
+  AWS_SECRET_ACCESS_KEY: 'secret',
+  AWS_PROFILE: undefined,
+  AWS_CONFIG_FILE: '/dev/null',
+  AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+  AWS_EC2_METADATA_DISABLED: 'true',
+  AWS_MAX_ATTEMPTS: '1',
+});
 
 function readCall({ method, url, headers, body }: LoopbackRequest): Call {
   const [, , region = '', service = ''] =
