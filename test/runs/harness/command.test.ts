@@ -11,7 +11,6 @@ it.concurrent.each<[keyof typeof scripts, ...string[]]>([
   ['load', '--duration', '2m'],
   ['bench', 'nothing'],
   ['compatible', '--base', 'nowhere'],
-  ['upgrade-drill', '--from', '16'],
 ])('npm run %s -- %s %s: exit code 2, with the reason', async (name, ...args) => {
   const stderr = expect.stringMatching(/^error: /);
   expect(await run(name, ...args)).toEqual({ exitCode: 2, stdout: '', stderr });
