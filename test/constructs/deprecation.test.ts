@@ -51,5 +51,5 @@ describe('synthesis', () => {
 it('is in the headers that the function answers with', () => {
   const lambda = stackOf(deprecated).named('AWS::Lambda::Function', 'DeleteUserGroup');
   const { Variables } = lambda.Properties.Environment;
-  expect(JSON.stringify(Variables.RESPONSE_HEADERS)).toContain(String.raw`{\"Deprecation\":\"@1795132800\",`);
+  expect(JSON.stringify(Variables.RESPONSE_HEADERS)).toContain(String.raw`{\"Deprecation\":\"@1795132800\"}`);
 });
