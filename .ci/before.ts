@@ -4,7 +4,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { callAws } from '../cli/aws';
-import { allStacks, describeDeployed, openStack } from '../cli/deployment/deployed-stack';
+import { allStacks, describeDeployed, openStack } from '../cli/deployed-stack';
 import { step } from './github';
 
 step(async () => {

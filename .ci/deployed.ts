@@ -1,5 +1,5 @@
 /** Prints the deployed stacks of an environment, a line each, and says which are not: `.ci/deployed.ts ENVIRONMENT`. */
-import { allStacks, describeDeployed, openStack } from '../cli/deployment/deployed-stack';
+import { allStacks, describeDeployed, openStack } from '../cli/deployed-stack';
 import { step, summarize } from './github';
 
 step(async () => {

@@ -2,7 +2,7 @@
  * What the workflows know of a stack or an environment that somebody typed: `.ci/target.ts stack|environment NAME`. Writes
  * to the step's outputs.
  */
-import { allStacks } from '../cli/deployment/deployed-stack';
+import { allStacks } from '../cli/deployed-stack';
 import { output, step } from './github';
 
 step(async () => {

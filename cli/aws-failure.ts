@@ -6,13 +6,11 @@ export type SdkError = Error & {
   readonly $response?: { readonly statusCode: number; readonly headers: Readonly<Record<string, string>> };
 };
 
-/**
- * Whether a stack is missing: CloudFormation has no error of its own for it.
- *
- * @param said what it said, perhaps with words before and a full stop
- */
-export const isMissingStack = (errorName: string, said: string): boolean =>
-  errorName === 'ValidationError' && /does not exist\.?$/.test(said);
+/** A stack that is missing, for every command: CloudFormation has no error of its own for it. */
+export const noStack = (name: string): Pick<AwsFailure, 'message' | 'remedy'> => ({
+  message: `There is no stack ${name} in the account and the region that were asked`,
+  remedy: 'Deploy it, or sign in to the account that has it.',
+});
 
 /** Why a call to AWS failed, as far as it changes what to do about it. */
 export type FailureKind =
@@ -21,6 +19,8 @@ export type FailureKind =
   | 'no-credentials'
   /** What answered is not AWS, or is broken. */
   | 'foreign'
+  /** For another reason than those above. */
+  | 'rejected'
   | 'other';
 
 export interface AwsFailure {
@@ -142,13 +142,16 @@ export function explainFailure(error: SdkError, action: string): AwsFailure | un
         remedy: remedy.replace('ACTION', action),
       };
   }
+  const [, stack] = /^Stack with id (\S+) does not exist$/.exec(brief(error)) ?? [];
+  if (name === 'ValidationError' && stack) return { kind: 'other', ...noStack(stack) };
+  const message = `${action} failed: ${name}: ${brief(error)}`;
+  if ($fault === 'client')
+    return { kind: 'rejected', message, remedy: 'Check the account that you are signed in to.' };
   return {
     kind: 'other',
-    message: `${action} failed: ${name}: ${brief(error)}`,
+    message,
     remedy:
-      $fault === 'server'
-        ? 'Try again in a minute: the fault is of AWS, which tells of its troubles in the AWS Health Dashboard.'
-        : 'Check that the outputs file is of this deployment, and the account that you are signed in to.',
+      'Try again in a minute: the fault is of AWS, which tells of its troubles in the AWS Health Dashboard.',
   };
 }
 

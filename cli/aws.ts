@@ -6,8 +6,8 @@ import type { Target } from './target';
 /** Milliseconds for a call with its retries: a paused database cluster may need half of it to wake. */
 const deadline = 60_000;
 
-/** Whose calls they are, for what is said of a failure. */
-export type Caller = Pick<Target, 'environment' | 'local'>;
+/** Whose calls they are, for what is said of a failure. `output`: of a target from an outputs file. */
+export type Caller = Pick<Target, 'environment' | 'local'> & Partial<Pick<Target, 'output'>>;
 
 /** AWS refused a call, or did not answer it; `errorName` is the SDK's, such as `ResourceNotFoundException`. */
 export class AwsCallFailed extends CommandFailed {
@@ -46,6 +46,16 @@ export async function callAws<T>(
   }
 }
 
+/** @returns undefined when AWS refuses the call by an error of this name */
+export async function unlessRefused<T>(errorName: RegExp, ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof AwsCallFailed && errorName.test(error.errorName)) return undefined;
+    throw error;
+  }
+}
+
 /** What an answer of AWS always has. @throws AwsCallFailed when it has not: something else answered */
 export function required<T>(action: string, name: string, value: T | undefined): T {
   if (value !== undefined) return value;
@@ -56,7 +66,7 @@ export function required<T>(action: string, name: string, value: T | undefined):
   );
 }
 
-function explain(error: SdkError, action: string, { environment, local }: Caller): Error {
+function explain(error: SdkError, action: string, { environment, local, output }: Caller): Error {
   const failure = explainFailure(error, action);
   if (!failure) return error;
   const { kind, message, remedy } = failure;
@@ -66,6 +76,12 @@ function explain(error: SdkError, action: string, { environment, local }: Caller
       error.name,
       `Environment ${environment.name} is not running on this machine.`,
       start,
+    );
+  if (output && kind === 'rejected')
+    return new AwsCallFailed(
+      error.name,
+      `${message}.`,
+      'Check that the outputs file is of this deployment, and the account that you are signed in to.',
     );
   return new AwsCallFailed(
     error.name,

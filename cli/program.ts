@@ -24,8 +24,8 @@ const commands: Readonly<Record<string, Commands>> = {
   },
   'Deployments:': {
     preflight: () => require('./preflight/command'),
-    plan: () => require('./deployment/plan'),
-    outputs: () => require('./deployment/outputs'),
+    plan: () => require('./plan'),
+    outputs: () => require('./outputs'),
   },
   'User groups:': {
     'delete-group': () => require('./delete-group'),

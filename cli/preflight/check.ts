@@ -1,6 +1,5 @@
 import type { environments } from '../../lib/environments';
 import type { AssembledStack } from '../assembly';
-import { AwsCallFailed } from '../aws';
 import type { StackResource } from '../stack-resources';
 import type { ClientSettings } from '../target';
 
@@ -44,14 +43,4 @@ export interface Context {
   call<T>(action: string, send: (options: { abortSignal: AbortSignal }) => Promise<T>): Promise<T>;
   /** What is deployed under the stack's name, asked once; undefined when there is none. */
   deployed(): Promise<{ readonly status: string; readonly resources: readonly StackResource[] } | undefined>;
-}
-
-/** @returns undefined when AWS refuses the call by an error of this name */
-export async function unlessRefused<T>(errorName: RegExp, ask: () => Promise<T>): Promise<T | undefined> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (error instanceof AwsCallFailed && errorName.test(error.errorName)) return undefined;
-    throw error;
-  }
 }

@@ -5,8 +5,9 @@ import { IAM } from '@aws-sdk/client-iam';
 import { Lambda } from '@aws-sdk/client-lambda';
 import { SSM } from '@aws-sdk/client-ssm';
 import type { AssembledStack } from '../assembly';
+import { unlessRefused } from '../aws';
 import { inProject } from '../pasted-command';
-import { type Answer, type Check, type Context, failed, notAsked, ok, unlessRefused, warning } from './check';
+import { type Answer, type Check, type Context, failed, notAsked, ok, warning } from './check';
 import { databaseChecks } from './database';
 
 /** Asked once. Unless the first is right, nothing else is asked: what another account says may mislead. */

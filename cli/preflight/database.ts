@@ -1,5 +1,6 @@
 import { RDS } from '@aws-sdk/client-rds';
-import { type Answer, type Check, type Context, failed, ok, unlessRefused } from './check';
+import { unlessRefused } from '../aws';
+import { type Answer, type Check, type Context, failed, ok } from './check';
 
 const clusterType = 'AWS::RDS::DBCluster';
 const instanceClass = 'db.serverless';

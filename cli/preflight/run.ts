@@ -1,11 +1,11 @@
 import { CloudFormation } from '@aws-sdk/client-cloudformation';
 import { STS } from '@aws-sdk/client-sts';
 import type { AssembledStack } from '../assembly';
-import { AwsCallFailed, callAws } from '../aws';
+import { AwsCallFailed, callAws, unlessRefused } from '../aws';
 import { CommandFailed } from '../failure';
 import { listStackResources } from '../stack-resources';
 import { clientSettings } from '../target';
-import { type Answer, type Check, type Context, failed, notAsked, unlessRefused } from './check';
+import { type Answer, type Check, type Context, failed, notAsked } from './check';
 import { accountChecks, stackChecks } from './checks';
 
 type Environment = Context['environment'];

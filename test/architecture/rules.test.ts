@@ -30,11 +30,6 @@ const known: Readonly<Record<string, readonly string[]>> = {
   ],
   'each program imports itself, domain and what it may besides': [
     '.ci/obstacles.ts',
-    'cli/deployment/change-set.ts',
-    'cli/deployment/changes.ts',
-    'cli/deployment/deployed-stack.ts',
-    'cli/deployment/outputs.ts',
-    'cli/deployment/plan.ts',
     'cli/target.ts',
     'cli/token.ts',
     'dashboard/facts.ts',

@@ -3,6 +3,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { explainFailure, noStack } from '../../cli/aws-failure';
 import { startCommand } from '../../cli/pasted-command';
 import { createAuthority } from '../support/certificates';
 import { first } from '../support/rows';
@@ -111,6 +112,14 @@ it.each<[string, Answer, line: string, remedy: string]>([
 ])('an operator is told of %s, in a line with its remedy', async (_, answer, line, remedy) => {
   answerAsSqs(answer);
   expect(await sendEvent()).toEqual(failedWith(`sqs:SendMessage ${line}`, remedy));
+});
+
+it('every command tells of a missing stack alike', () => {
+  const error = Object.assign(new Error('Stack with id WalletEu does not exist'), {
+    name: 'ValidationError',
+    $fault: 'client' as const,
+  });
+  expect(explainFailure(error, 'cloudformation:DescribeStacks')).toMatchObject(noStack('WalletEu'));
 });
 
 describe('without a connection', () => {

@@ -1,4 +1,4 @@
-import { statefulTypes } from '../../lib/checks/stateful-types';
+import { statefulTypes } from '../../domain/stateful-types';
 import { environments } from '../../lib/environments';
 import { first, newcomer, withDataApi } from '../support/rows';
 import {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { statefulTypes } from '../../lib/checks/stateful-types';
+import { statefulTypes } from '../../domain/stateful-types';
 import type { Environment, RestoreSource, Standby } from '../../lib/environment/environment';
 import { restoreSuffix } from '../../lib/environment/restore';
 import { environments as table } from '../../lib/environments';

@@ -1,5 +1,5 @@
 import { type ResourceDifference, ResourceImpact, type TemplateDiff } from '@aws-cdk/cloudformation-diff';
-import { statefulTypes } from '../../lib/checks/stateful-types';
+import { statefulTypes } from '../../domain/stateful-types';
 import type { Stack } from './assembly';
 
 /**

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { statefulTypes } from '../../lib/checks/stateful-types';
+import { statefulTypes } from '../../domain/stateful-types';
 import type { Environment } from '../../lib/environment/environment';
 import { environments as table } from '../../lib/environments';
 import { synthesizeEveryStack } from './stacks';

@@ -1,0 +1,40 @@
+import type { CloudFormationClient, Stack } from '@aws-sdk/client-cloudformation';
+import { environments, stacksOf, type TableStack } from '../lib/environments';
+import { type Caller, callAws, unlessRefused } from './aws';
+import { noStack } from './aws-failure';
+import { CommandFailed } from './failure';
+import { clientSettings } from './target';
+
+/** A stack of the table with a client of its region. */
+export interface StackApi extends TableStack, Caller {
+  readonly cloudFormation: CloudFormationClient;
+}
+
+/** Every stack of the table, in its order. */
+export const allStacks = (): readonly TableStack[] => environments.flatMap(stacksOf);
+
+export async function openStack(stack: TableStack): Promise<StackApi> {
+  const { CloudFormationClient } = await import('@aws-sdk/client-cloudformation');
+  return { ...stack, local: false, cloudFormation: new CloudFormationClient(clientSettings(stack.region)) };
+}
+
+/** @returns undefined when there is none, or only a change set of one */
+export async function describeDeployed(api: StackApi): Promise<Stack | undefined> {
+  const { DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
+  // CloudFormation has no error of its own for a stack that is missing.
+  const answer = await unlessRefused(/^ValidationError$/, () =>
+    callAws(api, 'cloudformation:DescribeStacks', (options) =>
+      api.cloudFormation.send(new DescribeStacksCommand({ StackName: api.stackId }), options),
+    ),
+  );
+  const stack = answer?.Stacks?.[0];
+  return stack?.StackStatus === 'REVIEW_IN_PROGRESS' ? undefined : stack;
+}
+
+/** @throws CommandFailed when the stack is not deployed */
+export async function requireDeployed(api: StackApi): Promise<Stack> {
+  const stack = await describeDeployed(api);
+  if (stack) return stack;
+  const { message, remedy } = noStack(api.stackId);
+  throw new CommandFailed(`${message}.`, remedy);
+}

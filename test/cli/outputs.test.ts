@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { withStandby } from '../support/rows';
+import { temporaryFolder } from '../support/temporary-folder';
+import { withoutStacks, withStacks } from './deployed-stacks';
+import { localAccount, type Replies, refusal } from './local-account';
+import { wallet } from './region';
+
+const account = localAccount();
+const folder = temporaryFolder();
+const outputs = (...args: string[]) => wallet('outputs', '--environment', withStandby.name, ...args);
+const expected = {
+  [withStandby.stackId]: { WebhookOriginAddress: '203.0.113.7', OperationsFunctionName: 'RunOperation' },
+};
+
+it('prints the outputs of the stack that serves as "cdk deploy --outputs-file" writes them, or writes them', async () => {
+  account().answer(withStacks());
+  const { exitCode, stdout } = await outputs();
+  expect({ exitCode, outputs: JSON.parse(stdout) }).toEqual({ exitCode: 0, outputs: expected });
+  expect(account().calls.map(({ region, input }) => [region, input.StackName])).toEqual([
+    [withStandby.region, withStandby.stackId],
+  ]);
+  const file = join(folder(), 'outputs.json');
+  expect(await outputs('--write', file)).toEqual({ exitCode: 0, stdout: '', stderr: `Wrote ${file}.\n` });
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(expected);
+});
+
+it('writes no file where the environments of this machine have theirs, and none that cannot be written', async () => {
+  account().answer(withStacks());
+  expect(await outputs('--write', join(folder(), 'none/outputs.json'))).toMatchObject({ exitCode: 1 });
+  writeFileSync(join(folder(), 'endpoints.json'), '{}');
+  expect(await outputs('--write', join(folder(), 'outputs.json'))).toMatchObject({ exitCode: 2, stdout: '' });
+  expect(readdirSync(folder())).toEqual(['endpoints.json']);
+});
+
+const describing = (...reply: Parameters<typeof refusal>): Replies => ({
+  'cloudformation:DescribeStacks': () => refusal(...reply),
+});
+
+it.each([
+  [
+    'is not deployed',
+    withoutStacks,
+    `error: There is no stack ${withStandby.stackId} in the account and the region`,
+  ],
+  [
+    'has a change set alone',
+    withStacks(undefined, { StackStatus: 'REVIEW_IN_PROGRESS' }),
+    'error: There is no stack',
+  ],
+  [
+    'may not be read',
+    describing('AccessDenied'),
+    'Sign in as someone who has cloudformation:DescribeStacks.',
+  ],
+  [
+    'needs a role that is not there',
+    describing('AccessDenied', 'The role x does not exist'),
+    'Sign in as someone who has',
+  ],
+])('fails when the stack %s', async (_, replies, message) => {
+  account().answer(replies);
+  const { exitCode, stdout, stderr } = await outputs();
+  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+  expect(stderr).toContain(message);
+});

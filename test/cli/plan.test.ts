@@ -1,0 +1,217 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { statefulTypes } from '../../domain/stateful-types';
+import { temporaryFolder } from '../support/temporary-folder';
+import { changeSetOf, withoutStacks, withStacks } from './deployed-stacks';
+import { localAccount, type Replies, refusal, result } from './local-account';
+import { wallet } from './region';
+
+const account = localAccount();
+const folder = temporaryFolder();
+const template = {
+  Parameters: { WebhookOriginZone: { Type: 'String' }, New: { Type: 'String', Default: 'x' } },
+  Resources: { Key: { Type: 'AWS::KMS::Key' }, Role: { Type: 'AWS::IAM::Role' } },
+};
+
+beforeEach(() => {
+  writeFileSync(join(folder(), 'WalletEu.template.json'), JSON.stringify(template));
+  const properties = {
+    templateFile: 'WalletEu.template.json',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the CDK's placeholder
+    stackTemplateAssetObjectUrl: 's3://cdk-hnb659fds-assets-${AWS::AccountId}-eu-central-1/abc.json',
+    tags: { environment: 'eu' },
+  };
+  const artifacts = { WalletEu: { environment: 'aws://unknown-account/eu-central-1', properties } };
+  writeFileSync(join(folder(), 'manifest.json'), JSON.stringify({ artifacts }));
+});
+
+const plan = (...args: string[]) => wallet('plan', '--stack', 'WalletEu', '--assembly', folder(), ...args);
+const called = () => account().calls.map(({ service, action }) => `${service}:${action}`);
+
+const modified = (LogicalResourceId: string, ResourceType: string, Replacement: string, Target: object) => ({
+  Action: 'Modify',
+  LogicalResourceId,
+  ResourceType,
+  Replacement,
+  Details: [{ Target, ...(Replacement === 'Conditional' && { CausingEntity: 'X.Arn' }) }],
+});
+const change = (LogicalResourceId: string, ResourceType: string, Action: string, PolicyAction?: string) => ({
+  Action,
+  LogicalResourceId,
+  ResourceType,
+  PolicyAction,
+});
+const timeout = {
+  Path: '/Properties/Timeout',
+  BeforeValue: '28',
+  AfterValue: '2<8|',
+  RequiresRecreation: 'Never',
+};
+const property = (Name: string) => ({ Attribute: 'Properties', Name, RequiresRecreation: 'Always' });
+
+/** Each kind of change, of what holds state and of what does not: with its effect, and whether it is warned of. */
+const changes: readonly (readonly [{ LogicalResourceId: string; ResourceType: string }, string, boolean])[] =
+  [
+    [change('Function', 'AWS::Lambda::Function', 'Add'), 'added', false],
+    [modified('Handler', 'AWS::Lambda::Function', 'False', timeout), 'changed', false],
+    [modified('Cluster', 'AWS::RDS::DBCluster', 'True', property('DatabaseName')), 'replaced', true],
+    [modified('Queue', 'AWS::SQS::Queue', 'Conditional', property('QueueName')), 'perhaps replaced', true],
+    [change('OldKey', 'AWS::KMS::Key', 'Remove', 'Retain'), 'left behind', true],
+    [change('Secret', 'AWS::SecretsManager::Secret', 'Remove', 'Delete'), 'deleted', true],
+    [change('Alarm', 'AWS::CloudWatch::Alarm', 'Remove', 'Delete'), 'deleted', false],
+    [change('Eip', 'AWS::EC2::EIP', 'Dynamic'), 'unknown', true],
+    [change('Imported', 'AWS::SQS::Queue', 'Import'), 'imported', false],
+  ];
+const changeSet = changeSetOf(changes.map(([each]) => each));
+
+it('has CloudFormation make a change set, reads all of it, and leaves nothing behind', async () => {
+  account().answer(withStacks(), changeSet);
+  const { exitCode, stdout } = await plan('--json');
+  const { changes: told, ...facts } = JSON.parse(stdout);
+  expect({ exitCode, facts }).toMatchObject({
+    exitCode: 0,
+    facts: { stack: 'WalletEu', region: 'eu-central-1', base: { changed: '2026-11-20T12:00:00.000Z' } },
+  });
+  expect(told.map(({ details: _, ...each }: { details: unknown }) => each)).toEqual(
+    changes.map(([{ LogicalResourceId, ResourceType }, effect, warns]) => ({
+      logicalId: LogicalResourceId,
+      type: ResourceType,
+      effect,
+      ...(warns && { warning: statefulTypes[ResourceType]?.remedy }),
+    })),
+  );
+
+  const [, put, create, ...others] = account().calls;
+  const [, name, key] =
+    /^PUT \/cdk-hnb659fds-assets-111122223333-eu-central-1\/wallet-plan\/((wallet-plan-[\w-]+)\.json)/.exec(
+      put?.action ?? '',
+    ) ?? [];
+  expect(create?.input).toMatchObject({
+    StackName: 'WalletEu',
+    ChangeSetName: key,
+    TemplateURL: `https://cdk-hnb659fds-assets-111122223333-eu-central-1.s3.eu-central-1.amazonaws.com/wallet-plan/${name}`,
+    Parameters: [{ ParameterKey: 'WebhookOriginZone', UsePreviousValue: 'true' }],
+    Tags: [{ Key: 'environment', Value: 'eu' }],
+  });
+  expect(create?.input.RoleARN).toBeUndefined();
+  const [removal, deletion, ...pages] = others.reverse();
+  expect(removal?.action).toContain(
+    `DELETE /cdk-hnb659fds-assets-111122223333-eu-central-1/wallet-plan/${name}`,
+  );
+  expect(deletion).toMatchObject({ action: 'DeleteChangeSet', input: { ChangeSetName: key } });
+  expect(new Set(pages.map(({ action }) => action))).toEqual(new Set(['DescribeChangeSet']));
+});
+
+it('shows the worst first, and no value of a template as markup', async () => {
+  account().answer(withStacks(), changeSet);
+  const { stdout } = await plan();
+  expect(stdout.match(/\[!CAUTION\]/g)).toHaveLength(5);
+  expect(stdout).toMatch(
+    /`Cluster` \(AWS::RDS::DBCluster\) holds state and would be replaced\.\*\*[\s\S]*\| Effect \|/,
+  );
+  for (const part of [
+    '2 deleted, 1 replaced, 1 left behind, 1 perhaps replaced, 1 unknown, 1 changed, 1 imported, 1 added.',
+    '| changed | `Handler` | AWS::Lambda::Function | /Properties/Timeout: 28 → 2&lt;8\\| |',
+    'Properties/DatabaseName, which replaces it',
+    'Properties/QueueName, by X.Arn, which replaces it',
+  ])
+    expect(stdout).toContain(part);
+});
+
+const noChanges = "The submitted information didn't contain changes. Submit different.";
+const creating = { 'cloudformation:CreateChangeSet': () => refusal('AccessDenied') };
+it.each<[string, Replies, exitCode: number, said: string]>([
+  ['nothing changes', changeSetOf([], { Status: 'FAILED', StatusReason: noChanges }), 0, 'Nothing changes.'],
+  ['the template is wrong', changeSetOf([], { Status: 'FAILED', StatusReason: 'X.' }), 1, 'change set: X.\n'],
+  ['no reason is given', changeSetOf([], { Status: 'FAILED' }), 1, 'no reason is given'],
+  [
+    'the call is refused',
+    { ...changeSet, ...creating },
+    1,
+    'someone who has cloudformation:CreateChangeSet.',
+  ],
+])('leaves nothing behind when %s', async (_, replies, code, said) => {
+  account().answer(withStacks(), replies);
+  const { exitCode, stdout, stderr } = await plan();
+  expect({ exitCode, said: stdout + stderr }).toEqual({
+    exitCode: code,
+    said: expect.stringContaining(said),
+  });
+  const isMade = !said.includes('CreateChangeSet');
+  expect(called().at(-2)).toBe(`cloudformation:${isMade ? 'DeleteChangeSet' : 'CreateChangeSet'}`);
+  expect(called().at(-1)).toMatch(/^s3:DELETE /);
+});
+
+it('waits for the change set', async () => {
+  const statuses = ['CREATE_COMPLETE', 'CREATE_IN_PROGRESS'];
+  account().answer(withStacks(), {
+    ...changeSet,
+    'cloudformation:DescribeChangeSet': () => result({ Status: statuses.pop(), Changes: [] }),
+  });
+  expect(await plan()).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Nothing changes.') });
+  expect(statuses).toEqual([]);
+}, 20_000);
+
+it('plans a stack that is not there from its template, without a change set', async () => {
+  account().answer(withoutStacks);
+  const { exitCode, stdout } = await plan();
+  expect({ exitCode, calls: called() }).toEqual({ exitCode: 0, calls: ['cloudformation:DescribeStacks'] });
+  expect(stdout).toContain('A new stack.\n\n2 added.');
+});
+
+it('blames no outputs file, which it does not take', async () => {
+  account().answer({ 'cloudformation:DescribeStacks': () => refusal('InvalidAction') });
+  expect(await plan()).toEqual({
+    exitCode: 1,
+    stdout: '',
+    stderr:
+      'error: cloudformation:DescribeStacks failed: InvalidAction: No.\nCheck the account that you are signed in to.\n',
+  });
+});
+
+describe('--verify', () => {
+  const later = withStacks('2026-11-21T08:00:00.000Z');
+  const other = withStacks(undefined, { StackId: 'arn:aws:cloudformation:eu-central-1:1:stack/WalletEu/1' });
+  it.each<[string, planned: Replies, now: Replies, exitCode: number, said: string]>([
+    ['as it was', withStacks(), withStacks(), 0, 'WalletEu is as the plan found it.'],
+    ['changed since', withStacks(), later, 1, 'and is last changed at 2026-11-21T08:00:00.000Z.\nPlan again'],
+    ['gone', withStacks(), withoutStacks, 1, 'and is not deployed.'],
+    ['another', withStacks(), other, 1, ', as another stack.'],
+    ['there by now', withoutStacks, withStacks(), 1, 'WalletEu was not deployed when it was planned'],
+  ])('asks whether the stack is %s', async (_, planned, now, exitCode, said) => {
+    const file = join(folder(), 'plan.json');
+    account().answer(planned, changeSet);
+    expect((await plan('--write', file)).exitCode).toBe(0);
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ stack: 'WalletEu' });
+    account().answer(now);
+    const verified = await plan('--verify', file);
+    expect(verified.exitCode).toBe(exitCode);
+    expect(verified.stdout + verified.stderr).toContain(said);
+    expect(called()).toEqual(['cloudformation:DescribeStacks']);
+  });
+
+  it.each([
+    ['{"stack":"WalletUae","base":null}', 'of WalletUae'],
+    ['', 'cannot be read'],
+    ['null', 'it is no plan'],
+    ['{"stack":"WalletEu"}', 'it is no plan'],
+  ])('takes no %s for its plan', async (text, said) => {
+    const file = join(folder(), 'plan.json');
+    writeFileSync(file, text);
+    expect(await plan('--verify', file)).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining(said),
+    });
+  });
+});
+
+it('names an assembly that is none, and a stack that it does not have', async () => {
+  account().answer(withoutStacks);
+  const none = await wallet('plan', '--stack', 'WalletEu', '--assembly', join(folder(), 'none'));
+  expect(none).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining('manifest.json cannot be read'),
+  });
+  const other = await wallet('plan', '--stack', 'WalletUae', '--assembly', folder());
+  expect(other).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('has no stack WalletUae') });
+});
