@@ -49,18 +49,19 @@ export function unexpectedResponse(
   expected: string,
   isOurs = /json/.test(answer.contentType ?? ''),
 ): never {
-  const { status, contentType } = answer;
-  const { code, detail } = Object(answer.body) as { readonly code?: string; readonly detail?: string };
+  const { status, contentType, body } = answer;
+  const { code, detail } = Object(body) as { readonly code?: string; readonly detail?: string };
+  const isPage = /html/.test(contentType ?? '');
+  const text = isPage ? '' : `, ${typeof body === 'string' ? body : JSON.stringify(body)}`.slice(0, 500);
   // All that the gateway and its functions refuse is a problem with a code.
   if (!code && !(status === 200 && isOurs)) {
     throw new CommandFailed(
-      `${method} ${path} was answered with ${status}, ${contentType ?? 'no content type'}, not by the API of ${target.environment.name}, where ${expected} is due.`,
+      `${method} ${path} was answered with ${status}, ${contentType ?? 'no content type'}${text}, not by the API of ${target.environment.name}. Expected ${expected}.`,
       `A proxy, the sign-in page of a network, or another API answers for ${target.output('ApiBaseUrl')}: open it in a browser, and check the name.`,
     );
   }
-  const said = code ? `${status} ${code}: ${detail}` : `${status} ${JSON.stringify(answer.body)}`;
   throw new CommandFailed(
-    `${method} ${path} was answered with ${said.slice(0, 500)}, where ${expected} is due.`,
+    `${method} ${path} was answered with ${code ? `${status} ${code}: ${detail}` : `${status}${text}`}. Expected ${expected}.`,
     `Look into the logs of the API and of the function, in ${target.logs}.`,
   );
 }

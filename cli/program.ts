@@ -13,13 +13,13 @@ const localCommands: Commands = {
   token: () => require('./token'),
   'user-action': () => require('./user-action'),
   'send-event': () => require('./send-event'),
-  receive: () => require('./receive/command'),
+  receive: () => require('./receive'),
 };
 
 /** By the headings of the help, in its order. Each command is loaded when it is needed: all of them take half of its time. */
 const commands: Readonly<Record<string, Commands>> = {
   'Environments:': {
-    smoke: () => require('./smoke/command'),
+    smoke: () => require('./smoke'),
     local: () => ({ register: registerLocal }),
   },
   'Deployments:': {
@@ -32,7 +32,7 @@ const commands: Readonly<Record<string, Commands>> = {
     audit: () => require('./audit'),
   },
   'Webhooks:': {
-    webhook: () => require('./webhook/command'),
+    webhook: () => require('./webhook'),
     deliveries: () => require('./deliveries'),
     redeliver: () => require('./redeliver/command'),
   },

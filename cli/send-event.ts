@@ -2,14 +2,14 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { isEventId, maxEventBytes, type NewEvent, newEventId, writeEvent } from '../domain/event';
 import { isUnicode } from '../domain/strict-json';
 import { UsedWrongly } from './failure';
+import { runOperation } from './operations-function';
 import { type CommonOptions, id, withEnvironment } from './options';
 import { walletCommand } from './pasted-command';
 import { allowProduction, requireProductionAllowed } from './production-guard';
 import { sendMessages } from './queue-messages';
 import { openTarget, type Target } from './target';
 import type { Terminal } from './terminal';
-import { eventKind } from './webhook/event-kind';
-import { listWebhooks } from './webhook/webhook';
+import { eventKind } from './webhooks';
 
 interface SendEventOptions extends CommonOptions {
   readonly organization: string;
@@ -50,7 +50,7 @@ async function sendEvent(options: SendEventOptions, terminal: Terminal): Promise
   const target = await openTarget(options, terminal);
   requireProductionAllowed(target, options, 'receivers take the event for a real one');
   const { id: eventId = newEventId(), organization: organizationId, kind, data } = options;
-  const webhooks = await listWebhooks(target, organizationId);
+  const { webhooks } = await runOperation(target, 'list-webhooks', { organizationId });
   if (!webhooks.some(({ enabled, kinds }) => enabled && (kinds?.includes(kind) ?? true)))
     terminal.note(`No enabled webhook of ${organizationId} wants ${kind}: nothing will be delivered.`);
   await putEvent(target, { id: eventId, organizationId, kind, data });

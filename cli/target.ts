@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { OutputName } from '../domain/outputs';
-import type { Environment } from '../lib/environment/environment';
+import type { Environment } from '../lib/environments';
 import { environments } from '../lib/environments';
 import { readAwsAnswer } from './aws-answer';
 import { CommandFailed, UsedWrongly } from './failure';

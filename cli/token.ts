@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { accessToken } from '../domain/tokens';
-import { accessTokenLifetime } from '../lib/environment/environment';
+import { accessTokenLifetime } from '../lib/environments';
 import { type CallerClaims, readCallerClaims } from './caller-claims';
 import { UsedWrongly } from './failure';
 import { type CommonOptions, id, time, withEnvironment } from './options';

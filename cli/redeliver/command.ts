@@ -6,7 +6,7 @@ import { type CommonOptions, count, id, moment, withEnvironment } from '../optio
 import { eventId } from '../send-event';
 import { openTarget, type Target } from '../target';
 import type { Terminal } from '../terminal';
-import { describeWebhook } from '../webhook/webhook';
+import { describeWebhook } from '../webhooks';
 import { openDeadLetterQueue } from './dead-letter-queue';
 import { decideOnDelivery, decideOnEvent, type WebhookState } from './decision';
 import { redeliverKept } from './kept-events';

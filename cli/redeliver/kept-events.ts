@@ -4,7 +4,7 @@ import { CommandFailed } from '../failure';
 import { runOperation } from '../operations-function';
 import { sendMessages } from '../queue-messages';
 import type { Target } from '../target';
-import { requireEnabled } from '../webhook/webhook';
+import { requireEnabled } from '../webhooks';
 import { everySecond } from './report';
 import type { Outcome, RunOptions } from './run';
 

@@ -201,7 +201,6 @@ describe('a page, and an empty answer, with status 200', () => {
     ['lambda:InvokeFunction', ['seed', '--allow-production']],
     ['kms:GetPublicKey', ['token', '--caller', caller]],
     ['sqs:GetQueueAttributes', ['redeliver']],
-    ['lambda:InvokeFunction', ['receive', '--webhook', 'wh-aaaaa-bbbbb-cccccccccccccccc', '--port', '0']],
     ['cloudformation:DescribeStacks', ['move-origin', '--zone', '2', '--dry-run']],
   ])('are no answer to %s', async (action, command) => {
     for (const [answer, type] of [

@@ -1,6 +1,6 @@
 import type { Environment } from '../../lib/environment/environment';
 
-const { environments: table } =
+export const { environments: table, accessTokenLifetime } =
   jest.requireActual<typeof import('../../lib/environments')>('../../lib/environments');
 const { standby: _, alarmEmail: __, ...row } = table[0] as Environment;
 

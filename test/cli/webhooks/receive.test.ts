@@ -1,5 +1,4 @@
 import { Webhook } from 'standardwebhooks';
-import { newId } from '../../../domain/ids';
 import { type ReceiveCommand, startReceiveCommand } from '../../support/receive-command';
 import { first } from '../../support/rows';
 import { addOrganization, eventText } from '../../support/webhooks';
@@ -106,8 +105,8 @@ it('verifies by the secrets of webhooks that are added later, and of later versi
 });
 
 it('says why a delivery does not verify, and answers 401', async () => {
-  const { webhookId, secret } = await addWebhook();
-  const receiver = await receive('--json', '--webhook', webhookId);
+  const { secret } = await addWebhook();
+  const receiver = await receive('--json');
   const good = signed(secret);
   const reason = async (delivery: Posted) => {
     const { status, report } = await receiver.post(delivery);
@@ -120,8 +119,6 @@ it('says why a delivery does not verify, and answers 401', async () => {
   expect(await reason(without(good, 'webhook-signature'))).toContain('Missing required headers');
   expect(await reason(without(good, 'svc-signature'))).toContain('svc-signature: Missing');
   expect(await reason(without(good, 'x-svc-webhook-signature'))).toContain('x-svc-webhook-signature');
-  expect(await reason({})).toContain('Missing');
-  expect(await reason({ body: '\u{1b}[31m' })).toContain('Missing');
   expect((await receiver.post(good)).status).toBe(204);
 });
 
@@ -134,8 +131,7 @@ it('verifies by a secret that is given, without any environment', async () => {
 });
 
 it('prints for a person what arrived, without characters that a terminal would obey', async () => {
-  const receiver = await receive('--secret', foreignSecret, '--respond', '503', '--delay', '0.2');
-  const begun = Date.now();
+  const receiver = await receive('--secret', foreignSecret, '--respond', '503');
   const answer = fetch(receiver.url, { method: 'POST', ...signed(foreignSecret) });
   expect(await receiver.next()).toMatch(/^\d\d:\d\d:\d\d\.\d{3} {2}verified$/);
   expect(await receiver.next()).toMatch(
@@ -143,7 +139,6 @@ it('prints for a person what arrived, without characters that a terminal would o
   );
   expect(await receiver.next()).toBe(`  ${eventText(organizationId, 'evt_1')}`);
   expect((await answer).status).toBe(503);
-  expect(Date.now() - begun).toBeGreaterThanOrEqual(200);
 
   await fetch(receiver.url, { method: 'POST', body: '\u{1b}[2J\u{9b}1m' });
   expect(await receiver.next()).toContain('NOT verified: webhook-signature: Missing required headers');
@@ -151,9 +146,9 @@ it('prints for a person what arrived, without characters that a terminal would o
   expect(await receiver.next()).toBe('  \\u001b[2J\\u009b1m');
 });
 
-it('fails as often as it is told, and outlives whatever is sent', async () => {
-  const receiver = await receive('--json', '--secret', foreignSecret, '--fail-rate', '1');
-  expect((await receiver.post(signed(foreignSecret))).status).toBe(500);
+it('outlives whatever is sent', async () => {
+  const receiver = await receive('--json', '--secret', foreignSecret);
+  expect((await receiver.post(signed(foreignSecret))).status).toBe(204);
   expect((await fetch(receiver.url)).status).toBe(405);
   const tooLarge = await fetch(receiver.url, { method: 'POST', body: 'x'.repeat(200_000) }).catch(() => null);
   expect([413, undefined]).toContain(tooLarge?.status);
@@ -168,15 +163,8 @@ it('tells how to send it something: to itself here, through a public URL where i
 
   const away = await receive('--outputs', region.deployedOutputs);
   const { stderr } = await away.end();
-  expect(stderr).toContain(`Environment ${first.name} is deployed and reaches public https URLs alone`);
+  expect(stderr).toContain(`Environment ${first.name} is deployed and reaches public https URLs only`);
   expect(stderr).toContain(`--outputs ${region.deployedOutputs} --organization or-… --url https://…\n`);
-});
-
-it('does not listen for a webhook that is not there', async () => {
-  const webhookId = newId('wh');
-  const printed = await region.wallet('receive', '--webhook', webhookId, '--port', '0');
-  expect(printed).toMatchObject({ exitCode: 1, stdout: '' });
-  expect(printed.stderr).toContain(`error: There is no webhook ${webhookId} in environment ${first.name}.`);
 });
 
 it('names a port that is taken, and how to choose another', async () => {
@@ -184,6 +172,6 @@ it('names a port that is taken, and how to choose another', async () => {
   const { port } = new URL(url);
   const printed = await wallet('receive', '--secret', foreignSecret, '--port', port);
   expect(printed).toMatchObject({ exitCode: 1, stdout: '' });
-  expect(printed.stderr).toContain(`Port ${port} is taken by another program.`);
+  expect(printed.stderr).toContain(`Port ${port} cannot be listened on: it is taken by another program.`);
   expect(printed.stderr).toContain('--port');
 });

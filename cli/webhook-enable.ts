@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { runOperation } from '../operations-function';
-import { withEnvironment } from '../options';
-import { sendMessages } from '../queue-messages';
-import { openTarget, type Target } from '../target';
-import type { Terminal } from '../terminal';
-import { type WebhookOptions, webhookOption } from './webhook';
+import { runOperation } from './operations-function';
+import { withEnvironment } from './options';
+import { sendMessages } from './queue-messages';
+import { openTarget, type Target } from './target';
+import type { Terminal } from './terminal';
+import { type WebhookOptions, webhookOption } from './webhooks';
 
 const commands = {
   disable: {

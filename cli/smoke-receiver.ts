@@ -1,10 +1,10 @@
-import { kindOfAddress } from '../address';
-import { UsedWrongly } from '../failure';
-import { readFields } from '../json';
-import { poll } from '../poll';
-import { type ReceivedRequest, startReceiver } from '../receive/receiver';
-import type { Target } from '../target';
-import { requireReceiverUrl } from '../webhook/receiver-url';
+import { kindOfAddress } from './address';
+import { UsedWrongly } from './failure';
+import { readFields } from './json';
+import { poll } from './poll';
+import { type ReceivedRequest, startReceiver } from './receiver';
+import type { Target } from './target';
+import { requireReceiverUrl } from './webhooks';
 
 export interface ReceiverOptions {
   /** Where deliveries go. @default - the listener's own address, which only an environment of this machine reaches */
@@ -16,20 +16,17 @@ export interface ReceiverOptions {
 /** Where the delivery goes. */
 export interface SmokeReceiver {
   readonly url: string;
-  /**
-   * The event's delivery; undefined when none came in time. Absent for an external receiver: only that one
-   * sees what arrives.
-   */
+  /** The event's delivery; undefined when none came in time. Absent for an external receiver: only that one sees it. */
   readonly delivery?: (seconds: number, signal: AbortSignal) => Promise<ReceivedRequest | undefined>;
   close(): Promise<void>;
 }
 
 /**
  * @param eventId what it waits for; it answers everything else with 404
- * @throws UsedWrongly for a deployed environment without a receiver that it can reach, and for a URL that is
- *   none; CommandFailed for a port that cannot be had
+ * @throws UsedWrongly for a deployed environment without a receiver that it can reach; CommandFailed for a port that
+ *   cannot be had
  */
-export async function openReceiver(
+export async function openSmokeReceiver(
   target: Target,
   eventId: string,
   { receiverUrl, receiverListen }: ReceiverOptions,
@@ -45,14 +42,12 @@ export async function openReceiver(
   if (receiverUrl && receiverListen === undefined) return { url: receiverUrl, close: async () => undefined };
 
   let arrived: ReceivedRequest | undefined;
-  const receiver = await startReceiver(
-    { port: receiverListen ?? 0, option: '--receiver-listen' },
-    async (arrival) => {
-      if (arrival.method !== 'POST' || readFields(arrival.body).id !== eventId) return 404;
-      arrived ??= arrival;
-      return 204;
-    },
-  );
+  const place = { port: receiverListen ?? 0, option: '--receiver-listen' };
+  const receiver = await startReceiver(place, (arrival) => {
+    if (arrival.method !== 'POST' || readFields(arrival.body).id !== eventId) return 404;
+    arrived ??= arrival;
+    return 204;
+  });
   return {
     url: receiverUrl ?? receiver.url,
     delivery: (seconds, signal) => poll(() => arrived, { seconds, every: 50, signal }),

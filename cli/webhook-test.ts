@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import { writeDelivery } from '../../domain/delivery';
-import type { Webhook } from '../../domain/operations';
-import { explainAttempt, lastAttempt } from '../delivery-outcome';
-import { time, withEnvironment } from '../options';
-import { poll } from '../poll';
-import { sendMessages } from '../queue-messages';
-import { openTarget, type Target } from '../target';
-import type { Terminal } from '../terminal';
-import { describeWebhook, requireEnabled, type WebhookOptions, webhookOption } from './webhook';
+import { writeDelivery } from '../domain/delivery';
+import type { Webhook } from '../domain/operations';
+import { requireDelivered, waitForAttempt } from './delivery-outcome';
+import { time, withEnvironment } from './options';
+import { sendMessages } from './queue-messages';
+import { openTarget, type Target } from './target';
+import type { Terminal } from './terminal';
+import { describeWebhook, requireEnabled, type WebhookOptions, webhookOption } from './webhooks';
 
 interface TestOptions extends WebhookOptions {
   /** Seconds. */
@@ -44,15 +43,11 @@ async function test({ webhook: webhookId, timeout, ...options }: TestOptions, te
   const eventId = await sendTestEvent(target, webhook);
   terminal.note(`Sent ${eventId} to ${webhook.url}. Waiting for its attempt …`);
 
-  const { signal } = new AbortController();
-  const sent = { eventId, webhookId };
-  const attempt = await poll(() => lastAttempt(target, sent), { every: 500, seconds: timeout, signal });
-  if (attempt) {
-    const { status, durationMs, outcome } = attempt;
-    const words = `${outcome}, answered ${status ?? 'nothing'} after ${durationMs} ms`;
-    terminal.result(options.json ? JSON.stringify(attempt) : words);
-  }
-  if (attempt?.outcome !== 'delivered') throw explainAttempt(attempt, { seconds: timeout, target });
+  const attempt = await waitForAttempt(target, { eventId, webhookId }, { seconds: timeout });
+  const { status, durationMs, outcome } = attempt;
+  const words = `${outcome}, answered ${status ?? 'nothing'} after ${durationMs} ms`;
+  terminal.result(options.json ? JSON.stringify(attempt) : words);
+  requireDelivered(attempt);
 }
 
 /** Puts it on the delivery queue itself: the events queue is for all webhooks of the organization. */

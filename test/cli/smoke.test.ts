@@ -1,0 +1,240 @@
+import { compareOrigins, compareSource } from '../../cli/smoke';
+import { openSmokeReceiver, sourceOf } from '../../cli/smoke-receiver';
+import { createSteps, type StepResult } from '../../cli/smoke-steps';
+import { openTarget } from '../../cli/target';
+import { first } from '../support/rows';
+import { type Answer, page, sentBatch, startAwsEndpoint } from './aws-endpoint';
+import { OriginAccount } from './origin/origin-account';
+import { wallet } from './region';
+
+const key = `arn:aws:kms:${first.region}:123456789012:key/one`;
+const [address, reserve] = ['203.0.113.7', '203.0.113.8'];
+let aws: Awaited<ReturnType<typeof startAwsEndpoint>>;
+beforeAll(async () => {
+  aws = await startAwsEndpoint((url) => ({
+    [first.stackId]: {
+      ApiBaseUrl: `${url}/`,
+      OperationsFunctionName: 'operations',
+      TokenSigningKeyArn: key,
+      UserActionSigningKeyArn: key,
+      WebhookSecretsKeyArn: key,
+      WebhookOriginAddress: address,
+      WebhookOriginReserveAddress: reserve,
+      WebhookEventsQueueUrl: `https://sqs.${first.region}.amazonaws.com/123456789012/events`,
+    },
+  }));
+});
+afterAll(() => aws.close());
+const target = () => openTarget({ environment: first.name, outputs: aws.outputs }, { note: () => undefined });
+
+const json = (body: unknown, status = 200): Answer => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});
+const operations: Readonly<Record<string, unknown>> = {
+  seed: { organizationId: 'or-1', callerId: 'us-1', userGroupId: 'ug-1' },
+  'add-webhook': { webhookId: 'wh-1', secretVersion: 1 },
+  'list-delivery-attempts': { attempts: [] },
+  'remove-ephemeral-organizations': { removed: ['or-1'] },
+};
+
+const run = (...args: string[]) => wallet('smoke', '--outputs', aws.outputs, '--allow-production', ...args);
+
+/** Runs `smoke` on an environment that delivers nothing and signs nothing. */
+async function smoke(...args: string[]) {
+  aws.answer(({ url, headers, body }) => {
+    if (url === '/webhook-origins') return page(200);
+    if (url.includes('/invocations'))
+      return json({ ok: true, result: operations[JSON.parse(String(body)).operation] });
+    const results: Readonly<Record<string, unknown>> = {
+      GenerateMac: { Mac: Buffer.alloc(32).toString('base64') },
+      SendMessageBatch: sentBatch(body),
+    };
+    return json(results[String(headers['x-amz-target']).split('.')[1] ?? ''] ?? {});
+  });
+  const printed = await run('--json', ...args);
+  const report = JSON.parse(printed.stdout) as { passed: boolean; steps: StepResult[] };
+  return { ...printed, ...report, outcomes: report.steps.map(({ outcome }) => outcome) };
+}
+
+it('reports every step, what each needs, and cleans up after a failure', async () => {
+  const { exitCode, passed, steps, outcomes, stderr } = await smoke('--without-webhook');
+  expect({ exitCode, passed }).toEqual({ exitCode: 1, passed: false });
+  expect(outcomes).toEqual([
+    'passed',
+    'failed',
+    'skipped',
+    'skipped',
+    'failed',
+    ...Array<string>(6).fill('unchecked'),
+    'passed',
+  ]);
+  expect(steps.at(-1)).toMatchObject({ name: 'clean up', detail: 'removed or-1' });
+  expect(stderr).toContain(`${first.name}: 2 passed, 2 failed, 2 skipped, 6 unchecked, in `);
+  expect(stderr).toContain('To "compare GET /webhook-origins": A proxy, the sign-in page of a network');
+});
+
+it('does not check what only an external receiver sees', async () => {
+  const { steps } = await smoke('--receiver-url', 'https://hooks.customer.com/wallet', '--timeout', '1s');
+  const unchecked = steps.filter(({ outcome }) => outcome === 'unchecked').map(({ name }) => name);
+  expect(unchecked).toEqual(['receive the delivery']);
+  expect(steps.find(({ name }) => name.includes('attempt'))?.detail).toBe(
+    'No delivery was attempted within 1 s.',
+  );
+});
+
+it('does not wait again for the record of a delivery that it has waited for', async () => {
+  const receiver = ['--receiver-listen', '0', '--receiver-url', 'https://tunnel.customer.com/'];
+  const { steps } = await smoke(...receiver, '--timeout', '2s');
+  const [received, recorded] = ['receive the delivery', 'find the attempt recorded'].map((step) =>
+    steps.find(({ name }) => name === step),
+  );
+  expect(received?.ms).toBeGreaterThanOrEqual(1_950);
+  expect(recorded).toMatchObject({ outcome: 'failed' });
+  expect(recorded?.ms).toBeLessThan(1_000);
+});
+
+it.each([
+  ['without a receiver that a deployed environment reaches', [], '--receiver-url'],
+  ['with a port that nothing leads to', ['--receiver-listen', '8010'], '--receiver-url'],
+  [
+    'with a receiver and without webhooks',
+    ['--receiver-url', 'https://a.customer.com/', '--without-webhook'],
+    'not both',
+  ],
+  ['with a receiver that no delivery can reach', ['--receiver-url', 'http://a.customer.com/'], 'https://'],
+])('is used wrongly %s, and does nothing', async (_, args, said) => {
+  aws.answer(() => undefined);
+  const printed = await run(...args);
+  expect(printed).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(said) });
+  expect(aws.requests).toEqual([]);
+});
+
+describe('GET /webhook-origins', () => {
+  const answer = (body: unknown, status = 200, contentType = 'application/json') => ({
+    status,
+    contentType,
+    body,
+  });
+  const right = { environment: first.name, addresses: [`${address}/32`], reserve: [`${reserve}/32`] };
+
+  it('has the addresses of the outputs', async () => {
+    expect(compareOrigins(await target(), answer(right)).detail).toBe(`${address}/32, reserve ${reserve}/32`);
+  });
+
+  it.each<[string, unknown, number, string, said: string, remedy: RegExp]>([
+    ['a page', '<html>', 200, 'text/html', 'answered with 200, text/html, not by the API of', /^A proxy, /],
+    ['another API', { hello: 1 }, 200, 'application/json', '{"hello":1}, not by the API of', /another API/],
+    ['a failure', 'out of memory', 500, 'text/plain', 'with 500, text/plain, out of memory', /^A proxy, /],
+    [
+      'another environment',
+      { ...right, environment: 'x' },
+      200,
+      'application/json',
+      '"environment":"x"',
+      /logs/,
+    ],
+    ['another reserve', { ...right, reserve: [] }, 200, 'application/json', '"reserve":[]', /logs/],
+    ['no reserve', { ...right, reserve: undefined }, 200, 'application/json', 'Expected 200 with', /logs/],
+    ['a refusal', { code: 'no', detail: 'No.' }, 404, 'application/json', 'with 404 no: No.', /^Look into/],
+  ])('from %s is named, with its body', async (_, body, status, type, said, remedy) => {
+    const from = await target();
+    expect(() => compareOrigins(from, answer(body, status, type))).toThrow(
+      expect.objectContaining({
+        message: expect.stringContaining(said),
+        remedy: expect.stringMatching(remedy),
+      }),
+    );
+  });
+});
+
+describe('the source of a delivery', () => {
+  afterEach(() => jest.restoreAllMocks());
+  async function compare(from: string, isReserveInUse = false) {
+    const account = new OriginAccount(true);
+    account.place.reserve = isReserveInUse ? 'yes' : 'no';
+    account.intercept();
+    const compared = compareSource(await target(), { method: 'POST', from, headers: {}, body: '' });
+    return {
+      detail: await compared.then(
+        ({ detail }) => detail,
+        ({ message }) => message,
+      ),
+      ...account,
+    };
+  }
+
+  it.each([
+    [address, false, address],
+    [reserve, true, `${reserve}, the reserve, which is in use`],
+    [reserve, false, `from the reserve ${reserve}, which stack ${first.stackId} has not put in use`],
+    ['203.0.113.9', true, `from 203.0.113.9, not from ${address}`],
+  ])('%s, with the reserve in use: %s', async (from, isReserveInUse, said) => {
+    expect((await compare(from, isReserveInUse)).detail).toContain(said);
+  });
+
+  it.each([
+    ['without a proxy: the peer', '203.0.113.7', undefined, '203.0.113.7'],
+    ['a tunnel on this machine: whom it saw', '127.0.0.1', '203.0.113.7', '203.0.113.7'],
+    ['two proxies: the last public address', '127.0.0.1', '203.0.113.7, 10.0.0.4', '203.0.113.7'],
+    [
+      'a network between: itself, not what it claims',
+      '127.0.0.1',
+      '203.0.113.7, 198.51.100.9',
+      '198.51.100.9',
+    ],
+    ['this machine', '127.0.0.1', undefined, '127.0.0.1'],
+    ['something that is no address', '127.0.0.1', 'unknown', '127.0.0.1'],
+  ])('%s', (_, from, forwarded, expected) => {
+    expect(sourceOf({ from, headers: { 'x-forwarded-for': forwarded } })).toBe(expected);
+  });
+});
+
+it('its receiver takes the delivery of its event, and nothing else', async () => {
+  const receiver = await openSmokeReceiver({ ...(await target()), local: true }, 'evt_1', {});
+  const { signal } = new AbortController();
+  const post = async (body: string) => (await fetch(receiver.url, { method: 'POST', body })).status;
+  try {
+    expect((await fetch(receiver.url)).status).toBe(404);
+    for (const body of ['', 'null', '[]', '{"id":"evt_2"}']) expect(await post(body)).toBe(404);
+    expect(await receiver.delivery?.(0, signal)).toBeUndefined();
+    expect(await post('{"id":"evt_1"}')).toBe(204);
+    expect(await receiver.delivery?.(0, signal)).toMatchObject({ body: '{"id":"evt_1"}' });
+  } finally {
+    await receiver.close();
+  }
+});
+
+describe('the steps', () => {
+  const passes = async () => ({ value: 'found', detail: 'as it should be' });
+  function start() {
+    const interruption = new AbortController();
+    const reported: StepResult[] = [];
+    const steps = createSteps(interruption.signal, (result) => reported.push(result));
+    return { ...steps, reported, interrupt: () => interruption.abort() };
+  }
+
+  it('name a bug, and the last one is done all the same', async () => {
+    const { step, lastStep, reported } = start();
+    await step('first', true, () => Promise.reject(new TypeError('x is not a function')));
+    await lastStep('clean up', true, passes);
+    expect(reported).toMatchObject([{ outcome: 'failed' }, { name: 'clean up', outcome: 'passed' }]);
+    expect(reported[0]?.remedy).toContain('a bug of the command line: TypeError: x is not a function');
+  });
+
+  it('are skipped after Ctrl-C, but for the last one', async () => {
+    const { step, lastStep, reported, interrupt } = start();
+    await step('wait', true, async () => {
+      interrupt();
+      throw new DOMException('The operation was aborted', 'AbortError');
+    });
+    await step('use', true, passes);
+    await lastStep('clean up', true, passes);
+    expect(reported).toMatchObject([
+      { outcome: 'skipped', detail: 'interrupted' },
+      { outcome: 'skipped', detail: 'interrupted' },
+      { outcome: 'passed' },
+    ]);
+  });
+});
