@@ -1,5 +1,5 @@
 import type { Cleanup } from '../cleanup';
-import type { DatabaseTarget } from '../data-api';
+import type { DatabaseTarget } from '../data-api/connections';
 import { startDatabaseEndpoint } from '../database-endpoint/server';
 import type { AccessControl } from '../iam/access';
 import type { LocalCertificate } from '../network/certificates';

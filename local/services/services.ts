@@ -1,6 +1,6 @@
 import { localReceiversVariable } from '../../domain/receiver-url';
 import { allSettledOrThrow, type Cleanup } from '../cleanup';
-import { startDataApi } from '../data-api';
+import { startDataApi } from '../data-api/data-api';
 import { createAccessControl } from '../iam/access';
 import { startKms } from '../kms/server';
 import { startQueues } from '../queues/queues';

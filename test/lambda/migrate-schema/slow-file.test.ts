@@ -4,7 +4,8 @@ import { ok } from '../../../domain/result';
 import { createDataApiDatabase } from '../../../lambda/database/data-api';
 import type { TransactionalDatabase } from '../../../lambda/database/database';
 import { migrateSchema } from '../../../lambda/migrate-schema/migrate-schema';
-import { type DataApi, startDataApi } from '../../../local/data-api';
+import { startDataApi } from '../../../local/data-api/data-api';
+import type { LoopbackServer } from '../../../local/network/loopback-server';
 import { localClient } from '../../support/aws-client';
 import { startPostgres, type TestPostgres } from '../../support/postgres';
 
@@ -12,7 +13,7 @@ import { startPostgres, type TestPostgres } from '../../support/postgres';
 const statementMs = 500;
 
 let postgres: TestPostgres;
-let dataApi: DataApi;
+let dataApi: LoopbackServer;
 let client: RDSDataClient;
 let owner: TransactionalDatabase;
 
@@ -20,7 +21,7 @@ beforeAll(async () => {
   postgres = await startPostgres();
   const { host, port, database, superuser: user, password } = postgres;
   dataApi = await startDataApi({
-    limits: { statementMs },
+    statementMs,
     resolve: () => ({ host, port, database, user, password }),
   });
   client = new RDSDataClient(localClient(dataApi.url));

@@ -6,7 +6,7 @@ import { createDirectDatabase } from '../../../lambda/database/direct';
 import { type DatabaseAccess, type DatabaseRole, databaseRoles } from '../../../lambda/database/environment';
 import { migrateSchema } from '../../../lambda/migrate-schema/migrate-schema';
 import type { Cleanup } from '../../../local/cleanup';
-import { startDataApi } from '../../../local/data-api';
+import { startDataApi } from '../../../local/data-api/data-api';
 import { startDatabaseEndpoint } from '../../../local/database-endpoint/server';
 import { localCertificate } from '../../../local/network/certificates';
 import { functionCredentials } from '../../../local/services/services';
