@@ -72,7 +72,7 @@ async function origins(options: OriginsOptions, terminal: Terminal): Promise<voi
   if (json && format !== 'json')
     throw new UsedWrongly(`--json and --format ${format} contradict each other.`, 'Give one of them.');
   terminal.result(formatAllowList(format, listed, port));
-  if (format === 'aws-security-group') terminal.note(`Use: ${allowListFormats[format].use}`);
+  if (format !== 'json') terminal.note(`Use: ${allowListFormats[format].use}`);
 }
 
 function readOrigin(target: Target, file: string): WebhookOrigin {

@@ -25,7 +25,6 @@ interface AllowList {
   readonly origins: readonly WebhookOrigin[];
   /** Each address once: two rules for one source are an error in some formats. */
   readonly rules: readonly Rule[];
-  readonly header: readonly string[];
   /** The TCP port that receives webhooks. */
   readonly port: number;
 }
@@ -38,17 +37,17 @@ interface Format {
 
 const json = (value: unknown) => JSON.stringify(value, undefined, 2);
 const lines = (...parts: readonly (string | readonly string[])[]) => parts.flat().join('\n');
-const hashed = (header: readonly string[]) => header.map((line) => `# ${line}`);
 
 /** In the order in which people see them. */
 export const allowListFormats = {
   json: {
     title: 'JSON',
-    use: 'for a program to read.',
+    use: 'for programs.',
     render: ({ origins }) =>
       json(
-        origins.map(({ address, reserve, deprecation, ...origin }) => ({
-          ...origin,
+        origins.map(({ environment, region, address, reserve, deprecation }) => ({
+          environment,
+          region,
           addresses: [`${address}/32`],
           ...(reserve && { reserve: [`${reserve}/32`] }),
           deprecated: deprecation !== undefined,
@@ -58,20 +57,20 @@ export const allowListFormats = {
   },
   text: {
     title: 'plain list',
-    use: 'one address a line; lines that start with # are comments.',
-    render: ({ header, rules }) =>
+    use: 'for everything else. Lines that start with # are comments.',
+    render: ({ rules }) =>
       lines(
-        hashed(header),
-        rules.map(({ cidr }) => cidr),
+        `# ${headline}`,
+        rules.flatMap(({ cidr, comment }) => [`# ${comment}`, cidr]),
       ),
   },
   // https://nginx.org/en/docs/http/ngx_http_access_module.html
   nginx: {
     title: 'nginx',
-    use: '"include" it in the location that receives webhooks. Behind a load balancer, set_real_ip_from comes first.',
-    render: ({ header, rules }) =>
+    use: '"include" it in the location. Behind a load balancer, set_real_ip_from comes first.',
+    render: ({ rules }) =>
       lines(
-        hashed(header),
+        `# ${headline}`,
         rules.map(({ cidr, comment }) => `allow ${cidr}; # ${comment}`),
         'deny all;',
       ),
@@ -81,9 +80,9 @@ export const allowListFormats = {
   nftables: {
     title: 'nftables',
     use: 'nft -f FILE. It closes the port, for IPv6 too, to everyone but these addresses and this host itself.',
-    render: ({ header, rules, port }) =>
+    render: ({ rules, port }) =>
       lines(
-        hashed(header),
+        `# ${headline}`,
         'table inet wallet-webhooks',
         'delete table inet wallet-webhooks',
         'table inet wallet-webhooks {',
@@ -106,8 +105,11 @@ export const allowListFormats = {
   terraform: {
     title: 'Terraform',
     use: 'save it as a file that ends in .tf.json, and use local.wallet_webhooks_cidrs in your rules.',
-    render: ({ header, rules }) =>
-      json({ '//': header.join(' '), locals: { wallet_webhooks_cidrs: rules.map(({ cidr }) => cidr) } }),
+    render: ({ rules }) =>
+      json({
+        '//': [headline, ...rules.map(({ cidr, comment }) => `${cidr}: ${comment}.`)].join(' '),
+        locals: { wallet_webhooks_cidrs: rules.map(({ cidr }) => cidr) },
+      }),
   },
   // https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_AuthorizeSecurityGroupIngress.html
   'aws-security-group': {
@@ -126,7 +128,7 @@ export type AllowListFormat = keyof typeof allowListFormats;
 
 export const allowListFormatNames = Object.keys(allowListFormats) as readonly AllowListFormat[];
 
-const emergency = 'in an announced emergency only';
+const headline = 'Addresses that webhooks come from. Verify each signature, too.';
 
 /**
  * The allow-list of these origins, without a line break at its end. The same input gives the same text.
@@ -138,36 +140,17 @@ export function formatAllowList(
   origins: readonly WebhookOrigin[],
   port = 443,
 ): string {
-  const { render, use } = allowListFormats[format];
-  const header = [
-    'Addresses from which webhooks of the wallet infrastructure come. Verify the signature of each webhook, too.',
-    ...origins.map((origin) => `Environment ${describe(origin)}${dates(origin)}.`),
-    ...origins.flatMap(({ environment, reserve }) =>
-      reserve ? `Reserve ${reserve} of ${environment}: webhooks come from it ${emergency}.` : [],
-    ),
-    `Use: ${use}`,
-  ];
-  return render({ origins, rules: rulesOf(origins), header, port });
-}
-
-function rulesOf(origins: readonly WebhookOrigin[]): Rule[] {
   const comments = new Map<string, string[]>();
   const add = (address: string, comment: string) =>
     comments.set(address, [...(comments.get(address) ?? []), comment]);
-  for (const origin of origins) add(origin.address, describe(origin));
-  for (const { environment, reserve } of origins) if (reserve) add(reserve, `${environment}, ${emergency}`);
-  return [...comments].map(([address, each]) => ({
+  for (const { address, environment, region, deprecation } of origins)
+    add(address, `${environment} in ${region}${deprecation ? ', deprecated: test funds only' : ''}`);
+  for (const { environment, reserve } of origins)
+    if (reserve) add(reserve, `${environment}, in an announced emergency only`);
+  const rules = [...comments].map(([address, each]) => ({
     address,
     cidr: `${address}/32`,
     comment: each.join(' / '),
   }));
-}
-
-const describe = ({ environment, region, deprecation }: WebhookOrigin) =>
-  `${environment} in ${region}${deprecation ? ', deprecated: test funds only' : ''}`;
-
-function dates({ deprecation }: WebhookOrigin): string {
-  if (!deprecation) return '';
-  const sunset = deprecation.sunset ? `, switched off on ${deprecation.sunset}` : '';
-  return ` (since ${deprecation.since}${sunset})`;
+  return allowListFormats[format].render({ origins, rules, port });
 }

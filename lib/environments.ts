@@ -11,6 +11,11 @@ export {
 export { restoreSuffix } from './environment/restore';
 export { stacksOf, type TableStack } from './environment/stacks';
 
+const support = {
+  contact: 'webhooks@wallet-infrastructure.example',
+  guide: 'https://docs.wallet-infrastructure.example/receivers',
+};
+
 /**
  * The table of environments: one row, one serving stack. Validated when this module is loaded. The command line works on
  * the first row unless told otherwise.
@@ -25,6 +30,7 @@ export const environments: readonly Environment[] = validateEnvironments([
     zones: ['eu-central-1a', 'eu-central-1b', 'eu-central-1c'],
     vpcCidr: '10.10.0.0/16',
     chains: ['mainnet', 'testnet'],
+    support,
     serviceLevelAgreement: true,
     testFundsOnly: false,
     databaseAccess: 'data-api',
@@ -57,6 +63,7 @@ export const environments: readonly Environment[] = validateEnvironments([
     zones: ['me-central-1a', 'me-central-1b', 'me-central-1c'],
     vpcCidr: '10.20.0.0/16',
     chains: ['mainnet', 'testnet'],
+    support,
     serviceLevelAgreement: true,
     testFundsOnly: false,
     databaseAccess: 'direct',
@@ -82,6 +89,7 @@ export const environments: readonly Environment[] = validateEnvironments([
     zones: ['eu-west-3a', 'eu-west-3b', 'eu-west-3c'],
     vpcCidr: '10.30.0.0/16',
     chains: ['mainnet', 'testnet'],
+    support,
     serviceLevelAgreement: false,
     testFundsOnly: true,
     deprecation: { since: '2026-11-20' },

@@ -1,4 +1,4 @@
-import type { DashboardFacts, OtherDashboard } from '../../dashboard/facts';
+import type { DashboardFacts, OtherDashboard } from '../../domain/dashboard';
 import { signatureHeaders } from '../api/webhook-origins';
 import type { Environment } from '../environment/environment';
 
@@ -11,9 +11,9 @@ export const knownDashboards = (environments: readonly Environment[]): OtherDash
 /** The facts of an environment for its page, but for the other dashboards. */
 export function dashboardFacts(
   environment: Environment,
-  addresses: Pick<DashboardFacts, 'apiBaseUrl' | 'webhookOriginAddress' | 'webhookOriginReserve'>,
+  addresses: Pick<DashboardFacts, 'apiBaseUrl' | 'address' | 'reserve'>,
 ): Omit<DashboardFacts, 'others'> {
-  const { name, purpose, region, residencyRegions, chains, deprecation } = environment;
+  const { name, purpose, region, residencyRegions, chains, deprecation, support } = environment;
   return {
     environment: name,
     purpose,
@@ -24,6 +24,7 @@ export function dashboardFacts(
     testFundsOnly: environment.testFundsOnly,
     ...(deprecation && { deprecation }),
     ...addresses,
+    support,
     signatureHeaders,
   };
 }

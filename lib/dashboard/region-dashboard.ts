@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { LambdaIntegration, type RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { Construct } from 'constructs';
-import type { OtherDashboard } from '../../dashboard/facts';
+import type { OtherDashboard } from '../../domain/dashboard';
 import { pageFile, variables } from '../../lambda/serve-dashboard/environment';
 import { deprecationHeaders } from '../api/deprecation-headers';
 import { addGatewayResponses } from '../api/gateway-responses';
@@ -54,8 +54,8 @@ export class RegionDashboard extends Construct {
       : `${gatewayOrigin(restApi)}/${STAGE_NAME}`;
     const facts = dashboardFacts(environment, {
       apiBaseUrl: api.url,
-      webhookOriginAddress,
-      ...(webhookOriginReserve && { webhookOriginReserve }),
+      address: webhookOriginAddress,
+      ...(webhookOriginReserve && { reserve: webhookOriginReserve }),
     });
     const page = dashboardPage();
     const serveDashboard = new HandlerFunction(this, 'ServeDashboard', {

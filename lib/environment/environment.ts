@@ -1,3 +1,4 @@
+import type { Support } from '../../domain/dashboard';
 import { defaultLifetimeSeconds } from '../../lambda/authorize-request/environment';
 import type { DatabaseAccess } from '../../lambda/database/environment';
 
@@ -28,6 +29,8 @@ export interface Environment {
    */
   readonly vpcCidr: string;
   readonly chains: readonly Chain[];
+  /** Shown on the dashboard. */
+  readonly support: Support;
   readonly serviceLevelAgreement: boolean;
   /** Its users are to use test funds only. A matter of the terms of use: nothing can prevent the others. */
   readonly testFundsOnly: boolean;

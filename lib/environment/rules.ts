@@ -83,6 +83,16 @@ export const environmentRules: readonly Rule[] = [
     accepts: isListOf((chain) => chain === 'mainnet' || chain === 'testnet'),
     remedy: 'List mainnet, testnet or both, each once.',
   },
+  {
+    field: 'support.contact',
+    accepts: matches(/^([^@\s]+@[^@\s]+\.[^@\s]+|https:\/\/\S+)$/),
+    remedy: 'Give the mail address, or the https URL, that receivers of webhooks turn to.',
+  },
+  {
+    field: 'support.guide',
+    accepts: matches(/^https:\/\/\S+$/),
+    remedy: 'Give the https URL under which docs/receivers.md is published.',
+  },
   { field: 'serviceLevelAgreement', accepts: isBoolean, remedy: 'Write true or false.' },
   { field: 'testFundsOnly', accepts: isBoolean, remedy: 'Write true or false.' },
   {

@@ -1,6 +1,6 @@
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
-import type { OtherDashboard } from '../../dashboard/facts';
+import type { OtherDashboard } from '../../domain/dashboard';
 import { CustomDomainNames } from '../api/custom-domain-names';
 import { AuthorizeRequest, DeleteUserGroup } from '../api/handlers';
 import { RegionApi } from '../api/region-api';

@@ -1,8 +1,7 @@
 const { projects, reporters } = require('../../jest.config');
 
 /**
- * `npm run test:browser`: the dashboards of all environments in a real Chromium. No part of `npm test`, which needs
- * Node.js alone.
+ * `npm run test:browser`: the dashboard in a real Chromium. No part of `npm test`, which needs Node.js alone.
  * @type {import('jest').Config}
  */
 module.exports = {
@@ -12,9 +11,6 @@ module.exports = {
   displayName: 'browser',
   testMatch: ['**/*.browser.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
-  globalSetup: '<rootDir>/test/browser/start.ts',
-  globalTeardown: '<rootDir>/test/support/stop-local-environment.ts',
   reporters,
   testTimeout: 60_000,
-  maxWorkers: 2,
 };

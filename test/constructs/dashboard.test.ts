@@ -123,9 +123,10 @@ describe.each(each)('the dashboard of %s', (_, stack) => {
       testFundsOnly: environment.testFundsOnly,
       ...(environment.deprecation && { deprecation: environment.deprecation }),
       apiBaseUrl: output(stack, 'ApiBaseUrl'),
-      webhookOriginAddress: output(stack, 'WebhookOriginAddress'),
+      support: environment.support,
+      address: output(stack, 'WebhookOriginAddress'),
       ...(environment.webhookOrigin?.reserve && {
-        webhookOriginReserve: output(stack, 'WebhookOriginReserveAddress'),
+        reserve: output(stack, 'WebhookOriginReserveAddress'),
       }),
       signatureHeaders: ['webhook-signature', 'X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'],
     });

@@ -1,0 +1,181 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import axe from 'axe-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { example } from '../../dashboard/content';
+import { formatAllowList } from '../../domain/allow-list';
+import type { DashboardFacts } from '../../domain/dashboard';
+import { fillPage } from '../../lambda/serve-dashboard/page';
+import { dashboardPage } from '../../lib/dashboard/page';
+import { pageHeaders } from '../../lib/dashboard/security-headers';
+import { deprecatedFacts, facts } from '../dashboard/facts';
+import { type HttpServer, startHttpServer } from '../support/http-server';
+import { launchChromium } from './chromium';
+
+const phone = { width: 390, height: 844 };
+const desktop = { width: 1280, height: 900 };
+const built = dashboardPage();
+
+let browser: Browser;
+let server: HttpServer;
+let served: DashboardFacts;
+beforeAll(async () => {
+  browser = await launchChromium();
+  server = await startHttpServer((_, response) => {
+    response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', ...pageHeaders(built) });
+    response.end(fillPage(built.html, JSON.stringify(served)));
+  });
+}, 90_000);
+afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
+afterAll(async () => {
+  await browser.close();
+  await server.stop();
+});
+
+/** Opens the page of an environment in a new profile. */
+async function open(of: DashboardFacts = facts, options: BrowserContextOptions = {}) {
+  served = of;
+  const context = await browser.newContext({ viewport: desktop, ...options });
+  const page = await context.newPage();
+  const requests: string[] = [];
+  const complaints: string[] = [];
+  page.on('request', (request) => requests.push(request.url()));
+  page.on('pageerror', ({ message }) => complaints.push(message));
+  await page.addInitScript(
+    "addEventListener('securitypolicyviolation', (event) => console.error(event.effectiveDirective));",
+  );
+  page.on('console', (message) => complaints.push(message.text()));
+  await page.goto(server.url);
+  return { page, requests, complaints };
+}
+
+async function violations(page: Page): Promise<string[]> {
+  // Evaluated by the browser itself: the page's policy lets no script in.
+  await page.evaluate(axe.source);
+  const { violations } = (await page.evaluate(
+    "axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })",
+  )) as { violations: { id: string; nodes: { html: string; failureSummary: string }[] }[] };
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html}: ${failureSummary}`),
+  );
+}
+
+const overflow = (page: Page) =>
+  page.evaluate('document.scrollingElement.scrollWidth - document.scrollingElement.clientWidth');
+
+async function fillIn(page: Page): Promise<void> {
+  await page.getByText('Find out why').click();
+  await page.getByRole('button', { name: 'Fill in an example' }).click();
+  await page.getByText('The signature holds, but the delivery is').waitFor();
+}
+
+/** A folder for the pictures in docs/dashboard.md. @default - none are taken */
+const { SCREENSHOTS } = process.env;
+
+async function picture(page: Page, name: string): Promise<void> {
+  if (!SCREENSHOTS) return;
+  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`), fullPage: true });
+}
+
+describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
+  describe.each(Object.entries({ phone, desktop }))('on a %s', (device, viewport) => {
+    it.each([
+      ['current', facts],
+      ['deprecated', deprecatedFacts],
+    ])('the page of a %s environment can be read by everybody', async (name, of) => {
+      const { page } = await open(of, { colorScheme, viewport });
+      expect(await violations(page)).toEqual([]);
+      expect(await overflow(page)).toBe(0);
+      if (name === 'current') await picture(page, `dashboard-${device}-${colorScheme}`);
+      if (device === 'desktop')
+        expect(await page.evaluate('document.documentElement.scrollHeight')).toBeLessThan(1_600);
+      await fillIn(page);
+      expect(await violations(page)).toEqual([]);
+      expect(await overflow(page)).toBe(0);
+    });
+  });
+});
+
+it('fits the narrowest screen, whatever the format', async () => {
+  // 320 px: https://www.w3.org/WAI/WCAG22/Understanding/reflow.html
+  const { page } = await open(deprecatedFacts, { viewport: { width: 320, height: 640 } });
+  for (const radio of await page.getByRole('radio').all()) {
+    await radio.check({ force: true });
+    expect(await overflow(page)).toBe(0);
+  }
+});
+
+it('shows, switches and copies allow-lists', async () => {
+  const { page } = await open();
+  await page.getByText('nftables', { exact: true }).click();
+  expect(await page.locator('#list').textContent()).toBe(formatAllowList('nftables', [facts]));
+  // The browser's own clipboard is this machine's, and other tests'.
+  await page.evaluate(
+    'globalThis.written = []; navigator.clipboard.writeText = async (text) => void written.push(text)',
+  );
+  await page.getByRole('button', { name: 'Copy the allow-list' }).click();
+  await page.getByRole('button', { name: 'Copy the address' }).click();
+  expect(await page.evaluate('written')).toEqual([formatAllowList('nftables', [facts]), '203.0.113.7/32']);
+  expect(await page.getByRole('button', { name: 'Copy the address' }).textContent()).toBe('Copied');
+});
+
+it('verifies, clears the secret after five minutes and the form when the page is left, and sends nothing', async () => {
+  const { page, requests, complaints } = await open();
+  await page.clock.install();
+  await fillIn(page);
+  const values = () =>
+    Promise.all(
+      ['Headers', 'Body, as it arrived', 'Secret'].map((label) => page.getByLabel(label).inputValue()),
+    );
+  expect(await values()).toEqual([example.headers, example.body, example.secret]);
+  await page.getByLabel('Headers').fill('webhook-id: msg_1');
+  await page.clock.fastForward('04:59');
+  expect((await values())[2]).toBe(example.secret);
+  await page.clock.fastForward('00:02');
+  expect((await values())[2]).toBe('');
+  expect({ requests, complaints }).toEqual({ requests: [server.url], complaints: [] });
+  await page.goto('about:blank');
+  await page.goBack();
+  await page.getByText('Find out why').click();
+  expect(await values()).toEqual(['', '', '']);
+});
+
+it('can be used by the keyboard alone, in the order in which it is read', async () => {
+  const { page } = await open();
+  const reached: string[] = [];
+  for (let presses = 0; presses < 17; presses++) {
+    await page.keyboard.press('Tab');
+    reached.push(
+      (await page.evaluate(`(() => {
+        const { labels, ariaLabel, textContent } = document.activeElement;
+        return (ariaLabel ?? labels?.[0]?.textContent ?? textContent).trim();
+      })()`)) as string,
+    );
+  }
+  expect(reached).toEqual([
+    ...['Allow', 'Verify', 'Contact'],
+    ...['Copy the address', 'Copy the reserve', 'Copy the base address', 'nginx', 'Copy the allow-list'],
+    ...[
+      'Standard Webhooks',
+      'receivers’ guide',
+      'Copy the example',
+      'Find out why a signature does not hold',
+    ],
+    ...['webhooks@wallet-infrastructure.example', 'uae', 'staging'],
+    ...reached.slice(15),
+  ]);
+});
+
+it('its policy lets no other program in, no text become markup, and nobody be spoken to', async () => {
+  const { page, complaints } = await open();
+  for (const attempt of [
+    "new Image().src = 'http://127.0.0.1:9/x.png'",
+    "document.body.insertAdjacentHTML('beforeend', '<b>x</b>')",
+    "document.body.append(Object.assign(document.createElement('script'), { text: 'document.title = 1' }))",
+    "await fetch('http://127.0.0.1:9/')",
+  ])
+    await page.evaluate(`(async () => { ${attempt} })().catch(() => 0)`);
+  for (const directive of ['require-trusted-types-for', 'connect-src', 'img-src'])
+    while (!complaints.includes(directive)) await sleep(10);
+  expect(await page.title()).toBe('eu · Wallet infrastructure');
+});

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { example, rows, warnings } from '../../dashboard/content';
+import { verify } from '../../dashboard/verify';
+import { deprecatedFacts, facts } from './facts';
+
+const read = (path: string) => readFileSync(join(__dirname, '../..', path), 'utf8');
+
+it('says what the environment is', () => {
+  expect(rows(facts)).toEqual([
+    ['Region', 'eu-central-1'],
+    ['Data', 'Stored and processed in eu-central-1 and eu-west-1, and nowhere else'],
+    ['Chains', 'mainnet and testnet. What is broadcast may be processed anywhere.'],
+    ['SLA', 'Yes'],
+  ]);
+  expect(rows(deprecatedFacts).slice(2)).toEqual([
+    ['Chains', 'mainnet and testnet, with test funds only. What is broadcast may be processed anywhere.'],
+    ['SLA', 'None: nothing is promised about availability'],
+  ]);
+});
+
+it('warns of test funds, with what joins them to mainnet, and of a deprecation', () => {
+  expect(warnings(facts)).toEqual([]);
+  const deprecated = 'Deprecated since 20 November 2026: build nothing new on it.';
+  expect(warnings(deprecatedFacts)).toEqual([
+    'Use test funds only: the service cannot technically prevent you from sending funds to a mainnet chain, but doing so is against the terms of use.',
+    `${deprecated} It is switched off on 30 June 2027.`,
+  ]);
+  const testnet = { ...deprecatedFacts, chains: ['testnet'], deprecation: { since: '2026-11-20' } };
+  expect(warnings(testnet)).toEqual(['Use test funds only.', deprecated]);
+});
+
+it('its example is the test vector of the documentation, and holds', async () => {
+  const documented = read('docs/receivers-verifying.md');
+  const values = [
+    ...example.headers.split('\n').map((line) => line.split(': ')[1]),
+    example.body,
+    example.secret,
+  ];
+  for (const value of values) expect(documented).toContain(`\`${value}\``);
+  const then = 1_795_176_005_000;
+  expect(await verify(example, facts.signatureHeaders, then)).toMatchObject({ verdict: 'holds' });
+});
+
+it('every element that the program takes is in the page', () => {
+  const html = read('dashboard/page.html');
+  const taken = [
+    ...Array.from(read('dashboard/page.ts').matchAll(/byId\('([\w-]+)'\)/g), ([, id]) => id),
+    ...Array.from(html.matchAll(/data-copy="([\w-]+)"/g), ([, id]) => id),
+  ];
+  expect(taken.length).toBeGreaterThan(20);
+  for (const id of taken) expect(html).toContain(` id="${id}"`);
+});

@@ -1,0 +1,32 @@
+import type { DashboardFacts } from '../../domain/dashboard';
+
+export const facts: DashboardFacts = {
+  environment: 'eu',
+  purpose: 'production, Europe (default)',
+  region: 'eu-central-1',
+  residencyRegions: ['eu-central-1', 'eu-west-1'],
+  chains: ['mainnet', 'testnet'],
+  serviceLevelAgreement: true,
+  testFundsOnly: false,
+  apiBaseUrl: 'https://api.eu.wallet-infrastructure.example',
+  address: '203.0.113.7',
+  reserve: '203.0.113.8',
+  support: {
+    contact: 'webhooks@wallet-infrastructure.example',
+    guide: 'https://docs.wallet-infrastructure.example/receivers',
+  },
+  others: [
+    { environment: 'uae', purpose: 'production, UAE', url: 'https://uae.wallet-infrastructure.example' },
+    { environment: 'staging', purpose: 'staging', url: 'https://staging.wallet-infrastructure.example' },
+  ],
+  signatureHeaders: ['webhook-signature', 'X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'],
+};
+
+export const deprecatedFacts: DashboardFacts = {
+  ...facts,
+  environment: 'staging',
+  purpose: 'staging, test funds only',
+  serviceLevelAgreement: false,
+  testFundsOnly: true,
+  deprecation: { since: '2026-11-20', sunset: '2027-06-30' },
+};
