@@ -20,10 +20,6 @@ const known: Readonly<Record<string, readonly string[]>> = {
   ],
   'each program imports itself, domain and what it may besides': [
     '.ci/obstacles.ts',
-    'dashboard/facts.ts',
-    'lib/dashboard/facts.ts',
-    'lib/dashboard/region-dashboard.ts',
-    'lib/stacks/region-stack.ts',
     'local/api-gateway/gateway-response.ts',
     'local/banner.ts',
     'local/command.ts',

@@ -39,7 +39,7 @@ const rules = (text: string) => text.split('\n').filter((line) => line && !line.
 
 it('prints a plain list of all environments, in the order of the table', async () => {
   const { exitCode, stdout, stderr } = await origins();
-  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: expect.stringMatching(/^Use: /) });
   expect(rules(stdout)).toEqual(entries);
 });
 
@@ -54,7 +54,7 @@ it('prints one environment, with its reserve, for a port', async () => {
   expect(stdout).toContain('tcp dport 8443 drop');
 });
 
-it('says on stderr how to use what has no comments', async () => {
+it('says on stderr how to use it', async () => {
   const { stderr } = await origins('--format', 'aws-security-group');
   expect(stderr).toMatch(/^Use: aws ec2 authorize-security-group-ingress/);
 });
@@ -68,7 +68,7 @@ it('warns of an address that is this machine itself, or reserved for documentati
   writeOutputs(folder(), { [first.stackId]: { WebhookOriginAddress: '127.0.0.1' } }, {});
   expect(await origins()).toMatchObject({
     exitCode: 0,
-    stderr: 'warning: 127.0.0.1 is this machine itself: the list is good for trying out only.\n',
+    stderr: expect.stringContaining('warning: 127.0.0.1 is this machine itself: the list is good for'),
   });
   writeOutputs(folder(), { [first.stackId]: { WebhookOriginAddress: '203.0.113.7' } }, {});
   expect((await origins()).stderr).toMatch(/^warning: 203\.0\.113\.7 is reserved for documentation/);

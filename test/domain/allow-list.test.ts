@@ -1,4 +1,4 @@
-import { allowListFormatNames, allowListFormats, formatAllowList } from '../../domain/allow-list';
+import { allowListFormatNames, formatAllowList } from '../../domain/allow-list';
 
 const eu = { environment: 'eu', region: 'eu-central-1', address: '203.0.113.7', reserve: '203.0.113.8' };
 const staging = {
@@ -9,15 +9,8 @@ const staging = {
 };
 const stagingComment = 'staging in eu-west-3, deprecated: test funds only';
 const reserveComment = 'eu, in an announced emergency only';
-const header = (format: keyof typeof allowListFormats) => [
-  'Addresses from which webhooks of the wallet infrastructure come. Verify the signature of each webhook, too.',
-  'Environment eu in eu-central-1.',
-  `Environment ${stagingComment} (since 2026-11-20, switched off on 2027-11-30).`,
-  'Reserve 203.0.113.8 of eu: webhooks come from it in an announced emergency only.',
-  `Use: ${allowListFormats[format].use}`,
-];
-const lines = (format: keyof typeof allowListFormats, ...rules: string[]) =>
-  [...header(format).map((line) => `# ${line}`), ...rules].join('\n');
+const headline = 'Addresses that webhooks come from. Verify each signature, too.';
+const lines = (...rules: string[]) => [`# ${headline}`, ...rules].join('\n');
 const json = (value: unknown) => JSON.stringify(value, undefined, 2);
 const deployed = {
   json: json([
@@ -36,16 +29,21 @@ const deployed = {
       deprecation: staging.deprecation,
     },
   ]),
-  text: lines('text', '203.0.113.7/32', '192.0.2.9/32', '203.0.113.8/32'),
+  text: lines(
+    '# eu in eu-central-1',
+    '203.0.113.7/32',
+    `# ${stagingComment}`,
+    '192.0.2.9/32',
+    `# ${reserveComment}`,
+    '203.0.113.8/32',
+  ),
   nginx: lines(
-    'nginx',
     'allow 203.0.113.7/32; # eu in eu-central-1',
     `allow 192.0.2.9/32; # ${stagingComment}`,
     `allow 203.0.113.8/32; # ${reserveComment}`,
     'deny all;',
   ),
   nftables: lines(
-    'nftables',
     'table inet wallet-webhooks',
     'delete table inet wallet-webhooks',
     'table inet wallet-webhooks {',
@@ -66,7 +64,7 @@ const deployed = {
     '}',
   ),
   terraform: json({
-    '//': header('terraform').join(' '),
+    '//': `${headline} 203.0.113.7/32: eu in eu-central-1. 192.0.2.9/32: ${stagingComment}. 203.0.113.8/32: ${reserveComment}.`,
     locals: { wallet_webhooks_cidrs: ['203.0.113.7/32', '192.0.2.9/32', '203.0.113.8/32'] },
   }),
   'aws-security-group': json({
