@@ -6,7 +6,17 @@ import { projectRoot, sourcesIn } from './sources';
 const manifest: Manifest = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8'));
 
 it('every dependency is imported or run, and everything imported is a dependency', () => {
-  const files = sourcesIn('bin', 'cli', 'dashboard', 'domain', 'lambda', 'lib', 'local', 'test').filter(
+  const files = sourcesIn(
+    '.ci',
+    'bin',
+    'cli',
+    'dashboard',
+    'domain',
+    'lambda',
+    'lib',
+    'local',
+    'test',
+  ).filter(
     // Its fixtures are texts with imports of their own.
     ({ path }) => !path.startsWith('test/architecture/'),
   );

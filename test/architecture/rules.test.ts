@@ -19,7 +19,6 @@ const known: Readonly<Record<string, readonly string[]>> = {
     'local/triggers/triggers.ts',
   ],
   'each program imports itself, domain and what it may besides': [
-    '.ci/obstacles.ts',
     'local/api-gateway/gateway-response.ts',
     'local/banner.ts',
     'local/command.ts',

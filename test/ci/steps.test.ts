@@ -194,6 +194,17 @@ describe('take back', () => {
   });
 });
 
+it('a diff becomes a comment, without what GitHub would refuse', async () => {
+  const workspace = new Workspace(folder());
+  workspace.write('diff.md', 'x'.repeat(70_000));
+  workspace.stub('gh', 'echo "$@" > gh-call; cat > gh-body');
+  const step =
+    'head --bytes 65000 diff.md | gh pr comment "$PULL_REQUEST" --edit-last --create-if-none --body-file -';
+  expect(await workspace.step(step, { PULL_REQUEST: '7' })).toMatchObject({ exitCode: 0 });
+  expect(workspace.read('gh-call')).toBe('pr comment 7 --edit-last --create-if-none --body-file -\n');
+  expect(workspace.read('gh-body')).toHaveLength(65_000);
+});
+
 it('a cancelled run says what goes on, and where to read more', async () => {
   const { exitCode, summary } = await new Workspace(folder()).step('bash .ci/cancelled "$STACK"', variables);
   expect(exitCode).toBe(0);

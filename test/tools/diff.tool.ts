@@ -14,7 +14,6 @@ const project = resolve(__dirname, '../..');
 const modules = join(project, 'node_modules');
 const repository = () => join(folder.path(), 'repository');
 const temporary = () => join(folder.path(), 'tmp');
-const diff = ['--import', join(modules, 'tsx/dist/loader.mjs'), join(project, 'test/diff/command.ts')];
 
 const git = (...args: string[]) =>
   run('git', ['-C', repository(), '-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args]);
@@ -32,7 +31,7 @@ const app = (queueName: string) => `
 beforeEach(async () => {
   const files = {
     'package.json': {
-      scripts: { diff: `node ${diff.join(' ')}` },
+      scripts: { diff: `bash ${project}/.ci/diff` },
       devDependencies: { 'aws-cdk': 'file:cdk' },
     },
     'cdk/package.json': { name: 'aws-cdk', version: '1.0.0', bin: { cdk: 'cdk.js' } },
@@ -40,11 +39,8 @@ beforeEach(async () => {
     'cdk.json': { app: 'node app.js', notices: false, context: { 'cli-telemetry': false } },
     'app.js': app('before'),
     '.gitignore': 'node_modules\ncdk.out\n',
-    'lambda/database/migrations/0001.sql': '',
   };
-  for (const name of ['cdk', 'lambda/database/migrations'])
-    mkdirSync(join(repository(), name), { recursive: true });
-  mkdirSync(temporary());
+  for (const path of [join(repository(), 'cdk'), temporary()]) mkdirSync(path, { recursive: true });
   for (const [name, content] of Object.entries(files)) {
     const text = typeof content === 'string' ? content : JSON.stringify(content);
     writeFileSync(join(repository(), name), text);
@@ -82,7 +78,7 @@ it('the command of check.yml shows the change against the first parent of its me
 
 it('an app that does not synthesize fails, with what it said', async () => {
   writeFileSync(join(repository(), 'app.js'), 'throw new Error("The table is wrong");');
-  const { exitCode, output } = await startDiff('main').ended();
+  const { exitCode, output } = await startDiff('--base', 'main').ended();
   expect(exitCode).toBe(1);
   expect(output).toContain('The table is wrong');
   await leavesNothingBehind();
@@ -91,38 +87,40 @@ it('an app that does not synthesize fails, with what it said', async () => {
 it('exits with 2 for a base that it cannot compare with', async () => {
   const { output: orphan } = await git('commit-tree', 'HEAD^{tree}', '-m', 'No parent');
   await git('branch', 'orphan', orphan.trim());
-  for (const [references, message] of [
-    [['nowhere'], 'nowhere is no commit of this repository.'],
-    [['orphan'], 'orphan and HEAD have no commit in common.'],
-    [[], "required option '--base <ref>' not specified"],
-  ] as const) {
-    const outcome = await startDiff(...references).ended();
-    expect(outcome).toEqual({ exitCode: 2, output: expect.stringContaining(message) });
-  }
+  for (const [args, message] of [
+    [['--base', 'nowhere'], 'nowhere is no commit of this repository.'],
+    [['--base', 'orphan'], 'orphan and HEAD have no commit in common.'],
+    [['main'], 'Usage: npm run -s diff -- --base REF'],
+  ] as const)
+    expect(await startDiff(...args).ended()).toEqual({
+      exitCode: 2,
+      output: expect.stringContaining(message),
+    });
   await leavesNothingBehind();
 });
 
-it('an interruption ends what it has started, and leaves nothing behind', async () => {
+it('Ctrl-C ends what it has started, and leaves nothing behind', async () => {
   writeFileSync(join(repository(), 'app.js'), `${app('after')}\nsetTimeout(() => {}, 60_000);`);
   await git('commit', '--all', '--message', 'One that takes long');
-  const { child, ended } = startDiff('main');
+  const { child, ended } = startDiff('--base', 'main');
   const started = join(folder.path(), 'process');
   while (!existsSync(started)) await delay(50);
-  child.kill('SIGTERM');
-  expect(await ended()).toEqual({ exitCode: 130, output: expect.stringContaining('Interrupted.') });
+  // A terminal sends it to the whole process group.
+  process.kill(-(child.pid as number), 'SIGINT');
+  expect((await ended()).exitCode).not.toBe(0);
   const processId = Number(readFileSync(started, 'utf8'));
   await eventually(() => expect(() => process.kill(processId, 0)).toThrow('ESRCH'));
   await leavesNothingBehind();
 });
 
-const startDiff = (...references: string[]) =>
-  start(process.execPath, [...diff, ...references.flatMap((each) => ['--base', each])]);
+const startDiff = (...args: string[]) => start('bash', [join(project, '.ci/diff'), ...args]);
 
 /** Runs in the repository, with a folder of its own for temporary files. */
 function start(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   const child = spawn(command, args, {
     cwd: repository(),
     env: { ...process.env, TMPDIR: temporary(), ...env },
+    detached: true,
   });
   const chunks: Buffer[] = [];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => chunks.push(chunk));

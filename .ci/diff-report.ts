@@ -1,0 +1,73 @@
+/** Prints what a change does to the stacks, as Markdown: `.ci/diff-report.ts BASE CHANGE`, two assemblies. */
+import { PassThrough } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
+import { formatDifferences, fullDiff, type TemplateDiff } from '@aws-cdk/cloudformation-diff';
+import { printable } from '../cli/terminal';
+import { finalMigrations, lossesOf, readStacks, type Stack } from './stacks';
+
+type Stacks = Readonly<Record<string, Stack>>;
+
+export function formatReport(before: Stacks, after: Stacks): string {
+  const warnings = Object.entries(before).flatMap(([name, base]) => {
+    const change = after[name];
+    if (!change) return [];
+    return [...lossesOf(base, change), ...finalMigrations(base, change)].map(
+      (warning) => `> - **${name}**: ${warning}`,
+    );
+  });
+  const stacks = Object.keys({ ...before, ...after }).flatMap((name) => {
+    const lines = describe(before[name], after[name]);
+    return lines.length > 0 ? [`### ${name}`, '', ...lines, ''] : [];
+  });
+  const report = [
+    '## What this change does to the stacks',
+    '',
+    ...(warnings.length > 0
+      ? ['> [!CAUTION]', '> **This loses state, or cannot be taken back:**', '>', ...warnings, '']
+      : []),
+    ...(stacks.length > 0 ? stacks : ['No stack changes.']),
+  ].join('\n');
+  // Hashes of assets are 64 digits; eight of them tell two apart.
+  return report.replace(/\b([0-9a-f]{8})[0-9a-f]{56}\b/g, '$1…');
+}
+
+function describe(base: Stack | undefined, change: Stack | undefined): readonly string[] {
+  if (!change)
+    return ['Is no longer in the app. The deployed stack stays as it is until somebody deletes it.'];
+  if (!base)
+    return [
+      `A new stack in ${change.environment}, with ${Object.keys(change.template.Resources).length} resources.`,
+    ];
+  const difference = fullDiff(base.template, change.template);
+  const rebuilt = takeCodeChanges(difference);
+  return [
+    ...(rebuilt.length > 0 ? [`New code in: ${rebuilt.join(', ')}`] : []),
+    ...(difference.isEmpty ? [] : ['', details(difference)]),
+  ];
+}
+
+/** Takes functions out of which nothing changes but the code: a hash says nothing to a reader. @returns their logical ids */
+function takeCodeChanges({ resources }: TemplateDiff): readonly string[] {
+  const rebuilt = Object.entries(resources.changes).filter(
+    ([, { newResourceType, isUpdate, propertyUpdates, otherChanges }]) =>
+      newResourceType === 'AWS::Lambda::Function' &&
+      isUpdate &&
+      Object.keys({ ...propertyUpdates, ...otherChanges }).every((name) => /^(Code|Metadata)$/.test(name)),
+  );
+  for (const [logicalId] of rebuilt) resources.remove(logicalId);
+  return rebuilt.map(([logicalId]) => `\`${logicalId}\``);
+}
+
+/** The whole difference as the CDK prints it, permissions first, folded. */
+function details(difference: TemplateDiff): string {
+  const stream = new PassThrough({ encoding: 'utf8' });
+  formatDifferences(stream, difference);
+  const text = stripVTControlCharacters(stream.read() ?? '').trim();
+  const count = `${difference.differenceCount} differences`;
+  return `<details><summary>${count}</summary>\n\n\`\`\`\`\n${text}\n\`\`\`\`\n\n</details>`;
+}
+
+if (require.main === module) {
+  const [base = '', change = ''] = process.argv.slice(2);
+  console.log(printable(formatReport(readStacks(base), readStacks(change))));
+}

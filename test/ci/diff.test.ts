@@ -1,0 +1,145 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { formatReport } from '../../.ci/diff-report';
+import { readStacks } from '../../.ci/stacks';
+import { temporaryFolder } from '../support/temporary-folder';
+
+// biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this
+type Json = any;
+
+const hash = (digit: string) => digit.repeat(64);
+const kept = { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' };
+const resources = {
+  Cluster: { Type: 'AWS::RDS::DBCluster', ...kept, Properties: { DatabaseName: 'wallet', Port: 5432 } },
+  Address: { Type: 'AWS::EC2::EIP', ...kept, Properties: { Domain: 'vpc' } },
+  Queue: { Type: 'AWS::SQS::Queue', ...kept, Properties: { VisibilityTimeout: 30 } },
+  Topic: { Type: 'AWS::SQS::Queue', Properties: {} },
+  Password: { Type: 'AWS::SecretsManager::Secret', DeletionPolicy: 'Delete', Properties: { Name: 'a' } },
+  Handler: { Type: 'AWS::Lambda::Function', Properties: { Code: { S3Key: `${hash('a')}.zip` } } },
+  Migration: { Type: 'Custom::SchemaMigration', Metadata: { CannotBeTakenBack: {} } },
+};
+
+const stack = (Resources: Json) => ({
+  environment: 'aws://1/eu-central-1',
+  terminationProtection: true,
+  template: { Resources },
+});
+
+/** The report on a change of the resources of one stack, or of more of it. */
+function reportOn(change: (resources: Json) => unknown, more = {}): string {
+  const changed = structuredClone(resources);
+  change(changed);
+  return formatReport({ WalletEu: stack(resources) }, { WalletEu: { ...stack(changed), ...more } });
+}
+
+it('says so when nothing changes', () => {
+  expect(reportOn(() => {})).toBe('## What this change does to the stacks\n\nNo stack changes.');
+});
+
+it.each<[string, (resources: Json) => unknown, string, object?]>([
+  [
+    'replaced',
+    (all) => Object.assign(all.Cluster.Properties, { DatabaseName: 'purse', Port: 5433 }),
+    '`Cluster` (AWS::RDS::DBCluster) would be replaced: DatabaseName was "wallet" and is "purse". Without `database.restoreFrom`',
+  ],
+  [
+    'replaced, perhaps: its documentation says more than the library',
+    (all) => Object.assign(all.Address.Properties, { PublicIpv4Pool: 'x' }),
+    '`Address` (AWS::EC2::EIP) may be replaced: PublicIpv4Pool was left out and is "x". Webhooks would come',
+  ],
+  [
+    'removed and kept',
+    (all) => delete all.Queue,
+    '`Queue` (AWS::SQS::Queue) would be removed from the stack and left behind. Messages that wait',
+  ],
+  [
+    'removed',
+    (all) => delete all.Topic,
+    '`Topic` (AWS::SQS::Queue) would be removed from the stack and deleted.',
+  ],
+  [
+    'of another type',
+    (all) => Object.assign(all.Queue, { Type: 'AWS::SNS::Topic', Properties: {} }),
+    '`Queue` (AWS::SQS::Queue) would be replaced by a AWS::SNS::Topic.',
+  ],
+  [
+    'no longer kept',
+    (all) => Object.assign(all.Queue, { DeletionPolicy: 'Delete' }),
+    '`Queue` (AWS::SQS::Queue) would no longer be kept: DeletionPolicy changes.',
+  ],
+  [
+    'elsewhere',
+    () => {},
+    'The stack would be another one, in aws://1/eu-west-1',
+    { environment: 'aws://1/eu-west-1' },
+  ],
+  [
+    'unprotected',
+    () => {},
+    'The stack would lose its termination protection',
+    { terminationProtection: false },
+  ],
+  [
+    'migrated for good',
+    (all) => Object.assign(all.Migration.Metadata.CannotBeTakenBack, { '0002-drop': 'it held secrets' }),
+    'Migration `0002-drop` cannot be taken back: it held secrets.',
+  ],
+])('warns first of what holds state and would be %s', (_, change, loss, more = {}) => {
+  const report = reportOn(change, more);
+  expect(report).toMatch(/^## [^\n]+\n\n> \[!CAUTION\]\n/);
+  expect(report).toContain(`\n> - **WalletEu**: ${loss}`);
+});
+
+it('does not warn of changes in place, nor of what can be made again', () => {
+  const report = reportOn((all) => {
+    all.Cluster.Properties.Port = 5433;
+    all.Password.Properties.Name = 'b';
+  });
+  expect(report).not.toContain('[!CAUTION]');
+  expect(report).toMatch(
+    /<details><summary>2 differences<[\s\S]*\[-\] 5432[\s\S]*\[\+\] 5433[\s\S]*<\/details>/,
+  );
+});
+
+it('names the functions that only have new code, and shortens hashes', () => {
+  const code = (digit: string) => ({ Code: { S3Key: `${hash(digit)}.zip` } });
+  const rebuilt = reportOn((all) => Object.assign(all.Handler, { Properties: code('b') }));
+  expect(rebuilt).toMatch(/### WalletEu\n\nNew code in: `Handler`\n$/);
+  const larger = reportOn((all) =>
+    Object.assign(all.Handler, { Properties: { MemorySize: 512, ...code('b') } }),
+  );
+  expect(larger).toContain('[+] bbbbbbbb….zip');
+});
+
+it('shows permissions that a change grants', () => {
+  const Statement = [{ Effect: 'Allow', Action: 'kms:Sign', Resource: '*' }];
+  const Properties = { Roles: [{ Ref: 'Role' }], PolicyDocument: { Statement } };
+  const report = reportOn((all) => Object.assign(all, { Policy: { Type: 'AWS::IAM::Policy', Properties } }));
+  expect(report).toMatch(/\+ │ \* +│ Allow +│ kms:Sign +│ AWS:\$\{Role\}/);
+});
+
+it('tells which stacks are gone and which are new', () => {
+  const each = stack(resources);
+  const report = formatReport({ Uae: each, Eu: each }, { Eu: each, Sg: each });
+  expect(report).toContain('### Uae\n\nIs no longer in the app.');
+  expect(report).toContain('### Sg\n\nA new stack in aws://1/eu-central-1, with 7 resources.');
+  expect(report).not.toContain('### Eu');
+});
+
+describe('the stacks of an assembly', () => {
+  const folder = temporaryFolder();
+
+  it('are those of its manifest', () => {
+    const assembly = join(folder(), 'cdk.out');
+    mkdirSync(assembly);
+    const { environment, terminationProtection, template } = stack(resources);
+    const properties = { templateFile: 'a.json', terminationProtection };
+    const artifacts = {
+      Eu: { type: 'aws:cloudformation:stack', environment, properties },
+      'Eu.assets': { type: 'cdk:asset-manifest', properties: {} },
+    };
+    writeFileSync(join(assembly, 'manifest.json'), JSON.stringify({ artifacts }));
+    writeFileSync(join(assembly, 'a.json'), JSON.stringify(template));
+    expect(readStacks(assembly)).toEqual({ Eu: stack(resources) });
+  });
+});
