@@ -1,5 +1,6 @@
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createApp } from '../../lib/app';
 import { projectRoot } from '../architecture/sources';
 import { changeSetOf, withoutStacks, withStacks } from '../cli/deployed-stacks';
 import {
@@ -97,8 +98,11 @@ describe('plan and apply', () => {
 
   it('preflight asks with the credentials of the job, and shows what it finds', async () => {
     account.answer(ready);
-    const { exitCode, summary } = await new Workspace(folder()).step(
-      'bash .ci/report npm run -s wallet -- preflight --environment "$ENVIRONMENT"',
+    const workspace = new Workspace(folder());
+    const outdir = join(workspace.folder, 'cdk.out');
+    createApp({ outdir, environments: [withoutSla], validateTemplates: false }).synth();
+    const { exitCode, summary } = await workspace.step(
+      'bash .ci/report npm run -s wallet -- preflight --environment "$ENVIRONMENT" --assembly cdk.out',
       { ...inAccount(), ENVIRONMENT: withoutSla.name },
     );
     expect({ exitCode, summary }).toEqual({
