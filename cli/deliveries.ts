@@ -21,7 +21,7 @@ const help = `
 Without --event and --webhook, those of the last 24 hours unless --since says otherwise. Attempts are known for 31 days. What
 has not been attempted yet is not listed. Events with test_ in their id come from "wallet webhook test".
 
-A status is of an attempt: "failed" is tried again at the time in the last column, "given_up" waits on the dead-letter queue
+A status is of an attempt: "failed" is tried again at the time in the last column, "given_up" was the last one
 ("wallet redeliver"), "disabled" had its webhook disabled, because the receiver answered 410.
 
 Examples:
@@ -36,10 +36,10 @@ export function register(program: Command, terminal: Terminal): void {
     .description('Prints the attempts to deliver events, the latest first.')
     .option('--event <id>', 'of this event', eventId)
     .option('--webhook <id>', 'to this webhook', id('wh'))
-    .addOption(new Option('--status <status>', 'that ended so').choices(outcomes))
-    .option('--since <moment>', 'from then on: ISO 8601, or so long ago, such as 2h', moment)
-    .option('--until <moment>', 'up to then: ISO 8601, or so long ago', moment)
-    .option('--limit <number>', 'at most so many, up to 1000', count(1_000), 100)
+    .addOption(new Option('--status <status>', 'filter by outcome').choices(outcomes))
+    .option('--since <moment>', 'from then on: ISO 8601, or an age, such as 2h', moment)
+    .option('--until <moment>', 'up to then: ISO 8601, or an age', moment)
+    .option('--limit <number>', 'maximum, up to 1000', count(1_000), 100)
     .addHelpText('after', help)
     .action((options: DeliveriesOptions) => deliveries(options, terminal));
 }
@@ -53,7 +53,7 @@ async function deliveries(options: DeliveriesOptions, terminal: Terminal): Promi
   if (options.json) return terminal.result(JSON.stringify(attempts));
   if (attempts.length === 0)
     return terminal.note(
-      `No such attempt is known in ${options.environment}: what is on its way is yet to come.`,
+      `No such attempt is known in ${options.environment}: no attempts yet, or none like this.`,
     );
   const rows = attempts.map((attempt) => [
     attempt.date,

@@ -34,7 +34,7 @@ const commands: Readonly<Record<string, Commands>> = {
   'Webhooks:': {
     webhook: () => require('./webhook'),
     deliveries: () => require('./deliveries'),
-    redeliver: () => require('./redeliver/command'),
+    redeliver: () => require('./redeliver'),
   },
   'The address that webhooks come from:': {
     origins: () => require('./origins'),

@@ -39,7 +39,7 @@ export function register(program: Command, terminal: Terminal): void {
     )
     .requiredOption('--organization <id>', 'the organization in which it happened', id('or'))
     .requiredOption('--kind <kind>', 'its kind, such as wallet.created', eventKind)
-    .option('--data <json>', 'what is told of it', json, '{}')
+    .option('--data <json>', 'event data (JSON)', json, '{}')
     .option('--id <id>', 'its id; a new one when left out', eventId)
     .addOption(allowProduction())
     .addHelpText('after', help)
@@ -55,7 +55,7 @@ async function sendEvent(options: SendEventOptions, terminal: Terminal): Promise
     terminal.note(`No enabled webhook of ${organizationId} wants ${kind}: nothing will be delivered.`);
   await putEvent(target, { id: eventId, organizationId, kind, data });
   terminal.result(options.json ? JSON.stringify({ eventId }) : eventId);
-  terminal.note(`See its way: ${walletCommand('deliveries', options)} --event ${eventId}`);
+  terminal.note(`Its deliveries: ${walletCommand('deliveries', options)} --event ${eventId}`);
 }
 
 /** Puts an event on the region's queue, dated now. @throws UsedWrongly for too large a one */

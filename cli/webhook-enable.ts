@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { disabledEvent } from '../domain/event';
 import { runOperation } from './operations-function';
 import { withEnvironment } from './options';
 import { sendMessages } from './queue-messages';
@@ -48,12 +49,13 @@ Examples:
   }
 }
 
-/** Tells the organization after the change, as often as the command is run until it was told. The event's id stays the same. */
-async function disable(target: Target, webhookId: string): Promise<Readonly<Record<string, unknown>>> {
-  const { untold, organizationId, ...state } = await runOperation(target, 'disable-webhook', { webhookId });
-  if (typeof untold !== 'string') return state;
+/** Tells the organization after the change, once. */
+async function disable(target: Target, webhookId: string) {
+  const { changed, organizationId, ...state } = await runOperation(target, 'disable-webhook', { webhookId });
+  if (!changed) return state;
   target.note(`${webhookId} is disabled. Telling ${organizationId} …`);
-  await sendMessages(target, 'WebhookEventsQueueUrl', [{ body: untold, group: String(organizationId) }]);
-  await runOperation(target, 'mark-disabling-told', { webhookId, disabledAt: state.disabledAt });
+  const disabledAt = Date.parse(state.disabledAt);
+  const { text } = disabledEvent({ webhookId, organizationId, reason: state.disabledReason, disabledAt });
+  await sendMessages(target, 'WebhookEventsQueueUrl', [{ body: text, group: organizationId }]);
   return state;
 }

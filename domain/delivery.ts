@@ -14,12 +14,10 @@ export interface Delivery {
   readonly acceptedAt: number;
   /** The event's JSON text: the body that is signed and sent. */
   readonly body: string;
-  /** When this delivery was first received, in a copy of it, later by the time of our outages: ms since 1970. */
-  readonly startedAt?: number;
-  /** Not to be attempted before: ms since 1970. */
+  /** The number of the attempt that it is for. @default 1 */
+  readonly attempt?: number;
+  /** Not to be attempted before: milliseconds since 1970. */
   readonly notBefore?: number;
-  /** `notBefore` is its slot among its webhook's deliveries that have waited. */
-  readonly hasSlot?: boolean;
 }
 
 /** How attempts end: `failed` is retried, `given_up` was the last of the schedule, `disabled` had its webhook disabled by 410. */
@@ -86,8 +84,10 @@ const fields: Readonly<Record<keyof Delivery, Field>> = {
   eventId: text(isEventId, "an event's id"),
   acceptedAt: time,
   body: text((body) => body !== '', 'text'),
-  startedAt: optional(time),
+  attempt: optional({
+    accepts: (value) => Number.isSafeInteger(value) && Number(value) >= 1,
+    form: 'the number of an attempt',
+  }),
   notBefore: optional(time),
-  hasSlot: optional({ accepts: (value) => typeof value === 'boolean', form: 'true or false' }),
 };
 const fieldNames = Object.keys(fields) as (keyof Delivery)[];

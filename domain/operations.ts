@@ -126,11 +126,13 @@ export interface Operations {
   'enable-webhook': [input: OfWebhook, result: Pick<Webhook, 'webhookId' | 'enabled' | 'disabledReason'>];
   'disable-webhook': [
     input: OfWebhook,
-    result: Pick<Webhook, 'webhookId' | 'organizationId' | 'enabled' | 'disabledReason' | 'disabledAt'> & {
-      readonly untold: string | null;
+    result: Pick<Webhook, 'webhookId' | 'organizationId' | 'enabled'> & {
+      readonly disabledReason: string;
+      readonly disabledAt: string;
+      /** False when it was disabled before. */
+      readonly changed: boolean;
     },
   ];
-  'mark-disabling-told': [input: OfWebhook & { readonly disabledAt: string | null }, result: OfWebhook];
   'remove-webhook': [input: OfWebhook, result: Pick<Webhook, 'webhookId' | 'organizationId'>];
   'list-delivery-attempts': [input: AttemptQuery, result: { readonly attempts: readonly Attempt[] }];
   'list-kept-events': [input: KeptEventQuery, result: { readonly events: readonly KeptEvent[] }];
@@ -154,7 +156,6 @@ export const resultFields: { readonly [Name in OperationName]: keyof OperationRe
   'rotate-webhook-secret': 'secretVersion',
   'enable-webhook': 'enabled',
   'disable-webhook': 'enabled',
-  'mark-disabling-told': 'webhookId',
   'remove-webhook': 'webhookId',
   'list-delivery-attempts': 'attempts',
   'list-kept-events': 'events',

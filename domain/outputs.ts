@@ -7,6 +7,7 @@ export const outputNames = [
   'WebhookEventsDeadLetterQueueUrl',
   'WebhookDeliveryQueueUrl',
   'WebhookDeliveryDeadLetterQueueUrl',
+  'WebhookRetryQueueUrl',
   'WebhookSecretsKeyArn',
   'TokenSigningKeyArn',
   'UserActionSigningKeyArn',

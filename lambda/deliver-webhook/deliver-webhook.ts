@@ -1,30 +1,32 @@
+import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import type { Delivery } from '../../domain/delivery';
-import type { Disabling } from '../../domain/event';
+import { type Disabling, disabledEvent } from '../../domain/event';
 import { fail, ok, type Result } from '../../domain/result';
 import { rotationOverlap, sign } from '../../domain/webhook-secrets';
 import type { DatabaseUnavailable } from '../database/database';
-import type { Queue, QueueUnavailable } from '../webhooks/queue';
+import type { Log } from '../shared/log';
+import { webhookLogCodes } from '../webhooks/log-codes';
+import type { Queue } from '../webhooks/queue';
 import type { SecretUnavailable, WebhookSecrets } from '../webhooks/webhook-secrets';
-import type { CircuitBreaker } from './circuit-breaker';
-import { type AttemptResult, type NextStep, nextStep, type RetrySchedule, reasonOf } from './next-step';
-import { type Pace, type Slots, slotTolerance, waitForSlot } from './pace';
-import type { ReceivedDelivery } from './request';
-import { type BeingTold, settleDisabling, tellDisabling, type UntoldDisabling } from './tell-disabling';
+import { type AttemptResult, type NextStep, nextStep, reasonOf } from './next-step';
 
 /** A webhook as it is at this moment. */
 export interface Webhook {
   readonly url: string;
   readonly enabled: boolean;
+  /** Its last attempts were slow or failed: its deliveries go by the second lane. */
+  readonly troubled: boolean;
   readonly secretVersion: number;
   /** When that version took over from the one before it: milliseconds since 1970. */
   readonly rotatedAt?: number;
-  /** Of a disabled one of which the organization may not have been told. */
-  readonly untold?: UntoldDisabling;
 }
 
 export interface Webhooks {
   /** `undefined` for one that was removed. */
   find(webhookId: string): Promise<Result<Webhook | undefined, DatabaseUnavailable>>;
+  /** Marks the webhook as troubled while an attempt still runs. */
+  trouble(webhookId: string): Promise<Result<unknown, DatabaseUnavailable>>;
+  /** Keeps the attempt, and marks the webhook as troubled or in good standing by it. */
   record(attempt: Attempt): Promise<Result<unknown, DatabaseUnavailable>>;
   /** Disables it, unless its URL has changed since. `undefined` when it did nothing: another delivery was first. */
   disable(
@@ -32,8 +34,6 @@ export interface Webhooks {
     url: string,
     reason: string,
   ): Promise<Result<Disabling | undefined, DatabaseUnavailable>>;
-  /** Remembers that the organization was told of it. */
-  told(disabling: Disabling): Promise<Result<unknown, DatabaseUnavailable>>;
 }
 
 /** One request to a receiver and its outcome. It has no URL, which may carry a token. */
@@ -64,131 +64,147 @@ export interface WebhookRequest {
   readonly body: string;
 }
 
-/** Logs and counts what happens to deliveries. */
-export interface DeliveryLog {
-  attempted(
-    attempt: Attempt,
-    times: { readonly ageMs: number; readonly retryInMs: number | undefined },
-  ): void;
-  notRecorded(attempt: Attempt, cause: { readonly kind: string; readonly reason: string }): void;
-  /** Its organization was told, by the event. */
-  disabled(disabling: Disabling, eventId: string): void;
-  stopped(delivery: Delivery, reason: 'webhook_disabled' | 'webhook_removed'): void;
-  /** It is retried later, without an attempt now: see `CircuitBreaker`. */
-  circuitOpen(delivery: Delivery, retryInMs: number): void;
-  /** It waits for its slot: see `Pace`. */
-  putOff(delivery: Delivery, waitMs: number): void;
-}
-
 export interface DeliveryPorts {
   readonly webhooks: Webhooks;
-  /** The queue of events. */
-  readonly events: Pick<Queue, 'send'>;
-  readonly slots: Slots;
   readonly secrets: WebhookSecrets;
   readonly receivers: Receivers;
-  readonly circuitBreaker: CircuitBreaker;
-  readonly deliveryLog: DeliveryLog;
+  /** The queue of events. */
+  readonly events: Pick<Queue, 'send'>;
+  readonly log: Log;
+  readonly metrics: Pick<Metrics, 'addMetric'>;
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** From 0 to 1. */
   readonly random: () => number;
-  readonly schedule: RetrySchedule;
-  readonly pace: Pace;
+  /** Milliseconds from the first attempt to each. */
+  readonly schedule: readonly number[];
 }
 
-/** What follows, and why. `stopped`: the webhook is disabled or removed. `put_off`: its slot is yet to come. */
-export type DeliveryStep =
-  | ((NextStep | { readonly outcome: 'stopped' }) & { readonly reason: string })
-  | { readonly outcome: 'put_off'; readonly waitMs: number };
+/**
+ * Deliveries take the first lane while their webhook is in good standing, and the second one after a slow or failed attempt:
+ * a batch lasts as long as its slowest receiver, and slow ones must not hold up the others.
+ */
+export type Lane = 'first' | 'second';
+
+/** What becomes of a message: nothing more, or `delivery` takes its place, in the second lane. */
+export type Fate =
+  | { readonly kind: 'done' }
+  | { readonly kind: 'again'; readonly delivery: Delivery; readonly delayMs: number };
+
+/** Milliseconds from which on an attempt is slow. */
+export const slowAfter = 2_000;
+
+/** Milliseconds by which a message may come before its time: SQS counts delays in whole seconds. */
+const tolerance = 1_000;
+
+const done: Fate = { kind: 'done' };
 
 /**
- * Attempts one delivery to the webhook's current URL. An error is an internal one: no request was sent, or its response
- * could not be acted upon, and the message is retried.
+ * Attempts one delivery to the webhook's current URL.
+ *
+ * An error is a fault of ours: no request was sent, or its response could not be acted upon. The message is then received
+ * again with the same number of attempt, so that it costs the receiver none.
  */
 export async function deliverWebhook(
-  received: ReceivedDelivery,
+  delivery: Delivery,
+  lane: Lane,
   ports: DeliveryPorts,
-): Promise<Result<DeliveryStep, DatabaseUnavailable | SecretUnavailable | QueueUnavailable | BeingTold>> {
-  const { delivery, startedAt } = received;
-  const found = await ports.webhooks.find(delivery.webhookId);
+): Promise<Result<Fate, DatabaseUnavailable | SecretUnavailable>> {
+  const { webhooks, log, metrics } = ports;
+  const { eventId, webhookId, deliveryId, attempt = 1, notBefore = 0 } = delivery;
+  const ids = { eventId, webhookId, deliveryId };
+  const early = notBefore - ports.now();
+  if (early > tolerance) return ok({ kind: 'again', delivery, delayMs: early });
+
+  const found = await webhooks.find(webhookId);
   if (!found.ok) return found;
   const webhook = found.value;
   if (!webhook?.enabled) {
-    const settled = await settleDisabling(webhook?.untold, ports);
-    if (!settled.ok) return settled;
     const reason = webhook ? 'webhook_disabled' : 'webhook_removed';
-    ports.deliveryLog.stopped(delivery, reason);
-    return ok({ outcome: 'stopped', reason });
+    log.info('Webhook delivery stopped', { logCode: webhookLogCodes.deliveryStopped, ...ids, reason });
+    return ok(done);
   }
-
-  const beganAt = ports.now();
-  if (ports.circuitBreaker.isOpen(delivery.webhookId, beganAt)) {
-    const moment = { now: beganAt, startedAt, random: ports.random() };
-    const reason = 'circuit_open';
-    const step = nextStep({ answered: false, reason }, moment, ports.schedule);
-    // A delivery that would be given up gets its last attempt all the same.
-    if (step.outcome === 'failed') {
-      ports.deliveryLog.circuitOpen(delivery, step.retryInMs);
-      return ok({ ...step, reason });
-    }
-  }
-  const secrets = await signingSecrets(delivery.webhookId, webhook, beganAt, ports.secrets);
+  if (lane === 'first' && webhook.troubled) return ok({ kind: 'again', delivery, delayMs: 0 });
+  const secrets = await signingSecrets(webhookId, webhook, ports);
   if (!secrets.ok) return secrets;
 
-  // Last of all: what is not attempted takes no slot from others.
-  const wait = await waitForSlot(received, beganAt, ports);
-  if (!wait.ok) return wait;
-  if (wait.value > slotTolerance.early) {
-    ports.deliveryLog.putOff(delivery, wait.value);
-    return ok({ outcome: 'put_off', waitMs: wait.value });
-  }
-
   const attemptedAt = ports.now();
-  const result = await ports.receivers.post({
-    webhookId: delivery.webhookId,
-    url: webhook.url,
-    headers: headers(delivery, attemptedAt, secrets.value),
-    body: delivery.body,
-  });
+  let marked: Promise<unknown> | undefined;
+  // Not only when it is answered: until then others would follow it.
+  const slow = setTimeout(() => {
+    marked = webhooks.trouble(webhookId).catch(() => undefined);
+  }, slowAfter);
+  const headers = headersOf(delivery, attemptedAt, secrets.value);
+  const result = await ports.receivers.post({ webhookId, url: webhook.url, headers, body: delivery.body });
+  clearTimeout(slow);
+  await marked;
+
   const now = ports.now();
-  ports.circuitBreaker.record(delivery.webhookId, result, now);
-  const step = nextStep(result, { now, startedAt, random: ports.random() }, ports.schedule);
+  const step = nextStep(result, attempt, { now, random: ports.random(), schedule: ports.schedule });
   const retryInMs = step.outcome === 'failed' ? step.retryInMs : undefined;
-  const attempt: Attempt = {
-    eventId: delivery.eventId,
-    webhookId: delivery.webhookId,
-    deliveryId: delivery.deliveryId,
-    attemptedAt,
+  const reason = reasonOf(result);
+  const seen = {
+    ...ids,
     durationMs: now - attemptedAt,
     ...(result.answered ? { status: result.status } : {}),
     outcome: step.outcome,
-    reason: reasonOf(result),
-    ...(retryInMs === undefined ? {} : { nextAttemptAt: now + retryInMs }),
+    reason,
   };
-  ports.deliveryLog.attempted(attempt, { ageMs: now - delivery.acceptedAt, retryInMs });
+  const ageMs = now - delivery.acceptedAt;
+  const line = { logCode: webhookLogCodes.attempted, ...seen, attempt, ageMs, retryInMs };
+  if (step.outcome === 'delivered') log.info('Webhook delivered', line);
+  else log.warn('Webhook not delivered', line);
+  metrics.addMetric(countOf[step.outcome], MetricUnit.Count, 1);
+  if (step.outcome !== 'failed') metrics.addMetric('Age', MetricUnit.Milliseconds, ageMs);
 
+  const nextAttemptAt = retryInMs === undefined ? {} : { nextAttemptAt: now + retryInMs };
   // Without its row the attempt is still in the log, and nothing changes for the receiver.
-  const recorded = await ports.webhooks
-    .record(attempt)
+  const recorded = await webhooks
+    .record({ ...seen, attemptedAt, ...nextAttemptAt })
     .catch(({ name, message }: Error) => fail({ kind: 'internal_error', reason: `${name}: ${message}` }));
-  if (!recorded.ok) ports.deliveryLog.notRecorded(attempt, recorded.error);
-  if (step.outcome === 'disabled') {
-    const disabled = await ports.webhooks.disable(delivery.webhookId, webhook.url, attempt.reason);
-    if (!disabled.ok) return disabled;
-    const told = disabled.value ? await tellDisabling(disabled.value, ports) : disabled;
-    if (!told.ok) return told;
+  if (!recorded.ok) {
+    const { kind: cause, reason: why } = recorded.error;
+    const unrecorded = { logCode: webhookLogCodes.attemptNotRecorded, ...ids, cause, reason: why };
+    log.error('Webhook attempt not recorded', unrecorded);
   }
-  return ok({ ...step, reason: attempt.reason });
+
+  if (step.outcome === 'failed') {
+    const { retryInMs: delayMs, attempt: next } = step;
+    const retry = { ...delivery, attempt: next, notBefore: Math.round(now + delayMs) };
+    return ok({ kind: 'again', delivery: retry, delayMs });
+  }
+  if (step.outcome === 'disabled') {
+    const disabled = await webhooks.disable(webhookId, webhook.url, reason);
+    if (!disabled.ok) return disabled;
+    if (disabled.value) await tell(disabled.value, ports);
+  }
+  return ok(done);
+}
+
+const countOf = {
+  delivered: 'Delivered',
+  failed: 'Failed',
+  disabled: 'Failed',
+  given_up: 'GivenUp',
+} as const;
+
+/** Sends the event `webhook.disabled`, once: the webhook is disabled whether or not its organization is told. */
+async function tell(disabling: Disabling, { events, log, metrics }: DeliveryPorts): Promise<void> {
+  const { id: eventId, text } = disabledEvent(disabling);
+  const { webhookId, organizationId, reason } = disabling;
+  const sent = await events.send([{ body: text, group: organizationId }]);
+  const told = sent.ok ? {} : { cause: sent.error.kind, notTold: sent.error.reason };
+  const line = { logCode: webhookLogCodes.disabled, webhookId, organizationId, reason, eventId, ...told };
+  log.warn('Webhook disabled', line);
+  metrics.addMetric('Disabled', MetricUnit.Count, 1);
 }
 
 async function signingSecrets(
   webhookId: string,
   { secretVersion, rotatedAt }: Webhook,
-  now: number,
-  secrets: WebhookSecrets,
+  { secrets, now }: DeliveryPorts,
 ): Promise<Result<readonly Uint8Array[], SecretUnavailable>> {
-  const rotating = secretVersion > 1 && rotatedAt !== undefined && now < rotatedAt + rotationOverlap;
+  const rotating = secretVersion > 1 && rotatedAt !== undefined && now() < rotatedAt + rotationOverlap;
   const versions = rotating ? [secretVersion, secretVersion - 1] : [secretVersion];
   const found: Uint8Array[] = [];
   for (const secret of await Promise.all(versions.map((version) => secrets.secret(webhookId, version)))) {
@@ -199,11 +215,15 @@ async function signingSecrets(
 }
 
 /** Standard Webhooks' headers, and the signature under both names that the service's descriptions know. */
-function headers(delivery: Delivery, now: number, secrets: readonly Uint8Array[]): Record<string, string> {
+function headersOf(
+  { deliveryId: id, body }: Delivery,
+  now: number,
+  secrets: readonly Uint8Array[],
+): Record<string, string> {
   const timestamp = Math.floor(now / 1_000);
-  const signature = sign({ id: delivery.deliveryId, timestamp, body: delivery.body }, secrets);
+  const signature = sign({ id, timestamp, body }, secrets);
   return {
-    'webhook-id': delivery.deliveryId,
+    'webhook-id': id,
     'webhook-timestamp': String(timestamp),
     'webhook-signature': signature,
     'X-SVC-WEBHOOK-SIGNATURE': signature,

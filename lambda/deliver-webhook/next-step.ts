@@ -16,54 +16,53 @@ export type NextStep =
   | { readonly outcome: 'delivered' }
   /** The receiver is gone for good: its webhook is disabled. */
   | { readonly outcome: 'disabled' }
-  | { readonly outcome: 'failed'; readonly retryInMs: number }
+  /** `attempt` is the number of the next one. */
+  | { readonly outcome: 'failed'; readonly retryInMs: number; readonly attempt: number }
   | { readonly outcome: 'given_up' };
 
-/** When a failed delivery is retried. Milliseconds, but for `jitter`. */
-export interface RetrySchedule {
-  readonly minDelay: number;
-  readonly maxDelay: number;
-  /** The part of a delay by which it varies to either side. */
-  readonly jitter: number;
-  readonly giveUpAfter: number;
-}
-
-export const retrySchedule: RetrySchedule = {
-  minDelay: 5_000,
-  maxDelay: 6 * 3_600_000,
-  jitter: 0.2,
-  giveUpAfter: 72 * 3_600_000,
-};
-
-export interface Moment {
-  readonly now: number;
-  /** When the delivery was first received, later by the time of our outages: milliseconds since 1970. */
-  readonly startedAt: number;
-  /** From 0 to 1. */
-  readonly random: number;
-}
+const longestDelay = 6 * 3_600_000;
 
 /**
- * Decides what follows an attempt. The next delay is the delivery's age, so that delays double; the receiver may ask
- * for a longer one. The last attempt is at `giveUpAfter`: about 26 in 72 hours, from 22 to 31 by the jitter.
+ * The published schedule: milliseconds from the first attempt to each. Delays double from 5 s to 6 h, and no attempt starts
+ * later than 72 h after the first.
+ */
+export const retrySchedule: readonly number[] = (() => {
+  const times = [0];
+  for (let delay = 5_000; ; delay = Math.min(2 * delay, longestDelay)) {
+    const next = (times.at(-1) ?? 0) + delay;
+    if (next > 72 * 3_600_000) return times;
+    times.push(next);
+  }
+})();
+
+/** The part of a delay by which a retry may be early, so that what failed together does not return together. */
+const jitter = 0.2;
+
+/**
+ * Decides what follows an attempt. A receiver may ask for a longer delay by `Retry-After`; the attempts that the schedule
+ * has meanwhile are then left out.
+ *
+ * @param attempt its number, from 1
+ * @param random from 0 to 1
  */
 export function nextStep(
   result: AttemptResult,
-  { now, startedAt, random }: Moment,
-  schedule: RetrySchedule = retrySchedule,
+  attempt: number,
+  {
+    now,
+    random,
+    schedule,
+  }: { readonly now: number; readonly random: number; readonly schedule: readonly number[] },
 ): NextStep {
   if (result.answered && result.status >= 200 && result.status < 300) return { outcome: 'delivered' };
   if (result.answered && result.status === 410) return { outcome: 'disabled' };
 
-  const age = now - startedAt;
-  if (age >= schedule.giveUpAfter) return { outcome: 'given_up' };
-
-  const own = clamp(age, schedule.minDelay, schedule.maxDelay) * (1 + schedule.jitter * (2 * random - 1));
-  const asked = result.answered ? Math.min(readRetryAfter(result.retryAfter, now), schedule.maxDelay) : 0;
-  return {
-    outcome: 'failed',
-    retryInMs: Math.round(Math.min(Math.max(own, asked), schedule.giveUpAfter - age)),
-  };
+  const [at, next, last] = [schedule[attempt - 1], schedule[attempt], schedule.at(-1)];
+  if (at === undefined || next === undefined || last === undefined) return { outcome: 'given_up' };
+  const asked = result.answered ? Math.min(readRetryAfter(result.retryAfter, now), longestDelay) : 0;
+  const delay = Math.min(Math.max((next - at) * (1 - jitter * random), asked), last - at);
+  const reached = schedule.findIndex((time) => time - at >= delay);
+  return { outcome: 'failed', retryInMs: Math.round(delay), attempt: reached + 1 };
 }
 
 /** Why an attempt ended as it did, for the log and the attempt's row. */
@@ -86,5 +85,3 @@ function readRetryAfter(value: string | undefined, now: number): number {
   const date = /^[A-Z][a-z]{2,8}[, ]/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? 0 : Math.max(0, date - now);
 }
-
-const clamp = (value: number, least: number, most: number) => Math.min(Math.max(value, least), most);

@@ -1,10 +1,8 @@
-import type { Disabling } from '../../domain/event';
 import { ok, type Result } from '../../domain/result';
-import type { Database, DatabaseUnavailable, Row } from '../database/database';
+import type { Database, DatabaseUnavailable } from '../database/database';
 import { sql } from '../database/sql';
 import { coalesce } from '../shared/coalesce';
-import type { Attempt, Webhook, Webhooks } from './deliver-webhook';
-import { timeoutSeconds } from './environment';
+import { type Attempt, slowAfter, type Webhook, type Webhooks } from './deliver-webhook';
 
 /**
  * The port on the region's database. The concurrent deliveries of a batch share one statement to read and one to write:
@@ -13,42 +11,29 @@ import { timeoutSeconds } from './environment';
 export function createWebhooks(database: Database): Webhooks {
   return {
     find: coalesce((webhookIds) => findAll(database, webhookIds)),
+    trouble: coalesce((webhookIds) => troubleAll(database, webhookIds)),
     record: coalesce((attempts) => recordAll(database, attempts)),
     async disable(webhookId, url, reason) {
-      // Milliseconds are what the event's id is made of.
       const rows = await database.execute(sql`
-        update webhooks
-        set enabled = false, disabled_reason = ${reason}, disabling_untold = true,
-          disabled_at = date_trunc('milliseconds', now())
+        update webhooks set enabled = false, disabled_reason = ${reason}, disabled_at = now()
         where webhook_id = ${webhookId} and url = ${url} and enabled
-        returning webhook_id, organization_id, disabled_reason,
-          (extract(epoch from disabled_at) * 1000)::float8 as disabled_at`);
-      return rows.ok ? ok(rows.value[0] && toDisabling(rows.value[0])) : rows;
+        returning organization_id, (extract(epoch from disabled_at) * 1000)::float8 as disabled_at`);
+      if (!rows.ok) return rows;
+      const [row] = rows.value;
+      if (!row) return ok(undefined);
+      const disabledAt = Math.round(Number(row.disabled_at));
+      return ok({ webhookId, organizationId: String(row.organization_id), reason, disabledAt });
     },
-    told: ({ webhookId, disabledAt }) =>
-      database.execute(sql`
-        update webhooks set disabling_untold = false
-        where webhook_id = ${webhookId} and disabled_at = ${isoTime(disabledAt)}::timestamptz`),
   };
 }
-
-const toDisabling = (row: Row): Disabling => ({
-  webhookId: String(row.webhook_id),
-  organizationId: String(row.organization_id),
-  reason: String(row.disabled_reason),
-  disabledAt: Math.round(Number(row.disabled_at)),
-});
 
 async function findAll(
   database: Database,
   webhookIds: readonly string[],
 ): Promise<Result<Webhook | undefined, DatabaseUnavailable>[]> {
   const rows = await database.execute(sql`
-    select webhook_id, organization_id, url, enabled, disabled_reason, secret_version,
-      (extract(epoch from rotated_at) * 1000)::float8 as rotated_at,
-      (extract(epoch from disabled_at) * 1000)::float8 as disabled_at,
-      not enabled and disabling_untold as untold,
-      disabled_at < now() - make_interval(secs => ${timeoutSeconds}::float8) as due
+    select webhook_id, url, enabled, troubled_at is not null as troubled, secret_version,
+      (extract(epoch from rotated_at) * 1000)::float8 as rotated_at
     from webhooks
     where webhook_id in (select jsonb_array_elements_text(${JSON.stringify(webhookIds)}::jsonb))`);
   if (!rows.ok) return webhookIds.map(() => rows);
@@ -58,15 +43,30 @@ async function findAll(
       {
         url: String(row.url),
         enabled: row.enabled === true,
+        troubled: row.troubled === true,
         secretVersion: Number(row.secret_version),
         ...(row.rotated_at === null ? {} : { rotatedAt: Number(row.rotated_at) }),
-        ...(row.untold === true ? { untold: { ...toDisabling(row), due: row.due === true } } : {}),
       },
     ]),
   );
   return webhookIds.map((webhookId) => ok(found.get(webhookId)));
 }
 
+async function troubleAll(database: Database, webhookIds: readonly string[]) {
+  const marked = await database.execute(sql`
+    update webhooks set troubled_at = now()
+    where webhook_id in (
+      select webhook_id from webhooks
+      where webhook_id in (select jsonb_array_elements_text(${JSON.stringify(webhookIds)}::jsonb))
+        and troubled_at is null
+      for no key update skip locked)`);
+  return webhookIds.map(() => marked);
+}
+
+/**
+ * One trouble a second is enough to know, and one good attempt ends it 30 s after the last: a receiver that is slow now and
+ * then stays in its lane. Rows that another batch is writing are left to it, so that none waits for another.
+ */
 async function recordAll(
   database: Database,
   attempts: readonly Attempt[],
@@ -76,14 +76,31 @@ async function recordAll(
     attemptedAt: isoTime(attemptedAt),
     durationMs: Math.round(durationMs),
     nextAttemptAt: nextAttemptAt === undefined ? null : isoTime(nextAttemptAt),
+    troubled: attempt.outcome !== 'delivered' || durationMs > slowAfter,
   }));
   const recorded = await database.execute(sql`
-    insert into webhook_attempts
-      (event_id, webhook_id, delivery_id, attempted_at, duration_ms, status, outcome, reason, next_attempt_at)
-    select "eventId", "webhookId", "deliveryId", "attemptedAt", "durationMs", status, outcome, reason, "nextAttemptAt"
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as attempt (
-      "eventId" text, "webhookId" text, "deliveryId" text, "attemptedAt" timestamptz, "durationMs" integer,
-      status integer, outcome text, reason text, "nextAttemptAt" timestamptz)`);
+    with attempt as (
+      select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as attempt (
+        "eventId" text, "webhookId" text, "deliveryId" text, "attemptedAt" timestamptz, "durationMs" integer,
+        status integer, outcome text, reason text, "nextAttemptAt" timestamptz, troubled boolean)
+    ), recorded as (
+      insert into webhook_attempts
+        (event_id, webhook_id, delivery_id, attempted_at, duration_ms, status, outcome, reason, next_attempt_at)
+      select "eventId", "webhookId", "deliveryId", "attemptedAt", "durationMs", status, outcome, reason, "nextAttemptAt"
+      from attempt
+    ), standing as (
+      select webhook_id, troubled
+      from webhooks
+      join (select "webhookId", bool_or(troubled) as troubled from attempt group by "webhookId") latest
+        on webhook_id = "webhookId"
+      where case when troubled
+        then troubled_at is null or troubled_at < now() - interval '1 second'
+        else troubled_at < now() - interval '30 seconds' end
+      for no key update of webhooks skip locked
+    )
+    update webhooks set troubled_at = case when standing.troubled then now() end
+    from standing
+    where webhooks.webhook_id = standing.webhook_id`);
   return attempts.map(() => recorded);
 }
 

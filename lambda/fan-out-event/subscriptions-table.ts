@@ -3,8 +3,7 @@ import { ok, type Result } from '../../domain/result';
 import type { Database, DatabaseUnavailable } from '../database/database';
 import { sql } from '../database/sql';
 import { coalesce } from '../shared/coalesce';
-import type { KeptEvent, Subscriptions } from './fan-out-event';
-import type { AcceptedEvent } from './request';
+import type { AcceptedEvent, KeptEvent, Subscriber, Subscriptions } from './fan-out-event';
 
 /** The port on the region's database. The events of a batch share one statement: the Data API is billed by the call. */
 export function createSubscriptions(database: Database): Subscriptions {
@@ -17,15 +16,15 @@ export function createSubscriptions(database: Database): Subscriptions {
 async function allWanting(
   database: Database,
   events: readonly AcceptedEvent[],
-): Promise<Result<readonly string[], DatabaseUnavailable>[]> {
+): Promise<Result<readonly Subscriber[], DatabaseUnavailable>[]> {
   const asked = events.map(({ event, acceptedAt }, index) => ({ index, ...event, acceptedAt }));
-  // In one order, or two batches could wait for each other's rows.
+  // Sorted: avoids a deadlock of two batches.
   const rows = await database.execute(sql`
     with asked as (
       select * from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as event (
         index integer, id text, "organizationId" text, kind text, text text, "acceptedAt" float8)
     ), wanted as (
-      select index, webhook_id, enabled
+      select index, webhook_id, enabled, troubled_at is not null as troubled
       from asked
       join webhooks on organization_id = "organizationId" and (kinds is null or kind = any(kinds))
     ), kept as (
@@ -36,11 +35,14 @@ async function allWanting(
       order by id, "organizationId"
       on conflict do nothing
     )
-    select index, webhook_id from wanted where enabled order by webhook_id`);
+    select index, webhook_id, troubled from wanted where enabled order by webhook_id`);
   if (!rows.ok) return events.map(() => rows);
-  const wanting = events.map((): string[] => []);
-  for (const row of rows.value) wanting[Number(row.index)]?.push(String(row.webhook_id));
-  return wanting.map((webhookIds) => ok(webhookIds));
+  const wanting = events.map((): Subscriber[] => []);
+  for (const row of rows.value) {
+    const subscriber = { webhookId: String(row.webhook_id), troubled: row.troubled === true };
+    wanting[Number(row.index)]?.push(subscriber);
+  }
+  return wanting.map((subscribers) => ok(subscribers));
 }
 
 /**
@@ -54,16 +56,18 @@ async function kept(
   { eventId, webhookId }: Redelivery,
 ): Promise<Result<KeptEvent | undefined, DatabaseUnavailable>> {
   const rows = await database.execute(sql`
-    select substr(body, start, ${partLength}::integer) as part,
+    select substr(body, start, ${partLength}::integer) as part, troubled_at is not null as troubled,
       (extract(epoch from accepted_at) * 1000)::float8 as accepted_at
     from webhooks
     join webhook_events using (organization_id),
       generate_series(1, length(body), ${partLength}::integer) start
     where webhook_id = ${webhookId} and event_id = ${eventId}
       and enabled and (kinds is null or kind = any(kinds))
+      and webhooks.created_at <= webhook_events.accepted_at
     order by start`);
   if (!rows.ok) return rows;
   const [first] = rows.value;
   const text = rows.value.map(({ part }) => part).join('');
-  return ok(first && { text, acceptedAt: Math.round(Number(first.accepted_at)) });
+  if (!first) return ok(undefined);
+  return ok({ text, acceptedAt: Math.round(Number(first.accepted_at)), troubled: first.troubled === true });
 }

@@ -11,7 +11,6 @@ import { listAuditRecords } from './operations/list-audit-records';
 import { listDeliveryAttempts } from './operations/list-delivery-attempts';
 import { listKeptEvents } from './operations/list-kept-events';
 import { listWebhooks } from './operations/list-webhooks';
-import { markDisablingTold } from './operations/mark-disabling-told';
 import { removeEphemeralOrganizations } from './operations/remove-ephemeral-organizations';
 import { removeWebhook } from './operations/remove-webhook';
 import { rotateWebhookSecret } from './operations/rotate-webhook-secret';
@@ -31,7 +30,6 @@ const operations: Readonly<Record<string, Operation>> = {
   'list-delivery-attempts': listDeliveryAttempts,
   'list-kept-events': listKeptEvents,
   'list-webhooks': listWebhooks,
-  'mark-disabling-told': markDisablingTold,
   'remove-ephemeral-organizations': removeEphemeralOrganizations,
   'remove-webhook': removeWebhook,
   'rotate-webhook-secret': rotateWebhookSecret,

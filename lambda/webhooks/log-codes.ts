@@ -8,8 +8,6 @@ export const webhookLogCodes = {
   attemptNotRecorded: 'WEBHOOK_ATTEMPT_NOT_RECORDED',
   disabled: 'WEBHOOK_DISABLED',
   deliveryStopped: 'WEBHOOK_DELIVERY_STOPPED',
-  circuitOpen: 'WEBHOOK_CIRCUIT_OPEN',
-  putOff: 'WEBHOOK_PUT_OFF',
   deliveryWaits: 'WEBHOOK_DELIVERY_WAITS',
   deliveryRefused: 'WEBHOOK_DELIVERY_REFUSED',
   expiredPurged: 'EXPIRED_PURGED',

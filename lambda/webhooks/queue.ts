@@ -43,6 +43,21 @@ const maxBatchCount = 10;
 /** Bytes of all messages of a request: what SQS took before 1 MiB was allowed, so no region refuses it. */
 const maxBatchBytes = 256 * 1024;
 
+/** The longest `DelaySeconds`. https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-queues.html */
+export const longestDelaySeconds = 900;
+
+/**
+ * Seconds until a message is received again after an internal error (database, KMS or SQS unavailable): 5 s, doubled with
+ * each receive up to 15 minutes, ±20 %. With the queues' 1,000 receives that bridges ten days.
+ *
+ * @param receiveCount how often the message was received, this time included
+ * @param random from 0 to 1
+ */
+export function backoffSeconds(receiveCount: number, random: number): number {
+  const seconds = Math.min(900, 5 * 2 ** Math.min(receiveCount - 1, 10));
+  return seconds * (0.8 + 0.4 * random);
+}
+
 /** @param options `sqs`: is asked for its client when there is something to send or to hide */
 export function createQueue({ sqs, url }: { readonly sqs: () => SQSClient; readonly url: string }): Queue {
   const request = async (work: () => Promise<void>): Promise<Result<null, QueueUnavailable>> => {

@@ -92,7 +92,7 @@ export function webhooksRow(): DashboardRow {
 }
 
 /** https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html */
-export function queuesRow({ events, deliveries }: Webhooks): DashboardRow {
+export function queuesRow({ events, deliveries, retries }: Webhooks): DashboardRow {
   const waiting = (label: string) => ({ period, statistic: 'Maximum', label });
   return {
     title: 'Queues',
@@ -100,7 +100,11 @@ export function queuesRow({ events, deliveries }: Webhooks): DashboardRow {
       {
         title: 'Oldest message',
         unit: 's',
-        alarms: { 'oldest-message-events': 'Events', 'oldest-message-deliveries': 'Deliveries' },
+        alarms: {
+          'oldest-message-events': 'Events',
+          'oldest-message-deliveries': 'Deliveries',
+          'oldest-message-retries': 'Retries',
+        },
       },
       {
         title: 'Messages that wait',
@@ -108,7 +112,8 @@ export function queuesRow({ events, deliveries }: Webhooks): DashboardRow {
         metrics: [
           events.queue.metricApproximateNumberOfMessagesVisible(waiting('Events')),
           deliveries.queue.metricApproximateNumberOfMessagesVisible(waiting('Deliveries')),
-          deliveries.queue.metricApproximateNumberOfMessagesDelayed(waiting('Deliveries for later')),
+          retries.queue.metricApproximateNumberOfMessagesVisible(waiting('Retries')),
+          retries.queue.metricApproximateNumberOfMessagesDelayed(waiting('Retries for later')),
         ],
       },
       {

@@ -9,8 +9,8 @@ const comparison = ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD;
 // https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-monitoring-using-cloudwatch.html
 const missing = TreatMissingData.NOT_BREACHING;
 
-/** Webhooks on their way: what waits too long, what was given up, what fails everywhere, what was disabled. */
-export function watchWebhooks(alarms: Alarms, { events, deliveries }: Webhooks): void {
+/** Webhooks on their way: what waits too long, what cannot be read, what fails everywhere, what was disabled. */
+export function watchWebhooks(alarms: Alarms, { events, deliveries, retries }: Webhooks): void {
   for (const [name, { deadLetters }] of Object.entries({ events, deliveries })) {
     alarms.add(`dead-letters-${name}`, {
       heading: 'dead-letters',
@@ -23,8 +23,9 @@ export function watchWebhooks(alarms: Alarms, { events, deliveries }: Webhooks):
   }
   const longest = {
     events: { queue: events.queue, minutes: 15 },
-    // A copy is delayed for 15 minutes at most, and then hidden for one: more than both has waited for us.
-    deliveries: { queue: deliveries.queue, minutes: 45 },
+    deliveries: { queue: deliveries.queue, minutes: 15 },
+    // A retry is delayed for 15 minutes at most: what is older has waited for us.
+    retries: { queue: retries.queue, minutes: 45 },
   };
   for (const [name, { queue, minutes }] of Object.entries(longest)) {
     alarms.add(`oldest-message-${name}`, {
@@ -62,7 +63,7 @@ export function watchWebhooks(alarms: Alarms, { events, deliveries }: Webhooks):
 
 export type DeliveryMetricName = 'Delivered' | 'Failed' | 'GivenUp' | 'Disabled' | 'Age';
 
-/** What the delivery function writes: `createDeliveryLog` in `lambda/deliver-webhook/delivery-log.ts`. */
+/** What the delivery function writes: `lambda/deliver-webhook/deliver-webhook.ts`. */
 export function deliveryMetric(metricName: DeliveryMetricName): Metric {
   return new Metric({
     namespace: 'WalletWebhooks',

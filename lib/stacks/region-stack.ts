@@ -99,11 +99,16 @@ export class RegionStack extends EnvironmentStack {
       const description = 'Webhooks come from this address only in an emergency that is announced';
       this.output('WebhookOriginReserveAddress', description, webhookOrigin.reserve.address);
     }
-    const { events, deliveries, secretsKey } = webhooks;
+    const { events, deliveries, retries, secretsKey } = webhooks;
     this.output('WebhookEventsQueueUrl', 'Events put here become webhooks', events.queue.queueUrl);
     this.output('WebhookEventsDeadLetterQueueUrl', 'Events set aside', events.deadLetters.queueUrl);
     this.output('WebhookDeliveryQueueUrl', 'Deliveries on their way', deliveries.queue.queueUrl);
-    this.output('WebhookDeliveryDeadLetterQueueUrl', 'Deliveries given up', deliveries.deadLetters.queueUrl);
+    this.output(
+      'WebhookDeliveryDeadLetterQueueUrl',
+      'Deliveries that cannot be read',
+      deliveries.deadLetters.queueUrl,
+    );
+    this.output('WebhookRetryQueueUrl', 'Retries on their way', retries.queue.queueUrl);
     this.output('WebhookSecretsKeyArn', "KMS key that webhooks' secrets derive from", secretsKey.keyArn);
     this.output('TokenSigningKeyArn', 'KMS key that signs access tokens', keys.accessToken.signingKeyArn);
     this.output('UserActionSigningKeyArn', 'KMS key that signs user actions', keys.userAction.signingKeyArn);

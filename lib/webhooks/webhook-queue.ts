@@ -8,6 +8,8 @@ export interface WebhookQueueProps {
   readonly logicalId: string;
   /** Of the function that it feeds. */
   readonly functionTimeout: Duration;
+  /** Where its messages go that cannot be read. @default - a queue of its own */
+  readonly deadLetters?: Queue;
 }
 
 /** A queue of the webhook pipeline, with its dead-letter queue. Messages wait 14 days in either, and outlive the stack. */
@@ -15,12 +17,11 @@ export class WebhookQueue extends Construct {
   readonly queue: Queue;
   readonly deadLetters: Queue;
 
-  constructor(scope: Construct, id: string, { logicalId, functionTimeout }: WebhookQueueProps) {
+  constructor(scope: Construct, id: string, { logicalId, functionTimeout, deadLetters }: WebhookQueueProps) {
     super(scope, id);
-    this.deadLetters = withStableLogicalId(
-      new Queue(this, 'DeadLetters', keptMessages),
-      `${logicalId}DeadLetterQueue`,
-    );
+    this.deadLetters =
+      deadLetters ??
+      withStableLogicalId(new Queue(this, 'DeadLetters', keptMessages), `${logicalId}DeadLetterQueue`);
     this.queue = withStableLogicalId(
       new Queue(this, 'Messages', {
         ...keptMessages,
@@ -35,8 +36,8 @@ export class WebhookQueue extends Construct {
 }
 
 /**
- * The most that SQS allows. What cannot be read is set aside by the function, at once and with the reason; what a
- * receiver fails is given up by its age. So receives count our own faults alone, which wait up to 15 minutes each: this
+ * The most that SQS allows. What cannot be read is set aside by the function, at once and with the reason; a
+ * retry is a new message. So receives count our own faults alone, which wait up to 15 minutes each: this
  * bridges ten days. A message that kills its function comes back after the visibility timeout and ends here within a week.
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-configure-dead-letter-queue.html
  */

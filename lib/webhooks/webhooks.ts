@@ -37,8 +37,10 @@ const fanOutTimeout = Duration.seconds(45);
 export class Webhooks extends Construct {
   /** Events are put here. */
   readonly events: WebhookQueue;
-  /** One message for each event and webhook. */
+  /** One message for each event and webhook in good standing. */
   readonly deliveries: WebhookQueue;
+  /** Retries, and what is for webhooks that were slow or failed: with a consumer of its own, it does not hold up the others. */
+  readonly retries: WebhookQueue;
   /** The HMAC key that the webhooks' secrets are derived by. Deleting it would change every secret. */
   readonly secretsKey: Key;
   readonly fanOutEvent: HandlerFunction;
@@ -58,6 +60,11 @@ export class Webhooks extends Construct {
     this.deliveries = new WebhookQueue(this, 'Deliveries', {
       logicalId: 'WebhookDelivery',
       functionTimeout: deliveryTimeout,
+    });
+    this.retries = new WebhookQueue(this, 'Retries', {
+      logicalId: 'WebhookRetry',
+      functionTimeout: deliveryTimeout,
+      deadLetters: this.deliveries.deadLetters,
     });
     this.secretsKey = withStableLogicalId(
       new Key(this, 'SecretsKey', {
@@ -86,18 +93,20 @@ export class Webhooks extends Construct {
         EVENTS_QUEUE_URL: queue.queueUrl,
         EVENTS_DEAD_LETTER_QUEUE_URL: deadLetters.queueUrl,
         DELIVERY_QUEUE_URL: this.deliveries.queue.queueUrl,
+        RETRY_QUEUE_URL: this.retries.queue.queueUrl,
       },
       timeout: fanOutTimeout,
       network,
     });
     this.props.database.grantAccess(handler, 'fan_out_event');
-    allowSending(handler, deadLetters, this.deliveries.queue);
+    allowSending(handler, deadLetters, this.deliveries.queue, this.retries.queue);
     this.feed(handler, queue, { concurrency: 10, needsOrigin: network !== undefined });
     return handler;
   }
 
   private deliver(network: FunctionNetwork): HandlerFunction {
     const { queue, deadLetters } = this.deliveries;
+    const retries = this.retries.queue;
     const handler = this.handler('DeliverWebhook', {
       useCase: 'deliver-webhook',
       description: 'Delivers events to webhooks from the webhook origin',
@@ -105,6 +114,7 @@ export class Webhooks extends Construct {
       variables: deliverWebhook.variables,
       environment: {
         DELIVERY_QUEUE_URL: queue.queueUrl,
+        RETRY_QUEUE_URL: retries.queueUrl,
         DELIVERY_DEAD_LETTER_QUEUE_URL: deadLetters.queueUrl,
         EVENTS_QUEUE_URL: this.events.queue.queueUrl,
         WEBHOOK_SECRETS_KEY_ID: this.secretsKey.keyArn,
@@ -113,12 +123,13 @@ export class Webhooks extends Construct {
       network,
     });
     this.props.database.grantAccess(handler, 'deliver_webhook');
-    // A delivery with a long delay goes to its own queue again, and what is told of a disabled webhook to that of events.
-    allowSending(handler, deadLetters, queue, this.events.queue);
+    // Of a disabled webhook its organization is told by an event.
+    allowSending(handler, deadLetters, retries, this.events.queue);
     handler.addToRolePolicy(
       new PolicyStatement({ actions: ['kms:GenerateMac'], resources: [this.secretsKey.keyArn] }),
     );
     this.feed(handler, queue, { concurrency: 20, needsOrigin: true });
+    this.feed(handler, retries, { concurrency: 20, needsOrigin: true, name: 'Retry' });
     return handler;
   }
 
@@ -159,7 +170,11 @@ export class Webhooks extends Construct {
   private feed(
     handler: HandlerFunction,
     queue: Queue,
-    { concurrency, needsOrigin }: { readonly concurrency: number; readonly needsOrigin: boolean },
+    {
+      concurrency,
+      needsOrigin,
+      name = '',
+    }: { readonly concurrency: number; readonly needsOrigin: boolean; readonly name?: string },
   ): void {
     // Without `sqs:GetQueueUrl`, which the CDK's own grant has and nothing calls.
     // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html#events-sqs-permissions
@@ -174,7 +189,7 @@ export class Webhooks extends Construct {
         resources: [queue.queueArn],
       }),
     );
-    const mapping = new EventSourceMapping(this, `${handler.node.id}Source`, {
+    const mapping = new EventSourceMapping(this, `${handler.node.id}${name}Source`, {
       target: handler,
       eventSourceArn: queue.queueArn,
       batchSize: 10,

@@ -122,8 +122,6 @@ describe('what an operator is told', () => {
   );
 });
 
-const webhookId = 'wh-aaaaa-bbbbb-cccccccccccccc';
-
 it.each([
   ['no command', []],
   ['no command of a group', ['webhook']],
@@ -132,7 +130,6 @@ it.each([
   ['more arguments than there are', ['origins', 'more']],
   ['the id of something else', ['token', '--caller', 'ug-aaaaa-bbbbb-cccccccccccccccc']],
   ['a lifetime of zero', ['token', '--expires-in', '0']],
-  ['events to one webhook', ['redeliver', '--from', 'events', '--webhook', webhookId]],
 ])('exits with 2 and says why on stderr for %s', async (_, args) => {
   const printed = await wallet(...args);
   expect(printed).toMatchObject({ exitCode: 2, stdout: '' });

@@ -44,7 +44,6 @@ describe.each(['AWS_ENDPOINT_URL', 'AWS_ENDPOINT_URL_SQS'])('%s', (variable) => 
       'a.b',
       '--allow-production',
     ],
-    ['redeliver', '--from', 'events'],
   ])('leads %s past the host in the URL of a queue', async (...command) => {
     const warn = jest.spyOn(console, 'warn');
     aws.answer(answer);

@@ -97,8 +97,9 @@ describe.each(withAgreement)('the monitoring dashboard of %s', (_, stack) => {
     expect(missingHeadings(texts)).toEqual([]);
   });
 
-  it('shows metrics that exist: of alarms, of AWS, of log lines, of functions', () => {
-    const existing = [...metricsOfAlarms(alarms), ...metricsOfLogs(stack), ...ofFunctions()].map(textOf);
+  it('shows metrics that exist: of alarms, of AWS, of log lines, of functions', async () => {
+    const written = [...metricsOfAlarms(alarms), ...metricsOfLogs(stack), ...(await ofFunctions())];
+    const existing = written.map(textOf);
     const unknown = widgets
       .flatMap(metricsOfWidget)
       .filter((metric) => !existing.includes(textOf(metric)))
@@ -196,8 +197,8 @@ function metricsOfLogs(stack: StackTemplate): Metric[] {
     }));
 }
 
-const ofFunctions = (): Metric[] =>
-  metricsOfDelivery().map(({ Namespace, MetricName, Dimensions }) => ({
+const ofFunctions = async (): Promise<Metric[]> =>
+  (await metricsOfDelivery()).map(({ Namespace, MetricName, Dimensions }) => ({
     namespace: Namespace,
     name: MetricName,
     dimensions: Object.entries(Dimensions).map(([name, value]) => `${name}=${value}`),

@@ -48,8 +48,9 @@ const whatIsWatched = ({ name, stackId, region }: Environment) => `
     m3                                                                      Sum of 300 s      AWS/Lambda Throttles                        FunctionName={WebhooksFanOutEvent}
     m4                                                                      Sum of 300 s      AWS/Lambda Throttles                        FunctionName={WebhooksDeliverWebhook}
     m5                                                                      Sum of 300 s      AWS/Lambda Throttles                        FunctionName={WebhooksPurgeExpired}
-  oldest-message-deliveries          >= 2700          1 of 1  notBreaching  Maximum of 300 s  AWS/SQS ApproximateAgeOfOldestMessage       QueueName={WebhookDeliveryQueue.QueueName}
+  oldest-message-deliveries          >= 900           1 of 1  notBreaching  Maximum of 300 s  AWS/SQS ApproximateAgeOfOldestMessage       QueueName={WebhookDeliveryQueue.QueueName}
   oldest-message-events              >= 900           1 of 1  notBreaching  Maximum of 300 s  AWS/SQS ApproximateAgeOfOldestMessage       QueueName={WebhookEventsQueue.QueueName}
+  oldest-message-retries             >= 2700          1 of 1  notBreaching  Maximum of 300 s  AWS/SQS ApproximateAgeOfOldestMessage       QueueName={WebhookRetryQueue.QueueName}
   origin-unreachable                 >= 1             2 of 4  notBreaching  IF(received > deleted AND 0 * received + inward + delivered < 1, 1, 0)
     received                                                                Sum of 300 s      AWS/SQS NumberOfMessagesReceived            QueueName={WebhookDeliveryQueue.QueueName}
     deleted                                                                 Sum of 300 s      AWS/SQS NumberOfMessagesDeleted             QueueName={WebhookDeliveryQueue.QueueName}
@@ -77,8 +78,8 @@ describe.each(withAgreement)('the alarms of %s', (_, stack) => {
     expect(stack.json.Outputs.AlarmTopicArn.Value).toEqual(topic);
   });
 
-  it('count failures by the names that the delivery function gives them', () => {
-    const written = metricsOfDelivery();
+  it('count failures by the names that the delivery function gives them', async () => {
+    const written = await metricsOfDelivery();
     const counts = alarm('deliveries-failing').Properties.Metrics.filter(hasMetricStat);
     const metrics = counts.map(({ MetricStat }: { MetricStat: { Metric: unknown } }) => MetricStat.Metric);
     for (const { Namespace, MetricName, Dimensions } of [...metrics, alarm('webhook-disabled').Properties]) {

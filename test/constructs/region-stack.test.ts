@@ -79,7 +79,7 @@ describe.each(each)('the stack of %s', (_, stack) => {
 
   it('keeps addresses, keys and queues when it is deleted, and those of a failed first deployment only with its cluster', () => {
     const kept = stack.resources.filter(({ Type }) => /::(EIP|Key|Queue)$/.test(Type));
-    expect(kept).toHaveLength(environment.webhookOrigin?.reserve ? 11 : 10);
+    expect(kept).toHaveLength(environment.webhookOrigin?.reserve ? 12 : 11);
     for (const resource of kept) {
       const withCluster = environment.database.deletionProtection && resource.logicalId === 'DatabaseKey';
       const DeletionPolicy = withCluster ? 'Retain' : 'RetainExceptOnCreate';

@@ -107,9 +107,11 @@ describe.each(each)('the webhooks of %s', (_, stack) => {
     const fanOut = functionOf(stack, 'FanOutEvent');
     expect(actionsOn(stack, fanOut, 'WebhookEventsQueue')).toEqual(consume);
     expect(actionsOn(stack, fanOut, 'WebhookEventsDeadLetterQueue')).toEqual(['sqs:SendMessage']);
-    expect(actionsOn(stack, fanOut, 'WebhookDeliveryQueue')).toEqual(['sqs:SendMessage']);
+    for (const queue of ['WebhookDeliveryQueue', 'WebhookRetryQueue'])
+      expect(actionsOn(stack, fanOut, queue)).toEqual(['sqs:SendMessage']);
     const deliver = functionOf(stack, 'DeliverWebhook');
-    expect(actionsOn(stack, deliver, 'WebhookDeliveryQueue')).toEqual([...consume, 'sqs:SendMessage']);
+    expect(actionsOn(stack, deliver, 'WebhookDeliveryQueue')).toEqual(consume);
+    expect(actionsOn(stack, deliver, 'WebhookRetryQueue')).toEqual([...consume, 'sqs:SendMessage']);
     expect(actionsOn(stack, deliver, 'WebhookDeliveryDeadLetterQueue')).toEqual(['sqs:SendMessage']);
     expect(actionsOn(stack, deliver, 'WebhookEventsQueue')).toEqual(['sqs:SendMessage']);
   });

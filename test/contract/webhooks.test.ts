@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { parseEvent } from '../../domain/event';
-import { nextStep } from '../../lambda/deliver-webhook/next-step';
+import { nextStep, retrySchedule } from '../../lambda/deliver-webhook/next-step';
 import { expectDocumentedDelivery, openApi } from '../support/openapi';
 
 const { parameters, requestBody, responses } = openApi.webhooks.event.post;
@@ -79,7 +79,11 @@ it('what follows a response is documented by its status', () => {
   expect(Object.keys(responses)).toEqual(expect.arrayContaining(Object.keys(outcomes)));
   for (let status = 100; status < 600; status++) {
     const documented = [String(status), `${Math.floor(status / 100)}XX`].find((name) => name in responses);
-    const { outcome } = nextStep({ answered: true, status }, { now: 0, startedAt: 0, random: 0.5 });
+    const { outcome } = nextStep({ answered: true, status }, 1, {
+      now: 0,
+      random: 0.5,
+      schedule: retrySchedule,
+    });
     expect([status, outcome]).toEqual([status, outcomes[(documented ?? 'default') as 'default']]);
   }
 });

@@ -1,16 +1,5 @@
-import { nextStep } from '../../lambda/deliver-webhook/next-step';
+import { retrySchedule } from '../../lambda/deliver-webhook/next-step';
 import { readDocuments } from '../support/documents';
-
-/** Milliseconds since the first attempt of each attempt, for a receiver that fails at once, without jitter. */
-function attempts(): number[] {
-  const ages = [0];
-  for (;;) {
-    const moment = { now: ages.at(-1) ?? 0, startedAt: 0, random: 0.5 };
-    const step = nextStep({ answered: true, status: 500 }, moment);
-    if (step.outcome !== 'failed') return ages;
-    ages.push(moment.now + step.retryInMs);
-  }
-}
 
 /** As the page writes times: `5:41:20`. */
 function milliseconds(text: string): number {
@@ -28,5 +17,5 @@ it("the receivers' page has the time of every attempt", () => {
     }),
   );
   const told = cells.sort((one, other) => one.attempt - other.attempt);
-  expect(told).toEqual(attempts().map((time, index) => ({ attempt: index + 1, time })));
+  expect(told).toEqual(retrySchedule.map((time, index) => ({ attempt: index + 1, time })));
 });

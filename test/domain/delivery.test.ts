@@ -16,12 +16,7 @@ it('names a delivery by its event and webhook, always the same, and without a fu
   expect(new Set([...others, deliveryId('ev-1', 'wh-1')]).size).toBe(4);
 });
 
-it.each([
-  {},
-  { startedAt: 2 },
-  { startedAt: 2, notBefore: 3 },
-  { startedAt: 2, notBefore: 3, hasSlot: true },
-])('survives the queue with %j', (times) => {
+it.each([{}, { attempt: 2, notBefore: 3 }])('survives the queue with %j', (times) => {
   expect(parseDelivery(writeDelivery({ ...delivery, ...times }))).toEqual({
     ok: true,
     value: { ...delivery, ...times },
@@ -36,7 +31,7 @@ it.each<[name: string, change: Record<string, unknown>, reason: string]>([
   ['a delivery id that is no header', { deliveryId: 'a\r\nb: c' }, '"deliveryId" must be "msg_"'],
   ['a time that is text', { acceptedAt: '1' }, '"acceptedAt" must be a time in milliseconds since 1970.'],
   ['a time beyond the calendar', { notBefore: 8.64e15 + 1 }, '"notBefore" must be a time in milliseconds'],
-  ['a slot that is text', { hasSlot: 'true' }, '"hasSlot" must be true or false, or absent.'],
+  ['an attempt before the first', { attempt: 0 }, '"attempt" must be the number of an attempt, or absent.'],
   ['a body that is not text', { body: {} }, '"body" must be text.'],
 ])('refuses %s, and names the field', (_name, change, reason) => {
   const refused = parseDelivery(JSON.stringify({ ...delivery, ...change }));

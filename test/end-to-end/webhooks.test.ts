@@ -1,6 +1,4 @@
-import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { environments } from '../../lib/environments';
-import { localClient } from '../support/aws-client';
 import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
 import { expectDocumentedDelivery } from '../support/openapi';
 import { startReceiveCommand } from '../support/receive-command';
@@ -166,34 +164,5 @@ describe.each(names)('in %s', (environment) => {
       ...common,
       data: { webhookId: stopped.webhookId, reason: 'operator' },
     });
-  });
-
-  it('what was given up is delivered by "wallet redeliver"', async () => {
-    const { webhookId, secret } = await add('recovered');
-    const body = JSON.stringify({
-      id: 'evt_1',
-      organizationId,
-      kind: 'a',
-      date: '2026-11-20T12:00:00Z',
-      data: {},
-    });
-    const deliveryId = `msg_${'0'.repeat(32)}`;
-    const delivery = { deliveryId, webhookId, eventId: 'evt_1', acceptedAt: 0, body };
-    const sqs = new SQSClient(localClient(local.endpoints.sqs ?? ''));
-    await sqs.send(
-      new SendMessageCommand({
-        QueueUrl: local.outputs(environment).WebhookDeliveryDeadLetterQueueUrl,
-        MessageBody: JSON.stringify(delivery),
-        MessageAttributes: { Reason: { DataType: 'String', StringValue: 'server_error' } },
-      }),
-    );
-    sqs.destroy();
-
-    const redelivered = await local.walletJson(environment, 'redeliver', '--webhook', webhookId);
-    expect(redelivered).toMatchObject({ redelivered: 1, kept: 0 });
-    const [arrival] = await receiver.received(own('recovered'), 1);
-    if (!arrival) throw new Error('Nothing came.');
-    expect(arrival).toMatchObject({ body, headers: { 'webhook-id': deliveryId } });
-    verifyDelivery(arrival, secret, 'webhook-signature');
   });
 });

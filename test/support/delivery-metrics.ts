@@ -1,15 +1,43 @@
-import { createDependencies } from '../../lambda/deliver-webhook/dependencies';
+import { ok } from '../../domain/result';
+import { deliverWebhook } from '../../lambda/deliver-webhook/deliver-webhook';
+import { createDependencies } from '../../lambda/deliver-webhook/handler';
 import { asOnAws } from './function-variables';
+import { recordLog } from './log';
 
 /** What the delivery function writes for CloudWatch after a delivery, a failure, the last failure and a disabling. */
-export function metricsOfDelivery() {
+export async function metricsOfDelivery() {
   const { ports, metrics } = asOnAws(createDependencies);
-  for (const outcome of ['delivered', 'failed', 'given_up'] as const) {
-    const attempt = { eventId: 'ev-1', webhookId: 'wh-1', deliveryId: 'de-1', attemptedAt: 0, durationMs: 1 };
-    ports.deliveryLog.attempted({ ...attempt, outcome, reason: 'test' }, { ageMs: 1, retryInMs: undefined });
-  }
+  const webhook = { url: 'https://example.com/', enabled: true, troubled: false, secretVersion: 1 };
   const disabling = { webhookId: 'wh-1', organizationId: 'or-1', reason: 'gone', disabledAt: 0 };
-  ports.deliveryLog.disabled(disabling, 'ev-1');
+  const nothing = async () => ok(null);
+  for (const [status, attempt] of [
+    [200, 1],
+    [500, 1],
+    [500, 99],
+    [410, 1],
+  ] as const) {
+    const delivery = {
+      deliveryId: 'msg_1',
+      webhookId: 'wh-1',
+      eventId: 'ev-1',
+      acceptedAt: 0,
+      body: '{}',
+      attempt,
+    };
+    await deliverWebhook(delivery, 'first', {
+      ...ports,
+      webhooks: {
+        find: async () => ok(webhook),
+        trouble: nothing,
+        record: nothing,
+        disable: async () => ok(disabling),
+      },
+      secrets: { secret: async () => ok(new Uint8Array(32)) },
+      receivers: { post: async () => ({ answered: true, status }) },
+      events: { send: nothing },
+      log: recordLog(),
+    });
+  }
   const { _aws, ...values } = metrics.serializeMetrics() as EmbeddedMetrics;
   metrics.clearMetrics();
   return _aws.CloudWatchMetrics.flatMap(({ Namespace, Dimensions, Metrics }) =>

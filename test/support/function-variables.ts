@@ -6,6 +6,7 @@ const given = {
   DATABASE_CLUSTER_ARN: 'arn:aws:rds:eu-central-1:000000000000:cluster:test',
   DATABASE_SECRET_ARN: 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:test',
   DELIVERY_QUEUE_URL: 'https://sqs.example/queue',
+  RETRY_QUEUE_URL: 'https://sqs.example/retries',
   DELIVERY_DEAD_LETTER_QUEUE_URL: 'https://sqs.example/dead-letters',
   ENVIRONMENT: 'test',
   EVENTS_QUEUE_URL: 'https://sqs.example/events',

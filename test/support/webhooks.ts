@@ -22,7 +22,7 @@ export async function addWebhook(
 
 export async function disableWebhook(owner: Database, webhookId: string): Promise<void> {
   await owner.execute(sql`
-    update webhooks set enabled = false, disabled_reason = 'operator' where webhook_id = ${webhookId}`);
+    update webhooks set enabled = false, disabled_reason = 'operator', disabled_at = now() where webhook_id = ${webhookId}`);
 }
 
 export const eventText = (organizationId: string, id: string, kind = 'wallet.created') =>

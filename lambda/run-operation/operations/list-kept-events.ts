@@ -28,6 +28,7 @@ export const listKeptEvents = operation(shape, async (input, { database }) => {
     where webhook_id = ${webhookId} and (kinds is null or webhook_events.kind = any (kinds))
       and (${eventId}::text is null or event_id = ${eventId})
       and webhook_events.accepted_at between ${since}::timestamptz and ${until}::timestamptz
+      and webhooks.created_at <= webhook_events.accepted_at
       and (webhook_events.accepted_at, event_id) > (${since}::timestamptz, ${after}::text)
       and not (${undelivered} and exists (
         select from webhook_attempts attempt

@@ -14,7 +14,7 @@ export const removeEphemeralOrganizations = operation(
   { organizationId: idField('or') },
   async ({ organizationId }, ports) => {
     const removal = await ports.database.execute(sql`
-      select removed as organization_id from remove_throw_away_organizations(${organizationId}) as removed`);
+      select removed as organization_id from remove_ephemeral_organizations(${organizationId}) as removed`);
     if (!removal.ok) return removal;
 
     const removed = removal.value.map((row) => row.organization_id);

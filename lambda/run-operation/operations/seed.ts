@@ -27,7 +27,7 @@ export const seed = operation(shape, async ({ userGroupName, ephemeral }, { data
   const permissionId = newId('pm');
   const outcome = await database.execute(sql`
     with organization as (
-      insert into organizations (organization_id, throw_away) values (${organizationId}, ${ephemeral})
+      insert into organizations (organization_id, ephemeral) values (${organizationId}, ${ephemeral})
     ), identity as (
       insert into identities (identity_id, organization_id, kind) values
         (${callerId}, ${organizationId}, 'CustomerEmployee'),

@@ -194,7 +194,6 @@ describe('what is named and does not exist is an error', () => {
     ...['show', 'secret', 'rotate', 'disable', 'enable', 'remove', 'test'].map((name) => ['webhook', name]),
     ['webhook', 'update', '--all-kinds'],
     ['deliveries'],
-    ['redeliver'],
     ['redeliver', '--since', '1h'],
     ['redeliver', '--event', 'evt_1'],
   ])('of %s %s', async (...command) => {

@@ -37,20 +37,17 @@ const privileges: Readonly<Record<DatabaseRole, readonly string[]>> = {
     'DELETE webhooks',
     'INSERT webhooks',
     'SELECT webhooks',
-    'UPDATE webhooks (url kinds secret_version rotated_at enabled disabled_reason disabled_at disabling_untold)',
+    'UPDATE webhooks (url kinds secret_version rotated_at enabled disabled_reason disabled_at troubled_at)',
   ],
   fan_out_event: [
     'INSERT webhook_events',
     'SELECT webhook_events',
-    'SELECT webhooks (webhook_id organization_id kinds enabled)',
+    'SELECT webhooks (webhook_id organization_id kinds enabled troubled_at created_at)',
   ],
   deliver_webhook: [
-    'INSERT delivery_slots',
-    'SELECT delivery_slots',
-    'UPDATE delivery_slots (next_at)',
     'INSERT webhook_attempts',
-    'SELECT webhooks (webhook_id organization_id url secret_version rotated_at enabled disabled_reason disabled_at disabling_untold)',
-    'UPDATE webhooks (enabled disabled_reason disabled_at disabling_untold)',
+    'SELECT webhooks (webhook_id organization_id url secret_version rotated_at enabled disabled_at troubled_at)',
+    'UPDATE webhooks (enabled disabled_reason disabled_at troubled_at)',
   ],
   purge_expired: [
     'DELETE used_user_actions',
@@ -87,7 +84,7 @@ describe.each(databaseRoles)('the role %s', (role) => {
       where pronamespace = 'public'::regnamespace and has_function_privilege(${role}, oid, 'EXECUTE')`;
     expect(callable.map(({ may }) => may)).toEqual(
       {
-        run_operation: ['remove_throw_away_organizations, with the rights of the owner'],
+        run_operation: ['remove_ephemeral_organizations, with the rights of the owner'],
         delete_user_group: ['delete_user_group'],
       }[role as string] ?? [],
     );
@@ -117,13 +114,14 @@ describe.each(databaseRoles)('the role %s', (role) => {
 });
 
 it.each([
-  ['a disabled webhook without a reason', 'false, null, 1, null'],
-  ['an enabled webhook with a reason', "true, 'gone', 1, null"],
-  ['a second secret without the time of its rotation', 'true, null, 2, null'],
-  ['a first secret with a time of rotation', 'true, null, 1, now()'],
+  ['a disabled webhook without a reason', 'false, null, now(), 1, null'],
+  ['a disabled webhook without a time', "false, 'gone', null, 1, null"],
+  ['an enabled webhook with a reason', "true, 'gone', now(), 1, null"],
+  ['a second secret without the time of its rotation', 'true, null, null, 2, null'],
+  ['a first secret with a time of rotation', 'true, null, null, 1, now()'],
 ])('the schema refuses %s', async (_name, values) => {
   const text = `
-    insert into webhooks (webhook_id, organization_id, url, enabled, disabled_reason, secret_version, rotated_at)
+    insert into webhooks (webhook_id, organization_id, url, enabled, disabled_reason, disabled_at, secret_version, rotated_at)
     values ('wh-aaaaa-bbbbb-cccccccccccccc', 'or-1', 'https://example.com/', ${values})`;
   await expect(region.owner.execute({ text: [text], values: [] })).rejects.toMatchObject({
     sqlState: '23514',

@@ -5,17 +5,12 @@ import { DeleteMessageCommand } from '@aws-sdk/client-sqs';
 import { type Delivery, deliveryId, writeDelivery } from '../../../domain/delivery';
 import { secretText } from '../../../domain/webhook-secrets';
 import { sql } from '../../../lambda/database/sql';
-import { createCircuitBreaker } from '../../../lambda/deliver-webhook/circuit-breaker';
 import type { DeliveryPorts, Webhooks } from '../../../lambda/deliver-webhook/deliver-webhook';
-import { createDeliveryLog } from '../../../lambda/deliver-webhook/delivery-log';
-import type { Dependencies } from '../../../lambda/deliver-webhook/dependencies';
-import { createHandler } from '../../../lambda/deliver-webhook/handler';
+import { createHandler, type Dependencies } from '../../../lambda/deliver-webhook/handler';
 import { retrySchedule } from '../../../lambda/deliver-webhook/next-step';
-import { pace } from '../../../lambda/deliver-webhook/pace';
 import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
-import { createSlots } from '../../../lambda/deliver-webhook/slots-table';
 import { createWebhooks } from '../../../lambda/deliver-webhook/webhooks-table';
-import { createQueue, type Queue } from '../../../lambda/webhooks/queue';
+import { createQueue } from '../../../lambda/webhooks/queue';
 import { createWebhookSecrets } from '../../../lambda/webhooks/webhook-secrets';
 import { type HttpServer, startHttpServer } from '../../support/http-server';
 import { recordLog } from '../../support/log';
@@ -45,6 +40,7 @@ class DeliveryWorld {
   webhooks!: Webhooks;
   organizationId!: string;
   deliveries!: TestQueue;
+  retries!: TestQueue;
   events!: TestQueue;
   deadLetters!: TestQueue;
   /** What the receiver answers. */
@@ -82,7 +78,12 @@ class DeliveryWorld {
     this.requests = [];
     this.now = Date.now;
     const create = () => this.queues.create();
-    [this.deliveries, this.deadLetters, this.events] = await Promise.all([create(), create(), create()]);
+    [this.deliveries, this.retries, this.deadLetters, this.events] = await Promise.all([
+      create(),
+      create(),
+      create(),
+      create(),
+    ]);
     this.organizationId = await addOrganization(this.database.owner);
   }
 
@@ -95,7 +96,11 @@ class DeliveryWorld {
     return addWebhook(this.database.owner, this.organizationId, { url });
   }
 
-  async sendDelivery(webhookId: string, change: Partial<Delivery> = {}): Promise<Delivery> {
+  async sendDelivery(
+    webhookId: string,
+    change: Partial<Delivery> = {},
+    queue = this.deliveries,
+  ): Promise<Delivery> {
     const delivery = {
       deliveryId: deliveryId('ev-1', webhookId),
       webhookId,
@@ -104,13 +109,13 @@ class DeliveryWorld {
       body: eventText(this.organizationId, 'ev-1'),
       ...change,
     };
-    await this.deliveries.send(writeDelivery(delivery));
+    await queue.send(writeDelivery(delivery));
     return delivery;
   }
 
-  /** Runs one batch as Lambda would: what is not reported is deleted. */
+  /** Runs one batch of a lane as Lambda would: what is not reported is deleted. */
   async runBatch(
-    change: { ports?: Partial<DeliveryPorts>; queue?: Partial<Queue>; deadLetters?: string } = {},
+    change: { ports?: Partial<DeliveryPorts>; second?: string; deadLetters?: string; from?: TestQueue } = {},
   ) {
     const { log, mac, webhooks } = this;
     const metrics = new Metrics({ namespace: 'Test', serviceName: 'test' });
@@ -118,22 +123,24 @@ class DeliveryWorld {
       ports: {
         webhooks,
         events: this.queue(this.events.url),
-        slots: createSlots(this.database.as('deliver_webhook')),
         secrets: createWebhookSecrets({ kms: mac.kms, keyId: 'key-1' }),
         receivers: createReceivers({ allowLocal: true }),
-        circuitBreaker: createCircuitBreaker(),
-        deliveryLog: createDeliveryLog(log, metrics),
+        log,
+        metrics,
         now: () => this.now(),
         random: () => 0.5,
         schedule: retrySchedule,
-        pace,
         ...change.ports,
       },
-      queue: { ...this.queue(this.deliveries.url), ...change.queue },
+      lanes: {
+        first: this.queue(this.deliveries.url),
+        second: this.queue(change.second ?? this.retries.url),
+      },
+      secondLaneUrl: this.retries.url,
       deadLetters: this.queue(change.deadLetters ?? this.deadLetters.url),
-      log,
       metrics,
     };
+    const from = change.from ?? this.deliveries;
     const emitted: string[] = [];
     const output = jest
       .spyOn(process.stdout, 'write')
@@ -141,13 +148,13 @@ class DeliveryWorld {
     const consoleLog = jest
       .spyOn(console, 'log')
       .mockImplementation((text) => void emitted.push(String(text)));
-    const Records = await this.deliveries.receive();
+    const Records = await from.receive();
     const { batchItemFailures } = await createHandler(dependencies)({ Records });
     output.mockRestore();
     consoleLog.mockRestore();
     const kept = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
     for (const { messageId, receiptHandle } of Records) {
-      if (!kept.has(messageId)) await this.remove(receiptHandle);
+      if (!kept.has(messageId)) await this.remove(from, receiptHandle);
     }
     return { received: Records.length, kept: kept.size, emitted };
   }
@@ -177,7 +184,7 @@ class DeliveryWorld {
     return createQueue({ sqs: () => this.queues.sqs, url });
   }
 
-  private async remove(ReceiptHandle: string): Promise<void> {
-    await this.queues.sqs.send(new DeleteMessageCommand({ QueueUrl: this.deliveries.url, ReceiptHandle }));
+  private async remove({ url: QueueUrl }: TestQueue, ReceiptHandle: string): Promise<void> {
+    await this.queues.sqs.send(new DeleteMessageCommand({ QueueUrl, ReceiptHandle }));
   }
 }

@@ -16,43 +16,40 @@ const answered = (status: number, retryAfter?: string): AttemptResult => ({
 });
 const unanswered: AttemptResult = { answered: false, reason: 'timeout' };
 
-/** Jitter in the middle: none. */
-const step = (result: AttemptResult, age: number, random = 0.5) =>
-  nextStep(result, { now, startedAt: now - age, random });
-const retryIn = (result: AttemptResult, age: number, random = 0.5) => {
-  const next = step(result, age, random);
+/** Without jitter. */
+const step = (result: AttemptResult, attempt: number, random = 0) =>
+  nextStep(result, attempt, { now, random, schedule });
+const retryIn = (result: AttemptResult, attempt: number, random = 0) => {
+  const next = step(result, attempt, random);
   return next.outcome === 'failed' ? next.retryInMs / second : next.outcome;
 };
 
-it.each([200, 201, 202, 204, 299])('%i is a delivery, at any age', (status) => {
-  expect(step(answered(status), 0)).toEqual({ outcome: 'delivered' });
-  expect(step(answered(status), 100 * hour)).toEqual({ outcome: 'delivered' });
-});
-
-it('410 disables, at any age', () => {
-  expect(step(answered(410), 0)).toEqual({ outcome: 'disabled' });
-  expect(step(answered(410), 100 * hour)).toEqual({ outcome: 'disabled' });
+it.each([
+  ['delivered', [200, 201, 202, 204, 299]],
+  ['disabled', [410]],
+])('is %s by %j, at any attempt', (outcome, statuses) => {
+  for (const status of statuses)
+    for (const attempt of [1, schedule.length]) expect(step(answered(status), attempt)).toEqual({ outcome });
 });
 
 it.each([
-  [0, 5],
-  [second, 5],
-  [5 * second, 5],
-  [7 * second, 7],
-  [hour, 3_600],
-  [6 * hour, 21_600],
-  [24 * hour, 21_600],
-])('waits for its age, between 5 s and 6 h: at %i ms, %i s', (age, seconds) => {
-  expect(retryIn(unanswered, age)).toBe(seconds);
-  expect(retryIn(answered(500), age)).toBe(seconds);
-  expect(retryIn(answered(302), age)).toBe(seconds);
+  [1, 5],
+  [2, 10],
+  [13, 20_480],
+  [14, 21_600],
+  [schedule.length - 1, 21_600],
+])('waits twice as long after each attempt, up to 6 h: after attempt %i, %i s', (attempt, seconds) => {
+  for (const result of [unanswered, answered(500), answered(302)])
+    expect(step(result, attempt)).toEqual({
+      outcome: 'failed',
+      retryInMs: seconds * second,
+      attempt: attempt + 1,
+    });
 });
 
-it('varies by a fifth to either side', () => {
-  expect(retryIn(unanswered, 0, 0)).toBeCloseTo(4);
-  expect(retryIn(unanswered, 0, 1)).toBeCloseTo(6);
-  expect(retryIn(unanswered, 24 * hour, 0)).toBeCloseTo(0.8 * 21_600);
-  expect(retryIn(unanswered, 24 * hour, 1)).toBeCloseTo(1.2 * 21_600);
+it('is early by a fifth at most', () => {
+  expect(retryIn(unanswered, 1, 1)).toBe(4);
+  expect(retryIn(unanswered, 20, 0.5)).toBe(0.9 * 21_600);
 });
 
 it.each([
@@ -71,37 +68,40 @@ it.each([
   ['noise', 'soon', 5],
   ['nothing', '', 5],
 ])('honours a Retry-After of %s', (_name, value, seconds) => {
-  expect(retryIn(answered(503, value), 0)).toBe(seconds);
-  expect(retryIn(answered(429, value), 0)).toBe(seconds);
+  expect(retryIn(answered(503, value), 1)).toBe(seconds);
+  expect(retryIn(answered(429, value), 1)).toBe(seconds);
 });
 
-it('never tries sooner than its own schedule, whatever is asked', () => {
-  expect(retryIn(answered(503, '1'), hour)).toBe(3_600);
+it('leaves out the attempts that the schedule has while a receiver wants to wait', () => {
+  expect(step(answered(503, '60'), 1)).toEqual({ outcome: 'failed', retryInMs: 60_000, attempt: 5 });
+  expect(step(answered(503, '1'), 12)).toMatchObject({ retryInMs: 10_240_000, attempt: 13 });
 });
 
-it('tries a last time at 72 h, and then gives up', () => {
-  expect(retryIn(unanswered, 71 * hour)).toBe(3_600);
-  expect(retryIn(answered(503, '21600'), 71 * hour)).toBe(3_600);
-  expect(step(unanswered, 72 * hour)).toEqual({ outcome: 'given_up' });
-  expect(step(answered(503, '60'), 73 * hour)).toEqual({ outcome: 'given_up' });
+it('makes the last attempt however long a receiver wants to wait, and then gives up', () => {
+  const last = schedule.length;
+  expect(step(answered(503, '21600'), last - 1, 1)).toMatchObject({ attempt: last });
+  expect(step(unanswered, last)).toEqual({ outcome: 'given_up' });
+  expect(step(answered(503, '60'), last)).toEqual({ outcome: 'given_up' });
 });
 
-it('always comes to an end: 22 to 31 attempts in 72 h, whatever the jitter', () => {
+it('ends within 72 h of the first attempt, whatever the jitter and whatever is asked', () => {
+  const turn = fc.record({
+    random: fc.double({ min: 0, max: 1, noNaN: true }),
+    retryAfter: fc.option(fc.integer({ min: 0, max: 8 * 3_600 }).map(String), { nil: undefined }),
+  });
   fc.assert(
-    fc.property(fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })), (randoms) => {
-      let age = 0;
-      let attempts = 1;
-      for (const random of randoms) {
-        const next = step(unanswered, age, random);
+    fc.property(fc.infiniteStream(turn), (turns) => {
+      let [age, attempt] = [0, 1];
+      for (const { random, retryAfter } of turns) {
+        const next = step(answered(503, retryAfter), attempt, random);
         if (next.outcome !== 'failed') break;
-        expect(next.retryInMs).toBeGreaterThan(0);
-        expect(next.retryInMs).toBeLessThanOrEqual(schedule.maxDelay * (1 + schedule.jitter));
+        expect(next.attempt).toBeGreaterThan(attempt);
         age += next.retryInMs;
-        attempts += 1;
+        ({ attempt } = next);
       }
-      expect(age).toBeCloseTo(schedule.giveUpAfter, -1);
-      expect(attempts).toBeGreaterThanOrEqual(22);
-      expect(attempts).toBeLessThanOrEqual(31);
+      expect(attempt).toBe(schedule.length);
+      expect(age).toBeGreaterThan(0.8 * 71 * hour);
+      expect(age).toBeLessThan(72 * hour);
     }),
   );
 });

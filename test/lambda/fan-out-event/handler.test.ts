@@ -2,9 +2,8 @@ import { deliveryId, parseDelivery } from '../../../domain/delivery';
 import { newId } from '../../../domain/ids';
 import { fail } from '../../../domain/result';
 import type { Database } from '../../../lambda/database/database';
-import type { Dependencies } from '../../../lambda/fan-out-event/dependencies';
 import type { Subscriptions } from '../../../lambda/fan-out-event/fan-out-event';
-import { createHandler } from '../../../lambda/fan-out-event/handler';
+import { createHandler, type Dependencies } from '../../../lambda/fan-out-event/handler';
 import { createSubscriptions } from '../../../lambda/fan-out-event/subscriptions-table';
 import { createQueue } from '../../../lambda/webhooks/queue';
 import { recordLog } from '../../support/log';
@@ -18,6 +17,7 @@ let functionsDatabase: Database;
 let queues: TestQueues;
 let events: TestQueue;
 let deliveries: TestQueue;
+let retries: TestQueue;
 let deadLetters: TestQueue;
 let organizationId: string;
 
@@ -27,7 +27,8 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   log.clear();
-  [events, deliveries, deadLetters] = await Promise.all([queues.create(), queues.create(), queues.create()]);
+  const create = () => queues.create();
+  [events, deliveries, retries, deadLetters] = await Promise.all([create(), create(), create(), create()]);
   organizationId = await addOrganization(database.owner);
 });
 afterAll(() => Promise.all([database.stop(), queues.stop()]));
@@ -37,7 +38,10 @@ const gone = 'http://127.0.0.1:1/000000000000/gone';
 
 async function fanOut(change: Partial<Dependencies> = {}) {
   const handler = createHandler({
-    ports: { subscriptions: createSubscriptions(functionsDatabase), deliveries: queue(deliveries.url) },
+    ports: {
+      subscriptions: createSubscriptions(functionsDatabase),
+      lanes: { first: queue(deliveries.url), second: queue(retries.url) },
+    },
     events: queue(events.url),
     deadLetters: queue(deadLetters.url),
     log,
@@ -96,6 +100,17 @@ it("puts each webhook's deliveries into a message group of its own", async () =>
   expect(deliveries.groups().sort()).toEqual(webhookIds.sort());
 });
 
+it('sends what is for a webhook that was slow or failed by the second lane', async () => {
+  const good = await addWebhook(database.owner, organizationId);
+  const troubled = await addWebhook(database.owner, organizationId);
+  await database.query`update webhooks set troubled_at = now() where webhook_id = ${troubled}`;
+  await events.send(eventText(organizationId, 'ev-1'));
+  await fanOut();
+  await events.send(JSON.stringify({ redeliver: { eventId: 'ev-1', webhookId: troubled } }));
+  await fanOut();
+  expect([deliveries.groups(), retries.groups()]).toEqual([[good], [troubled, troubled]]);
+});
+
 it('makes no delivery of an event that no webhook wants', async () => {
   await events.send(eventText(organizationId, 'ev-1'));
   expect(await fanOut()).toEqual({ received: 1, waiting: [] });
@@ -150,7 +165,7 @@ describe('retries an event later when', () => {
   const wanting = (answer: Subscriptions['wanting']) => ({
     ports: {
       subscriptions: { ...createSubscriptions(functionsDatabase), wanting: answer },
-      deliveries: queue(deliveries.url),
+      lanes: { first: queue(deliveries.url), second: queue(retries.url) },
     },
   });
   const unavailable = async () => fail({ kind: 'database_unavailable', reason: 'timeout' } as const);
@@ -159,7 +174,12 @@ describe('retries an event later when', () => {
     ['the database is unavailable', () => wanting(unavailable)],
     [
       'the delivery queue is unavailable',
-      () => ({ ports: { subscriptions: createSubscriptions(functionsDatabase), deliveries: queue(gone) } }),
+      () => ({
+        ports: {
+          subscriptions: createSubscriptions(functionsDatabase),
+          lanes: { first: queue(gone), second: queue(gone) },
+        },
+      }),
     ],
     ['a bug throws', () => wanting(() => Promise.reject(new Error('bug')))],
   ])('%s, hidden for some seconds', async (_name, change) => {
@@ -204,7 +224,8 @@ it("looks up the webhooks of a batch's events in one statement, each event's own
     functionsDatabase.execute(statement),
   );
   const subscriptions = createSubscriptions({ execute });
-  expect(await fanOut({ ports: { subscriptions, deliveries: queue(deliveries.url) } })).toEqual({
+  const lanes = { first: queue(deliveries.url), second: queue(retries.url) };
+  expect(await fanOut({ ports: { subscriptions, lanes } })).toEqual({
     received: 3,
     waiting: [],
   });
@@ -233,7 +254,7 @@ describe('a kept event', () => {
     const acceptedAt = Date.UTC(2026, 10, 20, 12, 0, 0, 7);
     const event = { id, organizationId, kind: 'wallet.created', text };
     await createSubscriptions(functionsDatabase).wanting({ event, acceptedAt });
-    await database.query`update webhooks set enabled = true, disabled_reason = null`;
+    await database.query`update webhooks set enabled = true, disabled_reason = null, disabled_at = null, created_at = '2026-01-01'`;
 
     await redeliver(id, webhookId);
     expect(await fanOut()).toEqual({ received: 1, waiting: [] });
@@ -256,8 +277,10 @@ describe('a kept event', () => {
       await addWebhook(database.owner, await addOrganization(database.owner)),
     ];
     for (const webhookId of others) await redeliver(`ev-${organizationId}`, webhookId);
-    await redeliver('ev-unknown', await addWebhook(database.owner, organizationId));
-    expect(await fanOut()).toEqual({ received: 5, waiting: [] });
+    await redeliver('ev-unknown', others[2] ?? '');
+    // Younger than the event.
+    await redeliver(`ev-${organizationId}`, await addWebhook(database.owner, organizationId));
+    expect(await fanOut()).toEqual({ received: 6, waiting: [] });
     expect(await delivered()).toEqual([]);
   });
 

@@ -20,7 +20,6 @@ const inputs: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'list-delivery-attempts': { eventId: 'evt_1' },
   'list-kept-events': { webhookId, since: '2026-11-20T12:00:00Z', until: '2026-11-21T12:00:00Z' },
   'list-webhooks': { organizationId },
-  'mark-disabling-told': { webhookId, disabledAt: '2026-11-20T12:00:00Z' },
   'remove-ephemeral-organizations': { organizationId },
   'remove-webhook': { webhookId },
   'rotate-webhook-secret': { webhookId },

@@ -1,4 +1,4 @@
-import { backoffSeconds } from '../../../lambda/webhooks/backoff';
+import { backoffSeconds } from '../../../lambda/webhooks/queue';
 
 it.each([
   [1, 5],

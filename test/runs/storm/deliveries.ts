@@ -13,8 +13,7 @@ export interface Fate {
   readonly arrival: Arrival | undefined;
   /** The receiver answered 2xx. */
   readonly delivered: boolean;
-  /** How often it lies in the dead-letter queue. */
-  readonly deadLettered: number;
+  readonly givenUp: boolean;
   /** The webhook was disabled by then. */
   readonly stopped: boolean;
   /** It was answered 410. */
@@ -35,11 +34,7 @@ export function followDeliveries(seen: Observations): {
       arrivals.map((arrival) => [key(webhookId, arrival.eventId), arrival] as const),
     ),
   );
-  const deadLetters = new Map<string, number>();
-  for (const { delivery } of seen.deadLetters) {
-    const name = delivery ? key(delivery.webhookId, delivery.eventId) : 'a message that is no delivery';
-    deadLetters.set(name, (deadLetters.get(name) ?? 0) + 1);
-  }
+  const givenUp = new Set(seen.givenUp.map(({ webhookId, eventId }) => key(webhookId, eventId)));
   const fates: Fate[] = [];
   const expected = new Set<string>();
   for (const phase of seen.phases) {
@@ -53,7 +48,7 @@ export function followDeliveries(seen: Observations): {
         fates.push({
           ...{ phase: phase.name, kind, eventId: event.id, webhookId, arrival },
           delivered: (arrival?.accepted ?? 0) > 0,
-          deadLettered: deadLetters.get(name) ?? 0,
+          givenUp: givenUp.has(name),
           stopped: seen.stopped.has(name),
           gone: kind === 'gone' && arrival !== undefined,
           notMade: kind === 'gone' && sentToFewer,
@@ -61,6 +56,6 @@ export function followDeliveries(seen: Observations): {
       }
     }
   }
-  const named = [...arrivals.keys(), ...deadLetters.keys(), ...seen.stopped];
+  const named = [...arrivals.keys(), ...givenUp, ...seen.stopped];
   return { fates, unexpected: named.filter((name) => !expected.has(name)) };
 }

@@ -9,7 +9,7 @@ import { publish } from './publisher';
 import type { StormSettings } from './settings';
 import type { World } from './world';
 
-export type PhaseName = 'warm-up' | 'calm' | 'storm' | 'detached';
+export type PhaseName = 'warm-up' | 'calm' | 'storm';
 
 export interface StormSubscription extends Subscription {
   readonly kind: ReceiverKind;
@@ -58,7 +58,7 @@ export async function runPhase(world: World, options: PhaseOptions): Promise<Pha
 
   const began = Date.now();
   const lostBefore = world.deliver.lost.messages;
-  const urls = [world.events.queue.url, world.deliveries.queue.url];
+  const urls = queueUrls(world);
   const stopTelling = tellOfMessages(world, name, progress);
   try {
     for (const killer of killers) killer.start();
@@ -73,22 +73,21 @@ export async function runPhase(world: World, options: PhaseOptions): Promise<Pha
   }
 }
 
+const queueUrls = ({ events, deliveries, retries }: World) =>
+  [events, deliveries, retries].map(({ queue }) => queue.url);
+
 /** Tells of the messages on the queues every ten seconds, until the function that it returns is called. */
-export function tellOfMessages(
-  { sqs, events, deliveries }: World,
-  name: PhaseName,
-  progress: PhaseOptions['progress'],
-): () => void {
+function tellOfMessages(world: World, name: PhaseName, progress: PhaseOptions['progress']): () => void {
   const began = Date.now();
   const timer = setInterval(async () => {
-    const left = await countMessages(sqs, [events.queue.url, deliveries.queue.url]).catch(() => Number.NaN);
+    const left = await countMessages(world.sqs, queueUrls(world)).catch(() => Number.NaN);
     progress?.(`${name}, ${Math.round((Date.now() - began) / 1_000)} s: ${left} messages on the queues`);
   }, 10_000);
   return () => clearInterval(timer);
 }
 
 /** Adds a webhook for each of the receivers that are there. */
-export async function subscribe(
+async function subscribe(
   { owner, receivers, secrets }: World,
   options: {
     readonly organizationId: string;

@@ -31,45 +31,46 @@ export async function createStageQueues(
 export interface StageOptions {
   readonly name: 'fan-out-event' | 'deliver-webhook';
   readonly settings: StormSettings;
-  readonly stage: PipelineStage;
+  /** What feeds it. */
+  readonly sources: readonly { readonly stage: PipelineStage; readonly queue: Queue }[];
   /** Where SQS is. */
   readonly endpoint: string;
-  readonly queue: Queue;
   readonly bundleDirectory: string;
   readonly environment: Readonly<Record<string, string>>;
   readonly log: LogCounts;
 }
 
-/** A function and the queue that feeds it, as they run. */
+/** A function and the queues that feed it, as they run. */
 export interface RunningStage {
   readonly function: LocalFunction;
   /** Invocations that came to no answer, and how many messages they had. */
   readonly lost: { invocations: number; messages: number };
   /** Starts all its processes: a first message would be hidden for a shorter time than that may take. */
   warmUp(): Promise<void>;
-  /** Begins to take messages from the queue. */
+  /** Begins to take messages from the queues. */
   attach(): void;
 }
 
-/** A function's processes, fed from its queue as the template says once they are attached. */
+/** A function's processes, fed from its queues as the template says once they are attached. */
 export function startStage(cleanup: Cleanup, options: StageOptions): RunningStage {
-  const { name, settings, stage, endpoint, queue, bundleDirectory, environment, log } = options;
-  const { maxProcesses = stage.maximumConcurrency, clock } = settings;
-  const maximumConcurrency = Math.min(maxProcesses, stage.maximumConcurrency);
+  const { name, settings, sources, endpoint, bundleDirectory, environment, log } = options;
+  const { maxProcesses = Number.POSITIVE_INFINITY, clock } = settings;
+  const concurrencyOf = (stage: PipelineStage) => Math.min(maxProcesses, stage.maximumConcurrency);
+  const maxInstances = sources.reduce((sum, { stage }) => sum + concurrencyOf(stage), 0);
   const local = startBundle(cleanup, {
     name,
     bundleDirectory,
     environment,
     timeoutSeconds: clock.functionTimeout / 1_000,
-    memoryMiB: stage.memoryMiB,
-    maxInstances: maximumConcurrency,
+    memoryMiB: sources[0]?.stage.memoryMiB ?? 0,
+    maxInstances,
     onLog: log.read,
   });
   const lost = { invocations: 0, messages: 0 };
-  const feed = () =>
+  const feed = ({ stage, queue }: (typeof sources)[number]) =>
     startEventSource({
       ...stage,
-      maximumConcurrency,
+      maximumConcurrency: concurrencyOf(stage),
       endpoint,
       queueUrl: queue.url,
       queueArn: queue.arn,
@@ -85,16 +86,16 @@ export function startStage(cleanup: Cleanup, options: StageOptions): RunningStag
       },
       onProblem: log.failure,
     });
-  let source: EventSource | undefined;
-  cleanup.add(async () => void (await Promise.all([source?.stop(), local.stop()])));
+  let feeding: readonly EventSource[] = [];
+  cleanup.add(async () => void (await Promise.all([...feeding, local].map((each) => each.stop()))));
   return {
     function: local,
     lost,
     async warmUp() {
-      await Promise.all(Array.from({ length: maximumConcurrency }, () => local.invoke({ Records: [] })));
+      await Promise.all(Array.from({ length: maxInstances }, () => local.invoke({ Records: [] })));
     },
     attach() {
-      source = feed();
+      feeding = sources.map(feed);
     },
   };
 }

@@ -4,7 +4,6 @@ import { groupBy } from '../harness/group-by';
 import type { Report } from '../harness/report';
 import { type Delays, healthyDelays, maxRatio } from './delays';
 import { type Fate, followDeliveries } from './deliveries';
-import { drainings } from './draining';
 import type { Observations } from './observations';
 import type { StormSettings } from './settings';
 
@@ -13,10 +12,7 @@ export function report(seen: Observations, settings: StormSettings, checks: read
   const byKind = [...groupBy(storm, ({ kind }) => kind), ['all', storm] as const];
   return {
     seed: settings.seed,
-    tables: {
-      receivers: byKind.map(([kind, fates]) => row(kind, fates, seen)),
-      'what waited for a day': drainings(seen),
-    },
+    tables: { receivers: byKind.map(([kind, fates]) => row(kind, fates, seen)) },
     facts: facts(seen, settings),
     checks,
   };
@@ -32,7 +28,7 @@ function row(receivers: string, fates: readonly Fate[], seen: Observations) {
     number: webhooks.size,
     wanted: fates.length,
     delivered: count(({ delivered }) => delivered),
-    dead: count(({ deadLettered }) => deadLettered > 0),
+    'given up': count(({ givenUp }) => givenUp),
     stopped: count(({ stopped, notMade }) => stopped || notMade),
     requests,
     retries: requests - count(({ arrival }) => arrival !== undefined),
@@ -51,9 +47,7 @@ function facts(seen: Observations, settings: StormSettings): Record<string, stri
     'deliveries without an answer': `${lost.deliver.messages} in ${lost.deliver.invocations} invocations`,
     'events without an answer': `${lost.fanOut.messages} in ${lost.fanOut.invocations} invocations`,
     attempts: lines.get(webhookLogCodes.attempted) ?? 0,
-    'deliveries that an open circuit delayed': lines.get(webhookLogCodes.circuitOpen) ?? 0,
-    'times that a delivery was put off': lines.get(webhookLogCodes.putOff) ?? 0,
-    'dead letters': seen.deadLetters.length,
+    'deliveries given up': seen.givenUp.length,
     'median delay of healthy receivers, alone': delay(calm),
     'median delay of healthy receivers, with sick ones': delay(storm),
     'ratio of the medians': `${(storm.median / calm.median).toFixed(2)} (at most ${maxRatio})`,

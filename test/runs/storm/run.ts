@@ -1,7 +1,6 @@
 import { Cleanup } from '../../../local/cleanup';
 import type { Harness } from '../harness/command';
 import { seededRandom } from '../harness/random';
-import { runDetached } from './detached';
 import { createKiller } from './killer';
 import { type Observations, observe } from './observations';
 import { type Phase, type PhaseName, runPhase } from './phase';
@@ -9,7 +8,7 @@ import type { StormSettings } from './settings';
 import { startWorld } from './world';
 
 /**
- * Attaches the origin to deliveries that have waited for a day; then runs events past the healthy receivers alone, past
+ * Runs events past the healthy receivers alone, past
  * all of them, and past the healthy ones again, while functions are killed; each time until the queues are empty.
  *
  * @param harness @default - nothing is told, and nothing ends it early
@@ -41,8 +40,7 @@ export async function runStorm(settings: StormSettings, harness?: Harness): Prom
       harness?.signal.throwIfAborted();
     };
 
-    harness?.progress(`detached: ${settings.waiting} deliveries that wait since a day`);
-    phases.push(await runDetached(world, settings, harness?.progress));
+    world.deliver.attach();
     world.fanOut.attach();
     await run('warm-up', settings.warmUpEvents, Number.POSITIVE_INFINITY);
     await run('calm', Math.ceil(settings.calmEvents / 2));

@@ -1,7 +1,3 @@
-import type { OpenTimes } from '../../../lambda/deliver-webhook/circuit-breaker';
-import type { RetrySchedule } from '../../../lambda/deliver-webhook/next-step';
-import { type Pace, pace } from '../../../lambda/deliver-webhook/pace';
-
 /** How much of a storm there is, and by which clock. */
 export interface StormSettings {
   /** Events while sick receivers are there. */
@@ -14,8 +10,6 @@ export interface StormSettings {
   readonly calmEvents: number;
   /** Events that go before, as fast as they can, so that the processes have started. */
   readonly warmUpEvents: number;
-  /** Deliveries that wait since a day while the origin is detached, most of them for one receiver. */
-  readonly waiting: number;
   /** Events a second. */
   readonly rate: number;
   /** Decides which requests fail, and when functions are killed. */
@@ -31,26 +25,21 @@ export interface StormSettings {
 
 /** The product's times, shortened. Milliseconds. Queues keep time in whole seconds. */
 export interface ScaledClock {
-  readonly schedule: RetrySchedule;
+  /** Milliseconds from the first attempt to each. */
+  readonly schedule: readonly number[];
   /** Of a receiver: for the connection, and for all. */
   readonly connectTimeout: number;
   readonly timeout: number;
-  /** Of the circuit of a receiver that times out. */
-  readonly openTimes: OpenTimes;
-  /** Of deliveries that have waited: not shortened, or nothing would ever wait for its slot. */
-  readonly pace: Pace;
   readonly functionTimeout: number;
   /** Until a message comes back whose function was killed. The template has six times the function's timeout. */
   readonly visibilityTimeout: number;
 }
 
-/** A twentieth of the product's times for receivers and functions; its 72 hours of retries are 15 seconds. */
+/** A twentieth of the product's times for receivers and functions; its 72 hours of retries are 13 seconds. */
 const twentieth: ScaledClock = {
-  schedule: { minDelay: 1_000, maxDelay: 6_000, jitter: 0.2, giveUpAfter: 15_000 },
+  schedule: [0, 1_000, 3_000, 7_000, 13_000],
   connectTimeout: 250,
   timeout: 750,
-  openTimes: { first: 3_000, longest: 15_000 },
-  pace,
   functionTimeout: 3_750,
   visibilityTimeout: 23_000,
 };
@@ -60,7 +49,6 @@ export const fullStorm: StormSettings = {
   receivers: 20,
   wanted: 20,
   calmEvents: 1_000,
-  waiting: 4_000,
   warmUpEvents: 100,
   rate: 8,
   seed: 1,
@@ -75,18 +63,15 @@ export const smallStorm: StormSettings = {
   receivers: 8,
   wanted: 4,
   calmEvents: 40,
-  waiting: 140,
   warmUpEvents: 20,
   rate: 60,
   seed: 1,
   killEvery: { deliverWebhook: 1_000, fanOutEvent: 2_500 },
   maxProcesses: 4,
   clock: {
-    schedule: { minDelay: 1_000, maxDelay: 1_000, jitter: 0.2, giveUpAfter: 2_000 },
+    schedule: [0, 1_000, 2_000],
     connectTimeout: 300,
     timeout: 300,
-    openTimes: { first: 600, longest: 600 },
-    pace: { ...pace, perSecond: 12 },
     functionTimeout: 3_000,
     visibilityTimeout: 3_000,
   },

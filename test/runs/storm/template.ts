@@ -16,6 +16,7 @@ export interface PipelineStage {
 export interface PipelineTemplate {
   readonly fanOut: PipelineStage;
   readonly deliver: PipelineStage;
+  readonly retry: PipelineStage;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this
@@ -30,6 +31,7 @@ export function readPipelineTemplate(outdir: string): PipelineTemplate {
   return {
     fanOut: stage(Resources, 'WebhookEventsQueue'),
     deliver: stage(Resources, 'WebhookDeliveryQueue'),
+    retry: stage(Resources, 'WebhookRetryQueue'),
   };
 }
 

@@ -24,6 +24,7 @@ export interface World extends Pick<RunDatabase, 'owner'> {
   readonly receivers: Receivers;
   readonly events: StageQueues;
   readonly deliveries: StageQueues;
+  readonly retries: StageQueues;
   readonly fanOut: RunningStage;
   readonly deliver: RunningStage;
   readonly log: LogCounts;
@@ -44,6 +45,7 @@ export async function startWorld(cleanup: Cleanup, settings: StormSettings): Pro
   cleanup.add(queues.stop);
   const events = await createStageQueues(queues, 'events', template.fanOut, clock);
   const deliveries = await createStageQueues(queues, 'deliveries', template.deliver, clock);
+  const retries = await createStageQueues(queues, 'retries', template.retry, clock);
 
   const sqs = createSqs(queues.url);
   const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
@@ -58,12 +60,12 @@ export async function startWorld(cleanup: Cleanup, settings: StormSettings): Pro
     AWS_ENDPOINT_URL_SQS: queues.url,
     AWS_ENDPOINT_URL_KMS: kmsUrl,
     DELIVERY_QUEUE_URL: deliveries.queue.url,
+    RETRY_QUEUE_URL: retries.queue.url,
   };
   const fanOut = startStage(cleanup, {
     ...shared,
     name: 'fan-out-event',
-    stage: template.fanOut,
-    queue: events.queue,
+    sources: [{ stage: template.fanOut, queue: events.queue }],
     bundleDirectory: bundleOf('fan-out-event', 'lambda/fan-out-event/handler.ts'),
     environment: {
       ...variables('fan_out_event'),
@@ -75,8 +77,10 @@ export async function startWorld(cleanup: Cleanup, settings: StormSettings): Pro
   const deliver = startStage(cleanup, {
     ...shared,
     name: 'deliver-webhook',
-    stage: template.deliver,
-    queue: deliveries.queue,
+    sources: [
+      { stage: template.deliver, queue: deliveries.queue },
+      { stage: template.retry, queue: retries.queue },
+    ],
     bundleDirectory: bundleOf('deliver-webhook', 'test/runs/storm/deliver-webhook.ts'),
     environment: {
       ...variables('deliver_webhook'),
@@ -89,5 +93,5 @@ export async function startWorld(cleanup: Cleanup, settings: StormSettings): Pro
     },
   });
   const secrets = createWebhookSecrets({ kms, keyId: webhookSecretsKeyArn });
-  return { sqs, secrets, owner, receivers, events, deliveries, fanOut, deliver, log };
+  return { sqs, secrets, owner, receivers, events, deliveries, retries, fanOut, deliver, log };
 }

@@ -1,20 +1,20 @@
 import { ok } from '../../../../domain/result';
-import { createDependencies, type Dependencies } from '../../../../lambda/deliver-webhook/dependencies';
-import { createHandler } from '../../../../lambda/deliver-webhook/handler';
+import { createDependencies, createHandler } from '../../../../lambda/deliver-webhook/handler';
 import { bind } from '../../../../lambda/shared/bind';
 import { createTlsReceivers } from './receivers';
 
 /** In memory: all of a delivery but its two statements. */
 const withoutDatabase = {
-  find: async () => ok({ url: process.env.RECEIVER_URL ?? '', enabled: true, secretVersion: 1 }),
+  find: async () =>
+    ok({ url: process.env.RECEIVER_URL ?? '', enabled: true, troubled: false, secretVersion: 1 }),
+  trouble: async () => ok(null),
   record: async () => ok(null),
   disable: async () => ok(undefined),
-  told: async () => ok(null),
 };
 
 /** The product's function, which trusts the receiver's authority. `DELIVER_DATABASE=none`: with a table in memory. */
-export const handler = bind(createHandler, (): Dependencies => {
+export const handler = bind(createHandler, () => {
   const { ports, ...others } = createDependencies();
   const webhooks = process.env.DELIVER_DATABASE === 'none' ? withoutDatabase : ports.webhooks;
-  return { ...others, ports: { ...ports, webhooks, receivers: createTlsReceivers() } };
+  return { ...others, ports: { ...ports, webhooks, receivers: createTlsReceivers() }, log: ports.log };
 });
