@@ -7,40 +7,38 @@ import { isDeepStrictEqual } from 'node:util';
 import { mangleLikeCloudFormation } from '@aws-cdk/cloudformation-diff';
 import { finalMigrations, lossesOf, readStacks, type Stack } from './stacks';
 
-const [deployed = '', lastGood = '', before = '', name = ''] = process.argv.slice(2);
-const [now, then] = [deployed, lastGood].map((assembly) => readStacks(assembly)[name]);
-if (!now || !then) throw new Error(`${now ? lastGood : deployed} has no stack ${name}.`);
-
-const obstacles = [
-  ...(ranBefore(then) ? [] : ['Something else ran before this release.']),
-  ...lossesOf(now, then),
-  ...finalMigrations(then, now),
-  ...olderEngines(then, now),
-];
-for (const obstacle of obstacles) console.log(`- ${obstacle}`);
-if (obstacles.length > 0) process.exitCode = 1;
-
-/** CloudFormation gives a template back with `?` for each character outside of ASCII. */
-function ranBefore({ template }: Stack): boolean {
-  return (
-    existsSync(before) &&
-    isDeepStrictEqual(
-      JSON.parse(readFileSync(before, 'utf8')),
-      JSON.parse(mangleLikeCloudFormation(JSON.stringify(template))),
-    )
-  );
+/** @param before the template that was deployed before, as CloudFormation gives it back; none without a stack */
+export function obstaclesTo(lastGood: Stack, deployed: Stack, before: unknown): readonly string[] {
+  // With `?` for each character outside of ASCII.
+  const template = JSON.parse(mangleLikeCloudFormation(JSON.stringify(lastGood.template)));
+  return [
+    ...(isDeepStrictEqual(before, template) ? [] : ['Something else ran before this release.']),
+    ...lossesOf(deployed, lastGood),
+    ...finalMigrations(lastGood, deployed),
+    ...olderEngines(lastGood.template.Resources, deployed.template.Resources),
+  ];
 }
 
+type Resources = Readonly<Record<string, { readonly Properties?: { readonly EngineVersion?: unknown } }>>;
+
 /** RDS refuses to go down: https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_ModifyDBCluster.html */
-function olderEngines({ template: { Resources: older } }: Stack, { template }: Stack): readonly string[] {
-  return Object.keys(template.Resources).flatMap((id) => {
-    const [was, is] = [older, template.Resources].map((all) => all[id]?.Properties?.EngineVersion);
-    return typeof was === 'string' && typeof is === 'string' && newer(is, was)
+function olderEngines(older: Resources, newer: Resources): readonly string[] {
+  return Object.entries(newer).flatMap(([id, { Properties }]) => {
+    const [is, was] = [Properties?.EngineVersion, older[id]?.Properties?.EngineVersion];
+    if (typeof is !== 'string' || typeof was !== 'string') return [];
+    return is.localeCompare(was, 'en', { numeric: true }) > 0
       ? [`\`${id}\` has version ${is} of its engine, and cannot go back to ${was}.`]
       : [];
   });
 }
 
-function newer(version: string, other: string): boolean {
-  return version.localeCompare(other, 'en', { numeric: true }) > 0;
+if (require.main === module) {
+  const [assembly = '', lastGood = '', before = '', name = ''] = process.argv.slice(2);
+  const [now, then] = [assembly, lastGood].map((each) => readStacks(each)[name]);
+  if (!now || !then) throw new Error(`${now ? lastGood : assembly} has no stack ${name}.`);
+  const replaced = existsSync(before) ? JSON.parse(readFileSync(before, 'utf8')) : undefined;
+  for (const obstacle of obstaclesTo(then, now, replaced)) {
+    console.log(`- ${obstacle}`);
+    process.exitCode = 1;
+  }
 }

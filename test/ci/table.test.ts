@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { githubEnvironments, type RoleKind, roleName } from '../../domain/workflow-roles';
 import { stacksOf } from '../../lib/environment/stacks';
 import { environments as table } from '../../lib/environments';
-import { newcomer, withoutSla } from '../support/rows';
+import { newcomer, withStandby } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { readWorkflows } from './workflows';
 import { Workspace } from './workspace';
@@ -49,25 +49,21 @@ describe('a name that somebody typed', () => {
     new Workspace(folder()).step('node --import tsx .ci/target.ts "$KIND" "$NAME"', { KIND, NAME });
 
   it.each([
-    ...table.map(({ name, region }) => ['environment', name, name, region, true] as const),
-    ...table.flatMap((row) =>
-      stacksOf(row).map(
-        ({ stackId, region }) => ['stack', stackId, row.name, region, stackId === row.stackId] as const,
-      ),
-    ),
-  ])('%s %s is in the table', async (kind, name, environment, region, serves) => {
+    ['environment', withStandby.name, withStandby.region, true],
+    ['stack', withStandby.stackId, withStandby.region, true],
+    ['stack', withStandby.standby.stackId, withStandby.standby.region, false],
+  ])('%s %s is in the table', async (kind, name, region, serves) => {
     expect(await target(kind, name)).toMatchObject({
       exitCode: 0,
-      output: `environment=${environment}\nregion=${region}\nserves=${serves}\n`,
+      output: `environment=${withStandby.name}\nregion=${region}\nserves=${serves}\n`,
     });
   });
 
   it.each([
     ['stack', newcomer.stackId],
-    ['stack', withoutSla.name],
-    ['environment', withoutSla.stackId],
-    ['environment', `${withoutSla.name} `],
-    ['environment', ''],
+    ['stack', withStandby.name],
+    ['environment', withStandby.stackId],
+    ['environment', `${withStandby.name} `],
   ])('%s "%s" is refused', async (kind, name) => {
     expect(await target(kind, name)).toMatchObject({
       exitCode: 1,

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatReport } from '../../.ci/diff-report';
+import { obstaclesTo } from '../../.ci/obstacles';
 import { readStacks } from '../../.ci/stacks';
 import { temporaryFolder } from '../support/temporary-folder';
 
@@ -10,10 +11,15 @@ type Json = any;
 const hash = (digit: string) => digit.repeat(64);
 const kept = { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' };
 const resources = {
-  Cluster: { Type: 'AWS::RDS::DBCluster', ...kept, Properties: { DatabaseName: 'wallet', Port: 5432 } },
+  Cluster: {
+    Type: 'AWS::RDS::DBCluster',
+    ...kept,
+    Properties: { DatabaseName: 'wallet', EngineVersion: '17.9', Port: 5432 },
+  },
   Address: { Type: 'AWS::EC2::EIP', ...kept, Properties: { Domain: 'vpc' } },
   Queue: { Type: 'AWS::SQS::Queue', ...kept, Properties: { VisibilityTimeout: 30 } },
-  Topic: { Type: 'AWS::SQS::Queue', Properties: {} },
+  Topic: { Type: 'AWS::SNS::Topic', Properties: {} },
+  Unkept: { Type: 'AWS::SQS::Queue', Properties: {} },
   Password: { Type: 'AWS::SecretsManager::Secret', DeletionPolicy: 'Delete', Properties: { Name: 'a' } },
   Handler: { Type: 'AWS::Lambda::Function', Properties: { Code: { S3Key: `${hash('a')}.zip` } } },
   Migration: { Type: 'Custom::SchemaMigration', Metadata: { CannotBeTakenBack: {} } },
@@ -54,8 +60,8 @@ it.each<[string, (resources: Json) => unknown, string, object?]>([
   ],
   [
     'removed',
-    (all) => delete all.Topic,
-    '`Topic` (AWS::SQS::Queue) would be removed from the stack and deleted.',
+    (all) => delete all.Unkept,
+    '`Unkept` (AWS::SQS::Queue) would be removed from the stack and deleted.',
   ],
   [
     'of another type',
@@ -122,8 +128,42 @@ it('tells which stacks are gone and which are new', () => {
   const each = stack(resources);
   const report = formatReport({ Uae: each, Eu: each }, { Eu: each, Sg: each });
   expect(report).toContain('### Uae\n\nIs no longer in the app.');
-  expect(report).toContain('### Sg\n\nA new stack in aws://1/eu-central-1, with 7 resources.');
+  expect(report).toContain('### Sg\n\nA new stack in aws://1/eu-central-1, with 8 resources.');
   expect(report).not.toContain('### Eu');
+});
+
+describe('taking back', () => {
+  const lastGood = { ...resources, Topic: { ...resources.Topic, Properties: { DisplayName: '…' } } };
+  const before = { Resources: JSON.parse(JSON.stringify(lastGood).replace('…', '?')) };
+  /** What stands against it after a deployment of `change`. */
+  const obstacles = (change: (resources: Json) => unknown, replaced: unknown = before) => {
+    const deployed = structuredClone(lastGood);
+    change(deployed);
+    return obstaclesTo(stack(lastGood), stack(deployed), replaced);
+  };
+
+  it('is possible to what ran before', () => {
+    expect(obstacles((all) => Object.assign(all, { New: { Type: 'AWS::SNS::Topic' } }))).toEqual([]);
+  });
+
+  it.each<[string, (resources: Json) => unknown, unknown?]>([
+    ['Something else ran before this release.', () => {}, { Resources: {} }],
+    ['Something else ran before this release.', () => {}, null],
+    [
+      '`Cluster` (AWS::RDS::DBCluster) would be replaced: SnapshotIdentifier was "x"',
+      (all) => Object.assign(all.Cluster.Properties, { SnapshotIdentifier: 'x' }),
+    ],
+    [
+      'Migration `0002-drop` cannot be taken back: it held secrets.',
+      (all) => Object.assign(all.Migration.Metadata.CannotBeTakenBack, { '0002-drop': 'it held secrets' }),
+    ],
+    [
+      '`Cluster` has version 17.10 of its engine, and cannot go back to 17.9.',
+      (all) => Object.assign(all.Cluster.Properties, { EngineVersion: '17.10' }),
+    ],
+  ])('is refused: %s', (reason, change, replaced = before) => {
+    expect(obstacles(change, replaced)).toEqual([expect.stringContaining(reason)]);
+  });
 });
 
 describe('the stacks of an assembly', () => {
