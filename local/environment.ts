@@ -1,25 +1,24 @@
 import { rmSync } from 'node:fs';
-import type { ApiAddresses } from './api-gateway/addresses';
-import { readRestApi } from './api-gateway/read-rest-api';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stack } from './assembly/manifest';
 import { Cleanup } from './cleanup';
-import { failed } from './function-runtime/result';
+import type { ApiAddresses } from './gateway/addresses';
+import { readApi } from './gateway/model';
+import type { EventSource } from './lambda/event-source';
+import type { Runtime } from './lambda/instance';
+import { failed } from './lambda/instance';
 import type { Logs } from './logs';
+import { arn } from './names';
 import type { LocalCertificate } from './network/certificates';
+import type { Permissions } from './permissions/permissions';
 import type { Postgres } from './postgres/postgres';
 import { openCustomResources } from './resources/custom-resources';
-import { provisionDatabaseCluster } from './resources/database-cluster';
-import { deployStack, type Provision } from './resources/deployment';
-import { createFunctions } from './resources/function';
-import { provisionAccess } from './resources/iam';
-import { provisionKey } from './resources/key';
-import { arn } from './resources/names';
-import { provisionQueue } from './resources/queue';
-import { openSecrets } from './resources/secrets';
-import { stubResource } from './resources/stub';
+import { deployStack } from './resources/deployment';
+import { checkRules, startEventSources } from './resources/event-sources';
+import { createFunctions } from './resources/functions';
+import { createTable } from './resources/table';
 import type { Services } from './services/services';
 import type { EnvironmentFolder } from './state';
-import { startTriggers, type Triggers } from './triggers/triggers';
 
 export interface EnvironmentOptions {
   readonly stack: Stack;
@@ -31,7 +30,9 @@ export interface EnvironmentOptions {
   /** Shared with no other environment. */
   readonly postgres: Promise<Postgres>;
   readonly certificate: LocalCertificate;
+  readonly permissions: Permissions;
   readonly services: Services;
+  readonly runtime: Runtime | undefined;
   readonly logs: Logs;
   /** Gets a line for each problem while the environment runs. */
   readonly onProblem: (line: string) => void;
@@ -62,9 +63,8 @@ export async function startEnvironment(options: EnvironmentOptions): Promise<Env
 }
 
 async function start(options: EnvironmentOptions, cleanup: Cleanup): Promise<Environment> {
-  const { stack, addresses, folder, services, logs, certificate } = options;
+  const { stack, addresses, folder, permissions, services, logs, certificate } = options;
   cleanup.add(() => addresses.close());
-  const secrets = openSecrets(stack, folder.secretsFile, services.secrets);
   const functions = createFunctions({
     stack,
     runtimeVariables: services.variables,
@@ -72,66 +72,34 @@ async function start(options: EnvironmentOptions, cleanup: Cleanup): Promise<Env
       DATABASE_CERTIFICATE_AUTHORITIES: certificate.caFile,
       OTHER_DASHBOARDS: JSON.stringify(options.otherDashboards),
     },
-    access: services.access,
+    access: permissions,
+    runtime: options.runtime,
     onLog: logs.writeFunction,
   });
   cleanup.add(() => functions.stop());
-  services.functions.add(functions);
-  const customResources = openCustomResources({
-    file: folder.customResourcesFile,
-    stackName: stack.name,
-    stackId: arn(stack, 'cloudformation', `stack/${stack.name}/local`),
-  });
-
-  const provisions: Readonly<Record<string, Provision>> = {
-    ...provisionAccess(stack, services.access),
-    'AWS::KMS::Key': provisionKey(stack, folder.keysDirectory, services),
-    'AWS::SecretsManager::Secret': secrets.provision,
-    'AWS::SecretsManager::SecretTargetAttachment': secrets.provisionAttachment,
-    'AWS::RDS::DBCluster': provisionDatabaseCluster({
-      stack,
-      secrets,
+  services.functions.add(functions.get);
+  const { provision, secret } = createTable({
+    ...{ stack, folder, permissions, services, functions },
+    customResources: openCustomResources({
+      file: folder.customResourcesFile,
+      stackName: stack.name,
+      stackId: arn(stack, 'cloudformation', `stack/${stack.name}/local`),
+    }),
+    cluster: {
+      ...{ certificate, cleanup },
       postgres: options.postgres,
-      certificate,
-      access: services.access,
       onRefusal: (reason) => logs.write('database-endpoint', reason),
       register: services.databases.add,
       onCreated: () => rmSync(folder.customResourcesFile, { force: true }),
-      cleanup,
-    }),
-    'AWS::SQS::Queue': provisionQueue(stack, services.queues),
-    'AWS::Lambda::Function': functions.provision,
-    // About the default security group of the VPC, which is not made here.
-    'Custom::VpcRestrictDefaultSG': async (request) => stubResource(stack, request),
-  };
-  const deployed = await deployStack({
-    stack,
-    secret: secrets.resolve,
-    localize: addresses.localize,
-    provisionOf: (type) =>
-      provisions[type] ??
-      (type.startsWith('Custom::')
-        ? async ({ logicalId, properties: { ServiceToken, ...properties } }) => {
-            const handler = functions.behindServiceToken(String(ServiceToken));
-            const { physicalId, data } = await customResources.apply({
-              logicalId,
-              type,
-              properties,
-              invoke: (event) => handler.invoke(event),
-            });
-            return { ref: physicalId, attributes: data };
-          }
-        : async (request) => stubResource(stack, request)),
+    },
   });
+  const deployed = await deployStack({ stack, secret, localize: addresses.localize, provision });
 
-  const resolved = Object.fromEntries(
-    [...deployed.resources].map(([id, { type: Type, properties: Properties }]) => [id, { Type, Properties }]),
-  );
   for (const [logicalId, gateway] of addresses.gateways) {
     gateway.serve({
-      restApi: readRestApi(resolved, logicalId, (id) => deployed.resources.get(id)?.ref ?? id),
+      api: readApi(deployed.resources, logicalId),
       findFunction: (functionArn, sourceArn) => {
-        const refusal = services.access.authorizeService('apigateway.amazonaws.com', functionArn, sourceArn);
+        const refusal = permissions.authorizeService('apigateway.amazonaws.com', functionArn, sourceArn);
         if (refusal === undefined) return functions.find(functionArn);
         logs.write('access', refusal);
         return { invoke: async () => failed('AccessDeniedException', refusal) };
@@ -139,14 +107,18 @@ async function start(options: EnvironmentOptions, cleanup: Cleanup): Promise<Env
       region: stack.region,
     });
   }
-  let triggers: Triggers | undefined;
-  // What runs in the functions is answered before they end.
-  cleanup.add(() => Promise.all([addresses.close(), triggers?.stop()]));
-  triggers = startTriggers({
-    stack,
-    deployed,
-    functions,
-    access: services.access,
+  checkRules(deployed, permissions);
+  let eventSources: readonly EventSource[] = [];
+  // What runs in the functions is answered before they end: requests and messages have a second.
+  cleanup.add(() =>
+    Promise.all([
+      addresses.close(),
+      Promise.race([Promise.all(eventSources.map((source) => source.stop())), sleep(1_000)]),
+    ]),
+  );
+  eventSources = startEventSources({
+    region: stack.region,
+    ...{ deployed, functions, permissions },
     queues: services.queues,
     onProblem: options.onProblem,
   });

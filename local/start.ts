@@ -1,12 +1,12 @@
 import { rmSync } from 'node:fs';
-import { openApiAddresses } from './api-gateway/addresses';
 import { readAssembly, type Stack, servingStacks } from './assembly/manifest';
 import { allSettledOrThrow, Cleanup } from './cleanup';
 import { type Environment, startEnvironment } from './environment';
-import type { InvocationResult } from './function-runtime';
-import { type AccessControl, createAccessControl } from './iam/access';
+import { openApiAddresses } from './gateway/addresses';
+import type { InvocationResult, Runtime } from './lambda/instance';
 import { openLogs } from './logs';
 import { localCertificate } from './network/certificates';
+import { type Accesses, createPermissions } from './permissions/permissions';
 import { type Ports, portOf, requireFreePorts } from './ports';
 import { type Postgres, startPostgres } from './postgres/postgres';
 import { PostgresDidNotStart } from './postgres/process';
@@ -30,8 +30,8 @@ export interface LocalOptions {
   /** Names. @default - every environment that serves */
   readonly environments?: readonly string[];
   readonly log: Log;
-  /** Decides calls of functions. @default - by the policies of the templates */
-  readonly access?: AccessControl;
+  /** Runs the functions. @default - in processes */
+  readonly runtime?: Runtime;
 }
 
 /** Environments that run on this machine. */
@@ -45,6 +45,7 @@ export interface Local {
   invoke(nameOrArn: string, event: unknown): Promise<InvocationResult>;
   /** By the environment's name. */
   readonly postgres: Readonly<Record<string, Pick<Postgres, 'pid' | 'restart'>>>;
+  readonly accesses: Accesses;
   /** Resolves when a PostgreSQL ended that nobody stopped: to what happened, and where its log is. */
   readonly failure: Promise<string>;
   /** Answers running requests, then ends everything; a second call waits for the first. */
@@ -67,7 +68,7 @@ export async function startLocal(options: LocalOptions): Promise<Local> {
 }
 
 async function start(options: LocalOptions, cleanup: Cleanup): Promise<Local> {
-  const { state, ports, log, access = createAccessControl() } = options;
+  const { state, ports, log } = options;
   const serving = servingStacks(readAssembly(options.assembly));
   const stacks = choose(serving, options.environments);
   const portsOf = (stack: Stack) => (stageName: string) => portOf(stageName, serving.indexOf(stack), ports);
@@ -77,9 +78,10 @@ async function start(options: LocalOptions, cleanup: Cleanup): Promise<Local> {
   }
   removeAddresses(state);
 
+  const permissions = createPermissions();
   const [certificate, services] = await allSettledOrThrow([
     localCertificate({ directory: state.certificatesDirectory }),
-    startServices(cleanup, access),
+    startServices(cleanup, permissions.authorize),
   ]);
 
   let fail: (reason: string) => void;
@@ -136,7 +138,9 @@ async function start(options: LocalOptions, cleanup: Cleanup): Promise<Local> {
         addresses: addresses.get(stack) as NonNullable<ReturnType<typeof addresses.get>>,
         otherDashboards: dashboards.filter((other) => other.environment !== stack.environment),
         certificate,
+        permissions,
         services,
+        runtime: options.runtime,
         onProblem: log.problem,
       });
       running.push(environment);
@@ -162,6 +166,7 @@ async function start(options: LocalOptions, cleanup: Cleanup): Promise<Local> {
       await Promise.all(parts.map(async (part) => [part.stack.environment, await part.postgres] as const)),
     ),
     failure,
+    accesses: permissions.accesses,
     stop: () => cleanup.run(),
   };
 }

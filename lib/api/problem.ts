@@ -15,17 +15,6 @@ export interface Problem {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/**
- * For a client that does not send its request to the end in time. API Gateway has no response type for it: the local
- * gateway alone is known to give it.
- */
-export const requestTimeout: Problem = {
-  status: 408,
-  code: 'request_timeout',
-  title: 'Request timeout',
-  detail: 'The request did not arrive whole in time. Send it again.',
-};
-
 export function problemTemplate({ status, code, title, detail }: Problem): string {
   const type = `urn:wallet-infrastructure:problem:${code}`;
   return JSON.stringify({ type, title, status, detail, code, requestId: REQUEST_ID });

@@ -1,8 +1,7 @@
 import type { AddressInfo } from 'node:net';
-import { LOCAL_ACCOUNT_ID } from '../function-runtime/environment';
-import { type Authorize, allowEverything } from '../iam/access';
-import { accessKeyIdOf } from '../iam/access-key';
+import { LOCAL_ACCOUNT_ID } from '../names';
 import { refuseForeign } from '../network/foreign-requests';
+import { type Authorize, accessKeyIdOf, allowEverything } from '../permissions/permissions';
 import { acceptSqsCharacters } from './emulator';
 
 export interface Queue {

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { InvocationResult } from '../function-runtime';
+import type { InvocationResult } from '../lambda/instance';
 import { readJson, writeJson } from '../state';
 
 /** A custom resource as the template asks for it. */

@@ -3,7 +3,7 @@ import { createResolver } from '../assembly/intrinsics';
 import type { Stack, TemplateResource } from '../assembly/manifest';
 import { references } from '../assembly/references';
 import { allSettledOrThrow } from '../cleanup';
-import { LOCAL_ACCOUNT_ID } from '../function-runtime/environment';
+import { LOCAL_ACCOUNT_ID } from '../names';
 
 /** What a resource is on this machine. */
 export interface LocalResource {
@@ -25,13 +25,12 @@ export interface ResourceRequest {
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
-/** Makes resources of one type. */
 export type Provision = (request: ResourceRequest) => Promise<LocalResource>;
 
 export interface DeploymentOptions {
   readonly stack: Pick<Stack, 'name' | 'region' | 'template'>;
-  /** What makes the resources of a type. */
-  provisionOf(type: string): Provision;
+  /** Makes each resource. */
+  provision: Provision;
   secret(reference: SecretReference): string | undefined;
   /** Puts addresses on this machine in the place of those at AWS, in properties and outputs. @default - none */
   localize?<T>(value: T): T;
@@ -50,7 +49,7 @@ export interface DeployedStack {
  * @throws the first error of a resource, when no other is being made any more
  */
 export async function deployStack(options: DeploymentOptions): Promise<DeployedStack> {
-  const { stack, provisionOf, secret, localize = (value) => value } = options;
+  const { stack, provision, secret, localize = (value) => value } = options;
   const { template, name: stackName, region } = stack;
   const resources = new Map<string, LocalResource & ResourceRequest>();
   const resolver = createResolver({
@@ -79,7 +78,7 @@ export async function deployStack(options: DeploymentOptions): Promise<DeployedS
       Object.defineProperty(properties, name, { enumerable: true, get });
     }
     const request = { logicalId, type: resource.Type, properties };
-    resources.set(logicalId, { ...request, ...(await provisionOf(resource.Type)(request)) });
+    resources.set(logicalId, { ...request, ...(await provision(request)) });
   }
 
   function makeOnce([logicalId, resource]: [string, TemplateResource]): Promise<void> {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { accessKeyIdOf } from '../iam/access-key';
 import { type LoopbackResponse, type LoopbackServer, startLoopbackServer } from '../network/loopback-server';
+import { accessKeyIdOf } from '../permissions/permissions';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { FailedInvocation, LocalFunction } from '../function-runtime';
-import { type Authorize, allowEverything } from '../iam/access';
-import { accessKeyIdOf } from '../iam/access-key';
+import type { LocalFunction } from '../lambda/function';
+import type { FailedInvocation } from '../lambda/instance';
 import { type LoopbackResponse, type LoopbackServer, startLoopbackServer } from '../network/loopback-server';
+import { type Authorize, accessKeyIdOf, allowEverything } from '../permissions/permissions';
 
 const PATH = /^\/2015-03-31\/functions\/([^/?]+)\/invocations(?:\?|$)/;
 

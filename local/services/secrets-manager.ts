@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { type Authorize, allowEverything } from '../iam/access';
 import type { LoopbackServer } from '../network/loopback-server';
+import { type Authorize, allowEverything } from '../permissions/permissions';
 import { AwsError, type JsonObject, requireAllowed, requiredText, startAwsJsonServer } from './aws-json';
 
 export interface SecretsManager extends LoopbackServer {

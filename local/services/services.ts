@@ -1,13 +1,23 @@
 import { localReceiversVariable } from '../../domain/receiver-url';
 import { allSettledOrThrow, type Cleanup } from '../cleanup';
+import type { DatabaseTarget } from '../data-api/connections';
 import { startDataApi } from '../data-api/data-api';
-import { createAccessControl } from '../iam/access';
 import { startKms } from '../kms/server';
+import type { LocalFunction } from '../lambda/function';
+import type { Authorize } from '../permissions/permissions';
 import { startQueues } from '../queues/queues';
-import type { DataApiCluster } from '../resources/database-cluster';
-import type { StackFunctions } from '../resources/function';
 import { startLambdaApi } from './lambda-api';
 import { startSecretsManager } from './secrets-manager';
+
+/** A cluster as the Data API knows it. */
+export interface DataApiCluster {
+  readonly arn: string;
+  /** Undefined when there is no such secret. */
+  target(secretArn: string, database: string | undefined): DatabaseTarget | undefined;
+}
+
+/** Finds a function by its name or ARN. */
+type FindFunction = (nameOrArn: string) => LocalFunction | undefined;
 
 /** The AWS services on this machine: one server each, shared by all environments. */
 export type Services = Awaited<ReturnType<typeof startServices>>;
@@ -20,12 +30,11 @@ export const functionCredentials = {
 } as const;
 
 /** Starts the services on free ports of 127.0.0.1. */
-export async function startServices(cleanup: Cleanup, access = createAccessControl()) {
+export async function startServices(cleanup: Cleanup, authorize: Authorize) {
   const clusters = new Map<string, DataApiCluster>();
-  const stacks: Pick<StackFunctions, 'get'>[] = [];
+  const stacks: FindFunction[] = [];
   const findFunction = (nameOrArn: string) =>
-    stacks.map((functions) => functions.get(nameOrArn)).find((found) => found !== undefined);
-  const { authorize } = access;
+    stacks.map((find) => find(nameOrArn)).find((found) => found !== undefined);
   const secrets = await startSecretsManager(authorize);
   cleanup.add(() => secrets.close());
   const [dataApi, queues, kms, lambda] = await allSettledOrThrow([
@@ -66,13 +75,12 @@ export async function startServices(cleanup: Cleanup, access = createAccessContr
       // Lambda has a newer Node.js than this machine may have: the SDK's warning would be about the wrong one.
       AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
     },
-    access,
     queues,
     keys: kms,
     secrets,
     databases: { add: (cluster: DataApiCluster) => void clusters.set(cluster.arn, cluster) },
     functions: {
-      add: (functions: Pick<StackFunctions, 'get'>) => void stacks.push(functions),
+      add: (find: FindFunction) => void stacks.push(find),
       find: findFunction,
     },
   };

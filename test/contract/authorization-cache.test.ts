@@ -12,7 +12,7 @@ import {
   send,
   start,
   stopAll,
-} from '../local/api-gateway/support';
+} from '../local/gateway/support';
 import { recordLog } from '../support/log';
 import {
   accessTokenClaims,

@@ -155,11 +155,6 @@ describe.each(environments)('in $name', ({ name, tokenIssuer, deprecation, throt
     expect((await sendPatiently(urlOf(name), ours)).status).toBe(200);
   }, 60_000);
 
-  it('413 request_too_large: headers beyond what the gateway takes', async () => {
-    expect(await attempt({ headers: [['x-padding', 'x'.repeat(11_000)]] })).toMatchObject({ status: 413 });
-    await isStillThere();
-  });
-
   it('429 too_many_requests: a flood is throttled, and the service is there afterwards', async () => {
     // More than are let through at once and in the three seconds after.
     const path = '/webhook-origins';

@@ -1,18 +1,20 @@
+import { provideAssembly } from '../../local/assembly/assembly-cache';
+import { startInProcess } from '../../local/lambda/in-process';
 import { startLocal } from '../../local/start';
 import { openState } from '../../local/state';
-import { keepStacksIn } from './kept-state';
 
-/** The environments of a test run. Ends by a signal, and when the process that forked it is gone. */
+/** The environments of a test run, with functions in this process. Ends by a signal, and when the process that forked it is gone. */
 async function main(directory: string): Promise<void> {
   const ended = new Promise((end) => {
     process.on('SIGTERM', end);
     process.on('SIGINT', () => undefined);
     process.on('disconnect', end);
   });
-  await keepStacksIn(directory);
   const state = openState(directory);
+  const { assemblyDirectory: assembly } = state;
+  await provideAssembly({ directory: assembly, signal: new AbortController().signal });
   const log = { step: console.log, problem: console.log };
-  const local = await startLocal({ assembly: state.assemblyDirectory, state, ports: 'any', log });
+  const local = await startLocal({ assembly, state, ports: 'any', log, runtime: startInProcess });
   await ended;
   await local.stop();
   state.close();

@@ -1,6 +1,6 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type LocalFunction, type LocalFunctionOptions, startFunction } from '../../local/function-runtime';
+import { type LocalFunction, type LocalFunctionOptions, startFunction } from '../../local/lambda/function';
 import { temporaryFolder } from './temporary-folder';
 
 /** Makes functions for each test of a file, and stops them afterwards. */

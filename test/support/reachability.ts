@@ -1,7 +1,6 @@
 import { createResolver } from '../../local/assembly/intrinsics';
 import type { Template } from '../../local/assembly/manifest';
-import { evaluate } from '../../local/iam/evaluate';
-import { type PolicyStatement, readPolicy } from '../../local/iam/policy';
+import { applies, readPolicy } from '../../local/permissions/policy';
 
 type Properties = Readonly<Record<string, unknown>>;
 interface Resource {
@@ -136,10 +135,12 @@ function throughEndpoint(
   const ownGroups = properties.SecurityGroupIds as string[];
   const closed = connection(groups, ownGroups, 443, ofType);
   if (closed) return closed;
-  const resource: readonly PolicyStatement[] = readPolicy(properties.PolicyDocument, id);
-  const refused = calls.find((call) =>
-    evaluate({ principal: { kind: 'AWS', arn: 'role' }, context: {}, ...call }, { identity: [], resource }),
-  );
+  const statements = readPolicy(properties.PolicyDocument, id);
+  const refused = calls.find((call) => {
+    const request = { principal: { kind: 'AWS', name: 'role' } as const, context: {}, ...call };
+    const effects = statements.filter((each) => applies(each, request)).map(({ effect }) => effect);
+    return effects.length === 0 || effects.includes('Deny');
+  });
   return (
     refused && `the policy of the endpoint ${id} does not allow ${refused.action} on ${refused.resource}`
   );

@@ -7,8 +7,8 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
+import { type ReceivedMessage, sqsRecord } from '../../local/lambda/event-source';
 import { type Queue, type QueueServer, startQueues } from '../../local/queues/queues';
-import { type ReceivedMessage, sqsRecord } from '../../local/triggers/sqs-record';
 import { localClient } from './aws-client';
 
 const region = 'eu-central-1';

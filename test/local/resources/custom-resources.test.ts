@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { failed } from '../../../local/function-runtime/result';
+import { failed } from '../../../local/lambda/instance';
 import { type CustomResourceEvent, openCustomResources } from '../../../local/resources/custom-resources';
 import { temporaryFolder } from '../../support/temporary-folder';
 

@@ -15,7 +15,7 @@ const byName: Provision = async ({ logicalId }) => {
 const deploy = (template: Template, provision: Provision = byName) =>
   deployStack({
     stack: { name: 'WalletEu', region: 'eu-central-1', template },
-    provisionOf: () => provision,
+    provision,
     secret: () => undefined,
   });
 

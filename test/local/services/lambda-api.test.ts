@@ -1,5 +1,5 @@
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import type { LocalFunction } from '../../../local/function-runtime';
+import type { LocalFunction } from '../../../local/lambda/function';
 import type { LoopbackServer } from '../../../local/network/loopback-server';
 import { startLambdaApi } from '../../../local/services/lambda-api';
 import { localClient } from '../../support/aws-client';
@@ -15,7 +15,7 @@ beforeEach(async () => {
     if (event.fail) throw new TypeError('wrong');
     if (event.wait) await new Promise((resolve) => setTimeout(resolve, event.wait));
     return { event };`;
-  local = start(body, { name: 'operations', reservedConcurrency: 1 });
+  local = start(body, { name: 'operations' });
   server = await startLambdaApi((id) => (id === local.name || id === local.arn ? local : undefined));
   client = new LambdaClient(localClient(server.url));
 });
@@ -67,14 +67,6 @@ test.each([
   ],
 ])('%s is refused by its documented name', async (_, name, more, error) => {
   await expect(invoke(name, {}, more)).rejects.toMatchObject({ name: error });
-});
-
-test('beyond the reserved concurrency it is throttled', async () => {
-  const first = invoke('operations', { wait: 200 });
-  await expect(invoke('operations', { wait: 200 })).rejects.toMatchObject({
-    name: 'TooManyRequestsException',
-  });
-  expect(await first).toMatchObject({ StatusCode: 200 });
 });
 
 test.each([

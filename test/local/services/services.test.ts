@@ -5,6 +5,7 @@ import { ExecuteStatementCommand, RDSDataClient } from '@aws-sdk/client-rds-data
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { Cleanup } from '../../../local/cleanup';
+import { allowEverything } from '../../../local/permissions/permissions';
 import { type Services, startServices } from '../../../local/services/services';
 import { localClient } from '../../support/aws-client';
 
@@ -12,7 +13,7 @@ const cleanup = new Cleanup();
 let endpoints: Services['endpoints'];
 
 beforeAll(async () => {
-  ({ endpoints } = await startServices(cleanup));
+  ({ endpoints } = await startServices(cleanup, allowEverything));
 });
 afterAll(() => cleanup.run());
 

@@ -1,6 +1,6 @@
 import { localReceiversVariable } from '../../../domain/receiver-url';
 import type { DatabaseAccess, DatabaseRole } from '../../../lambda/database/environment';
-import { runtimeEnvironment } from '../../../local/function-runtime/environment';
+import { runtimeEnvironment } from '../../../local/lambda/function';
 import { startQueues } from '../../../local/queues/queues';
 import { createSigningKey } from '../../support/tokens';
 import { startDatabase } from '../world/database';

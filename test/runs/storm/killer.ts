@@ -1,4 +1,4 @@
-import type { LocalFunction } from '../../../local/function-runtime';
+import type { LocalFunction } from '../../../local/lambda/function';
 
 export interface Killer {
   /** So far. */
@@ -23,7 +23,7 @@ export function createKiller(
   const strike = () => {
     const busy = target.instances().filter((instance) => instance.busy);
     const victim = busy[Math.floor(options.random() * busy.length)];
-    if (!victim) {
+    if (victim?.pid === undefined) {
       timer = setTimeout(strike, lookAgain);
       return;
     }

@@ -1,7 +1,7 @@
 import type { Cleanup } from '../../../local/cleanup';
-import type { LocalFunction } from '../../../local/function-runtime';
+import { type EventSource, startEventSource } from '../../../local/lambda/event-source';
+import type { LocalFunction } from '../../../local/lambda/function';
 import type { Queue, QueueServer } from '../../../local/queues/queues';
-import { type EventSource, startEventSource } from '../../../local/triggers/event-sources';
 import { startBundle } from '../world/functions';
 import { region } from '../world/region';
 import type { LogCounts } from './log-counts';

@@ -1,6 +1,6 @@
 import { createApp } from '../../../lib/app';
 import { readAssembly, type TemplateResource } from '../../../local/assembly/manifest';
-import { eventSourceMapping } from '../../../local/resources/event-source-mapping';
+import { eventSourceMapping } from '../../../local/resources/event-sources';
 import { withDirectAccess as environment } from '../../support/rows';
 
 /** What the template states of a queue and the function that it feeds. */
@@ -44,7 +44,7 @@ function stage(resources: Readonly<Record<string, TemplateResource>>, queueId: s
   const queue = resources[queueId]?.Properties as Json;
   const lambda = resources[mapping?.FunctionName?.Ref]?.Properties as Json;
   if (!queue || !lambda) throw new Error(`The template has no function that is fed from ${queueId}.`);
-  const source = eventSourceMapping('storm', queueId, { ...mapping, EventSourceArn: 'arn:aws:sqs:::queue' });
+  const source = eventSourceMapping(queueId, { ...mapping, EventSourceArn: 'arn:aws:sqs:::queue' });
   const { batchSize, maximumConcurrency } = source;
   if (!batchSize || !maximumConcurrency) throw new Error(`The source of ${queueId} states no bounds.`);
   return {

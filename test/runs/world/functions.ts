@@ -1,9 +1,5 @@
 import type { Cleanup } from '../../../local/cleanup';
-import {
-  type LocalFunction,
-  type LocalFunctionOptions,
-  startFunction,
-} from '../../../local/function-runtime';
+import { type LocalFunction, type LocalFunctionOptions, startFunction } from '../../../local/lambda/function';
 import { region } from './region';
 
 type Given = 'bundleDirectory' | 'environment' | 'timeoutSeconds';

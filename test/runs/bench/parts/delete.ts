@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { DatabaseAccess } from '../../../../lambda/database/environment';
 import { Cleanup } from '../../../../local/cleanup';
-import type { LocalFunction } from '../../../../local/function-runtime';
+import type { LocalFunction } from '../../../../local/lambda/function';
 import { createSigningKey } from '../../../support/tokens';
 import { bundle, synthesizeBundles } from '../../world/bundles';
 import { startDatabase } from '../../world/database';

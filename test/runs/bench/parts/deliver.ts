@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LocalFunction } from '../../../../local/function-runtime';
+import type { LocalFunction } from '../../../../local/lambda/function';
 import { createAuthority } from '../../../support/certificates';
 import { bundle } from '../../world/bundles';
 import { startDatabase } from '../../world/database';

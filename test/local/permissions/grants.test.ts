@@ -1,0 +1,167 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import type { Environment } from '../../../local/environment';
+import { type Local, startLocal } from '../../../local/start';
+import { openState, type State } from '../../../local/state';
+import { localClient } from '../../support/aws-client';
+import { eventually } from '../../support/eventually';
+import { startHttpServer } from '../../support/http-server';
+import { keepStacksIn, silent } from '../../support/kept-state';
+import { oneOfEachAccess as environments, withDataApi } from '../../support/rows';
+import { runWallet } from '../../support/wallet-command';
+
+/** Policies that no function of ours lives on: AWS's services and the CDK's own function use them, at AWS alone. */
+const elsewhere = /^(NetworkVpcAllIAMRole|CustomVpcRestrictDefaultSG|OperationsKey)/;
+
+let local: Local;
+let state: State;
+
+beforeAll(async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'wallet-test-'));
+  await keepStacksIn(directory);
+  state = openState(directory);
+  local = await startLocal({
+    assembly: state.assemblyDirectory,
+    state,
+    ports: 'any',
+    environments: environments.map(({ name }) => name),
+    log: silent,
+  });
+}, 60_000);
+afterAll(async () => {
+  await local?.stop();
+  rmSync(state.directory, { recursive: true, force: true });
+});
+
+const running = (name: string) =>
+  local.environments.find(({ stack }) => stack.environment === name) as Environment;
+
+/** Takes from the role of a function what it is granted, until it misses it. */
+async function withholdOnce(role: string, action: string): Promise<void> {
+  const { grants, withhold } = local.accesses;
+  const grant = grants().find(
+    (each) => each.arn.includes(role) && each.action.toLowerCase() === action.toLowerCase(),
+  );
+  expect(grant).toBeDefined();
+  await withhold(grant);
+  void withhold(undefined);
+}
+
+const called = (role: string, action: string) =>
+  local.accesses.made().some((each) => each.principal?.name.includes(role) && each.action === action);
+
+const logged = (name: string, text: RegExp) => {
+  const logs = join(state.directory, 'logs', name);
+  return readdirSync(logs).some((file) => text.test(readFileSync(join(logs, file), 'utf8')));
+};
+
+/** A webhook whose receiver is gone: its organization is told. */
+async function disableByReceiver(name: string): Promise<void> {
+  const receiver = await startHttpServer((_, response) => response.writeHead(410).end());
+  const json = async (...args: string[]) => {
+    const place = ['--environment', name, '--outputs', state.outputsFile, '--json'];
+    return JSON.parse((await runWallet([...args, ...place])).stdout) as { organizationId: string };
+  };
+  const { organizationId } = await json('seed');
+  await json('webhook', 'add', '--organization', organizationId, '--url', receiver.url);
+  await json('send-event', '--organization', organizationId, '--kind', 'a');
+  await eventually(() => logged(name, /WEBHOOK_DISABLED/));
+  await receiver.stop();
+}
+
+/** What a smoke test does not come to: messages that cannot be read, wait or fail, a purge, a migration that is undone. */
+async function takeRareWays({ outputs, stack: { name: stackId, template } }: Environment): Promise<void> {
+  const sqs = new SQSClient(localClient(local.endpoints.sqs ?? ''));
+  const send = (queue: string, body: object | string) =>
+    sqs.send(
+      new SendMessageCommand({
+        QueueUrl: outputs[queue] ?? '',
+        MessageBody: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    );
+  const invoke = (prefix: string, event: object) => {
+    const [id] =
+      Object.entries(template.Resources).find(
+        ([each, { Type }]) => each.startsWith(prefix) && Type === 'AWS::Lambda::Function',
+      ) ?? [];
+    return local.invoke(`${stackId}-${id}`, event);
+  };
+  const delivery = {
+    deliveryId: 'msg_0123456789abcdef0123456789abcdef',
+    webhookId: 'wh-aaaaa-bbbbb-cccccccccccccc',
+    eventId: 'evt_1',
+    acceptedAt: Date.now(),
+    body: '{}',
+  };
+  await send('WebhookEventsQueueUrl', 'no event');
+  await send('WebhookDeliveryQueueUrl', 'no delivery');
+  await send('WebhookDeliveryQueueUrl', { ...delivery, notBefore: Date.now() + 60_000 });
+  await send('WebhookDeliveryQueueUrl', { ...delivery, notBefore: Date.now() + 3_600_000 });
+  const fanOutFails = withholdOnce(`${stackId}-WebhooksFanOut`, 'sqs:SendMessage');
+  await send('WebhookEventsQueueUrl', 'no event either');
+  await fanOutFails;
+  await eventually(() => called(`${stackId}-WebhooksFanOut`, 'sqs:changemessagevisibility'));
+  await invoke('WebhooksPurgeExpired', {});
+  if (stackId === withDataApi.stackId) {
+    const undone = withholdOnce(`${stackId}-SchemaMigrationMigrate`, 'rds-data:CommitTransaction');
+    await Promise.all([undone, invoke('SchemaMigrationMigrateSchema', { RequestType: 'Update' })]);
+  }
+  await eventually(() => called(`${stackId}-WebhooksDeliver`, 'sqs:changemessagevisibility'));
+  sqs.destroy();
+}
+
+it.each(environments.map(({ name }) => name))(
+  'with every grant in force, %s does all that it is for',
+  async (name) => {
+    const { exitCode, stderr } = await runWallet([
+      'smoke',
+      '--environment',
+      name,
+      '--outputs',
+      state.outputsFile,
+    ]);
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining('12 passed')]);
+    expect((await fetch(running(name).outputs.DashboardUrl ?? '')).status).toBe(200);
+    await disableByReceiver(name);
+    await takeRareWays(running(name));
+    expect(local.accesses.refusals()).toEqual([]);
+  },
+);
+
+it('each grant of the templates is missed when it is taken away', () => {
+  const grants = local.accesses.grants().filter(({ where }) => !elsewhere.test(where));
+  expect(grants.length).toBeGreaterThan(100);
+  const idle = grants.filter((grant) => local.accesses.refusals(grant).length === 0);
+  expect(idle.map(({ where, action }) => `${where} ${action}`)).toEqual([]);
+});
+
+it.each<[step: string, where: RegExp, action: string]>([
+  ['delete its user group by the API', /^DeleteUserGroupRole/, 'rds-data:ExecuteStatement'],
+  ['delete its user group by the API', /^DeleteUserGroupRole/, 'secretsmanager:GetSecretValue'],
+  ['delete its user group by the API', /^DeleteUserGroupRole/, 'kms:Decrypt'],
+  ['delete its user group by the API', /userGroupIdDELETE/, 'lambda:InvokeFunction'],
+  ['make an ephemeral organization', /^RunOperationRole/, 'rds-data:ExecuteStatement'],
+  ['receive the delivery', /^WebhooksDeliverWebhookRole/, 'kms:GenerateMac'],
+  ['receive the delivery', /^WebhooksFanOutEventRole/, 'sqs:SendMessage'],
+])('the smoke test fails to "%s" without %s %s, and the log says why', async (step, where, action) => {
+  const { name, stackId } = withDataApi;
+  const args = ['smoke', '--environment', name, '--outputs', state.outputsFile, '--json', '--timeout', '1s'];
+  const { grants, withhold } = local.accesses;
+  void withhold(
+    grants().find(
+      (grant) => grant.arn.includes(stackId) && where.test(grant.where) && grant.action === action,
+    ),
+  );
+  try {
+    const { exitCode, stdout } = await runWallet(args);
+    const { steps } = JSON.parse(stdout) as { steps: { name: string; outcome: string }[] };
+    expect(exitCode).toBe(1);
+    expect(steps.find(({ outcome }) => outcome === 'failed')?.name).toBe(step);
+    const denial = new RegExp(`not authorized to perform: ${action}|"reason":"AccessDenied`, 'i');
+    await eventually(() => logged(name, denial));
+  } finally {
+    void withhold(undefined);
+  }
+});
