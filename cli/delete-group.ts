@@ -1,13 +1,11 @@
 import type { Command } from 'commander';
 import { callApi } from './api';
-import { type CallerClaims, readCallerClaims } from './caller-claims';
 import { CommandFailed } from './failure';
 import { type CommonOptions, id, withEnvironment } from './options';
 import { allowProduction, requireProductionAllowed } from './production-guard';
+import { type CallerClaims, readCallerClaims, signAccessToken, signUserAction } from './signing';
 import { openTarget, type Target } from './target';
 import type { Terminal } from './terminal';
-import { signAccessToken } from './token';
-import { signUserAction } from './user-action';
 
 interface DeleteGroupOptions extends CommonOptions {
   readonly group: string;
@@ -42,8 +40,8 @@ export function register(program: Command, terminal: Terminal): void {
 async function deleteGroup(options: DeleteGroupOptions, terminal: Terminal): Promise<void> {
   const target = await openTarget(options, terminal);
   requireProductionAllowed(target, options, 'a deleted group cannot be brought back');
-  const caller = readCallerClaims(target, options.caller, terminal);
-  const { answer } = await sendDeletion(target, () => caller, options.group, new AbortController().signal);
+  const caller = await readCallerClaims(target, options.caller);
+  const { answer } = await sendDeletion(target, caller, options.group, new AbortController().signal);
   const { status, body } = answer;
   terminal.result(options.json ? JSON.stringify({ status, body }) : `${status} ${JSON.stringify(body)}`);
   if (status !== 200) {
@@ -55,7 +53,7 @@ async function deleteGroup(options: DeleteGroupOptions, terminal: Terminal): Pro
 /** Sends a deletion with an access token and a user action of five minutes. */
 export async function sendDeletion(
   target: Target,
-  caller: () => Promise<CallerClaims>,
+  caller: CallerClaims,
   userGroupId: string,
   signal: AbortSignal,
 ) {

@@ -1,8 +1,6 @@
 import type { CloudFormationClient, Stack } from '@aws-sdk/client-cloudformation';
 import { environments, stacksOf, type TableStack } from '../lib/environments';
-import { type Caller, callAws, unlessRefused } from './aws';
-import { noStack } from './aws-failure';
-import { CommandFailed } from './failure';
+import { type Caller, callAws, noStack, unlessRefused } from './aws';
 import { clientSettings } from './target';
 
 /** A stack of the table with a client of its region. */
@@ -31,10 +29,9 @@ export async function describeDeployed(api: StackApi): Promise<Stack | undefined
   return stack?.StackStatus === 'REVIEW_IN_PROGRESS' ? undefined : stack;
 }
 
-/** @throws CommandFailed when the stack is not deployed */
+/** @throws AwsCallFailed when the stack is not deployed */
 export async function requireDeployed(api: StackApi): Promise<Stack> {
   const stack = await describeDeployed(api);
   if (stack) return stack;
-  const { message, remedy } = noStack(api.stackId);
-  throw new CommandFailed(`${message}.`, remedy);
+  throw noStack(api.stackId);
 }

@@ -1,3 +1,4 @@
+import type { LambdaClient } from '@aws-sdk/client-lambda';
 import {
   type Input,
   type OperationErrorCode,
@@ -6,10 +7,10 @@ import {
   resultFields,
 } from '../domain/operations';
 import { urlRefusals } from '../domain/receiver-url';
-import { callAws } from './aws';
+import { AwsCallFailed, callAws, unlessRefused } from './aws';
 import { CommandFailed } from './failure';
-import { whenActive } from './function-state';
 import { readFields } from './json';
+import { poll } from './poll';
 import type { Target } from './target';
 
 /** The operations function would not do what it was asked; `code` says why. */
@@ -44,7 +45,7 @@ export async function runOperation<Name extends OperationName>(
     FunctionName: target.output('OperationsFunctionName'),
     Payload: Buffer.from(JSON.stringify({ operation, input })),
   });
-  const { FunctionError, Payload } = await whenActive(target, client, invocation.input, () =>
+  const { FunctionError, Payload } = await whenActive(target, client, () =>
     callAws(target, 'lambda:InvokeFunction', (options) => client.send(invocation, options)),
   );
   const result = readAnswer(Buffer.from(Payload ?? []).toString(), FunctionError, {
@@ -96,3 +97,51 @@ const otherVersion = (what: string) =>
     `The operations function answered something ${what}.`,
     'It is of another version: deploy this one, or use the command line of that version.',
   );
+
+/**
+ * Invokes the function. One in a VPC that nobody called for weeks has lost its network interfaces: its first invocation
+ * fails and has them made, in a minute or two. Then this waits until the function is active, and invokes it once more;
+ * without `lambda:GetFunctionConfiguration`, until an invocation is taken.
+ * https://docs.aws.amazon.com/lambda/latest/dg/functions-states.html
+ *
+ * @throws CommandFailed when it is not active after five minutes
+ */
+async function whenActive<T>(target: Target, client: LambdaClient, invoke: () => Promise<T>): Promise<T> {
+  const invokeIfReady = async () => {
+    try {
+      return { answer: await invoke() };
+    } catch (error) {
+      if (isPending(error)) return undefined;
+      throw error;
+    }
+  };
+  const first = await invokeIfReady();
+  if (first) return first.answer;
+  const FunctionName = target.output('OperationsFunctionName');
+  target.note(`Lambda makes the network interfaces of ${FunctionName}: waiting until it is active …`);
+  const { GetFunctionConfigurationCommand } = await import('@aws-sdk/client-lambda');
+  const ask = async () => {
+    const configuration = await unlessRefused(/./, () =>
+      callAws(target, 'lambda:GetFunctionConfiguration', (options) =>
+        client.send(new GetFunctionConfigurationCommand({ FunctionName }), options),
+      ),
+    );
+    return configuration?.State === 'Pending' ? undefined : invokeIfReady();
+  };
+  const later = await poll(ask, { seconds: 300, every: 2_000 });
+  if (later) return later.answer;
+  throw new CommandFailed(
+    `${FunctionName} is not active after 5 minutes.`,
+    `See why: aws lambda get-function-configuration --function-name ${FunctionName} --region ${target.environment.region} --query '[State,StateReason]'`,
+  );
+}
+
+/**
+ * Whether Lambda refused to invoke the function, which has done nothing then, because it is not ready yet.
+ * https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html#API_Invoke_Errors,
+ * https://github.com/boto/boto3/issues/3788
+ */
+const isPending = (error: unknown): boolean =>
+  error instanceof AwsCallFailed &&
+  (/^(ResourceNotReady|CodeArtifactUserPending|ENINotReady)Exception$/.test(error.errorName) ||
+    (error.errorName === 'ResourceConflictException' && /\bPending\b/.test(error.message)));

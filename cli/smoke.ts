@@ -97,7 +97,7 @@ async function smoke(options: SmokeOptions, terminal: Terminal): Promise<void> {
   });
   try {
     const deleteGroup = ({ userGroupId, callerId: sub, organizationId: org }: NonNullable<typeof made>) =>
-      sendDeletion(target, async () => ({ sub, org, kind: 'CustomerEmployee' }), userGroupId, signal);
+      sendDeletion(target, { sub, org, kind: 'CustomerEmployee' }, userGroupId, signal);
 
     const deleted = await step('delete its user group by the API', made, async (value) => {
       const { request, answer } = await deleteGroup(value);

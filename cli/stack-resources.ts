@@ -1,5 +1,4 @@
 import type { CloudFormationClient } from '@aws-sdk/client-cloudformation';
-import { collect } from './pages';
 
 /** One of a stack's resources that exist. */
 export interface StackResource {
@@ -24,4 +23,14 @@ export async function listStackResources(
       ? [{ logicalId: LogicalResourceId, type: ResourceType, physicalId: PhysicalResourceId }]
       : [],
   );
+}
+
+/** All items of all pages of an SDK's paginator. */
+export async function collect<Page, Item>(
+  pages: AsyncIterable<Page>,
+  itemsOf: (page: Page) => readonly Item[] | undefined,
+): Promise<readonly Item[]> {
+  const found: Item[] = [];
+  for await (const page of pages) found.push(...(itemsOf(page) ?? []));
+  return found;
 }

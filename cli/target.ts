@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
 import { dirname, join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import type { OutputName } from '../domain/outputs';
 import type { Environment } from '../lib/environments';
 import { environments } from '../lib/environments';
-import { readAwsAnswer } from './aws-answer';
 import { CommandFailed, UsedWrongly } from './failure';
 import type { EnvironmentOptions } from './options';
 import { inProject, startCommand, walletCommand } from './pasted-command';
@@ -171,4 +172,22 @@ function missingEndpoint(service: Service): never {
 
 function isObject(value: unknown): value is Record<string, never> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Reads an answer for the SDK, which takes a page or an empty body with status 200 for an answer without any field:
+ * no address, no message, no stack. Errors it reports by itself.
+ *
+ * @throws SyntaxError, to which the SDK adds the response
+ */
+async function readAwsAnswer(answer: IncomingMessage): Promise<Uint8Array> {
+  const body = await buffer(answer);
+  if ((answer.statusCode ?? 0) >= 300) return body;
+  const isPage =
+    answer.headers['content-type']?.includes('html') ||
+    /^\s*<(!doctype\s+html|html)\b/i.test(body.toString('utf8', 0, 200));
+  // AWS answers some calls, such as sqs:DeleteMessage, with no content, and each with the request's id.
+  const isEmpty = body.length === 0 && !answer.headers['x-amzn-requestid'];
+  if (isPage || isEmpty) throw new SyntaxError(isPage ? 'a page' : 'no content');
+  return body;
 }

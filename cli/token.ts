@@ -1,12 +1,9 @@
 import type { Command } from 'commander';
-import { accessToken } from '../domain/tokens';
 import { accessTokenLifetime } from '../lib/environments';
-import { type CallerClaims, readCallerClaims } from './caller-claims';
 import { UsedWrongly } from './failure';
 import { type CommonOptions, id, time, withEnvironment } from './options';
-import { printToken, type SignedToken } from './signed-token';
-import { openSigningKey } from './signing-key';
-import { openTarget, type Target } from './target';
+import { printToken, readCallerClaims, signAccessToken } from './signing';
+import { openTarget } from './target';
 import type { Terminal } from './terminal';
 
 interface TokenOptions extends CommonOptions {
@@ -45,34 +42,6 @@ async function token(options: TokenOptions, terminal: Terminal): Promise<void> {
       `Give --expires-in ${longest}s or less.`,
     );
   }
-  const caller = () => readCallerClaims(target, options.caller, terminal);
-  const signed = await signAccessToken(target, caller, options.expiresIn);
-  printToken(signed, options, terminal);
-}
-
-/**
- * Has the region's key sign an access token.
- *
- * @param lifetime seconds, at most a day
- */
-export async function signAccessToken(
-  target: Target,
-  caller: () => Promise<CallerClaims>,
-  lifetime: number,
-): Promise<SignedToken> {
-  const [key, callerClaims] = await Promise.all([
-    openSigningKey(target, target.output('TokenSigningKeyArn')),
-    caller(),
-  ]);
-  const iat = Math.floor(Date.now() / 1000);
-  const exp = iat + Math.floor(lifetime);
-  const claims = {
-    iss: target.environment.tokenIssuer,
-    aud: accessToken.audience,
-    ...callerClaims,
-    iat,
-    nbf: iat,
-    exp,
-  };
-  return { token: await key.sign(accessToken.type, claims), expiresAt: exp };
+  const caller = await readCallerClaims(target, options.caller);
+  printToken(await signAccessToken(target, caller, options.expiresIn), options, terminal);
 }

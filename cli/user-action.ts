@@ -1,22 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
-import { bodyHash, userAction } from '../domain/tokens';
-import { type CallerClaims, readCallerClaims } from './caller-claims';
 import { type CommonOptions, id, time, withEnvironment } from './options';
-import { printToken, type SignedToken } from './signed-token';
-import { openSigningKey } from './signing-key';
-import { openTarget, type Target } from './target';
+import { printToken, readCallerClaims, type SignedRequest, signUserAction } from './signing';
+import { openTarget } from './target';
 import type { Terminal } from './terminal';
-
-/** The request that a user action signs. */
-interface SignedRequest {
-  readonly method: string;
-  /** Without query. */
-  readonly path: string;
-  readonly body: string;
-  /** Seconds until the signature expires, at most five minutes. */
-  readonly expiresIn: number;
-}
 
 interface UserActionOptions extends CommonOptions, SignedRequest {
   readonly caller: string;
@@ -48,36 +34,8 @@ export function register(program: Command, terminal: Terminal): void {
 
 async function printUserAction(options: UserActionOptions, terminal: Terminal): Promise<void> {
   const target = await openTarget(options, terminal);
-  const caller = () => readCallerClaims(target, options.caller, terminal);
-  const signed = await signUserAction(target, caller, options);
-  printToken(signed, options, terminal);
-}
-
-/** Has the region's key sign one request of the caller, for one use. */
-export async function signUserAction(
-  target: Target,
-  caller: () => Promise<CallerClaims>,
-  { method, path, body, expiresIn }: SignedRequest,
-): Promise<SignedToken> {
-  const [key, { sub, org }] = await Promise.all([
-    openSigningKey(target, target.output('UserActionSigningKeyArn')),
-    caller(),
-  ]);
-  const iat = Math.floor(Date.now() / 1000);
-  const exp = iat + Math.floor(expiresIn);
-  const claims = {
-    iss: target.environment.tokenIssuer,
-    aud: userAction.audience,
-    sub,
-    org,
-    jti: randomUUID(),
-    htm: method,
-    htp: path,
-    bh: bodyHash(body),
-    iat,
-    exp,
-  };
-  return { token: await key.sign(userAction.type, claims), expiresAt: exp };
+  const caller = await readCallerClaims(target, options.caller);
+  printToken(await signUserAction(target, caller, options), options, terminal);
 }
 
 /** User actions sign requests that change state; the others need none. */

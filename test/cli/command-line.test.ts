@@ -80,7 +80,7 @@ describe('what an operator is told', () => {
     const outputs = await beside(region, { [madeUp.stackId]: {} });
     const printed = await token('--outputs', outputs, '--environment', madeUp.name);
     expect(printed.exitCode).toBe(1);
-    expect(printed.stderr).toContain('has no output TokenSigningKeyArn');
+    expect(printed.stderr).toContain('has no output OperationsFunctionName');
   });
 
   it('when the operation refuses: its own words', async () => {

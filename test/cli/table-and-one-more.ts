@@ -1,7 +1,10 @@
 import type { Environment } from '../../lib/environment/environment';
 
-export const { environments: table, accessTokenLifetime } =
-  jest.requireActual<typeof import('../../lib/environments')>('../../lib/environments');
+export const {
+  environments: table,
+  accessTokenLifetime,
+  stacksOf,
+} = jest.requireActual<typeof import('../../lib/environments')>('../../lib/environments');
 const { standby: _, alarmEmail: __, ...row } = table[0] as Environment;
 
 /** A row that the table need not have: deprecated, and without a service level agreement. */

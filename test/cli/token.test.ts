@@ -157,7 +157,8 @@ describe('nothing is printed', () => {
     expect(await token()).toEqual({
       exitCode: 1,
       stdout: '',
-      stderr: 'error: kms:Sign was refused: User is not authorized.\nSign in as someone who has kms:Sign.\n',
+      stderr:
+        'error: kms:Sign failed: AccessDeniedException: User is not authorized.\nSign in as someone who has kms:Sign.\n',
     });
   });
 });

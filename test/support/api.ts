@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KMSClient, SignCommand } from '@aws-sdk/client-kms';
-import { joseSignature } from '../../cli/elliptic-signature';
+import { joseSignature } from '../../cli/signing';
 import { localClient } from './aws-client';
 import type { LocalEnvironment } from './local-environment';
 import { expectDocumented } from './openapi';

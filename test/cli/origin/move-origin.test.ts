@@ -196,7 +196,9 @@ describe('before anything is changed', () => {
   it('it stops without a right, and names it', async () => {
     account.refused.set('UpdateStack', refusal('AccessDenied', 'not authorized: ssm:GetParameters'));
     const said = await expectFailure('--zone', '2');
-    expect(said).toContain('cloudformation:UpdateStack was refused: not authorized: ssm:GetParameters');
+    expect(said).toContain(
+      'cloudformation:UpdateStack failed: AccessDenied: not authorized: ssm:GetParameters',
+    );
     expect(said).toContain(heading);
   });
 });

@@ -110,7 +110,7 @@ describe('when AWS refuses a call, shows all else, and what is unknown', () => {
     const { queues: ____, ...others } = lost as { queues?: null };
     expect(printed).toEqual({ ...known, ...others });
     expect(faults).toEqual([expect.stringContaining(`unknown: ${unknown}`)]);
-    expect(faults[0]).toMatch(new RegExp(`because \\w+:${action} was refused: No$`));
+    expect(faults[0]).toMatch(new RegExp(`because \\w+:${action} failed: AccessDenied: No$`));
     expect(stderr).toMatch(
       new RegExp(
         `^warning: unknown: .*\\nerror: Not everything could be learned.\\n.* who has \\w+:${action}.\\n$`,
