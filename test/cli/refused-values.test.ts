@@ -22,7 +22,6 @@ const options = leaves(createProgram(silent)).flatMap(({ path, command }) =>
 
 /** What an option's placeholder does not stand for. One that has choices refuses all else. */
 const refused: Readonly<Record<string, readonly string[]>> = {
-  checks: ['', 'nope', 'health,', ' health'],
   file: [''],
   folder: [''],
   id: ['', 'a.b', '../..', "us-aaaaa-bbbbb-cccccccccccccccc'", 'a'.repeat(65)],
@@ -36,7 +35,6 @@ const refused: Readonly<Record<string, readonly string[]>> = {
   path: ['', 'auth', '/a?b=c', '/a#b', 'https://a.example/b', '/a b'],
   port: ['', '-1', '1.5', '65536', '0x50', 'http'],
   secret: ['', 'secret', 'whsec_', 'whsec_a b'],
-  source: ['', 'api.example.com', 'http://api.example.com', 'https://user:password@api.example.com'],
   status: ['', '99', '600', '204.0', 'ok'],
   time: ['', '-1s', '5x', '5 m', '1h30m', '1e3', '0x10', 'Infinity', 'soon', '999999d'],
   url: ['', 'hooks.customer.com', 'ftp://hooks.customer.com/', 'javascript:0'],
