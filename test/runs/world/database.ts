@@ -13,7 +13,7 @@ import { functionCredentials } from '../../../local/services/services';
 import { readMigrations } from '../../support/migration-files';
 import { startPostgres } from '../../support/postgres';
 import { region } from './region';
-import { startSlowRelay } from './slow-relay';
+import { startSlowProxy, startSlowRelay } from './slow-relay';
 
 const rolePassword = 'only-on-this-machine';
 const secretPrefix = `arn:aws:secretsmanager:${region}:000000000000:secret:`;
@@ -79,12 +79,7 @@ export async function startDatabase(cleanup: Cleanup, options: DatabaseOptions):
     }),
   });
   cleanup.add(() => dataApi.close());
-  const { hostname, port: dataApiPort } = new URL(dataApi.url);
-  const server = { host: hostname, port: Number(dataApiPort) };
-  const dataApiUrl =
-    roundTripMs > 0
-      ? `http://127.0.0.1:${await startSlowRelay(cleanup, { server, roundTripMs })}`
-      : dataApi.url;
+  const dataApiUrl = roundTripMs > 0 ? await startSlowProxy(cleanup, dataApi.url, roundTripMs) : dataApi.url;
   const owner = createDirectDatabase({
     host: endpoint.host,
     port: endpoint.port,

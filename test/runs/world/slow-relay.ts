@@ -1,4 +1,6 @@
+import { createServer as createHttpServer, request as sendRequest } from 'node:http';
 import { type AddressInfo, connect, createServer, type ListenOptions, type NetConnectOpts } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import type { Cleanup } from '../../../local/cleanup';
 
 export interface SlowRelayOptions {
@@ -29,6 +31,37 @@ export async function startSlowRelay(cleanup: Cleanup, options: SlowRelayOptions
   await new Promise<void>((resolve, reject) => relay.once('error', reject).listen(listen, resolve));
   cleanup.add(() => relay.close());
   return (relay.address() as AddressInfo).port;
+}
+
+/**
+ * The same before an HTTP server that refuses a foreign `Host`, as the local services do: requests leave here with theirs.
+ *
+ * @returns its URL
+ */
+export async function startSlowProxy(cleanup: Cleanup, url: string, roundTripMs: number): Promise<string> {
+  const { host, hostname, port } = new URL(url);
+  const later = delayBy(roundTripMs / 2);
+  const proxy = createHttpServer(async (request, response) => {
+    const body = await buffer(request);
+    later(() => {
+      const { method, url: path, headers } = request;
+      const forwarded = sendRequest({ hostname, port, method, path, headers: { ...headers, host } });
+      forwarded.on('error', () => response.destroy());
+      forwarded.on('response', async (answer) => {
+        const answered = await buffer(answer);
+        later(() => response.writeHead(answer.statusCode ?? 502, answer.headers).end(answered));
+      });
+      forwarded.end(body);
+    });
+  });
+  await new Promise<void>((resolve, reject) =>
+    proxy.once('error', reject).listen({ host: '127.0.0.1', port: 0 }, resolve),
+  );
+  cleanup.add(() => {
+    proxy.close();
+    proxy.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
 }
 
 /** Does things in their order, each so many milliseconds later: exactly, where a timer would count whole milliseconds. */
