@@ -1,8 +1,8 @@
 import './node-version';
 import './uncaught';
 import { printable } from '../cli/terminal';
+import { readAccounts } from '../lib/accounts';
 import { createApp } from '../lib/app';
-import { readAccounts } from '../lib/environment/accounts';
 import { environments } from '../lib/environments';
 
 createApp({

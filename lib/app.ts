@@ -4,7 +4,7 @@ import { App, Validations } from 'aws-cdk-lib';
 import { residencyPlugin } from './checks/residency/plugin';
 import { addRulePacks } from './checks/rule-packs';
 import { knownDashboards } from './dashboard/facts';
-import type { Environment } from './environment/environment';
+import type { Environment } from './environment';
 import { environments as table } from './environments';
 import { RegionStack } from './stacks/region-stack';
 import { StandbyStack } from './stacks/standby-stack';

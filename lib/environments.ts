@@ -1,15 +1,15 @@
-import type { Environment } from './environment/environment';
-import { validateEnvironments } from './environment/validation';
+import { type Environment, validateEnvironments } from './environment';
 
-export { accountVariable, readAccounts } from './environment/accounts';
+export { accountVariable, readAccounts } from './accounts';
 export {
   type AdoptedElasticIp,
   accessTokenLifetime,
   type Deprecation,
   type Environment,
-} from './environment/environment';
-export { restoreSuffix } from './environment/restore';
-export { stacksOf, type TableStack } from './environment/stacks';
+  restoreSuffix,
+  stacksOf,
+  type TableStack,
+} from './environment';
 
 const support = {
   contact: 'webhooks@wallet-infrastructure.example',
@@ -44,8 +44,6 @@ export const environments: readonly Environment[] = validateEnvironments([
     throttle: { requestsPerSecond: 200, burst: 400 },
     tokenIssuer: 'https://eu.wallet-infrastructure.example',
     signingKeyLabels: { accessToken: ['2026-11'], userAction: ['2026-11'] },
-    localPort: 8001,
-    localDashboardPort: 8101,
     standby: {
       stackId: 'WalletEuStandby',
       region: 'eu-west-1',
@@ -77,8 +75,6 @@ export const environments: readonly Environment[] = validateEnvironments([
     throttle: { requestsPerSecond: 200, burst: 400 },
     tokenIssuer: 'https://uae.wallet-infrastructure.example',
     signingKeyLabels: { accessToken: ['2026-11'], userAction: ['2026-11'] },
-    localPort: 8002,
-    localDashboardPort: 8102,
   },
   {
     name: 'staging',
@@ -105,7 +101,5 @@ export const environments: readonly Environment[] = validateEnvironments([
     throttle: { requestsPerSecond: 20, burst: 40 },
     tokenIssuer: 'https://staging.wallet-infrastructure.example',
     signingKeyLabels: { accessToken: ['2026-11'], userAction: ['2026-11'] },
-    localPort: 8003,
-    localDashboardPort: 8103,
   },
 ]);

@@ -72,7 +72,7 @@ export const databaseChecks: readonly Check[] = [
         EngineVersion,
       } = clusterOf(context.stack);
       if (!SnapshotIdentifier && !SourceDBClusterIdentifier) return ok('the row names nothing');
-      // The identifier ends with a hash of the source: lib/environment/restore.ts.
+      // The identifier ends with a hash of the source: lib/environment.ts.
       const suffix = DBClusterIdentifier['Fn::Join'][1].at(-1);
       const cluster = (await context.deployed())?.resources.find(({ type }) => type === clusterType);
       if (cluster?.physicalId.endsWith(suffix)) return ok(`${cluster.physicalId} is restored already`);

@@ -10,7 +10,7 @@ import {
 import type { Construct } from 'constructs';
 import { githubEnvironments, type RoleKind, roleName } from '../../domain/workflow-roles';
 import { acknowledgeGithubRole } from '../checks/acknowledgements/account';
-import type { Environment } from '../environment/environment';
+import type { Environment } from '../environment';
 import { withStableLogicalId } from '../stable-logical-id';
 import { permissionsOf } from './permissions';
 import type { AccountSettings } from './settings';

@@ -1,5 +1,4 @@
-import { InvalidInput } from '../environment/invalid-input';
-import { isRegion, regionRemedy } from '../environment/values';
+import { InvalidInput, isRegion, regionRemedy } from '../environment';
 import { environments as table } from '../environments';
 
 /** What the account stack is made for. */

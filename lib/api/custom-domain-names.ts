@@ -9,7 +9,7 @@ import { Certificate, CertificateValidation, type ICertificate } from 'aws-cdk-l
 import { ARecord, HostedZone, type IHostedZone, RecordTarget } from 'aws-cdk-lib/aws-route53';
 import { ApiGatewayDomain } from 'aws-cdk-lib/aws-route53-targets';
 import { Construct } from 'constructs';
-import type { DomainNames } from '../environment/environment';
+import type { DomainNames } from '../environment';
 
 export interface CustomDomainNamesProps {
   readonly domainNames: DomainNames;

@@ -1,4 +1,4 @@
-import type { Deprecation } from '../environment/environment';
+import type { Deprecation } from '../environment';
 
 /**
  * The headers that tell every caller of a deprecated environment: `Deprecation` (RFC 9745, a structured date) and,

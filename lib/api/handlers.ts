@@ -4,7 +4,7 @@ import * as authorizeRequest from '../../lambda/authorize-request/environment';
 import * as deleteUserGroup from '../../lambda/delete-user-group/environment';
 import type { RegionDatabase } from '../database/region-database';
 import type { SchemaMigration } from '../database/schema-migration';
-import { accessTokenLifetime, type Environment } from '../environment/environment';
+import { accessTokenLifetime, type Environment } from '../environment';
 import { HandlerFunction } from '../functions/handler-function';
 import { deprecationHeaders } from './deprecation-headers';
 import type { SigningKeySet } from './signing-keys';

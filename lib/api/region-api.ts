@@ -15,7 +15,7 @@ import {
   acknowledgeLogRole,
   acknowledgeNoGatewayValidation,
 } from '../checks/acknowledgements/api';
-import type { Environment } from '../environment/environment';
+import type { Environment } from '../environment';
 import { deprecationHeaders } from './deprecation-headers';
 import { addGatewayResponses } from './gateway-responses';
 import { gatewayOrigin, regionalRestApi } from './regional-rest-api';

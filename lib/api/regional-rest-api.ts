@@ -9,7 +9,7 @@ import {
 } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
 import { acknowledgeStage } from '../checks/acknowledgements/api';
-import type { Environment } from '../environment/environment';
+import type { Environment } from '../environment';
 import { accessLog } from './access-log';
 
 export interface RegionalRestApiProps {

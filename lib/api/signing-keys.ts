@@ -3,7 +3,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Key, KeySpec, KeyUsage } from 'aws-cdk-lib/aws-kms';
 import { Construct } from 'constructs';
 import { variables } from '../../lambda/export-jwks/environment';
-import type { Environment } from '../environment/environment';
+import type { Environment } from '../environment';
 import { DeploymentProvider } from '../functions/deployment-provider';
 import { HandlerFunction } from '../functions/handler-function';
 import { withStableLogicalId } from '../stable-logical-id';

@@ -1,6 +1,6 @@
 import { MockIntegration, PassthroughBehavior, type Resource } from 'aws-cdk-lib/aws-apigateway';
 import { acknowledgePublicMethod } from '../checks/acknowledgements/api';
-import type { Environment } from '../environment/environment';
+import type { Environment } from '../environment';
 import { staticValues } from './gateway-responses';
 
 export interface WebhookOriginsProps {

@@ -1,6 +1,6 @@
 import type { DashboardFacts, OtherDashboard } from '../../domain/dashboard';
 import { signatureHeaders } from '../api/webhook-origins';
-import type { Environment } from '../environment/environment';
+import type { Environment } from '../environment';
 
 /** Of environments with a custom domain name: the other addresses are known when a stack is deployed, to that stack alone. */
 export const knownDashboards = (environments: readonly Environment[]): OtherDashboard[] =>

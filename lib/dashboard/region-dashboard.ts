@@ -8,7 +8,7 @@ import { addGatewayResponses } from '../api/gateway-responses';
 import type { RegionApi } from '../api/region-api';
 import { gatewayOrigin, regionalRestApi } from '../api/regional-rest-api';
 import { acknowledgePublicPage } from '../checks/acknowledgements/dashboard';
-import type { Environment } from '../environment/environment';
+import type { Environment } from '../environment';
 import { HandlerFunction } from '../functions/handler-function';
 import { dashboardFacts } from './facts';
 import { dashboardPage } from './page';

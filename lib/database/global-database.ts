@@ -1,7 +1,7 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { type CfnDBCluster, CfnGlobalCluster, type DatabaseCluster } from 'aws-cdk-lib/aws-rds';
 import type { IConstruct } from 'constructs';
-import type { Environment } from '../environment/environment';
+import type { Environment } from '../environment';
 import { withStableLogicalId } from '../stable-logical-id';
 import { takeNamesFromData } from './restore';
 

@@ -5,7 +5,7 @@ import { CfnDBInstance } from 'aws-cdk-lib/aws-rds';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct, type IConstruct, type IDependable } from 'constructs';
 import { certificateAuthoritiesFile, type DatabaseRole } from '../../lambda/database/environment';
-import type { Environment } from '../environment/environment';
+import type { Environment } from '../environment';
 import type { BundleOptions } from '../functions/bundles';
 import type { FunctionNetwork, HandlerFunction } from '../functions/handler-function';
 import { databaseCertificateAuthorities } from './certificate-authorities';

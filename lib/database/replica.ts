@@ -4,7 +4,7 @@ import { CfnDBCluster, CfnDBInstance } from 'aws-cdk-lib/aws-rds';
 import { Construct } from 'constructs';
 import { acknowledge } from '../checks/acknowledgements/acknowledge';
 import { acknowledgeInstance } from '../checks/acknowledgements/database';
-import type { Environment, Standby } from '../environment/environment';
+import type { Environment, Standby } from '../environment';
 import { withStableLogicalId } from '../stable-logical-id';
 import { DatabaseFoundation, databaseEngine, databasePort, databaseVersion } from './foundation';
 

@@ -2,7 +2,7 @@ import { CfnDeletionPolicy, CfnResource } from 'aws-cdk-lib';
 import type { CfnDBCluster } from 'aws-cdk-lib/aws-rds';
 import type { Construct } from 'constructs';
 import { acknowledge } from '../checks/acknowledgements/acknowledge';
-import type { DatabaseSize } from '../environment/environment';
+import type { DatabaseSize } from '../environment';
 
 /**
  * Makes CloudFormation restore a cluster's data from a snapshot, or from a cluster's backups to a moment. These properties

@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { variables } from '../../lambda/run-operation/environment';
-import type { Environment } from '../environment/environment';
+import type { Environment } from '../environment';
 import { HandlerFunction } from '../functions/handler-function';
 import type { RegionDatabase } from './region-database';
 import type { SchemaMigration } from './schema-migration';

@@ -3,7 +3,7 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import type { Construct } from 'constructs';
-import type { Environment } from '../environment/environment';
+import type { Environment } from '../environment';
 import type { OperationsKey } from './operations-key';
 
 export interface AlarmTopicProps {

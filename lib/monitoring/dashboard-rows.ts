@@ -1,7 +1,7 @@
 import { Duration } from 'aws-cdk-lib';
 import { SearchExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import type { RegionApi } from '../api/region-api';
-import type { Environment, Standby } from '../environment/environment';
+import type { Environment, Standby } from '../environment';
 import type { WebhookOrigin } from '../network/webhook-origin';
 import type { Webhooks } from '../webhooks/webhooks';
 import { standbyLag } from './database-alarms';

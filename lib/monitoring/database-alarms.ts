@@ -1,6 +1,6 @@
 import { Duration } from 'aws-cdk-lib';
 import { ComparisonOperator, Metric, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
-import type { Environment } from '../environment/environment';
+import type { Environment } from '../environment';
 import type { Alarms } from './alarms';
 
 const period = Duration.minutes(5);

@@ -7,7 +7,7 @@ import {
   TreatMissingData,
 } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
-import type { Environment } from '../environment/environment';
+import type { Environment } from '../environment';
 import type { OriginReserve, WebhookOrigin } from '../network/webhook-origin';
 import type { AlarmProps, Alarms } from './alarms';
 import { deliveryMetric } from './webhook-alarms';

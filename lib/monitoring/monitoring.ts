@@ -2,7 +2,7 @@ import { Construct } from 'constructs';
 import type { RegionApi } from '../api/region-api';
 import type { RegionDashboard } from '../dashboard/region-dashboard';
 import type { RegionDatabase } from '../database/region-database';
-import type { Environment } from '../environment/environment';
+import type { Environment } from '../environment';
 import type { WebhookOrigin } from '../network/webhook-origin';
 import type { Webhooks } from '../webhooks/webhooks';
 import { AlarmTopic } from './alarm-topic';

@@ -3,7 +3,7 @@ import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { CfnLogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import type { Environment } from '../environment/environment';
+import type { Environment } from '../environment';
 import { withStableLogicalId } from '../stable-logical-id';
 
 export interface OperationsKeyProps {

@@ -5,7 +5,7 @@ import { Construct } from 'constructs';
 import { acknowledge, nistAndPci } from '../checks/acknowledgements/acknowledge';
 import { acknowledgeInlinePolicy } from '../checks/acknowledgements/functions';
 import { acknowledgeZone } from '../checks/acknowledgements/zones';
-import type { Environment } from '../environment/environment';
+import type { Environment } from '../environment';
 import { restrictDefaultSecurityGroupFunction } from '../functions/cdk-functions';
 import { WebhookOrigin } from './webhook-origin';
 

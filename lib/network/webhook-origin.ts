@@ -1,7 +1,7 @@
 import { CfnCondition, CfnParameter, Fn, RemovalPolicy, Tags } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { Construct } from 'constructs';
-import type { AdoptedElasticIp, Environment } from '../environment/environment';
+import type { AdoptedElasticIp, Environment } from '../environment';
 
 const detached = 'none';
 

@@ -1,7 +1,7 @@
 import { Annotations, CfnOutput, Stack, Tags } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import type { OutputName } from '../../domain/outputs';
-import type { Environment } from '../environment/environment';
+import type { Environment } from '../environment';
 
 export interface EnvironmentStackProps {
   readonly environment: Environment;

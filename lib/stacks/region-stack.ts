@@ -9,7 +9,7 @@ import { RegionDashboard } from '../dashboard/region-dashboard';
 import { RegionDatabase } from '../database/region-database';
 import { RunOperation } from '../database/run-operation';
 import { SchemaMigration } from '../database/schema-migration';
-import type { Environment } from '../environment/environment';
+import type { Environment } from '../environment';
 import { Monitoring } from '../monitoring/monitoring';
 import { OperationsKey } from '../monitoring/operations-key';
 import { Network } from '../network/network';

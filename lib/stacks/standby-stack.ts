@@ -1,6 +1,6 @@
 import { Construct } from 'constructs';
 import { DatabaseReplica } from '../database/replica';
-import type { Environment, Standby } from '../environment/environment';
+import type { Environment, Standby } from '../environment';
 import { StandbyMonitoring } from '../monitoring/monitoring';
 import { OperationsKey } from '../monitoring/operations-key';
 import { StandbyNetwork } from '../network/network';

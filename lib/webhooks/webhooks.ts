@@ -12,7 +12,7 @@ import * as fanOutEvent from '../../lambda/fan-out-event/environment';
 import * as purgeExpired from '../../lambda/purge-expired/environment';
 import type { RegionDatabase } from '../database/region-database';
 import type { SchemaMigration } from '../database/schema-migration';
-import type { Environment } from '../environment/environment';
+import type { Environment } from '../environment';
 import { type FunctionNetwork, HandlerFunction } from '../functions/handler-function';
 import type { WebhookOrigin } from '../network/webhook-origin';
 import { withStableLogicalId } from '../stable-logical-id';

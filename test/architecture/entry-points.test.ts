@@ -23,10 +23,10 @@ it('every entry point judges the version of Node.js first, and then has errors t
 });
 
 it('says what is wrong in a row by its message alone', () => {
-  const script = "require('./lib/environment/validation').validateEnvironments([{ name: 'eu', vpcCird: 1 }])";
+  const script = "require('./lib/environment').validateEnvironments([])";
   expect(run(script)).toEqual({
     status: 1,
-    stderr: 'error: eu.vpcCird is 1. No such field: compare with lib/environment/environment.ts.\n',
+    stderr: 'error: environments is []. Give a list with at least one environment.\n',
   });
 });
 

@@ -1,7 +1,7 @@
 import { DefaultStackSynthesizer } from 'aws-cdk-lib';
 import { parse } from 'yaml';
 import { githubEnvironments, type RoleKind, roleName } from '../../domain/workflow-roles';
-import { stacksOf } from '../../lib/environment/stacks';
+import { stacksOf } from '../../lib/environment';
 import { environments as table } from '../../lib/environments';
 import { newcomer, withStandby } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';

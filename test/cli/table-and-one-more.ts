@@ -1,4 +1,4 @@
-import type { Environment } from '../../lib/environment/environment';
+import type { Environment } from '../../lib/environment';
 
 export const {
   environments: table,

@@ -1,4 +1,4 @@
-import { readAccounts } from '../../lib/environment/accounts';
+import { readAccounts } from '../../lib/accounts';
 
 const names = ['eu', 'north-sea'];
 const account = '111122223333';

@@ -1,4 +1,4 @@
-import type { Environment } from '../../lib/environment/environment';
+import type { Environment } from '../../lib/environment';
 import { first } from '../support/rows';
 import { type StackTemplate, stackOf } from '../support/stacks';
 

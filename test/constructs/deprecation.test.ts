@@ -1,6 +1,6 @@
 import { Annotations } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
-import type { Environment } from '../../lib/environment/environment';
+import type { Environment } from '../../lib/environment';
 import { environments } from '../../lib/environments';
 import { RegionStack } from '../../lib/stacks/region-stack';
 import { first, newcomer } from '../support/rows';

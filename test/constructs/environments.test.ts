@@ -1,8 +1,11 @@
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
-import type { Environment } from '../../lib/environment/environment';
-import { restoreSuffix } from '../../lib/environment/restore';
-import { environmentRules } from '../../lib/environment/rules';
-import { InvalidEnvironment, validateEnvironment } from '../../lib/environment/validation';
+import {
+  type Environment,
+  InvalidEnvironment,
+  type InvalidField,
+  restoreSuffix,
+  validateEnvironments,
+} from '../../lib/environment';
 import { pausing } from '../support/rows';
 
 const eu = {
@@ -28,8 +31,6 @@ const eu = {
   throttle: { requestsPerSecond: 200, burst: 400 },
   tokenIssuer: 'https://eu.example',
   signingKeyLabels: { accessToken: ['2026-11'], userAction: ['2026-11'] },
-  localPort: 8001,
-  localDashboardPort: 8101,
   standby: {
     stackId: 'WalletEuStandby',
     region: 'eu-west-1',
@@ -110,20 +111,16 @@ const refused: Record<string, readonly unknown[]> = {
   'database.backupRetentionDays': [undefined, 7, 36],
   'database.deletionProtection': [undefined, false],
   'database.replicaOf': ['Wallet', 'wallet--eu', 'wallet-eu', 'wallet-1'],
-  'database.restoreFrom.snapshot': [
-    'before',
-    'arn:aws:rds:eu-west-1:111122223333:cluster-snapshot:before',
-    'arn:aws:rds:eu-central-1:111122223333:snapshot:before',
-    snapshot,
+  'database.restoreFrom': [
+    {},
+    { cluster: restoreFrom.cluster },
+    { time: restoreFrom.time },
+    { ...restoreFrom, snapshot },
+    { snapshot: 'arn:aws:rds:eu-west-1:111122223333:cluster-snapshot:before' },
   ],
-  'database.restoreFrom.cluster': [
-    undefined,
-    'Wallet',
-    'wallet-',
-    'arn:aws:rds:eu-west-1:111122223333:cluster:wallet',
-  ],
+  'database.restoreFrom.snapshot': ['before', 'arn:aws:rds:eu-central-1:111122223333:snapshot:before'],
+  'database.restoreFrom.cluster': ['Wallet', 'wallet-', 'arn:aws:rds:eu-west-1:111122223333:cluster:wallet'],
   'database.restoreFrom.time': [
-    undefined,
     '2026-11-21',
     '2026-11-21T10:30:00',
     '2026-11-21T10:30:00+01:00',
@@ -150,8 +147,6 @@ const refused: Record<string, readonly unknown[]> = {
   'webhookOrigin.reserve': [undefined, 'yes', false],
   'webhookOrigin.adoptedReserve.allocationId': [undefined, '203.0.113.8'],
   'webhookOrigin.adoptedReserve.address': [undefined, '203.0.113.256'],
-  localPort: [undefined, 80, 65536],
-  localDashboardPort: [undefined, 80, 65536, 8001],
   'standby.stackId': [undefined, 'walletEuStandby'],
   'standby.region': [undefined, 'eu-central-1', 'us-east-1'],
   'standby.zones': [
@@ -173,37 +168,47 @@ function withField(row: object, field: string, value: unknown): Record<string, u
   return changed;
 }
 
-const attempt = (validate: () => unknown): InvalidEnvironment => {
+/** What is refused of a row, by the fields. */
+function refusal(row: unknown): Readonly<Record<string, InvalidField>> {
   try {
-    validate();
+    validateEnvironments([row]);
   } catch (error) {
-    if (error instanceof InvalidEnvironment) return error;
-    throw error;
+    if (!(error instanceof InvalidEnvironment)) throw error;
+    return Object.fromEntries(error.fields.map((each) => [each.field, each]));
   }
-  throw new Error('It was accepted');
-};
+  return {};
+}
 
 describe('validation of a row', () => {
   it('accepts a row with every field', () => {
-    expect(validateEnvironment(full)).toEqual(full);
+    expect(validateEnvironments([full])).toEqual([full]);
   });
 
-  it('has an example of refusal for each rule', () => {
-    expect(Object.keys(refused)).toEqual(environmentRules.map(({ field }) => field));
+  it('has an example of refusal for each field', () => {
+    const fieldsOf = (value: object, prefix = ''): string[] =>
+      Object.entries(value).flatMap(([name, inner]) =>
+        typeof inner === 'object' && !Array.isArray(inner)
+          ? fieldsOf(inner, `${prefix}${name}.`)
+          : `${prefix}${name}`,
+      );
+    expect(Object.keys(refused)).toEqual(expect.arrayContaining(fieldsOf(full)));
   });
 
   it.each(
-    environmentRules.flatMap((rule) =>
-      (refused[rule.field] ?? []).map((value) => [rule.field, value, rule.remedy] as const),
-    ),
-  )('refuses %s = %j with its name, value and remedy', (field, value, saying) => {
-    const row = withField(full, field, value);
-    const remedy = typeof saying === 'function' ? saying(row as unknown as Environment) : saying;
-    const error = attempt(() => validateEnvironment(row));
-    const label = field === 'name' ? (typeof value === 'string' && value) || 'environment' : 'eu';
-    expect(error).toMatchObject({ field: `${label}.${field}`, remedy });
-    expect(error.value).toEqual(value);
-    expect(error.message).toBe(`${label}.${field} is ${JSON.stringify(value) ?? 'missing'}. ${remedy}`);
+    Object.entries(refused).flatMap(([field, values]) => values.map((value) => [field, value] as const)),
+  )('refuses %s = %j, with what to write instead', (field, value) => {
+    const label = field === 'name' ? (typeof value === 'string' && value) || 'environments[0]' : 'eu';
+    const named = refusal(withField(full, field, value))[`${label}.${field}`];
+    expect(named).toMatchObject({ remedy: expect.stringMatching(/^[A-Z].+\.$/) });
+    expect(named?.value).toEqual(value);
+  });
+
+  it('names every wrong field at once, each with its value', () => {
+    const row = { ...full, vpcCird: 1, region: 'frankfurt', purpose: undefined };
+    expect(() => validateEnvironments([row])).toThrow(
+      /eu\.purpose is missing\. Say in.*\n?.*eu\.region is "frankfurt"\. Give the code/s,
+    );
+    expect(Object.keys(refusal(row)).sort()).toEqual(['eu.purpose', 'eu.region', 'eu.vpcCird']);
   });
 
   it('has no standby of a cluster that may pause', () => {
@@ -211,16 +216,15 @@ describe('validation of a row', () => {
     const capacity = { minimum: 0, maximum: 4 };
     const database = { ...row.database, capacity, pauseAfterMinutes: 15 };
     const pausing = { ...row, serviceLevelAgreement: false, database };
-    expect(attempt(() => validateEnvironment(pausing)).field).toBe('eu.database.capacity.minimum');
+    expect(Object.keys(refusal(pausing))).toEqual(['eu.database.capacity.minimum']);
     const { standby: ___, ...alone } = pausing;
-    expect(validateEnvironment(alone)).toBeDefined();
+    expect(refusal(alone)).toEqual({});
   });
 
   it('wants to know when a cluster that may reach zero pauses', () => {
-    const error = attempt(() =>
-      validateEnvironment(withField(pausing, 'database.pauseAfterMinutes', undefined)),
+    expect(Object.keys(refusal(withField(pausing, 'database.pauseAfterMinutes', undefined)))).toContain(
+      `${pausing.name}.database.pauseAfterMinutes`,
     );
-    expect(error.field).toBe(`${pausing.name}.database.pauseAfterMinutes`);
   });
 
   it('wants a certificate unless the stack can make one that Route 53 proves', () => {
@@ -229,61 +233,48 @@ describe('validation of a row', () => {
       { ...names, hostedZone },
       { ...names, certificateArn },
     ])
-      expect(validateEnvironment({ ...full, domainNames })).toBeDefined();
-    expect(attempt(() => validateEnvironment({ ...full, domainNames: names })).field).toBe(
-      'eu.domainNames.certificateArn',
-    );
+      expect(refusal({ ...full, domainNames })).toEqual({});
+    expect(Object.keys(refusal({ ...full, domainNames: names }))).toContain('eu.domainNames.certificateArn');
   });
 
   it('takes a new address from a pool, or an old one by its allocation', () => {
     const { adoptedElasticIp: _, ...row } = full;
-    expect(validateEnvironment({ ...row, publicIpv4Pool: 'ipv4pool-ec2-0123456789abcdef0' })).toBeDefined();
+    expect(refusal({ ...row, publicIpv4Pool: 'ipv4pool-ec2-0123456789abcdef0' })).toEqual({});
   });
 
   it('knows a cluster that began as a standby', () => {
     const { standby: _, ...row } = eu;
     const promoted = { ...row, database: { ...row.database, replicaOf: 'wallet-eu' } };
-    expect(validateEnvironment(promoted)).toEqual(promoted);
+    expect(refusal(promoted)).toEqual({});
     const standby = { ...eu.standby, globalClusterIdentifier: 'wallet-eu-2' };
-    expect(validateEnvironment({ ...promoted, standby })).toBeDefined();
+    expect(refusal({ ...promoted, standby })).toEqual({});
   });
 
   it('restores from a snapshot of the region that serves, one that RDS made among them', () => {
     const { standby: _, ...row } = eu;
     for (const name of ['before', 'rds:wallet-eu-0123abcd-2026-11-21-03-10']) {
       const source = { snapshot: `arn:aws:rds:eu-central-1:111122223333:cluster-snapshot:${name}` };
-      expect(
-        validateEnvironment({ ...row, database: { ...row.database, restoreFrom: source } }),
-      ).toBeDefined();
+      expect(refusal({ ...row, database: { ...row.database, restoreFrom: source } })).toEqual({});
     }
-    const error = attempt(() =>
-      validateEnvironment({ ...row, database: { ...row.database, restoreFrom: {} } }),
-    );
-    expect(error.field).toBe('eu.database.restoreFrom.snapshot');
   });
 
   it('wants a new global database for a restored cluster, and says how its name ends', () => {
-    const error = attempt(() =>
-      validateEnvironment(withField(full, 'standby.globalClusterIdentifier', 'wallet-eu')),
+    const field = 'standby.globalClusterIdentifier';
+    expect(refusal(withField(full, field, 'wallet-eu'))[`eu.${field}`]?.remedy).toContain(
+      `"${restoreSuffix({ restoreFrom })}" at the end`,
     );
-    expect(error.message).toContain(`and "${restoreSuffix({ restoreFrom })}" at the end`);
   });
 
-  it.each([null, 'eu', 5, []])('refuses %j as a row', (row) => {
-    expect(attempt(() => validateEnvironment(row)).field).toBe('environment');
+  it.each([null, 'eu', 5])('refuses %j as a row', (row) => {
+    expect(Object.keys(refusal(row))).toEqual(['environments[0]']);
   });
 
   it.each(['deprecated', 'vpcCird', 'database.reader', 'adoptedElasticIp.adress', 'standby.size'])(
     'refuses the unknown field %s',
     (field) => {
-      expect(attempt(() => validateEnvironment(withField(full, field, 1))).field).toBe(`eu.${field}`);
+      expect(Object.keys(refusal(withField(full, field, 1)))).toContain(`eu.${field}`);
     },
   );
-
-  it('names a misspelt field, not the one that is missing for it', () => {
-    const { vpcCidr, ...row } = full;
-    expect(attempt(() => validateEnvironment({ ...row, vpcCird: vpcCidr })).field).toBe('eu.vpcCird');
-  });
 
   it.each([
     ['database', 'large'],
@@ -292,13 +283,14 @@ describe('validation of a row', () => {
     ['deprecation', true],
     ['standby', 'eu-west-1'],
   ])('refuses %s = %j, which is no object', (field, value) => {
-    const error = attempt(() => validateEnvironment(withField(full, field, value)));
-    expect(error).toMatchObject({ field: `eu.${field}`, value });
+    expect(refusal(withField(full, field, value))).toEqual({
+      [`eu.${field}`]: { field: `eu.${field}`, value, remedy: expect.stringContaining('Write an object') },
+    });
   });
 });
 
 it('allows the retentions that CloudWatch offers', () => {
   const days = Object.values(RetentionDays).filter((value) => typeof value === 'number');
   for (const logRetentionDays of days.filter((value) => value !== RetentionDays.INFINITE))
-    expect(validateEnvironment({ ...full, logRetentionDays }).logRetentionDays).toBe(logRetentionDays);
+    expect(refusal({ ...full, logRetentionDays })).toEqual({});
 });

@@ -1,5 +1,4 @@
-import type { Environment } from '../../lib/environment/environment';
-import { validateEnvironment } from '../../lib/environment/validation';
+import { type Environment, validateEnvironments } from '../../lib/environment';
 import { linesOf, linesOfAlarms } from '../support/alarm-table';
 import { metricsOfDelivery } from '../support/delivery-metrics';
 import { missingHeadings } from '../support/documents';
@@ -212,7 +211,7 @@ describe('the topic', () => {
 
   it('has nothing to tell without an agreement', () => {
     const row = { ...withoutSla, alarmEmail: 'on-call@example.com' };
-    expect(() => validateEnvironment(row)).toThrow(/\.alarmEmail is .*there are no alarms/);
+    expect(() => validateEnvironments([row])).toThrow(/\.alarmEmail is .*there are no alarms/);
   });
 });
 

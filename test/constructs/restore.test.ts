@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { statefulTypes } from '../../domain/stateful-types';
-import type { Environment, RestoreSource, Standby } from '../../lib/environment/environment';
-import { restoreSuffix } from '../../lib/environment/restore';
+import { type Environment, type RestoreSource, restoreSuffix, type Standby } from '../../lib/environment';
 import { environments as table } from '../../lib/environments';
 import { restored } from '../support/rows';
 import { type StackTemplate, synthesizeEveryStack, withApp } from '../support/stacks';
@@ -151,7 +150,7 @@ describe('a restore', () => {
 
   it('is refused from a snapshot of another region, whatever the rules of the row say', () => {
     const environments = [restored(direct, snapshotIn('us-east-1'))];
-    withApp((app) => expect(() => app.synth()).toThrow(/Residency::cross-region-copy/), {
+    withApp((app) => expect(() => app.synth()).toThrow(/Residency::value-not-allowed/), {
       environments,
       validateTemplates: false,
     });

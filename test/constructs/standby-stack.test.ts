@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Stack } from 'aws-cdk-lib';
 import { rulePacks } from '../../lib/checks/rule-packs';
-import type { Environment, Standby } from '../../lib/environment/environment';
+import type { Environment, Standby } from '../../lib/environment';
 import { StandbyStack } from '../../lib/stacks/standby-stack';
 import { promoted, withStandby as row } from '../support/rows';
 import { type StackTemplate, synthesizeEveryStack, withApp } from '../support/stacks';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Environment } from '../../lib/environment/environment';
+import type { Environment } from '../../lib/environment';
 import { environments } from '../../lib/environments';
 import { newcomer } from '../support/rows';
 import { environmentsWithEveryOption } from '../support/stacks';

@@ -1,5 +1,5 @@
 import { createApp } from '../../lib/app';
-import type { Environment } from '../../lib/environment/environment';
+import type { Environment } from '../../lib/environment';
 import { environments } from '../../lib/environments';
 
 export const snapshotName = 'before-the-mistake';

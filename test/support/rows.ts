@@ -1,5 +1,4 @@
-import type { Environment, RestoreSource, Standby } from '../../lib/environment/environment';
-import { restoreSuffix } from '../../lib/environment/restore';
+import { type Environment, type RestoreSource, restoreSuffix, type Standby } from '../../lib/environment';
 import { environments } from '../../lib/environments';
 
 /**
@@ -101,8 +100,6 @@ export const newcomer: Environment = (() => {
     vpcCidr: '10.240.0.0/16',
     databaseAccess: 'direct',
     tokenIssuer: 'https://newcomer.example',
-    localPort: 8097,
-    localDashboardPort: 8197,
   };
 })();
 

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { statefulTypes } from '../../domain/stateful-types';
-import type { Environment } from '../../lib/environment/environment';
+import type { Environment } from '../../lib/environment';
 import { environments as table } from '../../lib/environments';
 import { synthesizeEveryStack } from './stacks';
 

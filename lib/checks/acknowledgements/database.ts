@@ -1,7 +1,7 @@
 import { CfnSecurityGroupIngress } from 'aws-cdk-lib/aws-ec2';
 import type { DatabaseCluster } from 'aws-cdk-lib/aws-rds';
 import type { IConstruct } from 'constructs';
-import type { Environment } from '../../environment/environment';
+import type { Environment } from '../../environment';
 import { acknowledge, nistAndPci } from './acknowledge';
 import { acknowledgeZone } from './zones';
 

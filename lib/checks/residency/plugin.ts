@@ -6,7 +6,7 @@ import type {
   PolicyValidationStack,
   PolicyViolation,
 } from 'aws-cdk-lib';
-import type { Environment } from '../../environment/environment';
+import type { Environment } from '../../environment';
 import { dashboardContent } from './dashboards';
 import { elasticIpRetained, natCount, publicSubnet } from './network';
 import { publicPolicy } from './policies';

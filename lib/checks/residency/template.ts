@@ -1,4 +1,4 @@
-import type { Environment } from '../../environment/environment';
+import type { Environment } from '../../environment';
 
 /** What one stack must keep to, so that an environment's data stays in its regions. */
 export interface ResidencyBoundary {

@@ -2,7 +2,7 @@ import { cp, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Environment } from '../../../lib/environment/environment';
+import type { Environment } from '../../../lib/environment';
 import { Cleanup } from '../../../local/cleanup';
 import { Checks } from '../harness/checks';
 import type { Harness } from '../harness/command';

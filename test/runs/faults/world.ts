@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { SetQueueAttributesCommand } from '@aws-sdk/client-sqs';
-import type { Environment } from '../../../lib/environment/environment';
+import type { Environment } from '../../../lib/environment';
 import type { Cleanup } from '../../../local/cleanup';
 import { commandLine } from '../../../local/processes';
 import type { LocalEnvironment } from '../../support/local-environment';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Option } from 'commander';
-import type { Environment } from '../../../lib/environment/environment';
+import type { Environment } from '../../../lib/environment';
 import { environments } from '../../../lib/environments';
 import { Cleanup } from '../../../local/cleanup';
 import { longRun } from '../harness/command';

@@ -1,4 +1,4 @@
-import type { Environment } from '../../../lib/environment/environment';
+import type { Environment } from '../../../lib/environment';
 import { Cleanup } from '../../../local/cleanup';
 import type { Harness } from '../harness/command';
 import { seededRandom } from '../harness/random';

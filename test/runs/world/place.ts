@@ -1,4 +1,4 @@
-import type { Environment } from '../../../lib/environment/environment';
+import type { Environment } from '../../../lib/environment';
 import { openTokenMaker, type TokenMaker } from '../../support/api';
 import type { LocalEnvironment } from '../../support/local-environment';
 import type { Organization } from '../../support/organization';

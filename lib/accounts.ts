@@ -1,4 +1,4 @@
-import { InvalidInput } from './invalid-input';
+import { InvalidInput } from './environment';
 
 /** The variable that gives the AWS account of an environment, such as `WALLET_EU_ACCOUNT`. */
 export const accountVariable = (name: string): string =>
