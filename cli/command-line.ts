@@ -1,6 +1,5 @@
-import { CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { CommandFailed } from './failure';
-import { formatHelp } from './help';
 import { createProgram } from './program';
 import type { Terminal } from './terminal';
 
@@ -34,4 +33,23 @@ function report(error: unknown, terminal: Terminal): number {
   terminal.note(terminal.alarm('error: this is a bug of the command line.'));
   terminal.note(error instanceof Error ? (error.stack ?? error.message) : String(error));
   return 1;
+}
+
+/**
+ * Rewrites `help webhook add` to `webhook add --help`: commander's own help command knows the first word alone, and
+ * prints everything for one that it does not know. An unknown word stays as it is, to be refused like a command.
+ */
+function formatHelp(program: Command, args: readonly string[]): readonly string[] {
+  const [first, ...words] = args;
+  if (first !== 'help') return args;
+  const path: string[] = [];
+  let command = program;
+  for (const word of words) {
+    if (command.commands.length === 0) break;
+    path.push(word);
+    const next = command.commands.find((each) => each.name() === word);
+    if (!next) return path;
+    command = next;
+  }
+  return [...path, '--help'];
 }

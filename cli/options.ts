@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { environments } from '../lib/environments';
-import { shellWord } from './shell-word';
 
 /** Which environment, and the file of its outputs. */
 export interface EnvironmentOptions {
@@ -15,7 +14,7 @@ export interface CommonOptions extends EnvironmentOptions {
 }
 
 /** Where `npm start` writes the outputs of this machine's environments, from whatever folder a command is run. */
-const localOutputs = resolve(__dirname, '../.local/outputs.json');
+export const localOutputs = resolve(__dirname, '../.local/outputs.json');
 
 export const withOutputs = (command: Command) =>
   command
@@ -35,15 +34,6 @@ export const environmentToWorkOn = () =>
 /** `--environment`, one of the table. */
 export const environment = (description: string) =>
   new Option('--environment <name>', description).choices(environments.map(({ name }) => name));
-
-/** The options that lead another command to the same environment; none for what is the default. */
-export const sameEnvironment = ({ environment, outputs }: EnvironmentOptions): string =>
-  [
-    environment !== environments[0]?.name && `--environment ${environment}`,
-    resolve(outputs) !== localOutputs && `--outputs ${shellWord(resolve(outputs))}`,
-  ]
-    .filter(Boolean)
-    .join(' ');
 
 interface TimeBounds {
   readonly usual: string;
@@ -70,10 +60,6 @@ export function time(
       );
     });
 }
-
-/** Of commands that follow what takes minutes. Read into seconds. */
-export const interval = (): Option =>
-  time('--interval <time>', 'time between questions about the progress', { usual: '5s', atMost: '1m' });
 
 /** Reads the path of a file or a folder. An empty one is a variable of the shell that was not set. */
 export function path(text: string): string {

@@ -1,15 +1,27 @@
 import { join, resolve } from 'node:path';
-import { type EnvironmentOptions, sameEnvironment } from './options';
-import { shellWord } from './shell-word';
+import { environments } from '../lib/environments';
+import { type EnvironmentOptions, localOutputs } from './options';
+
+/** As one word of bash, zsh and fish alike: none of them takes a backslash within single quotes the same way. */
+const quote = (text: string): string => `'${text.replaceAll("'", `'"'"'`).replaceAll('\\', `'"\\\\"'`)}'`;
+
+/** As one word of bash, zsh and fish, left as it is where that is safe. */
+const shellWord = (text: string): string => (/^[\w./:@%+=-]+$/.test(text) ? text : quote(text));
 
 // What is printed to be pasted: short in the folder of the project, and right in any other.
 const projectRoot = resolve(__dirname, '..');
 const isHere = () => process.cwd() === projectRoot;
 
-/** A command of this command line on the same environment. */
-export function walletCommand(command: string, options: EnvironmentOptions): string {
-  const script = isHere() ? './wallet' : shellWord(join(projectRoot, 'wallet'));
-  return [script, command, sameEnvironment(options)].filter(Boolean).join(' ');
+/** A command of this command line on the same environment; options that are the default are left out. */
+export function walletCommand(command: string, { environment, outputs }: EnvironmentOptions): string {
+  return [
+    isHere() ? './wallet' : shellWord(join(projectRoot, 'wallet')),
+    command,
+    environment !== environments[0]?.name && `--environment ${environment}`,
+    resolve(outputs) !== localOutputs && `--outputs ${shellWord(resolve(outputs))}`,
+  ]
+    .filter(Boolean)
+    .join(' ');
 }
 
 /** What starts the environments of this machine. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { runOperation } from './operations-function';
 import { type CommonOptions, id, withEnvironment } from './options';
 import { walletCommand } from './pasted-command';
@@ -9,7 +9,6 @@ import type { Terminal } from './terminal';
 
 interface SeedOptions extends CommonOptions {
   readonly organization?: string;
-  readonly name?: string;
   readonly allowProduction?: boolean;
 }
 
@@ -20,7 +19,7 @@ and may not, because of its kind.
 Examples:
   wallet local seed                                            a new organization in eu
   wallet local seed --environment uae --json                   the same in uae, for a program to read
-  wallet local seed --organization or-… --name "Approvers"     one more group, with the identities there are`;
+  wallet local seed --organization or-…                        one more group, with the identities there are`;
 
 const fields = [
   'organizationId',
@@ -36,7 +35,6 @@ export function register(program: Command, terminal: Terminal): void {
     .summary('make an organization, identities and a user group')
     .description('Makes an organization with three identities and a user group, and prints their ids.')
     .option('--organization <id>', 'add a user group to this organization, which "seed" made', id('or'))
-    .option('--name <name>', "the user group's name; a new one when left out", groupName)
     .addOption(allowProduction())
     .addHelpText('after', help)
     .action((options: SeedOptions) => seed(options, terminal));
@@ -45,10 +43,8 @@ export function register(program: Command, terminal: Terminal): void {
 async function seed(options: SeedOptions, terminal: Terminal): Promise<void> {
   const target = await openTarget(options, terminal);
   requireProductionAllowed(target, options, 'what "seed" makes stays there');
-  const {
-    organization: organizationId,
-    name: userGroupName = `Approvers ${randomBytes(3).toString('hex')}`,
-  } = options;
+  const organizationId = options.organization;
+  const userGroupName = `Approvers ${randomBytes(3).toString('hex')}`;
   const seeded = organizationId
     ? await runOperation(target, 'add-user-group', { organizationId, userGroupName })
     : await runOperation(target, 'seed', { userGroupName });
@@ -58,9 +54,4 @@ async function seed(options: SeedOptions, terminal: Terminal): Promise<void> {
   terminal.note(
     `\nDelete the group:\n  ${command} --group ${seeded.userGroupId} --caller ${seeded.callerId}`,
   );
-}
-
-function groupName(text: string): string {
-  if (/^\P{Cc}{1,256}$/u.test(text)) return text;
-  throw new InvalidArgumentError('Give a name of 1 to 256 characters, none of them a control character.');
 }

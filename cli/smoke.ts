@@ -150,7 +150,7 @@ async function smoke(options: SmokeOptions, terminal: Terminal): Promise<void> {
     const wait = () => ({ seconds: hasWaited ? 0 : timeout, signal });
     const seenStep =
       receiver && !receiver.delivery
-        ? leaveOut('only the receiver sees it: --receiver-listen would tell', true)
+        ? leaveOut('only the receiver sees it: --receiver-listen would tell', sent === undefined)
         : webhookStep;
 
     const arrived = await seenStep('receive the delivery', sent, async (value) => {

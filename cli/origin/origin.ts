@@ -1,7 +1,7 @@
 import type { Stack } from '@aws-sdk/client-cloudformation';
 import { callAws } from '../aws';
+import { listStackResources, type StackResource } from '../deployed-stack';
 import { CommandFailed } from '../failure';
-import { listStackResources, type StackResource } from '../stack-resources';
 import type { Target } from '../target';
 
 /** A place of the webhook origin. */

@@ -1,6 +1,6 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { callAws, required } from '../aws';
-import type { StackResource } from '../stack-resources';
+import type { StackResource } from '../deployed-stack';
 import type { Target } from '../target';
 import { maxAttempts } from './origin';
 

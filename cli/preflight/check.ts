@@ -1,6 +1,6 @@
 import type { environments } from '../../lib/environments';
 import type { AssembledStack } from '../assembly';
-import type { StackResource } from '../stack-resources';
+import type { StackResource } from '../deployed-stack';
 import type { ClientSettings } from '../target';
 
 /** What a check found out. The remedy is a command where there is one. */

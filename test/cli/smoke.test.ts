@@ -78,7 +78,7 @@ it('reports every step, what each needs, and cleans up after a failure', async (
 it('does not check what only an external receiver sees', async () => {
   const { steps } = await smoke('--receiver-url', 'https://hooks.customer.com/wallet', '--timeout', '1s');
   const unchecked = steps.filter(({ outcome }) => outcome === 'unchecked').map(({ name }) => name);
-  expect(unchecked).toEqual(['receive the delivery']);
+  expect(unchecked).toEqual(['receive the delivery', 'verify its signature', 'compare its source address']);
   expect(steps.find(({ name }) => name.includes('attempt'))?.detail).toBe(
     'No delivery was attempted within 1 s.',
   );
