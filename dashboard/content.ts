@@ -28,7 +28,7 @@ export function warnings({ testFundsOnly, chains, deprecation }: DashboardFacts)
 const day = (date: string) =>
   new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(date));
 
-/** The test vector of docs/receivers-verifying.md. */
+/** The test vector of docs/receivers.md. */
 export const example: PastedDelivery = {
   headers: `webhook-id: msg_754ca000f5a2764af1ed0c3f41b0f81d
 webhook-timestamp: 1795176005

@@ -18,12 +18,10 @@ export const neededOtherwise: Readonly<Record<string, string>> = {
   '@swc/jest': 'jest.config.js, which names it as a transform',
   '@types/autocannon': "types of 'autocannon'",
   '@types/aws-lambda': "types of 'aws-lambda', a name without a package",
-  '@types/express': "types of 'express'",
   '@types/jest': 'tsconfig.json',
   '@types/node': 'tsconfig.json',
   '@types/pg': "types of 'pg'",
   'aws-cdk': '`npm run synth` and `npx cdk`',
-  express: 'test/docs/verifying.test.ts, which runs a snippet that imports it',
   jest: '`npm test`',
   typescript: '`npm run typecheck`',
 };

@@ -31,7 +31,7 @@ it('warns of test funds, with what joins them to mainnet, and of a deprecation',
 });
 
 it('its example is the test vector of the documentation, and holds', async () => {
-  const documented = read('docs/receivers-verifying.md');
+  const documented = read('docs/receivers.md');
   const values = [
     ...example.headers.split('\n').map((line) => line.split(': ')[1]),
     example.body,

@@ -64,7 +64,7 @@ function deadLinks(path: string, text: string): string[] {
 /** Paths in code type, from the root of the project; a folder or a file without its ending counts as well. */
 function deadPaths(text: string): string[] {
   const paths = Array.from(
-    text.matchAll(/`(?:npx tsx )?((?:bin|dashboard|docs|lambda|lib|test|\.ci)\/[\w./-]+)`/g),
+    text.matchAll(/`(?:npx tsx )?((?:bin|cli|dashboard|docs|domain|lambda|lib|local|test|\.ci)\/[\w./-]+)`/g),
     ([, path = '']) => path,
   );
   return paths.filter((path) => {

@@ -1,7 +1,7 @@
 const { projects, reporters } = require('../../jest.config');
 
 /**
- * `npm run test:tools`: the receivers' snippets in their frameworks, and what cfn-lint, git and the AWS command line say.
+ * `npm run test:tools`: cfn-lint, git and the AWS command line.
  * No part of `npm test`, which needs Node.js alone.
  * @type {import('jest').Config}
  */

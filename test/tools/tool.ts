@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { temporaryFolder } from '../support/temporary-folder';
 
 export interface Outcome {
@@ -24,55 +23,18 @@ export function toolFolder() {
   };
 }
 
-const start = (command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): ChildProcess =>
-  spawn(command, args, {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-
 /** Runs a tool to its end: at most a minute. */
 export async function run(
   command: string,
   args: readonly string[],
-  env?: NodeJS.ProcessEnv,
+  env: NodeJS.ProcessEnv = {},
 ): Promise<Outcome> {
-  const child = start(command, args, env);
+  const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   const output = collect(child);
   const deadline = setTimeout(() => child.kill('SIGKILL'), 60_000);
   const [exitCode] = await once(child, 'close');
   clearTimeout(deadline);
   return { exitCode, output: output() };
-}
-
-export interface Server {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly env?: NodeJS.ProcessEnv;
-}
-
-/** Starts a server in the foreground. @returns, when it accepts connections, what ends it */
-export async function serve(server: Server, port: number): Promise<() => Promise<void>> {
-  const child = start(server.command, server.args, server.env);
-  const output = collect(child);
-  const stop = async () => {
-    if (child.exitCode !== null) return;
-    child.kill('SIGTERM');
-    await once(child, 'close');
-  };
-  await accepts(port, child, output).catch(async (error) => {
-    await stop();
-    throw error;
-  });
-  return stop;
-}
-
-async function accepts(port: number, child: ChildProcess, output: () => string): Promise<void> {
-  for (let attempt = 0; attempt < 100 && child.exitCode === null; attempt++) {
-    const signal = AbortSignal.timeout(1000);
-    if (await fetch(`http://127.0.0.1:${port}/`, { signal }).catch(() => undefined)) return;
-    await delay(50);
-  }
-  throw new Error(`${child.spawnfile} does not serve: ${output()}`);
 }
 
 function collect({ stdout, stderr }: ChildProcess): () => string {
