@@ -28,8 +28,10 @@ export function banner({ running, sample, logsDirectory, projectRoot, outputsFil
     const path = `/auth/user-groups/${userGroupId}`;
     const wallet = (command: string, ...options: string[]) =>
       [
-        `npm --prefix ${shellWord(projectRoot)} run -s wallet -- ${command}`,
-        `--environment ${first.stack.environment} --outputs ${shellWord(outputsFile)}`,
+        `${shellWord(`${projectRoot}/wallet`)} ${command} --environment ${first.stack.environment}`,
+        ...(outputsFile === `${projectRoot}/.local/outputs.json`
+          ? []
+          : [`--outputs ${shellWord(outputsFile)}`]),
         ...options,
       ].join(' ');
     const caller = `--caller ${callerId}`;
@@ -37,18 +39,18 @@ export function banner({ running, sample, logsDirectory, projectRoot, outputsFil
     // Tokens live for minutes: the shell makes them.
     const deletion = [
       `curl -i -X DELETE ${first.outputs.ApiBaseUrl}${path}`,
-      `  -H "Authorization: Bearer $(${wallet('token', caller)})"`,
-      `  -H "X-SVC-USERACTION: $(${wallet('user-action', caller, `--method DELETE --path ${path}`)})"`,
+      `  -H "Authorization: Bearer $(${wallet('local token', caller)})"`,
+      `  -H "X-SVC-USERACTION: $(${wallet('local user-action', caller, `--method DELETE --path ${path}`)})"`,
     ].join(' \\\n');
     parts.push(
       'Delete a user group, in another terminal:',
       deletion,
       'Receive a webhook, in another terminal:',
-      wallet('receive'),
+      wallet('local receive'),
       'and in a third:',
       [
         wallet('webhook add', organization, '--url http://127.0.0.1:8010/'),
-        wallet('send-event', organization, `--kind wallet.created --data '{"walletId":"wa-1"}'`),
+        wallet('local send-event', organization, `--kind wallet.created --data '{"walletId":"wa-1"}'`),
       ].join('\n'),
     );
   }

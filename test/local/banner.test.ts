@@ -1,5 +1,10 @@
 import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { banner } from '../../local/banner';
+import { temporaryFolder } from '../support/temporary-folder';
+
+const folder = temporaryFolder();
 
 const environment = (environment: string, region: string, testFundsOnly: boolean, outputs: object) => ({
   stack: {
@@ -48,30 +53,28 @@ it('has a line for each environment, and says what a deprecated one is for', () 
   ]);
 });
 
-it.each(['/srv/wallet', "/srv/o'brien's wallet", '/srv/$HOME `id`'])(
-  'its commands work when pasted, with the project in %s',
-  (projectRoot) => {
-    const commands = printed(projectRoot)
-      .split('\n\n')
-      .filter((part) => /^(curl|npm)/.test(part));
-    const stubs = ['npm() { printf "<%s>" "$@"; echo; }', 'curl() { printf "%s\\n" "$@"; }'];
-    const output = execFileSync('sh', ['-c', [...stubs, ...commands].join('\n')], { encoding: 'utf8' });
-    const words = (...list: string[]) => list.map((word) => `<${word}>`).join('');
-    const wallet = words('--prefix', projectRoot, 'run', '-s', 'wallet', '--');
-    const common = words('--environment', 'one', '--outputs', `${projectRoot}/.local/outputs.json`);
-    const path = '/auth/user-groups/ug-1';
-    const caller = words('--caller', 'us-1');
-    const action = words('user-action') + common + caller + words('--method', 'DELETE', '--path', path);
-    expect(output.trimEnd().split('\n')).toEqual([
-      ...['-i', '-X', 'DELETE', `http://127.0.0.1:8001${path}`],
-      ...['-H', `Authorization: Bearer ${wallet}<token>${common}${caller}`],
-      ...['-H', `X-SVC-USERACTION: ${wallet}${action}`],
-      `${wallet}<receive>${common}`,
-      `${wallet}<webhook add>${common}${words('--organization', 'or-1', '--url', 'http://127.0.0.1:8010/')}`.replace(
-        '<webhook add>',
-        '<webhook><add>',
-      ),
-      `${wallet}<send-event>${common}${words('--organization', 'or-1', '--kind', 'wallet.created', '--data', '{"walletId":"wa-1"}')}`,
-    ]);
-  },
-);
+it.each(['wallet', "o'brien's wallet", '$HOME `id`'])('its commands work when pasted, in %s', (name) => {
+  const projectRoot = join(folder(), name);
+  mkdirSync(projectRoot);
+  writeFileSync(join(projectRoot, 'wallet'), '#!/bin/sh\nprintf "<%s>" "$@"; echo', { mode: 0o755 });
+  const commands = printed(projectRoot)
+    .split('\n\n')
+    .filter((part) => part.startsWith('curl') || part.includes(' --environment '));
+  const script = ['curl() { printf "%s\\n" "$@"; }', ...commands].join('\n');
+  const output = execFileSync('sh', ['-c', script], { cwd: '/', encoding: 'utf8' });
+  const words = (...list: string[]) => list.map((word) => `<${word}>`).join('');
+  const environment = words('--environment', 'one');
+  const path = '/auth/user-groups/ug-1';
+  const caller = words('--caller', 'us-1');
+  const action = `<user-action>${environment}${caller}${words('--method', 'DELETE', '--path', path)}`;
+  const organization = words('--organization', 'or-1');
+  const event = words('--kind', 'wallet.created', '--data', '{"walletId":"wa-1"}');
+  expect(output.trimEnd().split('\n')).toEqual([
+    ...['-i', '-X', 'DELETE', `http://127.0.0.1:8001${path}`],
+    ...['-H', `Authorization: Bearer <local><token>${environment}${caller}`],
+    ...['-H', `X-SVC-USERACTION: <local>${action}`],
+    `<local><receive>${environment}`,
+    `<webhook><add>${environment}${organization}${words('--url', 'http://127.0.0.1:8010/')}`,
+    `<local><send-event>${environment}${organization}${event}`,
+  ]);
+});
