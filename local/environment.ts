@@ -72,7 +72,7 @@ async function start(options: EnvironmentOptions, cleanup: Cleanup): Promise<Env
       DATABASE_CERTIFICATE_AUTHORITIES: certificate.caFile,
       OTHER_DASHBOARDS: JSON.stringify(options.otherDashboards),
     },
-    access: permissions,
+    permissions,
     runtime: options.runtime,
     onLog: logs.writeFunction,
   });
@@ -80,11 +80,11 @@ async function start(options: EnvironmentOptions, cleanup: Cleanup): Promise<Env
   services.functions.add(functions.get);
   const { provision, secret } = createTable({
     ...{ stack, folder, permissions, services, functions },
-    customResources: openCustomResources({
-      file: folder.customResourcesFile,
-      stackName: stack.name,
-      stackId: arn(stack, 'cloudformation', `stack/${stack.name}/local`),
-    }),
+    applyCustomResource: openCustomResources(
+      folder.customResourcesFile,
+      stack.name,
+      arn(stack, 'cloudformation', `stack/${stack.name}/local`),
+    ),
     cluster: {
       ...{ certificate, cleanup },
       postgres: options.postgres,

@@ -1,4 +1,3 @@
-import { resolveDynamicReferences, type SecretReference } from './dynamic-references';
 import type { Template } from './manifest';
 
 /** The values of a stack's resources on this machine; undefined where there is none. */
@@ -7,8 +6,8 @@ export interface ResourceValues {
   ref(logicalId: string): string | undefined;
   /** What `Fn::GetAtt` gives. */
   attribute(logicalId: string, attribute: string): unknown;
-  /** The value that a `{{resolve:secretsmanager:…}}` reference stands for. */
-  secret(reference: SecretReference): string | undefined;
+  /** A secret's value by name or ARN, or one key of its JSON document. */
+  secret(secretId: string, jsonKey: string | undefined): string | undefined;
 }
 
 export interface TemplateContext {
@@ -24,31 +23,20 @@ export interface TemplateResolver {
    * Resolves everything in a piece of a template.
    *
    * @param path where it stands in the template, for errors: `Resources.Api.Properties`
-   * @throws UnresolvableValue for an unknown intrinsic, reference, attribute, parameter or map key
+   * @throws Error for an unsupported intrinsic, and for whatever has no value on this machine
    */
   resolve(value: unknown, path: string): unknown;
   /** Whether a condition of the template holds. */
   condition(name: string): boolean;
 }
 
-/** Something in a template that cannot be given a value on this machine. */
-export class UnresolvableValue extends Error {
-  override readonly name = 'UnresolvableValue';
-  constructor(stackName: string, path: string, problem: string) {
-    super(`${stackName}, ${path}: ${problem}`);
-  }
-}
-
 /** Stands for `AWS::NoValue` while resolving; never leaves `resolve`. */
 const noValue = Symbol('AWS::NoValue');
-
-/** The letters of a region's zones, as `Fn::GetAZs` lists them. Three everywhere: more than any stack asks for. */
-const zoneLetters = ['a', 'b', 'c'];
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Gives CloudFormation's intrinsic functions their values on this machine.
+ * Gives the intrinsic functions that the templates use their values on this machine.
  *
  * Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/intrinsic-function-reference.html
  */
@@ -57,13 +45,12 @@ export function createResolver(context: TemplateContext): TemplateResolver {
   const conditions = new Map<string, boolean | 'being decided'>();
 
   function refuse(path: string, problem: string): never {
-    throw new UnresolvableValue(stackName, path, problem);
+    throw new Error(`${stackName}, ${path}: ${problem}`);
   }
 
-  const pseudoParameters: Readonly<Record<string, unknown>> = {
+  const pseudoParameters: Fields = {
     'AWS::AccountId': accountId,
     'AWS::NoValue': noValue,
-    'AWS::NotificationARNs': [],
     'AWS::Partition': 'aws',
     'AWS::Region': region,
     'AWS::StackId': `arn:aws:cloudformation:${region}:${accountId}:stack/${stackName}/local`,
@@ -71,111 +58,75 @@ export function createResolver(context: TemplateContext): TemplateResolver {
     'AWS::URLSuffix': 'amazonaws.com',
   };
 
-  function ref(name: unknown, path: string): unknown {
-    if (typeof name !== 'string') refuse(path, 'Ref takes a name');
-    if (name in pseudoParameters) return pseudoParameters[name];
+  function ref(name: string, path: string): unknown {
+    if (Object.hasOwn(pseudoParameters, name)) return pseudoParameters[name];
     const parameter = template.Parameters?.[name];
-    if (parameter) {
-      const { Type, Default = refuse(path, `the parameter ${name} has no default`) } = parameter;
-      const isList = Type.startsWith('List<') || Type === 'CommaDelimitedList';
-      return isList ? String(Default).split(',') : String(Default);
-    }
-    return resources.ref(name) ?? refuse(path, `the resource ${name} has no physical id here`);
+    if (!parameter)
+      return resources.ref(name) ?? refuse(path, `the resource ${name} has no physical id here`);
+    if (parameter.Type.includes('List'))
+      refuse(path, `the parameter ${name} is a list, which is unsupported`);
+    return String(parameter.Default ?? refuse(path, `the parameter ${name} has no default`));
   }
 
-  function getAtt(argument: unknown, path: string): unknown {
-    const [logicalId, attribute] =
-      typeof argument === 'string' ? splitOnce(argument, '.') : (list(argument, path) as [unknown, unknown]);
-    const name = resolve(attribute, path);
-    if (typeof logicalId !== 'string' || typeof name !== 'string') {
-      refuse(path, 'Fn::GetAtt takes a resource and an attribute');
-    }
+  function attribute(name: string, path: string): unknown {
+    const [logicalId = '', ...rest] = name.split('.');
     return (
-      resources.attribute(logicalId, name) ??
-      refuse(path, `the resource ${logicalId} has no attribute ${name} here`)
+      resources.attribute(logicalId, rest.join('.')) ??
+      refuse(path, `the resource ${logicalId} has no attribute ${rest.join('.')} here`)
     );
   }
-
-  function sub(argument: unknown, path: string): string {
-    const [text, variables] = Array.isArray(argument) ? argument : [argument, {}];
-    if (typeof text !== 'string') refuse(path, 'Fn::Sub takes a text');
-    const values = (variables ?? {}) as Fields;
-    return text.replace(/\$\{(!?)([^}]*)\}/g, (_, literal: string, name: string) => {
-      if (literal) return `\${${name}}`;
-      const key = name.trim();
-      if (Object.hasOwn(values, key)) return textOf(values[key], `${path}.${key}`);
-      return textOf(key.includes('.') ? { 'Fn::GetAtt': key } : { Ref: key }, path);
-    });
-  }
-
-  function findInMap(argument: unknown, path: string): unknown {
-    const [map, top, second] = list(argument, path).map((part) => textOf(part, path)) as [
-      string,
-      string,
-      string,
-    ];
-    return (
-      template.Mappings?.[map]?.[top]?.[second] ??
-      refuse(path, `there is no ${top}.${second} in the mapping ${map}`)
-    );
-  }
-
-  function select(argument: unknown, path: string): unknown {
-    const [index, from] = list(argument, path);
-    const items = list(resolve(from, path), path);
-    const position = Number(resolve(index, path));
-    if (!(position in items)) refuse(path, `Fn::Select asks for item ${position} of ${items.length}`);
-    return items[position];
-  }
-
-  const booleans = (argument: unknown, path: string): boolean[] =>
-    list(argument, path).map((part) => decide(part, path));
 
   const intrinsics: Readonly<Record<string, (argument: unknown, path: string) => unknown>> = {
-    Ref: ref,
-    'Fn::GetAtt': getAtt,
-    'Fn::Sub': sub,
-    'Fn::FindInMap': findInMap,
-    'Fn::Select': select,
+    Ref: (argument, path) => ref(String(argument), path),
+    'Fn::GetAtt': (argument, path) => attribute([argument].flat().join('.'), path),
+    'Fn::Sub': (argument, path) =>
+      text(argument, path).replace(/\$\{(!?)([^}]*)\}/g, (_, literal: string, name: string) => {
+        if (literal) return `\${${name}}`;
+        return text(name.includes('.') ? attribute(name, path) : ref(name, path), path);
+      }),
+    'Fn::Select': (argument, path) => {
+      const [index, from] = list(argument, path);
+      const items = list(from, path);
+      const item = items[Number(index)];
+      return item === undefined ? refuse(path, `Fn::Select asks for item ${index} of ${items.length}`) : item;
+    },
     'Fn::Join': (argument, path) => {
       const [separator, parts] = list(argument, path);
-      return list(resolve(parts, path), path)
-        .map((part) => textOf(part, path))
-        .join(textOf(separator, path));
+      return list(parts, path)
+        .map((part) => text(part, path))
+        .join(text(separator, path));
     },
     'Fn::Split': (argument, path) => {
-      const [separator, text] = list(argument, path);
-      return textOf(text, path).split(textOf(separator, path));
+      const [separator, from] = list(argument, path);
+      return text(from, path).split(text(separator, path));
     },
-    'Fn::GetAZs': (argument, path) =>
-      zoneLetters.map((letter) => (textOf(argument, path) || region) + letter),
-    'Fn::Base64': (argument, path) => Buffer.from(textOf(argument, path)).toString('base64'),
     'Fn::If': (argument, path) => {
-      const [name, whenTrue, whenFalse] = list(argument, path);
-      return resolve(condition(String(name)) ? whenTrue : whenFalse, path);
+      const [name, yes, no] = argument as readonly unknown[];
+      return resolve(condition(String(name)) ? yes : no, path);
     },
     'Fn::Equals': (argument, path) => {
-      const [left, right] = list(argument, path).map((part) => resolve(part, path));
-      return JSON.stringify(left) === JSON.stringify(right);
+      const [one, other] = list(argument, path);
+      return text(one, path) === text(other, path);
     },
-    'Fn::And': (argument, path) => booleans(argument, path).every(Boolean),
-    'Fn::Or': (argument, path) => booleans(argument, path).some(Boolean),
-    'Fn::Not': (argument, path) => !booleans(argument, path)[0],
+    'Fn::And': (argument, path) => (argument as readonly unknown[]).every((part) => decide(part, path)),
+    'Fn::Or': (argument, path) => (argument as readonly unknown[]).some((part) => decide(part, path)),
+    'Fn::Not': (argument, path) => !decide((argument as readonly unknown[])[0], path),
   };
 
-  function textOf(value: unknown, path: string): string {
+  function text(value: unknown, path: string): string {
     const resolved = resolve(value, path);
     if (resolved === noValue || typeof resolved === 'object') refuse(path, 'a text is needed here');
     return String(resolved);
   }
 
   function list(value: unknown, path: string): readonly unknown[] {
-    return Array.isArray(value) ? value : refuse(path, 'a list is needed here');
+    const resolved = resolve(value, path);
+    return Array.isArray(resolved) ? resolved : refuse(path, 'a list is needed here');
   }
 
   function decide(value: unknown, path: string): boolean {
-    const fields = value as Fields;
-    return 'Condition' in fields ? condition(String(fields.Condition)) : resolve(value, path) === true;
+    const { Condition } = value as Fields;
+    return Condition === undefined ? resolve(value, path) === true : condition(String(Condition));
   }
 
   function condition(name: string): boolean {
@@ -183,8 +134,7 @@ export function createResolver(context: TemplateContext): TemplateResolver {
     const known = conditions.get(name);
     if (typeof known === 'boolean') return known;
     if (known) refuse(path, 'the condition depends on itself');
-    const expression = template.Conditions?.[name];
-    if (expression === undefined) refuse(path, 'there is no such condition');
+    const expression = template.Conditions?.[name] ?? refuse(path, 'there is no such condition');
     conditions.set(name, 'being decided');
     const holds = decide(expression, path);
     conditions.set(name, holds);
@@ -192,16 +142,18 @@ export function createResolver(context: TemplateContext): TemplateResolver {
   }
 
   function resolve(value: unknown, path: string): unknown {
+    if (typeof value === 'string') return withSecrets(value, path);
     if (Array.isArray(value)) {
       return value
         .map((item, index) => resolve(item, `${path}[${index}]`))
         .filter((item) => item !== noValue);
     }
     if (typeof value !== 'object' || value === null) return value;
-    const [key, ...others] = Object.keys(value);
-    if (key !== undefined && others.length === 0 && (key === 'Ref' || key.startsWith('Fn::'))) {
-      const intrinsic = intrinsics[key] ?? refuse(path, `${key} is not known here`);
-      return intrinsic((value as Fields)[key], path);
+    const [key = '', ...others] = Object.keys(value);
+    if (others.length === 0 && (key === 'Ref' || key.startsWith('Fn::'))) {
+      const intrinsic = intrinsics[key] ?? refuse(path, `${key} is not supported on this machine`);
+      const resolved = intrinsic((value as Fields)[key], path);
+      return typeof resolved === 'string' ? withSecrets(resolved, path) : resolved;
     }
     return Object.fromEntries(
       Object.entries(value)
@@ -210,21 +162,38 @@ export function createResolver(context: TemplateContext): TemplateResolver {
     );
   }
 
+  /**
+   * Replaces dynamic references, `{{resolve:secretsmanager:SECRET:SecretString:KEY:…}}`.
+   * https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references-secretsmanager.html
+   */
+  function withSecrets(value: string, path: string): string {
+    return value.replace(/\{\{resolve:secretsmanager:([^}]*)\}\}/g, (reference, rest: string) => {
+      const parts = rest.split(':');
+      // An ARN has seven parts between colons, which are also the reference's separators.
+      const idParts = parts[0] === 'arn' ? 7 : 1;
+      const value = resources.secret(parts.slice(0, idParts).join(':'), parts[idParts + 1] || undefined);
+      return value ?? refuse(path, `the secret of ${reference} is not known here`);
+    });
+  }
+
   return {
     condition,
     resolve: (value, path) => {
       const resolved = resolve(value, path);
-      if (resolved === noValue) return undefined;
-      return resolveDynamicReferences(
-        resolved,
-        (reference) =>
-          resources.secret(reference) ?? refuse(path, `the secret of ${reference.text} is not known here`),
-      );
+      return resolved === noValue ? undefined : resolved;
     },
   };
 }
 
-function splitOnce(text: string, separator: string): [string, string] {
-  const at = text.indexOf(separator);
-  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)];
+/** The names that a piece of a template mentions through `Ref`, `Fn::GetAtt` or `Fn::Sub`: parameters too. */
+export function references(value: unknown): ReadonlySet<string> {
+  if (Array.isArray(value)) return new Set(value.flatMap((item) => [...references(item)]));
+  if (typeof value !== 'object' || value === null) return new Set();
+  const found = Object.entries(value).flatMap(([key, argument]) => {
+    const [first] = [argument].flat();
+    if (key === 'Ref' || key === 'Fn::GetAtt') return [String(first).split('.')[0] ?? ''];
+    const named = key === 'Fn::Sub' ? [...String(first).matchAll(/\$\{([^!}.]+)[^}]*\}/g)] : [];
+    return [...named.map(([, name]) => name ?? ''), ...references(argument)];
+  });
+  return new Set(found);
 }

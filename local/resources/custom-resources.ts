@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { InvocationResult } from '../lambda/instance';
-import { readJson, writeJson } from '../state';
+import { readJson, StartError, writeJson } from '../state';
 
 /** A custom resource as the template asks for it. */
 export interface CustomResourceRequest {
@@ -9,94 +9,52 @@ export interface CustomResourceRequest {
   readonly type: string;
   /** Resolved, without `ServiceToken`. */
   readonly properties: Readonly<Record<string, unknown>>;
-  /** Calls the handler behind the service token. */
-  invoke(event: CustomResourceEvent): Promise<InvocationResult>;
-}
-
-/**
- * What the CDK's provider framework hands to `onEvent`.
- *
- * Source: https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.custom_resources-readme.html
- */
-export interface CustomResourceEvent {
-  readonly RequestType: 'Create' | 'Update' | 'Delete';
-  readonly LogicalResourceId: string;
-  readonly ResourceType: string;
-  readonly ResourceProperties: Readonly<Record<string, unknown>>;
-  readonly OldResourceProperties?: Readonly<Record<string, unknown>>;
-  readonly PhysicalResourceId?: string;
-  readonly RequestId: string;
-  readonly StackId: string;
+  /** Calls the handler behind the service token, as the CDK's provider framework calls `onEvent`. */
+  invoke(event: object): Promise<InvocationResult>;
 }
 
 /** A custom resource as its handler left it. */
-export interface CustomResource {
+interface CustomResource {
   readonly physicalId: string;
   /** What `Fn::GetAtt` reads. */
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-interface Kept extends CustomResource {
-  readonly type: string;
-  readonly properties: Readonly<Record<string, unknown>>;
-}
+interface Kept extends CustomResource, Pick<CustomResourceRequest, 'type' | 'properties'> {}
 
-export interface CustomResources {
-  /**
-   * Creates the resource, updates it when its properties differ from the last run's, or leaves it alone.
-   *
-   * @throws CustomResourceFailed with the handler's reason
-   */
-  apply(request: CustomResourceRequest): Promise<CustomResource>;
-}
-
-/** CloudFormation would fail the deployment here. Undoing what the handler did is up to the handler. */
-export class CustomResourceFailed extends Error {
-  override readonly name = 'CustomResourceFailed';
-  constructor(stackName: string, logicalId: string, requestType: string, reason: string) {
-    super(`${stackName}: ${requestType} of ${logicalId} failed: ${reason}`);
-  }
-}
+export type ApplyCustomResource = (request: CustomResourceRequest) => Promise<CustomResource>;
 
 /**
- * Applies the custom resources of one stack, as CloudFormation does through the CDK's provider framework.
+ * Applies the custom resources of one stack as CloudFormation does: creates one, updates it when its properties differ
+ * from the last run's, or leaves it alone. One that vanishes from a template gets no Delete: its function has vanished
+ * with it.
  *
- * Resources that vanish from a template get no Delete: their function has vanished with them.
+ * Events: https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.custom_resources-readme.html
  *
- * @param options.file where their state is kept between runs; read when the first is applied
+ * @param file where their state is kept between runs
+ * @returns what throws a StartError with the handler's reason; undoing what the handler did is up to the handler
  */
-export function openCustomResources(options: {
-  readonly file: string;
-  readonly stackName: string;
-  readonly stackId: string;
-}): CustomResources {
-  const { file, stackName, stackId } = options;
-  let read: Record<string, Kept> | undefined;
+export function openCustomResources(file: string, stackName: string, stackId: string): ApplyCustomResource {
+  return async (request) => {
+    const { logicalId, type, properties } = request;
+    const kept = readJson<Record<string, Kept>>(file)?.[logicalId];
+    const last = kept?.type === type ? kept : undefined;
+    if (last && isDeepStrictEqual(last.properties, properties)) return last;
 
-  return {
-    async apply(request) {
-      const { logicalId, type, properties } = request;
-      read ??= readJson<Record<string, Kept>>(file) ?? {};
-      const kept = read;
-      const last = kept[logicalId]?.type === type ? kept[logicalId] : undefined;
-      if (last && isDeepStrictEqual(last.properties, properties)) return last;
-
-      const resource = await send(last ? 'Update' : 'Create', request, last);
-      if (last && resource.physicalId !== last.physicalId) {
-        await send('Delete', { ...request, properties: last.properties }, last);
-      }
-      kept[logicalId] = { ...resource, type, properties };
-      writeJson(file, kept);
-      return resource;
-    },
+    const resource = await send(last ? 'Update' : 'Create', request, last);
+    if (last && resource.physicalId !== last.physicalId) {
+      await send('Delete', { ...request, properties: last.properties }, last);
+    }
+    writeJson(file, { ...readJson<object>(file), [logicalId]: { ...resource, type, properties } });
+    return resource;
   };
 
   async function send(
-    requestType: CustomResourceEvent['RequestType'],
+    requestType: 'Create' | 'Update' | 'Delete',
     { logicalId, type, properties, invoke }: CustomResourceRequest,
     last: Kept | undefined,
   ): Promise<CustomResource> {
-    const event: CustomResourceEvent = {
+    const result = await invoke({
       RequestType: requestType,
       LogicalResourceId: logicalId,
       ResourceType: type,
@@ -105,9 +63,13 @@ export function openCustomResources(options: {
       ...(last && { PhysicalResourceId: last.physicalId }),
       RequestId: `${logicalId}-${Date.now()}`,
       StackId: stackId,
-    };
-    const result = await invoke(event);
-    if (!result.ok) throw new CustomResourceFailed(stackName, logicalId, requestType, result.errorMessage);
+    });
+    if (!result.ok) {
+      const advice = last ? '\nIf data of an earlier version is in the way, start over without it: --fresh.' : '';
+      throw new StartError(
+        `${stackName}: ${requestType} of ${logicalId} failed: ${result.errorMessage}${advice}`,
+      );
+    }
     const answer = (result.payload ?? {}) as { PhysicalResourceId?: string; Data?: Record<string, unknown> };
     return {
       physicalId: answer.PhysicalResourceId ?? last?.physicalId ?? logicalId,

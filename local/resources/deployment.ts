@@ -1,7 +1,5 @@
-import type { SecretReference } from '../assembly/dynamic-references';
-import { createResolver } from '../assembly/intrinsics';
+import { createResolver, type ResourceValues, references } from '../assembly/intrinsics';
 import type { Stack, TemplateResource } from '../assembly/manifest';
-import { references } from '../assembly/references';
 import { allSettledOrThrow } from '../cleanup';
 import { LOCAL_ACCOUNT_ID } from '../names';
 
@@ -20,7 +18,7 @@ export interface ResourceRequest {
   /**
    * Each property is resolved when it is read, so that others may refer to what does not exist on this machine.
    *
-   * @throws UnresolvableValue, when read, for a property without a value on this machine
+   * @throws Error, when read, for a property without a value on this machine
    */
   readonly properties: Readonly<Record<string, unknown>>;
 }
@@ -31,7 +29,7 @@ export interface DeploymentOptions {
   readonly stack: Pick<Stack, 'name' | 'region' | 'template'>;
   /** Makes each resource. */
   provision: Provision;
-  secret(reference: SecretReference): string | undefined;
+  secret: ResourceValues['secret'];
   /** Puts addresses on this machine in the place of those at AWS, in properties and outputs. @default - none */
   localize?<T>(value: T): T;
 }

@@ -57,7 +57,7 @@ const numberOf = (value: unknown): number | undefined => (value === undefined ? 
 export interface EventSourcesOptions {
   readonly region: string;
   readonly deployed: DeployedStack;
-  readonly functions: Pick<StackFunctions, 'find' | 'identityOf'>;
+  readonly functions: Pick<StackFunctions, 'find'>;
   readonly permissions: Pick<Permissions, 'authorizeRole'>;
   readonly queues: QueueServer;
   /** Gets a line when a queue cannot be read or written. */
@@ -77,7 +77,7 @@ export function startEventSources(options: EventSourcesOptions): readonly EventS
     .map(({ logicalId, properties }) => eventSourceMapping(logicalId, properties))
     .filter(({ enabled }) => enabled);
   for (const { functionName, queueArn } of mappings) {
-    const { role } = functions.identityOf(functionName);
+    const { role } = functions.find(functionName);
     for (const action of role ? ['sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ReceiveMessage'] : []) {
       const refusal = permissions.authorizeRole(role ?? '', action, queueArn);
       if (refusal !== undefined) throw new Error(`${functionName}: ${refusal}`);
@@ -91,7 +91,7 @@ export function startEventSources(options: EventSourcesOptions): readonly EventS
       region,
       endpoint: queues.url,
       queueUrl: queues.urlOf(mapping.queueArn),
-      accessKeyId: functions.identityOf(mapping.functionName).accessKeyId,
+      accessKeyId: target.accessKeyId,
       invoke: (event) => target.invoke(event),
       onProblem,
     });

@@ -1,10 +1,10 @@
-import type { SecretReference } from '../assembly/dynamic-references';
+import type { ResourceValues } from '../assembly/intrinsics';
 import type { Stack } from '../assembly/manifest';
 import { arn, LOCAL_ACCOUNT_ID, physicalName, resourceHash, resourceUuid } from '../names';
 import type { Permissions } from '../permissions/permissions';
 import type { Services } from '../services/services';
 import type { EnvironmentFolder } from '../state';
-import type { CustomResources } from './custom-resources';
+import type { ApplyCustomResource } from './custom-resources';
 import { type ClusterOptions, provisionCluster } from './database';
 import type { LocalResource, Provision, ResourceRequest } from './deployment';
 import type { StackFunctions } from './functions';
@@ -16,7 +16,7 @@ export interface TableOptions {
   readonly permissions: Permissions;
   readonly services: Services;
   readonly functions: StackFunctions;
-  readonly customResources: CustomResources;
+  readonly applyCustomResource: ApplyCustomResource;
   readonly cluster: Omit<ClusterOptions, 'stack' | 'secretValue' | 'permissions'>;
 }
 
@@ -29,8 +29,7 @@ interface Entry {
 export interface ResourceTable {
   /** @throws Error that names a type or property that is not supported on this machine */
   provision: Provision;
-  /** The value of a dynamic reference; undefined when there is no such secret or key. */
-  secret(reference: SecretReference): string | undefined;
+  readonly secret: ResourceValues['secret'];
 }
 
 /** Attributes that are spelled alike in a template and in SQS's `CreateQueue`. */
@@ -44,7 +43,7 @@ const queueAttributes = [
 
 /** What is made on this machine of each type of resource. */
 export function createTable(options: TableOptions): ResourceTable {
-  const { stack, folder, permissions, services, functions, customResources } = options;
+  const { stack, folder, permissions, services, functions, applyCustomResource } = options;
   const nameOf = (logicalId: string) => physicalName(stack, logicalId);
   const roleArn = (name: string) => `arn:aws:iam::${LOCAL_ACCOUNT_ID}:role/${name}`;
   const secrets = new Map<string, string>();
@@ -228,7 +227,7 @@ export function createTable(options: TableOptions): ResourceTable {
     async make({ logicalId, type, properties: { ServiceToken, ...properties } }) {
       const handler = functions.behindServiceToken(String(ServiceToken));
       const invoke = (event: object) => handler.invoke(event);
-      const { physicalId, data } = await customResources.apply({ logicalId, type, properties, invoke });
+      const { physicalId, data } = await applyCustomResource({ logicalId, type, properties, invoke });
       return { ref: physicalId, attributes: data };
     },
   };
@@ -258,7 +257,7 @@ export function createTable(options: TableOptions): ResourceTable {
       }
       return entry.make(request);
     },
-    secret({ secretId, jsonKey }) {
+    secret(secretId, jsonKey) {
       const value = secrets.get(secretId);
       if (value === undefined || jsonKey === undefined) return value;
       return (JSON.parse(value) as Record<string, string>)[jsonKey];

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { failed } from '../../../local/lambda/instance';
-import { type CustomResourceEvent, openCustomResources } from '../../../local/resources/custom-resources';
+import { openCustomResources } from '../../../local/resources/custom-resources';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 const folder = temporaryFolder();
@@ -10,18 +10,14 @@ async function run(
   properties: Record<string, unknown>,
   answer: object | Error = { PhysicalResourceId: 'keys' },
 ) {
-  const events: CustomResourceEvent[] = [];
-  const resources = openCustomResources({
-    file: join(folder(), 'state.json'),
-    stackName: 'WalletEu',
-    stackId: 'stack-id',
-  });
-  const applied = resources.apply({
+  const events: Record<string, unknown>[] = [];
+  const apply = openCustomResources(join(folder(), 'state.json'), 'WalletEu', 'stack-id');
+  const applied = apply({
     logicalId: 'Keys',
     type: 'Custom::Keys',
     properties,
     async invoke(event) {
-      events.push(event);
+      events.push(event as Record<string, unknown>);
       return answer instanceof Error ? failed('Error', answer.message) : { ok: true, payload: answer };
     },
   });

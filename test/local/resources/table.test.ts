@@ -22,7 +22,7 @@ function open(
     stack,
     runtimeVariables: {},
     ownVariables: {},
-    access: permissions,
+    permissions,
     onLog: () => undefined,
   });
   const services = { secrets: { put: (secret: { arn: string; value: string }) => put.push(secret) } };
@@ -99,9 +99,9 @@ it('gives each environment its own secret', async () => {
 it('resolves dynamic references by ARN and by name', async () => {
   const table = open();
   const { ref } = await table.make('Master', secret, { SecretString: '{"a":"b"}' });
-  expect(table.secret({ text: '', secretId: ref, jsonKey: 'a' })).toBe('b');
-  expect(table.secret({ text: '', secretId: 'Master', jsonKey: undefined })).toBe('{"a":"b"}');
-  expect(table.secret({ text: '', secretId: 'Other', jsonKey: 'a' })).toBeUndefined();
+  expect(table.secret(ref, 'a')).toBe('b');
+  expect(table.secret('Master', undefined)).toBe('{"a":"b"}');
+  expect(table.secret('Other', 'a')).toBeUndefined();
 });
 
 it('finds functions by name, by ARN, and behind a service token through the provider framework', async () => {
