@@ -3,8 +3,10 @@ import { join, resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { provideAssembly } from './assembly/assembly-cache';
 import { banner, type SampleData } from './banner';
+import { allSettledOrThrow } from './cleanup';
 import { highestOffset, type Ports } from './ports';
 import { removePostgres } from './postgres/postgres';
+import { prepareCluster } from './restore';
 import { type Local, startLocal } from './start';
 import { openState, StartError, type State, type StateFolder } from './state';
 
@@ -109,12 +111,15 @@ async function run(options: Options, context: CommandContext): Promise<number> {
     state = openState(resolve(projectRoot, options.state ?? '.local'));
     if (options.fresh) await removeData(state, options.environment);
     const { assemblyDirectory } = state;
-    await provideAssembly({
-      directory: assemblyDirectory,
-      signal: interruption.signal,
-      force: options.fresh ?? false,
-      onStep: step,
-    });
+    const force = options.fresh ?? false;
+    await allSettledOrThrow([
+      provideAssembly({
+        ...{ directory: assemblyDirectory, force },
+        signal: interruption.signal,
+        onStep: step,
+      }),
+      prepareCluster(state),
+    ]);
     local = await startLocal({
       assembly: assemblyDirectory,
       state,
@@ -158,6 +163,9 @@ export async function removeData(state: StateFolder, chosen?: readonly string[])
     await Promise.all(databases.map((each) => removePostgres(join(directory, each))));
     rmSync(directory, { recursive: true, force: true });
     rmSync(logsDirectory, { recursive: true, force: true });
+  }
+  for (const folder of chosen ? [] : [state.environmentsDirectory, state.emptyClusterDirectory]) {
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 

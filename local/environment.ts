@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stack } from './assembly/manifest';
-import { Cleanup } from './cleanup';
+import type { Cleanup } from './cleanup';
 import type { ApiAddresses } from './gateway/addresses';
 import { readApi } from './gateway/model';
 import type { EventSource } from './lambda/event-source';
@@ -23,7 +23,7 @@ import type { EnvironmentFolder } from './state';
 export interface EnvironmentOptions {
   readonly stack: Stack;
   readonly folder: EnvironmentFolder;
-  /** Of the stack's APIs; closed when the environment ends. */
+  /** Of the stack's APIs. */
   readonly addresses: ApiAddresses;
   /** The dashboards of the other environments on this machine, as the page wants them. */
   readonly otherDashboards: readonly object[];
@@ -43,28 +43,16 @@ export interface Environment {
   readonly stack: Stack;
   /** The stack's outputs, with this machine's values. */
   readonly outputs: Readonly<Record<string, string>>;
-  /** Ends its APIs (running requests have a second), then its functions and its database endpoint. */
-  stop(): Promise<void>;
 }
 
 /**
  * Runs one environment from its template.
  *
- * @throws the error of a resource that cannot be made; nothing of the environment is left running then
+ * @param cleanup gets what ends its APIs (running requests have a second), then its functions and its database endpoint
+ * @throws the error of a resource that cannot be made
  */
-export async function startEnvironment(options: EnvironmentOptions): Promise<Environment> {
-  const cleanup = new Cleanup();
-  try {
-    return await start(options, cleanup);
-  } catch (error) {
-    await cleanup.run().catch((also) => options.onProblem(String(also)));
-    throw error;
-  }
-}
-
-async function start(options: EnvironmentOptions, cleanup: Cleanup): Promise<Environment> {
+export async function startEnvironment(options: EnvironmentOptions, cleanup: Cleanup): Promise<Environment> {
   const { stack, addresses, folder, permissions, services, logs, certificate } = options;
-  cleanup.add(() => addresses.close());
   const functions = createFunctions({
     stack,
     runtimeVariables: services.variables,
@@ -122,5 +110,5 @@ async function start(options: EnvironmentOptions, cleanup: Cleanup): Promise<Env
     queues: services.queues,
     onProblem: options.onProblem,
   });
-  return { stack, outputs: deployed.outputs(), stop: () => cleanup.run() };
+  return { stack, outputs: deployed.outputs() };
 }

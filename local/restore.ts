@@ -4,10 +4,20 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Stack } from './assembly/manifest';
+import { postgresAccount } from './postgres/account';
+import { postgresBinaries } from './postgres/binaries';
+import { openCluster } from './postgres/cluster';
 import { StartError, type StateFolder } from './state';
 
+/** Makes an empty cluster for environments to begin with, unless there are some: while the stacks are synthesized. */
+export async function prepareCluster(state: StateFolder): Promise<void> {
+  if (existsSync(state.environmentsDirectory)) return;
+  const account = postgresAccount();
+  await openCluster(state.emptyClusterDirectory, account, await postgresBinaries(account));
+}
+
 /**
- * The folder of an environment's PostgreSQL. A restored one has a folder of its own, which begins as the copy
+ * The folder of an environment's PostgreSQL, which begins as a copy of an empty one if there is one. A restored one has a folder of its own, which begins as the copy
  * `snapshots/NAME` in the state folder. NAME is that of the snapshot, or `CLUSTER-at-TIME`, each `:` as `-`. Without such a
  * copy the database begins empty, as on another machine: `onStep` gets a line.
  *
@@ -20,9 +30,12 @@ export async function provideDatabaseFolder(
 ): Promise<string> {
   const own = state.environment(environment).databaseDirectory;
   const name = restoredFrom(template);
-  if (name === undefined) return own;
-  const directory = `${own}-${name}`;
+  const directory = name === undefined ? own : `${own}-${name}`;
   if (existsSync(directory)) return directory;
+  if (name === undefined) {
+    if (existsSync(state.emptyClusterDirectory)) await copy(state.emptyClusterDirectory, directory);
+    return directory;
+  }
   const snapshot = join(state.snapshotsDirectory, name);
   if (!existsSync(snapshot)) {
     onStep(`There is no ${snapshot}: the restored database of ${environment} begins empty`);
@@ -33,12 +46,7 @@ export async function provideDatabaseFolder(
       `${snapshot} was copied while PostgreSQL ran. Stop the environments with Ctrl-C, and copy the folder again.`,
     );
   }
-  // With owners: as root, PostgreSQL's files belong to another account. Complete or not there at all.
-  const draft = `${directory}.unfinished`;
-  await rm(draft, { recursive: true, force: true });
-  await mkdir(dirname(draft), { recursive: true });
-  await promisify(execFile)('cp', ['-Rp', snapshot, draft]);
-  await rename(draft, directory);
+  await copy(snapshot, directory);
   onStep(`Restored the database of ${environment} from ${snapshot}`);
   return directory;
 }
@@ -53,4 +61,13 @@ function restoredFrom({ Resources }: Stack['template']): string | undefined {
         ? `${SourceDBClusterIdentifier}-at-${RestoreToTime}`
         : undefined;
   return name === undefined ? undefined : String(name).replaceAll(':', '-');
+}
+
+/** With owners: as root, PostgreSQL's files belong to another account. Complete or not there at all. */
+async function copy(from: string, to: string): Promise<void> {
+  const draft = `${to}.unfinished`;
+  await rm(draft, { recursive: true, force: true });
+  await mkdir(dirname(draft), { recursive: true });
+  await promisify(execFile)('cp', ['-Rp', from, draft]);
+  await rename(draft, to);
 }

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { readAssembly, type Stack, servingStacks } from './assembly/manifest';
 import { allSettledOrThrow, Cleanup } from './cleanup';
 import { type Environment, startEnvironment } from './environment';
-import { openApiAddresses } from './gateway/addresses';
+import { type ApiAddresses, openApiAddresses } from './gateway/addresses';
 import type { InvocationResult, Runtime } from './lambda/instance';
 import { openLogs } from './logs';
 import { localCertificate } from './network/certificates';
@@ -113,37 +113,33 @@ async function start(options: LocalOptions, cleanup: Cleanup): Promise<Local> {
   });
 
   // All before any environment: the dashboards link each other.
-  const addresses = new Map(
-    await allSettledOrThrow(
-      stacks.map(async (stack) => {
-        const opened = await openApiAddresses(stack, portsOf(stack));
-        cleanup.add(() => opened.close());
-        return [stack, opened] as const;
-      }),
-    ),
+  const addresses = await allSettledOrThrow(
+    stacks.map(async (stack) => {
+      const opened = await openApiAddresses(stack, portsOf(stack));
+      cleanup.add(() => opened.close());
+      return opened;
+    }),
   );
-  const dashboards = stacks.map((stack) => ({
-    environment: stack.environment,
-    purpose: stack.purpose,
-    url: addresses.get(stack)?.urls.dashboard ?? '',
+  const dashboards = stacks.map(({ environment, purpose }, index) => ({
+    ...{ environment, purpose },
+    url: addresses[index]?.urls.dashboard ?? '',
   }));
 
-  const running: Environment[] = [];
-  cleanup.add(() => allSettledOrThrow(running.map((environment) => environment.stop())));
+  const cleanups = stacks.map(() => new Cleanup());
+  cleanup.add(() => allSettledOrThrow(cleanups.map((each) => each.run())));
   const environments = await allSettledOrThrow(
-    parts.map(async ({ stack, ...part }) => {
-      const environment = await startEnvironment({
-        ...part,
-        stack,
-        addresses: addresses.get(stack) as NonNullable<ReturnType<typeof addresses.get>>,
-        otherDashboards: dashboards.filter((other) => other.environment !== stack.environment),
-        certificate,
-        permissions,
-        services,
-        runtime: options.runtime,
-        onProblem: log.problem,
-      });
-      running.push(environment);
+    parts.map(async ({ stack, ...part }, index) => {
+      const environment = await startEnvironment(
+        {
+          ...part,
+          ...{ stack, certificate, permissions, services },
+          addresses: addresses[index] as ApiAddresses,
+          otherDashboards: dashboards.filter((other) => other.environment !== stack.environment),
+          runtime: options.runtime,
+          onProblem: log.problem,
+        },
+        cleanups[index] as Cleanup,
+      );
       log.step(`Started ${stack.environment}: ${environment.outputs.ApiBaseUrl}`);
       return environment;
     }),

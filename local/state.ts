@@ -40,6 +40,8 @@ export function stateFolder(directory: string) {
     logsDirectory: join(directory, 'logs'),
     /** The synthesized stacks. */
     assemblyDirectory: join(directory, 'cdk.out'),
+    /** A PostgreSQL without data, with which new environments begin. */
+    emptyClusterDirectory: join(directory, 'empty-cluster'),
     environmentsDirectory: join(directory, 'environments'),
     certificatesDirectory: join(directory, 'certificates'),
     /** Copies of the folders of databases, for environments that are restored. */

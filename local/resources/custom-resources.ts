@@ -65,7 +65,9 @@ export function openCustomResources(file: string, stackName: string, stackId: st
       StackId: stackId,
     });
     if (!result.ok) {
-      const advice = last ? '\nIf data of an earlier version is in the way, start over without it: --fresh.' : '';
+      const advice = last
+        ? '\nIf data of an earlier version is in the way, start over without it: --fresh.'
+        : '';
       throw new StartError(
         `${stackName}: ${requestType} of ${logicalId} failed: ${result.errorMessage}${advice}`,
       );

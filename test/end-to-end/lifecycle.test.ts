@@ -125,6 +125,7 @@ it('Ctrl-C answers the running request, then ends everything, and the next start
     '.wallet-state',
     'cdk.out',
     'certificates',
+    'empty-cluster',
     'environments',
     'logs',
   ]);
