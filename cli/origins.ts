@@ -60,7 +60,7 @@ async function origins(options: OriginsOptions, terminal: Terminal): Promise<voi
   const { outputs, check, json, port } = options;
   const names = options.environment
     ? [options.environment]
-    : (await readEnvironments(outputs)).map(({ environment }) => environment.name);
+    : (await readEnvironments(outputs)).map(({ name }) => name);
   const targets = await Promise.all(
     names.map((environment) => openTarget({ environment, outputs }, terminal)),
   );

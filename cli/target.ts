@@ -5,13 +5,13 @@ import { buffer } from 'node:stream/consumers';
 import type { OutputName } from '../domain/outputs';
 import type { Environment } from '../lib/environments';
 import { environments } from '../lib/environments';
-import { CommandFailed, UsedWrongly } from './failure';
+import { CommandFailed } from './failure';
 import type { EnvironmentOptions } from './options';
 import { inProject, startCommand, walletCommand } from './pasted-command';
 import type { Terminal } from './terminal';
 
 /** Stack outputs by stack name: the file of `cdk deploy --outputs-file` and of `npm start`. */
-export type Outputs = Readonly<Record<string, Readonly<Record<string, string>>>>;
+type Outputs = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /**
  * What every AWS client of the command line is made with. The SDK reads `AWS_ENDPOINT_URL` and its like by itself.
@@ -27,7 +27,7 @@ export interface ClientSettings {
 }
 
 /** The AWS services that the command line calls, as `endpoints.json` names them. */
-export type Service = 'cloudformation' | 'cloudwatch' | 'ec2' | 'kms' | 'lambda' | 'sqs';
+type Service = 'cloudformation' | 'cloudwatch' | 'ec2' | 'kms' | 'lambda' | 'sqs';
 
 /** One environment that was deployed, to AWS or to this machine. */
 export interface Target {
@@ -53,34 +53,43 @@ export interface Target {
 /** @param terminal is told what takes long */
 export async function openTarget(
   { environment: name, outputs: file }: EnvironmentOptions,
-  terminal: Pick<Terminal, 'note'>,
+  { note }: Pick<Terminal, 'note'>,
 ): Promise<Target> {
-  const environment = environments.find((candidate) => candidate.name === name);
-  if (!environment) {
-    const known = environments.map((candidate) => candidate.name).join(', ');
-    throw new UsedWrongly(`There is no environment "${name}".`, `Choose one of: ${known}.`);
-  }
   const outputs = await readOutputs(file);
-  const stack = outputs[environment.stackId];
-  if (!stack) {
+  const environment = environments.find((candidate) => candidate.name === name) as Environment;
+  const { stackId, region } = environment;
+  const stack = outputs[stackId];
+  if (!stack)
     throw new CommandFailed(
-      `${file} has no outputs of environment ${name} (stack ${environment.stackId}). It has: ${Object.keys(outputs).join(', ') || 'none'}.`,
-      `Give the file that has them with --outputs, or deploy it: ${inProject(`npx cdk deploy ${environment.stackId} --outputs-file FILE`)}`,
+      `${file} has no outputs of environment ${name} (stack ${stackId}). It has: ${Object.keys(outputs).join(', ') || 'none'}.`,
+      `Give the file that has them with --outputs, or deploy it: ${inProject(`npx cdk deploy ${stackId} --outputs-file FILE`)}`,
     );
-  }
-  const endpoints = await readEndpoints(file);
+  // `npm start` writes it beside the outputs; a deployment writes none.
+  const endpoints = await readObject<string>(join(dirname(file), 'endpoints.json'));
+  const missing = (what: string): never => {
+    throw new CommandFailed(
+      what,
+      endpoints
+        ? `Restart the environments: ${startCommand}`
+        : 'The stack was deployed by another version: deploy this one, or use the command line of that version.',
+    );
+  };
   return {
     environment,
     local: endpoints !== undefined,
-    note: terminal.note,
+    note,
     paste: (command) => walletCommand(command, { environment: name, outputs: file }),
     logs: endpoints ? join(dirname(file), 'logs', name) : 'CloudWatch',
-    output: (output) => stack[output] ?? missingOutput(output, environment, file),
+    output: (output) => stack[output] ?? missing(`Stack ${stackId} in ${file} has no output ${output}.`),
     optionalOutput: (output) => stack[output],
     offers: (service) => !endpoints || endpoints[service] !== undefined,
     clientSettings: (service) => ({
-      ...clientSettings(environment.region),
-      ...(endpoints && { endpoint: endpoints[service] ?? missingEndpoint(service), credentials: anyone }),
+      ...clientSettings(region),
+      ...(endpoints && {
+        endpoint: endpoints[service] ?? missing(`endpoints.json names no endpoint for "${service}".`),
+        // The local services ask for a signature, as AWS does, but take anyone's.
+        credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+      }),
     }),
   };
 }
@@ -92,87 +101,48 @@ export const clientSettings = (region: string): ClientSettings => ({
   useQueueUrlAsEndpoint: false,
 });
 
-/** Reads a file of stack outputs. */
-export async function readOutputs(file: string): Promise<Outputs> {
-  const outputs = await readJson(file);
-  if (outputs === undefined) {
-    throw new CommandFailed(
-      `There is no outputs file ${file}.`,
-      `Name the file that "cdk deploy --outputs-file" wrote with --outputs, or start the environments of this machine: ${startCommand}`,
-    );
-  }
-  if (!isObject(outputs) || !Object.values(outputs).every(isObject)) {
-    throw new CommandFailed(
-      `${file} is not a file of stack outputs: {"STACK": {"OUTPUT": "value"}}.`,
-      'Give the file that "cdk deploy --outputs-file" or "npm start" wrote with --outputs.',
-    );
-  }
-  return outputs as Outputs;
-}
-
 /**
  * The environments that a file of stack outputs has, in the order of the table.
  *
  * @throws CommandFailed when it has none
  */
-export async function readEnvironments(file: string) {
+export async function readEnvironments(file: string): Promise<readonly Environment[]> {
   const outputs = await readOutputs(file);
-  const found = environments.flatMap((environment) => {
-    const stack = outputs[environment.stackId];
-    return stack ? [{ environment, stack }] : [];
-  });
+  const found = environments.filter(({ stackId }) => outputs[stackId]);
   if (found.length > 0) return found;
   throw new CommandFailed(
     `${file} has no outputs of any environment. It has: ${Object.keys(outputs).join(', ') || 'none'}.`,
-    `Give the file that "cdk deploy --outputs-file" wrote with --outputs, or start the environments of this machine: ${startCommand}`,
+    outputsRemedy,
   );
 }
 
-/** `npm start` writes `endpoints.json` beside the outputs; a deployment writes none. */
-async function readEndpoints(outputsFile: string): Promise<Partial<Record<Service, string>> | undefined> {
-  const file = join(dirname(outputsFile), 'endpoints.json');
-  const endpoints = await readJson(file);
-  if (endpoints !== undefined && !isObject(endpoints)) {
-    throw new CommandFailed(
-      `${file} is not {"SERVICE": "URL"}.`,
-      `Restart the environments: ${startCommand}`,
-    );
-  }
-  return endpoints;
+const outputsRemedy = `Name the file that "cdk deploy --outputs-file" wrote with --outputs, or start the environments of this machine: ${startCommand}`;
+
+async function readOutputs(file: string): Promise<Outputs> {
+  const outputs = await readObject<Outputs[string]>(file);
+  if (!outputs) throw new CommandFailed(`There is no outputs file ${file}.`, outputsRemedy);
+  if (Object.values(outputs).every(isObject)) return outputs;
+  throw new CommandFailed(
+    `${file} is not a file of stack outputs: {"STACK": {"OUTPUT": "value"}}.`,
+    outputsRemedy,
+  );
 }
 
-async function readJson(file: string): Promise<unknown> {
+/** @returns undefined when there is no such file */
+async function readObject<Value>(file: string): Promise<Readonly<Record<string, Value>> | undefined> {
   try {
-    return JSON.parse(await readFile(file, 'utf8'));
+    const value: unknown = JSON.parse(await readFile(file, 'utf8'));
+    if (isObject(value)) return value as Readonly<Record<string, Value>>;
+    throw new Error('it is no JSON object');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw new CommandFailed(
-      `${file} cannot be read: ${(error as Error).message}.`,
-      'Take the file as "cdk deploy --outputs-file" or "npm start" wrote it.',
-    );
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    throw new CommandFailed(`${file} cannot be read: ${message}.`, 'The file is damaged; recreate it.');
   }
 }
 
-/** The emulated services ask for a signature, as AWS does, but take anyone's. */
-const anyone = { accessKeyId: 'local', secretAccessKey: 'local' };
-
-function missingOutput(output: string, environment: Environment, file: string): never {
-  throw new CommandFailed(
-    `Stack ${environment.stackId} in ${file} has no output ${output}.`,
-    'The stack was deployed by another version: deploy this one, or use the command line of that version.',
-  );
-}
-
-function missingEndpoint(service: Service): never {
-  throw new CommandFailed(
-    `endpoints.json names no endpoint for "${service}".`,
-    `Restart the environments: ${startCommand}`,
-  );
-}
-
-function isObject(value: unknown): value is Record<string, never> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+const isObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * Reads an answer for the SDK, which takes a page or an empty body with status 200 for an answer without any field:
