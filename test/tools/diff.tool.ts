@@ -5,23 +5,23 @@ import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readWorkflows, runSteps } from '../ci/workflows';
 import { eventually } from '../support/eventually';
-import { run, toolFolder } from './tool';
+import { temporaryFolder } from '../support/temporary-folder';
 
 jest.setTimeout(120_000);
 
-const folder = toolFolder();
+const folder = temporaryFolder();
 const project = resolve(__dirname, '../..');
 const modules = join(project, 'node_modules');
-const repository = () => join(folder.path(), 'repository');
-const temporary = () => join(folder.path(), 'tmp');
+const repository = () => join(folder(), 'repository');
+const temporary = () => join(folder(), 'tmp');
 
 const git = (...args: string[]) =>
-  run('git', ['-C', repository(), '-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args]);
+  start('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args]).ended();
 
 /** The app: a queue, which is replaced when its name changes. */
 const app = (queueName: string) => `
   const { App, Stack, RemovalPolicy, aws_sqs } = require('${modules}/aws-cdk-lib');
-  require('node:fs').writeFileSync('${folder.path()}/process', String(process.pid));
+  require('node:fs').writeFileSync('${folder()}/process', String(process.pid));
   const app = new App();
   const stack = new Stack(app, 'Wallet');
   new aws_sqs.Queue(stack, 'Events', { queueName: '${queueName}', removalPolicy: RemovalPolicy.RETAIN });
@@ -45,7 +45,7 @@ beforeEach(async () => {
     const text = typeof content === 'string' ? content : JSON.stringify(content);
     writeFileSync(join(repository(), name), text);
   }
-  await run('npm', ['install', '--prefix', repository(), '--offline']);
+  await start('npm', ['install', '--offline']).ended();
   await git('init', '--initial-branch', 'main');
   await git('add', '.');
   await git('commit', '--message', 'Before');
@@ -65,7 +65,7 @@ it('the command of check.yml shows the change against the first parent of its me
 
   const steps = readWorkflows().flatMap(runSteps);
   const { command = '' } = steps.find(({ command }) => command.startsWith('npm run -s diff')) ?? {};
-  const summary = join(folder.path(), 'summary');
+  const summary = join(folder(), 'summary');
   const { exitCode, output } = await start('bash', ['-eo', 'pipefail', '-c', command], {
     GITHUB_STEP_SUMMARY: summary,
   }).ended();
@@ -103,7 +103,7 @@ it('Ctrl-C ends what it has started, and leaves nothing behind', async () => {
   writeFileSync(join(repository(), 'app.js'), `${app('after')}\nsetTimeout(() => {}, 60_000);`);
   await git('commit', '--all', '--message', 'One that takes long');
   const { child, ended } = startDiff('--base', 'main');
-  const started = join(folder.path(), 'process');
+  const started = join(folder(), 'process');
   while (!existsSync(started)) await delay(50);
   // A terminal sends it to the whole process group.
   process.kill(-(child.pid as number), 'SIGINT');
@@ -115,16 +115,16 @@ it('Ctrl-C ends what it has started, and leaves nothing behind', async () => {
 
 const startDiff = (...args: string[]) => start('bash', [join(project, '.ci/diff'), ...args]);
 
-/** Runs in the repository, with a folder of its own for temporary files. */
-function start(command: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-  const child = spawn(command, args, {
-    cwd: repository(),
-    env: { ...process.env, TMPDIR: temporary(), ...env },
-    detached: true,
-  });
+/** Runs in the repository, with a folder of its own for temporary files, and as a process group. */
+function start(command: string, args: readonly string[], variables: NodeJS.ProcessEnv = {}) {
+  const env = { ...process.env, TMPDIR: temporary(), ...variables };
+  const child = spawn(command, args, { cwd: repository(), env, detached: true });
   const chunks: Buffer[] = [];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => chunks.push(chunk));
-  const end = once(child, 'close');
-  const output = () => Buffer.concat(chunks).toString();
-  return { child, ended: async () => ({ exitCode: (await end)[0] as number | null, output: output() }) };
+  const closed = once(child, 'close');
+  const ended = async () => ({
+    exitCode: (await closed)[0] as number | null,
+    output: Buffer.concat(chunks).toString(),
+  });
+  return { child, ended };
 }
