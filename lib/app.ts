@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { residencyPlugin } from './checks/residency/plugin';
 import { addRulePacks } from './checks/rule-packs';
-import { knownDashboards } from './dashboard/facts';
+
 import type { Environment } from './environment';
 import { environments as table } from './environments';
 import { RegionStack } from './stacks/region-stack';
@@ -39,7 +39,12 @@ export function createApp(options: CreateAppOptions = {}): App {
   });
   for (const environment of environments) {
     const account = accounts[environment.name];
-    const otherDashboards = knownDashboards(environments.filter((other) => other !== environment));
+    // Only the addresses of custom domain names are known before they are deployed.
+    const otherDashboards = environments
+      .filter((other) => other !== environment)
+      .flatMap(({ name, purpose, domainNames }) =>
+        domainNames ? [{ environment: name, purpose, url: `https://${domainNames.dashboard}` }] : [],
+      );
     const serving = new RegionStack(app, { environment, account, otherDashboards });
     if (validateTemplates) serving.warnOfDeprecation();
     if (environment.standby) {

@@ -3,14 +3,20 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { buildSync } from 'esbuild';
 
-const pageRoot = resolve(__dirname, '../../dashboard');
+/** Headers of every response of the dashboard's address. HSTS is for the exact host. Two years: https://hstspreload.org */
+export const securityHeaders: Readonly<Record<string, string>> = {
+  'Strict-Transport-Security': 'max-age=63072000',
+  'X-Content-Type-Options': 'nosniff',
+  'X-Frame-Options': 'DENY',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+};
 
-/** The dashboard as one document, for every environment the same. */
+/** The dashboard as one document, for every environment the same, and the headers that it is served with. */
 export interface DashboardPage {
   readonly html: string;
-  /** Sources for a content security policy that let the page's own script and style in, and no other. */
-  readonly scriptSource: string;
-  readonly styleSource: string;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 let built: DashboardPage | undefined;
@@ -22,16 +28,17 @@ export function dashboardPage(): DashboardPage {
 }
 
 function build(): DashboardPage {
+  const absWorkingDir = resolve(__dirname, '../../dashboard');
   const { outputFiles } = buildSync({
-    absWorkingDir: pageRoot,
+    absWorkingDir,
     entryPoints: ['page.ts', 'page.css'],
     outdir: 'page',
     write: false,
     bundle: true,
     platform: 'browser',
-    // Browsers of the last two years: `light-dark()` is of May 2024 at the latest.
+    // Browsers of the last two years. `light-dark()` is of May 2024 at the latest:
     // https://developer.mozilla.org/en-US/docs/Web/CSS/color_value/light-dark
-    target: ['chrome123', 'firefox120', 'safari17.5'],
+    target: ['chrome123', 'firefox121', 'safari17.5'],
     format: 'iife',
     charset: 'utf8',
     minify: true,
@@ -43,15 +50,39 @@ function build(): DashboardPage {
   const [script, style] = [text('.js'), text('.css')];
   return {
     // Functions, because a replacement's `$` would mean something.
-    html: readFileSync(join(pageRoot, 'page.html'), 'utf8')
+    html: readFileSync(join(absWorkingDir, 'page.html'), 'utf8')
       .replace('<!-- style -->', () => `<style>${style}</style>`)
       .replace('<!-- script -->', () => `<script>${script}</script>`),
-    scriptSource: hashSource(script),
-    styleSource: hashSource(style),
+    headers: pageHeaders(hashSource(script), hashSource(style)),
   };
 }
 
 /** https://www.w3.org/TR/CSP3/#grammardef-hash-source */
-function hashSource(text: string): string {
-  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+const hashSource = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+/**
+ * The page loads nothing but its own script and style, sends nothing, and may not be framed. People paste secrets into
+ * it, so no cache keeps it, not even the back button's.
+ */
+function pageHeaders(script: string, style: string): Readonly<Record<string, string>> {
+  const policy = [
+    "default-src 'none'",
+    `script-src ${script}`,
+    `style-src ${style}`,
+    // The icon stands in the page.
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    // No text of a person ever becomes markup.
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ];
+  return {
+    ...securityHeaders,
+    'Content-Security-Policy': policy.join('; '),
+    'Permissions-Policy':
+      'camera=(), clipboard-read=(), clipboard-write=(self), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()',
+    'Cache-Control': 'no-store',
+  };
 }

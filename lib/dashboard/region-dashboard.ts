@@ -1,18 +1,17 @@
 import { Duration } from 'aws-cdk-lib';
 import { LambdaIntegration, type RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { Construct } from 'constructs';
-import type { OtherDashboard } from '../../domain/dashboard';
+import type { DashboardFacts, OtherDashboard } from '../../domain/dashboard';
 import { pageFile, variables } from '../../lambda/serve-dashboard/environment';
 import { deprecationHeaders } from '../api/deprecation-headers';
 import { addGatewayResponses } from '../api/gateway-responses';
 import type { RegionApi } from '../api/region-api';
 import { gatewayOrigin, regionalRestApi } from '../api/regional-rest-api';
+import { signatureHeaders } from '../api/webhook-origins';
 import { acknowledgePublicPage } from '../checks/acknowledgements/dashboard';
 import type { Environment } from '../environment';
 import { HandlerFunction } from '../functions/handler-function';
-import { dashboardFacts } from './facts';
-import { dashboardPage } from './page';
-import { pageHeaders, securityHeaders } from './security-headers';
+import { dashboardPage, securityHeaders } from './page';
 
 export interface RegionDashboardProps {
   readonly environment: Environment;
@@ -52,11 +51,22 @@ export class RegionDashboard extends Construct {
     this.url = environment.domainNames
       ? `https://${environment.domainNames.dashboard}`
       : `${gatewayOrigin(restApi)}/${STAGE_NAME}`;
-    const facts = dashboardFacts(environment, {
+    const { purpose, region, residencyRegions, chains, deprecation, support } = environment;
+    const facts: Omit<DashboardFacts, 'others'> = {
+      environment: environment.name,
+      purpose,
+      region,
+      residencyRegions,
+      chains,
+      serviceLevelAgreement: environment.serviceLevelAgreement,
+      testFundsOnly: environment.testFundsOnly,
+      ...(deprecation && { deprecation }),
       apiBaseUrl: api.url,
       address: webhookOriginAddress,
       ...(webhookOriginReserve && { reserve: webhookOriginReserve }),
-    });
+      support,
+      signatureHeaders,
+    };
     const page = dashboardPage();
     const serveDashboard = new HandlerFunction(this, 'ServeDashboard', {
       useCase: 'serve-dashboard',
@@ -67,10 +77,7 @@ export class RegionDashboard extends Construct {
       environment: {
         FACTS: JSON.stringify(facts),
         OTHER_DASHBOARDS: JSON.stringify(others),
-        RESPONSE_HEADERS: JSON.stringify({
-          ...pageHeaders(page),
-          ...deprecationHeaders(environment.deprecation),
-        }),
+        RESPONSE_HEADERS: JSON.stringify({ ...page.headers, ...deprecationHeaders(deprecation) }),
       },
       timeout: Duration.seconds(5),
       memorySize: 256,
@@ -82,7 +89,7 @@ export class RegionDashboard extends Construct {
       { operationName: 'getDashboard' },
     );
     acknowledgePublicPage(restApi, get);
-    addGatewayResponses(restApi, { ...securityHeaders, ...deprecationHeaders(environment.deprecation) });
+    addGatewayResponses(restApi, { ...securityHeaders, ...deprecationHeaders(deprecation) });
     api.webAcl.protect(this, restApi.deploymentStage);
     // A stage with an access log needs the role that the API makes.
     restApi.deploymentStage.node.addDependency(api.restApi.node.findChild('Account'));

@@ -7,7 +7,6 @@ import { formatAllowList } from '../../domain/allow-list';
 import type { DashboardFacts } from '../../domain/dashboard';
 import { fillPage } from '../../lambda/serve-dashboard/page';
 import { dashboardPage } from '../../lib/dashboard/page';
-import { pageHeaders } from '../../lib/dashboard/security-headers';
 import { deprecatedFacts, facts } from '../dashboard/facts';
 import { type HttpServer, startHttpServer } from '../support/http-server';
 import { launchChromium } from './chromium';
@@ -22,7 +21,7 @@ let served: DashboardFacts;
 beforeAll(async () => {
   browser = await launchChromium();
   server = await startHttpServer((_, response) => {
-    response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', ...pageHeaders(built) });
+    response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', ...built.headers });
     response.end(fillPage(built.html, JSON.stringify(served)));
   });
 }, 90_000);

@@ -133,11 +133,10 @@ describe.each(each)('the dashboard of %s', (_, stack) => {
   });
 
   it('lets its own script and style in, and speaks to nobody', () => {
-    const { scriptSource, styleSource } = dashboardPage();
     expect(policyOf(headers['Content-Security-Policy'])).toEqual({
       'default-src': ["'none'"],
-      'script-src': [scriptSource],
-      'style-src': [styleSource],
+      'script-src': [expect.stringMatching(/^'sha256-/)],
+      'style-src': [expect.stringMatching(/^'sha256-/)],
       'img-src': ['data:'],
       'base-uri': ["'none'"],
       'form-action': ["'none'"],
@@ -217,13 +216,14 @@ it('links the dashboards of other environments that have custom domain names, an
 });
 
 describe('the page', () => {
-  const { html, scriptSource, styleSource } = dashboardPage();
+  const { html, headers } = dashboardPage();
   const hash = (text = '') => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
   it('has one style and one program, those that its policy lets in', () => {
     const styles = [...html.matchAll(/<style>(.*?)<\/style>/gs)].map(([, text]) => hash(text));
     const scripts = [...html.matchAll(/<script>(.*?)<\/script>/gs)].map(([, text]) => hash(text));
-    expect({ styles, scripts }).toEqual({ styles: [styleSource], scripts: [scriptSource] });
+    const policy = policyOf(headers['Content-Security-Policy']);
+    expect({ styles, scripts }).toEqual({ styles: policy['style-src'], scripts: policy['script-src'] });
     expect(html).not.toMatch(/ (on\w+|style)=/);
   });
 
