@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
 import { residencyPlugin } from './checks/residency/plugin';
 import { addRulePacks } from './checks/rule-packs';
-
 import type { Environment } from './environment';
 import { environments as table } from './environments';
 import { RegionStack } from './stacks/region-stack';
