@@ -1,73 +1,71 @@
 import { Stack } from 'aws-cdk-lib';
-import {
-  Alarm,
-  type ComparisonOperator,
-  type MathExpression,
-  type Metric,
-  type TreatMissingData,
-} from 'aws-cdk-lib/aws-cloudwatch';
+import { Alarm, type CfnAlarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
-import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
+import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
+import type { Environment } from '../environment';
+import type { OperationsKey } from './operations-key';
+import type { AlarmProps } from './watched';
 
-export interface AlarmProps {
-  /** What has happened, as a sentence for the person on call. */
-  readonly meaning: string;
-  /** The heading in `docs/runbook.md` that says what to do, as it stands in a link. @default - the alarm's name */
-  readonly heading?: string;
-  readonly metric: Metric | MathExpression;
-  readonly comparison: ComparisonOperator;
-  /** In the metric's unit. */
-  readonly threshold: number;
-  /** Periods of the metric that have to breach. @default 1 */
-  readonly periods?: number;
-  /** How many of the last periods these may be among. @default - `periods`: they breach in a row */
-  readonly among?: number;
-  /** What a period without data says; CloudWatch's own default would leave many alarms undecided. */
-  readonly missing: TreatMissingData;
+export interface AlarmTopicProps {
+  readonly environment: Environment;
+  readonly key: OperationsKey;
 }
 
-/** An alarm as a dashboard shows it. */
-export interface ShownAlarm extends Pick<AlarmProps, 'metric' | 'threshold'> {
-  readonly alarmName: string;
-  readonly heading: string;
+/**
+ * Receives every alarm of a stack; the people on call subscribe. Encrypted with a key of the stack, because
+ * CloudWatch may not use the one of SNS.
+ * https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html#compatibility-with-aws-services
+ */
+export class AlarmTopic extends Topic {
+  constructor(scope: Construct, id: string, { environment, key }: AlarmTopicProps) {
+    super(scope, id, { displayName: `Alarms of ${environment.name}`, masterKey: key, enforceSSL: true });
+    key.admitAlarms();
+    this.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+        actions: ['sns:Publish'],
+        resources: [this.topicArn],
+        conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
+      }),
+    );
+    if (environment.alarmEmail !== undefined) {
+      this.addSubscription(new EmailSubscription(environment.alarmEmail));
+    }
+  }
 }
 
 /** The alarms of a stack: named after it, sent to its topic when they begin and when they end. */
 export class Alarms extends Construct {
-  /** Every alarm so far, by its name without the stack's. */
-  readonly byName = new Map<string, ShownAlarm>();
-  private readonly topic: ITopic;
-
-  constructor(scope: Construct, id: string, { topic }: { readonly topic: ITopic }) {
+  constructor(
+    scope: Construct,
+    id: string,
+    { topic, alarms }: { readonly topic: ITopic; readonly alarms: readonly AlarmProps[] },
+  ) {
     super(scope, id);
-    this.topic = topic;
-  }
-
-  /** @param name in lowercase with hyphens, such as `api-errors` */
-  add(name: string, props: AlarmProps): Alarm {
-    const { meaning, heading = name, metric, comparison, threshold, missing } = props;
-    const { periods = 1, among = periods } = props;
-    const alarmName = `${Stack.of(this).stackName}-${name}`;
-    const alarm = new Alarm(this, name, {
-      alarmName,
-      alarmDescription: `${meaning} Runbook: docs/runbook.md#${heading}`,
-      metric,
-      comparisonOperator: comparison,
-      threshold,
-      evaluationPeriods: among,
-      ...(among > periods && { datapointsToAlarm: periods }),
-      treatMissingData: missing,
-      // A percentile of few requests says nothing.
-      ...(isPercentile(metric) && { evaluateLowSampleCountPercentile: 'ignore' }),
-    });
-    const action = new SnsAction(this.topic);
-    alarm.addAlarmAction(action);
-    alarm.addOkAction(action);
-    this.byName.set(name, { alarmName, heading, metric, threshold });
-    return alarm;
+    const action = new SnsAction(topic);
+    for (const props of alarms) {
+      const { name, metric, threshold, datapointsToAlarm } = props;
+      const isPercentile = /^p\d/.test(metric.toMetricConfig().metricStat?.statistic ?? '');
+      const alarm = new Alarm(this, name, {
+        alarmName: `${Stack.of(this).stackName}-${name}`,
+        alarmDescription: `${props.description} Runbook: docs/runbook.md#${runbookAnchorOf(props)}`,
+        metric,
+        threshold,
+        comparisonOperator: props.comparisonOperator ?? ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+        evaluationPeriods: props.evaluationPeriods ?? 1,
+        ...(datapointsToAlarm !== undefined && { datapointsToAlarm }),
+        treatMissingData: props.treatMissingData ?? TreatMissingData.NOT_BREACHING,
+        // A percentile of few requests says nothing.
+        ...(isPercentile && { evaluateLowSampleCountPercentile: 'ignore' }),
+      });
+      if (props.condition) (alarm.node.defaultChild as CfnAlarm).cfnOptions.condition = props.condition;
+      alarm.addAlarmAction(action);
+      alarm.addOkAction(action);
+    }
   }
 }
 
-const isPercentile = (metric: AlarmProps['metric']) =>
-  /^p\d/.test(metric.toMetricConfig().metricStat?.statistic ?? '');
+export const runbookAnchorOf = ({ name, runbookAnchor = name }: AlarmProps): string => runbookAnchor;

@@ -1,29 +1,23 @@
 import { Construct } from 'constructs';
 import type { RegionApi } from '../api/region-api';
 import type { RegionDashboard } from '../dashboard/region-dashboard';
-import type { RegionDatabase } from '../database/region-database';
 import type { Environment } from '../environment';
 import type { WebhookOrigin } from '../network/webhook-origin';
 import type { Webhooks } from '../webhooks/webhooks';
-import { AlarmTopic } from './alarm-topic';
-import { Alarms } from './alarms';
-import { watchApi, watchDashboard } from './api-alarms';
+import { Alarms, AlarmTopic } from './alarms';
+import { LogMetrics } from './log-metrics';
+import { alarmsOf, MonitoringDashboard } from './monitoring-dashboard';
+import type { OperationsKey } from './operations-key';
 import {
   apiRow,
   databaseRow,
   deletionsRow,
   functionsRow,
-  originRow,
-  queuesRow,
-  webhooksRow,
-} from './dashboard-rows';
-import { type WatchedReplica, watchDatabase, watchReplica } from './database-alarms';
-import { watchEgress } from './egress-alarms';
-import { type WatchedFunction, type WatchedFunctions, watchFunctions } from './function-alarms';
-import { LogMetrics } from './log-metrics';
-import { MonitoringDashboard } from './monitoring-dashboard';
-import type { OperationsKey } from './operations-key';
-import { watchWebhooks } from './webhook-alarms';
+  standbyBehind,
+  type WatchedFunction,
+  type WatchedFunctions,
+} from './service-rows';
+import { deliveriesRow, originRow, queuesRow } from './webhook-rows';
 
 export interface MonitoringProps {
   readonly environment: Environment;
@@ -32,7 +26,8 @@ export interface MonitoringProps {
   readonly api: RegionApi;
   readonly dashboard: RegionDashboard;
   readonly functions: WatchedFunctions & Record<'authorize-request' | 'delete-user-group', WatchedFunction>;
-  readonly database: RegionDatabase;
+  /** Of the database. */
+  readonly clusterIdentifier: string;
   readonly webhooks: Webhooks;
   readonly webhookOrigin: WebhookOrigin;
 }
@@ -46,34 +41,25 @@ export class Monitoring extends Construct {
 
   constructor(scope: Construct, id: string, props: MonitoringProps) {
     super(scope, id);
-    const { environment, key, api, dashboard, functions, database, webhooks, webhookOrigin } = props;
+    const { environment, key, api, dashboard, functions, webhooks, webhookOrigin } = props;
     const topic = new AlarmTopic(this, 'Topic', { environment, key });
-    const alarms = new Alarms(this, 'Alarms', { topic });
-    watchApi(alarms, api);
-    watchDashboard(alarms, dashboard);
-    watchFunctions(alarms, functions);
-    watchDatabase(alarms, database.clusterIdentifier, environment);
-    watchWebhooks(alarms, webhooks);
-    watchEgress(alarms, { environment, origin: webhookOrigin, deliveries: webhooks.deliveries.queue });
     const logMetrics = new LogMetrics(this, 'LogMetrics', {
       accessLog: api.accessLog,
       authorizerLog: functions['authorize-request'].lambda.logGroup,
       deletionLog: functions['delete-user-group'].lambda.logGroup,
     });
-    const { url } = new MonitoringDashboard(this, 'Dashboard', {
-      alarms,
-      rows: [
-        apiRow(api),
-        deletionsRow(logMetrics),
-        webhooksRow(),
-        queuesRow(webhooks),
-        originRow(webhookOrigin),
-        functionsRow(Object.keys(functions)),
-        databaseRow(environment),
-      ],
-    });
+    const rows = [
+      apiRow(api, logMetrics),
+      deletionsRow(logMetrics),
+      deliveriesRow(),
+      queuesRow(webhooks),
+      originRow(environment, webhookOrigin, webhooks),
+      functionsRow(functions, dashboard),
+      databaseRow(environment, props.clusterIdentifier),
+    ];
+    new Alarms(this, 'Alarms', { topic, alarms: rows.flatMap(alarmsOf) });
     this.topicArn = topic.topicArn;
-    this.dashboardUrl = url;
+    this.dashboardUrl = new MonitoringDashboard(this, 'Dashboard', rows).url;
   }
 }
 
@@ -81,7 +67,10 @@ export interface StandbyMonitoringProps {
   readonly environment: Environment;
   /** Encrypts the topic. */
   readonly key: OperationsKey;
-  readonly replica: WatchedReplica;
+  /** Of the replica. */
+  readonly clusterIdentifier: string;
+  /** Where the primary is. */
+  readonly sourceRegion: string;
 }
 
 /** The one alarm of a region that only follows another. */
@@ -89,10 +78,11 @@ export class StandbyMonitoring extends Construct {
   /** The alarm is published here when it begins and when it ends. */
   readonly topicArn: string;
 
-  constructor(scope: Construct, id: string, { environment, key, replica }: StandbyMonitoringProps) {
+  constructor(scope: Construct, id: string, props: StandbyMonitoringProps) {
     super(scope, id);
+    const { environment, key, clusterIdentifier, sourceRegion } = props;
     const topic = new AlarmTopic(this, 'Topic', { environment, key });
-    watchReplica(new Alarms(this, 'Alarms', { topic }), replica);
+    new Alarms(this, 'Alarms', { topic, alarms: [standbyBehind(clusterIdentifier, sourceRegion)] });
     this.topicArn = topic.topicArn;
   }
 }

@@ -78,9 +78,9 @@ export class RegionStack extends EnvironmentStack {
           'fan-out-event': { lambda: fanOutEvent },
           'deliver-webhook': { lambda: deliverWebhook },
           // It runs once a day.
-          'purge-expired': { lambda: purgeExpired, tolerates: 1 },
+          'purge-expired': { lambda: purgeExpired, threshold: 1 },
         },
-        database,
+        clusterIdentifier: database.clusterIdentifier,
         webhooks,
         webhookOrigin,
       });

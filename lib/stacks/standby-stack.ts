@@ -38,7 +38,8 @@ export class StandbyStack extends EnvironmentStack {
       const { topicArn } = new StandbyMonitoring(this, 'Monitoring', {
         environment,
         key: operationsKey,
-        replica: { clusterIdentifier: replica.clusterIdentifier, sourceRegion: served.region },
+        clusterIdentifier: replica.clusterIdentifier,
+        sourceRegion: served.region,
       });
       this.output('AlarmTopicArn', 'Alarms are published here', topicArn);
     }

@@ -91,7 +91,7 @@ describe.each(withAgreement)('the alarms of %s', (_, stack) => {
   });
 
   it('count refusals in the very log of the stage, whose status is a string', () => {
-    const filter = stack.named('AWS::Logs::MetricFilter', 'ApiThrottled');
+    const filter = stack.named('AWS::Logs::MetricFilter', 'MonitoringLogMetricsThrottled');
     const { AccessLogSetting } = stageOf(stack).Properties;
     expect(JSON.stringify(AccessLogSetting.DestinationArn)).toContain(
       `"${filter.Properties.LogGroupName.Ref}"`,
