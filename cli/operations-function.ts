@@ -1,4 +1,4 @@
-import type { LambdaClient } from '@aws-sdk/client-lambda';
+import type { Lambda } from '@aws-sdk/client-lambda';
 import {
   type Input,
   type OperationErrorCode,
@@ -38,15 +38,15 @@ export async function runOperation<Name extends OperationName>(
   operation: Name,
   input: Input<Name>,
 ): Promise<OperationResult<Name>> {
-  const { InvokeCommand, LambdaClient } = await import('@aws-sdk/client-lambda');
+  const { Lambda } = await import('@aws-sdk/client-lambda');
   // One attempt: an invocation whose answer was lost may have changed something.
-  const client = new LambdaClient({ ...target.clientSettings('lambda'), maxAttempts: 1 });
-  const invocation = new InvokeCommand({
+  const client = new Lambda({ ...target.clientSettings('lambda'), maxAttempts: 1 });
+  const invocation = {
     FunctionName: target.output('OperationsFunctionName'),
     Payload: Buffer.from(JSON.stringify({ operation, input })),
-  });
+  };
   const { FunctionError, Payload } = await whenActive(target, client, () =>
-    callAws(target, 'lambda:InvokeFunction', (options) => client.send(invocation, options)),
+    callAws(target, 'lambda:InvokeFunction', (options) => client.invoke(invocation, options)),
   );
   const result = readAnswer(Buffer.from(Payload ?? []).toString(), FunctionError, {
     operation,
@@ -106,7 +106,7 @@ const otherVersion = (what: string) =>
  *
  * @throws CommandFailed when it is not active after five minutes
  */
-async function whenActive<T>(target: Target, client: LambdaClient, invoke: () => Promise<T>): Promise<T> {
+async function whenActive<T>(target: Target, client: Lambda, invoke: () => Promise<T>): Promise<T> {
   const invokeIfReady = async () => {
     try {
       return { answer: await invoke() };
@@ -119,11 +119,10 @@ async function whenActive<T>(target: Target, client: LambdaClient, invoke: () =>
   if (first) return first.answer;
   const FunctionName = target.output('OperationsFunctionName');
   target.note(`Lambda makes the network interfaces of ${FunctionName}: waiting until it is active …`);
-  const { GetFunctionConfigurationCommand } = await import('@aws-sdk/client-lambda');
   const ask = async () => {
     const configuration = await unlessRefused(/./, () =>
       callAws(target, 'lambda:GetFunctionConfiguration', (options) =>
-        client.send(new GetFunctionConfigurationCommand({ FunctionName }), options),
+        client.getFunctionConfiguration({ FunctionName }, options),
       ),
     );
     return configuration?.State === 'Pending' ? undefined : invokeIfReady();

@@ -20,18 +20,20 @@ export async function sendMessages(
   output: OutputName,
   messages: readonly OutgoingMessage[],
 ): Promise<void> {
-  const { SendMessageBatchCommand, SQSClient } = await import('@aws-sdk/client-sqs');
-  const client = new SQSClient(target.clientSettings('sqs'));
-  const batch = new SendMessageBatchCommand({
+  const { SQS } = await import('@aws-sdk/client-sqs');
+  const client = new SQS(target.clientSettings('sqs'));
+  const batch = {
     QueueUrl: target.output(output),
     Entries: messages.map(({ body, group }, index) => ({
       Id: String(index),
       MessageBody: body,
       MessageGroupId: group,
     })),
-  });
+  };
   const action = 'sqs:SendMessage';
-  const { Failed = [], Successful } = await callAws(target, action, (call) => client.send(batch, call));
+  const { Failed = [], Successful } = await callAws(target, action, (call) =>
+    client.sendMessageBatch(batch, call),
+  );
   const [failed] = Failed;
   if (!failed) return void required(action, 'Successful', Successful);
   throw new CommandFailed(

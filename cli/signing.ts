@@ -107,10 +107,10 @@ async function sign(
   type: string,
   claims: Readonly<Record<string, unknown>>,
 ): Promise<string> {
-  const { GetPublicKeyCommand, KMSClient, SignCommand } = await import('@aws-sdk/client-kms');
-  const client = new KMSClient(target.clientSettings('kms'));
+  const { KMS } = await import('@aws-sdk/client-kms');
+  const client = new KMS(target.clientSettings('kms'));
   const { PublicKey } = await callAws(target, 'kms:GetPublicKey', (options) =>
-    client.send(new GetPublicKeyCommand({ KeyId: keyArn }), options),
+    client.getPublicKey({ KeyId: keyArn }, options),
   );
   const key = readPublicKey(PublicKey);
   if (key?.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
@@ -129,9 +129,7 @@ async function sign(
     MessageType: 'RAW',
     SigningAlgorithm: 'ECDSA_SHA_256',
   } as const;
-  const { Signature } = await callAws(target, 'kms:Sign', (options) =>
-    client.send(new SignCommand(message), options),
-  );
+  const { Signature } = await callAws(target, 'kms:Sign', (options) => client.sign(message, options));
   const signature = joseSignature(Signature ?? new Uint8Array());
   // Refuses what the region would refuse, malformed signatures included.
   if (!verify('sha256', content, { key, dsaEncoding: 'ieee-p1363' }, signature))

@@ -68,8 +68,8 @@ export function requireEnabled({ webhookId, enabled, disabledReason }: Webhook, 
  * output `WebhookSecretsKeyArn`.
  */
 export async function openWebhookSecrets(target: Target) {
-  const { GenerateMacCommand, KMSClient } = await import('@aws-sdk/client-kms');
-  const client = new KMSClient(target.clientSettings('kms'));
+  const { KMS } = await import('@aws-sdk/client-kms');
+  const client = new KMS(target.clientSettings('kms'));
   const keyArn = target.output('WebhookSecretsKeyArn');
   return async (webhookId: string, version: number): Promise<string> => {
     const message = {
@@ -78,7 +78,7 @@ export async function openWebhookSecrets(target: Target) {
       Message: secretMessage(webhookId, version),
     } as const;
     const { Mac } = await callAws(target, 'kms:GenerateMac', (options) =>
-      client.send(new GenerateMacCommand(message), options),
+      client.generateMac(message, options),
     );
     if (Mac?.length === secretLength) return secretText(Mac);
     throw new CommandFailed(

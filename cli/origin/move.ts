@@ -96,12 +96,12 @@ async function beginUpdate(
   stack: OriginStack,
   { zone, reserve }: Place,
 ): Promise<string> {
-  const { UpdateStackCommand } = await import('@aws-sdk/client-cloudformation');
   const values = new Map<string, string>([
     [parameterNames.zone, zone],
     [parameterNames.reserve, reserve ? 'yes' : 'no'],
   ]);
-  const update = new UpdateStackCommand({
+  const token = randomUUID();
+  const update = {
     StackName: target.environment.stackId,
     UsePreviousTemplate: true,
     Parameters: stack.parameters.map((name) => ({
@@ -109,10 +109,12 @@ async function beginUpdate(
       ...(values.has(name) ? { ParameterValue: values.get(name) } : { UsePreviousValue: true }),
     })),
     Capabilities: stack.capabilities,
-    ClientRequestToken: randomUUID(),
-  });
-  await callAws(target, 'cloudformation:UpdateStack', (options) => cloudFormation.send(update, options));
-  return update.input.ClientRequestToken ?? '';
+    ClientRequestToken: token,
+  };
+  await callAws(target, 'cloudformation:UpdateStack', (options) =>
+    cloudFormation.updateStack(update, options),
+  );
+  return token;
 }
 
 /** Says what CloudFormation gave as reasons. Its latest 100 events are enough: a move changes a handful of resources. */
@@ -122,10 +124,9 @@ async function updateFailed(
   place: Place,
   token: string,
 ): Promise<CommandFailed> {
-  const { DescribeStackEventsCommand } = await import('@aws-sdk/client-cloudformation');
   const { stackId } = target.environment;
   const { StackEvents = [] } = await callAws(target, 'cloudformation:DescribeStackEvents', (options) =>
-    cloudFormation.send(new DescribeStackEventsCommand({ StackName: stackId }), options),
+    cloudFormation.describeStackEvents({ StackName: stackId }, options),
   );
   const reasons = StackEvents.filter(
     ({ ClientRequestToken, ResourceStatus }) =>

@@ -55,16 +55,16 @@ export interface Consumer {
 export type OriginClients = Awaited<ReturnType<typeof openOriginClients>>;
 
 export async function openOriginClients(target: Target) {
-  const [{ CloudFormationClient }, { EC2Client }, { LambdaClient }] = await Promise.all([
+  const [{ CloudFormation }, { EC2 }, { Lambda }] = await Promise.all([
     import('@aws-sdk/client-cloudformation'),
     import('@aws-sdk/client-ec2'),
     import('@aws-sdk/client-lambda'),
   ]);
   return {
     target,
-    cloudFormation: new CloudFormationClient({ ...target.clientSettings('cloudformation'), maxAttempts }),
-    ec2: new EC2Client({ ...target.clientSettings('ec2'), maxAttempts }),
-    lambda: new LambdaClient({ ...target.clientSettings('lambda'), maxAttempts }),
+    cloudFormation: new CloudFormation({ ...target.clientSettings('cloudformation'), maxAttempts }),
+    ec2: new EC2({ ...target.clientSettings('ec2'), maxAttempts }),
+    lambda: new Lambda({ ...target.clientSettings('lambda'), maxAttempts }),
   };
 }
 
@@ -73,10 +73,9 @@ export const maxAttempts = 8;
 
 /** @throws CommandFailed when there is no such stack, or it has no webhook origin */
 export async function describeStack({ cloudFormation, target }: OriginClients): Promise<OriginStack> {
-  const { DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
   const { stackId } = target.environment;
   const { Stacks } = await callAws(target, 'cloudformation:DescribeStacks', (options) =>
-    cloudFormation.send(new DescribeStacksCommand({ StackName: stackId }), options),
+    cloudFormation.describeStacks({ StackName: stackId }, options),
   );
   const { StackStatus = '', Parameters = [], Outputs = [], Capabilities } = Stacks?.[0] ?? {};
   const parameters = new Map(
@@ -108,10 +107,8 @@ export const listResources = ({ cloudFormation, target }: OriginClients): Promis
 
 /** @throws CommandFailed when the account does not have the Elastic IP any more */
 export async function requireAddress({ ec2, target }: OriginClients, address: string): Promise<string> {
-  const { DescribeAddressesCommand } = await import('@aws-sdk/client-ec2');
-  const request = new DescribeAddressesCommand({ Filters: [{ Name: 'public-ip', Values: [address] }] });
   const { Addresses } = await callAws(target, 'ec2:DescribeAddresses', (options) =>
-    ec2.send(request, options),
+    ec2.describeAddresses({ Filters: [{ Name: 'public-ip', Values: [address] }] }, options),
   );
   if (Addresses?.[0]?.AllocationId) return address;
   throw new CommandFailed(
@@ -127,15 +124,14 @@ export async function readGateway(
 ): Promise<Gateway | null> {
   const id = resources.find(({ type }) => type === 'AWS::EC2::NatGateway')?.physicalId;
   if (id === undefined) return null;
-  const { DescribeNatGatewaysCommand, DescribeSubnetsCommand } = await import('@aws-sdk/client-ec2');
-  const gateways = new DescribeNatGatewaysCommand({ Filter: [{ Name: 'nat-gateway-id', Values: [id] }] });
   const { NatGateways } = await callAws(target, 'ec2:DescribeNatGateways', (options) =>
-    ec2.send(gateways, options),
+    ec2.describeNatGateways({ Filter: [{ Name: 'nat-gateway-id', Values: [id] }] }, options),
   );
   // EC2 lists a deleted gateway for a while only.
   const { State = 'deleted', SubnetId = '', NatGatewayAddresses } = NatGateways?.[0] ?? {};
-  const subnets = new DescribeSubnetsCommand({ Filters: [{ Name: 'subnet-id', Values: [SubnetId] }] });
-  const { Subnets } = await callAws(target, 'ec2:DescribeSubnets', (options) => ec2.send(subnets, options));
+  const { Subnets } = await callAws(target, 'ec2:DescribeSubnets', (options) =>
+    ec2.describeSubnets({ Filters: [{ Name: 'subnet-id', Values: [SubnetId] }] }, options),
+  );
   return {
     id,
     state: State,
@@ -149,14 +145,13 @@ export async function readConsumers(
   { target, lambda }: OriginClients,
   resources: readonly StackResource[],
 ): Promise<readonly Consumer[]> {
-  const { GetEventSourceMappingCommand } = await import('@aws-sdk/client-lambda');
   const mappings = resources.filter(({ type }) => type === 'AWS::Lambda::EventSourceMapping');
   return Promise.all(
     mappings.map(async ({ physicalId }) => {
       const { FunctionArn, EventSourceArn, State } = await callAws(
         target,
         'lambda:GetEventSourceMapping',
-        (options) => lambda.send(new GetEventSourceMappingCommand({ UUID: physicalId }), options),
+        (options) => lambda.getEventSourceMapping({ UUID: physicalId }, options),
       );
       const nameIn = (arn = '') => arn.split(':').at(-1) ?? '';
       return { functionName: nameIn(FunctionArn), queueName: nameIn(EventSourceArn), state: State ?? '' };

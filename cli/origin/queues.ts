@@ -1,4 +1,4 @@
-import type { SQSClient } from '@aws-sdk/client-sqs';
+import type { SQS } from '@aws-sdk/client-sqs';
 import { callAws, required } from '../aws';
 import type { StackResource } from '../deployed-stack';
 import type { Target } from '../target';
@@ -26,8 +26,8 @@ export async function readQueues(
   resources: readonly StackResource[] | undefined,
   learn: <T>(name: string, ask: () => Promise<T>) => Promise<T | undefined>,
 ): Promise<readonly QueueBacklog[] | undefined> {
-  const { SQSClient } = await import('@aws-sdk/client-sqs');
-  const client = new SQSClient({ ...target.clientSettings('sqs'), maxAttempts });
+  const { SQS } = await import('@aws-sdk/client-sqs');
+  const client = new SQS({ ...target.clientSettings('sqs'), maxAttempts });
   const queues = resources
     ? resources
         .filter(({ type }) => type === 'AWS::SQS::Queue')
@@ -47,25 +47,22 @@ export async function readQueues(
   );
 }
 
-async function findQueues(target: Target, client: SQSClient) {
-  const { ListQueuesCommand } = await import('@aws-sdk/client-sqs');
+async function findQueues(target: Target, client: SQS) {
   const prefix = `${target.environment.stackId}-`;
   const { QueueUrls = [] } = await callAws(target, 'sqs:ListQueues', (options) =>
-    client.send(new ListQueuesCommand({ QueueNamePrefix: prefix }), options),
+    client.listQueues({ QueueNamePrefix: prefix }, options),
   );
   return QueueUrls.map((url) => ({ name: nameOf(url).slice(prefix.length), url }));
 }
 
-async function countMessages(target: Target, client: SQSClient, url: string) {
-  const { GetQueueAttributesCommand } = await import('@aws-sdk/client-sqs');
+async function countMessages(target: Target, client: SQS, url: string) {
   const names = [
     'ApproximateNumberOfMessages',
     'ApproximateNumberOfMessagesNotVisible',
     'ApproximateNumberOfMessagesDelayed',
   ] as const;
-  const request = new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: [...names] });
   const { Attributes } = await callAws(target, 'sqs:GetQueueAttributes', (options) =>
-    client.send(request, options),
+    client.getQueueAttributes({ QueueUrl: url, AttributeNames: [...names] }, options),
   );
   const [waiting = 0, inFlight = 0, delayed = 0] = names.map((name) =>
     Number(required('sqs:GetQueueAttributes', name, Attributes?.[name])),
@@ -79,20 +76,20 @@ async function countMessages(target: Target, client: SQSClient, url: string) {
  */
 async function ageOfOldest(target: Target, url: string): Promise<number | null> {
   if (!target.offers('cloudwatch')) return null;
-  const { CloudWatchClient, GetMetricStatisticsCommand } = await import('@aws-sdk/client-cloudwatch');
-  const client = new CloudWatchClient({ ...target.clientSettings('cloudwatch'), maxAttempts });
+  const { CloudWatch } = await import('@aws-sdk/client-cloudwatch');
+  const client = new CloudWatch({ ...target.clientSettings('cloudwatch'), maxAttempts });
   const now = Date.now();
-  const request = new GetMetricStatisticsCommand({
+  const request = {
     Namespace: 'AWS/SQS',
     MetricName: 'ApproximateAgeOfOldestMessage',
     Dimensions: [{ Name: 'QueueName', Value: nameOf(url) }],
     StartTime: new Date(now - 10 * 60_000),
     EndTime: new Date(now),
     Period: 60,
-    Statistics: ['Maximum'],
-  });
+    Statistics: ['Maximum' as const],
+  };
   const { Datapoints = [] } = await callAws(target, 'cloudwatch:GetMetricStatistics', (options) =>
-    client.send(request, options),
+    client.getMetricStatistics(request, options),
   );
   const byTime = Datapoints.toSorted((a, b) => Number(a.Timestamp) - Number(b.Timestamp));
   return byTime.at(-1)?.Maximum ?? null;
