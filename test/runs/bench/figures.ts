@@ -81,9 +81,9 @@ export function meetsGoal({ goal, ratio }: Pick<Figure, 'goal' | 'ratio'>): bool
   return goal.bound === 'at most' ? ratio <= goal.ratio : ratio >= goal.ratio;
 }
 
-/** The usual number of samples, scaled by the effort; never fewer than three. */
+/** The usual number of samples, scaled by the effort. */
 export const samplesFor = ({ effort }: Pick<PartOptions, 'effort'>, usual: number): number =>
-  Math.max(3, Math.round(usual * effort));
+  Math.max(1, Math.round(usual * effort));
 
 /** Rounds for `interleave`; the number that counts is scaled by the effort. */
 export const roundsOf = (options: PartOptions, usual: number, warmUp: number): Rounds => ({

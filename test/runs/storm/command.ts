@@ -46,7 +46,9 @@ void longRun<Options>({
       warmUpEvents: Math.min(fullStorm.warmUpEvents, Math.ceil(events / 5)),
     };
     const seen = await runStorm(settings, harness);
-    const invariants = [...checkInvariants(seen, settings), checkDelays(seen)];
+    // A few hundred events say nothing about delays.
+    const delays = events >= 1_000 ? [checkDelays(seen)] : [];
+    const invariants = [...checkInvariants(seen, settings), ...delays];
     return outcome(report(seen, settings, invariants));
   },
 });

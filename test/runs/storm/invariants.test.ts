@@ -1,10 +1,10 @@
 import { isBroken } from '../harness/checks';
 import { checkInvariants } from './invariants';
 import type { Observations } from './observations';
-import { smallStorm } from './settings';
+import { fullStorm } from './settings';
 
 /** The shortest time of all attempts, with jitter. */
-const shortest = 0.8 * (smallStorm.clock.schedule.at(-1) ?? 0);
+const shortest = 0.8 * (fullStorm.clock.schedule.at(-1) ?? 0);
 
 /** What is broken by one delivery that was given up so long after its first attempt. */
 function brokenBy(kind: 'healthy' | 'down', age: number, reason: string): string[] {
@@ -38,7 +38,7 @@ function brokenBy(kind: 'healthy' | 'down', age: number, reason: string): string
     ...{ fanOuts: new Map(), lines: new Map(), failures: new Map() },
     lost: { fanOut: none, deliver: none },
   };
-  return checkInvariants(seen, smallStorm)
+  return checkInvariants(seen, fullStorm)
     .filter(isBroken)
     .map(({ name }) => name);
 }

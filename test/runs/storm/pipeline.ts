@@ -54,9 +54,8 @@ export interface RunningStage {
 /** A function's processes, fed from its queues as the template says once they are attached. */
 export function startStage(cleanup: Cleanup, options: StageOptions): RunningStage {
   const { name, settings, sources, endpoint, bundleDirectory, environment, log } = options;
-  const { maxProcesses = Number.POSITIVE_INFINITY, clock } = settings;
-  const concurrencyOf = (stage: PipelineStage) => Math.min(maxProcesses, stage.maximumConcurrency);
-  const maxInstances = sources.reduce((sum, { stage }) => sum + concurrencyOf(stage), 0);
+  const { clock } = settings;
+  const maxInstances = sources.reduce((sum, { stage }) => sum + stage.maximumConcurrency, 0);
   const local = startBundle(cleanup, {
     name,
     bundleDirectory,
@@ -70,7 +69,7 @@ export function startStage(cleanup: Cleanup, options: StageOptions): RunningStag
   const feed = ({ stage, queue }: (typeof sources)[number]) =>
     startEventSource({
       ...stage,
-      maximumConcurrency: concurrencyOf(stage),
+      maximumConcurrency: stage.maximumConcurrency,
       endpoint,
       queueUrl: queue.url,
       queueArn: queue.arn,

@@ -16,8 +16,6 @@ export interface StormSettings {
   readonly seed: number;
   /** Milliseconds between two kills of a function's process, on average. */
   readonly killEvery: { readonly deliverWebhook: number; readonly fanOutEvent: number };
-  /** Processes of a function, at most. @default - the concurrency that the template states */
-  readonly maxProcesses?: number;
   readonly clock: ScaledClock;
   /** Milliseconds for the queues to become empty after the last event. */
   readonly patience: number;
@@ -55,25 +53,4 @@ export const fullStorm: StormSettings = {
   killEvery: { deliverWebhook: 3_000, fanOutEvent: 10_000 },
   clock: twentieth,
   patience: 300_000,
-};
-
-/** Small enough for the test suite: it ends within seconds. */
-export const smallStorm: StormSettings = {
-  events: 300,
-  receivers: 8,
-  wanted: 4,
-  calmEvents: 40,
-  warmUpEvents: 20,
-  rate: 60,
-  seed: 1,
-  killEvery: { deliverWebhook: 1_000, fanOutEvent: 2_500 },
-  maxProcesses: 4,
-  clock: {
-    schedule: [0, 1_000, 2_000],
-    connectTimeout: 300,
-    timeout: 300,
-    functionTimeout: 3_000,
-    visibilityTimeout: 3_000,
-  },
-  patience: 60_000,
 };
