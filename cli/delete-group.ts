@@ -15,8 +15,7 @@ interface DeleteGroupOptions extends CommonOptions {
 
 const help = `
 It signs an access token and a user action of the caller, and sends the request to the API: what "token", "user-action"
-and curl do one by one. The API decides, as for any caller. It needs kms:GetPublicKey and kms:Sign on TokenSigningKeyArn
-and UserActionSigningKeyArn, and lambda:InvokeFunction on OperationsFunctionName.
+and curl do one by one. The API decides, as for any caller.
 
 Examples:
   wallet delete-group --group ug-… --caller us-…

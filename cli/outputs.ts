@@ -13,7 +13,7 @@ interface OutputsOptions {
 }
 
 const help = `
-It needs cloudformation:DescribeStacks on the stack, and reads the outputs of the stack that serves.
+It reads the outputs of the stack that serves.
 
 Examples:
   wallet outputs --environment uae

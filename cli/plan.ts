@@ -62,10 +62,6 @@ const help = `
 It makes a change set of the assembly's template, reads and deletes it, and executes nothing. Of what holds state
 (the address, clusters, keys, queues, secrets) it marks what would not stay as it is.
 
-It needs cloudformation:DescribeStacks, CreateChangeSet, DescribeChangeSet and DeleteChangeSet on the stack, s3:PutObject,
-GetObject and DeleteObject in wallet-plan/ of the CDK's bucket, and ssm:GetParameters of the CDK's version. With --verify,
-cloudformation:DescribeStacks alone.
-
 Exit codes: 0 planned, or unchanged with --verify; 1 it failed, or the stack has changed; 2 used wrongly.
 
 Examples:

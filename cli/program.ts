@@ -61,7 +61,8 @@ On a deployed environment:
   ./wallet origins --outputs outputs.json --environment uae --format nginx
   AWS_PROFILE=wallet-uae ./wallet smoke --environment uae --outputs outputs.json --allow-production --without-webhook
 
-Results go to stdout, everything else to stderr; --json prints results for programs. Colours appear on a terminal
+Each command's permissions are in docs/command-line.md#iam-permissions. Results go to stdout, everything else to
+stderr; --json prints results for programs. Colours appear on a terminal
 alone, and never with NO_COLOR=1.
 
 Exit codes: 0 done, 1 failed (stderr says why and what to do), 2 used wrongly.`;

@@ -20,8 +20,7 @@ interface ReceiveOptions extends CommonOptions {
 
 const help = `
 It verifies each delivery as a receiver should, and answers 204, or 401 when the signature does not verify. It looks up
-the secrets of the environment's webhooks, with lambda:InvokeFunction on OperationsFunctionName and kms:GenerateMac on
-WebhookSecretsKeyArn; with --secret it needs nothing.
+the secrets of the environment's webhooks; with --secret it needs no environment.
 
 Examples:
   wallet local receive                                   verifies and prints what arrives

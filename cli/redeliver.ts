@@ -26,8 +26,6 @@ Events of the last 14 days that the webhook wants and that are not older than it
 because it was disabled. They stay in the region: the command asks for them by their ids. Each delivery keeps its webhook-id
 and has another 72 hours of attempts. It can be interrupted and run again: receivers know what comes twice by its webhook-id.
 
-Needs lambda:InvokeFunction on OperationsFunctionName, and sqs:SendMessage on the queue in WebhookEventsQueueUrl.
-
 Examples:
   wallet redeliver --webhook wh-… --event evt_…          one delivery, a successful one too
   wallet redeliver --webhook wh-… --since 24h --undelivered --dry-run

@@ -24,8 +24,6 @@ const help = `
 Each enabled webhook of the organization that wants the kind gets the event. With --id, an event that was sent before
 is sent again: its deliveries have the same webhook-id as then.
 
-Needs sqs:SendMessage on the queue in WebhookEventsQueueUrl, and lambda:InvokeFunction on OperationsFunctionName.
-
 Examples:
   wallet local send-event --organization or-… --kind wallet.created --data '{"walletId":"wa-1"}'
   EVENT=$(wallet local send-event --organization or-… --kind wallet.created --data '{}')

@@ -39,10 +39,6 @@ On this machine the command runs the receiver itself. A deployed environment rea
 It cleans up after a failure and after Ctrl-C, too. The audit record and the attempt stay, as they always do. What a
 run that was killed left behind is removed by the next run a day later.
 
-Needs lambda:InvokeFunction on OperationsFunctionName, kms:GetPublicKey and kms:Sign on TokenSigningKeyArn and
-UserActionSigningKeyArn, kms:GenerateMac on WebhookSecretsKeyArn, and sqs:SendMessage on the queue in
-WebhookEventsQueueUrl.
-
 Exit codes: 0 every step passed or could not be checked from here, 1 a step failed or was skipped, 2 used wrongly.
 
 Examples:

@@ -13,9 +13,6 @@ interface TokenOptions extends CommonOptions {
 }
 
 const help = `
-The token is signed by the environment's own key, in KMS: it needs kms:GetPublicKey and kms:Sign on
-TokenSigningKeyArn, and lambda:InvokeFunction on OperationsFunctionName.
-
 Examples:
   TOKEN=$(wallet local token --caller us-…)
   wallet local token --environment uae --caller sa-… --expires-in 1h

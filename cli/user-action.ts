@@ -10,8 +10,6 @@ interface UserActionOptions extends CommonOptions, SignedRequest {
 
 const help = `
 A user action signs one request: another caller, method, path or body is refused, and so is a second use.
-It is signed by a separate key in KMS: it needs kms:GetPublicKey and kms:Sign on
-UserActionSigningKeyArn, and lambda:InvokeFunction on OperationsFunctionName.
 
 Examples:
   ACTION=$(wallet local user-action --caller us-… --method DELETE --path /auth/user-groups/ug-…)

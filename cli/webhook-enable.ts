@@ -12,9 +12,7 @@ const commands = {
     summary: 'stop deliveries to a webhook',
     description: 'Disables a webhook: nothing is delivered to it until it is enabled, nor tried again.',
     help: `What is on its way to it is dropped. Events are kept for 14 days: "wallet redeliver --webhook ID --since TIME" sends those that
-it misses. Its organization is told by an event of kind webhook.disabled to its other webhooks.
-
-Needs lambda:InvokeFunction on OperationsFunctionName, and sqs:SendMessage on the queue in WebhookEventsQueueUrl.`,
+it misses. Its organization is told by an event of kind webhook.disabled to its other webhooks.`,
     change: disable,
   },
   enable: {

@@ -27,9 +27,6 @@ Examples:
   wallet webhook test --webhook wh-…
   wallet webhook rotate --webhook wh-…`;
 
-const needsSecret =
-  'Needs lambda:InvokeFunction on OperationsFunctionName and kms:GenerateMac on WebhookSecretsKeyArn.';
-
 export function register(program: Command, terminal: Terminal): void {
   const group = program
     .command('webhook')
@@ -74,8 +71,6 @@ function registerAdd(group: Command, terminal: Terminal): void {
       `
 The URL is https, with a public name, and port 443 or one from 1024 up. On this machine it may also be
 http://127.0.0.1:PORT/, where "wallet local receive" listens.
-
-${needsSecret}
 
 Examples:
   wallet webhook add --organization or-… --url http://127.0.0.1:8010/
@@ -190,8 +185,6 @@ function registerSecret(group: Command, terminal: Terminal): void {
     .addHelpText(
       'after',
       `
-${needsSecret}
-
 Examples:
   SECRET=$(wallet webhook secret --webhook wh-…)
   wallet webhook secret --webhook wh-… --json            {"webhookId":"…","secret":"…","secretVersion":1}`,
@@ -220,8 +213,6 @@ function registerRotate(group: Command, terminal: Terminal): void {
       `
 Deliveries carry a signature by each of the two secrets for 24 hours: the receiver may change over at any time within
 them. If the old secret has leaked, rotate twice: "--again" ends it at once.
-
-${needsSecret}
 
 Examples:
   wallet webhook rotate --webhook wh-…

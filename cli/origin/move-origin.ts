@@ -29,10 +29,6 @@ be interrupted at any point: run it again, and it continues from where the stack
 With --reserve webhooks come from the reserve address, after one update that needs nothing of the old zone; without it,
 they come from the one address again.
 
-It needs cloudformation:DescribeStacks, DescribeStackEvents, ListStackResources and UpdateStack on the stack,
-ssm:GetParameters on the version of the CDK's bootstrap stack, ec2:DescribeAddresses, DescribeNatGateways and
-DescribeSubnets, and lambda:GetEventSourceMapping.
-
 Examples:
   wallet move-origin --outputs outputs.json --zone 2 --dry-run          what it would do
   wallet move-origin --outputs outputs.json --zone 2

@@ -20,9 +20,7 @@ const help = `
 On this machine there are neither zones nor gateways, so it shows the queues only, without the age of the oldest
 message.
 
-It needs cloudformation:DescribeStacks and ListStackResources on the stack, ec2:DescribeAddresses,
-DescribeNatGateways and DescribeSubnets, lambda:GetEventSourceMapping, sqs:GetQueueAttributes, and
-cloudwatch:GetMetricStatistics. When one of them does not answer, it shows all else, and exits with 1.
+When AWS does not answer something, it shows all else, and exits with 1.
 
 Examples:
   wallet origin-status --outputs outputs.json
