@@ -212,7 +212,7 @@ const domainNames = object({
 
 /**
  * Everything in which one environment of the service differs from another. Constructs branch on these properties,
- * never on a name, so an environment can be changed or added by editing `environments.ts` alone: docs/environments.md.
+ * never on a name, so an environment can be changed or added by editing `environments.ts` alone: docs/deploying.md.
  */
 const schema = object({
   /** What people and the command line call it. Never change it: the cluster's identifier begins with it, and would be another. */

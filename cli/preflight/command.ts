@@ -19,7 +19,7 @@ interface PreflightOptions {
 
 const help = `
 Every call only reads, with the credentials that deploy, for each stack of the environment in its region. A warning
-fails nothing: the deployment may be the repair. Checks and permissions: docs/command-line.md.
+fails nothing: the deployment may be the repair. Permissions: docs/operating.md.
 
 Exit codes: 0 nothing failed, 1 a check failed, or nobody is signed in, 2 used wrongly.
 

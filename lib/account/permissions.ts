@@ -71,7 +71,7 @@ export function permissionsOf(
       },
     ],
 
-    // What `wallet outputs`, `move-origin` and `smoke` call: docs/command-line.md#iam-permissions.
+    // What `wallet outputs`, `move-origin` and `smoke` call: docs/operating.md#iam-permissions.
     operate: [
       onStacks(stacks, 'DescribeStacks'),
       onStacks([environment], 'ListStackResources', 'DescribeStackEvents', 'UpdateStack'),

@@ -13,7 +13,7 @@ export interface ServedApi {
   readonly clock?: () => number;
 }
 
-/** A gateway on 127.0.0.1 that answers as API Gateway does for a regional REST API; differences: docs/limits.md. */
+/** A gateway on 127.0.0.1 that answers as API Gateway does for a regional REST API; differences: docs/operating.md. */
 export interface Gateway {
   /** Base address, without a slash at its end: there is no stage in the path. */
   readonly url: string;

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { createProgram } from '../../cli/program';
 import { newId } from '../../domain/ids';
 import { version } from '../../package.json';
@@ -19,7 +17,6 @@ const withoutOutputs = ['preflight', 'plan', 'outputs'];
 /** It prints JSON anyway. */
 const withoutFacts = ['outputs'];
 
-const documented = readFileSync(join(__dirname, '../../docs/command-line.md'), 'utf8');
 const folder = temporaryFolder();
 
 it('has commands', () => {
@@ -75,10 +72,6 @@ describe.each(walletCommands)('wallet %s', (path, command) => {
     const { exitCode, stderr } = await wallet(...`${path}x`.split(' '));
     expect(exitCode).toBe(2);
     expect(stderr).toContain(`(Did you mean ${command.name()}?)`);
-  });
-
-  it('is told of in docs/command-line.md', () => {
-    expect(documented).toMatch(new RegExp(`\\| \`${path}[ \`]`));
   });
 });
 

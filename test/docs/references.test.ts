@@ -23,7 +23,7 @@ it.each([
   ['run `npx tsx test/support/nowhere.ts`', 'test/support/nowhere.ts'],
   ['run `npm run nothing -- --runs 1`', 'npm run nothing'],
 ])('"%s" in a document is a dead reference', (text, dead) => {
-  expect(deadReferences({ path: 'docs/cost.md', text })).toEqual([dead]);
+  expect(deadReferences({ path: 'docs/operating.md', text })).toEqual([dead]);
 });
 
 it('the index of decisions has every record', () => {
