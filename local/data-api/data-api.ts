@@ -1,13 +1,5 @@
 import type pg from 'pg';
-import {
-  AwsError,
-  type AwsService,
-  type JsonObject,
-  requireAllowed,
-  startAwsServer,
-  structure,
-} from '../network/aws-server';
-import type { LoopbackServer } from '../network/loopback-server';
+import { AwsError, type AwsService, type JsonObject, requireAllowed, structure } from '../network/aws-server';
 import { Connections, type DatabaseTarget } from './connections';
 import { bind, runStatement, toAwsError } from './statements';
 import { type Caller, Transactions } from './transactions';
@@ -136,18 +128,6 @@ export function createDataApi(options: DataApiOptions): DataApi {
     }
     throw toAwsError(error);
   }
-}
-
-/** The RDS Data API alone, on a port of its own. */
-export async function startDataApi(options: DataApiOptions): Promise<LoopbackServer> {
-  const dataApi = createDataApi(options);
-  const server = await startAwsServer({ 'rds-data': dataApi.serve });
-  return {
-    url: server.url,
-    async close() {
-      await Promise.all([server.close(), dataApi.close()]);
-    },
-  };
 }
 
 function required(request: JsonObject, name: keyof typeof lengths): string {

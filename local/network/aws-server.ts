@@ -83,14 +83,37 @@ function parse(body: Buffer): unknown {
 const respond = (status: number, output: unknown, headers: Readonly<Record<string, string>> = {}) => ({
   status,
   headers: { 'Content-Type': 'application/json', 'x-amzn-RequestId': randomUUID(), ...headers },
-  body: JSON.stringify(output),
+  body: JSON.stringify(output ?? null),
 });
+
+type Operation = (input: JsonObject, accessKeyId: string) => JsonObject;
+
+/**
+ * A service that speaks AWS JSON 1.1: the header `X-Amz-Target` names the operation, after the service's own prefix.
+ * https://smithy.io/2.0/aws/protocols/aws-json-1_1-protocol.html
+ */
+export function jsonService(operations: Readonly<Record<string, Operation>>): AwsService {
+  return ({ headers, input, accessKeyId }) => {
+    const target = String(headers['x-amz-target']);
+    const [, name = ''] = target.split('.');
+    const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
+    if (!operation) throw new AwsError('UnknownOperationException', `${target} is not supported`);
+    return { output: operation(structure(input), accessKeyId) };
+  };
+}
 
 /** The body of an operation whose input is a structure. */
 export function structure(input: unknown): JsonObject {
   if (input === undefined) return {};
   if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input as JsonObject;
   throw new AwsError('SerializationException', 'The body is not a JSON object');
+}
+
+/** A required string. @throws AwsError when it is missing */
+export function requiredText(input: JsonObject, name: string): string {
+  const value = input[name];
+  if (typeof value === 'string' && value !== '') return value;
+  throw new AwsError('ValidationException', `${name} must be given`);
 }
 
 /** @throws AwsError with the refusal, if there is one */

@@ -1,13 +1,14 @@
 import { localReceiversVariable } from '../../domain/receiver-url';
 import { allSettledOrThrow, type Cleanup } from '../cleanup';
 import type { DatabaseTarget } from '../data-api/connections';
-import { startDataApi } from '../data-api/data-api';
-import { startKms } from '../kms/server';
+import { createDataApi } from '../data-api/data-api';
 import type { LocalFunction } from '../lambda/function';
+import { startAwsServer } from '../network/aws-server';
 import type { Authorize } from '../permissions/permissions';
 import { startQueues } from '../queues/queues';
-import { startLambdaApi } from './lambda-api';
-import { startSecretsManager } from './secrets-manager';
+import { createKms } from './kms';
+import { createLambdaApi } from './lambda-api';
+import { createSecretsManager } from './secrets-manager';
 
 /** A cluster as the Data API knows it. */
 export interface DataApiCluster {
@@ -19,7 +20,7 @@ export interface DataApiCluster {
 /** Finds a function by its name or ARN. */
 type FindFunction = (nameOrArn: string) => LocalFunction | undefined;
 
-/** The AWS services on this machine: one server each, shared by all environments. */
+/** The AWS services on this machine, shared by all environments. */
 export type Services = Awaited<ReturnType<typeof startServices>>;
 
 /** Credentials of a function without a role: an administrator's. */
@@ -29,47 +30,44 @@ export const functionCredentials = {
   AWS_SESSION_TOKEN: 'local',
 } as const;
 
-/** Starts the services on free ports of 127.0.0.1. */
+/** Starts the services on free ports of 127.0.0.1: SQS on one, all others on another. */
 export async function startServices(cleanup: Cleanup, authorize: Authorize) {
   const clusters = new Map<string, DataApiCluster>();
   const stacks: FindFunction[] = [];
   const findFunction = (nameOrArn: string) =>
     stacks.map((find) => find(nameOrArn)).find((found) => found !== undefined);
-  const secrets = await startSecretsManager(authorize);
-  cleanup.add(() => secrets.close());
-  const [dataApi, queues, kms, lambda] = await allSettledOrThrow([
-    startDataApi({
-      resolve: ({ resourceArn, secretArn, database }) => {
-        const cluster = clusters.get(resourceArn);
-        return cluster && (cluster.target(secretArn, database) ?? 'unknown-secret');
-      },
-      authorize: ({ accessKeyId, action, resourceArn, secretArn }) =>
-        authorize({ accessKeyId, action, resource: resourceArn }) ??
-        secrets.authorizeRead(accessKeyId, secretArn),
+  const kms = createKms(authorize);
+  const secrets = createSecretsManager(authorize);
+  const dataApi = createDataApi({
+    resolve: ({ resourceArn, secretArn, database }) => {
+      const cluster = clusters.get(resourceArn);
+      return cluster && (cluster.target(secretArn, database) ?? 'unknown-secret');
+    },
+    authorize: ({ accessKeyId, action, resourceArn, secretArn }) =>
+      authorize({ accessKeyId, action, resource: resourceArn }) ??
+      secrets.authorizeRead(accessKeyId, secretArn),
+  });
+  cleanup.add(() => dataApi.close());
+  const [server, queues] = await allSettledOrThrow([
+    startAwsServer({
+      'rds-data': dataApi.serve,
+      kms: kms.serve,
+      lambda: createLambdaApi(findFunction, authorize),
+      secretsmanager: secrets.serve,
     }),
     startQueues(authorize),
-    startKms(authorize),
-    startLambdaApi(findFunction, authorize),
   ]);
-  cleanup.add(() => Promise.all([dataApi.close(), queues.stop(), kms.close(), lambda.close()]));
-  const endpoints = {
-    'rds-data': dataApi.url,
-    sqs: queues.url,
-    kms: kms.url,
-    secretsmanager: secrets.url,
-    lambda: lambda.url,
-  };
+  cleanup.add(() => Promise.all([server.close(), queues.stop()]));
+  const { url } = server;
+  const endpoints = { 'rds-data': url, sqs: queues.url, kms: url, secretsmanager: url, lambda: url };
   return {
     /** By the names of `endpoints.json`. */
     endpoints,
     /** Variables that functions get on this machine beside their own. */
     variables: {
       ...functionCredentials,
-      AWS_ENDPOINT_URL_RDS_DATA: endpoints['rds-data'],
-      AWS_ENDPOINT_URL_SQS: endpoints.sqs,
-      AWS_ENDPOINT_URL_KMS: endpoints.kms,
-      AWS_ENDPOINT_URL_SECRETS_MANAGER: endpoints.secretsmanager,
-      AWS_ENDPOINT_URL_LAMBDA: endpoints.lambda,
+      AWS_ENDPOINT_URL: url,
+      AWS_ENDPOINT_URL_SQS: queues.url,
       // Lets webhooks go to the loopback address. In no template.
       [localReceiversVariable]: 'allowed',
       // Lambda has a newer Node.js than this machine may have: the SDK's warning would be about the wrong one.

@@ -1,12 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Kms, startKms } from '../../local/kms/server';
 import {
   type LoopbackRequest,
   type LoopbackResponse,
   startLoopbackServer,
 } from '../../local/network/loopback-server';
+import { startKms } from '../support/local-services';
 import { writeOutputs } from '../support/outputs-file';
 import { first } from '../support/rows';
 import { runWallet } from '../support/wallet-command';
@@ -64,7 +64,7 @@ export async function startRegion(): Promise<Region> {
     };
     calls.push(call);
     const reply = replies[call.action]?.(call.input);
-    return reply ? asResponse(reply) : forward(request, kms);
+    return reply ? asResponse(reply) : forward(request, kms.url);
   }, 100_000);
 
   const outputs = writeOutputs(directory, stackOutputs, { kms: server.url, lambda: server.url });
@@ -110,11 +110,12 @@ const asResponse = ({ status = 200, headers = {}, body }: Reply): LoopbackRespon
   body: typeof body === 'string' ? body : JSON.stringify(body),
 });
 
-async function forward({ headers, body }: LoopbackRequest, kms: Kms): Promise<LoopbackResponse> {
-  const response = await fetch(kms.url, {
+async function forward({ headers, body }: LoopbackRequest, url: string): Promise<LoopbackResponse> {
+  const response = await fetch(url, {
     method: 'POST',
     headers: {
       'content-type': 'application/x-amz-json-1.1',
+      authorization: String(headers.authorization),
       'x-amz-target': String(headers['x-amz-target']),
     },
     body: new Uint8Array(body),

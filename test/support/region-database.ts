@@ -10,9 +10,9 @@ import { type DatabaseAccess, type DatabaseRole, databaseRoles } from '../../lam
 import { migrations } from '../../lambda/database/migrations';
 import { sql } from '../../lambda/database/sql';
 import { migrateSchema } from '../../lambda/migrate-schema/migrate-schema';
-import { startDataApi } from '../../local/data-api/data-api';
 import { startDatabaseEndpoint } from '../../local/database-endpoint/server';
 import { localCertificate } from '../../local/network/certificates';
+import { startDataApi } from './local-services';
 import { rows } from './organization';
 import { startPostgres, type TestPostgres } from './postgres';
 

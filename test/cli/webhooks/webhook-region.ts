@@ -7,10 +7,11 @@ import { secretText } from '../../../domain/webhook-secrets';
 import type { Database } from '../../../lambda/database/database';
 import { createHandler } from '../../../lambda/run-operation/handler';
 import { createWebhookSecrets } from '../../../lambda/webhooks/webhook-secrets';
-import { startKms } from '../../../local/kms/server';
 import type { LocalFunction } from '../../../local/lambda/function';
-import { startLambdaApi } from '../../../local/services/lambda-api';
+import { startAwsServer } from '../../../local/network/aws-server';
+import { createLambdaApi } from '../../../local/services/lambda-api';
 import { localClient } from '../../support/aws-client';
+import { startKms } from '../../support/local-services';
 import { recordLog } from '../../support/log';
 import { writeOutputs } from '../../support/outputs-file';
 import { startMigratedDatabase } from '../../support/region-database';
@@ -52,7 +53,7 @@ export async function startWebhookRegion(): Promise<WebhookRegion> {
   const operations: Pick<LocalFunction, 'invoke'> = {
     invoke: async (event) => ({ ok: true, payload: await handler(event) }),
   };
-  const lambda = await startLambdaApi(() => operations as LocalFunction);
+  const lambda = await startAwsServer({ lambda: createLambdaApi(() => operations as LocalFunction) });
   const create = () => queues.create();
   const all = await Promise.all([create(), create(), create(), create()]);
   const [events, eventsDeadLetters, deliveries, deliveryDeadLetters] = all;

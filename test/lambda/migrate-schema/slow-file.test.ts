@@ -4,9 +4,9 @@ import { ok } from '../../../domain/result';
 import { createDataApiDatabase } from '../../../lambda/database/data-api';
 import type { TransactionalDatabase } from '../../../lambda/database/database';
 import { migrateSchema } from '../../../lambda/migrate-schema/migrate-schema';
-import { startDataApi } from '../../../local/data-api/data-api';
 import type { LoopbackServer } from '../../../local/network/loopback-server';
 import { localClient } from '../../support/aws-client';
+import { startDataApi } from '../../support/local-services';
 import { startPostgres, type TestPostgres } from '../../support/postgres';
 
 /** Milliseconds that the Data API gives a statement: 45 s at AWS. */

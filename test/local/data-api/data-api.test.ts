@@ -9,9 +9,9 @@ import {
   RollbackTransactionCommand,
   type SqlParameter,
 } from '@aws-sdk/client-rds-data';
-import { startDataApi } from '../../../local/data-api/data-api';
 import { localClient } from '../../support/aws-client';
 import { eventually } from '../../support/eventually';
+import { startDataApi } from '../../support/local-services';
 import { startPostgres, type TestPostgres } from '../../support/postgres';
 
 type Input = Partial<ExecuteStatementCommandInput>;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Cleanup } from '../../../local/cleanup';
-import { startKms } from '../../../local/kms/server';
+import { startKms } from '../../support/local-services';
 import { region } from './region';
 
 const arnOf = (id: string) => `arn:aws:kms:${region}:000000000000:key/00000000-0000-4000-8000-${id}`;
