@@ -3,7 +3,7 @@ import { newId } from '../../domain/ids';
 import type { Database, Row } from '../../lambda/database/database';
 import { type Statement, sql } from '../../lambda/database/sql';
 import type { UserGroupDeletion } from '../../lambda/delete-user-group/user-group-deletion';
-import { seed } from '../../lambda/run-operation/operations/seed';
+import { organizations } from '../../lambda/run-operation/organizations';
 
 /** What the seed operation makes: an organization, three identities, and a group with members and assignments. */
 export interface Organization {
@@ -16,7 +16,7 @@ export interface Organization {
 }
 
 export async function seedOrganization(database: Database): Promise<Organization> {
-  const made = await seed({ userGroupName: 'Treasury' }, { database, environment: 'test' });
+  const made = await organizations.seed({ userGroupName: 'Treasury' }, { database, environment: 'test' });
   if (!made.ok) throw new Error(JSON.stringify(made.error));
   return made.value as Organization;
 }

@@ -335,6 +335,10 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
       { outcome: 'lost' },
       { since: 'yesterday' },
       { limit: 1_001 },
+      { since: '0000-01-01T00:00:00Z' },
+      { until: '9999-12-31T23:59:59-14:00' },
+      { outcome: { toString: 1 } },
+      { outcome: ['failed'] },
       { limit: 0 },
     ])('refuses %j', async (input) => {
       expect(await invoke('list-delivery-attempts', input)).toEqual(refused('input_invalid'));

@@ -1,8 +1,7 @@
 import { newId } from '../../../domain/ids';
 import { localReceiversVariable } from '../../../domain/receiver-url';
 import { createDependencies as deliverWebhook } from '../../../lambda/deliver-webhook/handler';
-import { createDependencies as runOperation } from '../../../lambda/run-operation/dependencies';
-import { createHandler } from '../../../lambda/run-operation/handler';
+import { createHandler, createDependencies as runOperation } from '../../../lambda/run-operation/handler';
 import { asOnAws } from '../../support/function-variables';
 import { type HttpServer, startHttpServer } from '../../support/http-server';
 

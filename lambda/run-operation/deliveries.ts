@@ -1,0 +1,129 @@
+import { outcomes } from '../../domain/delivery';
+import type { OperationError } from '../../domain/operations';
+import { fail, ok, type Result } from '../../domain/result';
+import type { Database, DatabaseUnavailable } from '../database/database';
+import { sql } from '../database/sql';
+import { count, eventId as eventIdField, flag, id, oneOf, optional, time } from './fields';
+import { operation, toIsoTime, webhookNotFound } from './operation';
+
+/** Attempts to deliver, the latest first, of the last 31 days. An event or webhook that is not known is an error. */
+const listDeliveryAttempts = operation(
+  {
+    eventId: optional(eventIdField()),
+    webhookId: optional(id('wh')),
+    outcome: optional(oneOf(...outcomes)),
+    since: optional(time()),
+    until: optional(time()),
+    limit: count(1_000),
+  },
+  async (input, ports) => {
+    const { eventId = null, webhookId = null, outcome = null, since = null, until = null, limit } = input;
+    const found = await ports.database.execute(sql`
+    select event_id, webhook_id, delivery_id, cast(extract(epoch from attempted_at) as double precision) as attempted_at,
+      duration_ms, status, outcome, reason,
+      cast(extract(epoch from next_attempt_at) as double precision) as next_attempt_at
+    from webhook_attempts
+    where (${eventId}::text is null or event_id = ${eventId})
+      and (${webhookId}::text is null or webhook_id = ${webhookId})
+      and (${outcome}::text is null or outcome = ${outcome})
+      and (${since}::timestamptz is null or webhook_attempts.attempted_at >= ${since}::timestamptz)
+      and (${until}::timestamptz is null or webhook_attempts.attempted_at <= ${until}::timestamptz)
+    order by webhook_attempts.attempted_at desc, webhook_attempt_id desc
+    limit ${limit}`);
+    if (!found.ok) return found;
+    if (found.value.length === 0) {
+      const known = await requireKnown(ports.database, {
+        eventId,
+        webhookId,
+        environment: ports.environment,
+      });
+      if (!known.ok) return known;
+    }
+    const attempts = found.value.map((row) => ({
+      date: toIsoTime(row.attempted_at),
+      eventId: row.event_id,
+      webhookId: row.webhook_id,
+      deliveryId: row.delivery_id,
+      status: row.status,
+      durationMs: row.duration_ms,
+      outcome: row.outcome,
+      reason: row.reason,
+      nextAttemptAt: row.next_attempt_at === null ? null : toIsoTime(row.next_attempt_at),
+    }));
+    return ok({ attempts });
+  },
+);
+
+interface Named {
+  readonly eventId: string | null;
+  readonly webhookId: string | null;
+  readonly environment: string;
+}
+
+/** Attempts outlive their webhook, and the event's body: what they name is known. */
+async function requireKnown(
+  database: Database,
+  { eventId, webhookId, environment }: Named,
+): Promise<Result<null, OperationError | DatabaseUnavailable>> {
+  const known = await database.execute(sql`
+    select
+      exists (select from webhook_events where event_id = ${eventId})
+        or exists (select from webhook_attempts where event_id = ${eventId}) as event,
+      exists (select from webhooks where webhook_id = ${webhookId})
+        or exists (select from webhook_attempts where webhook_id = ${webhookId}) as webhook`);
+  if (!known.ok) return known;
+  if (eventId !== null && !known.value[0]?.event) {
+    return fail<OperationError>({
+      code: 'event_not_found',
+      message: `No event ${eventId} is known in environment ${environment}: it was never sent, is not fanned out yet (see "origin-status"), no webhook wants it, or it is too old.`,
+    });
+  }
+  if (webhookId !== null && !known.value[0]?.webhook) return webhookNotFound(webhookId, environment);
+  return ok(null);
+}
+
+/**
+ * Kept events of `since` to `until` that a webhook wants, whether or not it was enabled then, in the order in which they
+ * were accepted. The next page begins at the last event's time, `after` its id. With `undelivered`, without those that
+ * were delivered to it.
+ */
+const listKeptEvents = operation(
+  {
+    webhookId: id('wh'),
+    eventId: optional(eventIdField()),
+    undelivered: flag(),
+    since: time(),
+    until: time(),
+    after: optional(eventIdField()),
+    limit: count(1_000),
+  },
+  async (input, { database }) => {
+    const { webhookId, eventId = null, undelivered, since, until, after = '', limit } = input;
+    const found = await database.execute(sql`
+    select event_id, cast(extract(epoch from accepted_at) as double precision) as accepted_at
+    from webhooks join webhook_events using (organization_id)
+    where webhook_id = ${webhookId} and (kinds is null or webhook_events.kind = any (kinds))
+      and (${eventId}::text is null or event_id = ${eventId})
+      and webhook_events.accepted_at between ${since}::timestamptz and ${until}::timestamptz
+      and webhooks.created_at <= webhook_events.accepted_at
+      and (webhook_events.accepted_at, event_id) > (${since}::timestamptz, ${after}::text)
+      and not (${undelivered} and exists (
+        select from webhook_attempts attempt
+        where attempt.event_id = webhook_events.event_id and attempt.webhook_id = webhooks.webhook_id
+          and outcome = 'delivered'))
+    order by webhook_events.accepted_at, event_id
+    limit ${limit}`);
+    if (!found.ok) return found;
+    const events = found.value.map((row) => ({
+      eventId: row.event_id,
+      acceptedAt: toIsoTime(row.accepted_at),
+    }));
+    return ok({ events });
+  },
+);
+
+/** By the names that commands call them by. */
+export const deliveries = {
+  'list-delivery-attempts': listDeliveryAttempts,
+  'list-kept-events': listKeptEvents,
+} as const;

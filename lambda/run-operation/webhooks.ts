@@ -1,0 +1,231 @@
+import { newId } from '../../domain/ids';
+import type { OperationError } from '../../domain/operations';
+import { readReceiverUrl, urlRefusals } from '../../domain/receiver-url';
+import { fail, ok, type Result } from '../../domain/result';
+import { rotationOverlap } from '../../domain/webhook-secrets';
+import type { Database, Row } from '../database/database';
+import { sql } from '../database/sql';
+import { flag, id, kinds as kindsField, optional, url as urlText } from './fields';
+import { operation, organizationNotFound, type Ports, toIsoTime, webhookNotFound } from './operation';
+
+/**
+ * Enabled webhooks of one organization: as many as fit one answer of the Data API, 1 MiB, with their kinds and URLs, and
+ * as one event is fanned out to within the function's time.
+ */
+const maxWebhooks = 50;
+
+/** An organization's webhooks, or the one of an id: the enabled ones, then as many of the others as an answer takes. */
+async function findWebhooks(
+  database: Database,
+  { organizationId, webhookId }: { readonly organizationId?: string; readonly webhookId?: string },
+) {
+  const outcome = await database.execute(sql`
+    select webhook_id, organization_id, url, array_to_string(kinds, ',') as kinds, enabled, disabled_reason,
+      cast(extract(epoch from disabled_at) as double precision) as disabled_at,
+      secret_version, cast(extract(epoch from rotated_at) as double precision) as rotated_at,
+      cast(extract(epoch from created_at) as double precision) as created_at
+    from webhooks
+    where organization_id = ${organizationId ?? null} or webhook_id = ${webhookId ?? null}
+    order by enabled desc, webhooks.created_at desc, webhook_id
+    limit ${maxWebhooks}`);
+  return outcome.ok ? ok(outcome.value.map(toWebhook)) : outcome;
+}
+
+/** A webhook as operators see it. */
+function toWebhook(row: Row) {
+  return {
+    webhookId: String(row.webhook_id),
+    organizationId: String(row.organization_id),
+    url: String(row.url),
+    kinds: row.kinds === null ? null : String(row.kinds).split(','),
+    enabled: row.enabled === true,
+    disabledReason: row.disabled_reason === null ? null : String(row.disabled_reason),
+    disabledAt: row.disabled_at === null ? null : toIsoTime(row.disabled_at),
+    secretVersion: Number(row.secret_version),
+    rotatedAt: row.rotated_at === null ? null : toIsoTime(row.rotated_at),
+    createdAt: toIsoTime(row.created_at),
+  };
+}
+
+/** The URL as the URL standard writes it, unless delivery would refuse it. */
+function readWebhookUrl(
+  text: string,
+  { localReceivers = false }: Pick<Ports, 'localReceivers'>,
+): Result<string, OperationError> {
+  const url = URL.canParse(text) ? new URL(text).href : text;
+  const read = readReceiverUrl(url, { allowLocal: localReceivers });
+  return read.ok ? ok(url) : fail({ code: read.error, message: urlRefusals[read.error] });
+}
+
+/** Adds a webhook to an organization. Its secret is derived from the id and version that this answers. */
+const addWebhook = operation(
+  { organizationId: id('or'), url: urlText(), kinds: optional(kindsField()) },
+  async ({ organizationId, url: text, kinds = null }, ports) => {
+    const read = readWebhookUrl(text, ports);
+    if (!read.ok) return read;
+    const url = read.value;
+
+    const webhookId = newId('wh');
+    const outcome = await ports.database.execute(sql`
+    with organization as (
+      select organization_id,
+        (select count(*) from webhooks
+          where webhooks.organization_id = organizations.organization_id and enabled) as webhooks
+      from organizations where organization_id = ${organizationId}),
+    added as (
+      insert into webhooks (webhook_id, organization_id, url, kinds)
+      select ${webhookId}, organization_id, ${url}, string_to_array(${kinds?.join(',') ?? null}, ',')
+      from organization where webhooks < ${maxWebhooks}
+      returning secret_version)
+    select added.secret_version from organization left join added on true`);
+    if (!outcome.ok) return outcome;
+
+    const [added] = outcome.value;
+    if (!added) return organizationNotFound(organizationId, ports.environment);
+    if (added.secret_version === null) {
+      return fail({
+        code: 'too_many_webhooks',
+        message: `${organizationId} has ${maxWebhooks} enabled webhooks, which is the most. "webhook disable" one that is not needed any more.`,
+      });
+    }
+    return ok({ webhookId, organizationId, url, kinds, secretVersion: added.secret_version });
+  },
+);
+
+/** An organization's webhooks: the enabled ones first, the latest first, at most `maxWebhooks`. */
+const listWebhooks = operation({ organizationId: id('or') }, async ({ organizationId }, ports) => {
+  const webhooks = await findWebhooks(ports.database, { organizationId });
+  if (!webhooks.ok) return webhooks;
+  if (webhooks.value.length > 0) return ok({ webhooks: webhooks.value });
+
+  const organization = await ports.database.execute(sql`
+    select organization_id from organizations where organization_id = ${organizationId}`);
+  if (!organization.ok) return organization;
+  if (organization.value.length === 0) return organizationNotFound(organizationId, ports.environment);
+  return ok({ webhooks: [] });
+});
+
+/** One webhook as it is. */
+const describeWebhook = operation({ webhookId: id('wh') }, async ({ webhookId }, ports) => {
+  const webhooks = await findWebhooks(ports.database, { webhookId });
+  if (!webhooks.ok) return webhooks;
+
+  const [webhook] = webhooks.value;
+  return webhook ? ok(webhook) : webhookNotFound(webhookId, ports.environment);
+});
+
+/** Changes where a webhook's deliveries go, those on their way included, and which kinds of events it gets from now on. */
+const updateWebhook = operation(
+  { webhookId: id('wh'), url: optional(urlText()), kinds: optional(kindsField()) },
+  async ({ webhookId, url: text, kinds }, ports) => {
+    const url = text === undefined ? ok(null) : readWebhookUrl(text, ports);
+    if (!url.ok) return url;
+    const updated = await ports.database.execute(sql`
+    update webhooks set url = coalesce(${url.value}, url),
+      kinds = case when ${kinds === undefined} then kinds else string_to_array(${kinds?.join(',') ?? null}, ',') end
+    where webhook_id = ${webhookId}`);
+    if (!updated.ok) return updated;
+    const webhooks = await findWebhooks(ports.database, { webhookId });
+    if (!webhooks.ok) return webhooks;
+    const [webhook] = webhooks.value;
+    return webhook ? ok(webhook) : webhookNotFound(webhookId, ports.environment);
+  },
+);
+
+/**
+ * Gives a webhook its next secret, which signs beside the present one for 24 h.
+ *
+ * Two secrets sign at most, so another rotation within that time ends the older one at once. It is refused unless
+ * `again` is true: otherwise, repeating a command whose answer was lost would break the receiver.
+ */
+const rotateWebhookSecret = operation(
+  { webhookId: id('wh'), again: flag() },
+  async ({ webhookId, again }, ports) => {
+    const outcome = await ports.database.execute(sql`
+      with rotated as (
+        update webhooks set secret_version = secret_version + 1, rotated_at = now()
+        where webhook_id = ${webhookId}
+          and (${again} or rotated_at is null or rotated_at < now() - make_interval(secs => ${rotationOverlap / 1_000}::double precision))
+        returning secret_version, rotated_at)
+      select coalesce(rotated.secret_version, webhooks.secret_version) as secret_version,
+        cast(extract(epoch from coalesce(rotated.rotated_at, webhooks.rotated_at, now())) as double precision) as rotated_at,
+        rotated.secret_version is not null as done
+      from webhooks left join rotated on true
+      where webhook_id = ${webhookId}`);
+    if (!outcome.ok) return outcome;
+
+    const [webhook] = outcome.value;
+    if (!webhook) return webhookNotFound(webhookId, ports.environment);
+    const rotatedAt = toIsoTime(webhook.rotated_at);
+    const previousSignsUntil = new Date(Date.parse(rotatedAt) + rotationOverlap).toISOString();
+    if (!webhook.done) {
+      return fail({
+        code: 'rotation_running',
+        message: `The secret of ${webhookId} was rotated at ${rotatedAt}, and the one before it signs until ${previousSignsUntil}. Another rotation would end that one at once: ask for it with "--again".`,
+      });
+    }
+    return ok({ webhookId, secretVersion: webhook.secret_version, rotatedAt, previousSignsUntil });
+  },
+);
+
+/** Enables a webhook again: events from now on are delivered to it. */
+const enableWebhook = operation({ webhookId: id('wh') }, async ({ webhookId }, ports) => {
+  const outcome = await ports.database.execute(sql`
+    update webhooks set enabled = true, disabled_reason = null, disabled_at = null, troubled_at = null
+    where webhook_id = ${webhookId}
+    returning webhook_id`);
+  if (!outcome.ok) return outcome;
+  if (outcome.value.length === 0) return webhookNotFound(webhookId, ports.environment);
+  return ok({ webhookId, enabled: true, disabledReason: null });
+});
+
+/**
+ * Disables a webhook: its deliveries stop, those on their way included. One that is disabled keeps its reason and time.
+ * The organization is yet to be told, when `changed`.
+ */
+const disableWebhook = operation({ webhookId: id('wh') }, async ({ webhookId }, ports) => {
+  const outcome = await ports.database.execute(sql`
+    with found as (
+      select webhook_id, enabled from webhooks where webhook_id = ${webhookId} for update
+    )
+    update webhooks set enabled = false, disabled_reason = coalesce(disabled_reason, 'operator'),
+      disabled_at = coalesce(disabled_at, now())
+    from found
+    where webhooks.webhook_id = found.webhook_id
+    returning organization_id, disabled_reason, found.enabled as changed,
+      cast(extract(epoch from disabled_at) as double precision) as disabled_at`);
+  if (!outcome.ok) return outcome;
+
+  const [webhook] = outcome.value;
+  if (!webhook) return webhookNotFound(webhookId, ports.environment);
+  return ok({
+    webhookId,
+    organizationId: webhook.organization_id,
+    enabled: false,
+    disabledReason: webhook.disabled_reason,
+    disabledAt: toIsoTime(webhook.disabled_at),
+    changed: webhook.changed,
+  });
+});
+
+/** Removes a webhook for good. Deliveries on their way to it are dropped; its attempts stay until they expire. */
+const removeWebhook = operation({ webhookId: id('wh') }, async ({ webhookId }, ports) => {
+  const removed = await ports.database.execute(sql`
+    delete from webhooks where webhook_id = ${webhookId} returning organization_id`);
+  if (!removed.ok) return removed;
+  const [webhook] = removed.value;
+  if (!webhook) return webhookNotFound(webhookId, ports.environment);
+  return ok({ webhookId, organizationId: webhook.organization_id });
+});
+
+/** By the names that commands call them by. */
+export const webhooks = {
+  'add-webhook': addWebhook,
+  'list-webhooks': listWebhooks,
+  'describe-webhook': describeWebhook,
+  'update-webhook': updateWebhook,
+  'rotate-webhook-secret': rotateWebhookSecret,
+  'enable-webhook': enableWebhook,
+  'disable-webhook': disableWebhook,
+  'remove-webhook': removeWebhook,
+} as const;
