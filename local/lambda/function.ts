@@ -35,7 +35,7 @@ export interface LocalFunction {
   /** An aborted `signal` only ends the wait: a running invocation continues to its end, as on Lambda. */
   invoke(event: unknown, options?: { readonly signal?: AbortSignal }): Promise<InvocationResult>;
   instances(): readonly { readonly pid: number | undefined; readonly busy: boolean }[];
-  /** Lets it have as many instances. */
+  /** Lets it have as many instances, beside those that were reserved before. */
   reserve(instances: number): void;
   /** Kills every instance; running and waiting invocations result in an error. */
   stop(): Promise<void>;
@@ -45,6 +45,7 @@ export interface LocalFunction {
 export function startFunction(options: LocalFunctionOptions): LocalFunction {
   const { name, region, timeoutSeconds, memoryMiB, onLog, runtime = startProcess } = options;
   let { maxInstances = 10 } = options;
+  let reserved = 0;
   const bundleDirectory = resolvePath(options.bundleDirectory);
   const arn = `arn:aws:lambda:${region}:${LOCAL_ACCOUNT_ID}:function:${name}`;
   const environment = { ...runtimeEnvironment({ ...options, bundleDirectory }), ...options.environment };
@@ -157,7 +158,8 @@ export function startFunction(options: LocalFunctionOptions): LocalFunction {
     },
     instances: () => [...instances].map((each) => ({ pid: each.pid, busy: !idle.includes(each) })),
     reserve(count) {
-      maxInstances = Math.max(maxInstances, count);
+      reserved += count;
+      maxInstances = Math.max(maxInstances, reserved);
     },
     async stop() {
       stopped.abort();

@@ -109,7 +109,8 @@ describe.each([
        return together;`,
       { maxInstances: 1 },
     );
-    busy.reserve(2);
+    busy.reserve(1);
+    busy.reserve(1);
     const results = await Promise.all(Array.from({ length: 12 }, () => busy.invoke({})));
     expect(results.every(({ ok }) => ok)).toBe(true);
     expect(busy.instances()).toHaveLength(2);
