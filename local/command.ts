@@ -59,12 +59,13 @@ export async function runLocalCommand(args: readonly string[], context: CommandC
     .action(async (options: Options) => {
       exitCode = await run(options, context);
     });
-  const taken = optionsTakenByNpm(
-    program.options.map(({ long }) => String(long)),
-    context.variables,
+  // Without `--` before them, npm takes options for its own and hands on their values alone.
+  const taken = program.options.filter(
+    ({ long }) => context.variables[`npm_config_${long?.slice(2).replaceAll('-', '_')}`],
   );
-  if (taken) {
-    context.note(`error: npm took ${taken} for its own option. Put -- before it: npm start -- ${taken}`);
+  if (taken.length > 0) {
+    const typed = [...taken.map(({ long }) => long), ...args].join(' ');
+    context.note(`error: npm took options for its own. Put -- before them: npm start -- ${typed}`);
     return 2;
   }
   try {
@@ -80,17 +81,6 @@ function readOffset(text: string): Ports {
   if (text === 'any') return 'any';
   if (/^\d{1,5}$/.test(text) && Number(text) <= highestOffset) return { offset: Number(text) };
   throw new InvalidArgumentError(`Give a number up to ${highestOffset}, such as 1000, or any.`);
-}
-
-/** npm hands `npm start --fresh`, without `--` before it, on as the variable `npm_config_fresh`. */
-function optionsTakenByNpm(names: readonly string[], variables: CommandContext['variables']): string {
-  return names
-    .flatMap((name) => {
-      const value = variables[`npm_config_${name.slice(2).replaceAll('-', '_')}`];
-      if (!value) return [];
-      return [value === 'true' ? name : `${name} ${value}`];
-    })
-    .join(' ');
 }
 
 async function run(options: Options, context: CommandContext): Promise<number> {
@@ -144,7 +134,7 @@ async function run(options: Options, context: CommandContext): Promise<number> {
   } finally {
     await local?.stop();
     state?.close();
-    note('Stopped.');
+    if (interruption.signal.aborted) note('Stopped.');
   }
 }
 

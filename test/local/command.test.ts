@@ -63,10 +63,10 @@ it('an unknown environment is refused, with those that there are', async () => {
 }, 60_000);
 
 it.each([
-  [{ npm_config_port_offset: '3000' }, '--port-offset 3000'],
-  [{ npm_config_fresh: 'true' }, '--fresh'],
-])('options that npm took for its own (%j) are told how to type', async (variables, typed) => {
-  const { exitCode, said } = await startIn(projectRoot, [], variables);
+  [{ npm_config_port_offset: 'true' }, ['3000'], '--port-offset 3000'],
+  [{ npm_config_fresh: 'true' }, [], '--fresh'],
+])('options that npm took for its own (%j %j) are told how to type', async (variables, args, typed) => {
+  const { exitCode, said } = await startIn(projectRoot, args, variables);
   expect(exitCode).toBe(2);
   expect(said).toContain(`npm start -- ${typed}`);
 });
