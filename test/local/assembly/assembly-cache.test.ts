@@ -7,36 +7,28 @@ import { projectRoot, synthesize } from '../../../local/assembly/synthesis';
 import { eventually } from '../../support/eventually';
 import { keepStacksIn } from '../../support/kept-state';
 
-/** An app of which each assembly is another one. */
+/** An app of which each assembly is another one; it makes a temporary folder as the product's does. */
 const app = `
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 
 const assembly = process.env.CDK_OUTDIR ?? '';
+mkdtempSync(tmpdir() + '/wallet-bundle-');
 mkdirSync(assembly + '/asset', { recursive: true });
 writeFileSync(assembly + '/asset/index.js', randomUUID());
 writeFileSync(assembly + '/manifest.json', '{}');
 `;
 /** A file in every folder, and every file, that the stacks are made of. */
-const madeOf = [
-  'bin/app.ts',
-  'cdk.json',
-  'dashboard/folder/page.html',
-  'lambda/folder/handler.ts',
-  'lib/folder/openapi.yaml',
-  'node_modules/.package-lock.json',
-  'package.json',
-  'package-lock.json',
-  'tsconfig.json',
-];
+const madeOf = sources.map((name) => (name.includes('.') ? name : `${name}/folder/file.ts`));
 const { signal } = new AbortController();
-const { version } = process;
-const pretendVersion = (value: string) =>
-  Object.defineProperty(process, 'version', { value, configurable: true });
 let home: string;
 const root = () => join(home, 'project');
 const directory = () => join(home, 'state', 'cdk.out');
 const inProject = (...names: string[]) => join(root(), ...names);
+const made = () => readFileSync(join(directory(), 'asset/index.js'), 'utf8');
+const leftInState = () => readdir(dirname(directory()));
+
 /** Whether the assembly was reused. */
 async function keep(change: Partial<AssemblyCacheOptions> = {}): Promise<boolean> {
   const steps: string[] = [];
@@ -44,25 +36,25 @@ async function keep(change: Partial<AssemblyCacheOptions> = {}): Promise<boolean
   await provideAssembly({ directory: directory(), root: root(), signal, onStep, ...change });
   return steps.length === 1;
 }
-const made = () => readFileSync(join(directory(), 'asset/index.js'), 'utf8');
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'wallet-test-'));
-  for (const name of madeOf) {
+  for (const name of [...madeOf, 'bin/app.ts']) {
     await mkdir(dirname(inProject(name)), { recursive: true });
     await writeFile(inProject(name), '{}');
   }
   await writeFile(inProject('bin/app.ts'), app);
-  await keep();
 });
 afterAll(() => rm(home, { recursive: true, force: true }));
 // What one test has changed, another one finds synthesized.
 beforeEach(() => keep());
 
-it('nothing has changed: the assembly stays as it is', async () => {
+it('unchanged sources: the assembly is reused, unless a new one is wanted', async () => {
   const before = made();
   expect(await keep()).toBe(true);
   expect(made()).toBe(before);
+  expect(await keep({ force: true })).toBe(false);
+  expect(made()).not.toBe(before);
 });
 
 it.each<[string, () => unknown]>([
@@ -70,57 +62,25 @@ it.each<[string, () => unknown]>([
     `another content of ${name}`,
     () => appendFile(inProject(name), ' '),
   ]),
-  ['a file more', () => writeFile(inProject('lambda/empty'), '')],
-  ['another name', () => rename(inProject('lambda/empty'), inProject('lambda/named'))],
+  ['another name', () => rename(inProject('lambda/folder/file.ts'), inProject('lambda/named'))],
   ['a file less', () => rm(inProject('lambda/named'))],
-  [
-    'content that went from a file to the next one',
-    async () => {
-      await writeFile(inProject('lib/1'), 'ab');
-      await writeFile(inProject('lib/2'), '');
-      await keep();
-      await writeFile(inProject('lib/1'), 'a');
-      await writeFile(inProject('lib/2'), 'b');
-    },
-  ],
-  ['another version of Node.js', () => pretendVersion('v99.0.0')],
-])('%s is a new synthesis, once', async (_, change) => {
-  const before = made();
+  ['an altered assembly', () => writeFile(join(directory(), 'asset/index.js'), 'altered')],
+  ['an assembly without a file', () => rm(join(directory(), 'manifest.json'))],
+  ['an assembly with a file more', () => writeFile(join(directory(), 'more'), '')],
+  ['damaged digests', () => writeFile(join(directory(), 'provenance.json'), '{"sources":"')],
+  ['no assembly', () => rm(directory(), { recursive: true })],
+])('%s: a new synthesis', async (_, change) => {
   await change();
   expect(await keep()).toBe(false);
-  expect(made()).not.toBe(before);
-  expect(await keep()).toBe(true);
-  pretendVersion(version);
-});
-
-it('a link in the sources, whose other end nobody looks at, is a new synthesis each time', async () => {
-  symlinkSync(home, inProject('lib/link'));
-  expect([await keep(), await keep()]).toEqual([false, false]);
-  await rm(inProject('lib/link'));
-});
-
-it('a new synthesis on request', async () => {
-  const before = made();
-  expect(await keep({ force: true })).toBe(false);
-  expect(made()).not.toBe(before);
-});
-
-it.each<[string, () => unknown]>([
-  ['altered', () => writeFile(join(directory(), 'asset/index.js'), 'altered')],
-  ['cut short', () => writeFile(join(directory(), 'manifest.json'), '')],
-  ['without a file', () => rm(join(directory(), 'manifest.json'))],
-  ['with a file more', () => writeFile(join(directory(), 'more'), '')],
-  ['without its provenance', () => rm(join(directory(), 'provenance.json'))],
-  [
-    'of a provenance that is cut short',
-    () => writeFile(join(directory(), 'provenance.json'), '{"sources":"'),
-  ],
-  ['removed', () => rm(directory(), { recursive: true })],
-])('an assembly that is %s is made anew', async (_, damage) => {
-  await damage();
-  expect(await keep()).toBe(false);
   expect(made()).toMatch(/^[0-9a-f-]{36}$/);
-  expect(await keep()).toBe(true);
+});
+
+it('what a killed process left of a synthesis is not taken', async () => {
+  await rename(directory(), `${directory()}.new`);
+  await writeFile(`${directory()}.new/left`, '');
+  expect(await keep()).toBe(false);
+  expect((await readdir(directory())).sort()).toEqual(['asset', 'manifest.json', 'provenance.json']);
+  expect(await leftInState()).toEqual(['cdk.out']);
 });
 
 describe('an app that', () => {
@@ -133,35 +93,28 @@ describe('an app that', () => {
     expect(await keep()).toBe(false);
   });
 
-  it('fails leaves the assembly of the sources before', async () => {
-    await writeFile(inProject('bin/app.ts'), `${app}; throw new Error('no');`);
-    await expect(keep()).rejects.toMatchObject({ name: 'StartError' });
-    expect(await readdir(dirname(directory()))).toEqual(['cdk.out']);
-    await writeFile(inProject('bin/app.ts'), app);
-    expect(await keep()).toBe(true);
+  it.each([
+    ["throw new Error('no');", /^The stacks cannot be synthesized:\n(?!.*\n {4}at ).*Error: no$/s],
+    ['const x = ;', /^The stacks cannot be synthesized:\n.*app\.ts:\d+:\d+: ERROR: Unexpected ";"$/],
+  ])('fails with %s is told without a trace, and leaves the assembly before', async (code, message) => {
+    const before = made();
+    await writeFile(inProject('bin/app.ts'), `${app}; ${code}`);
+    await expect(keep()).rejects.toThrow(message);
+    expect(await leftInState()).toEqual(['cdk.out']);
+    expect(made()).toBe(before);
   });
 
-  it('is aborted leaves nothing of a half assembly', async () => {
+  it('is aborted leaves no half assembly and no temporary files', async () => {
     await writeFile(inProject('bin/app.ts'), `${app}; setInterval(() => undefined, 1_000);`);
     const interruption = new AbortController();
-    const keeping = keep({ signal: interruption.signal });
-    const outcome = expect(keeping).rejects.toMatchObject({ name: 'AbortError' });
+    const outcome = expect(keep({ signal: interruption.signal })).rejects.toMatchObject({
+      name: 'AbortError',
+    });
     await eventually(() => existsSync(`${directory()}.new/manifest.json`));
     interruption.abort();
     await outcome;
-    expect(await readdir(dirname(directory()))).toEqual(['cdk.out']);
-    await writeFile(inProject('bin/app.ts'), app);
-    expect(await keep()).toBe(true);
+    expect(await leftInState()).toEqual(['cdk.out']);
   });
-});
-
-it('what a killed process left of a synthesis is not taken', async () => {
-  cpSync(directory(), `${directory()}.new`, { recursive: true });
-  await rm(directory(), { recursive: true });
-  await writeFile(`${directory()}.new/left`, '');
-  expect(await keep()).toBe(false);
-  expect((await readdir(directory())).sort()).toEqual(['asset', 'manifest.json', 'provenance.json']);
-  expect(await readdir(dirname(directory()))).toEqual(['cdk.out']);
 });
 
 it("the project's stacks are made of the sources alone", async () => {
@@ -174,7 +127,7 @@ it("the project's stacks are made of the sources alone", async () => {
   const state = join(home, 'of-project');
   await Promise.all([synthesize(ofCopy, signal, { root: copy }), keepStacksIn(state)]);
   expect(contentsOf(ofCopy)).toEqual(contentsOf(join(state, 'cdk.out')));
-});
+}, 90_000);
 
 /** Names and contents. Bundles tell where node_modules lies, and digests are of bundles; metadata tells of the code's place. */
 function contentsOf(folder: string): readonly string[] {
