@@ -157,6 +157,8 @@ it('takes batches of the given size in the given time, and as many at once as ar
     async (records) => {
       most = Math.max(most, ++atOnce);
       await eventually(() => most > 1);
+      // In which a third would begin.
+      await sleep(300);
       atOnce -= 1;
       const bad = records.filter(({ body }) => body === 'bad');
       return { batchItemFailures: bad.map(({ messageId }) => ({ itemIdentifier: messageId })) };
