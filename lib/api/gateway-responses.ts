@@ -1,44 +1,31 @@
 import { type GatewayResponse, ResponseType, type RestApi } from 'aws-cdk-lib/aws-apigateway';
-import { type Problem, problemTemplate } from './problem';
+import type { Deprecation } from '../environment';
+
+/**
+ * The gateway's name of a request. `$context.requestId` would not do: "Clients can override this request ID. We
+ * recommend using $context.extendedRequestId for a unique request ID that API Gateway generates"
+ * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-mapping-template-reference.html). A value
+ * that a caller writes could also break out of the JSON string: these templates are filled without escaping.
+ */
+const REQUEST_ID = '$context.extendedRequestId';
+
+/** A problem document (RFC 9457) that the gateway gives without a handler. */
+interface Problem {
+  readonly status: number;
+  readonly code: string;
+  readonly title: string;
+  readonly detail: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
 
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
 
-const INTERNAL_ERROR: Problem = {
-  status: 500,
-  code: 'internal_error',
-  title: 'Internal error',
-  detail: 'Something went wrong on our side. Quote the requestId to support.',
-};
-
-const ROUTE_NOT_FOUND: Problem = {
-  status: 404,
-  code: 'route_not_found',
-  title: 'Route not found',
-  detail: 'No operation has this method and path.',
-};
-
-const TOO_MANY_REQUESTS: Problem = {
-  status: 429,
-  code: 'too_many_requests',
-  title: 'Too many requests',
-  detail: 'Too many requests arrive at this environment. Slow down and repeat the request.',
-  headers: { 'Retry-After': '1' },
-};
-
-const BAD_REQUEST: Problem = {
-  status: 400,
-  code: 'bad_request',
-  title: 'Bad request',
-  detail: 'The request is malformed.',
-};
-
 /**
- * Every response that API Gateway gives without a handler, by its type
+ * The responses that API Gateway gives without a handler, by type; every other type gets the default of its hundred
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html).
  *
  * No operation is signed with AWS credentials, so a complaint about an AWS signature means that no route matched: a
- * bearer token on an unknown path is read as a broken AWS signature. Such a complaint has no documented type in one
- * case (`IncompleteSignatureException`), which is why `DEFAULT_4XX` says the same.
+ * bearer token on an unknown path is read as a broken AWS signature. Hence the default of the client's errors.
  */
 const problems: Readonly<Record<string, Problem>> = {
   ACCESS_DENIED: {
@@ -49,33 +36,43 @@ const problems: Readonly<Record<string, Problem>> = {
     detail: '$context.authorizer.detail',
     headers: CHALLENGE,
   },
-  API_CONFIGURATION_ERROR: INTERNAL_ERROR,
-  AUTHORIZER_CONFIGURATION_ERROR: INTERNAL_ERROR,
-  AUTHORIZER_FAILURE: INTERNAL_ERROR,
-  BAD_REQUEST_BODY: BAD_REQUEST,
-  BAD_REQUEST_PARAMETERS: BAD_REQUEST,
-  DEFAULT_4XX: ROUTE_NOT_FOUND,
-  DEFAULT_5XX: INTERNAL_ERROR,
-  EXPIRED_TOKEN: ROUTE_NOT_FOUND,
-  INTEGRATION_FAILURE: INTERNAL_ERROR,
+  BAD_REQUEST_PARAMETERS: {
+    status: 400,
+    code: 'bad_request',
+    title: 'Bad request',
+    detail: 'The request is malformed.',
+  },
+  DEFAULT_4XX: {
+    status: 404,
+    code: 'route_not_found',
+    title: 'Route not found',
+    detail: 'No operation has this method and path.',
+  },
+  DEFAULT_5XX: {
+    status: 500,
+    code: 'internal_error',
+    title: 'Internal error',
+    detail: 'Something went wrong on our side. Quote the requestId to support.',
+  },
   INTEGRATION_TIMEOUT: {
     status: 504,
     code: 'gateway_timeout',
     title: 'Gateway timeout',
     detail: 'No answer came in time. The request may have been carried out.',
   },
-  INVALID_API_KEY: ROUTE_NOT_FOUND,
-  INVALID_SIGNATURE: ROUTE_NOT_FOUND,
-  MISSING_AUTHENTICATION_TOKEN: ROUTE_NOT_FOUND,
-  QUOTA_EXCEEDED: TOO_MANY_REQUESTS,
   REQUEST_TOO_LARGE: {
     status: 413,
     code: 'request_too_large',
     title: 'Request too large',
     detail: 'The request is larger than 10 MB, or its headers than 10,240 bytes.',
   },
-  RESOURCE_NOT_FOUND: ROUTE_NOT_FOUND,
-  THROTTLED: TOO_MANY_REQUESTS,
+  THROTTLED: {
+    status: 429,
+    code: 'too_many_requests',
+    title: 'Too many requests',
+    detail: 'Too many requests arrive at this environment. Slow down and repeat the request.',
+    headers: { 'Retry-After': '1' },
+  },
   UNAUTHORIZED: {
     status: 401,
     code: 'token_missing',
@@ -128,4 +125,22 @@ export function addGatewayResponses(restApi: RestApi, headers: Readonly<Record<s
 /** Header values as the gateway's mappings want them: a static value stands in single quotes. */
 export function staticValues(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `'${value}'`]));
+}
+
+function problemTemplate({ status, code, title, detail }: Problem): string {
+  const type = `urn:wallet-infrastructure:problem:${code}`;
+  return JSON.stringify({ type, title, status, detail, code, requestId: REQUEST_ID });
+}
+
+/**
+ * The headers that tell every caller of a deprecated environment: `Deprecation` (RFC 9745, a structured date) and,
+ * once the day is decided, `Sunset` (RFC 8594, an HTTP date). None for an environment that is not deprecated.
+ */
+export function deprecationHeaders(deprecation: Deprecation | undefined): Readonly<Record<string, string>> {
+  if (!deprecation) return {};
+  const { since, sunset } = deprecation;
+  return {
+    Deprecation: `@${Date.parse(since) / 1000}`,
+    ...(sunset && { Sunset: new Date(sunset).toUTCString() }),
+  };
 }

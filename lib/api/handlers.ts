@@ -6,7 +6,7 @@ import type { RegionDatabase } from '../database/region-database';
 import type { SchemaMigration } from '../database/schema-migration';
 import { accessTokenLifetime, type Environment } from '../environment';
 import { HandlerFunction } from '../functions/handler-function';
-import { deprecationHeaders } from './deprecation-headers';
+import { deprecationHeaders } from './gateway-responses';
 import type { SigningKeySet } from './signing-keys';
 
 export interface AuthorizeRequestProps {

@@ -3,11 +3,10 @@ import { LambdaIntegration, type RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { Construct } from 'constructs';
 import type { DashboardFacts, OtherDashboard } from '../../domain/dashboard';
 import { pageFile, variables } from '../../lambda/serve-dashboard/environment';
-import { deprecationHeaders } from '../api/deprecation-headers';
-import { addGatewayResponses } from '../api/gateway-responses';
-import type { RegionApi } from '../api/region-api';
+import type { Api } from '../api/api';
+import { signatureHeaders } from '../api/api';
+import { addGatewayResponses, deprecationHeaders } from '../api/gateway-responses';
 import { gatewayOrigin, regionalRestApi } from '../api/regional-rest-api';
-import { signatureHeaders } from '../api/webhook-origins';
 import { acknowledgePublicPage } from '../checks/acknowledgements/dashboard';
 import type { Environment } from '../environment';
 import { HandlerFunction } from '../functions/handler-function';
@@ -18,7 +17,7 @@ export interface RegionDashboardProps {
   /** Those that the page links. */
   readonly others: readonly OtherDashboard[];
   /** The API that the page names; its firewall stands before the page, too. */
-  readonly api: RegionApi;
+  readonly api: Api;
   /** The address that webhooks come from, IPv4. */
   readonly webhookOriginAddress: string;
   /** The address that they come from in an announced emergency only, IPv4. @default - the row asks for none */

@@ -1,5 +1,5 @@
 import { Construct } from 'constructs';
-import type { RegionApi } from '../api/region-api';
+import type { Api } from '../api/api';
 import type { RegionDashboard } from '../dashboard/region-dashboard';
 import type { Environment } from '../environment';
 import type { WebhookOrigin } from '../network/webhook-origin';
@@ -23,7 +23,7 @@ export interface MonitoringProps {
   readonly environment: Environment;
   /** Encrypts the topic. */
   readonly key: OperationsKey;
-  readonly api: RegionApi;
+  readonly api: Api;
   readonly dashboard: RegionDashboard;
   readonly functions: WatchedFunctions & Record<'authorize-request' | 'delete-user-group', WatchedFunction>;
   /** Of the database. */

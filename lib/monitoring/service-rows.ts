@@ -1,7 +1,7 @@
 import { Duration, Stack } from 'aws-cdk-lib';
 import { MathExpression, Metric, SearchExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
-import type { RegionApi } from '../api/region-api';
+import type { Api } from '../api/api';
 import { webAclMetricName } from '../api/web-acl';
 import type { RegionDashboard } from '../dashboard/region-dashboard';
 import type { Environment } from '../environment';
@@ -9,7 +9,7 @@ import type { LogMetrics } from './log-metrics';
 import { type AlarmProps, BREACHING, maximum, period, perPeriod, type Row, sum } from './watched';
 
 /** https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-metrics-and-dimensions.html */
-export function apiRow(api: RegionApi, { throttled }: LogMetrics): Row {
+export function apiRow(api: Api, { throttled }: LogMetrics): Row {
   const stage = api.restApi.deploymentStage;
   return {
     title: 'API',

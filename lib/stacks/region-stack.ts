@@ -1,9 +1,9 @@
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
 import type { OtherDashboard } from '../../domain/dashboard';
+import { Api } from '../api/api';
 import { CustomDomainNames } from '../api/custom-domain-names';
 import { AuthorizeRequest, DeleteUserGroup } from '../api/handlers';
-import { RegionApi } from '../api/region-api';
 import { SigningKeys } from '../api/signing-keys';
 import { RegionDashboard } from '../dashboard/region-dashboard';
 import { RegionDatabase } from '../database/region-database';
@@ -41,7 +41,7 @@ export class RegionStack extends EnvironmentStack {
       migration,
       keys: keys.userAction,
     });
-    const api = new RegionApi(this, 'Api', {
+    const api = new Api(this, 'Api', {
       environment,
       authorizeRequest,
       deleteUserGroup,

@@ -100,10 +100,22 @@ describe('the webhook origins', () => {
     expect(reserving).toEqual({ ...JSON.parse(bodyOf(api)), reserve: ['203.0.113.8/32'] });
   });
 
-  it('may be cached', () => {
-    expect(responseOf(api).ResponseParameters).toMatchObject({
-      'method.response.header.Cache-Control': "'public, max-age=3600'",
-    });
+  it('may be cached, under a name that changes with the document', () => {
+    const headerOf = (synthesized: typeof api, name: string) =>
+      responseOf(synthesized).ResponseParameters[`method.response.header.${name}`];
+    expect(headerOf(api, 'Cache-Control')).toBe("'public, max-age=3600'");
+    expect(headerOf(api, 'ETag')).toMatch(/^'"203\.0\.113\.7-[0-9a-f]{8}"'$/);
+    const others = [
+      synthesizeApi({}, () => '203.0.113.9'),
+      synthesizeApi({}, undefined, '203.0.113.8'),
+      synthesizeApi({ deprecation: { since: '2026-11-20' } }),
+    ];
+    expect(new Set([api, ...others].map((each) => headerOf(each, 'ETag'))).size).toBe(4);
+  });
+
+  it('are told by HEAD as by GET', () => {
+    const { HttpMethod, OperationName, ...get } = originsOf(api);
+    expect(api.routes()['HEAD /webhook-origins']).toMatchObject(get);
   });
 });
 

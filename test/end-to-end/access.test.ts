@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { newId } from '../../domain/ids';
-import { deprecationHeaders } from '../../lib/api/deprecation-headers';
+import { deprecationHeaders } from '../../lib/api/gateway-responses';
 import { environments } from '../../lib/environments';
 import {
   type Answer,

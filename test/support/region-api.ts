@@ -1,7 +1,7 @@
 import { Stack } from 'aws-cdk-lib';
 import { Template } from 'aws-cdk-lib/assertions';
 import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
-import { RegionApi } from '../../lib/api/region-api';
+import { Api } from '../../lib/api/api';
 import type { Environment } from '../../lib/environment';
 import { environments } from '../../lib/environments';
 import { withApp } from './stacks';
@@ -27,7 +27,7 @@ export function synthesizeApi(
           code: Code.fromInline('exports.handler = () => {};'),
         }),
     ) as [LambdaFunction, LambdaFunction];
-    const api = new RegionApi(stack, 'Api', {
+    const api = new Api(stack, 'Api', {
       environment,
       authorizeRequest,
       deleteUserGroup,

@@ -1,8 +1,11 @@
+import { createHash } from 'node:crypto';
 import { Duration } from 'aws-cdk-lib';
 import {
   AuthorizationType,
   IdentitySource,
   LambdaIntegration,
+  MockIntegration,
+  PassthroughBehavior,
   RequestAuthorizer,
   type RestApi,
 } from 'aws-cdk-lib/aws-apigateway';
@@ -14,15 +17,14 @@ import {
   acknowledgeCustomTokens,
   acknowledgeLogRole,
   acknowledgeNoGatewayValidation,
+  acknowledgePublicMethod,
 } from '../checks/acknowledgements/api';
 import type { Environment } from '../environment';
-import { deprecationHeaders } from './deprecation-headers';
-import { addGatewayResponses } from './gateway-responses';
+import { addGatewayResponses, deprecationHeaders, staticValues } from './gateway-responses';
 import { gatewayOrigin, regionalRestApi } from './regional-rest-api';
 import { WebAcl } from './web-acl';
-import { addWebhookOrigins } from './webhook-origins';
 
-export interface RegionApiProps {
+export interface ApiProps {
   readonly environment: Environment;
   /** Verifies the access token: a REQUEST authorizer. */
   readonly authorizeRequest: IFunction;
@@ -33,6 +35,9 @@ export interface RegionApiProps {
   readonly webhookOriginReserve?: string | undefined;
 }
 
+/** All carry the same signature: Standard Webhooks' own name, then two of which it is not specified where each applies. */
+export const signatureHeaders = ['webhook-signature', 'X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'] as const;
+
 /** The last segment of the base address. The interface has no version in its paths, so neither has this. */
 const STAGE_NAME = 'api';
 
@@ -40,7 +45,7 @@ const STAGE_NAME = 'api';
  * The API of one environment, as `openapi.yaml` describes it: routes, authorizer, the gateway's own answers, firewall,
  * throttling and access log.
  */
-export class RegionApi extends Construct {
+export class Api extends Construct {
   /** The base address, without a slash at the end. */
   readonly url: string;
   readonly restApi: RestApi;
@@ -49,12 +54,9 @@ export class RegionApi extends Construct {
   /** The firewall before it, for other stages of the environment too. */
   readonly webAcl: WebAcl;
 
-  constructor(scope: Construct, id: string, props: RegionApiProps) {
+  constructor(scope: Construct, id: string, props: ApiProps) {
     super(scope, id);
     const { environment } = props;
-    // Of every answer that the gateway gives itself.
-    const headers = deprecationHeaders(environment.deprecation);
-
     this.restApi = regionalRestApi(this, {
       environment,
       name: `wallet-${environment.name}`,
@@ -64,14 +66,9 @@ export class RegionApi extends Construct {
     this.accessLog = this.node.findChild('AccessLog') as LogGroup;
     acknowledgeLogRole(this.restApi);
     acknowledgeNoGatewayValidation(this.restApi);
-    addGatewayResponses(this.restApi, headers);
+    addGatewayResponses(this.restApi, deprecationHeaders(environment.deprecation));
     this.addUserGroupDeletion(props);
-    addWebhookOrigins(this.restApi.root.addResource('webhook-origins'), {
-      environment,
-      address: props.webhookOriginAddress,
-      reserve: props.webhookOriginReserve,
-      headers,
-    });
+    this.addWebhookOrigins(props);
     this.webAcl = new WebAcl(this, 'WebAcl', {
       stage: this.restApi.deploymentStage,
       environmentName: environment.name,
@@ -83,7 +80,7 @@ export class RegionApi extends Construct {
       : `${gatewayOrigin(this.restApi)}/${STAGE_NAME}`;
   }
 
-  private addUserGroupDeletion(props: RegionApiProps): void {
+  private addUserGroupDeletion(props: ApiProps): void {
     const authorizer = new RequestAuthorizer(this, 'AccessToken', {
       handler: props.authorizeRequest,
       // Also the cache's key, so that one token's decision never serves another token.
@@ -101,5 +98,65 @@ export class RegionApi extends Construct {
       { operationName: 'deleteUserGroup', authorizationType: AuthorizationType.CUSTOM, authorizer },
     );
     acknowledgeCustomTokens(deletion);
+  }
+  /**
+   * `GET` and `HEAD /webhook-origins`: the addresses that receivers put on their allow-lists, the headers that they verify, and
+   * whether the environment is deprecated. The gateway answers itself: no token, no function, no database. `addresses`
+   * stays as it is while the reserve is in use: who allows both has nothing to do then.
+   */
+  private addWebhookOrigins(props: ApiProps): void {
+    const { environment, webhookOriginAddress: address, webhookOriginReserve: reserve } = props;
+    const { name, region, deprecation } = environment;
+    const rest = {
+      signatureHeaders,
+      deprecated: deprecation !== undefined,
+      ...(deprecation && { deprecation }),
+    };
+    const body = {
+      environment: name,
+      region,
+      addresses: [`${address}/32`],
+      ...(reserve && { reserve: [`${reserve}/32`] }),
+      ...rest,
+    };
+    // The addresses are known when the stack is deployed, the rest now.
+    const version = createHash('sha256').update(JSON.stringify(rest)).digest('hex').slice(0, 8);
+    const headers = staticValues({
+      'Content-Type': 'application/json',
+      // The addresses never change; an hour bounds how long a deprecation goes unnoticed.
+      'Cache-Control': 'public, max-age=3600',
+      ETag: `"${[address, ...(reserve ? [reserve] : []), version].join('-')}"`,
+      ...deprecationHeaders(deprecation),
+    });
+    const parameters = Object.entries(headers).map(
+      ([header, value]) => [`method.response.header.${header}`, value] as const,
+    );
+    const integration = new MockIntegration({
+      requestTemplates: { 'application/json': '{"statusCode": 200}' },
+      passthroughBehavior: PassthroughBehavior.NEVER,
+      integrationResponses: [
+        {
+          statusCode: '200',
+          responseParameters: Object.fromEntries(parameters),
+          responseTemplates: { 'application/json': JSON.stringify(body) },
+        },
+      ],
+    });
+    const resource = this.restApi.root.addResource('webhook-origins');
+    for (const [method, operationName] of [
+      ['GET', 'listWebhookOrigins'],
+      ['HEAD', 'headWebhookOrigins'],
+    ] as const) {
+      const added = resource.addMethod(method, integration, {
+        operationName,
+        methodResponses: [
+          {
+            statusCode: '200',
+            responseParameters: Object.fromEntries(parameters.map(([header]) => [header, true])),
+          },
+        ],
+      });
+      acknowledgePublicMethod(added);
+    }
   }
 }
