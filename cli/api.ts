@@ -39,7 +39,7 @@ export async function callApi(
 }
 
 /**
- * @param isOurs whether it may be the environment's API that answered, as far as its 200 tells. @default - it is JSON
+ * @param isOurs whether a 200 may be of the environment's API. @default - it is JSON
  * @throws CommandFailed that says how the API answered, and how it should have
  */
 export function unexpectedResponse(

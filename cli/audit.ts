@@ -10,7 +10,7 @@ interface AuditOptions extends CommonOptions {
 }
 
 const help = `
-The records outlive the group. With --json they also tell its organization and its name.
+The records outlive the group. --json adds its organization and its name.
 
 Examples:
   wallet audit --group ug-…

@@ -36,7 +36,7 @@ function report(error: unknown, terminal: Terminal): number {
 }
 
 /**
- * Rewrites `help webhook add` to `webhook add --help`: commander's own help command knows the first word alone, and
+ * Rewrites `help webhook add` to `webhook add --help`: commander's own help command knows the first word only, and
  * prints everything for one that it does not know. An unknown word stays as it is, to be refused like a command.
  */
 function formatHelp(program: Command, args: readonly string[]): readonly string[] {

@@ -63,7 +63,7 @@ On a deployed environment:
 
 Each command's permissions are in docs/command-line.md#iam-permissions. Results go to stdout, everything else to
 stderr; --json prints results for programs. Colours appear on a terminal
-alone, and never with NO_COLOR=1.
+only, and never with NO_COLOR=1.
 
 Exit codes: 0 done, 1 failed (stderr says why and what to do), 2 used wrongly.`;
 

@@ -34,7 +34,7 @@ export function register(program: Command, terminal: Terminal): void {
     .summary('run a small receiver of webhooks on this machine')
     .description('Listens on 127.0.0.1 for webhooks, verifies and prints what arrives, until Ctrl-C.')
     .option('--port <port>', 'where to listen; 0 takes any free port', port(0), 8010)
-    .option('--secret <secret>', 'verify by this secret alone', secret)
+    .option('--secret <secret>', 'verify by this secret only', secret)
     .option('--respond <status>', 'answer with this status, whatever arrives', status)
     .addHelpText('after', help)
     .action((options: ReceiveOptions) => receive(options, terminal));

@@ -4,8 +4,8 @@ import { CommandFailed } from './failure';
 export interface StepResult {
   readonly name: string;
   /**
-   * `skipped` was not tried: something that it needs failed, or Ctrl-C came before it. `unchecked` cannot be told from
-   * here, or was left out on demand.
+   * `skipped` was not tried: something that it needs failed, or Ctrl-C came before it. `unchecked` cannot be checked
+   * from here, or was left out on demand.
    */
   readonly outcome: 'passed' | 'failed' | 'skipped' | 'unchecked';
   /** Milliseconds; null for what was not tried. */

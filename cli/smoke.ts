@@ -146,7 +146,7 @@ async function smoke(options: SmokeOptions, terminal: Terminal): Promise<void> {
     const wait = () => ({ seconds: hasWaited ? 0 : timeout, signal });
     const seenStep =
       receiver && !receiver.delivery
-        ? leaveOut('only the receiver sees it: --receiver-listen would tell', sent === undefined)
+        ? leaveOut('only the receiver sees it: --receiver-listen checks it', sent === undefined)
         : webhookStep;
 
     const arrived = await seenStep('receive the delivery', sent, async (value) => {
@@ -207,20 +207,20 @@ async function smoke(options: SmokeOptions, terminal: Terminal): Promise<void> {
 
 /** Expects the address and the reserve of the stack's outputs, and no others. */
 export function compareOrigins(target: Target, answer: ApiResponse) {
-  const kept = target.optionalOutput('WebhookOriginReserveAddress');
+  const reserve = target.optionalOutput('WebhookOriginReserveAddress');
   const due = {
     environment: target.environment.name,
     addresses: [`${target.output('WebhookOriginAddress')}/32`],
-    ...(kept && { reserve: [`${kept}/32`] }),
+    ...(reserve && { reserve: [`${reserve}/32`] }),
   };
-  const { environment, addresses, reserve } = Object(answer.body);
-  const found = { environment, addresses, ...(reserve !== undefined && { reserve }) };
+  const { environment, addresses, reserve: published } = Object(answer.body);
+  const found = { environment, addresses, ...(published !== undefined && { reserve: published }) };
   if (answer.status !== 200 || !isDeepStrictEqual(found, due)) {
     const isOurs = environment !== undefined && addresses !== undefined;
     const request = { method: 'GET', path: '/webhook-origins' } as const;
     unexpectedResponse(target, request, answer, `200 with ${JSON.stringify(due)}`, isOurs);
   }
-  return { value: due, detail: [...due.addresses, ...(kept ? [`reserve ${kept}/32`] : [])].join(', ') };
+  return { value: due, detail: [...due.addresses, ...(reserve ? [`reserve ${reserve}/32`] : [])].join(', ') };
 }
 
 /**

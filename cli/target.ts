@@ -34,11 +34,11 @@ export interface Target {
   readonly environment: Environment;
   /** Whether it runs on this machine: `npm start` wrote its outputs. */
   readonly local: boolean;
-  /** Where its functions' logs are, to be told: a folder of this machine, or CloudWatch. */
+  /** Where its functions' logs are: a folder of this machine, or `CloudWatch`. */
   readonly logs: string;
   /** A command on this environment, to be pasted into a shell. */
   paste(command: string): string;
-  /** Tells the operator, on stderr. */
+  /** Writes to stderr. */
   note(text: string): void;
   /** @throws CommandFailed when the stack has no such output. */
   output(name: OutputName): string;
@@ -50,7 +50,6 @@ export interface Target {
   clientSettings(service: Service): ClientSettings;
 }
 
-/** @param terminal is told what takes long */
 export async function openTarget(
   { environment: name, outputs: file }: EnvironmentOptions,
   { note }: Pick<Terminal, 'note'>,

@@ -48,8 +48,7 @@ function method(text: string): string {
 function path(text: string): string {
   if (/[?#]/.test(text))
     throw new InvalidArgumentError('The path is signed without query and fragment: leave them out.');
-  if (/^https?:/i.test(text))
-    throw new InvalidArgumentError('Give the path alone, without the base address.');
+  if (/^https?:/i.test(text)) throw new InvalidArgumentError('Give the path only, without the base address.');
   // The characters of a path (RFC 3986, section 3.3).
   if (/^(\/([\w.~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+)+\/?$/.test(text)) return text;
   throw new InvalidArgumentError('Give a path that begins with "/", such as /auth/user-groups/ug-…');

@@ -11,8 +11,8 @@ const commands = {
   disable: {
     summary: 'stop deliveries to a webhook',
     description: 'Disables a webhook: nothing is delivered to it until it is enabled, nor tried again.',
-    help: `What is on its way to it is dropped. Events are kept for 14 days: "wallet redeliver --webhook ID --since TIME" sends those that
-it misses. Its organization is told by an event of kind webhook.disabled to its other webhooks.`,
+    help: `Deliveries on their way to it are dropped. "wallet redeliver --webhook ID --since TIME" sends the events of the last 14 days
+that it missed. The organization's other webhooks get an event of kind webhook.disabled.`,
     change: disable,
   },
   enable: {

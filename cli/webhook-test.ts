@@ -15,7 +15,7 @@ interface TestOptions extends WebhookOptions {
 }
 
 const help = `
-The event is of kind webhook.test, whatever kinds the webhook wants; no other webhook gets it, and nothing is told of the
+The event is of kind webhook.test, whatever kinds the webhook wants; no other webhook gets it, and it has no data of the
 organization. It is signed and sent as any other, and tried again for 72 hours if it fails. It needs no --allow-production.
 
 
