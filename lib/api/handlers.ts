@@ -2,7 +2,7 @@ import { Duration } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import * as authorizeRequest from '../../lambda/authorize-request/environment';
 import * as deleteUserGroup from '../../lambda/delete-user-group/environment';
-import type { RegionDatabase } from '../database/region-database';
+import { DatabaseFunction } from '../database/database-function';
 import type { SchemaMigration } from '../database/schema-migration';
 import { accessTokenLifetime, type Environment } from '../environment';
 import { HandlerFunction } from '../functions/handler-function';
@@ -36,17 +36,15 @@ export class AuthorizeRequest extends HandlerFunction {
 
 export interface DeleteUserGroupProps {
   readonly environment: Environment;
-  readonly database: RegionDatabase;
-  /** Has to be done before the function meets the schema. */
-  readonly migration: SchemaMigration;
+  readonly schema: SchemaMigration;
   /** Of user actions. */
   readonly keys: SigningKeySet;
 }
 
 /** Deletes a user group. */
-export class DeleteUserGroup extends HandlerFunction {
+export class DeleteUserGroup extends DatabaseFunction {
   constructor(scope: Construct, id: string, props: DeleteUserGroupProps) {
-    const { environment, database, migration, keys } = props;
+    const { environment, schema, keys } = props;
     super(scope, id, {
       useCase: 'delete-user-group',
       description: 'Deletes a user group',
@@ -61,10 +59,8 @@ export class DeleteUserGroup extends HandlerFunction {
       timeout: Duration.seconds(28),
       memorySize: 1024,
       logRetention: environment.logRetentionDays,
-      network: database.network,
-      ...database.bundle,
+      schema,
+      role: 'delete_user_group',
     });
-    database.grantAccess(this, 'delete_user_group');
-    migration.precede(this);
   }
 }

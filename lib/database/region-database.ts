@@ -78,11 +78,9 @@ export class RegionDatabase extends Construct {
   /**
    * Lets a function sign in as a database role: gives it the permission and the variables
    * (`databaseVariables` in `lambda/database/environment.ts`) together.
-   *
-   * @throws Error when the environment's access is direct and the function was made without `network`.
    */
   grantAccess(handler: HandlerFunction, role: DatabaseRole): void {
-    this.describeTo(handler);
+    this.setConnectionVariables(handler);
     const secret = this.roleSecrets[role];
     if (secret === undefined) {
       this.cluster.grantConnect(handler, role);
@@ -96,13 +94,9 @@ export class RegionDatabase extends Construct {
     }
   }
 
-  /**
-   * Lets the migration act as the cluster's owner and set the roles' passwords.
-   *
-   * @throws Error as `grantAccess` does.
-   */
+  /** Lets the migration act as the cluster's owner and set the roles' passwords. */
   grantOwnership(handler: HandlerFunction): void {
-    this.describeTo(handler);
+    this.setConnectionVariables(handler);
     if (this.location.DATABASE_ACCESS === 'data-api') {
       handler.addToRolePolicy(
         new iam.PolicyStatement({
@@ -150,16 +144,9 @@ export class RegionDatabase extends Construct {
     );
   }
 
-  private describeTo(handler: HandlerFunction): void {
+  private setConnectionVariables(handler: HandlerFunction): void {
     for (const [name, value] of Object.entries(this.location)) {
       handler.addEnvironment(name, value);
-    }
-    if (this.network !== undefined) {
-      if (!handler.isBoundToVpc) {
-        throw new Error(
-          `${handler.node.path} connects to the database directly: give it the database's network.`,
-        );
-      }
     }
   }
 }

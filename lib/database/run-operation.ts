@@ -2,20 +2,17 @@ import { Duration } from 'aws-cdk-lib';
 import type { Construct } from 'constructs';
 import { variables } from '../../lambda/run-operation/environment';
 import type { Environment } from '../environment';
-import { HandlerFunction } from '../functions/handler-function';
-import type { RegionDatabase } from './region-database';
+import { DatabaseFunction } from './database-function';
 import type { SchemaMigration } from './schema-migration';
 
 export interface RunOperationProps {
   readonly environment: Environment;
-  readonly database: RegionDatabase;
-  /** Has to be done before the function meets the schema. */
-  readonly migration: SchemaMigration;
+  readonly schema: SchemaMigration;
 }
 
 /** Carries out what the operator's command line reads and writes in the database. */
-export class RunOperation extends HandlerFunction {
-  constructor(scope: Construct, id: string, { environment, database, migration }: RunOperationProps) {
+export class RunOperation extends DatabaseFunction {
+  constructor(scope: Construct, id: string, { environment, schema }: RunOperationProps) {
     super(scope, id, {
       useCase: 'run-operation',
       description: "Carries out the operations of the operator's command line",
@@ -24,10 +21,8 @@ export class RunOperation extends HandlerFunction {
       environment: { ENVIRONMENT: environment.name },
       timeout: Duration.seconds(30),
       logRetention: environment.logRetentionDays,
-      network: database.network,
-      ...database.bundle,
+      schema,
+      role: 'run_operation',
     });
-    database.grantAccess(this, 'run_operation');
-    migration.precede(this);
   }
 }

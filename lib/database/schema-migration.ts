@@ -27,10 +27,13 @@ export interface SchemaMigrationProps {
  * changed: the SQL, the roles, how they sign in, or the data by a restore. A failing migration fails the deployment with its reason.
  */
 export class SchemaMigration extends Construct {
-  private readonly resource: CfnResource;
+  readonly database: RegionDatabase;
+  /** What comes after it finds the schema. */
+  readonly resource: CfnResource;
 
   constructor(scope: Construct, id: string, { environment, database }: SchemaMigrationProps) {
     super(scope, id);
+    this.database = database;
     const handler = new HandlerFunction(this, 'MigrateSchema', {
       useCase: 'migrate-schema',
       description: 'Applies the migrations that the database does not have yet',
@@ -58,11 +61,6 @@ export class SchemaMigration extends Construct {
     // Whoever compares two assemblies reads it: .ci/obstacles.ts.
     this.resource.addMetadata('CannotBeTakenBack', cannotBeTakenBack(projectRoot));
     migration.node.addDependency(...database.readiness, ...this.node.findAll().filter(isNetworkPart));
-  }
-
-  /** Makes the deployment wait for the migration before it makes or updates the function. */
-  precede(handler: HandlerFunction): void {
-    (handler.node.defaultChild as CfnResource).addResourceDependency(this.resource);
   }
 
   /**

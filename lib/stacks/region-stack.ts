@@ -29,7 +29,7 @@ export class RegionStack extends EnvironmentStack {
     const operationsKey = new OperationsKey(this, 'OperationsKey', { environment });
     const { vpc, webhookOrigin } = new Network(this, 'Network', { environment });
     const database = new RegionDatabase(this, 'Database', { environment, vpc });
-    const migration = new SchemaMigration(this, 'SchemaMigration', { environment, database });
+    const schema = new SchemaMigration(this, 'SchemaMigration', { environment, database });
     const keys = new SigningKeys(this, 'SigningKeys', { environment });
     const authorizeRequest = new AuthorizeRequest(this, 'AuthorizeRequest', {
       environment,
@@ -37,8 +37,7 @@ export class RegionStack extends EnvironmentStack {
     });
     const deleteUserGroup = new DeleteUserGroup(this, 'DeleteUserGroup', {
       environment,
-      database,
-      migration,
+      schema,
       keys: keys.userAction,
     });
     const api = new Api(this, 'Api', {
@@ -59,11 +58,10 @@ export class RegionStack extends EnvironmentStack {
       environment,
       vpc,
       webhookOrigin,
-      database,
-      migration,
+      schema,
     });
     this.nameAddresses(environment, { api: api.restApi, dashboard: dashboard.restApi });
-    const operations = new RunOperation(this, 'RunOperation', { environment, database, migration });
+    const operations = new RunOperation(this, 'RunOperation', { environment, schema });
     if (environment.serviceLevelAgreement) {
       const { fanOutEvent, deliverWebhook, purgeExpired } = webhooks;
       const { topicArn, dashboardUrl } = new Monitoring(this, 'Monitoring', {

@@ -10,10 +10,10 @@ import { Construct } from 'constructs';
 import * as deliverWebhook from '../../lambda/deliver-webhook/environment';
 import * as fanOutEvent from '../../lambda/fan-out-event/environment';
 import * as purgeExpired from '../../lambda/purge-expired/environment';
-import type { RegionDatabase } from '../database/region-database';
+import { DatabaseFunction, type DatabaseFunctionProps } from '../database/database-function';
 import type { SchemaMigration } from '../database/schema-migration';
 import type { Environment } from '../environment';
-import { type FunctionNetwork, HandlerFunction } from '../functions/handler-function';
+import type { FunctionNetwork, HandlerFunction } from '../functions/handler-function';
 import type { WebhookOrigin } from '../network/webhook-origin';
 import { withStableLogicalId } from '../stable-logical-id';
 import { WebhookQueue } from './webhook-queue';
@@ -22,8 +22,7 @@ export interface WebhooksProps {
   readonly environment: Environment;
   readonly vpc: ec2.IVpc;
   readonly webhookOrigin: WebhookOrigin;
-  readonly database: RegionDatabase;
-  readonly migration: SchemaMigration;
+  readonly schema: SchemaMigration;
 }
 
 /** Time for the database to wake (20 s), for a receiver (15 s) and for KMS, SQS and the attempt's row. */
@@ -46,6 +45,7 @@ export class Webhooks extends Construct {
   readonly fanOutEvent: HandlerFunction;
   readonly deliverWebhook: HandlerFunction;
   readonly purgeExpired: HandlerFunction;
+  private readonly common: Pick<DatabaseFunctionProps, 'schema' | 'logRetention'>;
 
   constructor(
     scope: Construct,
@@ -75,16 +75,18 @@ export class Webhooks extends Construct {
       }),
       'WebhookSecretsKey',
     );
+    this.common = { schema: props.schema, logRetention: props.environment.logRetentionDays };
     const outside = this.networkWithEgress();
-    const { network: inside } = props.database;
     this.deliverWebhook = this.deliver(outside);
-    this.fanOutEvent = this.fanOut(inside && outside);
-    this.purgeExpired = this.purge(inside);
+    this.fanOutEvent = this.fanOut(props.schema.database.network && outside);
+    this.purgeExpired = this.purge();
   }
 
   private fanOut(network: FunctionNetwork | undefined): HandlerFunction {
     const { queue, deadLetters } = this.events;
-    const handler = this.handler('FanOutEvent', {
+    const handler = new DatabaseFunction(this, 'FanOutEvent', {
+      ...this.common,
+      role: 'fan_out_event',
       useCase: 'fan-out-event',
       description: 'Puts an event on its way to each webhook that wants it',
       invokedBy: 'queue',
@@ -98,7 +100,6 @@ export class Webhooks extends Construct {
       timeout: fanOutTimeout,
       network,
     });
-    this.props.database.grantAccess(handler, 'fan_out_event');
     allowSending(handler, deadLetters, this.deliveries.queue, this.retries.queue);
     this.feed(handler, queue, { concurrency: 10, needsOrigin: network !== undefined });
     return handler;
@@ -107,7 +108,9 @@ export class Webhooks extends Construct {
   private deliver(network: FunctionNetwork): HandlerFunction {
     const { queue, deadLetters } = this.deliveries;
     const retries = this.retries.queue;
-    const handler = this.handler('DeliverWebhook', {
+    const handler = new DatabaseFunction(this, 'DeliverWebhook', {
+      ...this.common,
+      role: 'deliver_webhook',
       useCase: 'deliver-webhook',
       description: 'Delivers events to webhooks from the webhook origin',
       invokedBy: 'queue',
@@ -122,7 +125,6 @@ export class Webhooks extends Construct {
       timeout: deliveryTimeout,
       network,
     });
-    this.props.database.grantAccess(handler, 'deliver_webhook');
     // Of a disabled webhook its organization is told by an event.
     allowSending(handler, deadLetters, retries, this.events.queue);
     handler.addToRolePolicy(
@@ -133,36 +135,23 @@ export class Webhooks extends Construct {
     return handler;
   }
 
-  private purge(network: FunctionNetwork | undefined): HandlerFunction {
-    const handler = this.handler('PurgeExpired', {
+  private purge(): HandlerFunction {
+    const handler = new DatabaseFunction(this, 'PurgeExpired', {
+      ...this.common,
+      role: 'purge_expired',
       useCase: 'purge-expired',
       description: 'Deletes what is kept for a time only',
       invokedBy: 'schedule',
       variables: purgeExpired.variables,
       environment: {},
       timeout: Duration.minutes(5),
-      network,
     });
-    this.props.database.grantAccess(handler, 'purge_expired');
     new Rule(this, 'PurgeDaily', {
       description:
         'Once a day: delivery attempts of more than 31 days, events of more than 14, expired user actions',
       schedule: Schedule.cron({ hour: '3', minute: '17' }),
       targets: [new LambdaFunction(handler, { retryAttempts: 2, maxEventAge: Duration.hours(2) })],
     });
-    return handler;
-  }
-
-  private handler<Name extends string>(
-    id: string,
-    props: Omit<ConstructorParameters<typeof HandlerFunction<Name>>[2], 'logRetention'>,
-  ): HandlerFunction {
-    const handler = new HandlerFunction<Name>(this, id, {
-      ...props,
-      ...this.props.database.bundle,
-      logRetention: this.props.environment.logRetentionDays,
-    });
-    this.props.migration.precede(handler);
     return handler;
   }
 
@@ -202,7 +191,7 @@ export class Webhooks extends Construct {
 
   /** The private subnets, with the ports that receivers may have, and with the database where it is reached directly. */
   private networkWithEgress(): FunctionNetwork {
-    const { vpc, database } = this.props;
+    const { vpc, schema } = this.props;
     const securityGroup = new ec2.SecurityGroup(this, 'Egress', {
       vpc,
       description: 'Webhooks: reach receivers and AWS by way of the webhook origin',
@@ -214,7 +203,10 @@ export class Webhooks extends Construct {
     return {
       vpc,
       subnets: { subnetType: ec2.SubnetType.PRIVATE_WITH_EGRESS },
-      securityGroups: [...(database.network?.securityGroups ?? []), securityGroup as ec2.ISecurityGroup],
+      securityGroups: [
+        ...(schema.database.network?.securityGroups ?? []),
+        securityGroup as ec2.ISecurityGroup,
+      ],
     };
   }
 }

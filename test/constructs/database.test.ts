@@ -1,11 +1,6 @@
-import { Duration, Stack } from 'aws-cdk-lib';
 import { databaseRoles, databaseVariables } from '../../lambda/database/environment';
-import { RegionDatabase } from '../../lib/database/region-database';
 import { environments } from '../../lib/environments';
-import { HandlerFunction } from '../../lib/functions/handler-function';
-import { Network } from '../../lib/network/network';
-import { withDirectAccess } from '../support/rows';
-import { stackWithAccess, synthesizeStacks, withApp } from '../support/stacks';
+import { stackWithAccess, synthesizeStacks } from '../support/stacks';
 
 const stacks = synthesizeStacks();
 
@@ -216,27 +211,6 @@ describe('variables', () => {
     const { databaseAccess } = stack.environment;
     expect(Object.keys(Variables)).toEqual(expect.arrayContaining([...databaseVariables[databaseAccess]]));
     expect(Variables.DATABASE_ACCESS).toBe(databaseAccess);
-  });
-});
-
-it('refuses direct access to a function outside of the VPC', () => {
-  withApp((app) => {
-    const environment = withDirectAccess;
-    const stack = new Stack(app, 'Test', { env: { region: environment.region } });
-    const { vpc } = new Network(stack, 'Network', { environment });
-    const database = new RegionDatabase(stack, 'Database', { environment, vpc });
-    const outside = new HandlerFunction(stack, 'Outside', {
-      useCase: 'delete-user-group',
-      description: '',
-      invokedBy: 'gateway',
-      variables: [],
-      environment: {},
-      timeout: Duration.seconds(1),
-      logRetention: 1,
-    });
-    expect(() => database.grantAccess(outside, 'delete_user_group')).toThrow(
-      /Test\/Outside.*give it the database's network/,
-    );
   });
 });
 

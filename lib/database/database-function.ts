@@ -1,0 +1,25 @@
+import type { CfnResource } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import type { DatabaseRole } from '../../lambda/database/environment';
+import { HandlerFunction, type HandlerFunctionProps } from '../functions/handler-function';
+import type { SchemaMigration } from './schema-migration';
+
+export interface DatabaseFunctionProps<Name extends string = string>
+  extends Omit<HandlerFunctionProps<Name>, 'databaseAccess' | 'files'> {
+  /** The database with its schema. */
+  readonly schema: SchemaMigration;
+  readonly role: DatabaseRole;
+}
+
+/**
+ * A function that signs in to the database as one role: with its network (unless it has its own), rights and variables, made
+ * or updated after the migration.
+ */
+export class DatabaseFunction<Name extends string = string> extends HandlerFunction<Name> {
+  constructor(scope: Construct, id: string, { schema, role, ...props }: DatabaseFunctionProps<Name>) {
+    const { database } = schema;
+    super(scope, id, { network: database.network, ...props, ...database.bundle });
+    database.grantAccess(this, role);
+    (this.node.defaultChild as CfnResource).addResourceDependency(schema.resource);
+  }
+}
