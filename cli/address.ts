@@ -5,7 +5,7 @@ import { IPv4 } from 'ipaddr.js';
  * `loopback`, as this machine's own environments have; `unusable` (private, multicast and the like) or no IPv4
  * address at all (`malformed`).
  */
-export type KindOfAddress = 'public' | 'documentation' | 'loopback' | 'unusable' | 'malformed';
+type KindOfAddress = 'public' | 'documentation' | 'loopback' | 'unusable' | 'malformed';
 
 const documentation = ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24'].map((cidr) =>
   IPv4.parseCIDR(cidr),

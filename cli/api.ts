@@ -12,7 +12,7 @@ export interface ApiResponse {
   readonly body: unknown;
 }
 
-export interface ApiRequest {
+interface ApiRequest {
   readonly method: 'DELETE' | 'GET';
   /** As it follows the base address. */
   readonly path: string;

@@ -1,7 +1,7 @@
 /** Ctrl-C, the signal by which others end a process, and a terminal that was closed. */
 export const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-export interface Interruption {
+interface Interruption {
   readonly signal: AbortSignal;
   /** Leaves Ctrl-C to Node.js again. */
   forget(): void;

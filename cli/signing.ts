@@ -21,7 +21,7 @@ export async function readCallerClaims(target: Target, identityId: string): Prom
   return { sub: identityId, org: organizationId, kind };
 }
 
-export interface SignedToken {
+interface SignedToken {
   readonly token: string;
   /** Seconds since the epoch. */
   readonly expiresAt: number;

@@ -14,7 +14,7 @@ export interface ReceiverOptions {
 }
 
 /** Where the delivery goes. */
-export interface SmokeReceiver {
+interface SmokeReceiver {
   readonly url: string;
   /** The event's delivery; undefined when none came in time. Absent for an external receiver: only that one sees it. */
   readonly delivery?: (seconds: number, signal: AbortSignal) => Promise<ReceivedRequest | undefined>;

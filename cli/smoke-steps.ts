@@ -23,7 +23,7 @@ export interface StepResult {
  * @param work throws CommandFailed for what is not as it should be
  * @returns what it found, for the steps after it; undefined when it failed or was skipped
  */
-export type Step = <Need, T>(
+type Step = <Need, T>(
   name: string,
   need: Need | undefined,
   work: (need: Need) => Promise<{ readonly value: T; readonly detail: string }>,

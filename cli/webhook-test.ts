@@ -18,7 +18,6 @@ const help = `
 The event is of kind webhook.test, whatever kinds the webhook wants; no other webhook gets it, and it has no data of the
 organization. It is signed and sent as any other, and tried again for 72 hours if it fails. It needs no --allow-production.
 
-
 Exit codes: 0 the receiver answered with 2xx; 1 it did not, or not in time; 2 used wrongly.
 
 Examples:

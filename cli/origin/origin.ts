@@ -45,7 +45,7 @@ export interface Gateway {
 }
 
 /** A function that reads a queue. */
-export interface Consumer {
+interface Consumer {
   readonly functionName: string;
   readonly queueName: string;
   /** Lambda's: `Enabled`, `Disabled`, or a state between the two. */
@@ -160,7 +160,7 @@ export async function readConsumers(
 }
 
 /** What AWS has; undefined for what could not be read. */
-export interface OriginState {
+interface OriginState {
   readonly gateway: Gateway | null | undefined;
   readonly consumers: readonly Consumer[] | undefined;
   readonly resources: readonly StackResource[] | undefined;

@@ -5,7 +5,7 @@ import type { Target } from '../target';
 import { maxAttempts } from './origin';
 
 /** What waits in a queue, by SQS's approximations; `null` for what is unknown. */
-export interface QueueBacklog {
+interface QueueBacklog {
   readonly name: string;
   /** Messages that a consumer would get now. */
   readonly waiting: number | null;
