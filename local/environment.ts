@@ -78,7 +78,10 @@ export async function startEnvironment(options: EnvironmentOptions, cleanup: Cle
       postgres: options.postgres,
       onRefusal: (reason) => logs.write('database-endpoint', reason),
       register: services.databases.add,
-      onCreated: () => rmSync(folder.customResourcesFile, { force: true }),
+      // What an earlier database knew is wrong then.
+      onCreated: () => {
+        for (const file of [folder.customResourcesFile, folder.messagesFile]) rmSync(file, { force: true });
+      },
     },
   });
   const deployed = await deployStack({ stack, secret, localize: addresses.localize, provision });
@@ -96,14 +99,17 @@ export async function startEnvironment(options: EnvironmentOptions, cleanup: Cle
     });
   }
   checkRules(deployed, permissions);
+  const queueNames = [...deployed.resources.values()]
+    .filter(({ type }) => type === 'AWS::SQS::Queue')
+    .map(({ attributes }) => String(attributes.QueueName));
+  await services.queues.restore(folder.messagesFile, stack.region);
   let eventSources: readonly EventSource[] = [];
   // What runs in the functions is answered before they end: requests and messages have a second.
-  cleanup.add(() =>
-    Promise.all([
-      addresses.close(),
-      Promise.race([Promise.all(eventSources.map((source) => source.stop())), sleep(1_000)]),
-    ]),
-  );
+  cleanup.add(async () => {
+    const stopped = Promise.all(eventSources.map((source) => source.stop()));
+    await Promise.all([addresses.close(), Promise.race([stopped, sleep(1_000)])]);
+    await services.queues.save(folder.messagesFile, queueNames);
+  });
   eventSources = startEventSources({
     region: stack.region,
     ...{ deployed, functions, permissions },

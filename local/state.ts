@@ -56,6 +56,8 @@ export function stateFolder(directory: string) {
         customResourcesFile: join(own, 'custom-resources.json'),
         /** Values of the secrets. */
         secretsFile: join(own, 'secrets.json'),
+        /** The messages of its queues, from an orderly end to the next start. */
+        messagesFile: join(own, 'messages.json'),
         logsDirectory: join(directory, 'logs', name),
       };
     },

@@ -1,7 +1,9 @@
+import { rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { LOCAL_ACCOUNT_ID } from '../names';
 import { refuseForeign } from '../network/foreign-requests';
 import { type Authorize, accessKeyIdOf, allowEverything } from '../permissions/permissions';
+import { readJson, writeJson } from '../state';
 import { acceptSqsCharacters } from './emulator';
 
 export interface Queue {
@@ -21,10 +23,39 @@ export interface QueueServer {
   readonly url: string;
   /** @throws Error with SQS's own reason when it refuses the queue */
   createQueue(options: QueueOptions): Promise<Queue>;
+  /** Writes the messages of these queues to a file. */
+  save(file: string, names: readonly string[]): Promise<void>;
+  /** Sends the messages of such a file, if there is one, again, and removes it. Those that were to wait are delayed. */
+  restore(file: string, region: string): Promise<void>;
   /** The URL of the queue with this ARN, whether it exists or not. */
   urlOf(queueArn: string): string;
   stop(): Promise<void>;
 }
+
+/** As the emulator shows a message. Times are milliseconds since 1970. */
+interface Inspected {
+  readonly body: string;
+  readonly messageAttributes: object;
+  readonly delayUntil?: number;
+}
+
+interface Inspection {
+  readonly messages: {
+    readonly ready: readonly Inspected[];
+    readonly delayed: readonly Inspected[];
+    readonly inflight: readonly { readonly message: Inspected; readonly visibilityDeadline: number }[];
+  };
+}
+
+interface SavedMessage {
+  readonly queue: string;
+  readonly body: string;
+  readonly attributes: object;
+  readonly notBefore: number;
+}
+
+/** Seconds: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html */
+const longestDelay = 900;
 
 /** The bodies of SQS's JSON protocol, as far as they are changed here. */
 interface SqsMessage {
@@ -33,7 +64,7 @@ interface SqsMessage {
 }
 
 /**
- * Starts an SQS emulator on 127.0.0.1. Messages live as long as it runs. Web pages are refused.
+ * Starts an SQS emulator on 127.0.0.1. Messages live in memory. Web pages are refused.
  *
  * fauxqs's own `startFauxqs` listens on every interface, so its app is started by hand. Its queue URLs have the host
  * `sqs.REGION.localhost`, which many machines do not resolve: clients get URLs of the loopback address instead.
@@ -86,6 +117,33 @@ export async function startQueues(authorize: Authorize = allowEverything): Promi
       const arn = `arn:aws:sqs:${region}:${LOCAL_ACCOUNT_ID}:${name}`;
       arns.set(answer.QueueUrl, arn);
       return { url: answer.QueueUrl, arn };
+    },
+    async save(file, names) {
+      const saved: SavedMessage[] = [];
+      for (const queue of names) {
+        const { messages } = (await (await fetch(`${url}/_fauxqs/queues/${queue}`)).json()) as Inspection;
+        const hidden = messages.inflight.map(({ message, visibilityDeadline }) => ({
+          ...message,
+          delayUntil: visibilityDeadline,
+        }));
+        for (const message of [...messages.ready, ...messages.delayed, ...hidden]) {
+          const { body, messageAttributes: attributes, delayUntil: notBefore = 0 } = message;
+          saved.push({ queue, body, attributes, notBefore });
+        }
+      }
+      writeJson(file, saved);
+    },
+    async restore(file, region) {
+      for (const { queue, body, attributes, notBefore } of readJson<SavedMessage[]>(file) ?? []) {
+        const wait = Math.ceil((notBefore - Date.now()) / 1_000);
+        await sqsRequest({ url, region }, 'SendMessage', {
+          QueueUrl: `${url}/${LOCAL_ACCOUNT_ID}/${queue}`,
+          MessageBody: body,
+          MessageAttributes: attributes,
+          DelaySeconds: Math.max(0, Math.min(longestDelay, wait)),
+        });
+      }
+      rmSync(file, { force: true });
     },
     urlOf: (arn) => `${url}/${arn.split(':').slice(4).join('/')}`,
     stop: () => app.close(),

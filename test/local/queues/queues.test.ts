@@ -1,4 +1,16 @@
-import { ChangeMessageVisibilityCommand, GetQueueUrlCommand, ListQueuesCommand } from '@aws-sdk/client-sqs';
+import { existsSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  ChangeMessageVisibilityCommand,
+  GetQueueAttributesCommand,
+  GetQueueUrlCommand,
+  ListQueuesCommand,
+  ReceiveMessageCommand,
+  SQSClient,
+} from '@aws-sdk/client-sqs';
+import { startQueues } from '../../../local/queues/queues';
+import { localClient } from '../../support/aws-client';
 import { startTestQueues, type TestQueues } from '../../support/sqs';
 
 let queues: TestQueues;
@@ -46,4 +58,29 @@ it('refuses a queue whose attributes SQS would refuse, with the reason', async (
   await expect(queues.create({ VisibilityTimeout: '43201' })).rejects.toThrow(
     'SQS refused CreateQueue: Invalid value for the parameter VisibilityTimeout',
   );
+});
+
+it('keeps messages for the next start: waiting ones, hidden ones and delayed ones', async () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'wallet-test-')), 'messages.json');
+  const queue = await queues.create();
+  const name = String(queue.url.split('/').at(-1));
+  await queue.send('hidden', 'server_error');
+  await queue.receive();
+  await queue.send('waiting');
+  await queues.server.save(file, [name]);
+  const later = await startQueues();
+  const { url: QueueUrl } = await later.createQueue({ name, region: 'eu-central-1', attributes: {} });
+  await later.restore(file, 'eu-central-1');
+  const sqs = new SQSClient(localClient(later.url));
+  const { Messages } = await sqs.send(
+    new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] }),
+  );
+  expect(Messages).toMatchObject([{ Body: 'waiting' }]);
+  const { Attributes } = await sqs.send(
+    new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['ApproximateNumberOfMessagesDelayed'] }),
+  );
+  expect(Attributes).toEqual({ ApproximateNumberOfMessagesDelayed: '1' });
+  expect(existsSync(file)).toBe(false);
+  sqs.destroy();
+  await later.stop();
 });
