@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
+import { disabledEvent } from '../domain/event';
 import type { Webhook } from '../domain/operations';
 import { UsedWrongly } from './failure';
 import { runOperation } from './operations-function';
 import { type CommonOptions, id, withEnvironment } from './options';
 import { walletCommand } from './pasted-command';
 import { allowProduction, requireProductionAllowed } from './production-guard';
+import { sendMessages } from './queue-messages';
 import { openTarget } from './target';
 import { columns, type Terminal, table } from './terminal';
-import { register as registerEnableAndDisable } from './webhook-enable';
 import { register as registerTest } from './webhook-test';
 import {
   describeWebhook,
@@ -41,9 +42,22 @@ export function register(program: Command, terminal: Terminal): void {
   registerTest(group, terminal);
   registerSecret(group, terminal);
   registerRotate(group, terminal);
-  registerEnableAndDisable(group, terminal);
+  registerDisable(group, terminal);
+  registerEnable(group, terminal);
   registerRemove(group, terminal);
 }
+
+interface Texts {
+  readonly summary: string;
+  readonly description: string;
+  readonly help: string;
+}
+
+const command = (group: Command, name: string, { summary, description, help }: Texts) =>
+  withEnvironment(group.command(name))
+    .summary(summary)
+    .description(description)
+    .addHelpText('after', `\n${help}`);
 
 interface ProductionOptions {
   readonly allowProduction?: boolean;
@@ -59,24 +73,21 @@ interface AddOptions extends OrganizationOptions, ProductionOptions {
 }
 
 function registerAdd(group: Command, terminal: Terminal): void {
-  withEnvironment(group.command('add'))
-    .summary('add a webhook to an organization, and print its secret')
-    .description('Adds a webhook to an organization and prints its id and the secret for its receiver.')
-    .requiredOption('--organization <id>', 'the organization whose events it wants', id('or'))
-    .requiredOption('--url <url>', 'where its deliveries go', receiverUrl)
-    .option('--kinds <kinds>', 'the kinds of events it wants, with commas between (default: all)', eventKinds)
-    .addOption(allowProduction())
-    .addHelpText(
-      'after',
-      `
-The URL is https, with a public name, and port 443 or one from 1024 up. On this machine it may also be
+  command(group, 'add', {
+    summary: 'add a webhook to an organization, and print its secret',
+    description: 'Adds a webhook to an organization and prints its id and the secret for its receiver.',
+    help: `The URL is https, with a public name, and port 443 or one from 1024 up. On this machine it may also be
 http://127.0.0.1:PORT/, where "wallet local receive" listens.
 
 Examples:
   wallet webhook add --organization or-… --url http://127.0.0.1:8010/
   wallet webhook add --organization or-… --url https://hooks.customer.com/wallet --kinds wallet.created,wallet.deleted
   wallet webhook add --environment uae --organization or-… --url https://… --json     {"webhookId":"…","secret":"…"}`,
-    )
+  })
+    .requiredOption('--organization <id>', 'the organization whose events it wants', id('or'))
+    .requiredOption('--url <url>', 'where its deliveries go', receiverUrl)
+    .option('--kinds <kinds>', 'the kinds of events it wants, with commas between (default: all)', eventKinds)
+    .addOption(allowProduction())
     .action(async (options: AddOptions) => {
       const target = await openTarget(options, terminal);
       requireReceiverUrl(target, '--url', options.url);
@@ -99,11 +110,13 @@ Send it an event:
 }
 
 function registerList(group: Command, terminal: Terminal): void {
-  withEnvironment(group.command('list'))
-    .summary('list the webhooks of an organization')
-    .description('Lists the webhooks of an organization, the enabled ones first, at most 50.')
+  command(group, 'list', {
+    summary: 'list the webhooks of an organization',
+    description: 'Lists the webhooks of an organization, the enabled ones first, at most 50.',
+    help: `Examples:
+  wallet webhook list --organization or-… --json`,
+  })
     .requiredOption('--organization <id>', 'the organization', id('or'))
-    .addHelpText('after', '\nExamples:\n  wallet webhook list --organization or-… --json')
     .action(async ({ organization: organizationId, ...options }: OrganizationOptions) => {
       const target = await openTarget(options, terminal);
       const { webhooks } = await runOperation(target, 'list-webhooks', { organizationId });
@@ -123,11 +136,13 @@ function registerList(group: Command, terminal: Terminal): void {
 }
 
 function registerShow(group: Command, terminal: Terminal): void {
-  withEnvironment(group.command('show'))
-    .summary('print where a webhook goes, what it wants, and its state')
-    .description('Prints the organization, URL, kinds of events, state and secret version of a webhook.')
+  command(group, 'show', {
+    summary: 'print where a webhook goes, what it wants, and its state',
+    description: 'Prints the organization, URL, kinds of events, state and secret version of a webhook.',
+    help: `Examples:
+  wallet webhook show --webhook wh-… --json`,
+  })
     .requiredOption(...webhookOption)
-    .addHelpText('after', '\nExamples:\n  wallet webhook show --webhook wh-… --json')
     .action(async ({ webhook: webhookId, ...options }: WebhookOptions) => {
       const target = await openTarget(options, terminal);
       printWebhook(await describeWebhook(target, webhookId), options, terminal);
@@ -141,25 +156,22 @@ interface UpdateOptions extends WebhookOptions, ProductionOptions {
 }
 
 function registerUpdate(group: Command, terminal: Terminal): void {
-  withEnvironment(group.command('update'))
-    .summary('change where a webhook goes, or which kinds of events it wants')
-    .description('Changes the URL of a webhook, the kinds of events that it wants, or both, and prints it.')
-    .requiredOption(...webhookOption)
-    .option('--url <url>', 'where its deliveries go from now on', receiverUrl)
-    .option('--kinds <kinds>', 'the kinds of events it wants from now on, with commas between', eventKinds)
-    .option('--all-kinds', 'it wants all kinds of events from now on')
-    .addOption(allowProduction())
-    .addHelpText(
-      'after',
-      `
-Deliveries that wait for a retry go to the new URL, too. The secret stays: if the new receiver must not share it with the
+  command(group, 'update', {
+    summary: 'change where a webhook goes, or which kinds of events it wants',
+    description: 'Changes the URL of a webhook, the kinds of events that it wants, or both, and prints it.',
+    help: `Deliveries that wait for a retry go to the new URL, too. The secret stays: if the new receiver must not share it with the
 old one, rotate it twice. A disabled webhook stays disabled.
 
 Examples:
   wallet webhook update --webhook wh-… --url https://hooks.customer.com/wallet/2
   wallet webhook update --webhook wh-… --kinds wallet.created,wallet.deleted
   wallet webhook update --environment uae --webhook wh-… --all-kinds --allow-production --json`,
-    )
+  })
+    .requiredOption(...webhookOption)
+    .option('--url <url>', 'where its deliveries go from now on', receiverUrl)
+    .option('--kinds <kinds>', 'the kinds of events it wants from now on, with commas between', eventKinds)
+    .option('--all-kinds', 'it wants all kinds of events from now on')
+    .addOption(allowProduction())
     .action(async (options: UpdateOptions) => {
       const { webhook: webhookId, url, kinds, allKinds } = options;
       if (url === undefined && !kinds && !allKinds)
@@ -178,17 +190,14 @@ Examples:
 }
 
 function registerSecret(group: Command, terminal: Terminal): void {
-  withEnvironment(group.command('secret'))
-    .summary('print the current secret of a webhook')
-    .description('Prints the current secret of a webhook, for a receiver that has lost it.')
-    .requiredOption(...webhookOption)
-    .addHelpText(
-      'after',
-      `
-Examples:
+  command(group, 'secret', {
+    summary: 'print the current secret of a webhook',
+    description: 'Prints the current secret of a webhook, for a receiver that has lost it.',
+    help: `Examples:
   SECRET=$(wallet webhook secret --webhook wh-…)
   wallet webhook secret --webhook wh-… --json            {"webhookId":"…","secret":"…","secretVersion":1}`,
-    )
+  })
+    .requiredOption(...webhookOption)
     .action(async ({ webhook: webhookId, ...options }: WebhookOptions) => {
       const target = await openTarget(options, terminal);
       const deriveSecret = await openWebhookSecrets(target);
@@ -203,22 +212,19 @@ interface RotateOptions extends WebhookOptions {
 }
 
 function registerRotate(group: Command, terminal: Terminal): void {
-  withEnvironment(group.command('rotate'))
-    .summary('give a webhook a new secret; the old one signs for 24 more hours')
-    .description('Gives a webhook a new secret and prints it. The old one signs beside it for 24 hours.')
-    .requiredOption(...webhookOption)
-    .option('--again', 'also within 24 hours of the last rotation, which ends the older secret at once')
-    .addHelpText(
-      'after',
-      `
-Deliveries carry a signature by each of the two secrets for 24 hours: the receiver may change over at any time within
+  command(group, 'rotate', {
+    summary: 'give a webhook a new secret; the old one signs for 24 more hours',
+    description: 'Gives a webhook a new secret and prints it. The old one signs beside it for 24 hours.',
+    help: `Deliveries carry a signature by each of the two secrets for 24 hours: the receiver may change over at any time within
 them. If the old secret has leaked, rotate twice: "--again" ends it at once.
 
 Examples:
   wallet webhook rotate --webhook wh-…
   wallet webhook rotate --webhook wh-… --again
   wallet webhook rotate --webhook wh-… --json            {"webhookId":"…","secret":"…","secretVersion":2,…}`,
-    )
+  })
+    .requiredOption(...webhookOption)
+    .option('--again', 'also within 24 hours of the last rotation, which ends the older secret at once')
     .action(async ({ webhook: webhookId, again = false, ...options }: RotateOptions) => {
       const target = await openTarget(options, terminal);
       const deriveSecret = await openWebhookSecrets(target);
@@ -233,24 +239,63 @@ Examples:
     });
 }
 
-function registerRemove(group: Command, terminal: Terminal): void {
-  withEnvironment(group.command('remove'))
-    .summary('remove a webhook for good')
-    .description(
-      'Removes a webhook for good, with its secret. The record of its deliveries stays for 31 days.',
-    )
+function registerDisable(group: Command, terminal: Terminal): void {
+  command(group, 'disable', {
+    summary: 'stop deliveries to a webhook',
+    description: 'Disables a webhook: nothing is delivered to it until it is enabled, nor tried again.',
+    help: `Deliveries on their way to it are dropped. "wallet redeliver --webhook ID --since TIME" sends the events of the last 14 days
+that it missed. The organization's other webhooks get an event of kind webhook.disabled.
+
+Examples:
+  wallet webhook disable --webhook wh-…`,
+  })
     .requiredOption(...webhookOption)
-    .addOption(allowProduction())
-    .addHelpText(
-      'after',
-      `
-It cannot be undone: one that is added later has another id and another secret. Deliveries on their way to it are dropped.
+    .action(async ({ webhook: webhookId, ...options }: WebhookOptions) => {
+      const target = await openTarget(options, terminal);
+      const disabled = await runOperation(target, 'disable-webhook', { webhookId });
+      const { changed, organizationId, ...state } = disabled;
+      if (changed) {
+        terminal.note(`${webhookId} is disabled. Telling ${organizationId} …`);
+        const disabledAt = Date.parse(state.disabledAt);
+        const event = { webhookId, organizationId, reason: state.disabledReason, disabledAt };
+        const message = { body: disabledEvent(event).text, group: organizationId };
+        await sendMessages(target, 'WebhookEventsQueueUrl', [message]);
+      }
+      terminal.result(options.json ? JSON.stringify(state) : `${webhookId} is disabled.`);
+    });
+}
+
+function registerEnable(group: Command, terminal: Terminal): void {
+  command(group, 'enable', {
+    summary: 'deliver to a webhook again',
+    description: 'Enables a webhook that was disabled, by an operator or because its receiver answered 410.',
+    help: `It gets what happens from now on. "wallet redeliver" sends what it missed, and what was given up.
+
+Examples:
+  wallet webhook enable --webhook wh-…`,
+  })
+    .requiredOption(...webhookOption)
+    .action(async ({ webhook: webhookId, ...options }: WebhookOptions) => {
+      const target = await openTarget(options, terminal);
+      const state = await runOperation(target, 'enable-webhook', { webhookId });
+      terminal.result(options.json ? JSON.stringify(state) : `${webhookId} is enabled.`);
+    });
+}
+
+function registerRemove(group: Command, terminal: Terminal): void {
+  command(group, 'remove', {
+    summary: 'remove a webhook for good',
+    description:
+      'Removes a webhook for good, with its secret. The record of its deliveries stays for 31 days.',
+    help: `It cannot be undone: one that is added later has another id and another secret. Deliveries on their way to it are dropped.
 "wallet webhook disable" stops them for a while.
 
 Examples:
   wallet webhook remove --webhook wh-…
   wallet webhook remove --environment uae --webhook wh-… --allow-production --json`,
-    )
+  })
+    .requiredOption(...webhookOption)
+    .addOption(allowProduction())
     .action(async ({ webhook: webhookId, ...options }: WebhookOptions & ProductionOptions) => {
       const target = await openTarget(options, terminal);
       requireProductionAllowed(target, options, 'a webhook that is removed cannot be brought back');
