@@ -64,44 +64,31 @@ export class OriginAccount {
     this.calls.push({ action, input });
     const refusal = this.refused.get(action);
     if (refusal) throw refusal;
-    switch (action) {
-      case 'DescribeStacks':
-        return { Stacks: [this.describeStack()] };
-      case 'UpdateStack':
-        return this.beginUpdate(input);
-      case 'DescribeStackEvents':
-        return { StackEvents: this.events };
-      case 'ListStackResources':
-        return { StackResourceSummaries: this.listResources() };
-      case 'DescribeAddresses':
-        return { Addresses: this.hasElasticIp ? [{ AllocationId: 'eipalloc-1' }] : [] };
-      case 'DescribeNatGateways':
-        return { NatGateways: [this.describeGateway()] };
-      case 'DescribeSubnets': {
-        const zone = Number(input.Filters[0].Values[0].at(-1));
-        return { Subnets: [{ AvailabilityZone: first.zones[zone - 1] }] };
-      }
-      case 'GetEventSourceMapping':
-        return {
-          FunctionArn: `arn:aws:lambda:eu:1:function:${input.UUID}`,
-          EventSourceArn: 'arn:aws:sqs:eu:1:Queue',
-          State: this.mappingState(),
-        };
-      case 'GetQueueAttributes': {
-        const isEmpty = !input.QueueUrl.endsWith('DeliveryQueue');
-        return {
-          Attributes: {
-            ApproximateNumberOfMessages: String(isEmpty ? 0 : this.messages),
-            ApproximateNumberOfMessagesNotVisible: '0',
-            ApproximateNumberOfMessagesDelayed: '0',
-          },
-        };
-      }
-      case 'GetMetricStatistics':
-        return { Datapoints: [{ Timestamp: new Date(0), Maximum: 7_500 }] };
-      default:
-        throw new Error(`Nobody answers ${action}.`);
-    }
+    const answers: Readonly<Record<string, () => object>> = {
+      DescribeStacks: () => ({ Stacks: [this.describeStack()] }),
+      UpdateStack: () => this.beginUpdate(input),
+      DescribeStackEvents: () => ({ StackEvents: this.events }),
+      ListStackResources: () => ({ StackResourceSummaries: this.listResources() }),
+      DescribeAddresses: () => ({ Addresses: this.hasElasticIp ? [{ AllocationId: 'eipalloc-1' }] : [] }),
+      DescribeNatGateways: () => ({ NatGateways: [this.describeGateway()] }),
+      DescribeSubnets: () => ({
+        Subnets: [{ AvailabilityZone: first.zones[Number(input.Filters[0].Values[0].at(-1)) - 1] }],
+      }),
+      GetEventSourceMapping: () => ({
+        FunctionArn: `arn:aws:lambda:eu:1:function:${input.UUID}`,
+        EventSourceArn: 'arn:aws:sqs:eu:1:Queue',
+        State: this.mappingState(),
+      }),
+      GetQueueAttributes: () => ({
+        Attributes: {
+          ApproximateNumberOfMessages: input.QueueUrl.endsWith('DeliveryQueue') ? `${this.messages}` : '0',
+          ApproximateNumberOfMessagesNotVisible: '0',
+          ApproximateNumberOfMessagesDelayed: '0',
+        },
+      }),
+      GetMetricStatistics: () => ({ Datapoints: [{ Timestamp: new Date(0), Maximum: 7_500 }] }),
+    };
+    return answers[action]?.() ?? {};
   }
 
   updates(): readonly string[] {
