@@ -171,7 +171,7 @@ it('a cancelled run says what goes on, and where to read more', async () => {
   expect(exitCode).toBe(0);
   expect(summary).toContain('CloudFormation goes on with the update of WalletEu');
   const [, heading] = /"(.+)"/.exec(summary) ?? [];
-  expect(readFileSync(join(projectRoot, 'docs/runbook.md'), 'utf8')).toContain(`\n## ${heading}\n`);
+  expect(readFileSync(join(projectRoot, 'docs/runbook.md'), 'utf8')).toContain(`\n### ${heading}\n`);
 });
 
 describe('drift', () => {

@@ -7,13 +7,11 @@ import { deleteInDatabase } from '../../lambda/delete-user-group/delete-in-datab
 import { addGroup, deletionOf, type Organization, rows, seedOrganization } from '../support/organization';
 import { type RegionDatabase, startMigratedDatabase } from '../support/region-database';
 
-const runbook = readFileSync(join(__dirname, '../../docs/runbook.md'), 'utf8');
-const section = /^## Get one organization's groups back\n(.*?)^## /ms.exec(runbook)?.[1] ?? '';
-const [missing, statements, comparison] = [...section.matchAll(/^ *```sql\n(.*?)^ *```$/gms)].map(
-  ([, text]) => text as string,
+const [missing, statements, comparison] = ['deleted', 'copy', 'compare'].map((name) =>
+  readFileSync(join(__dirname, `../../docs/copy-groups/${name}.sql`), 'utf8'),
 ) as [string, string, string];
 
-/** The statement with an operator's values in the place of the runbook's. */
+/** The statement with an operator's values. */
 const filledIn = (text: string, organizationId: string, groups: readonly string[] = []) =>
   text
     .replaceAll('or-…', organizationId)
