@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { environments } from '../lib/environments';
+import { environmentNamed, environments } from '../lib/environments';
 
 /** Which environment, and the file of its outputs. */
 export interface EnvironmentOptions {
@@ -33,7 +33,17 @@ export const environmentToWorkOn = () =>
 
 /** `--environment`, one of the table. */
 export const environment = (description: string) =>
-  new Option('--environment <name>', description).choices(environments.map(({ name }) => name));
+  withDevelopers(
+    new Option('--environment <name>', description).choices(environments.map(({ name }) => name)),
+  );
+
+/** Beside the choices that the help lists, a developer's copy. */
+function withDevelopers(option: Option): Option {
+  const { parseArg } = option;
+  return option.argParser((name, previous) =>
+    environmentNamed(name) ? name : parseArg?.(name, previous as never),
+  );
+}
 
 interface TimeBounds {
   readonly usual: string;

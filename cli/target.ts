@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { OutputName } from '../domain/outputs';
 import type { Environment } from '../lib/environments';
-import { environments } from '../lib/environments';
+import { environmentNamed, environments } from '../lib/environments';
 import { CommandFailed } from './failure';
 import type { EnvironmentOptions } from './options';
 import { inProject, startCommand, walletCommand } from './pasted-command';
@@ -55,7 +55,7 @@ export async function openTarget(
   { note }: Pick<Terminal, 'note'>,
 ): Promise<Target> {
   const outputs = await readOutputs(file);
-  const environment = environments.find((candidate) => candidate.name === name) as Environment;
+  const environment = environmentNamed(name) as Environment;
   const { stackId, region } = environment;
   const stack = outputs[stackId];
   if (!stack)

@@ -4,7 +4,7 @@ import { App, Validations } from 'aws-cdk-lib';
 import { residencyPlugin } from './checks/residency/plugin';
 import { addRulePacks } from './checks/rule-packs';
 import type { Environment } from './environment';
-import { environments as table } from './environments';
+import { developerEnvironment, environments as table } from './environments';
 import { RegionStack } from './stacks/region-stack';
 import { StandbyStack } from './stacks/standby-stack';
 
@@ -13,7 +13,7 @@ export interface CreateAppOptions {
   readonly outdir?: string;
   /** AWS accounts by the environment's name. @default - decided by the deployer's credentials */
   readonly accounts?: Readonly<Record<string, string | undefined>>;
-  /** @default - the table in environments.ts */
+  /** @default - the table in environments.ts; with `-c developer=NAME`, that copy of its first row alone */
   readonly environments?: readonly Environment[];
   /**
    * Whether synthesis warns of deprecated environments and checks the templates, as CloudFormation would and against the
@@ -28,7 +28,7 @@ export interface CreateAppOptions {
  * gives the same templates in a test, in `npm start` and under the CDK command line.
  */
 export function createApp(options: CreateAppOptions = {}): App {
-  const { outdir, accounts = {}, environments = table, validateTemplates = true } = options;
+  const { outdir, accounts = {}, validateTemplates = true } = options;
   const app = new App({
     ...(outdir !== undefined && { outdir }),
     context: commandLineContext(),
@@ -36,6 +36,9 @@ export function createApp(options: CreateAppOptions = {}): App {
     analyticsReporting: false,
     treeMetadata: false,
   });
+  const developer = app.node.tryGetContext('developer');
+  const { environments = developer === undefined ? table : [developerEnvironment(String(developer))] } =
+    options;
   for (const environment of environments) {
     const account = accounts[environment.name];
     // Only the addresses of custom domain names are known before they are deployed.

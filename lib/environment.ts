@@ -336,6 +336,12 @@ const schema = object({
       adoptedReserve: v.exactOptional(adoptedElasticIp),
     }),
   ),
+  /**
+   * Deleting the stack deletes everything but the Elastic IP: data, queues, logs, and keys after a week. For trying it out.
+   *
+   * @default false
+   */
+  disposable: v.exactOptional(v.boolean('Write true or false; not true with a service level agreement.')),
   /** @default - none */
   standby: v.exactOptional(standby),
 });
@@ -403,6 +409,7 @@ const relations: readonly Relation[] = [
     },
     () => 'Give the snapshot, in the region that serves, or both the cluster and the time.',
   ],
+  ['disposable', ['serviceLevelAgreement'], (row) => !row.disposable || !row.serviceLevelAgreement],
   ['alarmEmail', ['serviceLevelAgreement'], (row) => !row.alarmEmail || row.serviceLevelAgreement],
   ['throttle.burst', [], ({ throttle }) => throttle.burst >= throttle.requestsPerSecond],
   ['domainNames.dashboard', [], ({ domainNames: names }) => !names || names.dashboard !== names.api],

@@ -1,4 +1,4 @@
-import { type Environment, validateEnvironments } from './environment';
+import { type Environment, InvalidInput, validateEnvironments } from './environment';
 
 export { accountVariable, readAccounts } from './accounts';
 export {
@@ -103,3 +103,49 @@ export const environments: readonly Environment[] = validateEnvironments([
     signingKeyLabels: { accessToken: ['2026-11'], userAction: ['2026-11'] },
   },
 ]);
+
+/**
+ * A copy of the first row to try the service with, at the least capacity: `cdk deploy -c developer=NAME` makes it, under the
+ * name `dev-NAME`, and the command line knows it by that.
+ *
+ * @throws InvalidInput for a name that cannot be part of the environment's
+ */
+export function developerEnvironment(name: string): Environment {
+  if (!/^[a-z][a-z0-9]{0,15}$/.test(name)) {
+    throw new InvalidInput(
+      `developer is ${JSON.stringify(name)}. Use 1 to 16 lowercase letters and digits, a letter first.`,
+    );
+  }
+  const [row] = environments as [Environment];
+  const { standby, domainNames, adoptedElasticIp, publicIpv4Pool, webhookOrigin, alarmEmail, ...rest } = row;
+  const [copy] = validateEnvironments([
+    {
+      ...rest,
+      name: `dev-${name}`,
+      stackId: `WalletDev${name.charAt(0).toUpperCase()}${name.slice(1)}`,
+      purpose: `trial of ${name}`,
+      residencyRegions: [row.region],
+      // The database's subnets have to be in two zones; its one instance and the gateway are in the first.
+      zones: row.zones.slice(0, 2),
+      serviceLevelAgreement: false,
+      testFundsOnly: true,
+      disposable: true,
+      database: {
+        capacity: { minimum: 0, maximum: 1 },
+        pauseAfterMinutes: 5,
+        readers: 0,
+        backupRetentionDays: 1,
+        deletionProtection: false,
+      },
+      logRetentionDays: 1,
+      throttle: { requestsPerSecond: 10, burst: 20 },
+      tokenIssuer: `https://dev-${name}.wallet-infrastructure.example`,
+    },
+  ]);
+  return copy as Environment;
+}
+
+/** A row of the table, or a developer's copy. */
+export const environmentNamed = (name: string): Environment | undefined =>
+  environments.find((row) => row.name === name) ??
+  (/^dev-[a-z][a-z0-9]{0,15}$/.test(name) ? developerEnvironment(name.slice('dev-'.length)) : undefined);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Command } from 'commander';
-import { environments } from '../../lib/environments';
+import { environmentNamed } from '../../lib/environments';
 import { type AssembledStack, readAssembledStack } from '../assembly';
 import { CommandFailed, UsedWrongly } from '../failure';
 import { environmentToWorkOn, path } from '../options';
@@ -51,7 +51,7 @@ async function preflight(
   terminal: Terminal,
   variables: Readonly<Record<string, string | undefined>>,
 ): Promise<void> {
-  const environment = environments.find((candidate) => candidate.name === name);
+  const environment = environmentNamed(name);
   if (!environment) throw new UsedWrongly(`There is no environment "${name}".`);
   // Not above: the SDK's clients take a second to load, which no other command should wait for.
   const { askAll, whoAmI } = require('./run') as typeof import('./run');

@@ -1,5 +1,6 @@
-import { Annotations, CfnOutput, Stack, Tags } from 'aws-cdk-lib';
-import type { Construct } from 'constructs';
+import { Annotations, Aspects, CfnOutput, CfnResource, RemovalPolicy, Stack, Tags } from 'aws-cdk-lib';
+import { CfnKey } from 'aws-cdk-lib/aws-kms';
+import type { Construct, IConstruct } from 'constructs';
 import type { OutputName } from '../../domain/outputs';
 import type { Environment } from '../environment';
 
@@ -24,6 +25,7 @@ export abstract class EnvironmentStack extends Stack {
       terminationProtection: environment.serviceLevelAgreement,
     });
     this.environmentOfStack = environment;
+    if (environment.disposable) Aspects.of(this).add({ visit: dispose });
     for (const [name, value] of Object.entries(tags(environment))) {
       Tags.of(this).add(name, value, { excludeResourceTypes: untagged });
     }
@@ -50,6 +52,14 @@ export abstract class EnvironmentStack extends Stack {
     const described = [`${description}.`, ...notices(this.environmentOfStack)].join(' ');
     new CfnOutput(this, name, { description: described, value });
   }
+}
+
+/** Leaves nothing behind but the Elastic IP, which is retained everywhere. */
+function dispose(node: IConstruct): void {
+  if (!CfnResource.isCfnResource(node) || node.cfnResourceType === 'AWS::EC2::EIP') return;
+  if (node.cfnOptions.deletionPolicy !== undefined) node.applyRemovalPolicy(RemovalPolicy.DESTROY);
+  // Days, the fewest: https://docs.aws.amazon.com/kms/latest/developerguide/deleting-keys.html
+  if (node instanceof CfnKey) node.pendingWindowInDays = 7;
 }
 
 /** Types whose tags are too new: `cfn-lint` does not know them, and a region may not either. CloudFormation passes on the stack's. */

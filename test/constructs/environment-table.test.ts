@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { type Environment, InvalidEnvironment, validateEnvironments } from '../../lib/environment';
-import { environments } from '../../lib/environments';
+import { developerEnvironment, environmentNamed, environments } from '../../lib/environments';
 import { newcomer, withStandby } from '../support/rows';
-import { withApp } from '../support/stacks';
+import { stackOf, withApp } from '../support/stacks';
 
 /** What others rely on, for as long as the table has these rows. */
 const promised = [
@@ -45,6 +45,37 @@ describe('a change of the table', () => {
     const { stackId, standby } = environments.at(-1) as Environment;
     const others = Object.entries(present).filter(([name]) => ![stackId, standby?.stackId].includes(name));
     expect(templatesOf(environments.slice(0, -1))).toEqual(Object.fromEntries(others));
+  });
+});
+
+describe("a developer's copy", () => {
+  const row = developerEnvironment('ada');
+
+  it('shares nothing with the table, and is known to the command line by its name', () => {
+    expect(() => validateEnvironments([...environments.slice(1), row])).not.toThrow();
+    expect(environmentNamed('dev-ada')).toEqual(row);
+    expect(environmentNamed('dev-Ada')).toBeUndefined();
+    expect(() => developerEnvironment('Ada')).toThrow(/^developer is "Ada"\. Use 1 to 16/);
+  });
+
+  it('leaves nothing behind but its address', () => {
+    const kept = stackOf(row).resources.filter(
+      ({ DeletionPolicy = 'Delete' }) => DeletionPolicy !== 'Delete',
+    );
+    expect(kept.map(({ Type }) => Type)).toEqual(['AWS::EC2::EIP']);
+    for (const { Properties } of stackOf(row).all('AWS::KMS::Key'))
+      expect(Properties.PendingWindowInDays).toBe(7);
+  });
+
+  it('is all that is synthesized with -c developer=NAME', () => {
+    process.env.CDK_CONTEXT_JSON = JSON.stringify({ ...JSON.parse(given ?? '{}'), developer: 'ada' });
+    withApp((app) => expect(app.synth().stacks.map(({ stackName }) => stackName)).toEqual([row.stackId]), {
+      validateTemplates: false,
+    });
+  });
+  const { CDK_CONTEXT_JSON: given } = process.env;
+  afterEach(() => {
+    process.env.CDK_CONTEXT_JSON = given;
   });
 });
 

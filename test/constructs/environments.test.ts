@@ -136,6 +136,7 @@ const refused: Record<string, readonly unknown[]> = {
   'signingKeyLabels.accessToken': [undefined, [], ['november'], ['2026-13'], ['2026-11', '2026-11']],
   'signingKeyLabels.userAction': [undefined, []],
   accessTokenMinutes: [0, 4, 1.5, 10_081, '60'],
+  disposable: ['yes', true],
   'domainNames.api': [undefined, 'API.example.com', 'localhost'],
   'domainNames.dashboard': [undefined, 'api.example.com'],
   'domainNames.hostedZone.id': [undefined, 'example.com', '/hostedzone/Z0123456789'],

@@ -40,7 +40,7 @@ const reviewed: Readonly<Record<string, string>> = {
   'AWS::Events::Rule': 'Description ScheduleExpression State Tags Targets',
   'AWS::IAM::Policy': '*',
   'AWS::IAM::Role': '*',
-  'AWS::KMS::Key': 'Description EnableKeyRotation KeyPolicy KeySpec KeyUsage Tags',
+  'AWS::KMS::Key': 'Description EnableKeyRotation KeyPolicy KeySpec KeyUsage PendingWindowInDays Tags',
   'AWS::Lambda::EventSourceMapping':
     'BatchSize Enabled EventSourceArn FunctionName FunctionResponseTypes ScalingConfig Tags',
   'AWS::Lambda::Function':
