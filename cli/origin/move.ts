@@ -20,8 +20,8 @@ import {
 
 /** Milliseconds. */
 const interval = 5_000;
-/** Seconds for one update of the stack. */
-const updateTimeout = 60 * 60;
+/** Seconds for one update of the stack: two fit into the 90 minutes of the workflow's job. */
+const updateTimeout = 40 * 60;
 /** Seconds until the consumers are on, which takes Lambda some time after the update. */
 const consumerTimeout = 5 * 60;
 
