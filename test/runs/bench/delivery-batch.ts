@@ -22,6 +22,7 @@ export const queueBatch = (bodies: readonly string[]): unknown => ({
         ApproximateReceiveCount: '1',
       },
       messageAttributes: {},
+      eventSourceARN: 'arn:aws:sqs:eu-central-1:000000000000:queue',
     };
   }),
 });

@@ -45,6 +45,7 @@ async function measureInstance(options: PartOptions): Promise<Figure[]> {
     AWS_ENDPOINT_URL_KMS: await startKeys(cleanup, directory),
     AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:1',
     DELIVERY_QUEUE_URL: 'http://127.0.0.1:1/queue',
+    RETRY_QUEUE_URL: 'http://127.0.0.1:1/retries',
     DELIVERY_DEAD_LETTER_QUEUE_URL: 'http://127.0.0.1:1/queue',
     EVENTS_QUEUE_URL: 'http://127.0.0.1:1/queue',
     WEBHOOK_SECRETS_KEY_ID: webhookSecretsKeyArn,
