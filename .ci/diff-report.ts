@@ -2,7 +2,7 @@
 import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { formatDifferences, fullDiff, type TemplateDiff } from '@aws-cdk/cloudformation-diff';
-import { printable } from '../cli/terminal';
+import { printable } from '../domain/printable';
 import { finalMigrations, lossesOf, readStacks, type Stack } from './stacks';
 
 type Stacks = Readonly<Record<string, Stack>>;

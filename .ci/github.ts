@@ -1,6 +1,6 @@
 /** What a step of a workflow reads from GitHub, and tells it. */
 import { appendFileSync } from 'node:fs';
-import { printable } from '../cli/terminal';
+import { printable } from '../domain/printable';
 
 /** Milliseconds. */
 const deadline = 30_000;

@@ -1,6 +1,6 @@
 import './node-version';
 import './uncaught';
-import { printable } from '../cli/terminal';
+import { printable } from '../domain/printable';
 import { readAccounts } from '../lib/accounts';
 import { createApp } from '../lib/app';
 import { environments } from '../lib/environments';

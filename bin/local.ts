@@ -1,13 +1,13 @@
 import './node-version';
 import './uncaught';
 import { resolve } from 'node:path';
+import { printable } from '../domain/printable';
 import type * as command from '../local/command';
 
 // With `npm start | tee file`, Ctrl-C ends tee as well: a broken pipe must not stop the orderly end.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 // Without control characters, which a terminal would obey: what functions log may have them.
-const printable = (text: string) => text.replace(/[^\P{Cc}\n]/gu, ' ');
 const note = (text: string) => process.stderr.write(`${printable(text)}\n`);
 
 const args = process.argv.slice(2);

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { printable } from '../cli/terminal';
+import { printable } from '../domain/printable';
 
 // Imported before everything else: the table of environments is validated while it loads. What a deployer gave wrong is said
 // without a stack, which would lead to its validation; any other error that nobody catches is a bug, and needs one.

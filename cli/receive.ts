@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { type Command, InvalidArgumentError } from 'commander';
+import { printableLine } from '../domain/printable';
 import { signatureHeaders } from '../domain/webhook-secrets';
 import { CommandFailed, UsedWrongly } from './failure';
 import { awaitInterruption } from './interruption';
@@ -9,7 +10,7 @@ import { type CommonOptions, port, withEnvironment } from './options';
 import { walletCommand } from './pasted-command';
 import { type ReceivedRequest, startReceiver, verify } from './receiver';
 import { openTarget, type Target } from './target';
-import { printableLine, type Terminal } from './terminal';
+import type { Terminal } from './terminal';
 import { openWebhookSecrets } from './webhooks';
 
 interface ReceiveOptions extends CommonOptions {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import { inspect } from 'node:util';
+import { printable, printableLine } from '../domain/printable';
 
 /**
  * Where a command writes. Results go to `result`, everything else to `note`; the streams stay apart. Both are printed as
@@ -24,23 +25,6 @@ interface Output {
   /** A terminal's: false under `NO_COLOR` and the like. Absent from files and pipes. */
   hasColors?(): boolean;
 }
-
-/**
- * What a terminal obeys or does not show: controls but tab and newline, bidirectional and zero-width characters, other line
- * separators, halves of surrogate pairs. https://www.unicode.org/reports/tr36/#Bidirectional_Text_Spoofing
- */
-const unprintable = /[^\P{Cc}\t\n]|[\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
-
-const escaped = (text: string) =>
-  Array.from({ length: text.length }, (_, at) => text.charCodeAt(at))
-    .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
-    .join('');
-
-/** Writes what a terminal would obey or not show as JSON does, `\u202e`: in JSON the value stays the same. */
-export const printable = (text: string): string => text.replace(unprintable, escaped);
-
-/** As `printable`, tab and newline too. */
-export const printableLine = (text: string): string => printable(text).replace(/[\t\n]/g, escaped);
 
 /** @param stdin a person's keyboard, if it is one. @default - no questions */
 export function createTerminal(

@@ -65,10 +65,11 @@ const importRules: Readonly<Record<string, ImportRule>> = {
   'each program imports itself, domain and what it may besides': (path, imported) =>
     isOfProject(imported) && !(mayImport[programOf(path)]?.test(imported) ?? true),
 
-  'an entry point imports the program that it starts': (path, imported) =>
+  'an entry point imports domain and the program that it starts': (path, imported) =>
     isIn(path, 'bin') &&
     isOfProject(imported) &&
     !isIn(imported, 'bin') &&
+    !isIn(imported, 'domain') &&
     !(startedBy[path]?.test(imported) ?? false),
 
   'domain is pure': (path, imported) =>

@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander';
 import { createProgram } from '../../cli/program';
-import { printable } from '../../cli/terminal';
+import { printable } from '../../domain/printable';
 import { wallet } from './region';
 
 interface Leaf {

@@ -2,7 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WriteStream } from 'node:tty';
 import fc from 'fast-check';
-import { createTerminal, printable, table } from '../../cli/terminal';
+import { createTerminal, table } from '../../cli/terminal';
+import { printable } from '../../domain/printable';
 import { temporaryFolder } from '../support/temporary-folder';
 import { runWallet } from '../support/wallet-command';
 

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { endingSignals } from '../../../cli/interruption';
-import { printable } from '../../../cli/terminal';
+import { printable } from '../../../domain/printable';
 
 // What later versions of the SDK will ask of Node.js is no news here.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
