@@ -9,7 +9,6 @@ const projectRoot = resolve(__dirname, '../..');
 export const licencesFile = resolve(projectRoot, 'docs/licences.md');
 
 interface LockedPackage {
-  readonly version: string;
   readonly license?: string;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
@@ -41,10 +40,10 @@ export function licencesDocument(): string {
   const lock = readLock();
   const deployed = deployedLicences(lock);
   const root = lock[''] as LockedPackage;
-  const direct = [
-    ...rows(root.dependencies, 'product'),
-    ...rows(root.optionalDependencies, 'product, on its own platform'),
-    ...rows(root.devDependencies, 'development'),
+  const direct: readonly (readonly [use: string, names: readonly string[]])[] = [
+    ['product', Object.keys(root.dependencies ?? {})],
+    ['product, on its own platform', Object.keys(root.optionalDependencies ?? {})],
+    ['development', Object.keys(root.devDependencies ?? {})],
   ];
   const folders = Object.keys(lock).filter((folder) => folder !== '');
 
@@ -62,18 +61,19 @@ ${inWords(deployableLicences)}. \`aws-cdk-lib\` (Apache-2.0) adds functions of i
 | Licence | Packages |
 |---|---|
 ${grouped([...deployed])
-  .map(([licence, names]) => `| ${licence} | ${names.map((name) => `\`${name}\``).join(', ')} |`)
+  .map(([licence, names]) => `| ${licence} | ${inCode(names)} |`)
   .join('\n')}
 
 ## Direct dependencies
 
-| Package | Version | Licence | For |
-|---|---|---|---|
+| For | Licence | Packages |
+|---|---|---|
 ${direct
-  .map(([name, use]) => {
-    const folder = `node_modules/${name}`;
-    return `| \`${name}\` | ${lock[folder]?.version} | ${licenceOf(folder, lock)} | ${deployed.has(folder) ? 'product, deployed' : use} |`;
-  })
+  .flatMap(([use, names]) =>
+    grouped(
+      names.map((name) => [`node_modules/${name}`, licenceOf(`node_modules/${name}`, lock)] as const),
+    ).map(([licence, each]) => `| ${use} | ${licence} | ${inCode(each)} |`),
+  )
   .join('\n')}
 
 ## Every package of the lock file
@@ -84,8 +84,7 @@ ${folders.length} packages, those for other platforms than one's own included. O
 |---|---|
 ${grouped(folders.map((folder) => [folder, licenceOf(folder, lock)] as const))
   .map(
-    ([licence, names]) =>
-      `| ${licence} | ${names.length}${names.length > 4 ? '' : `: ${names.map((name) => `\`${name}\``).join(', ')}`} |`,
+    ([licence, names]) => `| ${licence} | ${names.length}${names.length > 4 ? '' : `: ${inCode(names)}`} |`,
   )
   .join('\n')}
 `;
@@ -106,9 +105,6 @@ function licenceOf(folder: string, lock: Lock): string {
 
 const nameOf = (folder: string) => folder.replace(/^.*node_modules\//, '');
 
-const rows = (dependencies: Readonly<Record<string, string>> = {}, use: string) =>
-  Object.keys(dependencies).map((name) => [name, use] as const);
-
 /** The packages of each licence, that of most packages first. */
 function grouped(packages: readonly (readonly [folder: string, licence: string])[]): [string, string[]][] {
   const groups = new Map<string, string[]>();
@@ -116,6 +112,8 @@ function grouped(packages: readonly (readonly [folder: string, licence: string])
     groups.set(licence, [...(groups.get(licence) ?? []), nameOf(folder)]);
   return [...groups].sort(([a, some], [b, others]) => others.length - some.length || (a < b ? -1 : 1));
 }
+
+const inCode = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(', ');
 
 const inWords = (names: readonly string[]) => `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 
