@@ -6,8 +6,6 @@ import { first } from '../support/rows';
 import { answerOk, identityId, organizationId, type Region, startRegion, wallet } from './region';
 import { madeUp } from './table-and-one-more';
 
-jest.mock('../../lib/environments', () => jest.requireActual('./table-and-one-more'));
-
 let region: Region;
 beforeAll(async () => {
   region = await startRegion();

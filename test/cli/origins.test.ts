@@ -1,14 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allowListFormatNames } from '../../domain/allow-list';
+import { environments } from '../../lib/environments';
 import { startWallet } from '../support/node-process';
 import { writeOutputs } from '../support/outputs-file';
 import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { wallet } from './region';
-import { environments, madeUp } from './table-and-one-more';
-
-jest.mock('../../lib/environments', () => jest.requireActual('./table-and-one-more'));
+import { madeUp } from './table-and-one-more';
 
 /** One for each row, in the order of the table. */
 const addresses = environments.map((_, index) => `3.120.14.${index + 1}`);
