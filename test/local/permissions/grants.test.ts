@@ -97,8 +97,11 @@ async function takeRareWays({ outputs, stack: { name: stackId, template } }: Env
   };
   await send('WebhookEventsQueueUrl', 'no event');
   await send('WebhookDeliveryQueueUrl', 'no delivery');
-  await send('WebhookDeliveryQueueUrl', { ...delivery, notBefore: Date.now() + 60_000 });
+  const deliveryFails = withholdOnce(`${stackId}-WebhooksDeliver`, 'sqs:SendMessage');
+  await send('WebhookDeliveryQueueUrl', 'no delivery either');
   await send('WebhookDeliveryQueueUrl', { ...delivery, notBefore: Date.now() + 3_600_000 });
+  await deliveryFails;
+  await eventually(() => called(`${stackId}-WebhooksDeliver`, 'sqs:changemessagevisibility'));
   const fanOutFails = withholdOnce(`${stackId}-WebhooksFanOut`, 'sqs:SendMessage');
   await send('WebhookEventsQueueUrl', 'no event either');
   await fanOutFails;
@@ -108,7 +111,6 @@ async function takeRareWays({ outputs, stack: { name: stackId, template } }: Env
     const undone = withholdOnce(`${stackId}-SchemaMigrationMigrate`, 'rds-data:CommitTransaction');
     await Promise.all([undone, invoke('SchemaMigrationMigrateSchema', { RequestType: 'Update' })]);
   }
-  await eventually(() => called(`${stackId}-WebhooksDeliver`, 'sqs:changemessagevisibility'));
   sqs.destroy();
 }
 
