@@ -79,11 +79,6 @@ async function start(options: LocalOptions, cleanup: Cleanup): Promise<Local> {
   removeAddresses(state);
 
   const permissions = createPermissions();
-  const [certificate, services] = await allSettledOrThrow([
-    localCertificate({ directory: state.certificatesDirectory }),
-    startServices(cleanup, permissions.authorize),
-  ]);
-
   let fail: (reason: string) => void;
   const failure = new Promise<string>((resolve) => {
     fail = resolve;
@@ -105,12 +100,15 @@ async function start(options: LocalOptions, cleanup: Cleanup): Promise<Local> {
           ),
       }).catch(orAdvise(environment)),
     );
-    cleanup.add(async () => {
-      const started = await postgres.catch(() => undefined);
-      await started?.stop();
-    });
+    const settled = postgres.catch(() => undefined);
+    cleanup.add(async () => (await settled)?.stop());
     return { stack, folder, logs, postgres };
   });
+
+  const [certificate, services] = await allSettledOrThrow([
+    localCertificate({ directory: state.certificatesDirectory }),
+    startServices(cleanup, permissions.authorize),
+  ]);
 
   // All before any environment: the dashboards link each other.
   const addresses = await allSettledOrThrow(

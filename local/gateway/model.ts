@@ -76,7 +76,7 @@ export function readApi(resources: ReadonlyMap<string, Resource>, apiLogicalId: 
   refuseProperties(api, ['BinaryMediaTypes', 'Body', 'BodyS3Location']);
 
   const authorizers = new Map(ofType('Authorizer').map((each) => [each.ref, readAuthorizer(each)]));
-  const throttleOf = readThrottles(stage.properties);
+  const throttle = readThrottle(stage);
   const segments = new Map(ofType('Resource').map((each) => [each.ref, each]));
   // An id without a resource in the template is that of the root, which CloudFormation makes with the API.
   const pathOf = (id: string): string => {
@@ -98,7 +98,6 @@ export function readApi(resources: ReadonlyMap<string, Resource>, apiLogicalId: 
     const [resourceId, method] = [String(ResourceId), String(HttpMethod)];
     const path = pathOf(resourceId) || '/';
     const route = routes.get(resourceId) ?? { resourceId, path, methods: new Map() };
-    const throttle = throttleOf(path, method);
     route.methods.set(method, {
       integration: readIntegration(each),
       ...(AuthorizationType === 'CUSTOM' && authorizer && { authorizer }),
@@ -176,19 +175,14 @@ function readResponse(resource: Resource, response: Fields): ResponseModel {
   };
 }
 
-/** `ResourcePath` has its slashes as `~1`, after a slash: `/~1auth~1user-groups`; `/*` stands for all. */
-function readThrottles({ MethodSettings = [] }: Fields) {
-  const settings = (MethodSettings as readonly Fields[]).map((each) => ({
-    path: String(each.ResourcePath).replace(/^\//, '').replaceAll('~1', '/'),
-    method: String(each.HttpMethod),
-    rate: Number(each.ThrottlingRateLimit),
-    burst: Number(each.ThrottlingBurstLimit),
-  }));
-  return (path: string, method: string): Method['throttle'] =>
-    [path, '*']
-      .flatMap((eachPath) => [method, '*'].map((eachMethod) => ({ path: eachPath, method: eachMethod })))
-      .map((wanted) => settings.find((each) => each.path === wanted.path && each.method === wanted.method))
-      .find((found) => found && !Number.isNaN(found.rate + found.burst));
+/** The limits of every method of a stage. */
+function readThrottle(stage: Resource): Method['throttle'] {
+  const settings = (stage.properties.MethodSettings ?? []) as readonly Fields[];
+  if (settings.some(({ ResourcePath, HttpMethod }) => ResourcePath !== '/*' || HttpMethod !== '*')) {
+    throw unsupported(stage, 'MethodSettings of a single method');
+  }
+  const [{ ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst } = {}] = settings;
+  return rate === undefined ? undefined : { rate: Number(rate), burst: Number(burst) };
 }
 
 /** The function's ARN inside the URI by which API Gateway invokes it. */
