@@ -78,14 +78,13 @@ ${direct
 
 ## Every package of the lock file
 
-${folders.length} packages, those for other platforms than one's own included. Of licences that few packages have, the names are given.
+${folders.length} packages, those for other platforms than one's own included. All but these have one of the licences above.
 
 | Licence | Packages |
 |---|---|
 ${grouped(folders.map((folder) => [folder, licenceOf(folder, lock)] as const))
-  .map(
-    ([licence, names]) => `| ${licence} | ${names.length}${names.length > 4 ? '' : `: ${inCode(names)}`} |`,
-  )
+  .filter(([licence]) => !deployableLicences.includes(licence))
+  .map(([licence, names]) => `| ${licence} | ${inCode(names)} |`)
   .join('\n')}
 `;
 }
