@@ -37,6 +37,8 @@ export interface LocalFunction {
   instances(): readonly { readonly pid: number | undefined; readonly busy: boolean }[];
   /** Lets it have as many instances, beside those that were reserved before. */
   reserve(instances: number): void;
+  /** Ends idle instances: the function is not needed soon. */
+  endIdle(): void;
   /** Kills every instance; running and waiting invocations result in an error. */
   stop(): Promise<void>;
 }
@@ -160,6 +162,9 @@ export function startFunction(options: LocalFunctionOptions): LocalFunction {
     reserve(count) {
       reserved += count;
       maxInstances = Math.max(maxInstances, reserved);
+    },
+    endIdle() {
+      for (const instance of idle.splice(0)) instance.kill();
     },
     async stop() {
       stopped.abort();

@@ -228,6 +228,7 @@ export function createTable(options: TableOptions): ResourceTable {
       const handler = functions.behindServiceToken(String(ServiceToken));
       const invoke = (event: object) => handler.invoke(event);
       const { physicalId, data } = await applyCustomResource({ logicalId, type, properties, invoke });
+      handler.endIdle();
       return { ref: physicalId, attributes: data };
     },
   };

@@ -62,6 +62,14 @@ describe.each([
     expect(counter.instances()).toEqual([before]);
   });
 
+  test('idle instances end when they are not needed soon', async () => {
+    const rare = start('return 1;');
+    await rare.invoke({});
+    rare.endIdle();
+    await eventually(() => rare.instances().length === 0);
+    expect(await rare.invoke({})).toEqual({ ok: true, payload: 1 });
+  });
+
   test('what it writes is logged; a thrown error is a result, and the instance stays', async () => {
     const lines: string[] = [];
     const thrower = start('console.log("first"); throw new RangeError("too far");', {
