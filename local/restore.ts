@@ -4,16 +4,13 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Stack } from './assembly/manifest';
-import { postgresAccount } from './postgres/account';
-import { postgresBinaries } from './postgres/binaries';
 import { openCluster } from './postgres/cluster';
 import { StartError, type StateFolder } from './state';
 
 /** Makes an empty cluster for environments to begin with, unless there are some: while the stacks are synthesized. */
 export async function prepareCluster(state: StateFolder): Promise<void> {
   if (existsSync(state.environmentsDirectory)) return;
-  const account = postgresAccount();
-  await openCluster(state.emptyClusterDirectory, account, await postgresBinaries(account));
+  await openCluster(state.emptyClusterDirectory);
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { AccessKey } from '../database-endpoint/token';
+import type { AccessKey } from '../postgres/token';
 import {
   type AccessRequest,
   applies,

@@ -1,19 +1,12 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Account, chownTo, postgresAccount } from './account';
-import { postgresBinaries } from './binaries';
-import { findCluster, openCluster, readPassword, superuser } from './cluster';
-import { clearOrphanedServer, recordOwner } from './orphaned-server';
-import {
-  killPostmaster,
-  PostgresDidNotStart,
-  type Postmaster,
-  startPostmaster,
-  stopPostmaster,
-} from './process';
+import { childrenOf, isAlive, isRunningIn } from '../processes';
+import { type Cluster, clusterIn, openCluster, pathForPostgres, readPassword, superuser } from './cluster';
+import { chownTo, type Programs, postgresEnvironment, postgresPrograms } from './programs';
 
 export interface PostgresOptions {
   /** The folder of its data, made on first use. */
@@ -49,95 +42,129 @@ export interface Postgres {
   restart(): Promise<void>;
 }
 
+/** PostgreSQL ended before it accepted connections, or its data are not there. */
+export class PostgresDidNotStart extends Error {
+  override readonly name = 'PostgresDidNotStart';
+  constructor(
+    data: string,
+    readonly log: string,
+  ) {
+    super(`PostgreSQL did not start on ${data}:\n${log}`);
+  }
+}
+
+/** What passes: another program took the free port; the last connections of a crashed server have not ended yet. */
+const passing = /Address already in use|pre-existing shared memory block/;
+
 /**
- * Starts a real PostgreSQL 17 on 127.0.0.1, as an ordinary user or as root (then it runs as `nobody`). It ends with
- * this process, however that ends; `stop` shuts it down properly.
+ * Starts a real PostgreSQL 17 on 127.0.0.1, as an ordinary user or as root (then it runs as `nobody`). It ends with this
+ * process, however that ends; `stop` shuts it down properly.
  *
- * @throws Error that says what to do: no binaries for this machine, data in use by another process, no place for data.
+ * @throws PostgresDidNotStart, also for damaged data
+ * @throws Error that says what to do: no programs for this machine, no place for data
  */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
+  const { onLog = () => undefined } = options;
   const directory = resolve(options.directory);
-  const account = postgresAccount();
-  const binaries = await postgresBinaries(account);
-  const cluster = await openCluster(directory, account, binaries);
-  await clearOrphanedServer(cluster);
-  const socketDirectory = await makeSocketDirectory(account);
-  const start = (port: number): Promise<Postmaster> => {
-    const { durable = true, onLog = () => undefined } = options;
-    const settings = { account, data: cluster.data, port, socketDirectory, durable, onLog };
-    // After a crash, PostgreSQL refuses to start until its last connections have ended.
-    return retryWhile('pre-existing shared memory block', 50, () =>
-      startPostmaster({ program: binaries.postgres, ...settings }),
-    );
-  };
-  await recordOwner(cluster, socketDirectory);
-  // Another program may take the free port before PostgreSQL does.
-  const { port, postmaster } = await retryWhile('Address already in use', 5, async () => {
-    const free = await freePort();
-    return { port: free, postmaster: await start(free) };
-  }).catch(async (error) => {
+  const programs = await postgresPrograms();
+  const cluster = await openCluster(directory);
+  const password = await readPassword(cluster).catch((error: Error) => {
+    throw new PostgresDidNotStart(cluster.data, error.message);
+  });
+  await awaitFormerServer(cluster);
+  // Not below the data: a socket's path has at most 103 bytes (macOS). Source: sun_path in unix(7).
+  const socketDirectory = await mkdtemp('/tmp/wallet-pg-');
+  await chownTo(programs.account, socketDirectory);
+
+  /** Whether it is ended on purpose. */
+  let ending = false;
+  async function start(port?: number): Promise<{ child: ChildProcess; port: number }> {
+    for (let attempt = 1; ; attempt += 1) {
+      const chosen = port ?? (await freePort());
+      try {
+        const child = await startServer(programs, cluster, {
+          args: serverArguments(chosen),
+          socketDirectory,
+          onLog,
+        });
+        ending = false;
+        child.once('exit', (code, signal) => {
+          if (!ending) options.onUnexpectedEnd?.(signal ?? `exit code ${code}`);
+        });
+        return { child, port: chosen };
+      } catch (error) {
+        if (!(error instanceof PostgresDidNotStart && passing.test(error.log)) || attempt === 50) throw error;
+        await sleep(100);
+      }
+    }
+  }
+
+  function serverArguments(port: number): string[] {
+    const settings = {
+      listen_addresses: '127.0.0.1',
+      port,
+      unix_socket_directories: socketDirectory,
+      unix_socket_permissions: '0700',
+      max_connections: 300,
+      // In its data, not in the machine's memory, where a killed one would leave it.
+      dynamic_shared_memory_type: 'mmap',
+      fsync: options.durable === false ? 'off' : 'on',
+    };
+    const pairs = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    return ['-D', pathForPostgres(programs.account, cluster.data), ...pairs];
+  }
+
+  const { port, ...started } = await start().catch(async (error) => {
     await rm(socketDirectory, { recursive: true, force: true });
     throw error;
   });
-  /** Whether it is ended on purpose. */
-  let ending = false;
-  let current = watch(postmaster);
-
-  function watch(started: Postmaster): Postmaster {
-    ending = false;
-    started.child.once('exit', (code, signal) => {
-      if (!ending) options.onUnexpectedEnd?.(signal ?? `exit code ${code}`);
-    });
-    return started;
-  }
+  let { child } = started;
 
   return {
     host: '127.0.0.1',
     port,
     superuser,
-    password: await readPassword(cluster),
+    password,
     socketDirectory,
     directory,
     get pid() {
-      return current.pid;
+      return child.pid as number;
     },
     async stop() {
       ending = true;
-      await stopPostmaster(current);
+      await stopServer(child);
       await rm(socketDirectory, { recursive: true, force: true });
     },
     async kill() {
       ending = true;
-      await killPostmaster(current);
+      killServer(child.pid as number);
+      await ended(child);
     },
     async restart() {
       ending = true;
-      await stopPostmaster(current);
-      current = watch(await start(port));
+      await stopServer(child);
+      ({ child } = await start(port));
     },
   };
 }
 
-/**
- * Removes a stopped PostgreSQL with all of its data; one left running by a process that is gone is stopped first.
- *
- * @throws Error when it is running for a process that is alive.
- */
+/** Removes a PostgreSQL with all of its data. */
 export async function removePostgres(directory: string): Promise<void> {
-  const cluster = await findCluster(resolve(directory));
-  if (cluster) await clearOrphanedServer(cluster);
+  await awaitFormerServer(clusterIn(resolve(directory)));
   await rm(directory, { recursive: true, force: true });
 }
 
 /**
- * Unix sockets have a path of at most 107 bytes (103 on macOS), so they have their own folder with a short name.
- * Source: sun_path in unix(7), https://man7.org/linux/man-pages/man7/unix.7.html
+ * Waits for the server of a process that ended, which is being stopped, and removes a lock whose process id is now that of
+ * another program (after a loss of power, or in a new container). PostgreSQL itself refuses to start beside another.
  */
-async function makeSocketDirectory(account: Account): Promise<string> {
-  const parent = account.uid === undefined && Buffer.byteLength(tmpdir()) < 60 ? tmpdir() : '/tmp';
-  const folder = await mkdtemp(join(parent, 'wallet-pg-'));
-  await chownTo(account, folder);
-  return folder;
+async function awaitFormerServer({ data }: Cluster): Promise<void> {
+  const lock = join(data, 'postmaster.pid');
+  const [pid] = (await readFile(lock, 'utf8').catch(() => '')).split('\n', 1).map(Number);
+  if (!pid) return;
+  const isRunning = () => isRunningIn(pid, 'postgres', data);
+  for (let waited = 0; waited < 16_000 && isRunning(); waited += 50) await sleep(50);
+  if (!isRunning() && isAlive(pid)) await rm(lock, { force: true });
 }
 
 function freePort(): Promise<number> {
@@ -151,14 +178,97 @@ function freePort(): Promise<number> {
   });
 }
 
-/** Repeats `start` after 100 ms while PostgreSQL's log gives `reason` for its failure. */
-async function retryWhile<T>(reason: string, attempts: number, start: () => Promise<T>): Promise<T> {
+interface ServerOptions {
+  readonly args: readonly string[];
+  readonly socketDirectory: string;
+  readonly onLog: (line: string) => void;
+}
+
+const startTimeout = 60_000;
+
+/**
+ * Starts a server and waits until it accepts connections. It has its own session, so that Ctrl-C in a terminal reaches only
+ * this process, which then stops it.
+ */
+async function startServer(
+  { postgres, account }: Programs,
+  { data }: Cluster,
+  { args, socketDirectory, onLog }: ServerOptions,
+): Promise<ChildProcess> {
+  const options = { ...account, env: postgresEnvironment, detached: true } as const;
+  const child = spawn(postgres, args, { ...options, cwd: data, stdio: ['ignore', 'ignore', 'pipe'] });
+  await new Promise<void>((ready, fail) => {
+    const lastLines: string[] = [];
+    const failed = (how: string) => fail(new PostgresDidNotStart(data, [...lastLines, how].join('\n')));
+    const timer = setTimeout(() => {
+      failed(`It was not ready after ${startTimeout / 1000} s.`);
+      child.kill('SIGKILL');
+    }, startTimeout);
+    createInterface(child.stderr).on('line', (line) => {
+      onLog(line);
+      lastLines.push(line);
+      if (lastLines.length > 20) lastLines.shift();
+      if (!line.includes('database system is ready to accept connections')) return;
+      clearTimeout(timer);
+      ready();
+    });
+    child.once('error', (error) => failed(error.message));
+    child.once('close', (code, signal) => failed(`It ended with ${signal ?? `exit code ${code}`}.`));
+    for (const event of ['error', 'close']) child.once(event, () => clearTimeout(timer));
+  });
+  // A shell that waits for the end of its input, which comes when this process ends, even by SIGKILL.
+  const watcher = spawn('/bin/sh', ['-c', watcherScript, 'watcher', String(child.pid), socketDirectory], {
+    ...options,
+    cwd: '/',
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  child.once('exit', () => watcher.kill('SIGKILL'));
+  // A process that forgets to stop PostgreSQL must still be able to exit; then the watcher acts.
+  for (const handle of [child, child.stderr as Socket, watcher, watcher.stdin as Socket]) handle.unref();
+  return child;
+}
+
+/** Stops PostgreSQL, at once if it takes more than 10 s, and removes its sockets. */
+const watcherScript = `
+read -r _
+kill -INT "$1"
+tenths=0
+while kill -0 "$1" 2>/dev/null && [ $tenths -lt 150 ]; do
+  [ $tenths -eq 100 ] && kill -QUIT "$1"
+  tenths=$((tenths + 1))
+  sleep 0.1
+done
+rm -rf "$2"
+`;
+
+/** A fast shutdown: closes connections and rolls their transactions back. */
+async function stopServer(child: ChildProcess): Promise<void> {
+  const escalation = [
+    setTimeout(() => child.kill('SIGQUIT'), 10_000),
+    setTimeout(() => child.kill('SIGKILL'), 15_000),
+  ];
+  child.kill('SIGINT');
+  await ended(child);
+  for (const timer of escalation) clearTimeout(timer);
+}
+
+/** Kills a postmaster, if it is there, with all of its processes: one that is left alone may wait for another for ever. */
+export function killServer(pid: number): void {
+  // Stopped first, so that it neither starts another process nor sees one end; and killed last, so that none sees it end.
+  signalIfThere(pid, 'SIGSTOP');
+  for (const each of [...childrenOf(pid), pid]) signalIfThere(each, 'SIGKILL');
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  child.ref();
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  await new Promise((resolve) => child.once('exit', resolve));
+}
+
+function signalIfThere(pid: number, signal: 'SIGSTOP' | 'SIGKILL'): void {
   try {
-    return await start();
+    process.kill(pid, signal);
   } catch (error) {
-    const again = error instanceof PostgresDidNotStart && error.log.includes(reason);
-    if (!again || attempts === 1) throw error;
-    await sleep(100);
-    return retryWhile(reason, attempts - 1, start);
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

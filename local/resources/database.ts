@@ -1,9 +1,9 @@
 import { Client, escapeIdentifier, escapeLiteral } from 'pg';
 import type { Cleanup } from '../cleanup';
-import { startDatabaseEndpoint } from '../database-endpoint/server';
 import { arn, resourceHash, type StackIdentity } from '../names';
 import type { LocalCertificate } from '../network/certificates';
 import type { Permissions } from '../permissions/permissions';
+import { startDatabaseEndpoint } from '../postgres/endpoint';
 import type { Postgres } from '../postgres/postgres';
 import type { DataApiCluster } from '../services/services';
 import type { Provision } from './deployment';

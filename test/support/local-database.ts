@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { findCluster, readPassword } from '../../local/postgres/cluster';
+import { clusterIn, readPassword } from '../../local/postgres/cluster';
 import { stateFolder } from '../../local/state';
 
 /** The PostgreSQL of a local environment, for tests that do to it what the product never does. */
@@ -18,8 +18,7 @@ export const databaseDirectory = (stateDirectory: string, name: string): string 
   stateFolder(stateDirectory).environment(name).databaseDirectory;
 
 export async function openLocalDatabase(stateDirectory: string, environment: string): Promise<LocalDatabase> {
-  const cluster = await findCluster(databaseDirectory(stateDirectory, environment));
-  if (!cluster) throw new Error(`${environment} has no database below ${stateDirectory}.`);
+  const cluster = clusterIn(databaseDirectory(stateDirectory, environment));
   const [pid, , , port] = readFileSync(join(cluster.data, 'postmaster.pid'), 'utf8').split('\n');
   const client = new Client({
     host: '127.0.0.1',

@@ -3,8 +3,6 @@ import { mkdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { postgresAccount } from '../../local/postgres/account';
-import { postgresBinaries } from '../../local/postgres/binaries';
 import { openCluster } from '../../local/postgres/cluster';
 import { type Postgres, removePostgres, startPostgres as startIn } from '../../local/postgres/postgres';
 import { folderOncePerRun } from './once-per-run';
@@ -44,8 +42,7 @@ export async function startPostgres({ durable = false } = {}): Promise<TestPostg
  */
 export async function copyNewCluster(directory: string): Promise<void> {
   const made = await folderOncePerRun('postgres', async (folder) => {
-    const account = postgresAccount();
-    await openCluster(folder, account, await postgresBinaries(account));
+    await openCluster(folder);
   });
   if (made) copyWithOwners(join(made, 'cluster'), join(directory, 'cluster'));
 }

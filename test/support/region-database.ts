@@ -10,8 +10,8 @@ import { type DatabaseAccess, type DatabaseRole, databaseRoles } from '../../lam
 import { migrations } from '../../lambda/database/migrations';
 import { sql } from '../../lambda/database/sql';
 import { migrateSchema } from '../../lambda/migrate-schema/migrate-schema';
-import { startDatabaseEndpoint } from '../../local/database-endpoint/server';
 import { localCertificate } from '../../local/network/certificates';
+import { startDatabaseEndpoint } from '../../local/postgres/endpoint';
 import { startDataApi } from './local-services';
 import { rows } from './organization';
 import { startPostgres, type TestPostgres } from './postgres';

@@ -1,6 +1,6 @@
 import { createDirectDatabase } from '../../../lambda/database/direct';
 import { sql } from '../../../lambda/database/sql';
-import { startDatabaseEndpoint } from '../../../local/database-endpoint/server';
+import { startDatabaseEndpoint } from '../../../local/postgres/endpoint';
 import { createAuthority } from '../../support/certificates';
 import { startPostgres } from '../../support/postgres';
 

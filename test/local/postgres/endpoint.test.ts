@@ -1,11 +1,13 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect as tlsConnect } from 'node:tls';
 import { Signer } from '@aws-sdk/rds-signer';
 import { Client, type ClientConfig } from 'pg';
-import { type DatabaseEndpoint, startDatabaseEndpoint } from '../../../local/database-endpoint/server';
 import { type LocalCertificate, localCertificate } from '../../../local/network/certificates';
+import { type DatabaseEndpoint, startDatabaseEndpoint } from '../../../local/postgres/endpoint';
 import { eventually } from '../../support/eventually';
 import { startPostgres, type TestPostgres } from '../../support/postgres';
 
@@ -15,6 +17,7 @@ const credentials = {
   secretAccessKey: 'local-secret',
   sessionToken: 'local/session+token==',
 };
+const sslRequest = [0, 0, 0, 8, 4, 210, 22, 47];
 const master = { user: 'master', password: 'correct horse' };
 
 let directory: string;
@@ -32,7 +35,8 @@ beforeAll(async () => {
     postgres,
     certificate,
     region,
-    findAccessKey: () => credentials,
+    findAccessKey: (id) => (id === credentials.accessKeyId ? credentials : undefined),
+    authorize: (_, user) => (user === 'not_granted' ? 'no rds-db:connect' : undefined),
     clock: () => now ?? new Date(),
     onRefusal: (reason) => refusals.push(reason),
   });
@@ -41,6 +45,7 @@ beforeAll(async () => {
     create role handlers nologin in role rds_iam;
     create role delete_user_group login in role handlers password 'unused';
     create role without_login nologin in role rds_iam;
+    create role not_granted login in role rds_iam;
     create role by_password login password 'correct';
     create role master login createrole createdb password 'correct horse';
     grant rds_iam to master with admin option, inherit false, set false;`);
@@ -67,25 +72,23 @@ describe('a member of rds_iam', () => {
 
   const signedWith = (other: Partial<typeof credentials>) =>
     token({ credentials: { ...credentials, ...other } });
-  const changed = async (part: string | RegExp, other: string | ((found: string) => string)) =>
+  const changed = async (part: RegExp, other: string | ((found: string) => string)) =>
     (await token()).replace(part, other as string);
   const otherDigit = (digit: string) => (digit === '0' ? '1' : '0');
+  const another = 'signed with another key, or for another host, port, region or user';
 
   test.each<[string, () => Promise<string>, string]>([
-    ['of another user', () => token({ username: 'by_password' }), 'for another database user'],
-    ['of another region', () => token({ region: 'eu-central-1' }), 'region or service is another'],
-    ['for another port', () => token({ port: 1 }), 'for another host or port'],
-    ['for another host', () => token({ hostname: 'example.com' }), 'for another host or port'],
-    ['of another access key', () => signedWith({ accessKeyId: 'X' }), 'access key'],
-    ['of another secret', () => signedWith({ secretAccessKey: 'X' }), 'signature is wrong'],
-    ['of another session', () => signedWith({ sessionToken: 'X' }), 'session token'],
-    ['with a longer life', () => changed('Expires=900', 'Expires=9000'), 'not 15 minutes'],
-    ['with a parameter more', () => changed(/$/, '&X=1'), 'signature is wrong'],
-    ['with a user given twice', () => changed(/$/, '&DBUser=delete_user_group'), 'given twice'],
-    ['with another service', () => changed('rds-db', 'rds'), 'region or service is another'],
-    ['with one digit changed', () => changed(/(?<=X-Amz-Signature=)./, otherDigit), 'signature is wrong'],
-    ['that is a password', async () => 'unused', 'for another host or port'],
-    ['that is no address', async () => 'localhost:x/?', 'not a presigned request'],
+    ['of another user', () => token({ username: 'by_password' }), another],
+    ['of another region', () => token({ region: 'eu-central-1' }), another],
+    ['for another port', () => token({ port: 1 }), another],
+    ['for another host', () => token({ hostname: 'example.com' }), another],
+    ['of another secret', () => signedWith({ secretAccessKey: 'X' }), another],
+    ['of another session', () => signedWith({ sessionToken: 'X' }), another],
+    ['with one digit changed', () => changed(/(?<=X-Amz-Signature=)./, otherDigit), another],
+    ['with half of its signature', () => changed(/.{32}$/, ''), another],
+    ['of an unknown access key', () => signedWith({ accessKeyId: 'X' }), 'access key is unknown'],
+    ['that is a password', async () => 'unused', 'access key is unknown'],
+    ['without a date', () => changed(/X-Amz-Date=/, 'X='), 'not readable'],
   ])('is refused with a token %s', async (_, made, reason) => {
     await expect(signIn({ user: 'delete_user_group', password: await made() })).rejects.toMatchObject({
       code: '28000',
@@ -104,15 +107,39 @@ describe('a member of rds_iam', () => {
     expect(refusals).toEqual([expect.stringContaining(reason)]);
   });
 
-  test('is accepted with a token made 899 s ago', async () => {
+  test('is accepted with a token made 890 s ago', async () => {
     const password = await token();
-    now = new Date(Date.now() + 899_000);
+    now = new Date(Date.now() + 890_000);
     await signIn({ user: 'delete_user_group', password });
+  });
+
+  test('is refused without the permission rds-db:connect', async () => {
+    const password = await token({ username: 'not_granted' });
+    await expect(signIn({ user: 'not_granted', password })).rejects.toMatchObject({ code: '28000' });
+    expect(refusals).toEqual([expect.stringContaining('no rds-db:connect')]);
   });
 
   test('is refused by PostgreSQL itself when it may not sign in', async () => {
     const password = await token({ username: 'without_login' });
     await expect(signIn({ user: 'without_login', password })).rejects.toThrow('is not permitted to log in');
+  });
+
+  test.each([
+    ['a value that looks like a name', ['database', 'user', 'user', 'delete_user_group']],
+    ['two names', ['user', 'by_password', 'user', 'delete_user_group']],
+  ])('signs in as the user that PostgreSQL reads, with %s', async (_, words) => {
+    const parameters = Buffer.from(`${words.join('\0')}\0\0`);
+    const opening = Buffer.alloc(8);
+    opening.writeInt32BE(8 + parameters.length, 0);
+    opening.writeInt32BE(196_608, 4);
+    const plain = connect(endpoint.port, '127.0.0.1', () => plain.write(Buffer.from(sslRequest)));
+    await once(plain, 'data');
+    const client = tlsConnect({ socket: plain, host: 'localhost', ca: certificate.ca });
+    client.write(Buffer.concat([opening, parameters]));
+    const [request] = (await once(client, 'data')) as [Buffer];
+    client.destroy();
+    // AuthenticationCleartextPassword: a token is asked for.
+    expect([...request]).toEqual([0x52, 0, 0, 0, 8, 0, 0, 0, 3]);
   });
 });
 
@@ -124,7 +151,6 @@ describe('any other role', () => {
 
   test.each<[string, string, () => Promise<string>]>([
     ['another password', 'master', async () => 'wrong'],
-    ['an empty password', 'master', async () => ''],
     ['a good token', 'by_password', () => token({ username: 'by_password' })],
     ['an unknown name', 'unknown', async () => 'correct'],
   ])('is refused with %s', async (_, user, password) => {
@@ -153,7 +179,6 @@ test('an older TLS than 1.2 is refused', async () => {
   await expect(signIn({ ...master, ssl })).rejects.toThrow('protocol version');
 });
 
-const sslRequest = [0, 0, 0, 8, 4, 210, 22, 47];
 test.each<[string, Buffer]>([
   ['HTTP', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
   ['bytes before the TLS handshake', Buffer.from([...sslRequest, 1, 2, 3])],
@@ -213,19 +238,13 @@ test('when PostgreSQL crashes, statements under way fail, and new connections wo
 });
 
 test('closing ends the connections', async () => {
-  const another = await startDatabaseEndpoint({
-    postgres,
-    certificate,
-    region,
-    findAccessKey: () => credentials,
-  });
-  const client = await signIn(await withToken(another.port));
+  const findAccessKey = () => credentials;
+  const other = await startDatabaseEndpoint({ postgres, certificate, region, findAccessKey });
+  const client = await signIn(await withToken(other.port));
   const ended = new Promise((resolve) => client.once('end', resolve));
-  await another.close();
+  await other.close();
   await ended;
-  await expect(signIn({ user: 'master', password: 'x', port: another.port })).rejects.toMatchObject({
-    code: 'ECONNREFUSED',
-  });
+  await expect(signIn({ ...master, port: other.port })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 });
 
 async function signIn(config: ClientConfig): Promise<Client> {

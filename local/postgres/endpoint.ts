@@ -1,0 +1,216 @@
+import { type AddressInfo, connect, createServer, type NetConnectOpts, type Socket } from 'node:net';
+import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
+import { Client } from 'pg';
+import type { Postgres } from './postgres';
+import { type AccessKey, checkToken } from './token';
+
+export interface DatabaseEndpointOptions {
+  readonly postgres: Pick<Postgres, 'host' | 'port' | 'superuser' | 'socketDirectory'>;
+  /** PEM. For `localhost`. */
+  readonly certificate: { readonly key: string; readonly cert: string };
+  /** The region that sign-in tokens must be for. */
+  readonly region: string;
+  /** The credentials that a sign-in token with this access key id must be signed with. */
+  readonly findAccessKey: (accessKeyId: string) => AccessKey | undefined;
+  /** Says why an access key may not sign in as a role. @default - it may */
+  readonly authorize?: (accessKeyId: string, user: string) => string | undefined;
+  /** Called with the reason of each refused token, which the client does not get. @default - dropped */
+  readonly onRefusal?: (reason: string) => void;
+  /** @default - the current time */
+  readonly clock?: () => Date;
+}
+
+export interface DatabaseEndpoint {
+  readonly host: 'localhost';
+  readonly port: number;
+  /** Ends all connections. */
+  close(): Promise<void>;
+}
+
+/** Milliseconds, as PostgreSQL's `authentication_timeout`. */
+const signInTimeout = 60_000;
+const host = 'localhost';
+
+/**
+ * The endpoint of an Aurora cluster with IAM authentication, in front of a local PostgreSQL. It requires TLS. Members of
+ * `rds_iam` sign in with a token only, which is checked here; PostgreSQL checks the passwords of all others.
+ * Source: https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.IAMDBAuth.DBAccounts.html
+ */
+export async function startDatabaseEndpoint(options: DatabaseEndpointOptions): Promise<DatabaseEndpoint> {
+  const { postgres, onRefusal = () => undefined, clock = () => new Date() } = options;
+  const connections = new Set<Socket>();
+  const socketPath = join(postgres.socketDirectory, `.s.PGSQL.${postgres.port}`);
+
+  function attend(client: Socket, serve: (client: Socket) => Promise<void>): void {
+    connections.add(client);
+    client.on('close', () => connections.delete(client));
+    client.on('error', () => client.destroy());
+    client.setTimeout(signInTimeout, () => client.destroy());
+    // The client went, or does not speak the protocol, or PostgreSQL cannot be asked.
+    serve(client).catch(() => client.destroy());
+  }
+
+  async function servePlain(client: Socket): Promise<void> {
+    let opening = await readOpening(client);
+    if (opening.code === codes.gss) {
+      client.write('N');
+      opening = await readOpening(client);
+    }
+    if (opening.code === codes.ssl) {
+      // Bytes that a third party injects before the handshake must not count as the client's (CVE-2021-23214).
+      if (client.readableLength > 0) throw new Error('bytes before the TLS handshake');
+      client.setTimeout(0);
+      client.write('S');
+      secure.emit('connection', client);
+    } else if (opening.code === codes.cancel) {
+      // The keys of running queries are PostgreSQL's own.
+      relay(client, opening.bytes, { path: socketPath });
+    } else {
+      // Aurora PostgreSQL 17 has `rds.force_ssl` on. Source:
+      // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/AuroraPostgreSQL.Security.html
+      refuse(client, `no pg_hba.conf entry for host "${client.remoteAddress}", no encryption`);
+    }
+  }
+
+  async function serveEncrypted(client: Socket): Promise<void> {
+    const { code, bytes } = await readOpening(client);
+    if (code === codes.cancel) return relay(client, bytes, { path: socketPath });
+    if (code >>> 16 !== 3) throw new Error(`protocol version ${code >>> 16}`);
+    const user = userOf(bytes);
+    if (!(await signsInByToken(user, postgres))) {
+      return relay(client, bytes, { host: postgres.host, port: postgres.port });
+    }
+    const audience = { host, port: portOf(), region: options.region, user };
+    const result = checkToken(await requestPassword(client), audience, options.findAccessKey, clock());
+    const refusal = 'refusal' in result ? result.refusal : options.authorize?.(result.accessKeyId, user);
+    if (refusal !== undefined) {
+      onRefusal(`the token of database user '${user}' is refused: ${refusal}`);
+      return refuse(client, `PAM authentication failed for user "${user}"`);
+    }
+    // On its socket PostgreSQL requests no password: its first message is that the client is signed in.
+    relay(client, bytes, { path: socketPath });
+  }
+
+  const { key, cert } = options.certificate;
+  const secure = createTlsServer({ key, cert, minVersion: 'TLSv1.2' }, (encrypted) =>
+    attend(encrypted, serveEncrypted),
+  );
+  const server = createServer({ allowHalfOpen: true }, (plain) => attend(plain, servePlain));
+  const portOf = () => (server.address() as AddressInfo).port;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(0, '127.0.0.1', resolve);
+  });
+  return {
+    host,
+    port: portOf(),
+    async close() {
+      const closed = new Promise((resolve) => server.close(resolve));
+      for (const socket of connections) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+/** The master user, who may only grant the role to others, does not inherit it; a superuser would count as a member. */
+const membership = `
+  select from pg_roles member, pg_roles iam
+   where member.rolname = $1 and not member.rolsuper and iam.rolname = 'rds_iam'
+     and pg_has_role(member.oid, iam.oid, 'usage')`;
+
+async function signsInByToken(
+  user: string,
+  { socketDirectory, port, superuser }: DatabaseEndpointOptions['postgres'],
+): Promise<boolean> {
+  const database = 'postgres';
+  const timeouts = { connectionTimeoutMillis: 5_000, query_timeout: 5_000 };
+  const client = new Client({ host: socketDirectory, port, user: superuser, database, ...timeouts });
+  // Without a listener, a connection that is lost would end this process.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query(membership, [user])).rowCount === 1;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Of a connection's first message: https://www.postgresql.org/docs/17/protocol-message-formats.html */
+const codes = { cancel: 80877102, ssl: 80877103, gss: 80877104 };
+
+/** Bytes, PostgreSQL's own: MAX_STARTUP_PACKET_LENGTH and PG_MAX_AUTH_TOKEN_LENGTH. */
+const maxOpening = 10_000;
+const maxPassword = 65_535;
+
+/** `bytes` is the whole message, to be passed on. */
+async function readOpening(socket: Socket): Promise<{ code: number; bytes: Buffer }> {
+  const head = await readExactly(socket, 8);
+  const length = head.readInt32BE(0);
+  if (length < 8 || length > maxOpening) throw new Error(`an opening of ${length} bytes`);
+  const rest = length > 8 ? await readExactly(socket, length - 8) : Buffer.alloc(0);
+  return { code: head.readInt32BE(4), bytes: Buffer.concat([head, rest]) };
+}
+
+/** Of a startup message: names and values by turns. Of two values of a name PostgreSQL takes the last, too. */
+function userOf(bytes: Buffer): string {
+  const words = bytes.toString('utf8', 8).split('\0');
+  let user = '';
+  for (let at = 0; words[at]; at += 2) if (words[at] === 'user') user = words[at + 1] ?? '';
+  return user;
+}
+
+/** Requests a cleartext password: for connections with TLS only. */
+async function requestPassword(socket: Socket): Promise<string> {
+  socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]));
+  const head = await readExactly(socket, 5);
+  const length = head.readInt32BE(1) - 4;
+  if (head[0] !== 0x70 || length < 1 || length > maxPassword) throw new Error('no password message');
+  return (await readExactly(socket, length)).toString('utf8', 0, length - 1);
+}
+
+/** Takes what there is: a stream that keeps bytes for later says at once that it is readable, again and again. */
+async function readExactly(socket: Socket, length: number): Promise<Buffer> {
+  let held = Buffer.alloc(0);
+  while (held.length < length) {
+    const chunk: Buffer | null = socket.read();
+    if (chunk) held = Buffer.concat([held, chunk]);
+    else if (socket.readableEnded || socket.destroyed) throw new Error('the connection ended');
+    else await change(socket);
+  }
+  if (held.length > length) socket.unshift(held.subarray(length));
+  return held.subarray(0, length);
+}
+
+function change(socket: Socket): Promise<void> {
+  const events = ['readable', 'end', 'close'];
+  return new Promise((resolve) => {
+    const done = () => {
+      for (const event of events) socket.off(event, done);
+      resolve();
+    };
+    for (const event of events) socket.on(event, done);
+  });
+}
+
+/** Refuses the connection, as PostgreSQL does, and ends it. */
+function refuse(socket: Socket, message: string): void {
+  const fields = Buffer.from(`SFATAL\0VFATAL\0C28000\0M${message}\0\0`);
+  const head = Buffer.from('E....');
+  head.writeInt32BE(fields.length + 4, 1);
+  socket.end(Buffer.concat([head, fields]));
+}
+
+/**
+ * Joins the client to PostgreSQL, which gets the bytes that were read already, until one of them ends; what was written
+ * before that still arrives.
+ */
+function relay(client: Socket, opening: Buffer, to: NetConnectOpts): void {
+  const upstream = connect(to);
+  upstream.write(opening);
+  client.setTimeout(0);
+  client.pipe(upstream);
+  upstream.pipe(client);
+  client.on('close', () => upstream.destroy());
+  upstream.on('error', () => client.destroy());
+  upstream.on('close', () => client.destroySoon());
+}
