@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type LoopbackServer, listen } from '../network/loopback-server';
 import { createAnswer, renderFault } from './answer';
 import type { Api, FindFunction } from './model';
 import { Fault, newContext, readRequest } from './request';
@@ -14,17 +14,10 @@ export interface ServedApi {
 }
 
 /** A gateway on 127.0.0.1 that answers as API Gateway does for a regional REST API; differences: docs/operating.md. */
-export interface Gateway {
-  /** Base address, without a slash at its end: there is no stage in the path. */
-  readonly url: string;
+export interface Gateway extends LoopbackServer {
   /** Begins to answer; requests that came before wait for it. Once only. */
   serve(served: ServedApi): void;
-  /** Takes no more requests, gives running ones a second, then ends all connections. A second call waits for the first. */
-  close(): Promise<void>;
 }
-
-/** Milliseconds that running requests have when the gateway closes. */
-const closingGrace = 1_000;
 
 type Handle = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
 
@@ -34,45 +27,24 @@ type Handle = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<v
  * @param wanted 0 takes any free port
  * @throws (rejects) with the code EADDRINUSE when the port is taken
  */
-export function openGateway(wanted: number): Promise<Gateway> {
+export async function openGateway(wanted: number): Promise<Gateway> {
   let begin: (handle: Handle) => void;
   const begun = new Promise<Handle>((resolve) => {
     begin = resolve;
   });
-  let closing: Promise<void> | undefined;
   const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, outgoing) => {
     // A client that disconnected, or a bug.
     begun.then((handle) => handle(incoming, outgoing)).catch(() => outgoing.destroy());
-    outgoing.on('close', () => closing && server.closeIdleConnections());
   });
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(wanted, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      resolve({
-        url: `http://127.0.0.1:${port}`,
-        serve: (served) => begin(createHandle(served, port)),
-        close: () => {
-          closing ??= new Promise((closed) => {
-            const timer = setTimeout(() => server.closeAllConnections(), closingGrace);
-            server.close(() => {
-              clearTimeout(timer);
-              closed();
-            });
-            server.closeIdleConnections();
-          });
-          return closing;
-        },
-      });
-    });
-  });
+  const { url, close } = await listen(server, wanted);
+  return { url, close, serve: (served) => begin(createHandle(served, new URL(url).host)) };
 }
 
-function createHandle({ api, findFunction, region, clock = Date.now }: ServedApi, port: number): Handle {
+function createHandle({ api, findFunction, region, clock = Date.now }: ServedApi, host: string): Handle {
   const answer = createAnswer(findFunction, clock);
   return async (incoming, outgoing) => {
     const context = newContext(api, incoming, clock());
-    const reply = await requireOwnHost(incoming, port)
+    const reply = await requireOwnHost(incoming, host)
       .then(() => readRequest(incoming, api, context, region))
       .then(answer)
       .catch((error: Error) => {
@@ -90,9 +62,9 @@ function createHandle({ api, findFunction, region, clock = Date.now }: ServedApi
 }
 
 /** A web page whose own name resolves to 127.0.0.1 (DNS rebinding) has another host. @throws Fault */
-async function requireOwnHost(incoming: IncomingMessage, port: number): Promise<void> {
+async function requireOwnHost(incoming: IncomingMessage, host: string): Promise<void> {
   const hosts = incoming.headersDistinct.host ?? [];
-  const own = [`127.0.0.1:${port}`, `localhost:${port}`];
+  const own = [host, host.replace('127.0.0.1', 'localhost')];
   if (hosts.length === 1 && own.includes(String(hosts[0]).toLowerCase())) return;
   incoming.resume();
   throw new Fault('DEFAULT_4XX', 'Forbidden', 403);

@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { refuseForeign } from './foreign-requests';
 
@@ -56,23 +57,38 @@ export function startLoopbackServer(
   });
   // An idle connection is the client's to close: closed here, it may be while the client sends its next request.
   server.keepAliveTimeout = 0;
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      resolve({
-        url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-        close: () =>
-          new Promise((closed) => {
-            const timer = setTimeout(() => server.closeAllConnections(), CLOSING_GRACE);
-            server.close(() => {
-              clearTimeout(timer);
-              closed();
-            });
-            server.closeIdleConnections();
-          }),
-      });
-    });
+  return listen(server, 0);
+}
+
+/**
+ * Listens on 127.0.0.1. On closing, running requests have a second; a second call waits for the first.
+ *
+ * @param port 0 takes any free one
+ * @throws (rejects) with the code EADDRINUSE when the port is taken
+ */
+export async function listen(server: Server, port: number): Promise<LoopbackServer> {
+  await once(server.listen(port, '127.0.0.1'), 'listening');
+  let closing: Promise<void> | undefined;
+  // A connection that is kept alive is idle as soon as its request is answered.
+  server.on('request', (_, outgoing) => {
+    outgoing.once('close', () => closing && server.closeIdleConnections());
   });
+  const close = () =>
+    new Promise<void>((closed) => {
+      const timer = setTimeout(() => server.closeAllConnections(), CLOSING_GRACE);
+      server.close(() => {
+        clearTimeout(timer);
+        closed();
+      });
+      server.closeIdleConnections();
+    });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
 }
 
 async function readWhole(incoming: IncomingMessage, limit: number): Promise<Buffer | 'too-large'> {
