@@ -1,5 +1,5 @@
 /*
- * What a process of a function, and a function within the process of a test, have in common. Error types:
+ * What a process of a function, and the runtime of tests, have in common. Error types:
  * https://docs.aws.amazon.com/lambda/latest/dg/nodejs-exceptions.html
  */
 const path = require('node:path');

@@ -1,7 +1,7 @@
 import { provideAssembly } from '../../local/assembly/assembly-cache';
-import { startInProcess } from '../../local/lambda/in-process';
 import { startLocal } from '../../local/start';
 import { openState } from '../../local/state';
+import { startInProcess } from './in-process';
 
 /** The environments of a test run, with functions in this process. Ends by a signal, and when the process that forked it is gone. */
 async function main(directory: string): Promise<void> {

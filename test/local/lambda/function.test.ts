@@ -2,10 +2,10 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { startInProcess } from '../../../local/lambda/in-process';
 import { startProcess } from '../../../local/lambda/process';
 import { isAlive } from '../../../local/processes';
 import { eventually } from '../../support/eventually';
+import { startInProcess } from '../../support/in-process';
 import { localFunctions } from '../../support/local-function';
 
 const { bundle, start: startFunction } = localFunctions();

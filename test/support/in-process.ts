@@ -3,7 +3,13 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { Writable } from 'node:stream';
 import { compileFunction } from 'node:vm';
-import { type Code, type FailedInvocation, failed, type Instance, type Invocation } from './instance';
+import {
+  type Code,
+  type FailedInvocation,
+  failed,
+  type Instance,
+  type Invocation,
+} from '../../local/lambda/instance';
 
 type Failure = Omit<FailedInvocation, 'ok'>;
 type Handle = (
@@ -12,13 +18,13 @@ type Handle = (
   { readonly type: 'result'; readonly payload: string } | { readonly type: 'error'; error: Failure }
 >;
 
-const { describe, loadHandler } = require('./handler.cjs') as {
+const { describe, loadHandler } = require('../../local/lambda/handler.cjs') as {
   describe(error: unknown, isLoading: boolean): Failure;
   loadHandler(variables: Code['environment'], load: (path: string) => object, log: Code['onLog']): Handle;
 };
 
 /**
- * Loads a function's code into this process, for tests: no process to start, and the code's own variables and output.
+ * Loads a function's code into this process: no process to start, and the code's own variables and output.
  * One that is killed goes on in the background, and its memory is not limited.
  */
 export async function startInProcess(code: Code): Promise<Instance | FailedInvocation> {
