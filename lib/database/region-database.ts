@@ -9,8 +9,8 @@ import type { Environment } from '../environment';
 import type { BundleOptions } from '../functions/bundles';
 import type { FunctionNetwork, HandlerFunction } from '../functions/handler-function';
 import { databaseCertificateAuthorities } from './certificate-authorities';
-import { DatabaseCluster } from './cluster';
-import { databaseName } from './names';
+import { DatabaseCluster, databaseName } from './cluster';
+import { databaseSubnets } from './foundation';
 import { type RoleSecrets, roleSecrets } from './secrets';
 
 export interface RegionDatabaseProps {
@@ -44,7 +44,7 @@ export class RegionDatabase extends Construct {
     this.cluster = new DatabaseCluster(this, 'Cluster', { environment, vpc });
     this.clusterArn = this.cluster.arn;
     this.clusterIdentifier = this.cluster.identifier;
-    this.masterSecret = this.cluster.masterSecret;
+    this.masterSecret = this.cluster.masterSecret as ISecret;
     if (environment.databaseAccess === 'data-api') {
       this.roleSecrets = roleSecrets(this, this.cluster.keyOfSecrets);
       this.bundle = { databaseAccess: 'data-api' };
@@ -61,7 +61,7 @@ export class RegionDatabase extends Construct {
       };
       this.network = {
         vpc,
-        subnets: this.cluster.subnets,
+        subnets: databaseSubnets,
         securityGroups: [this.cluster.admitClients()],
       };
       this.location = {

@@ -1,5 +1,5 @@
 import { Construct } from 'constructs';
-import { DatabaseReplica } from '../database/replica';
+import { DatabaseCluster } from '../database/cluster';
 import type { Environment, Standby } from '../environment';
 import { StandbyMonitoring } from '../monitoring/monitoring';
 import { OperationsKey } from '../monitoring/operations-key';
@@ -32,23 +32,19 @@ export class StandbyStack extends EnvironmentStack {
     const { vpc } = new StandbyNetwork(this, 'Network', { environment });
     // Stands where `RegionDatabase` has its cluster: logical ids follow from that.
     const database = new Construct(this, 'Database');
-    const replica = new DatabaseReplica(database, 'Cluster', { environment, standby, vpc });
+    const replica = new DatabaseCluster(database, 'Cluster', { environment, standby, vpc });
 
     if (environment.serviceLevelAgreement) {
       const { topicArn } = new StandbyMonitoring(this, 'Monitoring', {
         environment,
         key: operationsKey,
-        clusterIdentifier: replica.clusterIdentifier,
+        clusterIdentifier: replica.identifier,
         sourceRegion: served.region,
       });
       this.output('AlarmTopicArn', 'Alarms are published here', topicArn);
     }
 
-    this.output(
-      'DatabaseClusterArn',
-      'The Aurora cluster that a promotion makes the primary',
-      replica.clusterArn,
-    );
+    this.output('DatabaseClusterArn', 'The Aurora cluster that a promotion makes the primary', replica.arn);
     this.output('GlobalClusterIdentifier', 'The global database that it belongs to', globalClusterIdentifier);
   }
 }

@@ -152,7 +152,7 @@ function toDatabase(groups: readonly string[], ofType: OfType): string | undefin
   return connection(
     groups,
     cluster.properties.VpcSecurityGroupIds as string[],
-    `${cluster.id}.Endpoint.Port`,
+    Number(cluster.properties.Port),
     ofType,
   );
 }
@@ -161,7 +161,7 @@ function toDatabase(groups: readonly string[], ofType: OfType): string | undefin
 function connection(
   from: readonly string[],
   to: readonly string[],
-  port: Port,
+  port: number,
   ofType: OfType,
 ): string | undefined {
   const out = rules('Egress', from, ofType).some((rule) => opens(rule, port, { groups: to }));
@@ -171,7 +171,7 @@ function connection(
 }
 
 /** Why a function in the subnet does not get to the internet: rules, its own route, the gateway, the gateway's route. */
-function wayOut(subnet: string, port: Port, groups: readonly string[], ofType: OfType): string | undefined {
+function wayOut(subnet: string, port: number, groups: readonly string[], ofType: OfType): string | undefined {
   if (!rules('Egress', groups, ofType).some((rule) => opens(rule, port, { everywhere: true }))) {
     return `no rule of ${groups.join(', ')} lets it out on port ${port}`;
   }
@@ -192,9 +192,6 @@ function defaultRoute(subnet: string, ofType: OfType): Properties | undefined {
   )?.properties;
 }
 
-/** A number, or what a template writes for one that is known later. */
-type Port = number | string;
-
 function rules(
   direction: 'Egress' | 'Ingress',
   groups: readonly string[],
@@ -211,13 +208,10 @@ function rules(
 
 function opens(
   { IpProtocol, FromPort, ToPort, CidrIp, SourceSecurityGroupId, DestinationSecurityGroupId }: Properties,
-  port: Port,
+  port: number,
   peer: { readonly groups?: readonly string[]; readonly everywhere?: boolean },
 ): boolean {
-  const covers =
-    typeof port === 'number'
-      ? Number(FromPort) <= port && port <= Number(ToPort)
-      : FromPort === port && ToPort === port;
+  const covers = Number(FromPort) <= port && port <= Number(ToPort);
   const group = String(SourceSecurityGroupId ?? DestinationSecurityGroupId);
   const reaches = CidrIp === '0.0.0.0/0' || (!peer.everywhere && (peer.groups ?? []).includes(group));
   return reaches && (IpProtocol === '-1' || (IpProtocol === 'tcp' && covers));

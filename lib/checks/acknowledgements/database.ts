@@ -1,12 +1,10 @@
-import { CfnSecurityGroupIngress } from 'aws-cdk-lib/aws-ec2';
-import type { DatabaseCluster } from 'aws-cdk-lib/aws-rds';
 import type { IConstruct } from 'constructs';
 import type { Environment } from '../../environment';
-import { acknowledge, nistAndPci } from './acknowledge';
+import { acknowledge } from './acknowledge';
 import { acknowledgeZone } from './zones';
 
-/** Acknowledges what the rule packs find on a cluster, its instances and its owner's secret. */
-export function acknowledgeCluster(cluster: DatabaseCluster, environment: Environment): void {
+/** Acknowledges what the rule packs find on a cluster that serves. */
+export function acknowledgeServingCluster(cluster: IConstruct, environment: Environment): void {
   if (environment.databaseAccess === 'data-api') {
     acknowledge(
       cluster,
@@ -21,13 +19,6 @@ export function acknowledgeCluster(cluster: DatabaseCluster, environment: Enviro
       'No service level agreement and test funds only. When the stack is deleted, a last snapshot is taken.',
     );
   }
-  for (const instance of cluster.node.children.filter(({ node }) => /^(Writer|Reader)/.test(node.id))) {
-    acknowledgeInstance(instance, environment);
-  }
-  acknowledgeNoRotation(
-    cluster.node.findChild('Secret'),
-    'It is 30 random characters that only the schema migration may read, during a deployment.',
-  );
 }
 
 /** Acknowledges what the rule packs find on an instance of a cluster. */
@@ -57,16 +48,4 @@ export function acknowledgeNoRotation(secret: IConstruct, exposure: string): voi
     ['AwsSolutions-SMG4', 'NIST.800.53.R5-SecretsManagerRotationEnabled'],
     `${exposure} Nobody types it and no code of ours keeps it. A schedule needs a function that may change every password, and the API would be refused between the change of the password and that of the secret; so an operator changes it when there is cause: docs/runbook.md#changing-a-database-password`,
   );
-}
-
-/** Acknowledges that the rules about ports cannot read the port of the cluster, which is known when it is deployed. */
-export function acknowledgeClients(cluster: DatabaseCluster): void {
-  const admissions = cluster.connections.securityGroups.flatMap(({ node }) => node.children);
-  for (const admission of admissions.filter((child) => child instanceof CfnSecurityGroupIngress)) {
-    acknowledge(
-      admission,
-      [...nistAndPci('EC2RestrictedSSH'), ...nistAndPci('EC2RestrictedCommonPorts')],
-      'The rule cannot be applied: the port is an attribute of the cluster. One security group of the same VPC is admitted, no address.',
-    );
-  }
 }
