@@ -24,7 +24,7 @@ export interface Webhook {
 export interface Webhooks {
   /** `undefined` for one that was removed. */
   find(webhookId: string): Promise<Result<Webhook | undefined, DatabaseUnavailable>>;
-  /** Marks the webhook as troubled while an attempt still runs. */
+  /** Marks the webhook as troubled. */
   trouble(webhookId: string): Promise<Result<unknown, DatabaseUnavailable>>;
   /** Keeps the attempt, and marks the webhook as troubled or in good standing by it. */
   record(attempt: Attempt): Promise<Result<unknown, DatabaseUnavailable>>;
@@ -62,6 +62,8 @@ export interface WebhookRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** Milliseconds. @default - as long as a receiver may take */
+  readonly limit?: number;
 }
 
 export interface DeliveryPorts {
@@ -82,7 +84,8 @@ export interface DeliveryPorts {
 
 /**
  * Deliveries take the first lane while their webhook is in good standing, and the second one after a slow or failed attempt:
- * a batch lasts as long as its slowest receiver, and slow ones must not hold up the others.
+ * a batch lasts as long as its slowest receiver, and slow ones must not hold up the others. An attempt in the first lane ends
+ * after `slowAfter`, and is made again in the second one, with all the time that a receiver has.
  */
 export type Lane = 'first' | 'second';
 
@@ -129,17 +132,21 @@ export async function deliverWebhook(
   if (!secrets.ok) return secrets;
 
   const attemptedAt = ports.now();
-  let marked: Promise<unknown> | undefined;
-  // Not only when it is answered: until then others would follow it.
-  const slow = setTimeout(() => {
-    marked = webhooks.trouble(webhookId).catch(() => undefined);
-  }, slowAfter);
   const headers = headersOf(delivery, attemptedAt, secrets.value);
-  const result = await ports.receivers.post({ webhookId, url: webhook.url, headers, body: delivery.body });
-  clearTimeout(slow);
-  await marked;
+  const result = await ports.receivers.post({
+    webhookId,
+    url: webhook.url,
+    headers,
+    body: delivery.body,
+    ...(lane === 'first' ? { limit: slowAfter } : {}),
+  });
 
   const now = ports.now();
+  if (lane === 'first' && !result.answered && now - attemptedAt >= slowAfter) {
+    log.info('Webhook slow', { logCode: webhookLogCodes.slow, ...ids, reason: result.reason });
+    const marked = await webhooks.trouble(webhookId);
+    return marked.ok ? ok({ kind: 'again', delivery, delayMs: 0 }) : marked;
+  }
   const step = nextStep(result, attempt, { now, random: ports.random(), schedule: ports.schedule });
   const retryInMs = step.outcome === 'failed' ? step.retryInMs : undefined;
   const reason = reasonOf(result);

@@ -1,11 +1,10 @@
+import * as http from 'node:http';
+import * as https from 'node:https';
+import type { Socket } from 'node:net';
 import { createSecureContext, rootCertificates } from 'node:tls';
 import { type ReceiverUrl, readReceiverUrl } from '../../domain/receiver-url';
-import { ok, type Result } from '../../domain/result';
 import { once } from '../shared/once';
-import type { Target } from './connection';
-import type { Receivers } from './deliver-webhook';
-import { type Deadline, type Post, type Sending, sendRequest } from './http-request';
-import { KeptConnections, type Receiver } from './kept-connections';
+import type { Receivers, WebhookRequest } from './deliver-webhook';
 import type { AttemptResult } from './next-step';
 import { findAddress, type Resolve, resolveByDns } from './receiver-address';
 
@@ -21,12 +20,29 @@ export interface ReceiverSettings {
   /** PEM. @default Mozilla's list as Node.js has it, and not what `NODE_EXTRA_CA_CERTS` adds */
   readonly certificateAuthorities?: readonly string[];
   /** Where a connection to a checked address goes instead, for tests. @default there */
-  readonly route?: (target: Target) => Target;
+  readonly route?: (address: string) => string;
 }
+
+/** Bytes of a response's head, and of its body, that are read. */
+const maxHeadBytes = 16 * 1024;
+const maxBodyBytes = 16 * 1024;
+const maxInterimResponses = 10;
+/** Bytes of all that a receiver sends: also of what is outside of heads and bodies, such as empty lines before. */
+const maxBytes = 256 * 1024;
+/** Milliseconds for the body, which is discarded: a receiver that never ends it would hold up a whole batch. */
+const bodyTimeout = 1_000;
+
+/** Milliseconds that a connection may be idle. Servers close theirs after 5 s and more: ours go first. */
+const idleLimit = 4_000;
+/** Agents in memory: more than the deliveries of a batch, so that the oldest has no request. */
+const maxAgents = 200;
+/** Deliveries of a batch. */
+const maxIdlePerAgent = 10;
 
 /** Receivers on the internet, never inside the VPC: see `readReceiverUrl` and `findAddress` for what is refused. */
 export function createReceivers(settings: ReceiverSettings = {}): Receivers {
-  const { allowLocal = false, connectTimeout = 5_000, timeout = 15_000, resolve = resolveByDns } = settings;
+  const { allowLocal = false, resolve = resolveByDns } = settings;
+  const { route = (address) => address } = settings;
   // At the first delivery over TLS: reading the authorities takes milliseconds of a cold start.
   const secureContext = once(() =>
     createSecureContext({
@@ -34,21 +50,28 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
       minVersion: 'TLSv1.2',
     }),
   );
-  const connections = new KeptConnections(secureContext, settings.route);
+  /** The one that was not used for the longest time first. */
+  const agents = new Map<string, http.Agent>();
 
   return {
-    async post({ webhookId, url: text, headers, body }) {
-      const url = readReceiverUrl(text, { allowLocal });
-      if (!url.ok) return unanswered(url.error);
-
-      const all = deadline(timeout);
+    async post(request) {
+      const read = readReceiverUrl(request.url, { allowLocal });
+      if (!read.ok) return unanswered(read.error);
+      const url = read.value;
+      const { limit = Number.POSITIVE_INFINITY } = request;
+      const connectTimeout = Math.min(settings.connectTimeout ?? 5_000, limit);
+      const all = deadline(Math.min(settings.timeout ?? 15_000, limit));
       const connecting = deadline(connectTimeout);
       try {
-        const receiver = await judge(webhookId, url.value, connecting.signal);
+        const address = await addressOf(request.webhookId, url, connecting.signal);
         if (connecting.signal.aborted) return unanswered('connect_timeout');
-        if (!receiver.ok) return unanswered(receiver.error);
-        const request = { host: hostHeader(url.value), path: url.value.path, headers, body };
-        return await send(request, { connections, receiver: receiver.value, connecting, signal: all.signal });
+        if (!address.ok) return unanswered(address.error);
+        const options = optionsOf(request, url, address.value);
+        const result = await send(options, request.body, connectTimeout, all.signal);
+        if (result !== 'connection_lost') return result;
+        options.agent.destroy();
+        const again = await send(options, request.body, connectTimeout, all.signal);
+        return again === 'connection_lost' ? unanswered('connection_closed') : again;
       } finally {
         connecting.clear();
         all.clear();
@@ -56,47 +79,189 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
     },
   };
 
-  /** Over a kept connection, if there is one, and again over another one if that was closed. */
-  async function send(request: Post, sending: Sending): Promise<AttemptResult> {
-    const { receiver } = sending;
-    await connections.settle(receiver);
-    const result = await sendRequest(request, sending);
-    if (result !== 'connection_lost') return result;
-    connections.forget(receiver);
-    const connecting = deadline(connectTimeout);
-    try {
-      const second = await sendRequest(request, { ...sending, connecting });
-      return second === 'connection_lost' ? unanswered('connection_closed') : second;
-    } finally {
-      connecting.clear();
-    }
+  /** Looks the receiver's name up, for every attempt. Of several addresses one with an idle connection is preferred. */
+  async function addressOf(webhookId: string, { hostname, port, local }: ReceiverUrl, signal: AbortSignal) {
+    if (local) return { ok: true, value: '127.0.0.1' } as const;
+    const prefers = (address: string) => {
+      const agent = agents.get(keyOf(webhookId, hostname, address, port));
+      return agent !== undefined && Object.keys(agent.freeSockets).length > 0;
+    };
+    return findAddress(hostname, { resolve, signal, random: Math.random, prefers });
   }
 
-  /** Looks the receiver's name up, for every attempt. Of several addresses one with a kept connection is preferred. */
-  async function judge(
-    webhookId: string,
-    { hostname, port, secure, local }: ReceiverUrl,
-    signal: AbortSignal,
-  ): Promise<Result<Receiver, string>> {
-    const receiverAt = (address: string): Receiver => ({
-      webhookId,
-      target: { address, port, ...(secure && { serverName: hostname }) },
+  function optionsOf(
+    { webhookId, headers, body }: WebhookRequest,
+    { hostname, port, secure, path, local }: ReceiverUrl,
+    address: string,
+  ) {
+    return {
+      agent: agentOf(keyOf(webhookId, hostname, address, port), secure),
+      method: 'POST',
+      host: local ? address : hostname,
+      port,
+      path,
+      family: 4,
+      // To the very address that was judged: Node.js looks nothing up by itself.
+      lookup: (_name: string, _options: object, answer: (error: null, address: string, family: 4) => void) =>
+        answer(null, route(address), 4),
+      headers: {
+        Host: port === (secure ? 443 : 80) ? hostname : `${hostname}:${port}`,
+        'Content-Type': 'application/json',
+        'Content-Length': Buffer.byteLength(body),
+        'User-Agent': 'wallet-infrastructure-webhooks',
+        'Accept-Encoding': 'identity',
+        ...headers,
+      },
+      maxHeaderSize: maxHeadBytes,
+      ...(secure ? { servername: hostname } : {}),
+    };
+  }
+
+  /** One for a webhook and an address: what a receiver that many organizations use says reaches its own webhook alone. */
+  function agentOf(key: string, secure: boolean): http.Agent {
+    const idle = { keepAlive: true, timeout: idleLimit, maxFreeSockets: maxIdlePerAgent };
+    const agent = agents.get(key) ?? (secure ? secureAgent(idle) : new http.Agent(idle));
+    agents.delete(key);
+    agents.set(key, agent);
+    const [oldest = ''] = agents.keys();
+    if (agents.size > maxAgents) {
+      agents.get(oldest)?.destroy();
+      agents.delete(oldest);
+    }
+    return agent;
+  }
+
+  function secureAgent(idle: http.AgentOptions): https.Agent {
+    return new https.Agent({
+      ...idle,
+      secureContext: secureContext(),
+      ALPNProtocols: ['http/1.1'],
+      // A resumed session has no certificate to compare the name with.
+      maxCachedSessions: 0,
     });
-    if (local) return ok(receiverAt('127.0.0.1'));
-    const prefers = (address: string) => connections.has(receiverAt(address));
-    const address = await findAddress(hostname, { resolve, signal, random: Math.random, prefers });
-    return address.ok ? ok(receiverAt(address.value)) : address;
   }
 }
+
+function deadline(milliseconds: number) {
+  const controller = new AbortController();
+  const timer = setTimeout(() => controller.abort(), milliseconds);
+  return { signal: controller.signal, clear: () => clearTimeout(timer) };
+}
+
+const keyOf = (webhookId: string, hostname: string, address: string, port: number) =>
+  [webhookId, hostname, address, port].join(' ');
 
 const unanswered = (reason: string): AttemptResult => ({ answered: false, reason });
 
-function hostHeader({ hostname, port, secure }: ReceiverUrl): string {
-  return port === (secure ? 443 : 80) ? hostname : `${hostname}:${port}`;
+/**
+ * Sends one request. The status is the result; the body is read for a second, up to 16 KiB, never decompressed, never
+ * kept. Redirects are not followed.
+ *
+ * @returns `connection_lost` when a connection that was idle turned out to be closed before a byte of an answer: to be sent
+ *   again
+ */
+function send(
+  options: https.RequestOptions,
+  body: string,
+  connectTimeout: number,
+  signal: AbortSignal,
+): Promise<AttemptResult | 'connection_lost'> {
+  return new Promise((resolve) => {
+    let result: AttemptResult | undefined;
+    let bytes = 0;
+    let bodyTimer: NodeJS.Timeout | undefined;
+    let isSettled = false;
+    const outgoing = (options.servername ? https : http).request(options);
+    const connectTimer = setTimeout(() => end('connect_timeout'), connectTimeout);
+    const settle = (outcome: AttemptResult | 'connection_lost') => {
+      isSettled = true;
+      clearTimeout(connectTimer);
+      clearTimeout(bodyTimer);
+      signal.removeEventListener('abort', timeOut);
+      resolve(outcome);
+    };
+    const end = (reason: string) => {
+      // The connection may be another request's by now.
+      if (isSettled) return;
+      settle(result ?? unanswered(reason));
+      outgoing.destroy();
+      // After the response's end Node.js no longer does it.
+      outgoing.socket?.destroy();
+    };
+    const timeOut = () => end('timeout');
+    signal.addEventListener('abort', timeOut, { once: true });
+
+    outgoing.on('socket', (socket: Socket) => {
+      const connected = () => clearTimeout(connectTimer);
+      if (outgoing.reusedSocket) connected();
+      else socket.once(options.servername ? 'secureConnect' : 'connect', connected);
+      const count = (chunk: Buffer) => {
+        bytes += chunk.length;
+        if (bytes > maxBytes) end('response_too_large');
+      };
+      // Ahead of the parser: it throws what it cannot read.
+      socket.prependListener('data', count);
+      outgoing.once('close', () => socket.off('data', count));
+    });
+    let interimResponses = 0;
+    outgoing.on('information', () => {
+      interimResponses += 1;
+      if (interimResponses > maxInterimResponses) end('too_many_interim_answers');
+    });
+    outgoing.on('upgrade', () => end('protocol_switched'));
+    outgoing.on('response', (response) => {
+      const retryAfter = response.headers['retry-after'];
+      const status = response.statusCode as number;
+      const answer: AttemptResult = { answered: true, status, ...(retryAfter ? { retryAfter } : {}) };
+      result = answer;
+      bodyTimer = setTimeout(() => end('ok'), bodyTimeout);
+      let bodyBytes = 0;
+      response.on('data', (chunk: Buffer) => {
+        bodyBytes += chunk.length;
+        if (bodyBytes >= maxBodyBytes) end('ok');
+      });
+      response.on('end', () => {
+        // Not before the connection is free: the next request would open another one.
+        outgoing.once('close', () => settle(answer));
+        setImmediate(() => outgoing.writableFinished || end('ok'));
+      });
+      response.on('close', () => response.complete || end('ok'));
+      response.on('error', () => end('ok'));
+    });
+    outgoing.on('error', (error) => {
+      if (isSettled) return;
+      if (outgoing.reusedSocket && bytes === 0) settle('connection_lost');
+      else end(failureReason(error));
+    });
+    outgoing.end(body);
+  });
 }
 
-function deadline(ms: number): Deadline {
-  const controller = new AbortController();
-  const timer = setTimeout(() => controller.abort(), ms);
-  return { signal: controller.signal, clear: () => clearTimeout(timer) };
+/** Why a receiver gave no response: a name for the attempt's row, from an error of Node's sockets, TLS or HTTP parser. */
+function failureReason({ code = '', message }: NodeJS.ErrnoException): string {
+  const named = reasons[code];
+  if (message === 'socket hang up') return 'connection_closed';
+  if (named) return named;
+  if (certificateCodes.test(code)) return 'certificate_untrusted';
+  if (code.startsWith('HPE_')) return 'response_malformed';
+  if (code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_') || code === 'EPROTO') return 'tls_failed';
+  return 'connection_failed';
 }
+
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection_refused',
+  ECONNRESET: 'connection_reset',
+  EPIPE: 'connection_reset',
+  ECONNABORTED: 'connection_reset',
+  ETIMEDOUT: 'connect_timeout',
+  EHOSTUNREACH: 'unreachable',
+  ENETUNREACH: 'unreachable',
+  CERT_HAS_EXPIRED: 'certificate_expired',
+  CERT_NOT_YET_VALID: 'certificate_not_yet_valid',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'certificate_wrong_name',
+  HPE_HEADER_OVERFLOW: 'response_headers_too_large',
+};
+
+/** OpenSSL's verification results: https://nodejs.org/docs/latest-v24.x/api/tls.html#x509-certificate-error-codes */
+const certificateCodes =
+  /^(UNABLE_TO_|CERT_|CRL_|ERROR_IN_C|DEPTH_ZERO_|SELF_SIGNED_|INVALID_CA|PATH_LENGTH_|INVALID_PURPOSE|HOSTNAME_MISMATCH)/;

@@ -171,7 +171,7 @@ const rotateWebhookSecret = operation(
 /** Enables a webhook again: events from now on are delivered to it. */
 const enableWebhook = operation({ webhookId: id('wh') }, async ({ webhookId }, ports) => {
   const outcome = await ports.database.execute(sql`
-    update webhooks set enabled = true, disabled_reason = null, disabled_at = null, troubled_at = null
+    update webhooks set enabled = true, disabled_reason = null, disabled_at = null, troubled_at = default
     where webhook_id = ${webhookId}
     returning webhook_id`);
   if (!outcome.ok) return outcome;

@@ -7,6 +7,7 @@ export const webhookLogCodes = {
   attempted: 'WEBHOOK_ATTEMPTED',
   attemptNotRecorded: 'WEBHOOK_ATTEMPT_NOT_RECORDED',
   disabled: 'WEBHOOK_DISABLED',
+  slow: 'WEBHOOK_SLOW',
   deliveryStopped: 'WEBHOOK_DELIVERY_STOPPED',
   deliveryWaits: 'WEBHOOK_DELIVERY_WAITS',
   deliveryRefused: 'WEBHOOK_DELIVERY_REFUSED',

@@ -8,6 +8,7 @@ export async function addOrganization(owner: Database): Promise<string> {
   return organizationId;
 }
 
+/** Adds a webhook in good standing. */
 export async function addWebhook(
   owner: Database,
   organizationId: string,
@@ -15,8 +16,8 @@ export async function addWebhook(
 ): Promise<string> {
   const webhookId = `wh-aaaaa-bbbbb-${randomCharacters(16)}`;
   await owner.execute(sql`
-    insert into webhooks (webhook_id, organization_id, url, kinds)
-    values (${webhookId}, ${organizationId}, ${url}, ${kinds ? `{${kinds.join(',')}}` : null}::text[])`);
+    insert into webhooks (webhook_id, organization_id, url, kinds, troubled_at)
+    values (${webhookId}, ${organizationId}, ${url}, ${kinds ? `{${kinds.join(',')}}` : null}::text[], null)`);
   return webhookId;
 }
 

@@ -105,8 +105,9 @@ create table webhooks (
   enabled boolean not null default true,
   disabled_reason text,
   disabled_at timestamptz,
-  -- When an attempt was slow or failed. Until one is good its deliveries go by the second lane; null is good standing.
-  troubled_at timestamptz,
+  -- When an attempt was slow or failed; null is good standing. Until one is good its deliveries go by the second lane, those of
+  -- a new webhook too: nobody knows yet how fast its receiver is.
+  troubled_at timestamptz default '-infinity',
   created_at timestamptz not null default now(),
   check (enabled = (disabled_reason is null)),
   check (enabled = (disabled_at is null)),

@@ -4,9 +4,10 @@ import { parseDelivery } from '../../../domain/delivery';
 import { parseEvent } from '../../../domain/event';
 import { fail } from '../../../domain/result';
 import { sql } from '../../../lambda/database/sql';
-import type { Receivers, Webhooks } from '../../../lambda/deliver-webhook/deliver-webhook';
+import type { Webhooks } from '../../../lambda/deliver-webhook/deliver-webhook';
 import { retrySchedule } from '../../../lambda/deliver-webhook/next-step';
 import { eventually } from '../../support/eventually';
+import { startHttpServer } from '../../support/http-server';
 import { expectDocumentedDelivery } from '../../support/openapi';
 import { disableWebhook } from '../../support/webhooks';
 import { delayed, emptied, hidden, useDeliveryWorld } from './delivery-world';
@@ -293,26 +294,37 @@ describe('the lane of a webhook', () => {
     await world.runBatch({ from });
   };
 
+  it('is the second one of a new webhook, until its first good attempt', async () => {
+    await world.database.query`update webhooks set troubled_at = default where webhook_id = ${webhookId}`;
+    expect(await standing()).toBe('troubled');
+    await deliver();
+    expect(await standing()).toBe('good');
+  });
+
   it('is the second one after a failed attempt', async () => {
     world.answer = { status: 500 };
     await deliver(world.deliveries);
     expect(await standing()).toBe('troubled');
   });
 
-  it('is the second one from the end of the second second of an attempt on, not from its end', async () => {
-    let answered = () => {};
-    const receivers: Receivers = {
-      post: () =>
-        new Promise((resolve) => {
-          answered = () => resolve({ answered: true, status: 200 });
-        }),
-    };
-    await world.sendDelivery(webhookId);
-    const batch = world.runBatch({ ports: { receivers } });
-    await eventually(async () => expect(await standing()).toBe('troubled'));
-    answered();
-    await batch;
+  it('is the second one after two seconds: the attempt ends, and is made again there with all its time', async () => {
+    const slow = await startHttpServer((_, response) => {
+      setTimeout(() => response.end(), 3_000);
+    });
+    await world.database.query`update webhooks set url = ${slow.url} where webhook_id = ${webhookId}`;
+    const delivery = await world.sendDelivery(webhookId);
+    const begin = performance.now();
+    expect(await world.runBatch()).toMatchObject({ kept: 0 });
+    expect(performance.now() - begin).toBeLessThan(2_900);
     expect(await standing()).toBe('troubled');
+    expect(await world.attempts(webhookId)).toEqual([]);
+    const [moved] = await world.retries.receive();
+    expect(parseDelivery(moved?.body ?? '')).toEqual({ ok: true, value: delivery });
+
+    await deliver();
+    expect(await world.attempts(webhookId)).toMatchObject([{ outcome: 'delivered', status: 200 }]);
+    expect(await standing()).toBe('troubled');
+    await slow.stop();
   });
 
   it('moves what waits in the first one, without an attempt', async () => {

@@ -101,7 +101,11 @@ describe.each(['a new', 'a kept'])(
     }
 
     beforeAll(async () => {
-      for (const [misbehaviour, behaviour] of misbehaviours) runs.set(misbehaviour, run(behaviour));
+      // A few at once: the endless ones leave a busy machine no time for the others.
+      for (const [index, [misbehaviour, behaviour]] of misbehaviours.entries()) {
+        runs.set(misbehaviour, run(behaviour));
+        if (index % 3 === 2) await Promise.allSettled(runs.values());
+      }
       await Promise.allSettled(runs.values());
     });
 
@@ -230,7 +234,7 @@ describe('the handshake', () => {
     const port = await told.tls(say(head));
     const receivers = createReceivers({
       resolve: async () => ['93.184.216.34'],
-      route: (target) => ({ ...target, address: '127.0.0.1' }),
+      route: () => '127.0.0.1',
     });
     expect(
       await receivers.post({ webhookId: ourWebhook, url: `https://${name}:${port}/`, headers: {}, body: '' }),

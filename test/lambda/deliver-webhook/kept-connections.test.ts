@@ -1,5 +1,3 @@
-import type { Socket } from 'node:net';
-import type { TLSSocket } from 'node:tls';
 import type { AttemptResult } from '../../../lambda/deliver-webhook/next-step';
 import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
 import {
@@ -100,72 +98,6 @@ it('is not shared by two webhooks of an honest receiver either, in any order', a
   expect(seen.connections).toBe(2);
 });
 
-describe('ends, and the next delivery gets its own answer, when the receiver says after its answer', () => {
-  const more: readonly (readonly [string, string])[] = [
-    ['a second answer', status(410)],
-    ['the beginning of a second answer', 'HTTP/1.1 410 Gone\r\nx: '],
-    ['one byte', 'H'],
-    ['an empty line', '\r\n'],
-    ['noise', '\x00\x01\x02'],
-    ['an interim answer', 'HTTP/1.1 103 Early Hints\r\n\r\n'],
-  ];
-
-  it.each(more)('%s, with it', async (_, text) => {
-    const { port, seen } = await answering((request) => (request === 1 ? good + text : status(500)));
-    const send = told.client();
-    expect(await send(port)).toEqual(answered());
-    expect(await send(port)).toEqual(answered());
-    expect(seen.connections).toBe(2);
-  });
-
-  it.each(more)('%s, a moment later', async (_, text) => {
-    const { port, seen } = await answering((request) => (socket) => {
-      socket.write(request === 1 ? good : status(500));
-      if (request === 1) setTimeout(() => socket.write(text), 20);
-    });
-    const send = told.client();
-    expect(await send(port)).toEqual(answered());
-    await until(() => seen.closed === 1);
-    expect(await send(port)).toEqual(answered());
-    expect(seen).toMatchObject({ connections: 2, requests: 2 });
-  });
-
-  it.each(more)('%s, which has arrived when the next request is about to be sent', async (_, text) => {
-    let first: Socket | undefined;
-    const { port, seen } = await answering(() => (socket) => {
-      first ??= socket;
-      socket.write(good);
-    });
-    const send = told.client();
-    await send(port);
-    await new Promise((written) => first?.write(text, written));
-    expect(await send(port)).toEqual(answered());
-    expect(seen).toMatchObject({ connections: 2, requests: 2 });
-  });
-});
-
-it('is not kept when the answer came before the request was sent whole', async () => {
-  let connections = 0;
-  const port = await told.tls((socket) => {
-    connections += 1;
-    socket.write(good);
-    socket.on('data', () => undefined);
-  });
-  const send = told.client();
-  const large = 'x'.repeat(8_000_000);
-  expect(await send(port, large)).toEqual(answered());
-  expect(await send(port, large)).toEqual(answered());
-  expect(connections).toBe(2);
-});
-
-it('is not kept after an interim answer', async () => {
-  const { port, seen } = await answering(() => `HTTP/1.1 102 Processing\r\n\r\n${good}`);
-  const send = told.client();
-  await send(port);
-  await send(port);
-  expect(seen.connections).toBe(2);
-});
-
 it.each([
   ['asks for the end of the connection', `${head}connection: close\r\ncontent-length: 0\r\n\r\n`],
   ['speaks HTTP/1.0', 'HTTP/1.0 200 OK\r\ncontent-length: 0\r\n\r\n'],
@@ -248,35 +180,6 @@ describe('is for the address that was judged for this very attempt', () => {
   });
 });
 
-describe.each(['TLSv1.2', 'TLSv1.3'] as const)('a new connection, %s', (version) => {
-  const versions = { minVersion: version, maxVersion: version };
-  const closing: Behaviour = (socket) => {
-    socket.once('data', () => socket.end(`${head}connection: close\r\ncontent-length: 0\r\n\r\n`));
-  };
-
-  it('resumes the session of the webhook, and of no other', async () => {
-    const resumed: boolean[] = [];
-    const port = await told.tls((socket) => {
-      resumed.push((socket as TLSSocket).isSessionReused());
-      closing(socket);
-    }, versions);
-    const send = told.client();
-    for (const webhookId of [ourWebhook, ourWebhook, ourWebhook, othersWebhook]) {
-      expect(await send(port, '{}', webhookId)).toEqual(answered());
-      await pause(20);
-    }
-    expect(resumed).toEqual([false, true, true, false]);
-  });
-
-  it('resumes no session whose certificate has another name: it would not be compared again', async () => {
-    const certificate = await told.authority.issue({ name: 'other.example.com' });
-    const port = await told.tls(closing, { ...certificate, ...versions });
-    const send = told.client();
-    for (let count = 0; count < 3; count++)
-      expect(await send(port)).toEqual(unanswered('certificate_wrong_name'));
-  });
-});
-
 describe('when nothing is sent', () => {
   const idle = { doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate', 'Date', 'performance'] } as const;
   afterEach(() => jest.useRealTimers());
@@ -290,18 +193,6 @@ describe('when nothing is sent', () => {
     await jest.advanceTimersByTimeAsync(200);
     jest.useRealTimers();
     await until(() => seen.closed === 1);
-  });
-
-  it('is not used after four seconds in which the instance was frozen, and its timers with it', async () => {
-    const { port, seen } = await answering(() => good);
-    const send = told.client();
-    await send(port);
-    const now = Date.now();
-    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now + 5_000);
-    await send(port);
-    clock.mockRestore();
-    await until(() => seen.closed === 1);
-    expect(seen).toMatchObject({ connections: 2, requests: 2 });
   });
 });
 

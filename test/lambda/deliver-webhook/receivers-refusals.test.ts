@@ -65,10 +65,10 @@ const receivers = createReceivers({
     lookups.push(name);
     return answer;
   },
-  // Port 1 of this machine refuses: were anything dialled, the reason would be `connection_refused`.
-  route: ({ address }) => {
+  // Nothing listens at port 443 of this address: were anything dialled, the reason would be `connection_refused`.
+  route: (address) => {
     dialled.push(address);
-    return { address: '127.0.0.1', port: 1 };
+    return '127.0.0.9';
   },
 });
 
@@ -169,9 +169,9 @@ describe('rebinding', () => {
         return count === 1 ? [publicAddress] : ['127.0.0.1'];
       },
       // TEST-NET-1 answers nobody: only a second lookup could bring the connection inside.
-      route: (target) => {
-        seen.push(target.address);
-        return { ...target, address: '192.0.2.1' };
+      route: (address) => {
+        seen.push(address);
+        return '192.0.2.1';
       },
     });
     const result = await rebinding.post({
@@ -189,7 +189,7 @@ describe('rebinding', () => {
     const answers = [[publicAddress], ['127.0.0.1']];
     const rebinding = createReceivers({
       resolve: async () => answers.shift() ?? [],
-      route: () => ({ address: '127.0.0.1', port: 1 }),
+      route: () => '127.0.0.9',
     });
     const attempt = () =>
       rebinding.post({ webhookId, url: 'https://hooks.example.com/', headers: {}, body: '' });

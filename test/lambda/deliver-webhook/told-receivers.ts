@@ -57,7 +57,7 @@ export class ToldReceivers {
     const receivers = createReceivers({
       certificateAuthorities: [this.authority.cert],
       resolve: async () => ['93.184.216.34'],
-      route: (target) => ({ ...target, address: '127.0.0.1' }),
+      route: () => '127.0.0.1',
       ...settings,
     });
     return (port: number, body = '{}', webhookId = ourWebhook): Promise<AttemptResult> =>

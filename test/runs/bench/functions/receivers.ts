@@ -5,5 +5,5 @@ export const createTlsReceivers = () =>
   createReceivers({
     certificateAuthorities: [process.env.RECEIVER_AUTHORITY ?? ''],
     resolve: async () => ['93.184.216.34'],
-    route: (target) => ({ ...target, address: '127.0.0.1' }),
+    route: () => '127.0.0.1',
   });
