@@ -33,7 +33,8 @@ function withoutReserve(template: object): unknown {
         )
         .join('');
       return text.replace(
-        /,"(?:reserve|webhookOriginReserve)":\[?"\{[^}]*WebhookOriginReserveElasticIp[^}]*\}(?:\/32"\]|")/,
+        // In a body, or in an ETag.
+        /(?:,"(?:reserve|webhookOriginReserve)":\[?"|-)\{[^}]*WebhookOriginReserveElasticIp[^}]*\}(?:\/32"\]|")?/,
         '',
       );
     }

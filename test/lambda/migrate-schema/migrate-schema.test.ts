@@ -39,7 +39,7 @@ describe.each(['data-api', 'direct'] as const)('a migration with %s access', (ac
   const migrate = (...files: (typeof first)[]) =>
     migrateSchema(region.owner, files, [{ name: 'reader', ...password }]);
   const tables = async () =>
-    (await region.query`select tablename from pg_tables where schemaname = 'public' order by 1`).map(
+    (await region.query`select tablename::text from pg_tables where schemaname = 'public' order by 1`).map(
       ({ tablename }) => tablename,
     );
 
