@@ -122,18 +122,6 @@ describe('the webhook origins', () => {
 describe('the stage', () => {
   const stage = only('AWS::ApiGateway::Stage');
 
-  it('throttles as the environment says', () => {
-    const { throttle } = api.environment;
-    expect(stage.MethodSettings).toEqual([
-      expect.objectContaining({
-        HttpMethod: '*',
-        ResourcePath: '/*',
-        ThrottlingRateLimit: throttle.requestsPerSecond,
-        ThrottlingBurstLimit: throttle.burst,
-      }),
-    ]);
-  });
-
   it('has metrics, and logs no content of requests', () => {
     expect(stage.MethodSettings[0]).toMatchObject({
       MetricsEnabled: true,

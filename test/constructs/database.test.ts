@@ -9,22 +9,6 @@ describe.each(Object.entries(stacks))('the database of %s', (_, stack) => {
   const cluster = stack.only('AWS::RDS::DBCluster');
   const instances = stack.all('AWS::RDS::DBInstance');
 
-  it('is Aurora PostgreSQL 17, serverless, with the capacity of the table', () => {
-    expect(cluster.Properties).toMatchObject({
-      Engine: 'aurora-postgresql',
-      EngineVersion: expect.stringMatching(/^17\./),
-    });
-    expect(instances.map(({ Properties }) => Properties.DBInstanceClass)).toEqual(
-      Array(1 + environment.database.readers).fill('db.serverless'),
-    );
-    const { capacity, pauseAfterMinutes } = environment.database;
-    expect(cluster.Properties.ServerlessV2ScalingConfiguration).toEqual({
-      MinCapacity: capacity.minimum,
-      MaxCapacity: capacity.maximum,
-      ...(pauseAfterMinutes && { SecondsUntilAutoPause: 60 * pauseAfterMinutes }),
-    });
-  });
-
   it('is encrypted with its own key, which rotates', () => {
     expect(cluster.Properties).toMatchObject({
       StorageEncrypted: true,

@@ -16,11 +16,6 @@ describe.each(Object.entries(stacks))('each function of %s', (_, stack) => {
   const lambdas = stack.all('AWS::Lambda::Function');
   const ours = lambdas.filter(({ Properties }) => Properties.Handler === 'index.handler');
 
-  it('runs on Node.js 24 on arm64', () => {
-    for (const { Properties } of lambdas)
-      expect(Properties).toMatchObject({ Runtime: 'nodejs24.x', Architectures: ['arm64'] });
-  });
-
   it('logs JSON into its own group with the retention of the table', () => {
     const groups = lambdas.map(({ Properties }) => Properties.LoggingConfig);
     for (const { LogFormat, LogGroup } of groups) {

@@ -1,6 +1,5 @@
 import { environments } from '../../lib/environments';
-import { resourceOrText } from '../support/alarm-table';
-import { dashboardOf, type Widget } from '../support/dashboard-body';
+import { dashboardOf, resourceOrText, type Widget } from '../support/dashboard-body';
 import { metricsOfDelivery } from '../support/delivery-metrics';
 import { missingHeadings } from '../support/documents';
 import { withoutSla, withSla } from '../support/rows';

@@ -33,17 +33,6 @@ describe.each(Object.entries(stacks))('the network of %s', (_, stack) => {
     expect(routes).toHaveLength(6);
   });
 
-  it('admits no address, only security groups of the VPC', () => {
-    const inline = stack
-      .all('AWS::EC2::SecurityGroup')
-      .flatMap(({ Properties }) => Properties.SecurityGroupIngress ?? []);
-    expect(inline).toEqual([]);
-    for (const { Properties } of stack.all('AWS::EC2::SecurityGroupIngress')) {
-      expect(Properties.SourceSecurityGroupId).toBeDefined();
-      expect(Properties).not.toHaveProperty('CidrIp');
-    }
-  });
-
   it('opens no security group but that of webhook delivery to everywhere, as EC2 does with one that is made without an egress rule', () => {
     const delivery = stack.named('AWS::EC2::SecurityGroup', 'WebhooksEgress').logicalId;
     for (const { logicalId, Properties } of stack.all('AWS::EC2::SecurityGroup')) {
@@ -71,9 +60,5 @@ describe.each(Object.entries(stacks))('the network of %s', (_, stack) => {
     expect(stack.get(flowLog.LogGroupName.Ref).Properties.RetentionInDays).toBe(
       stack.environment.logRetentionDays,
     );
-  });
-
-  it('uses the block of the table', () => {
-    expect(stack.only('AWS::EC2::VPC').Properties.CidrBlock).toBe(stack.environment.vpcCidr);
   });
 });

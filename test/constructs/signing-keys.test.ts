@@ -7,14 +7,6 @@ const signingKeys = (stack: StackTemplate) =>
   stack.all('AWS::KMS::Key').filter(({ Properties }) => Properties.KeyUsage === 'SIGN_VERIFY');
 
 describe.each(Object.entries(stacks))('the signing keys of %s', (_, stack) => {
-  it('are on P-256', () => {
-    expect(signingKeys(stack).map(({ logicalId }) => logicalId)).toEqual([
-      'AccessTokenSigningKey202611',
-      'UserActionSigningKey202611',
-    ]);
-    for (const key of signingKeys(stack)) expect(key.Properties.KeySpec).toBe('ECC_NIST_P256');
-  });
-
   it('are exported for access tokens and user actions apart', () => {
     const sets = stack.all('Custom::SigningKeySet').map(({ Properties }) => Properties.Keys);
     expect(sets).toEqual([

@@ -1,4 +1,3 @@
-import { resourceOrText } from './alarm-table';
 import type { StackTemplate } from './stacks';
 
 // biome-ignore lint/suspicious/noExplicitAny: options of a metric are as free as a template's JSON
@@ -41,4 +40,12 @@ export function dashboardOf(stack: StackTemplate): DashboardBody {
       .map((piece) => (typeof piece === 'string' ? piece : (known[piece.Ref] ?? resourceOrText(piece))))
       .join(''),
   );
+}
+
+/** A resource is named without the hash of its logical id. */
+export function resourceOrText(value: Json): string {
+  if (typeof value === 'string') return value;
+  const [logicalId, attribute] = value['Fn::GetAtt'] ?? [value.Ref];
+  const name = logicalId.replace(/[0-9A-F]{8}$/, '');
+  return attribute ? `{${name}.${attribute}}` : `{${name}}`;
 }
