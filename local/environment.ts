@@ -107,7 +107,7 @@ export async function startEnvironment(options: EnvironmentOptions, cleanup: Cle
   // What runs in the functions is answered before they end: requests and messages have a second.
   cleanup.add(async () => {
     const stopped = Promise.all(eventSources.map((source) => source.stop()));
-    await Promise.all([addresses.close(), Promise.race([stopped, sleep(1_000)])]);
+    await Promise.all([addresses.close(), Promise.race([stopped, sleep(1_000, undefined, { ref: false })])]);
     await services.queues.save(folder.messagesFile, queueNames);
   });
   eventSources = startEventSources({
