@@ -1,9 +1,44 @@
+import type { Jwks } from 'aws-jwt-verify/jwk';
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
+import { fail, ok, type Result } from '../../domain/result';
 import { bind } from '../shared/bind';
-import { logCodes } from '../shared/log';
-import { authorizeRequest } from './authorize-request';
-import { createDependencies, type Dependencies } from './dependencies';
-import { readBearerToken } from './request';
+import { readVariables } from '../shared/environment';
+import { createLog, logCodes } from '../shared/log';
+import { tokenProblems } from '../tokens/token-problems';
+import type { TokenRefused } from '../tokens/verify-jwt';
+import { createAccessTokenVerifier } from './access-token';
+import { defaultLifetimeSeconds, variables } from './environment';
+
+export function createDependencies() {
+  const { TOKEN_ISSUER, TOKEN_KEYS, TOKEN_LIFETIME } = readVariables(variables, {
+    TOKEN_LIFETIME: String(defaultLifetimeSeconds),
+    ...process.env,
+  });
+  return {
+    verifyAccessToken: createAccessTokenVerifier(
+      JSON.parse(TOKEN_KEYS) as Jwks,
+      TOKEN_ISSUER,
+      Number(TOKEN_LIFETIME),
+    ),
+    log: createLog('authorize-request'),
+  };
+}
+
+export type Dependencies = ReturnType<typeof createDependencies>;
+
+/**
+ * Takes the bearer token (RFC 6750) from the `Authorization` header. Of several it is the last, which is in `headers` and
+ * by which the decision is cached: a decision from the others would be that of the next request with this token. The
+ * functions refuse several.
+ *
+ * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-lambda-authorizer-input.html
+ */
+function readBearerToken(event: APIGatewayRequestAuthorizerEvent): Result<string, TokenRefused> {
+  const [, value = ''] =
+    Object.entries(event.headers ?? {}).findLast(([name]) => name.toLowerCase() === 'authorization') ?? [];
+  const token = /^Bearer +(\S+)$/i.exec(value)?.[1];
+  return token ? ok(token) : fail({ kind: 'malformed', cause: 'not_a_bearer_token' });
+}
 
 /**
  * Decides for the gateway whether a request's access token is good. The policy is cached per token, so it covers
@@ -14,10 +49,11 @@ export const createHandler =
   ({ verifyAccessToken, log }: Dependencies) =>
   async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
     const bearer = readBearerToken(event);
-    const decision = authorizeRequest(bearer.ok ? verifyAccessToken(bearer.value) : bearer);
+    const decision = bearer.ok ? verifyAccessToken(bearer.value) : bearer;
     const requestId = event.requestContext.extendedRequestId ?? event.requestContext.requestId;
     if (!decision.ok) {
-      const { code, detail, cause } = decision.error;
+      const { kind, cause } = decision.error;
+      const { code, detail } = tokenProblems[kind];
       log.info('Request refused', { logCode: logCodes.requestRefused, requestId, code, cause });
       return policy('Deny', event.methodArn, 'anonymous', { code, detail });
     }

@@ -1,11 +1,29 @@
+import type { Jwks } from 'aws-jwt-verify/jwk';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
+import { connectDatabase } from '../database/connect';
 import { bind } from '../shared/bind';
-import { logCodes } from '../shared/log';
+import { readVariables } from '../shared/environment';
+import { createLog, logCodes } from '../shared/log';
 import { problemResponse } from '../shared/problem';
 import { readRequestId } from '../shared/request-id';
+import { deleteInDatabase } from './delete-in-database';
 import { deleteUserGroup } from './delete-user-group';
-import { createDependencies, type Dependencies } from './dependencies';
+import { variables } from './environment';
 import { readDeletionRequest } from './request';
+import { createUserActionVerifier } from './user-action';
+
+export function createDependencies() {
+  const { TOKEN_ISSUER, USER_ACTION_KEYS, RESPONSE_HEADERS } = readVariables(variables, process.env);
+  return {
+    verifyUserAction: createUserActionVerifier(JSON.parse(USER_ACTION_KEYS) as Jwks, TOKEN_ISSUER),
+    deleteUserGroup: deleteInDatabase(connectDatabase(process.env)),
+    responseHeaders: JSON.parse(RESPONSE_HEADERS) as Readonly<Record<string, string>>,
+    log: createLog('delete-user-group'),
+    now: () => Date.now(),
+  };
+}
+
+export type Dependencies = ReturnType<typeof createDependencies>;
 
 /** `DELETE /auth/user-groups/{userGroupId}`, as the specification's section 4 says. */
 export const createHandler =

@@ -1,10 +1,49 @@
+import { GetPublicKeyCommand, KMSClient } from '@aws-sdk/client-kms';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
 import { bind } from '../shared/bind';
-import { logCodes } from '../shared/log';
+import { createLog, logCodes } from '../shared/log';
 import { retryAccessDenied } from '../shared/retry-access-denied';
-import { createDependencies, type Dependencies } from './dependencies';
 import { type PublicJwk, toJwk } from './export-jwks';
-import { type LabelledKey, readKeys } from './request';
+
+export function createDependencies() {
+  const kms = new KMSClient({
+    maxAttempts: 5,
+    requestHandler: { connectionTimeout: 3_000, requestTimeout: 5_000, throwOnRequestTimeout: true },
+  });
+  return {
+    log: createLog('export-jwks'),
+    /** DER SubjectPublicKeyInfo. */
+    async getPublicKey(arn: string): Promise<Uint8Array> {
+      const { PublicKey } = await kms.send(new GetPublicKeyCommand({ KeyId: arn }));
+      if (!PublicKey) throw new Error('KMS answered without a public key.');
+      return PublicKey;
+    },
+  };
+}
+
+export type Dependencies = ReturnType<typeof createDependencies>;
+
+/** A signing key of the set: its label in the environments table and its ARN. */
+export interface LabelledKey {
+  readonly label: string;
+  readonly arn: string;
+}
+
+/**
+ * Reads `Keys: [{ Label, Arn }]` of the custom resource.
+ *
+ * @throws Error when there is none, or one of them has no label or ARN.
+ */
+export function readKeys(properties: Readonly<Record<string, unknown>>): readonly LabelledKey[] {
+  const keys = properties.Keys;
+  if (!Array.isArray(keys) || keys.length === 0) throw new Error('Keys must name at least one signing key.');
+  return keys.map((key: { Label?: unknown; Arn?: unknown } | null) => {
+    if (typeof key?.Label !== 'string' || typeof key.Arn !== 'string') {
+      throw new Error('Each of Keys must have a Label and an Arn.');
+    }
+    return { label: key.Label, arn: key.Arn };
+  });
+}
 
 /** Exports the public halves of a set of signing keys as a JWKS document, when the stack is created or the set changes. */
 export const createHandler =

@@ -1,10 +1,83 @@
+import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
+import { loadDataApi, loadDirect } from '../database/adapters';
+import { readCertificateAuthorities } from '../database/certificate-authorities';
+import type { TransactionalDatabase } from '../database/database';
+import { databaseRoles } from '../database/environment';
 import { migrations } from '../database/migrations';
 import { bind } from '../shared/bind';
-import { logCodes } from '../shared/log';
-import { awaitDatabase, longestWait } from './await-database';
-import { createDependencies, type Dependencies } from './dependencies';
+import { readVariables } from '../shared/environment';
+import { createLog, logCodes } from '../shared/log';
+import { awaitDatabase, longestWait, SecretUnreadable } from './await-database';
+import { variables } from './environment';
+import type { Role } from './migrate-schema';
 import { type MigrationFailed, migrateSchema } from './migrate-schema';
+
+/**
+ * Milliseconds for one file of migrations. The function's own timeout (14 minutes) is above both, and the Data API gives up before:
+ * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api-timeouts.html
+ */
+const fileTimeout = { dataApi: 60_000, direct: 10 * 60_000 };
+
+interface Secret {
+  readonly username: string;
+  readonly password: string;
+}
+
+export function createDependencies() {
+  const secrets = new SecretsManagerClient({
+    requestHandler: { connectionTimeout: 3_000, requestTimeout: 10_000, throwOnRequestTimeout: true },
+  });
+  const readSecret = async (arn: string): Promise<Secret> => {
+    const { SecretString } = await secrets
+      .send(new GetSecretValueCommand({ SecretId: arn }))
+      .catch(({ name }: Error) => Promise.reject(new SecretUnreadable(`secret_${name}`)));
+    return JSON.parse(SecretString ?? '{}') as Secret;
+  };
+
+  return {
+    log: createLog('migrate-schema'),
+
+    /** The database, signed in as its owner. */
+    async connect(): Promise<TransactionalDatabase & { close?(): Promise<void> }> {
+      if (process.env.DATABASE_ACCESS === 'data-api') {
+        const settings = readVariables(variables['data-api'], process.env);
+        return loadDataApi().createDataApiDatabase({
+          clusterArn: settings.DATABASE_CLUSTER_ARN,
+          secretArn: settings.DATABASE_MASTER_SECRET_ARN,
+          database: settings.DATABASE_NAME,
+          callTimeout: fileTimeout.dataApi,
+          resumeTimeout: 120_000,
+        });
+      }
+      const settings = readVariables(variables.direct, process.env);
+      const owner = await readSecret(settings.DATABASE_MASTER_SECRET_ARN);
+      return loadDirect().createDirectDatabase({
+        host: settings.DATABASE_HOST,
+        port: Number(settings.DATABASE_PORT),
+        database: settings.DATABASE_NAME,
+        user: owner.username,
+        password: () => owner.password,
+        certificateAuthorities: readCertificateAuthorities(settings.DATABASE_CERTIFICATE_AUTHORITIES),
+        callTimeout: fileTimeout.direct,
+      });
+    },
+
+    /** Every role, with its password where it signs in with one. */
+    async readRoles(): Promise<readonly Role[]> {
+      const { DATABASE_ROLE_SECRETS } = readVariables(['DATABASE_ROLE_SECRETS'], process.env);
+      const secretArns = JSON.parse(DATABASE_ROLE_SECRETS) as Partial<Record<string, string>>;
+      return Promise.all(
+        databaseRoles.map(async (name) => {
+          const arn = secretArns[name];
+          return arn ? { name, password: (await readSecret(arn)).password } : { name };
+        }),
+      );
+    },
+  };
+}
+
+export type Dependencies = ReturnType<typeof createDependencies>;
 
 /** Stable, so that an update never looks like a replacement, which CloudFormation would follow with a deletion. */
 const physicalResourceId = 'schema-migration';

@@ -1,7 +1,19 @@
+import { connectDatabase } from '../database/connect';
 import { bind } from '../shared/bind';
+import { createLog } from '../shared/log';
 import { webhookLogCodes } from '../webhooks/log-codes';
-import { createDependencies, type Dependencies } from './dependencies';
+import { createExpiring } from './expiring-tables';
 import { purgeExpired } from './purge-expired';
+
+export function createDependencies() {
+  return {
+    expiring: createExpiring(connectDatabase(process.env)),
+    log: createLog('purge-expired'),
+    now: Date.now,
+  };
+}
+
+export type Dependencies = ReturnType<typeof createDependencies>;
 
 /** Milliseconds of deleting; less than the function's timeout by the time that the last statement may take. */
 export const timeout = 4 * 60_000;

@@ -65,9 +65,7 @@ const broken: Readonly<Record<string, readonly (readonly [path: string, text: st
   'only the data-api adapter imports the RDS Data client': [
     ['lambda/shared/a.ts', "import { RDSDataClient } from '@aws-sdk/client-rds-data';"],
   ],
-  'only the direct adapter imports pg': [
-    ['lambda/purge-expired/dependencies.ts', "import { Pool } from 'pg';"],
-  ],
+  'only the direct adapter imports pg': [['lambda/purge-expired/handler.ts', "import { Pool } from 'pg';"]],
   'process.env is read where a function is put together and in bin': [
     ['lambda/shared/a.ts', 'const x = process.env.REGION;'],
     ['lib/api/region-api.ts', "const x = process['env'];"],
@@ -102,7 +100,7 @@ it.each([
   ['bin/app.ts', "import { createApp } from '../lib/app';\nprocess.env.CDK_DEFAULT_ACCOUNT;"],
   ['lib/database/region-database.ts', "import { databaseRoles } from '../../lambda/database/environment';"],
   [
-    'lambda/delete-user-group/dependencies.ts',
+    'lambda/delete-user-group/handler.ts',
     "import { connectDatabase } from '../database/connect';\nprocess.env.X;",
   ],
   ['lambda/database/direct.ts', "import { Pool } from 'pg';"],

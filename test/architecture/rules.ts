@@ -127,7 +127,7 @@ const isConstruct = (path: string): boolean =>
 
 const textRules: Readonly<Record<string, TextRule>> = {
   'process.env is read where a function is put together and in bin': [
-    (path) => !/^(\.ci|bin|test)\//.test(path) && !/^lambda\/[^/]+\/(handler|dependencies)\.ts$/.test(path),
+    (path) => !/^(\.ci|bin|test)\//.test(path) && !/^lambda\/[^/]+\/handler\.ts$/.test(path),
     /process\s*\.\s*env\b|process\[|\{[^}]*\benv\b[^}]*\}\s*=\s*process\b/,
   ],
   "constructs never branch on an environment's name": [

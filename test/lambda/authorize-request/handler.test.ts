@@ -1,7 +1,6 @@
 import type { APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import { createAccessTokenVerifier } from '../../../lambda/authorize-request/access-token';
-import { createDependencies } from '../../../lambda/authorize-request/dependencies';
-import { createHandler } from '../../../lambda/authorize-request/handler';
+import { createDependencies, createHandler } from '../../../lambda/authorize-request/handler';
 import { asOnAws } from '../../support/function-variables';
 import { recordLog } from '../../support/log';
 import { accessTokenClaims, caller, createSigningKey, issuer, seconds, signJwt } from '../../support/tokens';

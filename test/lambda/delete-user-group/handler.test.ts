@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { fail, ok, type Result } from '../../../domain/result';
 import type { DatabaseUnavailable } from '../../../lambda/database/database';
-import type { Dependencies } from '../../../lambda/delete-user-group/dependencies';
+import type { Dependencies } from '../../../lambda/delete-user-group/handler';
 import { createHandler } from '../../../lambda/delete-user-group/handler';
 import { createUserActionVerifier } from '../../../lambda/delete-user-group/user-action';
 import type {

@@ -2,8 +2,7 @@ import { ok } from '../../../../domain/result';
 import { connectDatabase } from '../../../../lambda/database/connect';
 import type { Database, TransactionalDatabase } from '../../../../lambda/database/database';
 import { type Statement, sql } from '../../../../lambda/database/sql';
-import { createDependencies } from '../../../../lambda/delete-user-group/dependencies';
-import { createHandler } from '../../../../lambda/delete-user-group/handler';
+import { createDependencies, createHandler } from '../../../../lambda/delete-user-group/handler';
 import type {
   DeleteUserGroup,
   DeletionOutcome,
