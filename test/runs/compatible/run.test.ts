@@ -37,7 +37,7 @@ function withRenamedFunction(edit: Edit, directory: string): void {
   edit(
     'lambda/database/migrations/index.ts',
     ['\n', "\nimport renamedDeletion from './9999-renamed-deletion.sql';\n"],
-    ['];', "{ name: '9999-renamed-deletion', text: renamedDeletion }];"],
+    ['];', ", { name: '9999-renamed-deletion', text: renamedDeletion }];"],
   );
   edit('lambda/delete-user-group/delete-in-database.ts', [
     'select delete_user_group(',

@@ -13,13 +13,17 @@ const held: HeldMessages = {
 };
 
 let queues: QueueServer;
-let outputs: Record<'WebhookEventsQueueUrl' | 'WebhookDeliveryQueueUrl' | 'DatabaseClusterArn', string>;
+let outputs: Record<
+  'WebhookEventsQueueUrl' | 'WebhookDeliveryQueueUrl' | 'WebhookRetryQueueUrl' | 'DatabaseClusterArn',
+  string
+>;
 beforeEach(async () => {
   queues = await startQueues();
   const queue = async (name: string) => (await queues.createQueue({ name, region, attributes: {} })).url;
   outputs = {
     WebhookEventsQueueUrl: await queue('events'),
     WebhookDeliveryQueueUrl: await queue('deliveries'),
+    WebhookRetryQueueUrl: await queue('retries'),
     DatabaseClusterArn: `arn:aws:rds:${region}:000000000000:cluster:eu`,
   };
 });
@@ -46,6 +50,7 @@ async function replayTo(webhookFor: (message: string) => Received | undefined): 
       const messages = [
         ...(await receive(outputs.WebhookEventsQueueUrl)),
         ...(await receive(outputs.WebhookDeliveryQueueUrl)),
+        ...(await receive(outputs.WebhookRetryQueueUrl)),
       ];
       arrivals.push(...messages.flatMap(({ Body }) => webhookFor(Body) ?? []));
     }

@@ -15,7 +15,7 @@ export interface HeldMessages {
   readonly event: string;
   /** On the delivery queue, as `fan-out-event` put it there. */
   readonly delivery: string;
-  /** On the delivery queue, delayed, as `deliver-webhook` put it there after a failed attempt. */
+  /** On the queue of retries, delayed, as `deliver-webhook` put it there after a failed attempt. */
   readonly retry: string;
 }
 
@@ -107,14 +107,15 @@ export async function replayMessages(
   patience = usualPatience,
 ): Promise<void> {
   const { organizationId } = JSON.parse(event);
-  const { WebhookEventsQueueUrl, WebhookDeliveryQueueUrl } = project.outputs(environment);
+  const { WebhookEventsQueueUrl, WebhookDeliveryQueueUrl, WebhookRetryQueueUrl } =
+    project.outputs(environment);
   const region = project.outputs(environment).DatabaseClusterArn?.split(':')[3] ?? '';
   // The time of the retry has come.
   const due = JSON.stringify({ ...JSON.parse(retry), notBefore: Date.now() });
   const messages = [
     ['event', WebhookEventsQueueUrl, event, organizationId],
     ['delivery', WebhookDeliveryQueueUrl, delivery, webhookId],
-    ['retry', WebhookDeliveryQueueUrl, due, webhookId],
+    ['retry', WebhookRetryQueueUrl, due, webhookId],
   ] as const;
   const problems: string[] = [];
   for (const [name, QueueUrl, MessageBody, MessageGroupId] of messages) {
@@ -135,19 +136,23 @@ export async function replayMessages(
   if (problems.length > 0) throw new Error(problems.join('\n'));
 }
 
-/** The bodies of the messages on an environment's delivery queue. */
+/** The bodies of the messages on an environment's queues for deliveries. */
 async function waiting(project: RunningProject, environment: string) {
-  const queue = project.outputs(environment).WebhookDeliveryQueueUrl?.split('/').at(-1);
-  const answer = await fetch(`${project.sqs}/_fauxqs/queues/${queue}`);
-  const { messages } = (await answer.json()) as {
-    readonly messages: {
-      readonly delayed: readonly { readonly body: string }[];
-      readonly inflight: readonly { readonly message: { readonly body: string } }[];
+  const { WebhookDeliveryQueueUrl, WebhookRetryQueueUrl } = project.outputs(environment);
+  const read = async (url = '') => {
+    const answer = await fetch(`${project.sqs}/_fauxqs/queues/${url.split('/').at(-1)}`);
+    const { messages } = (await answer.json()) as {
+      readonly messages: {
+        readonly delayed: readonly { readonly body: string }[];
+        readonly inflight: readonly { readonly message: { readonly body: string } }[];
+      };
     };
+    return messages;
   };
+  const queues = await Promise.all([WebhookDeliveryQueueUrl, WebhookRetryQueueUrl].map(read));
   return {
-    delayed: messages.delayed.map(({ body }) => body),
-    inflight: messages.inflight.map(({ message }) => message.body),
+    delayed: queues.flatMap(({ delayed }) => delayed.map(({ body }) => body)),
+    inflight: queues.flatMap(({ inflight }) => inflight.map(({ message }) => message.body)),
   };
 }
 
