@@ -155,6 +155,16 @@ describe.each(environments)('in $name', ({ name, tokenIssuer, deprecation, throt
     expect((await sendPatiently(urlOf(name), ours)).status).toBe(200);
   }, 60_000);
 
+  it('tells the webhook origins by HEAD as by GET', async () => {
+    const [get, head] = await Promise.all(
+      ['GET', 'HEAD'].map((method) => fetch(`${urlOf(name)}/webhook-origins`, { method })),
+    );
+    for (const header of ['content-type', 'cache-control', 'etag']) {
+      expect(head?.headers.get(header)).toBe(get?.headers.get(header) ?? 'missing');
+    }
+    expect([head?.status, await head?.text()]).toEqual([200, '']);
+  });
+
   it('429 too_many_requests: a flood is throttled, and the service is there afterwards', async () => {
     // More than are let through at once and in the three seconds after.
     const path = '/webhook-origins';
