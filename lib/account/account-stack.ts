@@ -9,7 +9,7 @@ import {
 } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { githubEnvironments, type RoleKind, roleName } from '../../domain/workflow-roles';
-import { acknowledgeGithubRole } from '../checks/acknowledgements/account';
+import { acknowledgeGithubRole } from '../checks/acknowledgements';
 import type { Environment } from '../environment';
 import { withStableLogicalId } from '../stable-logical-id';
 import { permissionsOf } from './permissions';

@@ -18,7 +18,7 @@ import {
   acknowledgeLogRole,
   acknowledgeNoGatewayValidation,
   acknowledgePublicMethod,
-} from '../checks/acknowledgements/api';
+} from '../checks/acknowledgements';
 import type { Environment } from '../environment';
 import { addGatewayResponses, deprecationHeaders, staticValues } from './gateway-responses';
 import { gatewayOrigin, regionalRestApi } from './regional-rest-api';

@@ -12,7 +12,7 @@ import {
 } from 'aws-cdk-lib/aws-apigateway';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { acknowledgeStage } from '../checks/acknowledgements/api';
+import { acknowledgeStage } from '../checks/acknowledgements';
 import type { Environment } from '../environment';
 
 export interface RegionalRestApiProps {

@@ -7,7 +7,7 @@ import type { Api } from '../api/api';
 import { signatureHeaders } from '../api/api';
 import { addGatewayResponses, deprecationHeaders } from '../api/gateway-responses';
 import { gatewayOrigin, regionalRestApi } from '../api/regional-rest-api';
-import { acknowledgePublicPage } from '../checks/acknowledgements/dashboard';
+import { acknowledgePublicPage } from '../checks/acknowledgements';
 import type { Environment } from '../environment';
 import { HandlerFunction } from '../functions/handler-function';
 import { dashboardPage, securityHeaders } from './page';

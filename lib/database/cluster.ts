@@ -6,12 +6,12 @@ import { CfnDBCluster, type CfnDBClusterProps, CfnDBInstance, CfnGlobalCluster }
 import { CfnSecretTargetAttachment, type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import type { DatabaseRole } from '../../lambda/database/environment';
-import { acknowledge } from '../checks/acknowledgements/acknowledge';
 import {
+  acknowledge,
   acknowledgeInstance,
   acknowledgeNoRotation,
   acknowledgeServingCluster,
-} from '../checks/acknowledgements/database';
+} from '../checks/acknowledgements';
 import type { Environment, RestoreSource, Standby } from '../environment';
 import { ClosedSecurityGroup } from '../network/closed-security-group';
 import { withStableLogicalId } from '../stable-logical-id';

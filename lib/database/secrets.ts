@@ -3,7 +3,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
 import { type DatabaseRole, databaseRoles } from '../../lambda/database/environment';
-import { acknowledgeNoRotation } from '../checks/acknowledgements/database';
+import { acknowledgeNoRotation } from '../checks/acknowledgements';
 import { withStableLogicalId } from '../stable-logical-id';
 
 export type RoleSecrets = { readonly [role in DatabaseRole]?: ISecret };

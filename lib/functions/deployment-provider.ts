@@ -4,7 +4,7 @@ import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Provider } from 'aws-cdk-lib/custom-resources';
 import type { Construct } from 'constructs';
-import { acknowledgeFunction, acknowledgeInlinePolicy } from '../checks/acknowledgements/functions';
+import { acknowledgeFunction, acknowledgeInlinePolicy } from '../checks/acknowledgements';
 import { runOnArm } from './cdk-functions';
 import type { HandlerFunction } from './handler-function';
 

@@ -7,13 +7,13 @@ import { Architecture, Function as LambdaFunction, LoggingFormat, Runtime } from
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { keepActiveEvent } from '../../lambda/shared/environment';
-import { acknowledge } from '../checks/acknowledgements/acknowledge';
 import {
+  acknowledge,
   acknowledgeFunction,
   acknowledgeInlinePolicy,
   defaultPolicy,
   type Invoker,
-} from '../checks/acknowledgements/functions';
+} from '../checks/acknowledgements';
 import { type BundleOptions, bundledCode } from './bundles';
 import { networkInterfaceActions } from './network-interface-actions';
 

@@ -2,9 +2,12 @@ import { RemovalPolicy } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { acknowledge, nistAndPci } from '../checks/acknowledgements/acknowledge';
-import { acknowledgeInlinePolicy } from '../checks/acknowledgements/functions';
-import { acknowledgeZone } from '../checks/acknowledgements/zones';
+import {
+  acknowledge,
+  acknowledgeInlinePolicy,
+  acknowledgeZone,
+  nistAndPci,
+} from '../checks/acknowledgements';
 import type { Environment } from '../environment';
 import { restrictDefaultSecurityGroupFunction } from '../functions/cdk-functions';
 import { WebhookOrigin } from './webhook-origin';

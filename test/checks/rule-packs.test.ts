@@ -4,7 +4,7 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Construct, type IConstruct } from 'constructs';
-import { acknowledge } from '../../lib/checks/acknowledgements/acknowledge';
+import { acknowledge } from '../../lib/checks/acknowledgements';
 import { addRulePacks, rulePacks } from '../../lib/checks/rule-packs';
 import { first } from '../support/rows';
 import { environmentsWithEveryOption, withApp } from '../support/stacks';
