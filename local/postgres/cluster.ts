@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Account, chownTo, postgresPrograms, runAs } from './programs';
 
@@ -13,6 +13,7 @@ export interface Cluster {
 export const superuser = 'postgres';
 
 const passwordFile = 'superuser-password';
+const prefix = 'unfinished-';
 
 /**
  * The path of the data folder for a PostgreSQL that starts in it. Folders above may be closed to its account (a clone in
@@ -36,9 +37,11 @@ export async function openCluster(directory: string): Promise<Cluster> {
   const cluster = clusterIn(directory);
   if (await lstat(cluster.folder).catch(() => undefined)) return cluster;
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  // Renamed when it is complete: this process may end at any moment.
-  const unfinished = join(directory, 'unfinished');
-  await rm(unfinished, { recursive: true, force: true });
+  // Renamed when it is complete: this process may end at any moment. Its `initdb` would go on in the folder meanwhile.
+  for (const name of await readdir(directory)) {
+    if (name.startsWith(prefix)) await rm(join(directory, name), { recursive: true }).catch(() => undefined);
+  }
+  const unfinished = await mkdtemp(join(directory, prefix));
   await initialize(unfinished);
   await rename(unfinished, cluster.folder);
   return cluster;

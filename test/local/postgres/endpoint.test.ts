@@ -126,6 +126,7 @@ describe('a member of rds_iam', () => {
 
   test.each([
     ['a value that looks like a name', ['database', 'user', 'user', 'delete_user_group']],
+    ['such a value after the name', ['user', 'delete_user_group', 'database', 'user']],
     ['two names', ['user', 'by_password', 'user', 'delete_user_group']],
   ])('signs in as the user that PostgreSQL reads, with %s', async (_, words) => {
     const parameters = Buffer.from(`${words.join('\0')}\0\0`);
@@ -144,9 +145,9 @@ describe('a member of rds_iam', () => {
 });
 
 describe('any other role', () => {
-  test('signs in with its password', async () => {
-    const client = await signIn(master);
-    expect((await client.query('select current_user as user')).rows).toEqual([{ user: 'master' }]);
+  test.each(['master', 'postgres'])('signs in with its password: %s', async (user) => {
+    const client = await signIn(user === 'master' ? master : { user, password: postgres.password });
+    expect((await client.query('select current_user as user')).rows).toEqual([{ user }]);
   });
 
   test.each<[string, string, () => Promise<string>]>([

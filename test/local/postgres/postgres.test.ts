@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { chmod, cp, lstat, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from 'esbuild';
 import { Client } from 'pg';
 import {
@@ -12,7 +13,7 @@ import {
   removePostgres,
   startPostgres,
 } from '../../../local/postgres/postgres';
-import { installedPackage, runAs } from '../../../local/postgres/programs';
+import { installedPackage, postgresPrograms, runAs } from '../../../local/postgres/programs';
 import { childrenOf, commandLine, isAlive } from '../../../local/processes';
 import { eventually } from '../../support/eventually';
 import { copyNewCluster } from '../../support/postgres';
@@ -60,7 +61,8 @@ describe('in this process', () => {
     const postgres = await startOnCopy();
     await query(postgres, 'create table kept as select 42 as answer');
     const busy = query(postgres, 'select pg_sleep(20)').catch((error: Error) => error.message);
-    await eventually(() => childrenOf(postgres.pid).length >= 6);
+    const sleeping = `select from pg_stat_activity where wait_event = 'PgSleep'`;
+    await eventually(async () => (await query(postgres, sleeping)).length === 1);
     const processes = [postgres.pid, ...childrenOf(postgres.pid)];
     await postgres.kill();
     await eventually(() => !processes.some(isRunning));
@@ -97,7 +99,9 @@ describe('in this process', () => {
   it('takes over a lock whose process id is now that of another program', async () => {
     const { directory, stop } = await startOnCopy();
     await stop();
-    const other = spawn('sleep', ['60']);
+    // Of PostgreSQL's own user: it ignores those of others.
+    const { account } = await postgresPrograms();
+    const other = spawn('sleep', ['60'], { ...account, cwd: '/' });
     try {
       const data = join(directory, 'cluster', 'data');
       await writeFile(join(data, 'postmaster.pid'), `${other.pid}\n${data}\n1\n5432\n\n\n`);
@@ -174,7 +178,9 @@ describe.each(identities)('run by %s', (_, identity: { uid?: number; gid?: numbe
     await own(folder);
   });
   afterEach(async () => {
-    await Promise.all(runs.splice(0).map((each) => end(each, 'stop')));
+    const all = runs.splice(0);
+    await Promise.all(all.map((each) => endProcess(each, 'stop')));
+    await Promise.all(all.map(gone));
   });
 
   it.each(['exit', 'SIGKILL'] as const)(
@@ -184,14 +190,22 @@ describe.each(identities)('run by %s', (_, identity: { uid?: number; gid?: numbe
       await own(state());
       const first = await run();
       await query(first, 'create table kept as select 42 as answer');
-      await end(first, how);
-      expect(await query(await run(), 'select answer from kept')).toEqual([{ answer: 42 }]);
+      // It does not end before the next one starts, which has to wait for that.
+      process.kill(first.pid, 'SIGSTOP');
+      await endProcess(first, how);
+      const [second] = await Promise.all([
+        run(),
+        sleep(1_500).then(() => process.kill(first.pid, 'SIGCONT')),
+      ]);
+      expect([isRunning(first.pid), isRunning(second.pid)]).toEqual([false, true]);
+      expect(await query(second, 'select answer from kept')).toEqual([{ answer: 42 }]);
+      await gone(first);
     },
   );
 
   it('starts after a first start that was interrupted', async () => {
     const cut = launch();
-    await eventually(() => existsSync(join(state(), 'unfinished')));
+    await eventually(async () => (await readdir(state())).length > 0);
     cut.kill('SIGKILL');
     await once(cut, 'exit');
     expect(await query(await run(), 'select 1 as one')).toEqual([{ one: 1 }]);
@@ -292,17 +306,15 @@ async function install(target: string): Promise<string> {
   return target;
 }
 
-/** Ends a process that runs PostgreSQL, which must leave nothing. */
-async function end(run: Run, how: 'stop' | 'exit' | 'SIGKILL'): Promise<void> {
-  if (run.process.exitCode === null && run.process.signalCode === null) {
-    if (how === 'SIGKILL') run.process.kill(how);
-    else run.process.send(how);
-    await once(run.process, 'exit');
-  }
-  await eventually(() =>
-    expect([isRunning(run.pid), existsSync(run.socketDirectory)]).toEqual([false, false]),
-  );
+async function endProcess({ process: child }: Run, how: 'stop' | 'exit' | 'SIGKILL'): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  if (how === 'SIGKILL') child.kill(how);
+  else child.send(how);
+  await once(child, 'exit');
 }
+
+const gone = (run: Run) =>
+  eventually(() => expect([isRunning(run.pid), existsSync(run.socketDirectory)]).toEqual([false, false]));
 
 /** A zombie has no command line. */
 const isRunning = (pid: number): boolean => isAlive(pid) && commandLine(pid) !== '';
