@@ -1,8 +1,8 @@
 import { fail, ok, type Result } from '../../domain/result';
 import type { Problem } from '../shared/problem';
+import type { DeleteUserGroup, DeletionOutcome } from './delete-in-database';
 import type { DeletionRequest } from './request';
 import type { UserActionProblem, VerifyUserAction } from './user-action';
-import type { DeleteUserGroup, DeletionOutcome } from './user-group-deletion';
 
 /** A refusal: what the caller is told, and a cause for the log. */
 export type DeletionRefused = Problem & { readonly cause?: string };

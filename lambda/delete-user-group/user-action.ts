@@ -3,7 +3,7 @@ import { fail, ok, type Result } from '../../domain/result';
 import { bodyHash, type Caller, userAction } from '../../domain/tokens';
 import type { Problem } from '../shared/problem';
 import { createJwtVerifier, type TokenRefused } from '../tokens/verify-jwt';
-import type { UserAction } from './user-group-deletion';
+import type { UserAction } from './delete-in-database';
 
 /** What a signature must have been made for. The path is the canonical one: no stage, no query, nothing encoded. */
 export interface UserActionScope {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { newId } from '../../domain/ids';
 import type { Database, Row } from '../../lambda/database/database';
 import { type Statement, sql } from '../../lambda/database/sql';
-import type { UserGroupDeletion } from '../../lambda/delete-user-group/user-group-deletion';
+import type { UserGroupDeletion } from '../../lambda/delete-user-group/delete-in-database';
 import { organizations } from '../../lambda/run-operation/organizations';
 
 /** What the seed operation makes: an organization, three identities, and a group with members and assignments. */

@@ -1,11 +1,11 @@
 import { newId } from '../../../domain/ids';
 import { ok } from '../../../domain/result';
 import type { Caller } from '../../../domain/tokens';
-import { deleteInDatabase } from '../../../lambda/delete-user-group/delete-in-database';
 import type {
   DeleteUserGroup,
   UserGroupDeletion,
-} from '../../../lambda/delete-user-group/user-group-deletion';
+} from '../../../lambda/delete-user-group/delete-in-database';
+import { deleteInDatabase } from '../../../lambda/delete-user-group/delete-in-database';
 import {
   addGroup,
   deletionOf,

@@ -1,13 +1,13 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
 import { fail, ok, type Result } from '../../../domain/result';
 import type { DatabaseUnavailable } from '../../../lambda/database/database';
-import type { Dependencies } from '../../../lambda/delete-user-group/handler';
-import { createHandler } from '../../../lambda/delete-user-group/handler';
-import { createUserActionVerifier } from '../../../lambda/delete-user-group/user-action';
 import type {
   DeletionOutcome,
   UserGroupDeletion,
-} from '../../../lambda/delete-user-group/user-group-deletion';
+} from '../../../lambda/delete-user-group/delete-in-database';
+import type { Dependencies } from '../../../lambda/delete-user-group/handler';
+import { createHandler } from '../../../lambda/delete-user-group/handler';
+import { createUserActionVerifier } from '../../../lambda/delete-user-group/user-action';
 import { recordLog } from '../../support/log';
 import {
   caller,

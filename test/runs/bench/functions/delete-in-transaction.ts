@@ -2,11 +2,11 @@ import { ok } from '../../../../domain/result';
 import { connectDatabase } from '../../../../lambda/database/connect';
 import type { Database, TransactionalDatabase } from '../../../../lambda/database/database';
 import { type Statement, sql } from '../../../../lambda/database/sql';
-import { createDependencies, createHandler } from '../../../../lambda/delete-user-group/handler';
 import type {
   DeleteUserGroup,
   DeletionOutcome,
-} from '../../../../lambda/delete-user-group/user-group-deletion';
+} from '../../../../lambda/delete-user-group/delete-in-database';
+import { createDependencies, createHandler } from '../../../../lambda/delete-user-group/handler';
 import { bind } from '../../../../lambda/shared/bind';
 
 /**
