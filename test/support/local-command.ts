@@ -14,8 +14,11 @@ export const startLocalCommand = (...args: string[]): LocalCommand =>
   startLocalCommandIn(resolve(__dirname, '../..'), ...args);
 
 /** The same of another project, or of this one at another commit. */
-export function startLocalCommandIn(directory: string, ...args: string[]): LocalCommand {
-  const command = startNodeIn(directory, ['--require', 'tsx/cjs', 'bin/local.ts', ...args]);
+export const startLocalCommandIn = (directory: string, ...args: string[]): LocalCommand =>
+  asLocalCommand(startNodeIn(directory, ['--require', 'tsx/cjs', 'bin/local.ts', ...args]));
+
+/** A process that says what `npm start` says when it is ready. */
+export function asLocalCommand(command: NodeProcess): LocalCommand {
   const { process: child, said } = command;
   return {
     ...command,

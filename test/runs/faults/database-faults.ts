@@ -14,7 +14,7 @@ const filler = 'filler';
 /** Faults of one environment's PostgreSQL. */
 export const databaseFaults: readonly FaultKind[] = [
   {
-    // Its main process, with or without the others, by SIGKILL. `npm start` starts it again.
+    // Its main process, with or without the others, by SIGKILL. `restarting.ts` starts it again.
     name: 'database-killed',
     ...ofOneDatabase,
     lasts: [0, 1_000],

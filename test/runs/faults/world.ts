@@ -105,7 +105,8 @@ export async function startWorld(cleanup: Cleanup, options: WorldOptions): Promi
       own.push(ledger);
     }
     const sqs = createSqs(local.endpoints.sqs, environment.region);
-    for (const QueueUrl of [outputs.WebhookEventsQueueUrl, outputs.WebhookDeliveryQueueUrl]) {
+    const { WebhookEventsQueueUrl, WebhookDeliveryQueueUrl, WebhookRetryQueueUrl } = outputs;
+    for (const QueueUrl of [WebhookEventsQueueUrl, WebhookDeliveryQueueUrl, WebhookRetryQueueUrl]) {
       const Attributes = { VisibilityTimeout: String(visibilityTimeout) };
       await sqs.send(new SetQueueAttributesCommand({ QueueUrl, Attributes }));
     }
@@ -118,7 +119,7 @@ export async function startWorld(cleanup: Cleanup, options: WorldOptions): Promi
   return {
     ...{ places, local, control, disks, noDisks, fickle },
     functionProcesses: () =>
-      command.processes().filter((pid) => commandLine(pid).includes('function-runtime/bootstrap.cjs')),
+      command.processes().filter((pid) => commandLine(pid).includes('local/lambda/bootstrap.cjs')),
   };
 }
 

@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import type { Cleanup } from '../../../local/cleanup';
 import { removePostgres } from '../../../local/postgres/postgres';
 import { keepStacksIn, keepStateIn } from '../../support/kept-state';
-import { type LocalCommand, startLocalCommand } from '../../support/local-command';
+import { asLocalCommand, type LocalCommand } from '../../support/local-command';
 import { databaseDirectory } from '../../support/local-database';
 import { type LocalEnvironment, openLocalEnvironment } from '../../support/local-environment';
+import { startNodeIn } from '../../support/node-process';
+import { projectRoot } from './project';
 import { temporaryFolder } from './temporary-folder';
 
 export interface TemporaryEnvironments {
@@ -18,13 +20,16 @@ export interface TemporaryEnvironments {
 export interface TemporaryOptions {
   /** Ends the environments early, also while they start. */
   readonly signal?: AbortSignal;
-  /** A script of `inside`, loaded first into the process of `npm start` and those of its functions. */
+  /** A script of `inside`, loaded first into the process of the environments and those of their functions. */
   readonly preload?: 'faults' | 'memory';
   /** Called before the start with the folder of each environment's database. */
   prepare?(environment: string, databaseFolder: string): Promise<void>;
 }
 
-/** Runs `npm start` for these environments in a temporary folder, on free ports; `cleanup` ends and removes them. */
+/**
+ * Runs these environments as `npm start` does, in a temporary folder and on free ports; `cleanup` ends and removes them. A
+ * PostgreSQL that ends is started again.
+ */
 export async function startTemporaryEnvironments(
   cleanup: Cleanup,
   names: readonly string[],
@@ -45,10 +50,10 @@ export async function startTemporaryEnvironments(
     RUN_SCRIPT: join(__dirname, 'inside', `${preload}.cjs`),
     NODE_OPTIONS: `--require ${join(__dirname, 'inside', 'preload.cjs')}`,
   };
-  Object.assign(process.env, variables);
-  const options = ['--port-offset', 'any', ...names.flatMap((name) => ['--environment', name])];
-  const command = startLocalCommand('--state', directory, ...options);
-  for (const name of Object.keys(variables ?? {})) delete process.env[name];
+  const script = join(__dirname, 'restarting.ts');
+  const command = asLocalCommand(
+    startNodeIn(projectRoot, ['--require', 'tsx/cjs', script, directory, ...names], variables),
+  );
   const end = () => void command.process.kill('SIGTERM');
   signal?.addEventListener('abort', end);
   cleanup.add(async () => {
