@@ -62,6 +62,7 @@ const checks = ['npm run lint', 'npm run typecheck', 'npm run synth'];
 const longRuns = [
   'npm run fuzz -- --runs 200',
   'npm run storm -- --events 100 --receivers 8',
+  'npm run slow-receivers -- --seconds 15',
   'npm run faults -- --duration 10s',
   'npm run load -- --duration 3m',
   'npm run bench -- --effort 0.001',
