@@ -79,7 +79,7 @@ export async function prepareColdStarts(options: PartOptions): Promise<readonly 
     await fillRegion(client, { groups: 10_000, groupsPerOrganization: 1_000 });
     const webhook = [webhookId, organizationId(0), receiver];
     await client.query(
-      'insert into webhooks (webhook_id, organization_id, url) values ($1, $2, $3)',
+      'insert into webhooks (webhook_id, organization_id, url, troubled_at) values ($1, $2, $3, null)',
       webhook,
     );
     return variables;

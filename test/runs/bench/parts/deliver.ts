@@ -68,7 +68,7 @@ async function measureInstance(options: PartOptions): Promise<Figure[]> {
     const start = (folder: string, variables = {}) => startWith(folder, { RECEIVER_URL: url, ...variables });
     const webhookId = `wh-aaaaa-aaaaa-${String(after).padStart(16, '0')}`;
     await database.client.query(
-      'insert into webhooks (webhook_id, organization_id, url) values ($1, $2, $3)',
+      'insert into webhooks (webhook_id, organization_id, url, troubled_at) values ($1, $2, $3, null)',
       [webhookId, organizationId(0), url],
     );
     const functions = {
