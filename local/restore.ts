@@ -14,9 +14,10 @@ export async function prepareCluster(state: StateFolder): Promise<void> {
 }
 
 /**
- * The folder of an environment's PostgreSQL, which begins as a copy of an empty one if there is one. A restored one has a folder of its own, which begins as the copy
- * `snapshots/NAME` in the state folder. NAME is that of the snapshot, or `CLUSTER-at-TIME`, each `:` as `-`. Without such a
- * copy the database begins empty, as on another machine: `onStep` gets a line.
+ * The folder of an environment's PostgreSQL, which begins as a copy of an empty one if there is one. A restored one has a
+ * folder of its own, which begins as the copy `snapshots/NAME` in the state folder. NAME is that of the snapshot, or
+ * `CLUSTER-at-TIME`, each `:` as `-`. Without such a copy the database begins empty, as on another machine: `onStep` gets a
+ * line.
  *
  * @throws StartError when the copy was made while PostgreSQL ran
  */
