@@ -351,7 +351,6 @@ export type Standby = v.InferOutput<typeof standby>;
 export type DatabaseSize = v.InferOutput<typeof database>;
 export type DomainNames = v.InferOutput<typeof domainNames>;
 export type AdoptedElasticIp = v.InferOutput<typeof adoptedElasticIp>;
-export type Chain = Environment['chains'][number];
 export type Deprecation = NonNullable<Environment['deprecation']>;
 export type RestoreSource = NonNullable<DatabaseSize['restoreFrom']>;
 

@@ -31,25 +31,6 @@ export class Cleanup {
 }
 
 /**
- * Starts something, or undoes what of it was started.
- *
- * @param onProblem gets what failed in the cleanup after a failed start
- * @throws what `start` threw
- */
-export async function startOrUndo<T>(
-  cleanup: Cleanup,
-  start: () => Promise<T>,
-  onProblem: (line: string) => void,
-): Promise<T> {
-  try {
-    return await start();
-  } catch (error) {
-    await cleanup.run().catch((also) => onProblem(String(also)));
-    throw error;
-  }
-}
-
-/**
  * As `Promise.all`, but waits for all also when one fails, so that nothing starts during a cleanup.
  *
  * @throws the first failure

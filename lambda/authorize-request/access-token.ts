@@ -39,5 +39,3 @@ export function createAccessTokenVerifier(jwks: Jwks, issuer: string, lifetimeSe
     return ok({ caller, notBefore: Math.max(iat, nbf), expiresAt: exp });
   };
 }
-
-export type VerifyAccessToken = ReturnType<typeof createAccessTokenVerifier>;

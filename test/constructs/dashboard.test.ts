@@ -163,7 +163,7 @@ describe.each(each)('the dashboard of %s', (_, stack) => {
       'Permissions-Policy': expect.stringContaining('camera=()'),
     });
     const refusals = ofApi('GatewayResponse').map(({ Properties }) => Properties.ResponseParameters);
-    expect(refusals.length).toBeGreaterThan(5);
+    expect(refusals).toHaveLength(10);
     for (const parameters of refusals) {
       expect(parameters).toMatchObject({
         'gatewayresponse.header.X-Content-Type-Options': "'nosniff'",

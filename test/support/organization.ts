@@ -1,19 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../domain/ids';
+import type { Seeded as Organization } from '../../domain/operations';
 import type { Database, Row } from '../../lambda/database/database';
 import { type Statement, sql } from '../../lambda/database/sql';
 import type { UserGroupDeletion } from '../../lambda/delete-user-group/delete-in-database';
 import { organizations } from '../../lambda/run-operation/organizations';
 
-/** What the seed operation makes: an organization, three identities, and a group with members and assignments. */
-export interface Organization {
-  readonly organizationId: string;
-  readonly callerId: string;
-  readonly serviceAccountId: string;
-  readonly endUserId: string;
-  readonly userGroupId: string;
-  readonly userGroupName: string;
-}
+export type { Organization };
 
 export async function seedOrganization(database: Database): Promise<Organization> {
   const made = await organizations.seed({ userGroupName: 'Treasury' }, { database, environment: 'test' });
