@@ -4,7 +4,7 @@ import { type Answer, type Check, type Context, failed, ok } from './check';
 
 const clusterType = 'AWS::RDS::DBCluster';
 const instanceClass = 'db.serverless';
-const versionFile = 'lib/database/foundation.ts';
+const versionFile = 'lib/database/cluster.ts';
 
 export const databaseChecks: readonly Check[] = [
   {

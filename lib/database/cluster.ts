@@ -1,96 +1,132 @@
-import { ArnFormat, CfnDeletionPolicy, CfnResource, RemovalPolicy, Stack } from 'aws-cdk-lib';
-import { type ISecurityGroup, type IVpc, Port } from 'aws-cdk-lib/aws-ec2';
+import { ArnFormat, Aws, CfnDeletionPolicy, CfnResource, Fn, RemovalPolicy, Stack } from 'aws-cdk-lib';
+import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { type IGrantable, PolicyStatement } from 'aws-cdk-lib/aws-iam';
-import type { IKey, Key } from 'aws-cdk-lib/aws-kms';
-import { CfnDBCluster, type CfnDBClusterProps, CfnDBInstance, CfnGlobalCluster } from 'aws-cdk-lib/aws-rds';
-import { CfnSecretTargetAttachment, type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
+import * as rds from 'aws-cdk-lib/aws-rds';
+import { CfnSecretTargetAttachment, type ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import type { DatabaseRole } from '../../lambda/database/environment';
-import {
-  acknowledge,
-  acknowledgeInstance,
-  acknowledgeNoRotation,
-  acknowledgeServingCluster,
-} from '../checks/acknowledgements';
-import type { Environment, RestoreSource, Standby } from '../environment';
+import { acknowledge, acknowledgeInstance, acknowledgeServingCluster } from '../checks/acknowledgements';
+import { type Environment, type RestoreSource, restoreSuffix, type Standby } from '../environment';
 import { ClosedSecurityGroup } from '../network/closed-security-group';
 import { withStableLogicalId } from '../stable-logical-id';
-import { DatabaseFoundation, databaseEngine, databasePort, databaseVersion } from './foundation';
-import { excludedCharacters } from './secrets';
+import { createSecret } from './secrets';
 
-/** Names inside of every cluster. One that began as a replica or is restored has them from its data: its template has none. */
+/** The same for both members of a global database: RDS refuses a promotion otherwise. */
+export const databaseVersion = rds.AuroraPostgresEngineVersion.VER_17_9;
+const engine = rds.DatabaseClusterEngine.auroraPostgres({ version: databaseVersion });
+const port = 5432;
+
+export const databaseSubnets: ec2.SubnetSelection = { subnetType: ec2.SubnetType.PRIVATE_ISOLATED };
+
+/** Names in every cluster. The template of a promoted or restored one has none: they come with its data. */
 export const databaseName = 'wallet';
 const databaseOwner = 'wallet_owner';
 
 export interface DatabaseClusterProps {
-  /** As it serves, or would serve from the standby's region. */
+  /** For a replica: what the environment would be, served from the standby's region. */
   readonly environment: Environment;
-  readonly vpc: IVpc;
-  /** What it follows, and how many instances it has meanwhile. @default - it serves */
+  readonly vpc: ec2.IVpc;
+  /** @default - a primary */
   readonly standby?: Pick<Standby, 'globalClusterIdentifier' | 'instances'>;
 }
 
 /**
- * Aurora PostgreSQL, serverless, in the isolated subnets, encrypted with its own key. It serves, or is the secondary of a global
- * database: a cluster whose storage follows the primary's, without instances until it is about to be promoted.
+ * Aurora PostgreSQL, serverless, in the isolated subnets, encrypted with its own key: a primary, new or restored, or a replica in a
+ * global database, which has storage and no instances until it is about to be promoted. Both have the same logical ids, so that
+ * promotion replaces nothing.
  * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/aurora-global-database-attach.console.headless.html
  */
 export class DatabaseCluster extends Construct {
   readonly arn: string;
   readonly identifier: string;
-  readonly host: string;
-  readonly port: string;
+  readonly endpoint: { readonly host: string; readonly port: string };
   /** Encrypts the storage, its backups, and the secrets of its users. */
   readonly key: Key;
+  /**
+   * The same key, for secrets. The CDK would add to the key's policy what its first statement says already, among it
+   * `kms:CreateGrant` without the condition `kms:GrantIsForAWSResource`.
+   */
   readonly keyOfSecrets: IKey;
-  /** The owner's. @default - a replica has none */
+  /** The owner's password. @default - a replica has none */
   readonly masterSecret: ISecret | undefined;
-  private readonly cluster: CfnDBCluster;
-  private readonly foundation: DatabaseFoundation;
-  private readonly vpc: IVpc;
+  private readonly cluster: rds.CfnDBCluster;
+  private readonly securityGroup: ec2.SecurityGroup;
+  private readonly removalPolicy: RemovalPolicy;
 
-  constructor(scope: Construct, id: string, props: DatabaseClusterProps) {
+  constructor(
+    scope: Construct,
+    id: string,
+    private readonly props: DatabaseClusterProps,
+  ) {
     super(scope, id);
     const { environment, vpc, standby } = props;
-    const { capacity, backupRetentionDays, deletionProtection, restoreFrom } = environment.database;
-    this.vpc = vpc;
-    // A replica's data is in the primary. Once promoted, the policies of a region that serves hold.
-    const removalPolicy = !standby && deletionProtection ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
-    this.foundation = new DatabaseFoundation(this, 'Foundation', { environment, vpc, removalPolicy });
-    const { clusterIdentifier, key, subnetGroup, securityGroup, parameterGroup } = this.foundation;
-    this.key = key;
-    this.keyOfSecrets = this.foundation.keyOfSecrets;
-    this.masterSecret = standby ? undefined : this.createMasterSecret(environment);
-    const globalClusterIdentifier = standby?.globalClusterIdentifier ?? environment.database.replicaOf;
+    const { capacity, backupRetentionDays, deletionProtection, pauseAfterMinutes } = environment.database;
+    const { replicaOf, restoreFrom } = environment.database;
+    // A replica's data is in the primary.
+    const isRetained = !standby && deletionProtection;
+    this.removalPolicy = isRetained ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
+    this.key = withStableLogicalId(
+      new Key(this, 'Key', {
+        description: `Database of ${environment.name}: storage, backups and secrets`,
+        enableKeyRotation: true,
+        // A cluster that is retained cannot be read without it.
+        removalPolicy: isRetained ? RemovalPolicy.RETAIN : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+      }),
+      'DatabaseKey',
+    );
+    this.keyOfSecrets = Key.fromKeyArn(this, 'KeyOfSecrets', this.key.keyArn);
+    this.securityGroup = withStableLogicalId(
+      new ClosedSecurityGroup(this, 'SecurityGroup', {
+        vpc,
+        description: 'Database: admits its clients, reaches nothing',
+      }),
+      'DatabaseSecurityGroup',
+    );
+    if (!standby) {
+      this.masterSecret = createSecret(this, 'MasterSecret', {
+        logicalId: 'DatabaseMasterSecret',
+        description: 'Password of the owner of the database',
+        username: databaseOwner,
+        passwordLength: 30,
+        encryptionKey: this.keyOfSecrets,
+        removalPolicy: this.removalPolicy,
+        exposure: 'It is 30 random characters that only the schema migration may read, during a deployment.',
+      });
+    }
+    // Known before the cluster exists, because its log groups contain it. The stack's id distinguishes it from a retained cluster.
+    const stackUuid = Fn.select(2, Fn.split('/', Aws.STACK_ID));
+    const identifier = `wallet-${environment.name}-${Fn.select(0, Fn.split('-', stackUuid))}${restoreSuffix(environment.database)}`;
+    const logGroups = this.createLogGroups(identifier);
+    const globalClusterIdentifier = standby?.globalClusterIdentifier ?? replicaOf;
     this.cluster = withStableLogicalId(
-      new CfnDBCluster(this, 'Cluster', {
+      new rds.CfnDBCluster(this, 'Cluster', {
         ...(globalClusterIdentifier !== undefined && { globalClusterIdentifier }),
-        ...(standby ? { enableGlobalWriteForwarding: false } : this.serving(environment)),
-        dbClusterIdentifier: clusterIdentifier,
-        engine: databaseEngine.engineType,
+        ...(standby ? { enableGlobalWriteForwarding: false } : this.propertiesOfPrimary()),
+        dbClusterIdentifier: identifier,
+        engine: engine.engineType,
         engineVersion: databaseVersion.auroraPostgresFullVersion,
-        port: databasePort,
-        dbSubnetGroupName: subnetGroup.subnetGroupName,
-        vpcSecurityGroupIds: [securityGroup.securityGroupId],
-        dbClusterParameterGroupName: parameterGroup.bindToCluster({}).parameterGroupName,
+        port,
+        dbSubnetGroupName: this.createSubnetGroup(),
+        vpcSecurityGroupIds: [this.securityGroup.securityGroupId],
+        dbClusterParameterGroupName: this.createParameterGroup(),
         storageEncrypted: true,
-        kmsKeyId: key.keyArn,
+        kmsKeyId: this.key.keyArn,
         serverlessV2ScalingConfiguration: {
           minCapacity: capacity.minimum,
           maxCapacity: capacity.maximum,
-          ...(!standby && pause(environment)),
+          ...(pauseAfterMinutes !== undefined && { secondsUntilAutoPause: 60 * pauseAfterMinutes }),
         },
-        enableCloudwatchLogsExports: this.foundation.exportedLogs,
+        enableCloudwatchLogsExports: Object.keys(logGroups),
         backupRetentionPeriod: backupRetentionDays,
         copyTagsToSnapshot: true,
         deletionProtection,
       }),
       'DatabaseCluster',
     );
-    this.cluster.node.addDependency(...this.foundation.logGroups);
-    this.cluster.applyRemovalPolicy(
-      standby || removalPolicy === RemovalPolicy.RETAIN ? removalPolicy : RemovalPolicy.SNAPSHOT,
-    );
+    this.cluster.node.addDependency(...Object.values(logGroups));
+    this.cluster.applyRemovalPolicy(standby || isRetained ? this.removalPolicy : RemovalPolicy.SNAPSHOT);
     this.identifier = this.cluster.ref;
     this.arn = Stack.of(this).formatArn({
       service: 'rds',
@@ -98,9 +134,8 @@ export class DatabaseCluster extends Construct {
       resourceName: this.identifier,
       arnFormat: ArnFormat.COLON_RESOURCE_NAME,
     });
-    this.host = this.cluster.attrEndpointAddress;
-    this.port = this.cluster.attrEndpointPort;
-    const instances = this.createInstances(props, removalPolicy);
+    this.endpoint = { host: this.cluster.attrEndpointAddress, port: this.cluster.attrEndpointPort };
+    const instances = this.createInstances();
     if (standby) {
       acknowledge(
         this.cluster,
@@ -109,16 +144,14 @@ export class DatabaseCluster extends Construct {
       );
       return;
     }
-    if (this.masterSecret) {
-      new CfnSecretTargetAttachment(this, 'MasterSecretAttachment', {
-        secretId: this.masterSecret.secretArn,
-        targetId: this.cluster.ref,
-        targetType: 'AWS::RDS::DBCluster',
-      });
-    }
+    new CfnSecretTargetAttachment(this, 'MasterSecretAttachment', {
+      secretId: this.masterSecret?.secretArn ?? '',
+      targetId: this.cluster.ref,
+      targetType: 'AWS::RDS::DBCluster',
+    });
     acknowledgeServingCluster(this.cluster, environment);
-    this.createGlobalDatabase(environment, instances);
-    if (globalClusterIdentifier !== undefined || restoreFrom) {
+    if (environment.standby) this.createGlobalDatabase(environment.standby, instances);
+    if (replicaOf !== undefined || restoreFrom) {
       acknowledge(
         this.cluster,
         ['CloudFormation-Validate::F3021'],
@@ -129,12 +162,12 @@ export class DatabaseCluster extends Construct {
   }
 
   /** @returns a security group whose members may connect to the database, and by this membership to nothing else */
-  admitClients(): ISecurityGroup {
+  admitClients(): ec2.ISecurityGroup {
     const clients = new ClosedSecurityGroup(this, 'Clients', {
-      vpc: this.vpc,
+      vpc: this.props.vpc,
       description: 'Functions that connect to the database',
     });
-    clients.connections.allowTo(this.foundation.securityGroup, Port.tcp(databasePort), 'PostgreSQL');
+    clients.connections.allowTo(this.securityGroup, ec2.Port.tcp(port), 'PostgreSQL');
     return clients;
   }
 
@@ -151,7 +184,8 @@ export class DatabaseCluster extends Construct {
     );
   }
 
-  private serving({ databaseAccess, database }: Environment): CfnDBClusterProps {
+  private propertiesOfPrimary(): rds.CfnDBClusterProps {
+    const { databaseAccess, database } = this.props.environment;
     // RDS refuses names that differ from those of the data, and CloudFormation would replace the cluster to give it any.
     const isNew = database.replicaOf === undefined && database.restoreFrom === undefined;
     return {
@@ -169,41 +203,57 @@ export class DatabaseCluster extends Construct {
     };
   }
 
-  private createMasterSecret({ database }: Environment): ISecret {
-    const secret = withStableLogicalId(
-      new Secret(this, 'MasterSecret', {
-        description: 'Password of the owner of the database',
-        encryptionKey: this.keyOfSecrets,
-        generateSecretString: {
-          secretStringTemplate: JSON.stringify({ username: databaseOwner }),
-          generateStringKey: 'password',
-          passwordLength: 30,
-          excludeCharacters: excludedCharacters,
-        },
-        removalPolicy: database.deletionProtection ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+  // RDS refuses to delete a subnet group or a parameter group in use: they have the cluster's removal policy.
+  // https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DeleteDBClusterParameterGroup.html
+  private createSubnetGroup(): string {
+    const { environment, vpc } = this.props;
+    const subnetGroup = new rds.SubnetGroup(this, 'Subnets', {
+      description: `Isolated subnets for the database of ${environment.name}`,
+      vpc,
+      vpcSubnets: databaseSubnets,
+      removalPolicy: this.removalPolicy,
+    });
+    return withStableLogicalId(subnetGroup, 'DatabaseSubnets').subnetGroupName;
+  }
+
+  private createParameterGroup(): string {
+    const parameterGroup = new rds.ParameterGroup(this, 'Parameters', {
+      engine,
+      description: 'TLS for every connection',
+      parameters: { 'rds.force_ssl': '1' },
+    });
+    const { parameterGroupName } = parameterGroup.bindToCluster({});
+    withStableLogicalId(parameterGroup, 'DatabaseParameters').applyRemovalPolicy(this.removalPolicy);
+    return parameterGroupName;
+  }
+
+  /** RDS would create the log groups itself, without retention: before the cluster, and after a deletion while it still logs. */
+  private createLogGroups(clusterIdentifier: string): Record<string, LogGroup> {
+    const { databaseAccess, logRetentionDays } = this.props.environment;
+    const logs = databaseAccess === 'direct' ? ['postgresql', 'iam-db-auth-error'] : ['postgresql'];
+    return Object.fromEntries(
+      logs.map((name) => {
+        const logicalId = `DatabaseLog${name.replaceAll('-', '')}`;
+        const logGroup = new LogGroup(this, logicalId, {
+          logGroupName: `/aws/rds/cluster/${clusterIdentifier}/${name}`,
+          retention: logRetentionDays,
+          removalPolicy: this.removalPolicy,
+        });
+        return [name, withStableLogicalId(logGroup, logicalId)];
       }),
-      'DatabaseMasterSecret',
     );
-    acknowledgeNoRotation(
-      secret,
-      'It is 30 random characters that only the schema migration may read, during a deployment.',
-    );
-    // The CDK's class and interface disagree under `exactOptionalPropertyTypes`.
-    return secret as ISecret;
   }
 
   /** The writer in the first zone, readers in the others by turns. A promoted cluster keeps its instances. */
-  private createInstances(
-    { environment, standby }: DatabaseClusterProps,
-    removalPolicy: RemovalPolicy,
-  ): readonly CfnDBInstance[] {
+  private createInstances(): readonly rds.CfnDBInstance[] {
+    const { environment, standby } = this.props;
     const { zones, database } = environment;
     const count = standby ? (standby.instances ?? 0) : 1 + database.readers;
     const instances = Array.from({ length: count }, (_, index) => {
       const name = index === 0 ? 'Writer' : `Reader${index}`;
-      const instance = new CfnDBInstance(this, name, {
+      const instance = new rds.CfnDBInstance(this, name, {
         dbClusterIdentifier: this.cluster.ref,
-        engine: databaseEngine.engineType,
+        engine: engine.engineType,
         dbInstanceClass: 'db.serverless',
         availabilityZone: zones[index % zones.length] ?? '',
         // A reader of tier 1 is kept as large as the writer, so that it can take over at once.
@@ -217,47 +267,41 @@ export class DatabaseCluster extends Construct {
           performanceInsightsKmsKeyId: this.key.keyArn,
         }),
       });
-      instance.applyRemovalPolicy(removalPolicy);
+      instance.applyRemovalPolicy(this.removalPolicy);
       acknowledgeInstance(instance, environment);
       return withStableLogicalId(instance, `Database${name}`);
     });
     const [writer, ...readers] = instances;
-    for (const reader of readers) reader.addResourceDependency(writer as CfnDBInstance);
+    for (const reader of readers) reader.addResourceDependency(writer as rds.CfnDBInstance);
     return instances;
   }
 
   /** Makes the cluster the primary of a global database, which the standby's replica joins. */
   private createGlobalDatabase(
-    { standby, database }: Environment,
-    instances: readonly CfnDBInstance[],
+    { globalClusterIdentifier }: Standby,
+    instances: readonly rds.CfnDBInstance[],
   ): void {
-    if (!standby) return;
-    const globalCluster = new CfnGlobalCluster(this, 'GlobalCluster', {
-      globalClusterIdentifier: standby.globalClusterIdentifier,
-      // Not the other way round, by the cluster's `GlobalClusterIdentifier`: a cluster that exists cannot get one.
+    const globalCluster = new rds.CfnGlobalCluster(this, 'GlobalCluster', {
+      globalClusterIdentifier,
+      // Not by the cluster's `GlobalClusterIdentifier`: a cluster that exists cannot get one.
       // https://github.com/aws-cloudformation/aws-cloudformation-resource-providers-rds (ImmutabilityHelper of DBCluster)
       sourceDbClusterIdentifier: this.arn,
-      deletionProtection: database.deletionProtection,
+      deletionProtection: this.props.environment.database.deletionProtection,
     });
-    withStableLogicalId(globalCluster, 'DatabaseGlobalCluster');
-    globalCluster.applyRemovalPolicy(RemovalPolicy.RETAIN);
+    withStableLogicalId(globalCluster, 'DatabaseGlobalCluster').applyRemovalPolicy(RemovalPolicy.RETAIN);
     // A primary needs its writer before it can be copied from.
     for (const instance of instances) globalCluster.addResourceDependency(instance);
   }
 
   /**
-   * Makes CloudFormation restore a cluster's data from a snapshot, or from a cluster's backups to a moment. These properties
-   * replace the cluster when they change, and removed they replace it by an empty one
-   * (https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-rds-dbcluster.html and
-   * `createOnlyProperties` in
+   * Restores the data from a snapshot, or from a cluster's backups to a point in time. A change of these properties replaces the
+   * cluster, their removal replaces it by an empty one (`createOnlyProperties` in
    * https://github.com/aws-cloudformation/aws-cloudformation-resource-providers-rds/blob/master/aws-rds-dbcluster/aws-rds-dbcluster.json).
    *
-   * Neither way of restoring takes the owner's password, the Data API, IAM authentication, the retention of backups or (to a
-   * moment) the parameter group and the protection: the handler sets them right afterwards, before the cluster counts as made
-   * (`modifyDbClusterAfterCreateRequest` in
-   * https://github.com/aws-cloudformation/aws-cloudformation-resource-providers-rds/blob/master/aws-rds-dbcluster/src/main/java/software/amazon/rds/dbcluster/Translator.java).
-   * `StorageEncrypted` stays: the handler compares it with the source and does not send it (`validateStorageEncryption` in
-   * `CreateHandler.java` beside it). Without a `RestoreType` it is a full copy, the only type that takes a moment
+   * A restore takes no password, access, retention, parameter group or protection: the handler sets them afterwards, before the
+   * cluster counts as created (`modifyDbClusterAfterCreateRequest` in `Translator.java` of the same repository). It compares
+   * `StorageEncrypted` with the source and does not send it (`validateStorageEncryption` in `CreateHandler.java`). Without a
+   * `RestoreType` it is a full copy, the only type that takes a time
    * (https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_RestoreDBClusterToPointInTime.html).
    */
   private restore({ snapshot, cluster, time }: RestoreSource): void {
@@ -273,12 +317,9 @@ export class DatabaseCluster extends Construct {
       );
     }
     for (const { cfnResourceType, cfnOptions } of this.node.findAll().filter(CfnResource.isCfnResource)) {
-      // What a restore replaces stays, in every environment. RDS would make a missing log group again, without retention.
+      // What a restore replaces stays, in every environment. RDS would create a missing log group again, without retention.
       if (['AWS::RDS::DBCluster', 'AWS::RDS::DBInstance', 'AWS::Logs::LogGroup'].includes(cfnResourceType))
         cfnOptions.updateReplacePolicy = CfnDeletionPolicy.RETAIN;
     }
   }
 }
-
-const pause = ({ database: { pauseAfterMinutes } }: Environment) =>
-  pauseAfterMinutes === undefined ? {} : { secondsUntilAutoPause: 60 * pauseAfterMinutes };

@@ -5,30 +5,30 @@ import { type CfnResource, CustomResource, Duration } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { AnyPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
-import { Construct, type IConstruct } from 'constructs';
+import { Construct } from 'constructs';
 import { databaseRoles } from '../../lambda/database/environment';
 import { cannotBeTakenBack } from '../checks/migrations';
 import { type Environment, restoreSuffix } from '../environment';
 import { DeploymentProvider } from '../functions/deployment-provider';
 import { type FunctionNetwork, HandlerFunction } from '../functions/handler-function';
 import { ClosedSecurityGroup } from '../network/closed-security-group';
-import type { RegionDatabase } from './region-database';
+import type { Database } from './database';
 
 const projectRoot = resolve(__dirname, '../..');
 const migrationsFolder = join(projectRoot, 'lambda/database/migrations');
 
 export interface SchemaMigrationProps {
   readonly environment: Environment;
-  readonly database: RegionDatabase;
+  readonly database: Database;
 }
 
 /**
- * Brings the database's schema and roles up to date during the deployment, and again only when what it would do has
- * changed: the SQL, the roles, how they sign in, or the data by a restore. A failing migration fails the deployment with its reason.
+ * Migrates schema and roles during a deployment, if the SQL, the roles, how they sign in, or the restored data changed. A failing
+ * migration fails the deployment with its reason.
  */
 export class SchemaMigration extends Construct {
-  readonly database: RegionDatabase;
-  /** What comes after it finds the schema. */
+  readonly database: Database;
+  /** Depend on it to find the schema. */
   readonly resource: CfnResource;
 
   constructor(scope: Construct, id: string, { environment, database }: SchemaMigrationProps) {
@@ -38,7 +38,7 @@ export class SchemaMigration extends Construct {
       useCase: 'migrate-schema',
       description: 'Applies the migrations that the database does not have yet',
       invokedBy: 'deployment',
-      // Filled by `grantOwnership`, as they depend on how the database is reached.
+      // Set by `grantOwnership`, as they depend on how the database is reached.
       variables: [],
       environment: {},
       timeout: Duration.minutes(14),
@@ -47,25 +47,28 @@ export class SchemaMigration extends Construct {
       network: database.network && this.reachSecret(database.masterSecret, database.network),
     });
     database.grantOwnership(handler);
-    const provider = new DeploymentProvider(this, 'Provider', {
+    const { serviceToken } = new DeploymentProvider(this, 'Provider', {
       handler,
       logRetention: environment.logRetentionDays,
     });
     const migration = new CustomResource(this, 'Resource', {
       resourceType: 'Custom::SchemaMigration',
-      serviceToken: provider.serviceToken,
+      serviceToken,
       serviceTimeout: Duration.minutes(15),
       properties: { ContentHash: contentHash(environment) },
     });
     this.resource = migration.node.defaultChild as CfnResource;
-    // Whoever compares two assemblies reads it: .ci/obstacles.ts.
+    // Read by .ci/obstacles.ts, which compares two assemblies.
     this.resource.addMetadata('CannotBeTakenBack', cannotBeTakenBack(projectRoot));
-    migration.node.addDependency(...database.readiness, ...this.node.findAll().filter(isNetworkPart));
+    const network = this.node
+      .findAll()
+      .filter((each) => each instanceof ec2.CfnVPCEndpoint || each instanceof ec2.CfnSecurityGroupIngress);
+    migration.node.addDependency(...database.dependencies, ...network);
   }
 
   /**
-   * In the isolated subnets nothing answers but the VPC. The owner's password is in Secrets Manager, so the migration
-   * gets an endpoint for that secret, in one zone: a deployment can wait for a zone, and the API does not use it.
+   * The isolated subnets reach nothing outside of the VPC, so the migration gets an endpoint for the owner's secret. One zone is
+   * enough: a deployment can wait for it, and the API does not use it.
    */
   private reachSecret({ secretArn }: ISecret, network: FunctionNetwork): FunctionNetwork {
     const { vpc } = network;
@@ -97,20 +100,15 @@ export class SchemaMigration extends Construct {
   }
 }
 
-function isNetworkPart(construct: IConstruct): boolean {
-  return construct instanceof ec2.CfnVPCEndpoint || construct instanceof ec2.CfnSecurityGroupIngress;
-}
-
-/** SHA-256 of everything that decides what the migration does. */
+/** SHA-256 of all that determines the result of the migration. */
 function contentHash({ databaseAccess, database }: Environment): string {
   const hash = createHash('sha256').update(JSON.stringify([databaseAccess, databaseRoles]));
-  // Restored data has the roles' former passwords, and perhaps a former schema.
+  // Restored data has former passwords of the roles, and perhaps a former schema.
   hash.update(restoreSuffix(database));
   // The code decides how roles are made.
-  hash.update(readFileSync(resolve(__dirname, '../../lambda/migrate-schema/migrate-schema.ts')));
-  for (const file of readdirSync(migrationsFolder)
-    .filter((name) => name.endsWith('.sql'))
-    .sort()) {
+  hash.update(readFileSync(join(projectRoot, 'lambda/migrate-schema/migrate-schema.ts')));
+  const files = readdirSync(migrationsFolder).filter((name) => name.endsWith('.sql'));
+  for (const file of files.sort()) {
     hash.update(JSON.stringify([file, readFileSync(join(migrationsFolder, file), 'utf8')]));
   }
   return hash.digest('hex');

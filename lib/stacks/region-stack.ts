@@ -1,13 +1,15 @@
+import { Duration } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
 import type { OtherDashboard } from '../../domain/dashboard';
+import { variables } from '../../lambda/run-operation/environment';
 import { Api } from '../api/api';
 import { CustomDomainNames } from '../api/custom-domain-names';
 import { AuthorizeRequest, DeleteUserGroup } from '../api/handlers';
 import { SigningKeys } from '../api/signing-keys';
 import { RegionDashboard } from '../dashboard/region-dashboard';
-import { RegionDatabase } from '../database/region-database';
-import { RunOperation } from '../database/run-operation';
+import { Database } from '../database/database';
+import { DatabaseFunction } from '../database/database-function';
 import { SchemaMigration } from '../database/schema-migration';
 import type { Environment } from '../environment';
 import { Monitoring } from '../monitoring/monitoring';
@@ -28,7 +30,7 @@ export class RegionStack extends EnvironmentStack {
 
     const operationsKey = new OperationsKey(this, 'OperationsKey', { environment });
     const { vpc, webhookOrigin } = new Network(this, 'Network', { environment });
-    const database = new RegionDatabase(this, 'Database', { environment, vpc });
+    const database = new Database(this, 'Database', { environment, vpc });
     const schema = new SchemaMigration(this, 'SchemaMigration', { environment, database });
     const keys = new SigningKeys(this, 'SigningKeys', { environment });
     const authorizeRequest = new AuthorizeRequest(this, 'AuthorizeRequest', {
@@ -61,7 +63,17 @@ export class RegionStack extends EnvironmentStack {
       schema,
     });
     this.nameAddresses(environment, { api: api.restApi, dashboard: dashboard.restApi });
-    const operations = new RunOperation(this, 'RunOperation', { environment, schema });
+    const operations = new DatabaseFunction(this, 'RunOperation', {
+      useCase: 'run-operation',
+      description: "Carries out the operations of the operator's command line",
+      invokedBy: 'operator',
+      variables,
+      environment: { ENVIRONMENT: environment.name },
+      timeout: Duration.seconds(30),
+      logRetention: environment.logRetentionDays,
+      schema,
+      role: 'run_operation',
+    });
     if (environment.serviceLevelAgreement) {
       const { fanOutEvent, deliverWebhook, purgeExpired } = webhooks;
       const { topicArn, dashboardUrl } = new Monitoring(this, 'Monitoring', {
@@ -78,7 +90,7 @@ export class RegionStack extends EnvironmentStack {
           // It runs once a day.
           'purge-expired': { lambda: purgeExpired, threshold: 1 },
         },
-        clusterIdentifier: database.clusterIdentifier,
+        clusterIdentifier: database.cluster.identifier,
         webhooks,
         webhookOrigin,
       });
@@ -110,7 +122,7 @@ export class RegionStack extends EnvironmentStack {
     this.output('WebhookSecretsKeyArn', "KMS key that webhooks' secrets derive from", secretsKey.keyArn);
     this.output('TokenSigningKeyArn', 'KMS key that signs access tokens', keys.accessToken.signingKeyArn);
     this.output('UserActionSigningKeyArn', 'KMS key that signs user actions', keys.userAction.signingKeyArn);
-    this.output('DatabaseClusterArn', 'The Aurora cluster', database.clusterArn);
+    this.output('DatabaseClusterArn', 'The Aurora cluster', database.cluster.arn);
     this.output(
       'OperationsFunctionName',
       "The function behind the operator's command line",

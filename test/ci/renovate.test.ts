@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { databaseVersion } from '../../lib/database/foundation';
+import { databaseVersion } from '../../lib/database/cluster';
 import { projectRoot } from '../architecture/sources';
 
 interface Rule {

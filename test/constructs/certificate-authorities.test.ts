@@ -1,9 +1,9 @@
 import { X509Certificate } from 'node:crypto';
-import { databaseCertificateAuthorities } from '../../lib/database/certificate-authorities';
+import { certificateAuthorities } from '../../lib/database/database';
 import { environments } from '../../lib/environments';
 
 const certificates = (region: string) =>
-  databaseCertificateAuthorities({ name: 'any', region })
+  certificateAuthorities({ name: 'any', region })
     .split(/(?<=-----END CERTIFICATE-----\n)/)
     .map((pem) => new X509Certificate(pem));
 
@@ -24,7 +24,7 @@ it.each(environments.map(({ region }) => region))(
 );
 
 it('refuses a region that it does not know, with a remedy', () => {
-  expect(() => databaseCertificateAuthorities({ name: 'any', region: 'xx-nowhere-1' })).toThrow(
+  expect(() => certificateAuthorities({ name: 'any', region: 'xx-nowhere-1' })).toThrow(
     /^any\.region is "xx-nowhere-1"\. .*no "Amazon RDS xx-nowhere-1 Root CA RSA2048 G1".*Update the package/,
   );
 });
