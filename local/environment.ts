@@ -57,7 +57,7 @@ export async function startEnvironment(options: EnvironmentOptions, cleanup: Cle
     stack,
     runtimeVariables: services.variables,
     ownVariables: {
-      DATABASE_CERTIFICATE_AUTHORITIES: certificate.caFile,
+      DATABASE_CERTIFICATE_AUTHORITIES: certificate.certFile,
       OTHER_DASHBOARDS: JSON.stringify(options.otherDashboards),
     },
     permissions,

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { refuseForeign } from './foreign-requests';
 
 export interface LoopbackRequest {
   readonly method: string;
@@ -18,17 +17,14 @@ export interface LoopbackResponse {
 }
 
 export interface LoopbackServer {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string;
+  /** Running requests have a second; a second call waits for the first. */
   close(): Promise<void>;
 }
 
-/** Milliseconds for running requests when the server closes. */
-const CLOSING_GRACE = 1_000;
-
 /**
- * An HTTP server on a free port of 127.0.0.1 that reads each request whole and answers with one text. Web pages
- * are refused.
+ * An HTTP server on a free port of 127.0.0.1 that reads each request whole. Requests of web pages are refused.
  *
  * @param limit the largest body, in bytes; a larger one gets an empty 413
  */
@@ -38,30 +34,31 @@ export function startLoopbackServer(
 ): Promise<LoopbackServer> {
   async function serve(incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> {
     if (refuseForeign(incoming, outgoing)) return;
-    const body = await readWhole(incoming, limit);
+    const chunks: Buffer[] = [];
+    let length = 0;
+    for await (const chunk of incoming as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      if (length <= limit) chunks.push(chunk);
+    }
     const { method = '', url = '', headers } = incoming;
     const response =
-      body === 'too-large'
+      length > limit
         ? { status: 413, headers: {}, body: '' }
-        : await handle({ method, url, headers, body });
-    outgoing.writeHead(response.status, {
-      ...response.headers,
-      'Content-Length': Buffer.byteLength(response.body),
-    });
-    outgoing.end(response.body);
+        : await handle({ method, url, headers, body: Buffer.concat(chunks) });
+    outgoing.writeHead(response.status, response.headers).end(response.body);
   }
 
   // A client that disconnected, or a bug of the service: neither may end the process.
   const server = createServer((incoming, outgoing) => {
     serve(incoming, outgoing).catch(() => outgoing.destroy());
   });
-  // An idle connection is the client's to close: closed here, it may be while the client sends its next request.
+  // Clients close idle connections: closed here, one could end just as the client sends its next request.
   server.keepAliveTimeout = 0;
   return listen(server, 0);
 }
 
 /**
- * Listens on 127.0.0.1. On closing, running requests have a second; a second call waits for the first.
+ * Listens on 127.0.0.1.
  *
  * @param port 0 takes any free one
  * @throws (rejects) with the code EADDRINUSE when the port is taken
@@ -69,19 +66,15 @@ export function startLoopbackServer(
 export async function listen(server: Server, port: number): Promise<LoopbackServer> {
   await once(server.listen(port, '127.0.0.1'), 'listening');
   let closing: Promise<void> | undefined;
-  // A connection that is kept alive is idle as soon as its request is answered.
+  // A keep-alive connection becomes idle when its response ends.
   server.on('request', (_, outgoing) => {
     outgoing.once('close', () => closing && server.closeIdleConnections());
   });
-  const close = () =>
-    new Promise<void>((closed) => {
-      const timer = setTimeout(() => server.closeAllConnections(), CLOSING_GRACE);
-      server.close(() => {
-        clearTimeout(timer);
-        closed();
-      });
-      server.closeIdleConnections();
-    });
+  async function close(): Promise<void> {
+    const deadline = setTimeout(() => server.closeAllConnections(), 1_000);
+    await new Promise((closed) => server.close(closed));
+    clearTimeout(deadline);
+  }
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     close: () => {
@@ -91,12 +84,24 @@ export async function listen(server: Server, port: number): Promise<LoopbackServ
   };
 }
 
-async function readWhole(incoming: IncomingMessage, limit: number): Promise<Buffer | 'too-large'> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length <= limit) chunks.push(chunk);
-  }
-  return length <= limit ? Buffer.concat(chunks) : 'too-large';
+/**
+ * Refuses a request that a web page may have sent: one with a header that only browsers send
+ * (https://fetch.spec.whatwg.org/#origin-header, https://www.w3.org/TR/fetch-metadata/), or for another host, when a
+ * page's own name resolves to 127.0.0.1 (DNS rebinding).
+ *
+ * @returns whether it was refused: with 403, in the form of AWS's JSON protocols
+ */
+export function refuseForeign(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
+  const { headers, headersDistinct, socket } = incoming;
+  const own = ['127.0.0.1', 'localhost'].map((name) => `${name}:${socket.localPort}`);
+  const [host = '', ...others] = headersDistinct.host ?? [];
+  const isOwn = others.length === 0 && own.includes(host.toLowerCase());
+  const isPage = headers.origin !== undefined || headers['sec-fetch-site'] !== undefined;
+  if (isOwn && !isPage) return false;
+  const __type = 'AccessDeniedException';
+  const message = isPage ? 'Web pages may not call this service.' : `Host must be ${own.join(' or ')}.`;
+  outgoing
+    .writeHead(403, { 'Content-Type': 'application/json', 'x-amzn-ErrorType': __type })
+    .end(JSON.stringify({ __type, message }));
+  return true;
 }

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { LOCAL_ACCOUNT_ID } from '../names';
-import { refuseForeign } from '../network/foreign-requests';
+import { refuseForeign } from '../network/loopback-server';
 import { type Authorize, accessKeyIdOf, allowEverything } from '../permissions/permissions';
 import { readJson, writeJson } from '../state';
 import { acceptSqsCharacters } from './emulator';

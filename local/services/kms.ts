@@ -3,26 +3,17 @@ import {
   createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
-  type KeyObject,
   randomBytes,
   sign,
 } from 'node:crypto';
-import { chmodSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  AwsError,
-  type AwsService,
-  type JsonObject,
-  jsonService,
-  requireAllowed,
-  requiredText,
-} from '../network/aws-server';
 import { type Authorize, allowEverything } from '../permissions/permissions';
 import { readJson, writeJson } from '../state';
+import { AwsError, type JsonObject, requireAllowed, requiredText, serveOperations } from './aws-server';
 
 export interface NewKey {
   readonly arn: string;
-  /** Where it is kept; only its owner may read it. */
+  /** Holds the key's file between runs. */
   readonly directory: string;
   /** Names its file. */
   readonly name: string;
@@ -30,18 +21,12 @@ export interface NewKey {
   readonly keyUsage: string;
 }
 
-/** A key as its file has it. */
+/** The content of a key's file. */
 interface StoredKey {
   readonly keySpec: string;
   readonly keyUsage: string;
   /** PKCS #8 in PEM for an elliptic curve, else base64. */
   readonly material: string;
-}
-
-export interface Kms {
-  readonly serve: AwsService;
-  /** Opens a key's file, or makes key and file. @throws Error for a kind of key that is not served, or not the file's */
-  create(key: NewKey): void;
 }
 
 const usages: Readonly<Record<string, string>> = {
@@ -53,12 +38,14 @@ const usages: Readonly<Record<string, string>> = {
 /** Bytes. https://docs.aws.amazon.com/kms/latest/APIReference/API_Sign.html, API_GenerateMac.html */
 const messageLimit = 4_096;
 
+export type Kms = ReturnType<typeof createKms>;
+
 /** A small KMS: GetPublicKey, Sign (ECDSA_SHA_256) and GenerateMac (HMAC_SHA_256). Keys are found by ARN or id. */
-export function createKms(authorize: Authorize = allowEverything): Kms {
+export function createKms(authorize: Authorize = allowEverything) {
   const keys = new Map<string, StoredKey>();
 
-  /** The key of a call that is allowed. */
-  function open(input: JsonObject, accessKeyId: string, operation: string, usage: string) {
+  /** @throws AwsError if the key does not exist, or the caller may not use it so */
+  function find(input: JsonObject, accessKeyId: string, operation: string, usage: string) {
     const id = requiredText(input, 'KeyId');
     const [arn, key] = [...keys].find(([arn]) => arn === id || arn.split('/').at(-1) === id) ?? [];
     if (!arn || !key) throw new AwsError('NotFoundException', `Key '${id}' does not exist`);
@@ -68,58 +55,59 @@ export function createKms(authorize: Authorize = allowEverything): Kms {
     throw new AwsError('InvalidKeyUsageException', message);
   }
 
-  const serve = jsonService({
-    GetPublicKey(input, accessKeyId) {
-      const { arn, keySpec, keyUsage, material } = open(input, accessKeyId, 'GetPublicKey', 'SIGN_VERIFY');
-      const key = createPublicKey(material).export({ type: 'spki', format: 'der' });
-      const PublicKey = key.toString('base64');
-      return { KeyId: arn, KeySpec: keySpec, KeyUsage: keyUsage, PublicKey };
+  return {
+    serve: serveOperations({
+      GetPublicKey(input, accessKeyId) {
+        const { arn, keySpec, keyUsage, material } = find(input, accessKeyId, 'GetPublicKey', 'SIGN_VERIFY');
+        const key = createPublicKey(material).export({ type: 'spki', format: 'der' });
+        return { KeyId: arn, KeySpec: keySpec, KeyUsage: keyUsage, PublicKey: key.toString('base64') };
+      },
+      Sign(input, accessKeyId) {
+        const { arn, material } = find(input, accessKeyId, 'Sign', 'SIGN_VERIFY');
+        requireValue(input, 'SigningAlgorithm', 'ECDSA_SHA_256');
+        requireValue({ MessageType: 'RAW', ...input }, 'MessageType', 'RAW');
+        const signature = sign('sha256', messageOf(input), createPrivateKey(material));
+        return { KeyId: arn, Signature: signature.toString('base64'), SigningAlgorithm: 'ECDSA_SHA_256' };
+      },
+      GenerateMac(input, accessKeyId) {
+        const { arn, material } = find(input, accessKeyId, 'GenerateMac', 'GENERATE_VERIFY_MAC');
+        requireValue(input, 'MacAlgorithm', 'HMAC_SHA_256');
+        const mac = createHmac('sha256', Buffer.from(material, 'base64')).update(messageOf(input));
+        return { KeyId: arn, Mac: mac.digest('base64'), MacAlgorithm: 'HMAC_SHA_256' };
+      },
+    }),
+    /** Opens a key's file, or makes key and file. @throws Error for an unsupported kind of key, or not the file's */
+    create(key: NewKey): void {
+      keys.set(key.arn, openFile(key));
     },
-    Sign(input, accessKeyId) {
-      const { arn, material } = open(input, accessKeyId, 'Sign', 'SIGN_VERIFY');
-      requireOnly(input, 'SigningAlgorithm', 'ECDSA_SHA_256');
-      requireOnly({ MessageType: 'RAW', ...input }, 'MessageType', 'RAW');
-      const signature = sign('sha256', messageOf(input), createPrivateKey(material));
-      return { KeyId: arn, Signature: signature.toString('base64'), SigningAlgorithm: 'ECDSA_SHA_256' };
-    },
-    GenerateMac(input, accessKeyId) {
-      const { arn, material } = open(input, accessKeyId, 'GenerateMac', 'GENERATE_VERIFY_MAC');
-      requireOnly(input, 'MacAlgorithm', 'HMAC_SHA_256');
-      const mac = createHmac('sha256', Buffer.from(material, 'base64')).update(messageOf(input));
-      return { KeyId: arn, Mac: mac.digest('base64'), MacAlgorithm: 'HMAC_SHA_256' };
-    },
-  });
-
-  return { serve, create: (key) => void keys.set(key.arn, openFile(key)) };
+  };
 }
 
 function openFile({ arn, directory, name, keySpec, keyUsage }: NewKey): StoredKey {
   if (usages[keySpec] !== keyUsage) {
-    throw new Error(`${arn}: keys of ${keySpec} for ${keyUsage} are not served on this machine`);
+    throw new Error(`${arn}: keys of ${keySpec} for ${keyUsage} are not supported on this machine`);
   }
-  mkdirSync(directory, { recursive: true });
-  chmodSync(directory, 0o700);
   const file = join(directory, `${name}.json`);
-  const kept = readJson<StoredKey>(file);
-  if (kept && kept.keySpec !== keySpec) {
-    throw new Error(`${file} holds a key of ${kept.keySpec}, the template asks for ${keySpec}`);
+  const stored = readJson<StoredKey>(file);
+  if (stored && stored.keySpec !== keySpec) {
+    throw new Error(`${file} holds a key of ${stored.keySpec}, the template asks for ${keySpec}`);
   }
-  if (kept) return kept;
-  const material =
-    keySpec === 'ECC_NIST_P256'
-      ? toPem(generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey)
-      : randomBytes(32).toString('base64');
-  const key = { keySpec, keyUsage, material };
+  if (stored) return stored;
+  const key = { keySpec, keyUsage, material: generateMaterial(keySpec) };
   writeJson(file, key);
   return key;
 }
 
-const toPem = (key: KeyObject): string => key.export({ type: 'pkcs8', format: 'pem' }) as string;
+function generateMaterial(keySpec: string): string {
+  if (keySpec !== 'ECC_NIST_P256') return randomBytes(32).toString('base64');
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return String(privateKey.export({ type: 'pkcs8', format: 'pem' }));
+}
 
-function requireOnly(input: JsonObject, name: string, only: string): void {
+function requireValue(input: JsonObject, name: string, supported: string): void {
   const value = requiredText(input, name);
-  if (value !== only)
-    throw new AwsError('ValidationException', `${name} ${value} is not supported: ${only} is`);
+  if (value === supported) return;
+  throw new AwsError('ValidationException', `${name} ${value} is not supported: ${supported} is`);
 }
 
 function messageOf(input: JsonObject): Buffer {

@@ -1,11 +1,11 @@
 import type { LocalFunction } from '../lambda/function';
-import { AwsError, type AwsService, requireAllowed } from '../network/aws-server';
 import { type Authorize, allowEverything } from '../permissions/permissions';
+import { AwsError, type AwsService, requireAllowed } from './aws-server';
 
 const invocations = /^\/2015-03-31\/functions\/([^/]+)\/invocations$/;
 
 /**
- * Lambda's Invoke, with an answer (`RequestResponse`) only.
+ * Lambda's Invoke, for callers that wait for the result (`RequestResponse`).
  * https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html
  *
  * @param find a function by its name or ARN; qualifiers are not supported
@@ -14,11 +14,9 @@ export function createLambdaApi(
   find: (nameOrArn: string) => Pick<LocalFunction, 'arn' | 'invoke'> | undefined,
   authorize: Authorize = allowEverything,
 ): AwsService {
-  return async ({ method, path, headers, input, accessKeyId }) => {
-    const [, encoded] = invocations.exec(path) ?? [];
-    if (method !== 'POST' || encoded === undefined) {
-      throw new AwsError('UnknownOperationException', `${method} ${path} of Lambda is not supported`, 404);
-    }
+  return async ({ operation, headers, input, accessKeyId }) => {
+    const [, encoded] = invocations.exec(operation) ?? [];
+    if (!encoded) throw new AwsError('UnknownOperationException', `${operation} of Lambda is not supported`);
     const type = headers['x-amz-invocation-type'] ?? 'RequestResponse';
     if (type !== 'RequestResponse') {
       throw new AwsError('InvalidParameterValueException', `Invocation type ${type} is not supported`);
@@ -27,15 +25,11 @@ export function createLambdaApi(
     if (!found) throw new AwsError('ResourceNotFoundException', `Function not found: ${encoded}`, 404);
     requireAllowed(authorize({ accessKeyId, action: 'lambda:InvokeFunction', resource: found.arn }));
     const result = await found.invoke(input ?? {});
-    const executedVersion = { 'X-Amz-Executed-Version': '$LATEST' };
-    if (result.ok) return { output: result.payload, headers: executedVersion };
-    const { errorType, errorMessage, trace } = result;
-    if (errorType === 'RequestEntityTooLargeException') {
-      throw new AwsError('RequestTooLargeException', errorMessage, 413);
+    if (result.ok) return { output: result.payload };
+    const { ok: _, ...output } = result;
+    if (output.errorType === 'RequestEntityTooLargeException') {
+      throw new AwsError('RequestTooLargeException', output.errorMessage, 413);
     }
-    return {
-      output: { errorType, errorMessage, trace },
-      headers: { ...executedVersion, 'X-Amz-Function-Error': 'Unhandled' },
-    };
+    return { output, headers: { 'X-Amz-Function-Error': 'Unhandled' } };
   };
 }

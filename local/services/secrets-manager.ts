@@ -1,5 +1,5 @@
-import { AwsError, type AwsService, jsonService, requireAllowed, requiredText } from '../network/aws-server';
 import { type Authorize, allowEverything } from '../permissions/permissions';
+import { AwsError, requireAllowed, requiredText, serveOperations } from './aws-server';
 
 export interface Secret {
   readonly arn: string;
@@ -9,18 +9,11 @@ export interface Secret {
   readonly keyArn?: string;
 }
 
-export interface SecretsManager {
-  readonly serve: AwsService;
-  /** Adds a secret, or gives it another value. */
-  put(secret: Secret): void;
-  /** Why a caller may not read a secret: the secret itself, or its key, is refused. */
-  authorizeRead(accessKeyId: string, secretArn: string): string | undefined;
-}
-
 /** A small Secrets Manager: GetSecretValue of a secret's only version, by its name or ARN. */
-export function createSecretsManager(authorize: Authorize = allowEverything): SecretsManager {
+export function createSecretsManager(authorize: Authorize = allowEverything) {
   const secrets = new Map<string, Secret>();
 
+  /** Why a caller may not read a secret: itself, or its key. */
   function authorizeRead(accessKeyId: string, secretArn: string): string | undefined {
     const refusal = authorize({ accessKeyId, action: 'secretsmanager:GetSecretValue', resource: secretArn });
     const keyArn = secrets.get(secretArn)?.keyArn;
@@ -33,20 +26,23 @@ export function createSecretsManager(authorize: Authorize = allowEverything): Se
     return authorize({ accessKeyId, action: 'kms:Decrypt', resource: keyArn, context });
   }
 
-  const serve = jsonService({
-    GetSecretValue(input, accessKeyId) {
-      if (input.VersionId !== undefined || input.VersionStage !== undefined) {
-        throw new AwsError('ValidationException', 'Versions of secrets are not supported');
-      }
-      const id = requiredText(input, 'SecretId');
-      const found = [...secrets.values()].find(({ arn, name }) => arn === id || name === id);
-      if (!found) {
-        throw new AwsError('ResourceNotFoundException', "Secrets Manager can't find the specified secret.");
-      }
-      requireAllowed(authorizeRead(accessKeyId, found.arn));
-      return { ARN: found.arn, Name: found.name, SecretString: found.value };
-    },
-  });
-
-  return { serve, authorizeRead, put: (secret) => void secrets.set(secret.arn, secret) };
+  return {
+    serve: serveOperations({
+      GetSecretValue(input, accessKeyId) {
+        if (input.VersionId !== undefined || input.VersionStage !== undefined) {
+          throw new AwsError('ValidationException', 'Versions of secrets are not supported');
+        }
+        const id = requiredText(input, 'SecretId');
+        const found = [...secrets.values()].find(({ arn, name }) => arn === id || name === id);
+        if (!found) {
+          throw new AwsError('ResourceNotFoundException', "Secrets Manager can't find the specified secret.");
+        }
+        requireAllowed(authorizeRead(accessKeyId, found.arn));
+        return { ARN: found.arn, Name: found.name, SecretString: found.value };
+      },
+    }),
+    authorizeRead,
+    /** Adds a secret, or gives it another value. */
+    put: (secret: Secret): void => void secrets.set(secret.arn, secret),
+  };
 }

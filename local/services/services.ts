@@ -1,16 +1,15 @@
 import { localReceiversVariable } from '../../domain/receiver-url';
 import { allSettledOrThrow, type Cleanup } from '../cleanup';
-import type { DatabaseTarget } from '../data-api/connections';
-import { createDataApi } from '../data-api/data-api';
 import type { LocalFunction } from '../lambda/function';
-import { startAwsServer } from '../network/aws-server';
 import type { Authorize } from '../permissions/permissions';
 import { startQueues } from '../queues/queues';
+import { startAwsServer } from './aws-server';
+import { createDataApi, type DatabaseTarget } from './data-api';
 import { createKms } from './kms';
 import { createLambdaApi } from './lambda-api';
 import { createSecretsManager } from './secrets-manager';
 
-/** A cluster as the Data API knows it. */
+/** A cluster with the Data API enabled. */
 export interface DataApiCluster {
   readonly arn: string;
   /** Undefined when there is no such secret. */
@@ -34,9 +33,14 @@ export const functionCredentials = {
 export async function startServices(cleanup: Cleanup, authorize: Authorize) {
   const clusters = new Map<string, DataApiCluster>();
   const stacks: FindFunction[] = [];
-  const findFunction = (nameOrArn: string) =>
-    stacks.map((find) => find(nameOrArn)).find((found) => found !== undefined);
-  const kms = createKms(authorize);
+  const findFunction: FindFunction = (nameOrArn) => {
+    for (const find of stacks) {
+      const found = find(nameOrArn);
+      if (found) return found;
+    }
+    return undefined;
+  };
+  const keys = createKms(authorize);
   const secrets = createSecretsManager(authorize);
   const dataApi = createDataApi({
     resolve: ({ resourceArn, secretArn, database }) => {
@@ -47,11 +51,11 @@ export async function startServices(cleanup: Cleanup, authorize: Authorize) {
       authorize({ accessKeyId, action, resource: resourceArn }) ??
       secrets.authorizeRead(accessKeyId, secretArn),
   });
-  cleanup.add(() => dataApi.close());
+  cleanup.add(dataApi.close);
   const [server, queues] = await allSettledOrThrow([
     startAwsServer({
       'rds-data': dataApi.serve,
-      kms: kms.serve,
+      kms: keys.serve,
       lambda: createLambdaApi(findFunction, authorize),
       secretsmanager: secrets.serve,
     }),
@@ -59,10 +63,9 @@ export async function startServices(cleanup: Cleanup, authorize: Authorize) {
   ]);
   cleanup.add(() => Promise.all([server.close(), queues.stop()]));
   const { url } = server;
-  const endpoints = { 'rds-data': url, sqs: queues.url, kms: url, secretsmanager: url, lambda: url };
   return {
     /** By the names of `endpoints.json`. */
-    endpoints,
+    endpoints: { 'rds-data': url, sqs: queues.url, kms: url, secretsmanager: url, lambda: url },
     /** Variables that functions get on this machine beside their own. */
     variables: {
       ...functionCredentials,
@@ -74,12 +77,9 @@ export async function startServices(cleanup: Cleanup, authorize: Authorize) {
       AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
     },
     queues,
-    keys: kms,
+    keys,
     secrets,
     databases: { add: (cluster: DataApiCluster) => void clusters.set(cluster.arn, cluster) },
-    functions: {
-      add: (find: FindFunction) => void stacks.push(find),
-      find: findFunction,
-    },
+    functions: { add: (find: FindFunction) => void stacks.push(find), find: findFunction },
   };
 }

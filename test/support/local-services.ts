@@ -1,6 +1,6 @@
-import { createDataApi, type DataApiOptions } from '../../local/data-api/data-api';
-import { startAwsServer } from '../../local/network/aws-server';
 import type { LoopbackServer } from '../../local/network/loopback-server';
+import { startAwsServer } from '../../local/services/aws-server';
+import { createDataApi, type DataApiOptions } from '../../local/services/data-api';
 import { createKms, type Kms } from '../../local/services/kms';
 
 /** The local KMS alone. */

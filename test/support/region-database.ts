@@ -150,7 +150,7 @@ async function serveDirect(postgres: TestPostgres): Promise<Connections> {
       user,
       password,
       database: postgres.database,
-      certificateAuthorities: certificate.ca,
+      certificateAuthorities: certificate.cert,
     });
     open.push(database);
     return database;

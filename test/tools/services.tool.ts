@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createDataApi } from '../../local/data-api/data-api';
-import { startAwsServer } from '../../local/network/aws-server';
 import type { LoopbackServer } from '../../local/network/loopback-server';
+import { startAwsServer } from '../../local/services/aws-server';
+import { createDataApi } from '../../local/services/data-api';
 import { createKms } from '../../local/services/kms';
 import { createLambdaApi } from '../../local/services/lambda-api';
 import { createSecretsManager } from '../../local/services/secrets-manager';

@@ -8,7 +8,7 @@ import type { Database } from '../../../lambda/database/database';
 import { createHandler } from '../../../lambda/run-operation/handler';
 import { createWebhookSecrets } from '../../../lambda/webhooks/webhook-secrets';
 import type { LocalFunction } from '../../../local/lambda/function';
-import { startAwsServer } from '../../../local/network/aws-server';
+import { startAwsServer } from '../../../local/services/aws-server';
 import { createLambdaApi } from '../../../local/services/lambda-api';
 import { localClient } from '../../support/aws-client';
 import { startKms } from '../../support/local-services';

@@ -87,7 +87,7 @@ export async function startDatabase(cleanup: Cleanup, options: DatabaseOptions):
     user: superuser,
     password: () => password,
     callTimeout: 60_000,
-    certificateAuthorities: certificate.ca,
+    certificateAuthorities: certificate.cert,
   });
   cleanup.add(owner.close);
 
@@ -115,7 +115,7 @@ export async function startDatabase(cleanup: Cleanup, options: DatabaseOptions):
             DATABASE_HOST: endpoint.host,
             DATABASE_PORT: String(endpoint.port),
             DATABASE_USER: role,
-            DATABASE_CERTIFICATE_AUTHORITIES: certificate.caFile,
+            DATABASE_CERTIFICATE_AUTHORITIES: certificate.certFile,
           }),
     }),
   };

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type LoopbackServer, startLoopbackServer } from './loopback-server';
+import { type LoopbackServer, startLoopbackServer } from '../network/loopback-server';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -16,23 +16,22 @@ export class AwsError extends Error {
 }
 
 export interface AwsRequest {
-  readonly method: string;
-  /** Without the query. */
-  readonly path: string;
+  /** The operation's name in AWS JSON, such as `Sign`; the path in REST. */
+  readonly operation: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   /** The JSON of the body; undefined without one. */
   readonly input: unknown;
-  /** Of the request's signature. */
+  /** From the request's signature. */
   readonly accessKeyId: string;
 }
 
-export interface AwsAnswer {
+export interface AwsResponse {
   readonly output: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** @throws AwsError for the caller */
-export type AwsService = (request: AwsRequest) => AwsAnswer | Promise<AwsAnswer>;
+export type AwsService = (request: AwsRequest) => Promise<AwsResponse>;
 
 /** Bytes: Lambda takes the largest requests, of 6 MB, and checks that itself. */
 const bodyLimit = 7_000_000;
@@ -41,27 +40,21 @@ const bodyLimit = 7_000_000;
 const credential = /\bCredential=([^/,\s]+)\/\d+\/[^/]+\/([^/]+)\/aws4_request/;
 
 /**
- * Serves AWS services on one free port of 127.0.0.1. The service's name in the request's signature tells which one is
- * called; signatures are not verified.
+ * Serves AWS services on one free port of 127.0.0.1. Requests name their service in the signature, which is not verified.
  *
  * @param services by that name, such as `kms`
  */
 export function startAwsServer(services: Readonly<Record<string, AwsService>>): Promise<LoopbackServer> {
-  return startLoopbackServer(async ({ method, url, headers, body }) => {
+  return startLoopbackServer(async ({ url, headers, body }) => {
     try {
       const [, accessKeyId = '', name = ''] = credential.exec(headers.authorization ?? '') ?? [];
       const service = Object.hasOwn(services, name) ? services[name] : undefined;
-      if (!service) {
-        const known = Object.keys(services).join(', ');
-        throw new AwsError(
-          'UnknownOperationException',
-          `"${name}" is not one of the services: ${known}`,
-          404,
-        );
-      }
-      const [path = ''] = url.split('?');
-      const { output, ...answer } = await service({ method, path, headers, input: parse(body), accessKeyId });
-      return respond(200, output, answer.headers);
+      if (!service) throw new AwsError('UnknownOperationException', `The service "${name}" is not supported`);
+      // https://smithy.io/2.0/aws/protocols/aws-json-1_1-protocol.html
+      const target = headers['x-amz-target'];
+      const operation = String(target ?? url).replace(target ? /^.*\./ : /\?.*$/, '');
+      const { output, ...response } = await service({ operation, headers, input: parse(body), accessKeyId });
+      return respond(200, output, response.headers);
     } catch (error) {
       const { name, message, status } =
         error instanceof AwsError ? error : new AwsError('InternalFailure', String(error), 500);
@@ -72,9 +65,8 @@ export function startAwsServer(services: Readonly<Record<string, AwsService>>): 
 }
 
 function parse(body: Buffer): unknown {
-  if (body.length === 0) return undefined;
   try {
-    return JSON.parse(body.toString('utf8'));
+    return body.length > 0 ? JSON.parse(String(body)) : undefined;
   } catch {
     throw new AwsError('SerializationException', 'The body is not JSON');
   }
@@ -86,27 +78,18 @@ const respond = (status: number, output: unknown, headers: Readonly<Record<strin
   body: JSON.stringify(output ?? null),
 });
 
-type Operation = (input: JsonObject, accessKeyId: string) => JsonObject;
+type Operation = (input: JsonObject, accessKeyId: string) => JsonObject | Promise<JsonObject>;
 
-/**
- * A service that speaks AWS JSON 1.1: the header `X-Amz-Target` names the operation, after the service's own prefix.
- * https://smithy.io/2.0/aws/protocols/aws-json-1_1-protocol.html
- */
-export function jsonService(operations: Readonly<Record<string, Operation>>): AwsService {
-  return ({ headers, input, accessKeyId }) => {
-    const target = String(headers['x-amz-target']);
-    const [, name = ''] = target.split('.');
-    const operation = Object.hasOwn(operations, name) ? operations[name] : undefined;
-    if (!operation) throw new AwsError('UnknownOperationException', `${target} is not supported`);
-    return { output: operation(structure(input), accessKeyId) };
+/** A service of these operations. */
+export function serveOperations(operations: Readonly<Record<string, Operation>>): AwsService {
+  return async ({ operation, input = {}, accessKeyId }) => {
+    const run = Object.hasOwn(operations, operation) ? operations[operation] : undefined;
+    if (!run) throw new AwsError('UnknownOperationException', `${operation} is not supported`);
+    if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+      throw new AwsError('SerializationException', 'The body is not a JSON object');
+    }
+    return { output: await run(input as JsonObject, accessKeyId) };
   };
-}
-
-/** The body of an operation whose input is a structure. */
-export function structure(input: unknown): JsonObject {
-  if (input === undefined) return {};
-  if (typeof input === 'object' && input !== null && !Array.isArray(input)) return input as JsonObject;
-  throw new AwsError('SerializationException', 'The body is not a JSON object');
 }
 
 /** A required string. @throws AwsError when it is missing */

@@ -1,0 +1,204 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { AwsError, type JsonObject, requireAllowed, requiredText, serveOperations } from './aws-server';
+import { bind, runStatement, toAwsError } from './data-api-statements';
+
+/** A database and the role that signs in to it. */
+export interface DatabaseTarget {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  readonly database: string;
+}
+
+/** The cluster and the secret that every call names. */
+interface Caller {
+  readonly resourceArn: string;
+  readonly secretArn: string;
+}
+
+export interface DataApiOptions {
+  /**
+   * Finds the database of a request: `undefined` when no cluster has this ARN, `'unknown-secret'` when no secret has.
+   * Without `database` in the request it is the cluster's default database.
+   */
+  readonly resolve: (
+    request: Caller & { readonly database?: string },
+  ) => DatabaseTarget | 'unknown-secret' | undefined;
+  /** Says why a call of an action such as `rds-data:ExecuteStatement` is refused. @default - none is */
+  readonly authorize?: (
+    call: Caller & { readonly accessKeyId: string; readonly action: string },
+  ) => string | undefined;
+  /** Milliseconds for a statement. @default 45,000: https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api-timeouts.html */
+  readonly statementMs?: number;
+  /** Milliseconds between two calls of a transaction. @default 180,000: https://docs.aws.amazon.com/rdsdataservice/latest/APIReference/API_BeginTransaction.html */
+  readonly transactionIdleMs?: number;
+}
+
+/** Connections per role. PostgreSQL here takes 300 in all. */
+const maxConnections = 20;
+
+/** Characters. https://docs.aws.amazon.com/rdsdataservice/latest/APIReference/API_ExecuteStatement.html */
+const lengths = { resourceArn: 100, secretArn: 100, sql: 65_536 };
+
+/**
+ * The RDS Data API in front of real PostgreSQL servers, for what the product and its operators send: one statement, with
+ * scalars, alone or in a transaction. Anything else is refused by name.
+ */
+export function createDataApi(options: DataApiOptions) {
+  const { resolve, authorize, statementMs = 45_000, transactionIdleMs = 180_000 } = options;
+  const pools = new Map<string, pg.Pool>();
+  const borrowed = new Set<pg.PoolClient>();
+  const transactions = new Map<string, { readonly client: pg.PoolClient; readonly expiry: NodeJS.Timeout }>();
+
+  /** A role's own limit comes first. */
+  const limitStatements = `select set_config('statement_timeout', '${statementMs}ms', false)
+    where current_setting('statement_timeout') = '0'`;
+
+  async function borrow(request: JsonObject, caller: Caller): Promise<pg.PoolClient> {
+    const target = locate(request, caller);
+    // The password is part of the key: nobody gets a connection that another password opened.
+    const key = JSON.stringify(target);
+    const pool = pools.get(key) ?? openPool(target);
+    pools.set(key, pool);
+    const client = await pool.connect();
+    borrowed.add(client);
+    return client;
+  }
+
+  function openPool(target: DatabaseTarget): pg.Pool {
+    const pool = new pg.Pool({
+      ...target,
+      max: maxConnections,
+      connectionTimeoutMillis: statementMs,
+      // PostgreSQL's own limit is earlier; this one is for a server that does not respond.
+      query_timeout: statementMs + 5_000,
+      onConnect: (client) => client.query(limitStatements) as unknown as undefined,
+    });
+    // The pool drops a lost connection; without listeners it would end this process.
+    pool.on('error', () => {});
+    pool.on('connect', (client) => client.on('error', () => {}));
+    return pool;
+  }
+
+  function locate({ database }: JsonObject, caller: Caller): DatabaseTarget {
+    const target = resolve({ ...caller, ...(typeof database === 'string' && { database }) });
+    if (target === undefined) {
+      const cluster = caller.resourceArn.split(':').at(-1);
+      const message = `HttpEndpoint isn't enabled for cluster ${cluster}`;
+      throw new AwsError('HttpEndpointNotEnabledException', message);
+    }
+    if (target !== 'unknown-secret') return target;
+    throw new AwsError('SecretsErrorException', `The secret ${caller.secretArn} wasn't found`);
+  }
+
+  /** As the service does: https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api.session-management.html */
+  async function giveBack(client: pg.PoolClient): Promise<void> {
+    try {
+      for (const reset of ['rollback', 'discard all', limitStatements]) await client.query(reset);
+      client.release();
+    } catch {
+      client.release(true);
+    }
+    borrowed.delete(client);
+  }
+
+  /** A transaction is for the cluster and the secret that began it. */
+  const keyOf = (request: JsonObject, { resourceArn, secretArn }: Caller): string =>
+    JSON.stringify([requiredText(request, 'transactionId'), resourceArn, secretArn]);
+
+  function continueTransaction(key: string): pg.PoolClient {
+    const transaction = transactions.get(key);
+    if (!transaction) throw notFound('It has ended, or was idle for three minutes.');
+    transaction.expiry.refresh();
+    return transaction.client;
+  }
+
+  function end(key: string): void {
+    const transaction = transactions.get(key);
+    transactions.delete(key);
+    clearTimeout(transaction?.expiry);
+    if (transaction) void giveBack(transaction.client);
+  }
+
+  function operation(
+    name: string,
+    members: readonly string[],
+    run: (request: JsonObject, caller: Caller) => Promise<JsonObject>,
+  ) {
+    return async (request: JsonObject, accessKeyId: string) => {
+      const resourceArn = requiredText(request, 'resourceArn');
+      const caller = { resourceArn, secretArn: requiredText(request, 'secretArn') };
+      requireAllowed(authorize?.({ ...caller, accessKeyId, action: `rds-data:${name}` }));
+      const isKnown = (member: string) => member in caller || members.includes(member);
+      const unknown = Object.keys(request).find((member) => request[member] !== null && !isKnown(member));
+      if (unknown) throw new AwsError('ValidationException', `${unknown} of ${name} is not supported`);
+      for (const [member, limit] of Object.entries(lengths)) {
+        if (String(request[member] ?? '').length <= limit) continue;
+        throw new AwsError('ValidationException', `${member} is longer than ${limit} characters`);
+      }
+      const started = performance.now();
+      return run(request, caller).catch((error) => {
+        throw toAwsError(error, performance.now() - started >= statementMs);
+      });
+    };
+  }
+
+  const serve = serveOperations({
+    '/Execute': operation(
+      'ExecuteStatement',
+      ['database', 'sql', 'parameters', 'includeResultMetadata', 'transactionId'],
+      async (request, caller) => {
+        const statement = bind(requiredText(request, 'sql'), request.parameters ?? []);
+        const run = (client: pg.PoolClient) =>
+          runStatement(client, statement, request.includeResultMetadata === true);
+        if (request.transactionId) return run(continueTransaction(keyOf(request, caller)));
+        const client = await borrow(request, caller);
+        return run(client).finally(() => void giveBack(client));
+      },
+    ),
+    '/BeginTransaction': operation('BeginTransaction', ['database'], async (request, caller) => {
+      const transactionId = randomBytes(48).toString('base64');
+      const key = keyOf({ transactionId }, caller);
+      const client = await borrow(request, caller);
+      transactions.set(key, { client, expiry: setTimeout(() => end(key), transactionIdleMs).unref() });
+      await client.query('begin').catch((error) => {
+        end(key);
+        throw error;
+      });
+      return { transactionId };
+    }),
+    // https://docs.aws.amazon.com/cli/latest/reference/rds-data/commit-transaction.html shows the status.
+    '/CommitTransaction': operation('CommitTransaction', ['transactionId'], async (request, caller) => {
+      const key = keyOf(request, caller);
+      const { command } = await continueTransaction(key)
+        .query('commit')
+        .finally(() => end(key));
+      // PostgreSQL rolls a failed transaction back: https://www.postgresql.org/docs/17/sql-commit.html
+      if (command === 'ROLLBACK') throw notFound('An error of a previous call has aborted it.');
+      return { transactionStatus: 'Transaction Committed' };
+    }),
+    '/RollbackTransaction': operation('RollbackTransaction', ['transactionId'], async (request, caller) => {
+      const key = keyOf(request, caller);
+      await continueTransaction(key)
+        .query('rollback')
+        .finally(() => end(key));
+      return { transactionStatus: 'Rollback Complete' };
+    }),
+  });
+
+  return {
+    serve,
+    /** Ends every connection to PostgreSQL, and with them the open transactions and running statements. */
+    async close(): Promise<void> {
+      for (const key of transactions.keys()) end(key);
+      for (const client of borrowed) void client.end();
+      await Promise.all([...pools.values()].map((pool) => pool.end()));
+    },
+  };
+}
+
+/** https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api.troubleshooting.html */
+const notFound = (reason: string) =>
+  new AwsError('TransactionNotFoundException', `The transaction isn't found. ${reason}`, 404);
