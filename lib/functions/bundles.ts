@@ -9,7 +9,7 @@ import type { DatabaseAccess } from '../../lambda/database/environment';
 const projectRoot = resolve(__dirname, '../..');
 const lambdaRoot = join(projectRoot, 'lambda');
 
-/** How a handler and all that it imports become one file. Paths are from the root of the project. */
+/** esbuild's options for every bundle. Paths are from the root of the project. */
 export const bundling = {
   absWorkingDir: projectRoot,
   bundle: true,
@@ -18,12 +18,12 @@ export const bundling = {
   format: 'cjs',
   // ES modules where packages have them: esbuild can then drop unused code.
   mainFields: ['module', 'main'],
-  // An optional native driver that `pg` asks for only when told to.
+  // An optional native driver of `pg`, loaded on demand.
   external: ['pg-native'],
   loader: { '.sql': 'text' },
-  // Of all that the SDK tries, what Lambda has.
+  // Credentials from environment variables only.
   alias: { '@aws-sdk/credential-provider-node': './lambda/shared/credentials.ts' },
-  // `import('node:http')` would load all that Node.js exports from there, its WebSocket and `fetch` too: `require` does not.
+  // `import('node:http')` would load its WebSocket and `fetch` too; `require` does not.
   supported: { 'dynamic-import': false },
   // Names stay, so that a stack trace in the log can be read without a source map.
   minifyWhitespace: true,
@@ -33,8 +33,8 @@ export const bundling = {
 } as const satisfies BuildOptions;
 
 /**
- * For functions that reach their database in one way: `./adapters` is then `adapters.data-api.ts` or `adapters.direct.ts`. What
- * is loaded on demand, as `adapters.ts` does, esbuild neither trims nor joins with the rest.
+ * For one access to the database: `./adapters` is `adapters.data-api.ts` or `adapters.direct.ts`. esbuild neither trims nor merges
+ * what is loaded on demand, as by `adapters.ts`.
  */
 export const bundlingFor = (access: DatabaseAccess) => ({
   ...bundling,
@@ -46,11 +46,10 @@ export function handlerNames(): readonly string[] {
   return readdirSync(lambdaRoot).filter((folder) => existsSync(join(lambdaRoot, folder, 'handler.ts')));
 }
 
-/** What is special to a function's code. */
 export interface BundleOptions {
-  /** Texts that lie beside it, by their names. @default - none */
+  /** Text files beside the code, by name. @default - none */
   readonly files?: Readonly<Record<string, string>>;
-  /** How it reaches the database. @default - it has none: any will do */
+  /** @default - the function uses no database */
   readonly databaseAccess?: DatabaseAccess | undefined;
 }
 
@@ -59,28 +58,24 @@ export interface BundleOptions {
  *
  * @throws Error when there is no such handler, or when it does not build; the message has esbuild's findings.
  */
-export function bundledCode(useCase: string, options: BundleOptions = {}): Code {
-  return new BundledCode(useCase, options);
-}
-
-class BundledCode extends Code {
+export class BundledCode extends Code {
   readonly isInline = false;
 
   constructor(
     private readonly useCase: string,
-    private readonly options: BundleOptions,
+    private readonly options: BundleOptions = {},
   ) {
     super();
   }
 
   override bind(scope: Construct): CodeConfig {
     const { files = {}, databaseAccess = 'data-api' } = this.options;
-    const bundles = bundlesFor(databaseAccess);
+    const bundles = built.get(databaseAccess) ?? build(databaseAccess);
+    built.set(databaseAccess, bundles);
     const source = bundles.get(this.useCase);
     if (source === undefined) {
-      throw new Error(
-        `There is no lambda/${this.useCase}/handler.ts. Handlers: ${[...bundles.keys()].join(', ')}.`,
-      );
+      const names = [...bundles.keys()].join(', ');
+      throw new Error(`There is no lambda/${this.useCase}/handler.ts. Handlers: ${names}.`);
     }
     const folder = mkdtempSync(join(tmpdir(), `wallet-bundle-${process.pid}-`));
     try {
@@ -94,21 +89,14 @@ class BundledCode extends Code {
   }
 }
 
+/** Every handler's bundle by use case: built on first use, all in one call, once in a process for each access. */
 const built = new Map<DatabaseAccess, ReadonlyMap<string, Uint8Array>>();
 
-/** Every handler's bundle by use case: built on first use, once in a process for each access, in one call. */
-function bundlesFor(access: DatabaseAccess): ReadonlyMap<string, Uint8Array> {
-  const bundles = built.get(access) ?? build(access);
-  built.set(access, bundles);
-  return bundles;
-}
-
 function build(access: DatabaseAccess): ReadonlyMap<string, Uint8Array> {
+  const entryPoints = handlerNames().map((name) => [`${name}/index`, `lambda/${name}/handler.ts`]);
   const { outputFiles } = buildSync({
     ...bundlingFor(access),
-    entryPoints: Object.fromEntries(
-      handlerNames().map((name) => [`${name}/index`, `lambda/${name}/handler.ts`]),
-    ),
+    entryPoints: Object.fromEntries(entryPoints),
     outdir: 'bundles',
     write: false,
   });

@@ -1,22 +1,21 @@
 import { RemovalPolicy } from 'aws-cdk-lib';
 import { PolicyStatement, Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import type { CfnFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Provider } from 'aws-cdk-lib/custom-resources';
 import type { Construct } from 'constructs';
 import { acknowledgeFunction, acknowledgeInlinePolicy } from '../checks/acknowledgements';
-import { runOnArm } from './cdk-functions';
 import type { HandlerFunction } from './handler-function';
 
 export interface DeploymentProviderProps {
-  /** Its timeout has to be well below the framework's 15 minutes, so that running out of it is reported. */
+  /** Its timeout has to be well below the framework's 15 minutes, or a timeout is not reported. */
   readonly handler: HandlerFunction;
   readonly logRetention: RetentionDays;
 }
 
 /**
- * Lets a function take part in deployments, behind custom resources. The framework between CloudFormation and the
- * function reports the function's error, timeout or crash as the reason why the deployment failed.
+ * Invokes a function for custom resources. The CDK's framework between CloudFormation and the function reports the function's
+ * error, timeout or crash as the reason why the deployment failed.
  */
 export class DeploymentProvider extends Provider {
   constructor(scope: Construct, id: string, { handler, logRetention }: DeploymentProviderProps) {
@@ -35,11 +34,14 @@ export class DeploymentProvider extends Provider {
         resources: [handler.functionArn],
       }),
     );
-    // The CDK would also allow every version and alias of the function; there are none.
-    const finishedRole = role.withoutPolicyUpdates();
-    super(scope, id, { onEventHandler: handler, frameworkOnEventRole: finishedRole, logGroup });
+    super(scope, id, {
+      onEventHandler: handler,
+      // The CDK would also allow every version and alias of the function; there are none.
+      frameworkOnEventRole: role.withoutPolicyUpdates(),
+      logGroup,
+    });
     const framework = this.node.findChild('framework-onEvent') as LambdaFunction;
-    runOnArm(framework);
+    (framework.node.defaultChild as CfnFunction).architectures = ['arm64'];
     acknowledgeFunction(framework, 'deployment');
     acknowledgeInlinePolicy(role);
   }

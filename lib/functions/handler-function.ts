@@ -14,10 +14,8 @@ import {
   defaultPolicy,
   type Invoker,
 } from '../checks/acknowledgements';
-import { type BundleOptions, bundledCode } from './bundles';
-import { networkInterfaceActions } from './network-interface-actions';
+import { BundledCode, type BundleOptions } from './bundles';
 
-/** Where in a VPC a function runs. */
 export interface FunctionNetwork {
   readonly vpc: ec2.IVpc;
   readonly subnets: ec2.SubnetSelection;
@@ -28,7 +26,7 @@ export interface HandlerFunctionProps<Name extends string = string> extends Bund
   /** The folder under `lambda/` with the `handler.ts` to bundle. */
   readonly useCase: string;
   readonly description: string;
-  /** What makes it run; nothing is made or allowed by it. */
+  /** For the acknowledgements of the rule packs; it permits nothing. */
   readonly invokedBy: Invoker;
   /** The names of the function's own variables: its `environment.ts`. */
   readonly variables: readonly Name[];
@@ -37,16 +35,12 @@ export interface HandlerFunctionProps<Name extends string = string> extends Bund
   readonly timeout: Duration;
   /** MiB. Processor time grows with it. @default 512 */
   readonly memorySize?: number;
-  /** Days that log lines are kept. */
   readonly logRetention: RetentionDays;
   /** @default - outside of any VPC */
   readonly network?: FunctionNetwork | undefined;
 }
 
-/**
- * A Lambda function from `lambda/<useCase>/handler.ts`: the only place that makes one. Its own role may write
- * its own log and nothing else; a `grant…` gives more.
- */
+/** A Lambda function from `lambda/<useCase>/handler.ts`. Its own role may write its own log and nothing else. */
 export class HandlerFunction<Name extends string = string> extends LambdaFunction {
   constructor(scope: Construct, id: string, props: HandlerFunctionProps<Name>) {
     const logGroup = new LogGroup(scope, `${id}Log`, {
@@ -58,11 +52,9 @@ export class HandlerFunction<Name extends string = string> extends LambdaFunctio
       description: `${props.useCase}: ${props.description}`,
     });
     logGroup.grantWrite(role);
-    for (const statement of props.network ? networkInterfaceStatements(Stack.of(scope)) : []) {
-      role.addToPolicy(statement);
-    }
+    if (props.network) grantNetworkInterfaces(role);
     super(scope, id, {
-      code: bundledCode(props.useCase, props),
+      code: new BundledCode(props.useCase, props),
       handler: 'index.handler',
       description: props.description,
       runtime: Runtime.NODEJS_24_X,
@@ -81,20 +73,13 @@ export class HandlerFunction<Name extends string = string> extends LambdaFunctio
     });
     acknowledgeFunction(this, props.invokedBy);
     acknowledgeInlinePolicy(role);
-    if (props.network) {
-      if (props.invokedBy !== 'schedule') keepActive(this);
-      acknowledge(
-        defaultPolicy(role),
-        ['AwsSolutions-IAM5[Resource::*]'],
-        'Lambda makes network interfaces with this role, and EC2 allows those actions on all resources only. A second statement denies them to the code of the function.',
-      );
-    }
+    if (props.network && props.invokedBy !== 'schedule') keepActive(this);
   }
 }
 
 /**
- * Sends a function an event that does nothing, once a day. After some weeks without one Lambda takes the network interfaces of a
- * function in a VPC away: it becomes `Inactive`, and its next invocation fails while they are made again.
+ * Sends a function an event that does nothing, once a day: after some weeks without one Lambda removes the network interfaces of
+ * a function in a VPC, and its next invocation fails while they are created again.
  * https://docs.aws.amazon.com/lambda/latest/dg/functions-states.html
  */
 function keepActive(handler: LambdaFunction): void {
@@ -112,25 +97,35 @@ function keepActive(handler: LambdaFunction): void {
 }
 
 /**
- * Lambda makes a function's network interfaces with the function's own role. These actions work only when allowed
- * on all resources; the function's code, which shares the role, is therefore denied them. Functions are named
- * after their stack, which is enough to tell them: naming the function itself would be a circular reference.
- *
+ * Lambda creates network interfaces with the function's role, by actions that EC2 allows on all resources only. The function's code
+ * shares the role and is denied them. Functions are named after their stack; the function itself would be a circular reference.
  * https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions
  */
-function networkInterfaceStatements(stack: Stack): PolicyStatement[] {
-  const actions = [...networkInterfaceActions];
-  const functionsOfStack = stack.formatArn({
-    service: 'lambda',
-    resource: `function:${Aws.STACK_NAME}-*`,
-  });
-  return [
-    new PolicyStatement({ actions, resources: ['*'] }),
+function grantNetworkInterfaces(role: Role): void {
+  const statement = {
+    actions: [
+      'ec2:AssignPrivateIpAddresses',
+      'ec2:CreateNetworkInterface',
+      'ec2:DeleteNetworkInterface',
+      'ec2:DescribeNetworkInterfaces',
+      'ec2:DescribeSubnets',
+      'ec2:UnassignPrivateIpAddresses',
+    ],
+    resources: ['*'],
+  };
+  const resource = `function:${Aws.STACK_NAME}-*`;
+  const functionsOfStack = Stack.of(role).formatArn({ service: 'lambda', resource });
+  role.addToPolicy(new PolicyStatement(statement));
+  role.addToPolicy(
     new PolicyStatement({
+      ...statement,
       effect: Effect.DENY,
-      actions,
-      resources: ['*'],
       conditions: { ArnLike: { 'lambda:SourceFunctionArn': functionsOfStack } },
     }),
-  ];
+  );
+  acknowledge(
+    defaultPolicy(role),
+    ['AwsSolutions-IAM5[Resource::*]'],
+    'Lambda makes network interfaces with this role, and EC2 allows those actions on all resources only. A second statement denies them to the code of the function.',
+  );
 }

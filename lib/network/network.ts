@@ -1,4 +1,4 @@
-import { RemovalPolicy } from 'aws-cdk-lib';
+import { type CfnResource, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
@@ -9,83 +9,91 @@ import {
   nistAndPci,
 } from '../checks/acknowledgements';
 import type { Environment } from '../environment';
-import { restrictDefaultSecurityGroupFunction } from '../functions/cdk-functions';
-import { WebhookOrigin } from './webhook-origin';
 
 export interface NetworkProps {
   readonly environment: Environment;
+  /** Only the isolated subnets, with room for the others: a promotion adds them without moving these. @default false */
+  readonly isStandby?: boolean;
 }
 
 /**
- * The region's VPC, IPv4 only. Public subnets hold the NAT gateway and nothing else; private ones reach the
+ * The region's VPC, IPv4 only. Public subnets hold the NAT gateway of the webhook origin and nothing else; private ones reach the
  * internet through it; isolated ones reach nothing outside of the VPC.
  */
 export class Network extends Construct {
   readonly vpc: ec2.IVpc;
-  /** The one address from which webhooks come. */
-  readonly webhookOrigin: WebhookOrigin;
 
-  constructor(scope: Construct, id: string, { environment }: NetworkProps) {
+  constructor(scope: Construct, id: string, { environment, isStandby: reserved = false }: NetworkProps) {
     super(scope, id);
-    this.webhookOrigin = new WebhookOrigin(this, 'WebhookOrigin', { environment });
-    this.vpc = createVpc(this, environment, this.webhookOrigin.natProvider);
+    const { PUBLIC, PRIVATE_WITH_EGRESS, PRIVATE_ISOLATED } = ec2.SubnetType;
+    const logGroup = {
+      retention: environment.logRetentionDays,
+      removalPolicy: RemovalPolicy.DESTROY,
+    };
+    const flowLog = new LogGroup(this, 'FlowLog', logGroup);
+    const vpc = new ec2.Vpc(this, 'Vpc', {
+      ipAddresses: ec2.IpAddresses.cidr(environment.vpcCidr),
+      availabilityZones: [...environment.zones],
+      // The webhook origin has the one gateway.
+      natGateways: 0,
+      restrictDefaultSecurityGroup: true,
+      subnetConfiguration: [
+        { name: 'Public', subnetType: PUBLIC, cidrMask: 24, mapPublicIpOnLaunch: false, reserved },
+        { name: 'Private', subnetType: PRIVATE_WITH_EGRESS, cidrMask: 20, reserved },
+        { name: 'Isolated', subnetType: PRIVATE_ISOLATED, cidrMask: 20 },
+      ],
+      flowLogs: {
+        All: {
+          destination: ec2.FlowLogDestination.toCloudWatchLogs(flowLog),
+          trafficType: ec2.FlowLogTrafficType.ALL,
+        },
+      },
+    });
+    for (const { node } of [...vpc.publicSubnets, ...vpc.privateSubnets, ...vpc.isolatedSubnets]) {
+      acknowledgeZone(node.findChild('Subnet'));
+    }
+    for (const { node } of vpc.publicSubnets) {
+      acknowledge(
+        node.findChild('DefaultRoute'),
+        nistAndPci('VPCNoUnrestrictedRouteToIGW'),
+        'Receivers of webhooks are anywhere on the internet. The subnet holds the NAT gateway at most, which admits no connection from outside, and gives nothing else a public address.',
+      );
+    }
+    acknowledgeInlinePolicy(vpc.node.findChild('All').node.findChild('IAMRole'));
+    restrictDefaultSecurityGroupFunction(
+      Stack.of(this),
+      new LogGroup(this, 'RestrictDefaultSecurityGroupLog', logGroup),
+    );
+    // The CDK's class and interface disagree under `exactOptionalPropertyTypes`.
+    this.vpc = vpc as ec2.IVpc;
   }
 }
 
 /**
- * The VPC of a region that does not serve yet: the isolated subnets, and room for the others, so that they are added
- * without moving what is there. It has no way to the internet or from it.
+ * The CDK empties the VPC's default security group with a function of its own, whose log never expires and whose role may write
+ * any log of the account. Here both are restricted like our own functions.
  */
-export class StandbyNetwork extends Construct {
-  readonly vpc: ec2.IVpc;
-
-  constructor(scope: Construct, id: string, { environment }: NetworkProps) {
-    super(scope, id);
-    this.vpc = createVpc(this, environment);
-  }
-}
-
-/** @param natProvider makes the way to the internet. Without it there is none, and no subnets that would need one */
-function createVpc(scope: Construct, environment: Environment, natProvider?: ec2.NatProvider): ec2.IVpc {
-  const { PUBLIC, PRIVATE_WITH_EGRESS, PRIVATE_ISOLATED } = ec2.SubnetType;
-  const reserved = natProvider === undefined;
-  const flowLog = new LogGroup(scope, 'FlowLog', {
-    retention: environment.logRetentionDays,
-    removalPolicy: RemovalPolicy.DESTROY,
-  });
-  const vpc = new ec2.Vpc(scope, 'Vpc', {
-    ipAddresses: ec2.IpAddresses.cidr(environment.vpcCidr),
-    availabilityZones: [...environment.zones],
-    ...(natProvider && { natGatewayProvider: natProvider }),
-    restrictDefaultSecurityGroup: true,
-    subnetConfiguration: [
-      { name: 'Public', subnetType: PUBLIC, cidrMask: 24, mapPublicIpOnLaunch: false, reserved },
-      { name: 'Private', subnetType: PRIVATE_WITH_EGRESS, cidrMask: 20, reserved },
-      { name: 'Isolated', subnetType: PRIVATE_ISOLATED, cidrMask: 20 },
-    ],
-    flowLogs: {
-      All: {
-        destination: ec2.FlowLogDestination.toCloudWatchLogs(flowLog),
-        trafficType: ec2.FlowLogTrafficType.ALL,
-      },
+function restrictDefaultSecurityGroupFunction(stack: Stack, logGroup: LogGroup): void {
+  const { node } = stack.node.findChild('Custom::VpcRestrictDefaultSGCustomResourceProvider');
+  const handler = node.findChild('Handler') as CfnResource;
+  handler.addPropertyOverride('Architectures', ['arm64']);
+  handler.addPropertyOverride('LoggingConfig', { LogFormat: 'JSON', LogGroup: logGroup.logGroupName });
+  const role = node.findChild('Role') as CfnResource;
+  // The CDK makes both without tags, and cannot add any.
+  const tags = Object.entries(stack.tags.tagValues()).map(([Key, Value]) => ({ Key, Value }));
+  for (const resource of [handler, role]) resource.addPropertyOverride('Tags', tags);
+  role.addPropertyDeletionOverride('ManagedPolicyArns');
+  role.addPropertyOverride('Policies.1', {
+    PolicyName: 'Log',
+    PolicyDocument: {
+      Version: '2012-10-17',
+      Statement: [
+        {
+          Effect: 'Allow',
+          Action: ['logs:CreateLogStream', 'logs:PutLogEvents'],
+          Resource: [logGroup.logGroupArn],
+        },
+      ],
     },
   });
-  for (const { node } of [...vpc.publicSubnets, ...vpc.privateSubnets, ...vpc.isolatedSubnets]) {
-    acknowledgeZone(node.findChild('Subnet'));
-  }
-  acknowledgeInternetRoutes(vpc);
-  acknowledgeInlinePolicy(vpc.node.findChild('All').node.findChild('IAMRole'));
-  restrictDefaultSecurityGroupFunction(scope, environment.logRetentionDays);
-  // The CDK's class and interface disagree under `exactOptionalPropertyTypes`.
-  return vpc as ec2.IVpc;
-}
-
-function acknowledgeInternetRoutes({ publicSubnets }: ec2.Vpc): void {
-  for (const subnet of publicSubnets) {
-    acknowledge(
-      subnet.node.findChild('DefaultRoute'),
-      nistAndPci('VPCNoUnrestrictedRouteToIGW'),
-      'Receivers of webhooks are anywhere on the internet. The subnet holds the NAT gateway at most, which admits no connection from outside, and gives nothing else a public address.',
-    );
-  }
 }

@@ -10,24 +10,39 @@ export interface EnvironmentStackProps {
   readonly account?: string | undefined;
 }
 
-/** What the stacks of an environment share: region, tags, description and notices. */
+/** What the stacks of an environment share: region, zones, tags, description and notices. */
 export abstract class EnvironmentStack extends Stack {
-  private readonly environmentOfStack: Environment;
+  private readonly row: Environment;
+  private readonly notices: readonly string[];
 
-  /** @param part what the stack is to the environment, for its description */
-  constructor(scope: Construct, part: string, { environment, account }: EnvironmentStackProps) {
-    super(scope, environment.stackId, {
-      env: { region: environment.region, ...(account && { account }) },
-      description: [`Wallet infrastructure: ${part}${terms(environment)}.`, ...notices(environment)].join(
-        ' ',
-      ),
-      tags: tags(environment),
-      terminationProtection: environment.serviceLevelAgreement,
+  /** @param purpose of the stack, for its description */
+  constructor(scope: Construct, purpose: string, { environment, account }: EnvironmentStackProps) {
+    const { name, stackId, region, serviceLevelAgreement, deprecation, testFundsOnly } = environment;
+    const terms = `${serviceLevelAgreement ? 'with' : 'without'} a service level agreement`;
+    const notices = [
+      ...(deprecation ? [`Deprecated since ${deprecation.since}.`] : []),
+      ...(deprecation?.sunset ? [`Switched off on ${deprecation.sunset}.`] : []),
+      ...(testFundsOnly ? ['Test funds only.'] : []),
+    ];
+    const tags = {
+      service: 'wallet-infrastructure',
+      environment: name,
+      'service-level-agreement': serviceLevelAgreement ? 'yes' : 'no',
+      deprecated: String(deprecation !== undefined),
+      'test-funds-only': String(testFundsOnly),
+    };
+    super(scope, stackId, {
+      env: { region, ...(account && { account }) },
+      description: [`Wallet infrastructure: ${purpose}, ${terms}.`, ...notices].join(' '),
+      tags,
+      terminationProtection: serviceLevelAgreement,
     });
-    this.environmentOfStack = environment;
+    this.row = environment;
+    this.notices = notices;
     if (environment.disposable) Aspects.of(this).add({ visit: dispose });
-    for (const [name, value] of Object.entries(tags(environment))) {
-      Tags.of(this).add(name, value, { excludeResourceTypes: untagged });
+    for (const [key, value] of Object.entries(tags)) {
+      // Too new: `cfn-lint` does not know its tags, and a region may not either. It gets the stack's from CloudFormation.
+      Tags.of(this).add(key, value, { excludeResourceTypes: ['AWS::CloudWatch::Dashboard'] });
     }
   }
 
@@ -36,58 +51,31 @@ export abstract class EnvironmentStack extends Stack {
    * replace every subnet. https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference-getavailabilityzones.html
    */
   override get availabilityZones(): string[] {
-    return [...this.environmentOfStack.zones];
+    return [...this.row.zones];
   }
 
   /** Makes synthesis warn of a deprecated environment. */
   warnOfDeprecation(): void {
-    const { name, deprecation } = this.environmentOfStack;
+    const { name, deprecation } = this.row;
     if (deprecation === undefined) return;
-    const sentences = [`${name} is for those who still use it.`, ...notices(this.environmentOfStack)];
-    Annotations.of(this).addWarningV2('wallet-infrastructure:deprecated-environment', sentences.join(' '));
+    const warning = [`${name} is for those who still use it.`, ...this.notices].join(' ');
+    Annotations.of(this).addWarningV2('wallet-infrastructure:deprecated-environment', warning);
   }
 
-  /** Adds an output. Each description ends with the notices of the environment. */
-  protected output(name: OutputName, description: string, value: string): void {
-    const described = [`${description}.`, ...notices(this.environmentOfStack)].join(' ');
-    new CfnOutput(this, name, { description: described, value });
+  /** Adds outputs: a description and a value each. */
+  protected addOutputs(
+    outputs: Partial<Record<OutputName, readonly [description: string, value: string]>>,
+  ): void {
+    for (const [name, [description, value]] of Object.entries(outputs)) {
+      new CfnOutput(this, name, { description: [`${description}.`, ...this.notices].join(' '), value });
+    }
   }
 }
 
-/** Leaves nothing behind but the Elastic IP, which is retained everywhere. */
+/** Retains nothing but the Elastic IP. */
 function dispose(node: IConstruct): void {
   if (!CfnResource.isCfnResource(node) || node.cfnResourceType === 'AWS::EC2::EIP') return;
   if (node.cfnOptions.deletionPolicy !== undefined) node.applyRemovalPolicy(RemovalPolicy.DESTROY);
   // Days, the fewest: https://docs.aws.amazon.com/kms/latest/developerguide/deleting-keys.html
   if (node instanceof CfnKey) node.pendingWindowInDays = 7;
-}
-
-/** Types whose tags are too new: `cfn-lint` does not know them, and a region may not either. CloudFormation passes on the stack's. */
-const untagged = ['AWS::CloudWatch::Dashboard'];
-
-const terms = ({ serviceLevelAgreement }: Environment): string =>
-  `, ${serviceLevelAgreement ? 'with' : 'without'} a service level agreement`;
-
-/** Sentences about an environment that is not to be relied on. */
-function notices({ deprecation, testFundsOnly }: Environment): readonly string[] {
-  return [
-    ...(deprecation ? [`Deprecated since ${deprecation.since}.`] : []),
-    ...(deprecation?.sunset ? [`Switched off on ${deprecation.sunset}.`] : []),
-    ...(testFundsOnly ? ['Test funds only.'] : []),
-  ];
-}
-
-function tags({
-  name,
-  serviceLevelAgreement,
-  deprecation,
-  testFundsOnly,
-}: Environment): Record<string, string> {
-  return {
-    service: 'wallet-infrastructure',
-    environment: name,
-    'service-level-agreement': serviceLevelAgreement ? 'yes' : 'no',
-    deprecated: String(deprecation !== undefined),
-    'test-funds-only': String(testFundsOnly),
-  };
 }

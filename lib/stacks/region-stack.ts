@@ -15,6 +15,7 @@ import type { Environment } from '../environment';
 import { Monitoring } from '../monitoring/monitoring';
 import { OperationsKey } from '../monitoring/operations-key';
 import { Network } from '../network/network';
+import { WebhookOrigin } from '../network/webhook-origin';
 import { Webhooks } from '../webhooks/webhooks';
 import { EnvironmentStack, type EnvironmentStackProps } from './environment-stack';
 
@@ -29,7 +30,8 @@ export class RegionStack extends EnvironmentStack {
     super(scope, environment.purpose, { environment, account });
 
     const operationsKey = new OperationsKey(this, 'OperationsKey', { environment });
-    const { vpc, webhookOrigin } = new Network(this, 'Network', { environment });
+    const { vpc } = new Network(this, 'Network', { environment });
+    const webhookOrigin = new WebhookOrigin(this, 'WebhookOrigin', { environment, vpc });
     const database = new Database(this, 'Database', { environment, vpc });
     const schema = new SchemaMigration(this, 'SchemaMigration', { environment, database });
     const keys = new SigningKeys(this, 'SigningKeys', { environment });
@@ -62,7 +64,7 @@ export class RegionStack extends EnvironmentStack {
       webhookOrigin,
       schema,
     });
-    this.nameAddresses(environment, { api: api.restApi, dashboard: dashboard.restApi });
+    this.addDomainNames(environment, { api: api.restApi, dashboard: dashboard.restApi });
     const operations = new DatabaseFunction(this, 'RunOperation', {
       useCase: 'run-operation',
       description: "Carries out the operations of the operator's command line",
@@ -94,54 +96,45 @@ export class RegionStack extends EnvironmentStack {
         webhooks,
         webhookOrigin,
       });
-      this.output('AlarmTopicArn', 'Alarms are published here', topicArn);
-      this.output('MonitoringDashboardUrl', 'Alarms and metrics, in CloudWatch', dashboardUrl);
-    }
-
-    this.output('ApiBaseUrl', 'Base address of the API; every path is appended to it', api.url);
-    this.output('DashboardUrl', 'Address of the dashboard', dashboard.url);
-    this.output(
-      'WebhookOriginAddress',
-      'The one IPv4 address from which webhooks come',
-      webhookOrigin.address,
-    );
-    if (webhookOrigin.reserve) {
-      const description = 'Webhooks come from this address only in an emergency that is announced';
-      this.output('WebhookOriginReserveAddress', description, webhookOrigin.reserve.address);
+      this.addOutputs({
+        AlarmTopicArn: ['Alarms are published here', topicArn],
+        MonitoringDashboardUrl: ['Alarms and metrics, in CloudWatch', dashboardUrl],
+      });
     }
     const { events, deliveries, retries, secretsKey } = webhooks;
-    this.output('WebhookEventsQueueUrl', 'Events put here become webhooks', events.queue.queueUrl);
-    this.output('WebhookEventsDeadLetterQueueUrl', 'Events set aside', events.deadLetters.queueUrl);
-    this.output('WebhookDeliveryQueueUrl', 'Deliveries on their way', deliveries.queue.queueUrl);
-    this.output(
-      'WebhookDeliveryDeadLetterQueueUrl',
-      'Deliveries that cannot be read',
-      deliveries.deadLetters.queueUrl,
-    );
-    this.output('WebhookRetryQueueUrl', 'Retries on their way', retries.queue.queueUrl);
-    this.output('WebhookSecretsKeyArn', "KMS key that webhooks' secrets derive from", secretsKey.keyArn);
-    this.output('TokenSigningKeyArn', 'KMS key that signs access tokens', keys.accessToken.signingKeyArn);
-    this.output('UserActionSigningKeyArn', 'KMS key that signs user actions', keys.userAction.signingKeyArn);
-    this.output('DatabaseClusterArn', 'The Aurora cluster', database.cluster.arn);
-    this.output(
-      'OperationsFunctionName',
-      "The function behind the operator's command line",
-      operations.functionName,
-    );
-    this.output('ServiceLevelAgreement', 'yes or no', environment.serviceLevelAgreement ? 'yes' : 'no');
-    this.output('Deprecated', 'true or false', String(environment.deprecation !== undefined));
+    this.addOutputs({
+      ApiBaseUrl: ['Base address of the API; every path is appended to it', api.url],
+      DashboardUrl: ['Address of the dashboard', dashboard.url],
+      WebhookOriginAddress: ['The one IPv4 address from which webhooks come', webhookOrigin.address],
+      ...(webhookOrigin.reserve && {
+        WebhookOriginReserveAddress: [
+          'Webhooks come from this address only in an emergency that is announced',
+          webhookOrigin.reserve.address,
+        ],
+      }),
+      WebhookEventsQueueUrl: ['Events put here become webhooks', events.queue.queueUrl],
+      WebhookEventsDeadLetterQueueUrl: ['Events set aside', events.deadLetters.queueUrl],
+      WebhookDeliveryQueueUrl: ['Deliveries on their way', deliveries.queue.queueUrl],
+      WebhookDeliveryDeadLetterQueueUrl: ['Deliveries that cannot be read', deliveries.deadLetters.queueUrl],
+      WebhookRetryQueueUrl: ['Retries on their way', retries.queue.queueUrl],
+      WebhookSecretsKeyArn: ["KMS key that webhooks' secrets derive from", secretsKey.keyArn],
+      TokenSigningKeyArn: ['KMS key that signs access tokens', keys.accessToken.signingKeyArn],
+      UserActionSigningKeyArn: ['KMS key that signs user actions', keys.userAction.signingKeyArn],
+      DatabaseClusterArn: ['The Aurora cluster', database.cluster.arn],
+      OperationsFunctionName: ["The function behind the operator's command line", operations.functionName],
+      ServiceLevelAgreement: ['yes or no', environment.serviceLevelAgreement ? 'yes' : 'no'],
+      Deprecated: ['true or false', String(environment.deprecation !== undefined)],
+    });
   }
 
-  /** Without a hosted zone, outputs name the targets for the owner of the zone. */
-  private nameAddresses({ domainNames }: Environment, apis: Record<'api' | 'dashboard', RestApi>): void {
+  private addDomainNames({ domainNames }: Environment, apis: Record<'api' | 'dashboard', RestApi>): void {
     if (domainNames === undefined) return;
     const { targets } = new CustomDomainNames(this, 'DomainNames', { domainNames, apis });
+    // The hosted zone has the records already.
     if (domainNames.hostedZone) return;
-    this.output('ApiDomainTarget', `CNAME of ${domainNames.api}, for its zone`, targets.api);
-    this.output(
-      'DashboardDomainTarget',
-      `CNAME of ${domainNames.dashboard}, for its zone`,
-      targets.dashboard,
-    );
+    this.addOutputs({
+      ApiDomainTarget: [`CNAME of ${domainNames.api}, for its zone`, targets.api],
+      DashboardDomainTarget: [`CNAME of ${domainNames.dashboard}, for its zone`, targets.dashboard],
+    });
   }
 }
