@@ -61,10 +61,7 @@ it('goes on in CI with the pinned cfn-lint, and leaves out no tools', () => {
 const checks = ['npm run lint', 'npm run typecheck', 'npm run synth'];
 const longRuns = [
   'npm run fuzz -- --runs 200',
-  'npm run storm -- --events 100 --receivers 8',
-  'npm run slow-receivers -- --seconds 15',
-  'npm run faults -- --duration 10s',
-  'npm run load -- --duration 3m',
+  'npm run endurance -- --duration 40s',
   'npm run bench -- --effort 0.001',
 ];
 

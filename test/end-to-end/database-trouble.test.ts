@@ -1,5 +1,5 @@
 import { Cleanup } from '../../local/cleanup';
-import { startTemporaryEnvironments } from '../runs/world/environments';
+import { startEnvironments } from '../runs/environments';
 import { type Answer, dueDeletion, openTokenMaker, send, type TokenMaker } from '../support/api';
 import { type LocalDatabase, openLocalDatabase } from '../support/local-database';
 import type { LocalEnvironment } from '../support/local-environment';
@@ -12,10 +12,8 @@ const cleanup = new Cleanup();
 let local: LocalEnvironment;
 
 beforeAll(async () => {
-  ({ local } = await startTemporaryEnvironments(
-    cleanup,
-    oneOfEachAccess.map(({ name }) => name),
-  ));
+  const names = oneOfEachAccess.map(({ name }) => name);
+  ({ local } = await startEnvironments(cleanup, names, new AbortController().signal));
 });
 afterAll(() => cleanup.run());
 

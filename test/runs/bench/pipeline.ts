@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SendMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { first } from '../../support/rows';
-import { startTemporaryEnvironments } from '../world/environments';
+import { startEnvironments } from '../environments';
 import { createSqs } from '../world/queues';
 import { walletEvent } from './delivery-batch';
 import { compare, type Figure, type PartOptions, roundsOf } from './figures';
@@ -17,7 +17,7 @@ const patience = 120_000;
 export async function measurePipeline(options: PartOptions): Promise<Figure> {
   const { cleanup, signal, progress } = options;
   progress('pipeline: starting the environment');
-  const { local } = await startTemporaryEnvironments(cleanup, [environment], { signal });
+  const { local } = await startEnvironments(cleanup, [environment], signal);
   const receiver = await startReceiverProcess(cleanup);
   const { organizationId } = await local.walletJson<{ organizationId: string }>(environment, 'seed');
   const webhook = ['--organization', organizationId, '--url', receiver.url];

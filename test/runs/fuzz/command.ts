@@ -4,9 +4,9 @@ import { Option } from 'commander';
 import type { Environment } from '../../../lib/environment';
 import { environments } from '../../../lib/environments';
 import { Cleanup } from '../../../local/cleanup';
+import { startEnvironments } from '../environments';
 import { longRun } from '../harness/command';
 import { newSeed, wholeNumberFrom } from '../harness/options';
-import { startTemporaryEnvironments } from '../world/environments';
 import { type FoundCase, holdRequests, RequestsFailed } from './hold-requests';
 
 const foundCasesFile = join(__dirname, 'found-cases.json');
@@ -29,7 +29,7 @@ void longRun<{ runs: number; seed: number; environment: string }>({
     progress(`Seed ${seed}: ${runs} requests to ${environment}. Repeat with: ${repeat}`);
     const cleanup = new Cleanup();
     try {
-      const { local } = await startTemporaryEnvironments(cleanup, [environment], { signal });
+      const { local } = await startEnvironments(cleanup, [environment], signal);
       const findings = await holdRequests(local, row, {
         requests: runs,
         seed,

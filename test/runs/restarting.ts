@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { provideAssembly } from '../../../local/assembly/assembly-cache';
-import { startLocal } from '../../../local/start';
-import { openState } from '../../../local/state';
-import { isRunning } from '../../support/local-command';
+import { provideAssembly } from '../../local/assembly/assembly-cache';
+import { startLocal } from '../../local/start';
+import { openState } from '../../local/state';
+import { isRunning } from '../support/local-command';
 
 /** `npm start` ends with its PostgreSQL. Here it is started again until that works: a fault is to end, and all else goes on. */
 async function main(directory: string, environments: readonly string[]): Promise<void> {

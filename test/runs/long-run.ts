@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto';
+import { Command, InvalidArgumentError } from 'commander';
+import { endingSignals } from '../../cli/interruption';
+import { columns } from '../../cli/terminal';
+import { printable } from '../../domain/printable';
+
+// What later versions of the SDK will require of Node.js is no news here.
+process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
+
+export interface Harness {
+  /** Aborted by Ctrl-C, SIGTERM and a closed terminal. The run then ends what it started. */
+  readonly signal: AbortSignal;
+  /** Writes a line to stderr, after the time. */
+  progress(line: string): void;
+}
+
+export interface Outcome {
+  /** For stdout. */
+  readonly report: string;
+  readonly failed: boolean;
+}
+
+export interface LongRun<Options> {
+  /** As in `npm run NAME`. */
+  readonly name: string;
+  readonly description: string;
+  /** Adds the options and arguments. */
+  declare(command: Command): Command;
+  run(options: Options, harness: Harness, args: readonly unknown[]): Promise<Outcome>;
+}
+
+/** Runs a command of package.json: exits with 0, 1 (a check or the run failed), 2 (usage error) or 130 (interrupted). */
+export async function longRun<Options>({ name, description, declare, run }: LongRun<Options>): Promise<void> {
+  const command = declare(new Command(`npm run ${name} --`).description(description))
+    .exitOverride(({ exitCode }) => process.exit(exitCode && 2))
+    .parse();
+  const interruption = new AbortController();
+  const { signal } = interruption;
+  for (const ending of endingSignals) process.on(ending, () => interruption.abort());
+  const progress = (line: string) => console.error(`${new Date().toISOString().slice(11, 19)} ${line}`);
+  try {
+    const outcome = await run(command.opts() as Options, { signal, progress }, command.processedArgs);
+    signal.throwIfAborted();
+    if (outcome.report) console.log(outcome.report);
+    process.exitCode = outcome.failed ? 1 : 0;
+  } catch (error) {
+    // Errors after an interruption follow from it.
+    const { message, stack } = error as Error;
+    const isForPeople = (error as Error).constructor === Error;
+    if (!signal.aborted) console.error(printable(isForPeople ? `error: ${message}` : `${stack}`));
+    process.exitCode = signal.aborted ? 130 : 1;
+  }
+  if (signal.aborted) console.error('Interrupted.');
+}
+
+/** Reads an option's number. */
+export const numberFrom =
+  (least: number, { whole = false } = {}) =>
+  (text: string): number => {
+    const value = text.trim() === '' ? Number.NaN : Number(text);
+    if (value >= least && (!whole || Number.isSafeInteger(value))) return value;
+    throw new InvalidArgumentError(`Give a ${whole ? 'whole ' : ''}number from ${least} up.`);
+  };
+
+/** Reads an option that may be given again. */
+export const oneOrMoreOf =
+  (choices: readonly string[]) =>
+  (name: string, earlier: readonly string[] = []): readonly string[] => {
+    if (choices.includes(name)) return [...earlier, name];
+    throw new InvalidArgumentError(`Choose from: ${choices.join(', ')}.`);
+  };
+
+export const newSeed = () => Date.now() % 2 ** 31;
+
+/** Numbers from 0 to 1 that follow from the seed alone. */
+export function seededRandom(seed: number): () => number {
+  let count = 0;
+  return () => {
+    count += 1;
+    return createHash('sha256').update(`${seed} ${count}`).digest().readUInt32BE() / 2 ** 32;
+  };
+}
+
+export const oneOf = <T>(random: () => number, choices: readonly T[]): T =>
+  choices[Math.floor(random() * choices.length)] as T;
+
+/** The value below which the given share of the samples lies (nearest rank); NaN without samples. */
+export function percentile(samples: readonly number[], share: number): number {
+  const sorted = [...samples].sort((one, other) => one - other);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
+}
+
+export const median = (samples: readonly number[]): number => percentile(samples, 0.5);
+
+/** Counts what was checked, and notes each violation with its time. */
+export class Checks {
+  private readonly byName = new Map<string, { times: number; readonly violations: string[] }>();
+
+  /** @param problem what is wrong @default - nothing */
+  hold(name: string, problem?: string | false, times = 1): void {
+    const check = this.byName.get(name) ?? { times: 0, violations: [] };
+    this.byName.set(name, check);
+    check.times += times;
+    if (problem) check.violations.push(`${new Date().toISOString()} ${problem}`);
+  }
+
+  get violations(): readonly string[] {
+    return [...this.byName.values()].flatMap(({ violations }) => violations);
+  }
+
+  /** A line for each check, with its first violations. */
+  format(): string {
+    const shown = 10;
+    return [...this.byName]
+      .flatMap(([name, { times, violations }]) => [
+        `${violations.length === 0 ? 'holds ' : 'BROKEN'}  ${name} (${times})`,
+        ...violations.slice(0, shown).map((violation) => `          ${violation}`),
+        ...(violations.length > shown ? [`          and ${violations.length - shown} more`] : []),
+      ])
+      .join('\n');
+  }
+}
+
+/** Rows as text; the keys of the first are the headings. */
+export function formatTable(rows: readonly Readonly<Record<string, string | number>>[]): string {
+  const cells = rows.map((row) =>
+    Object.values(row).map((cell) => (typeof cell === 'number' ? formatNumber(cell) : cell)),
+  );
+  return rows.length === 0 ? '' : columns([Object.keys(rows[0] ?? {}), ...cells]).join('\n');
+}
+
+/** Whole numbers as they are, others with about three digits. */
+export const formatNumber = (value: number): string =>
+  Number.isInteger(value) ? String(value) : value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);
