@@ -7,19 +7,19 @@ import { migrateSchema } from '../../../lambda/migrate-schema/migrate-schema';
 import type { LoopbackServer } from '../../../local/network/loopback-server';
 import { localClient } from '../../support/aws-client';
 import { startDataApi } from '../../support/local-services';
-import { startPostgres, type TestPostgres } from '../../support/postgres';
+import { type RegionDatabase, startMigratedDatabase } from '../../support/region-database';
 
 /** Milliseconds that the Data API gives a statement: 45 s at AWS. */
 const statementMs = 500;
 
-let postgres: TestPostgres;
+let region: RegionDatabase;
 let dataApi: LoopbackServer;
 let client: RDSDataClient;
 let owner: TransactionalDatabase;
 
 beforeAll(async () => {
-  postgres = await startPostgres();
-  const { host, port, database, superuser: user, password } = postgres;
+  region = await startMigratedDatabase();
+  const { host, port, database, superuser: user, password } = region.postgres;
   dataApi = await startDataApi({
     statementMs,
     resolve: () => ({ host, port, database, user, password }),
@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(async () => {
   client.destroy();
   await dataApi.close();
-  await postgres.stop();
+  await region.stop();
 });
 
 it('a file that takes longer than the Data API allows says so, leaves nothing, and holds no lock', async () => {
