@@ -4,11 +4,11 @@ import { parseJson } from './json';
 import { startCommand } from './pasted-command';
 import type { Target } from './target';
 
-/** An answer of the environment's API. */
+/** A response of the environment's API. */
 export interface ApiResponse {
   readonly status: number;
   readonly contentType: string | null;
-  /** Parsed when it is JSON; its text otherwise. */
+  /** Parsed if it is JSON; its text otherwise. */
   readonly body: unknown;
 }
 
@@ -19,13 +19,13 @@ interface ApiRequest {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Milliseconds for an answer: the gateway gives a function 29 s. */
+/** Milliseconds: the gateway gives a function 29 s. */
 const deadline = 35_000;
 
 /** How often a throttled request is sent again, a second later. The gateway throttles before anything is done. */
 const maxThrottled = 20;
 
-/** Sends a request to the API. @throws CommandFailed when there is no answer */
+/** Sends a request to the API. @throws CommandFailed when there is no response */
 export async function callApi(
   target: Target,
   request: ApiRequest,
@@ -40,29 +40,28 @@ export async function callApi(
 
 /**
  * @param isOurs whether a 200 may be of the environment's API. @default - it is JSON
- * @throws CommandFailed that says how the API answered, and how it should have
+ * @throws CommandFailed with the response and the expected one
  */
 export function unexpectedResponse(
   target: Target,
   { method, path }: ApiRequest,
-  answer: ApiResponse,
+  { status, contentType, body }: ApiResponse,
   expected: string,
-  isOurs = /json/.test(answer.contentType ?? ''),
+  isOurs = /json/.test(contentType ?? ''),
 ): never {
-  const { status, contentType, body } = answer;
   const { code, detail } = Object(body) as { readonly code?: string; readonly detail?: string };
   const isPage = /html/.test(contentType ?? '');
   const text = isPage ? '' : `, ${typeof body === 'string' ? body : JSON.stringify(body)}`.slice(0, 500);
   // All that the gateway and its functions refuse is a problem with a code.
-  if (!code && !(status === 200 && isOurs)) {
-    throw new CommandFailed(
-      `${method} ${path} was answered with ${status}, ${contentType ?? 'no content type'}${text}, not by the API of ${target.environment.name}. Expected ${expected}.`,
-      `A proxy, the sign-in page of a network, or another API answers for ${target.output('ApiBaseUrl')}: open it in a browser, and check the name.`,
-    );
-  }
+  const isApi = code !== undefined || (status === 200 && isOurs);
+  const received = code
+    ? `${status} ${code}: ${detail}`
+    : `${status}${isApi ? '' : `, ${contentType ?? 'no content type'}`}${text}`;
   throw new CommandFailed(
-    `${method} ${path} was answered with ${code ? `${status} ${code}: ${detail}` : `${status}${text}`}. Expected ${expected}.`,
-    `Look into the logs of the API and of the function, in ${target.logs}.`,
+    `${method} ${path} was answered with ${received}${isApi ? '' : `, not by the API of ${target.environment.name}`}. Expected ${expected}.`,
+    isApi
+      ? `See the logs of the API and of the function, in ${target.logs}.`
+      : `A proxy, the sign-in page of a network, or another API answers for ${target.output('ApiBaseUrl')}: open it in a browser, and check the name.`,
   );
 }
 
@@ -85,16 +84,15 @@ async function send(
     return { status: response.status, contentType, body: parseJson(body) ?? body };
   } catch (error) {
     if (signal.aborted) throw error;
+    // `fetch` says why in the cause.
+    const { message } = ((error as Error).cause ?? error) as Error;
     throw new CommandFailed(
       timeout.aborted
         ? `${method} ${url} was not answered within ${deadline / 1_000} s.`
-        : `${method} ${url} could not be sent: ${reasonOf(error)}.`,
+        : `${method} ${url} could not be sent: ${message}.`,
       target.local
         ? `Start the environments of this machine: ${startCommand}`
         : 'Check the network, the name in ApiBaseUrl, and that the stack is deployed.',
     );
   }
 }
-
-/** `fetch` says why in the cause. */
-const reasonOf = (error: unknown) => (((error as Error).cause ?? error) as Error).message;

@@ -1,7 +1,109 @@
-import { type Command, CommanderError } from 'commander';
+import { Command, CommanderError } from 'commander';
+import { version } from '../package.json';
 import { CommandFailed } from './failure';
-import { createProgram } from './program';
 import type { Terminal } from './terminal';
+
+type Variables = Readonly<Record<string, string | undefined>>;
+type Register = (program: Command, terminal: Terminal, variables: Variables) => void;
+type Commands = Readonly<Record<string, () => { readonly register: Register }>>;
+
+/** For development and trials. Their names work without `local` too: others rely on them. */
+const localCommands: Commands = {
+  seed: () => require('./seed'),
+  token: () => require('./token'),
+  'user-action': () => require('./user-action'),
+  'send-event': () => require('./send-event'),
+  receive: () => require('./receive'),
+};
+
+const registerLocal: Register = (program, ...rest) => {
+  const group = program
+    .command('local')
+    .usage('COMMAND [options]')
+    .summary('make test data, sign tokens, send events, receive webhooks')
+    .description('Development and trials: test data, tokens, events, and a receiver of webhooks.');
+  for (const load of Object.values(localCommands)) load().register(group, ...rest);
+};
+
+/** By the headings of the help, in its order. */
+const commands: Readonly<Record<string, Commands>> = {
+  'Environments:': {
+    smoke: () => require('./smoke'),
+    local: () => ({ register: registerLocal }),
+  },
+  'Deployments:': {
+    preflight: () => require('./preflight/command'),
+    plan: () => require('./plan'),
+    outputs: () => require('./outputs'),
+  },
+  'User groups:': {
+    'delete-group': () => require('./delete-group'),
+    audit: () => require('./audit'),
+  },
+  'Webhooks:': {
+    webhook: () => require('./webhook'),
+    deliveries: () => require('./deliveries'),
+    redeliver: () => require('./redeliver'),
+  },
+  'The address that webhooks come from:': {
+    origins: () => require('./origins'),
+    'origin-status': () => require('./origin/origin-status'),
+    'move-origin': () => require('./origin/move-origin'),
+  },
+};
+
+const help = `
+Every command has its own --help, with examples.
+
+On this machine:
+  npm start                                  in another terminal, until it says "ready"
+  ./wallet smoke                             deletes a user group, and has a webhook delivered
+  ./wallet local seed                        makes a user group and those who may delete it
+  ./wallet delete-group --group ug-… --caller us-…
+  ./wallet local receive                     in another terminal: prints the webhooks that arrive
+  ./wallet webhook add --organization or-… --url http://127.0.0.1:8010/
+  ./wallet local send-event --organization or-… --kind wallet.created --data '{"walletId":"wa-1"}'
+
+On a deployed environment:
+  AWS_PROFILE=wallet-uae ./wallet preflight --environment uae       before each deployment
+  npx cdk deploy WalletUae --outputs-file outputs.json
+  ./wallet origins --outputs outputs.json --environment uae --format nginx
+  AWS_PROFILE=wallet-uae ./wallet smoke --environment uae --outputs outputs.json --allow-production --without-webhook
+
+Each command's permissions are in docs/operating.md#iam-permissions. Results go to stdout, everything else to stderr;
+--json prints results for programs. Colours appear only on a terminal, and never with NO_COLOR=1.
+
+Exit codes: 0 done, 1 failed (stderr says why and what to do), 2 used wrongly.`;
+
+/** @param only the command to load: all of them take half of the time of a call. @default - all */
+export function createProgram(terminal: Terminal, variables: Variables = {}, only?: string): Command {
+  const program = new Command('wallet')
+    .description('Operates the environments of the wallet infrastructure, on this machine or deployed.')
+    .usage('COMMAND [options]')
+    .version(version, '--version', 'print the version of this command line')
+    .helpOption('-h, --help', 'print this help')
+    .commandsGroup('This command line:')
+    .helpCommand('help [command...]', 'print the help of a command')
+    .addHelpText('after', help)
+    .showHelpAfterError('Add --help for the options and examples.')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => terminal.result(text.trimEnd()),
+      writeErr: (text) => terminal.note(text.trimEnd()),
+      outputError: (text, write) => write(terminal.alarm(withoutSecrets(text))),
+    });
+  const exists = Object.values(commands).some((group) => Object.hasOwn(group, only ?? ''));
+  for (const [heading, group] of Object.entries(commands)) {
+    program.commandsGroup(heading);
+    for (const [name, load] of Object.entries(group))
+      if (!exists || name === only) load().register(program, terminal, variables);
+  }
+  return program;
+}
+
+/** Commander prints an unknown option with its value, and an argument that is out of place. */
+const withoutSecrets = (text: string) =>
+  text.replace(/(unknown option '[^'=]*=)[^']*/, '$1…').replace(/whsec_[\w+/=-]+|\beyJ[\w-]+\.[\w.-]+/g, '…');
 
 /**
  * Runs one command and returns the exit code of the process: 0, 1 (it failed) or 2 (used wrongly).
@@ -11,11 +113,13 @@ import type { Terminal } from './terminal';
 export async function runCommandLine(
   args: readonly string[],
   terminal: Terminal,
-  variables: Readonly<Record<string, string | undefined>> = {},
+  variables: Variables = {},
 ): Promise<number> {
+  // Commander's own help command knows the first word only.
+  const words = args[0] === 'help' ? [...args.slice(1), '--help'] : args;
+  const full = Object.hasOwn(localCommands, words[0] ?? '') ? ['local', ...words] : words;
   try {
-    const program = createProgram(terminal, variables, args[0]);
-    await program.parseAsync(formatHelp(program, args), { from: 'user' });
+    await createProgram(terminal, variables, full[0]).parseAsync(full, { from: 'user' });
     return 0;
   } catch (error) {
     return report(error, terminal);
@@ -23,7 +127,7 @@ export async function runCommandLine(
 }
 
 function report(error: unknown, terminal: Terminal): number {
-  // Commander has written its message already. It exits with 1 for what is used wrongly, with 0 after help.
+  // Commander has written its message already. It exits with 1 for wrong usage, with 0 after help.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof CommandFailed) {
     terminal.note(terminal.alarm(`error: ${error.message}`));
@@ -33,23 +137,4 @@ function report(error: unknown, terminal: Terminal): number {
   terminal.note(terminal.alarm('error: this is a bug of the command line.'));
   terminal.note(error instanceof Error ? (error.stack ?? error.message) : String(error));
   return 1;
-}
-
-/**
- * Rewrites `help webhook add` to `webhook add --help`: commander's own help command knows the first word only, and
- * prints everything for one that it does not know. An unknown word stays as it is, to be refused like a command.
- */
-function formatHelp(program: Command, args: readonly string[]): readonly string[] {
-  const [first, ...words] = args;
-  if (first !== 'help') return args;
-  const path: string[] = [];
-  let command = program;
-  for (const word of words) {
-    if (command.commands.length === 0) break;
-    path.push(word);
-    const next = command.commands.find((each) => each.name() === word);
-    if (!next) return path;
-    command = next;
-  }
-  return [...path, '--help'];
 }

@@ -5,12 +5,6 @@ import { OperationRefused } from './operations-function';
 import { poll } from './poll';
 import type { Target } from './target';
 
-/** A delivery that was just sent. */
-export interface Sent {
-  readonly eventId: string;
-  readonly webhookId: string;
-}
-
 interface WaitOptions {
   readonly seconds: number;
   readonly signal?: AbortSignal;
@@ -18,10 +12,10 @@ interface WaitOptions {
   readonly isOver?: (attempt: Attempt) => boolean;
 }
 
-/** Waits for an attempt to deliver; the last one when the time is over. @throws CommandFailed when there is none */
+/** Waits for an attempt; returns the last one when the time is over. @throws CommandFailed when there is none */
 export async function waitForAttempt(
   target: Target,
-  { eventId, webhookId }: Sent,
+  { eventId, webhookId }: Pick<Attempt, 'eventId' | 'webhookId'>,
   { isOver = () => true, ...options }: WaitOptions,
 ): Promise<Attempt> {
   let last: Attempt | undefined;
@@ -29,7 +23,7 @@ export async function waitForAttempt(
     try {
       [last] = await listAttempts(target, { eventId, webhookId, limit: 1 });
     } catch (error) {
-      // It is not fanned out yet.
+      // Not fanned out yet.
       if (!(error instanceof OperationRefused && error.code === 'event_not_found')) throw error;
     }
     return last && isOver(last) ? last : undefined;
@@ -38,46 +32,34 @@ export async function waitForAttempt(
   if (attempt) return attempt;
   throw new CommandFailed(
     `No delivery was attempted within ${options.seconds} s.`,
-    `The consumers may be off, or messages waiting: ${target.paste('origin-status')}\nOtherwise look into the logs of the functions that fan out and deliver, in ${target.logs}.`,
+    `The consumers may be off, or messages waiting: ${target.paste('origin-status')}\nOtherwise see the logs of the functions that fan out and deliver, in ${target.logs}.`,
   );
 }
 
-/** @throws CommandFailed for any outcome but `delivered`, with what to do about it */
+/** @throws CommandFailed for any outcome but `delivered`, with the remedy */
 export function requireDelivered({ outcome, reason, status }: Attempt): void {
   if (outcome === 'delivered') return;
-  const remedy = remedies.find(([pattern]) => pattern.test(`${status ?? reason}`))?.[1] ?? otherRemedy;
   throw new CommandFailed(
-    status === null
-      ? `The receiver did not answer: ${outcome}, ${reason}.`
-      : `The receiver answered ${status}: ${outcome}, ${reason}.`,
-    remedy,
+    `The receiver ${status === null ? 'did not answer' : `answered ${status}`}: ${outcome}, ${reason}.`,
+    remedies.find(([pattern]) => pattern.test(`${status ?? reason}`))?.[1],
   );
 }
 
 /** By the status, or by the reason why there is none. */
 const remedies: readonly (readonly [RegExp, string])[] = [
-  [
-    /^401$/,
-    'It was reached, and refused the signature: give it the secret of "wallet webhook secret", and check its clock.',
-  ],
-  [/^410$/, 'It answered 410, which disabled the webhook. Have it answer 2xx, then: wallet webhook enable.'],
+  [/^401$/, 'It refused the signature: give it the secret of "wallet webhook secret", and check its clock.'],
+  [/^410$/, 'This disabled the webhook. Have the receiver answer 2xx, then: wallet webhook enable.'],
   [/^3\d\d$/, 'Redirects are not followed. Give the final URL: wallet webhook update --url.'],
-  [/^5\d\d$/, 'It was reached, and failed: look into its log.'],
-  [
-    /^\d+$/,
-    'It was reached, and has to answer with 2xx: check the path of the URL, and what stands in front of it.',
-  ],
+  [/^5\d\d$/, 'See the log of the receiver.'],
+  [/^\d+$/, 'It has to answer 2xx: check the path of the URL, and any proxy or firewall in front of it.'],
   [
     /refused/,
-    'Nothing listens at the URL. Start the receiver, and check the port. On this machine: wallet local receive.',
+    'Nothing listens at the URL: start the receiver (here: wallet local receive), and check the port.',
   ],
   [
     /timeout/,
     'It has to accept a connection within 5 s and answer within 15 s: allow the address in its firewall (wallet origins), and answer before the work is done.',
   ],
-  [
-    /certificate|tls/,
-    'Give the URL a certificate of a public authority, for its name, that has not expired.',
-  ],
+  [/certificate|tls/, 'It needs an unexpired certificate of a public authority for the name in the URL.'],
+  [/./, 'Check that the URL leads to the receiver, from the internet.'],
 ];
-const otherRemedy = 'Check that the URL leads to the receiver, from the internet.';

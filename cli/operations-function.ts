@@ -1,19 +1,12 @@
-import type { Lambda } from '@aws-sdk/client-lambda';
-import {
-  type Input,
-  type OperationErrorCode,
-  type OperationName,
-  type OperationResult,
-  resultFields,
-} from '../domain/operations';
+import type { Input, OperationErrorCode, OperationName, OperationResult } from '../domain/operations';
 import { urlRefusals } from '../domain/receiver-url';
-import { AwsCallFailed, callAws, unlessRefused } from './aws';
+import { AwsCallFailed, callAws } from './aws';
 import { CommandFailed } from './failure';
 import { readFields } from './json';
 import { poll } from './poll';
 import type { Target } from './target';
 
-/** The operations function would not do what it was asked; `code` says why. */
+/** The operations function refused the operation; `code` says why. */
 export class OperationRefused extends CommandFailed {
   constructor(
     readonly code: OperationErrorCode,
@@ -22,14 +15,21 @@ export class OperationRefused extends CommandFailed {
     super(message);
   }
 
-  /** Of a value that it would refuse whatever there is, the command was used wrongly. */
+  /** An input that is never valid is wrong usage. */
   override get exitCode() {
     return this.code === 'input_invalid' || this.code in urlRefusals ? 2 : 1;
   }
 }
 
+interface Answer<Name extends OperationName> {
+  readonly ok?: boolean;
+  readonly result?: OperationResult<Name>;
+  readonly error?: { readonly code: OperationErrorCode; readonly message: string };
+  readonly errorMessage?: string;
+}
+
 /**
- * Has the region's operations function (`lambda/run-operation`) do something. Needs `lambda:InvokeFunction` on it.
+ * Runs an operation of the region's operations function (`lambda/run-operation`). Needs `lambda:InvokeFunction` on it.
  *
  * @throws OperationRefused with the function's own message; CommandFailed when it does not answer.
  */
@@ -38,97 +38,48 @@ export async function runOperation<Name extends OperationName>(
   operation: Name,
   input: Input<Name>,
 ): Promise<OperationResult<Name>> {
+  const { FunctionError, Payload } = await invoke(target, JSON.stringify({ operation, input }));
+  const { result, error, errorMessage }: Answer<Name> = readFields(Buffer.from(Payload ?? []).toString());
+  if (FunctionError)
+    throw new CommandFailed(
+      `The operations function failed at ${operation}: ${errorMessage ?? FunctionError}.`,
+      `The reason is in its log in ${target.logs}.`,
+    );
+  if (result) return result;
+  if (!error)
+    throw new CommandFailed(
+      'The operations function did not answer as this version expects.',
+      'Deploy this version, or use the command line of the deployed version.',
+    );
+  const { code, message } = error;
+  const { url } = Object(input) as { readonly url?: string };
+  const withoutPassword = String(url).replace(/\/\/[^/]*@/, '//…@');
+  throw new OperationRefused(code, code in urlRefusals ? `${withoutPassword}: ${message}` : message);
+}
+
+/**
+ * A function in a VPC that nobody called for weeks has lost its network interfaces: its first invocation fails and
+ * creates new ones, in a minute or two. https://docs.aws.amazon.com/lambda/latest/dg/functions-states.html
+ */
+async function invoke(target: Target, payload: string) {
   const { Lambda } = await import('@aws-sdk/client-lambda');
   // One attempt: an invocation whose answer was lost may have changed something.
   const client = new Lambda({ ...target.clientSettings('lambda'), maxAttempts: 1 });
-  const invocation = {
-    FunctionName: target.output('OperationsFunctionName'),
-    Payload: Buffer.from(JSON.stringify({ operation, input })),
-  };
-  const { FunctionError, Payload } = await whenActive(target, client, () =>
-    callAws(target, 'lambda:InvokeFunction', (options) => client.invoke(invocation, options)),
-  );
-  const result = readAnswer(Buffer.from(Payload ?? []).toString(), FunctionError, {
-    operation,
-    input,
-    logs: target.logs,
-  });
-  const field = resultFields[operation];
-  if (!Object.hasOwn(result, field)) throw otherVersion(`without ${String(field)}`);
-  return result as OperationResult<Name>;
-}
-
-function readAnswer(payload: string, functionError: string | undefined, { operation, input, logs }: Asked) {
-  const answer: Answer = readFields(payload);
-  if (functionError) {
-    throw new CommandFailed(
-      `The operations function failed at ${operation}: ${answer.errorMessage ?? functionError}.`,
-      `The reason is in its log in ${logs}.`,
-    );
-  }
-  if (answer.ok === true && answer.result) return answer.result;
-  if (answer.ok === false && answer.error) {
-    const { code, message } = answer.error;
-    throw new OperationRefused(
-      code,
-      code in urlRefusals ? `${withoutPassword(Object(input).url)}: ${message}` : message,
-    );
-  }
-  throw otherVersion('that is not an answer');
-}
-
-const withoutPassword = (url: unknown) => String(url).replace(/\/\/[^/]*@/, '//…@');
-
-interface Asked {
-  readonly operation: string;
-  readonly input: object;
-  readonly logs: string;
-}
-
-interface Answer {
-  readonly ok?: boolean;
-  readonly result?: Readonly<Record<string, unknown>>;
-  readonly error?: { readonly code: OperationErrorCode; readonly message: string };
-  readonly errorMessage?: string;
-}
-
-const otherVersion = (what: string) =>
-  new CommandFailed(
-    `The operations function answered something ${what}.`,
-    'It is of another version: deploy this one, or use the command line of that version.',
-  );
-
-/**
- * Invokes the function. One in a VPC that nobody called for weeks has lost its network interfaces: its first invocation
- * fails and has them made, in a minute or two. Then this waits until the function is active, and invokes it once more;
- * without `lambda:GetFunctionConfiguration`, until an invocation is taken.
- * https://docs.aws.amazon.com/lambda/latest/dg/functions-states.html
- *
- * @throws CommandFailed when it is not active after five minutes
- */
-async function whenActive<T>(target: Target, client: Lambda, invoke: () => Promise<T>): Promise<T> {
-  const invokeIfReady = async () => {
+  const FunctionName = target.output('OperationsFunctionName');
+  const request = { FunctionName, Payload: Buffer.from(payload) };
+  let waiting = false;
+  const invokeIfActive = async () => {
     try {
-      return { answer: await invoke() };
+      return await callAws(target, 'lambda:InvokeFunction', (options) => client.invoke(request, options));
     } catch (error) {
-      if (isPending(error)) return undefined;
-      throw error;
+      if (!isPending(error)) throw error;
+      if (!waiting) target.note(`Lambda creates the network interfaces of ${FunctionName}: waiting …`);
+      waiting = true;
+      return undefined;
     }
   };
-  const first = await invokeIfReady();
-  if (first) return first.answer;
-  const FunctionName = target.output('OperationsFunctionName');
-  target.note(`Lambda makes the network interfaces of ${FunctionName}: waiting until it is active …`);
-  const ask = async () => {
-    const configuration = await unlessRefused(/./, () =>
-      callAws(target, 'lambda:GetFunctionConfiguration', (options) =>
-        client.getFunctionConfiguration({ FunctionName }, options),
-      ),
-    );
-    return configuration?.State === 'Pending' ? undefined : invokeIfReady();
-  };
-  const later = await poll(ask, { seconds: 300, every: 2_000 });
-  if (later) return later.answer;
+  const answer = await poll(invokeIfActive, { seconds: 300, every: 2_000 });
+  if (answer) return answer;
   throw new CommandFailed(
     `${FunctionName} is not active after 5 minutes.`,
     `See why: aws lambda get-function-configuration --function-name ${FunctionName} --region ${target.environment.region} --query '[State,StateReason]'`,
@@ -136,7 +87,7 @@ async function whenActive<T>(target: Target, client: Lambda, invoke: () => Promi
 }
 
 /**
- * Whether Lambda refused to invoke the function, which has done nothing then, because it is not ready yet.
+ * Whether Lambda refused to invoke the function because it is not ready: then it has done nothing.
  * https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html#API_Invoke_Errors,
  * https://github.com/boto/boto3/issues/3788
  */

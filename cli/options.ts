@@ -13,7 +13,7 @@ export interface CommonOptions extends EnvironmentOptions {
   readonly json?: boolean;
 }
 
-/** Where `npm start` writes the outputs of this machine's environments, from whatever folder a command is run. */
+/** Where `npm start` writes the outputs of this machine's environments, whatever folder a command runs in. */
 export const localOutputs = resolve(__dirname, '../.local/outputs.json');
 
 export const withOutputs = (command: Command) =>
@@ -31,44 +31,58 @@ export const withEnvironment = (command: Command) => withOutputs(command.addOpti
 export const environmentToWorkOn = () =>
   environment('the environment to work on').default(environments[0]?.name);
 
-/** `--environment`, one of the table. */
-export const environment = (description: string) =>
-  withDevelopers(
-    new Option('--environment <name>', description).choices(environments.map(({ name }) => name)),
-  );
-
-/** Beside the choices that the help lists, a developer's copy. */
-function withDevelopers(option: Option): Option {
+/** `--environment`: one of the table, or a developer's copy, which the help does not list. */
+export function environment(description: string): Option {
+  const names = environments.map(({ name }) => name);
+  const option = new Option('--environment <name>', description).choices(names);
   const { parseArg } = option;
   return option.argParser((name, previous) =>
     environmentNamed(name) ? name : parseArg?.(name, previous as never),
   );
 }
 
-interface TimeBounds {
+interface DurationBounds {
   readonly usual: string;
-  /** @default - anything above zero */
-  readonly atLeast?: string;
-  readonly atMost: string;
+  /** @default - 1 ms */
+  readonly least?: string;
+  readonly most: string;
 }
 
-/** Every duration of a command line: `500ms`, `90s`, `15m`, `1h` or `2d`, read into seconds; a number alone is seconds. */
-export function time(
-  flags: `--${string} <time>`,
-  what: string,
-  { usual, atLeast, atMost }: TimeBounds,
+/** An option with a duration such as `90s`, read into seconds. */
+export function duration(
+  flags: `--${string} <duration>`,
+  description: string,
+  { usual, least, most }: DurationBounds,
 ): Option {
-  const [least = 0, most = 0] = [atLeast ?? '0', atMost].map(parseDuration);
-  const bounds = atLeast === undefined ? `at most ${atMost}` : `from ${atLeast} to ${atMost}`;
-  return new Option(flags, `${what}: 90s, 5m, a number alone is seconds; ${bounds}`)
+  const bounds = least ? `from ${least} to ${most}` : `at most ${most}`;
+  return new Option(flags, `${description}: 90s, 5m, a number alone is seconds; ${bounds}`)
     .default(parseDuration(usual), usual)
     .argParser((text: string) => {
-      const seconds = parseDuration(text) ?? Number.NaN;
-      if (seconds >= least && seconds <= most && (seconds > 0 || atLeast !== undefined)) return seconds;
+      const seconds = parseDuration(text);
+      if (seconds >= parseDuration(least ?? '1ms') && seconds <= parseDuration(most)) return seconds;
       throw new InvalidArgumentError(
-        `Give a time such as 90s or 5m, ${bounds}${atLeast === undefined ? ' and above zero' : ''}; a number alone is seconds.`,
+        `Give a duration such as 90s or 5m, ${bounds}; a number alone is seconds.`,
       );
     });
+}
+
+const unitsInSeconds: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3_600, d: 86_400 };
+
+/** @returns seconds; NaN for what is no duration */
+function parseDuration(text: string): number {
+  const [, number, unit = 's'] = /^(\d{1,9}(?:\.\d{1,6})?)(ms|[smhd])?$/.exec(text) ?? [];
+  return Number(number) * Number(unitsInSeconds[unit]);
+}
+
+/** Reads a time, in ISO 8601 or as an age such as `90s` or `2h`, into ISO 8601, UTC. */
+export function time(text: string): string {
+  const isDate = /^\d{4}-\d\d-\d\d(T|$)/.test(text);
+  // A number alone may be meant as a date.
+  const age = /[a-z]$/.test(text) ? parseDuration(text) : Number.NaN;
+  const date = new Date(isDate ? text : Date.now() - age * 1_000);
+  // Before 1970: a year that was mistyped, or a duration out of all bounds.
+  if (date.getTime() >= 0) return date.toISOString();
+  throw new InvalidArgumentError('Give a time such as 2026-11-20T12:00:00Z, or an age such as 2h.');
 }
 
 /** Reads the path of a file or a folder. An empty one is a variable of the shell that was not set. */
@@ -77,44 +91,14 @@ export function path(text: string): string {
   throw new InvalidArgumentError('Give a path: this one is empty.');
 }
 
-/** Reads a TCP port. @param lowest 0 where it stands for any free port */
-export const port =
-  (lowest: 0 | 1) =>
-  (text: string): number => {
-    if (/^\d{1,5}$/.test(text) && Number(text) >= lowest && Number(text) <= 65_535) return Number(text);
-    throw new InvalidArgumentError(`Give a port: a number from ${lowest} to 65535.`);
-  };
+/** Reads a whole number. */
+export const number = (least: number, most: number) => (text: string) => {
+  if (/^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text);
+  throw new InvalidArgumentError(`Give a number from ${least} to ${most}.`);
+};
 
-const unitsInSeconds = { ms: 0.001, s: 1, m: 60, h: 3_600, d: 86_400 } as const;
-
-/** @returns seconds; undefined for what is no duration */
-function parseDuration(text: string): number | undefined {
-  const [, number, unit = 's'] = /^(\d{1,9}(?:\.\d{1,6})?)(ms|[smhd])?$/.exec(text) ?? [];
-  return number === undefined
-    ? undefined
-    : Number(number) * unitsInSeconds[unit as keyof typeof unitsInSeconds];
-}
-
-/** Reads a moment: a time in ISO 8601, or how long ago it was, such as `90s`, `15m` or `2h`; into ISO 8601, UTC. */
-export function moment(text: string): string {
-  // A number alone may be meant as a date.
-  const seconds = (/[a-z]$/.test(text) ? parseDuration(text) : undefined) ?? Number.NaN;
-  // Before 1970 there was nothing: a year that was mistyped, or a duration out of all bounds.
-  const written = /^\d{4}-\d\d-\d\d(T|$)/.test(text) ? text : Date.now() - seconds * 1_000;
-  const time = new Date(written);
-  if (time.getTime() >= 0) return time.toISOString();
-  throw new InvalidArgumentError(
-    'Give a time such as 2026-11-20T12:00:00Z, or how long ago it was, such as 2h.',
-  );
-}
-
-/** Reads a number from 1 to `most`. */
-export const count =
-  (most: number) =>
-  (text: string): number => {
-    if (/^[1-9]\d*$/.test(text) && Number(text) <= most) return Number(text);
-    throw new InvalidArgumentError(`Give a number from 1 to ${most}.`);
-  };
+/** Reads a TCP port. @param least 0 where it stands for any free port */
+export const port = (least: 0 | 1) => number(least, 65_535);
 
 /** Reads an id of the service, such as `us-xxxxx-xxxxx-xxxxxxxxxxxxxxxx`. */
 export function id(...prefixes: readonly string[]) {

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Webhook } from 'standardwebhooks';
@@ -30,28 +31,32 @@ export async function startReceiver(
   answer: (arrival: ReceivedRequest) => number | Promise<number>,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    const body = await readBody(incoming);
-    if (body === undefined) return outgoing.writeHead(413, { Connection: 'close' }).end();
+    const chunks: Buffer[] = [];
+    let length = 0;
+    for await (const chunk of incoming as AsyncIterable<Buffer>) {
+      length += chunk.length;
+      if (length > maxBody) return outgoing.writeHead(413, { Connection: 'close' }).end();
+      chunks.push(chunk);
+    }
     const { method = '', headers, socket } = incoming;
+    const body = Buffer.concat(chunks).toString();
     const status = await answer({ method, headers, body, from: socket.remoteAddress ?? '' });
     return outgoing.writeHead(status, { 'Content-Length': 0 }).end();
   };
-  // A sender that goes away is no failure of the receiver.
+  // A sender that disconnects is no failure of the receiver.
   const server = createServer(
     (incoming, outgoing) => void serve(incoming, outgoing).catch(() => outgoing.destroy()),
   );
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', ({ code, message }: NodeJS.ErrnoException) => {
-      const why = code === 'EADDRINUSE' ? 'it is taken by another program' : message;
-      reject(
-        new CommandFailed(
-          `Port ${port} cannot be listened on: ${why}.`,
-          `Choose another from 1024 up with ${option}; 0 takes any free one.`,
-        ),
-      );
-    });
-    server.listen(port, '127.0.0.1', resolve);
-  });
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening');
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === 'EADDRINUSE' ? 'it is taken by another program' : message;
+    throw new CommandFailed(
+      `Port ${port} cannot be listened on: ${why}.`,
+      `Choose another from 1024 up with ${option}; 0 takes any free one.`,
+    );
+  }
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     close: () =>
@@ -62,32 +67,17 @@ export async function startReceiver(
   };
 }
 
-async function readBody(incoming: IncomingMessage): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > maxBody) return undefined;
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
-}
-
-/**
- * Verifies a delivery as any receiver would, with the library of Standard Webhooks, under every header that carries the
- * signature.
- *
- * @returns why it does not verify
- */
+/** Verifies a delivery with the library of Standard Webhooks, under each signature header. @returns why it does not verify */
 export function verify(
   { headers, body }: Pick<ReceivedRequest, 'headers' | 'body'>,
   secret: string,
 ): string | undefined {
+  const header = (name: string) => String(headers[name] ?? '');
   for (const name of signatureHeaders) {
     const standard = {
-      'webhook-id': String(headers['webhook-id'] ?? ''),
-      'webhook-timestamp': String(headers['webhook-timestamp'] ?? ''),
-      'webhook-signature': String(headers[name] ?? ''),
+      'webhook-id': header('webhook-id'),
+      'webhook-timestamp': header('webhook-timestamp'),
+      'webhook-signature': header(name),
     };
     try {
       new Webhook(secret).verify(body, standard, { jsonParse: false });

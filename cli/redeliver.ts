@@ -1,17 +1,18 @@
 import type { Command } from 'commander';
 import { writeRedelivery } from '../domain/event';
 import type { KeptEvent } from '../domain/operations';
+import { environmentCommand } from './environment-command';
 import { CommandFailed, UsedWrongly } from './failure';
 import { awaitInterruption } from './interruption';
 import { runOperation } from './operations-function';
-import { type CommonOptions, count, id, moment, withEnvironment } from './options';
+import { number, time } from './options';
 import { sendMessages } from './queue-messages';
 import { eventId } from './send-event';
-import { openTarget, type Target } from './target';
+import type { Target } from './target';
 import type { Terminal } from './terminal';
-import { describeWebhook, requireEnabled } from './webhooks';
+import { describeWebhook, requireEnabled, webhookOption } from './webhooks';
 
-interface RedeliverOptions extends CommonOptions {
+interface RedeliverOptions {
   readonly webhook: string;
   readonly event?: string;
   /** ISO 8601, UTC. */
@@ -21,10 +22,9 @@ interface RedeliverOptions extends CommonOptions {
   readonly limit?: number;
 }
 
-const help = `
-Events of the last 14 days that the webhook wants and that are not older than it: delivered before, given up, or never sent
-because it was disabled. They stay in the region: the command asks for them by their ids. Each delivery keeps its webhook-id
-and has another 72 hours of attempts. It can be interrupted and run again: receivers know what comes twice by its webhook-id.
+const help = `Events of the last 14 days that the webhook wants and that are not older than it: delivered before, given up, or never
+sent because it was disabled. Each delivery keeps its webhook-id and is attempted for another 72 hours. The command can be
+interrupted and run again: receivers recognize duplicates by the webhook-id.
 
 Examples:
   wallet redeliver --webhook wh-… --event evt_…          one delivery, a successful one too
@@ -32,24 +32,28 @@ Examples:
   wallet redeliver --environment uae --webhook wh-… --since 2026-11-20T12:00:00Z --json`;
 
 export function register(program: Command, terminal: Terminal): void {
-  withEnvironment(program.command('redeliver'))
-    .summary('deliver events to a webhook again')
-    .description('Delivers events to a webhook again: one, or all since a time.')
-    .requiredOption('--webhook <id>', 'the webhook', id('wh'))
+  environmentCommand<RedeliverOptions>(program, terminal, 'redeliver', {
+    summary: 'deliver events to a webhook again',
+    description: 'Delivers events to a webhook again: one, or all since a time.',
+    help,
+    run: redeliver,
+  })
+    .requiredOption(...webhookOption)
     .option('--event <id>', 'this event', eventId)
-    .option('--since <moment>', 'all from then on: ISO 8601, or an age, such as 2h', moment)
+    .option('--since <time>', 'all from this time: ISO 8601, or an age such as 2h', time)
     .option('--undelivered', 'with --since: only what was never delivered')
-    .option('--limit <number>', 'maximum (default: all)', count(999_999_999))
-    .option('--dry-run', 'print how many it would deliver, and send nothing')
-    .addHelpText('after', help)
-    .action((options: RedeliverOptions) => redeliver(options, terminal));
+    .option('--limit <number>', 'maximum (default: all)', number(1, 999_999_999))
+    .option('--dry-run', 'print how many it would deliver, and send nothing');
 }
 
-async function redeliver(options: RedeliverOptions, terminal: Terminal): Promise<void> {
+async function redeliver(
+  target: Target,
+  options: RedeliverOptions & { readonly json?: boolean },
+  print: (value: unknown, text: () => string) => void,
+): Promise<void> {
   const { webhook: webhookId, event, since, undelivered, dryRun = false } = options;
   if ((event === undefined) === (since === undefined)) throw new UsedWrongly('Give --event or --since.');
   if (undelivered && !since) throw new UsedWrongly('--undelivered goes with --since.');
-  const target = await openTarget(options, terminal);
   requireEnabled(await describeWebhook(target, webhookId), target);
 
   const { limit = Number.POSITIVE_INFINITY } = options;
@@ -59,27 +63,33 @@ async function redeliver(options: RedeliverOptions, terminal: Terminal): Promise
     for await (const batch of batches(target, options)) {
       const some = batch.slice(0, limit - redelivered);
       if (signal.aborted || some.length === 0) break;
-      if (!dryRun) await sendMessages(target, 'WebhookEventsQueueUrl', some.map(toMessage(webhookId)));
+      const messages = some.map(({ eventId }) => ({
+        body: writeRedelivery({ eventId, webhookId }),
+        // Of the webhook: many of them do not hold up the events of others.
+        group: webhookId,
+      }));
+      if (!dryRun) await sendMessages(target, 'WebhookEventsQueueUrl', messages);
       redelivered += some.length;
-      if (redelivered % 1_000 === 0) terminal.note(`${redelivered} events …`);
+      if (redelivered % 1_000 === 0) target.note(`${redelivered} events …`);
     }
   } finally {
     forget();
   }
   if (event && redelivered === 0)
     throw new CommandFailed(
-      `No event ${event} that ${webhookId} wants is kept in environment ${target.environment.name}.`,
-      `Events are kept for 14 days, from when they are fanned out, for webhooks that existed then. Which kinds the webhook wants: ${target.paste(`webhook show --webhook ${webhookId}`)}`,
+      `Event ${event} is not available for ${webhookId} in environment ${target.environment.name}.`,
+      `Events are kept for 14 days, for webhooks that existed then and want their kind: ${target.paste(`webhook show --webhook ${webhookId}`)}`,
     );
-  const interrupted = signal.aborted;
-  if (options.json) terminal.result(JSON.stringify({ redelivered, dryRun, interrupted }));
-  const rest = interrupted ? ' Interrupted: run it again for the rest.' : '';
-  terminal.note(`${dryRun ? 'Would redeliver' : 'Redelivered'} ${redelivered}.${rest}`);
+  const rest = signal.aborted ? ' Interrupted: run it again for the rest.' : '';
+  print(
+    { redelivered, dryRun, interrupted: signal.aborted },
+    () => `${dryRun ? 'Would redeliver' : 'Redelivered'} ${redelivered}.${rest}`,
+  );
 }
 
 const pageSize = 1_000;
 
-/** Kept events, as many at once as one call of SQS takes, in the order in which they came. */
+/** Stored events in the order in which they came, as many at once as one call of SQS takes. */
 async function* batches(
   target: Target,
   {
@@ -99,8 +109,3 @@ async function* batches(
     ({ acceptedAt: since, eventId: after } = last);
   }
 }
-
-/** In the webhook's group: many of them do not hold up the events of others. */
-const toMessage =
-  (webhookId: string) =>
-  ({ eventId }: KeptEvent) => ({ body: writeRedelivery({ eventId, webhookId }), group: webhookId });

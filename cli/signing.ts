@@ -1,11 +1,9 @@
-import { createPublicKey, type KeyObject, randomUUID, verify } from 'node:crypto';
+import { createPublicKey, randomUUID } from 'node:crypto';
+import type { OutputName } from '../domain/outputs';
 import { accessToken, bodyHash, thumbprint, userAction } from '../domain/tokens';
-import { callAws } from './aws';
-import { CommandFailed } from './failure';
+import { callAws, required } from './aws';
 import { runOperation } from './operations-function';
-import type { CommonOptions } from './options';
 import type { Target } from './target';
-import type { Terminal } from './terminal';
 
 /** The caller's claims in a token. */
 export interface CallerClaims {
@@ -23,43 +21,18 @@ export async function readCallerClaims(target: Target, identityId: string): Prom
 
 interface SignedToken {
   readonly token: string;
-  /** Seconds since the epoch. */
-  readonly expiresAt: number;
+  /** ISO 8601, UTC. */
+  readonly expiresAt: string;
 }
 
-/** Prints a token bare, for `$(…)`, or as JSON with the time when it expires. */
-export function printToken(
-  { token, expiresAt }: SignedToken,
-  { json }: CommonOptions,
-  terminal: Terminal,
-): void {
-  terminal.result(
-    json ? JSON.stringify({ token, expiresAt: new Date(expiresAt * 1000).toISOString() }) : token,
-  );
-}
-
-/**
- * Has the region's key sign an access token.
- *
- * @param lifetime seconds, at most a day
- */
-export async function signAccessToken(
+/** Signs an access token. @param lifetime seconds, at most a day */
+export function signAccessToken(
   target: Target,
   caller: CallerClaims,
   lifetime: number,
 ): Promise<SignedToken> {
-  const iat = Math.floor(Date.now() / 1000);
-  const exp = iat + Math.floor(lifetime);
-  const claims = {
-    iss: target.environment.tokenIssuer,
-    aud: accessToken.audience,
-    ...caller,
-    iat,
-    nbf: iat,
-    exp,
-  };
-  const token = await sign(target, target.output('TokenSigningKeyArn'), accessToken.type, claims);
-  return { token, expiresAt: exp };
+  const nbf = Math.floor(Date.now() / 1_000);
+  return sign(target, 'TokenSigningKeyArn', accessToken, { ...caller, nbf }, lifetime);
 }
 
 /** The request that a user action signs. */
@@ -68,86 +41,55 @@ export interface SignedRequest {
   /** Without query. */
   readonly path: string;
   readonly body: string;
-  /** Seconds until the signature expires, at most five minutes. */
-  readonly expiresIn: number;
 }
 
-/** Has the region's key sign one request of the caller, for one use. */
-export async function signUserAction(
+/** Signs one request of the caller, for one use. @param lifetime seconds, at most five minutes */
+export function signUserAction(
   target: Target,
   { sub, org }: CallerClaims,
-  { method, path, body, expiresIn }: SignedRequest,
+  { method, path, body }: SignedRequest,
+  lifetime: number,
 ): Promise<SignedToken> {
-  const iat = Math.floor(Date.now() / 1000);
-  const exp = iat + Math.floor(expiresIn);
-  const claims = {
-    iss: target.environment.tokenIssuer,
-    aud: userAction.audience,
-    sub,
-    org,
-    jti: randomUUID(),
-    htm: method,
-    htp: path,
-    bh: bodyHash(body),
-    iat,
-    exp,
-  };
-  const token = await sign(target, target.output('UserActionSigningKeyArn'), userAction.type, claims);
-  return { token, expiresAt: exp };
+  const claims = { sub, org, jti: randomUUID(), htm: method, htp: path, bh: bodyHash(body) };
+  return sign(target, 'UserActionSigningKeyArn', userAction, claims, lifetime);
 }
 
-/**
- * Signs claims with ES256 by a key of KMS, whose private half never leaves it. Needs `kms:GetPublicKey` and `kms:Sign`.
- *
- * @param type the header's `typ`
- */
+/** Signs claims with ES256 by a key of KMS, whose private half never leaves it. Needs `kms:GetPublicKey`, `kms:Sign`. */
 async function sign(
   target: Target,
-  keyArn: string,
-  type: string,
-  claims: Readonly<Record<string, unknown>>,
-): Promise<string> {
+  key: OutputName,
+  { type: typ, audience }: { readonly type: string; readonly audience: string },
+  own: object,
+  lifetime: number,
+): Promise<SignedToken> {
   const { KMS } = await import('@aws-sdk/client-kms');
   const client = new KMS(target.clientSettings('kms'));
+  const KeyId = target.output(key);
   const { PublicKey } = await callAws(target, 'kms:GetPublicKey', (options) =>
-    client.getPublicKey({ KeyId: keyArn }, options),
+    client.getPublicKey({ KeyId }, options),
   );
-  const key = readPublicKey(PublicKey);
-  if (key?.asymmetricKeyDetails?.namedCurve !== 'prime256v1')
-    throw new CommandFailed(
-      `${keyArn} is not a key of curve P-256 (ECC_NIST_P256).`,
-      'Check the outputs file.',
-    );
-  const header = { alg: 'ES256', kid: thumbprint(key.export({ format: 'jwk' })), typ: type };
-  const [head, payload] = [header, claims].map((part) =>
-    Buffer.from(JSON.stringify(part)).toString('base64url'),
+  const der = Buffer.from(required('kms:GetPublicKey', 'PublicKey', PublicKey));
+  const jwk = createPublicKey({ key: der, format: 'der', type: 'spki' }).export({ format: 'jwk' });
+  const iat = Math.floor(Date.now() / 1_000);
+  const exp = iat + Math.floor(lifetime);
+  const header = { alg: 'ES256', kid: thumbprint(jwk), typ };
+  const claims = { iss: target.environment.tokenIssuer, aud: audience, ...own, iat, exp };
+  const content = [header, claims]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.');
+  const { Signature } = await callAws(target, 'kms:Sign', (options) =>
+    client.sign(
+      { KeyId, Message: Buffer.from(content), MessageType: 'RAW', SigningAlgorithm: 'ECDSA_SHA_256' },
+      options,
+    ),
   );
-  const content = Buffer.from(`${head}.${payload}`);
-  const message = {
-    KeyId: keyArn,
-    Message: content,
-    MessageType: 'RAW',
-    SigningAlgorithm: 'ECDSA_SHA_256',
-  } as const;
-  const { Signature } = await callAws(target, 'kms:Sign', (options) => client.sign(message, options));
-  const signature = joseSignature(Signature ?? new Uint8Array());
-  // Refuses what the region would refuse, malformed signatures included.
-  if (!verify('sha256', content, { key, dsaEncoding: 'ieee-p1363' }, signature))
-    throw new CommandFailed(`The signature that ${keyArn} made does not verify with its own public key.`);
-  return `${content}.${signature.toString('base64url')}`;
-}
-
-function readPublicKey(der: Uint8Array | undefined): KeyObject | undefined {
-  try {
-    return der && createPublicKey({ key: Buffer.from(der), format: 'der', type: 'spki' });
-  } catch {
-    return undefined;
-  }
+  const signature = joseSignature(required('kms:Sign', 'Signature', Signature)).toString('base64url');
+  return { token: `${content}.${signature}`, expiresAt: new Date(exp * 1_000).toISOString() };
 }
 
 /**
  * Converts a P-256 signature from DER (RFC 3279, section 2.2.3: what `kms:Sign` returns) to the 64 bytes `r || s`
- * of JOSE (RFC 7518, section 3.4). Other bytes give a signature that does not verify.
+ * of JOSE (RFC 7518, section 3.4).
  */
 export function joseSignature(der: Uint8Array): Buffer {
   // SEQUENCE, its length; INTEGER, its length, r; INTEGER, its length, s. All lengths are below 128: one byte each.

@@ -10,7 +10,7 @@ import { requireDelivered, waitForAttempt } from './delivery-outcome';
 import { CommandFailed, UsedWrongly } from './failure';
 import { awaitInterruption } from './interruption';
 import { runOperation } from './operations-function';
-import { type CommonOptions, port, time, withEnvironment } from './options';
+import { type CommonOptions, duration, port, withEnvironment } from './options';
 import { describeStack, openOriginClients } from './origin/origin';
 import { allowProduction, requireProductionAllowed } from './production-guard';
 import { type ReceivedRequest, verify } from './receiver';
@@ -61,7 +61,7 @@ export function register(program: Command, terminal: Terminal): void {
     )
     .option('--without-webhook', 'leave webhooks out')
     .addOption(
-      time('--timeout <time>', 'how long the delivery is waited for', { usual: '2m', atMost: '15m' }),
+      duration('--timeout <duration>', 'how long to wait for the delivery', { usual: '2m', most: '15m' }),
     )
     .addOption(allowProduction())
     .addHelpText('after', help)

@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto';
-import { createInterface } from 'node:readline';
+import { createInterface } from 'node:readline/promises';
 import { inspect } from 'node:util';
 import { printable, printableLine } from '../domain/printable';
 
 /**
- * Where a command writes. Results go to `result`, everything else to `note`; the streams stay apart. Both are printed as
- * `printable`: what a file, a variable or a server says is no order to the terminal.
+ * Where a command writes. Results go to `result`, everything else to `note`. Both are printed as `printable`: no
+ * character of a file, a variable or a server controls the terminal.
  */
 export interface Terminal {
   result(text: string): void;
   note(text: string): void;
   /** The line that a person types after the question. Absent without a keyboard. */
   ask?(question: string): Promise<string>;
-  /** Bold, where the results go to a terminal that shows it. */
+  /** Bold, if the results go to a terminal with colours. */
   bold(text: string): string;
-  /** Red, where the results go to a terminal that shows it. */
+  /** Red, if the results go to a terminal with colours. */
   bad(text: string): string;
-  /** Red, where the notes go to a terminal that shows it. */
+  /** Red, if the notes go to a terminal with colours. */
   alarm(text: string): string;
 }
 
@@ -44,9 +44,11 @@ export function createTerminal(
     result: (text) => write(stdout, `${text}\n`),
     note: (text) => write(stderr, `${text}\n`),
     ...(stdin?.isTTY && {
-      ask: (question: string) => {
+      async ask(question: string) {
         write(stderr, question);
-        return firstLine(stdin);
+        // Empty when the input ends without a line.
+        for await (const line of createInterface({ input: stdin })) return line;
+        return '';
       },
     }),
     bold: style(stdout, 'bold'),
@@ -55,29 +57,17 @@ export function createTerminal(
   };
 }
 
-/** Empty when the input ends without one. */
-function firstLine(input: NodeJS.ReadableStream): Promise<string> {
-  const lines = createInterface({ input });
-  return new Promise((resolve) => {
-    lines.once('line', (line) => {
-      resolve(line);
-      lines.close();
-    });
-    lines.once('close', () => resolve(''));
-  });
-}
-
 /** Lines of columns, each as wide as its widest cell; the first row is the heading. */
 export function table(rows: readonly (readonly string[])[], heading: (text: string) => string): string {
-  return columns(rows)
-    .map((line, index) => (index === 0 ? heading(line) : line))
-    .join('\n');
+  const [first = '', ...others] = columns(rows);
+  return [heading(first), ...others].join('\n');
 }
 
 /** A line for each row, its cells as wide as the widest of their column. */
 export function columns(table: readonly (readonly string[])[]): readonly string[] {
   const rows = table.map((row) => row.map(printableLine));
-  const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
+  const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));
+  const widths = (rows[0] ?? []).map((_, column) => width(column));
   return rows.map((row) =>
     row
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))

@@ -1,39 +1,40 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { type CommonOptions, id, time, withEnvironment } from './options';
-import { printToken, readCallerClaims, type SignedRequest, signUserAction } from './signing';
-import { openTarget } from './target';
+import { environmentCommand } from './environment-command';
+import { duration, id } from './options';
+import { readCallerClaims, type SignedRequest, signUserAction } from './signing';
 import type { Terminal } from './terminal';
 
-interface UserActionOptions extends CommonOptions, SignedRequest {
+interface UserActionOptions extends SignedRequest {
   readonly caller: string;
+  /** Seconds. */
+  readonly expiresIn: number;
 }
 
-const help = `
-A user action signs one request: another caller, method, path or body is refused, and so is a second use.
+const help = `A user action signs one request: another caller, method, path or body is refused, and so is a second use.
 
 Examples:
   ACTION=$(wallet local user-action --caller us-… --method DELETE --path /auth/user-groups/ug-…)
   wallet local user-action --environment uae --caller sa-… --method DELETE --path /auth/user-groups/ug-… --expires-in 60s`;
 
 export function register(program: Command, terminal: Terminal): void {
-  withEnvironment(program.command('user-action'))
-    .summary('print the user action signature of a request')
-    .description(
+  environmentCommand<UserActionOptions>(program, terminal, 'user-action', {
+    summary: 'print the user action signature of a request',
+    description:
       'Prints the user action signature (JWT, ES256) of one request, for the X-SVC-USERACTION header.',
-    )
+    help,
+    async run(target, { caller, expiresIn, ...request }, print) {
+      const claims = await readCallerClaims(target, caller);
+      const signed = await signUserAction(target, claims, request, expiresIn);
+      print(signed, () => signed.token);
+    },
+  })
     .requiredOption('--caller <id>', 'the identity that sends the request', id('us', 'sa'))
     .requiredOption('--method <method>', "the request's method, such as DELETE", method)
-    .requiredOption('--path <path>', 'its path, as it follows the base address, without a query', path)
+    .requiredOption('--path <path>', 'its path after the base address, without a query', path)
     .option('--body <text>', 'its body', '')
-    .addOption(time('--expires-in <time>', 'until it expires', { usual: '5m', atLeast: '1s', atMost: '5m' }))
-    .addHelpText('after', help)
-    .action((options: UserActionOptions) => printUserAction(options, terminal));
-}
-
-async function printUserAction(options: UserActionOptions, terminal: Terminal): Promise<void> {
-  const target = await openTarget(options, terminal);
-  const caller = await readCallerClaims(target, options.caller);
-  printToken(await signUserAction(target, caller, options), options, terminal);
+    .addOption(
+      duration('--expires-in <duration>', 'until it expires', { usual: '5m', least: '1s', most: '5m' }),
+    );
 }
 
 /** User actions sign requests that change state; the others need none. */
@@ -46,10 +47,9 @@ function method(text: string): string {
 }
 
 function path(text: string): string {
-  if (/[?#]/.test(text))
-    throw new InvalidArgumentError('The path is signed without query and fragment: leave them out.');
-  if (/^https?:/i.test(text)) throw new InvalidArgumentError('Give the path only, without the base address.');
   // The characters of a path (RFC 3986, section 3.3).
   if (/^(\/([\w.~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+)+\/?$/.test(text)) return text;
-  throw new InvalidArgumentError('Give a path that begins with "/", such as /auth/user-groups/ug-…');
+  throw new InvalidArgumentError(
+    'Give a path that begins with "/", such as /auth/user-groups/ug-…, without base address, query or fragment.',
+  );
 }

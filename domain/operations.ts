@@ -142,25 +142,6 @@ export type OperationName = keyof Operations;
 export type Input<Name extends OperationName> = Operations[Name][0];
 export type OperationResult<Name extends OperationName> = Operations[Name][1];
 
-/** A field that each result has: an answer without it is of another version. */
-export const resultFields: { readonly [Name in OperationName]: keyof OperationResult<Name> } = {
-  seed: 'organizationId',
-  'add-user-group': 'userGroupId',
-  'remove-ephemeral-organizations': 'removed',
-  'describe-identity': 'organizationId',
-  'list-audit-records': 'records',
-  'add-webhook': 'webhookId',
-  'list-webhooks': 'webhooks',
-  'describe-webhook': 'url',
-  'update-webhook': 'url',
-  'rotate-webhook-secret': 'secretVersion',
-  'enable-webhook': 'enabled',
-  'disable-webhook': 'enabled',
-  'remove-webhook': 'webhookId',
-  'list-delivery-attempts': 'attempts',
-  'list-kept-events': 'events',
-};
-
 export type OperationErrorCode =
   | 'input_invalid'
   | 'unknown_operation'

@@ -90,7 +90,7 @@ export function permissionsOf(
         wildcard: 'Lambda makes the ids of event source mappings. It reads which function reads which queue.',
       },
       {
-        actions: ['lambda:InvokeFunction', 'lambda:GetFunctionConfiguration'],
+        actions: ['lambda:InvokeFunction'],
         resources: [arn('lambda', region, `function:${stackId}-RunOperation*`)],
         wildcard: namedAfterStack,
       },

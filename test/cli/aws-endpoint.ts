@@ -70,11 +70,15 @@ export async function startAwsEndpoint(
   };
 }
 
-/** What SQS answers to `SendMessageBatch` of one message. */
+/** What SQS answers to `SendMessageBatch`. */
 export function sentBatch(body: Buffer) {
-  const [{ MessageBody = '' } = {}] = JSON.parse(String(body)).Entries ?? [];
-  const MD5OfMessageBody = createHash('md5').update(MessageBody).digest('hex');
-  return { Successful: [{ Id: '0', MessageId: 'one', MD5OfMessageBody }], Failed: [] };
+  const entries: { Id: string; MessageBody: string }[] = JSON.parse(String(body)).Entries ?? [];
+  const Successful = entries.map(({ Id, MessageBody }) => ({
+    Id,
+    MessageId: Id,
+    MD5OfMessageBody: createHash('md5').update(MessageBody).digest('hex'),
+  }));
+  return { Successful, Failed: [] };
 }
 
 /** A refusal in the JSON protocols. */

@@ -187,28 +187,6 @@ describe('a page, and an empty answer, with status 200', () => {
     }
   });
 
-  it.each<[command: readonly string[], line: RegExp]>([
-    [
-      ['webhook', 'test', '--webhook', 'wh-aaaaa-bbbbb-cccccccccccccccc'],
-      /^error: The operations .* without url\.$/m,
-    ],
-    [['token', '--caller', caller], /^error: arn:\S+ is not a key of curve P-256/],
-    [
-      ['deliveries', '--event', 'evt_1'],
-      /^error: The operations function answered something without attempts\.$/m,
-    ],
-    [
-      ['audit', '--group', 'ug-aaaaa-bbbbb-cccccccccccccccc'],
-      /^error: The operations .* without records\.$/m,
-    ],
-    [['webhook', 'list', '--organization', organization], /^error: The operations .* without webhooks\.$/m],
-  ])('nor is the JSON of another service an answer to %j', async (command, line) => {
-    aws.answer(({ url }) => (url.includes('/functions/') ? identity : json({ PublicKey: 'AAAA' })));
-    const { exitCode, stdout, stderr } = await run(...command);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
-    expect(stderr).toMatch(line);
-  });
-
   it('are failed steps of smoke, which names no bug', async () => {
     aws.answer(() => page(200));
     const { exitCode, stdout, stderr } = await run('smoke', '--without-webhook', '--allow-production');
@@ -221,7 +199,9 @@ describe('a page, and an empty answer, with status 200', () => {
 
 it('on this machine, another program has the port of the environment', async () => {
   const region = await startRegion();
-  region.answer({ lambda: () => ({ headers: { 'content-type': 'text/html' }, body: '<html></html>' }) });
+  region.answer({
+    'describe-identity': () => ({ headers: { 'content-type': 'text/html' }, body: '<html></html>' }),
+  });
   const caller = ['--caller', 'us-aaaaa-bbbbb-cccccccccccccccc'];
   expect(await wallet('token', '--outputs', region.outputs, ...caller)).toEqual(
     failedWith(
@@ -229,5 +209,5 @@ it('on this machine, another program has the port of the environment', async () 
       `Another program has the port of the environment. Start it: ${startCommand}`,
     ),
   );
-  await region.remove();
+  await region.stop();
 });

@@ -1,126 +1,134 @@
-import { writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { startCommand } from '../../cli/pasted-command';
+import { execFileSync } from 'node:child_process';
+import { symlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { inProject, startCommand, walletCommand } from '../../cli/pasted-command';
+import { version } from '../../package.json';
 import { startWallet } from '../support/node-process';
+import { writeOutputs } from '../support/outputs-file';
 import { first } from '../support/rows';
-import { answerOk, identityId, organizationId, type Region, startRegion, wallet } from './region';
+import { temporaryFolder } from '../support/temporary-folder';
+import { unusedPort } from '../support/unused-port';
+import { groupId, identityId, organizationId, refusal, result, useRegion, wallet } from './region';
 import { madeUp } from './table-and-one-more';
 
-let region: Region;
-beforeAll(async () => {
-  region = await startRegion();
-});
-beforeEach(() => region.recover());
-afterAll(() => region.remove());
+jest.mock('node:timers/promises', () => ({
+  ...jest.requireActual('node:timers/promises'),
+  setTimeout: (_: number, value: unknown) => new Promise((resolve) => setImmediate(resolve, value)),
+}));
 
+const region = useRegion();
+const folder = temporaryFolder();
 const seeded = {
   organizationId,
   callerId: identityId,
   serviceAccountId: 'sa-aaaaa-bbbbb-cccccccccccccccc',
   endUserId: 'us-ddddd-bbbbb-cccccccccccccccc',
-  userGroupId: 'ug-aaaaa-bbbbb-cccccccccccccccc',
+  userGroupId: groupId,
   userGroupName: 'Approvers',
 };
 
-describe('seed', () => {
-  it('prints with --json what it made, and nothing else', async () => {
-    region.answer({ lambda: () => answerOk(seeded) });
-    const printed = await wallet('seed', '--outputs', region.outputs, '--json');
-    expect(printed).toEqual({ exitCode: 0, stdout: `${JSON.stringify(seeded)}\n`, stderr: '' });
-    expect(region.calls).toEqual([
-      {
-        action: 'lambda',
-        input: { operation: 'seed', input: { userGroupName: expect.stringMatching(/^Approvers /) } },
-      },
-    ]);
+it('seed prints what it made, and on stderr how to delete the group', async () => {
+  region.answer({ seed: () => result(seeded), 'add-user-group': () => result(seeded) });
+  const { stdout, stderr } = await region.wallet('seed');
+  expect(stdout).toContain(`userGroupId       ${groupId}\n`);
+  expect(stderr).toMatch(/^To delete the group: \S+ delete-group .*--group ug-.* --caller us-.*\n$/);
+  expect(await region.json('local', 'seed', '--organization', organizationId)).toEqual(seeded);
+  const userGroupName = expect.stringMatching(/^Approvers /);
+  expect(region.calls).toEqual([
+    { operation: 'seed', input: { userGroupName } },
+    { operation: 'add-user-group', input: { organizationId, userGroupName } },
+  ]);
+});
+
+describe('errors say what and why', () => {
+  const token = (...args: string[]) => wallet('token', '--caller', identityId, ...args);
+  const environment = ['--environment', madeUp.name];
+  it.each([
+    ['no outputs file', undefined, [], /^error: There is no outputs file \S+\.\n.*--outputs.*: npm start$/m],
+    ['a list', '[]', [], /outputs\.json/],
+    ['a damaged file', '{', [], /outputs\.json/],
+    ['a stack that is no object', '{"Stack":1}', [], /outputs\.json/],
+    [
+      'another environment',
+      { [first.stackId]: {} },
+      environment,
+      RegExp(`${madeUp.stackId}.*has: ${first.stackId}`),
+    ],
+    ['a missing output', { [madeUp.stackId]: {} }, environment, /has no output OperationsFunctionName/],
+  ])('of the outputs file: %s', async (_, content, args, message) => {
+    const file = content === undefined ? '/nowhere/outputs.json' : writeOutputs(folder(), content);
+    const printed = await token('--outputs', file, ...args);
+    expect(printed).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringMatching(message) });
   });
 
-  it('tells a person how to delete the group, on stderr', async () => {
-    region.answer({ lambda: () => answerOk(seeded) });
-    const { stdout, stderr } = await wallet('seed', '--outputs', region.outputs);
-    expect(stdout).toContain(`userGroupId       ${seeded.userGroupId}`);
-    expect(stderr).toMatch(/wallet delete-group .*--group ug-.* --caller us-/);
-  });
-
-  it('adds a group to an organization that is given', async () => {
-    region.answer({ lambda: () => answerOk(seeded) });
-    const group = ['--organization', organizationId];
-    await wallet('seed', '--outputs', region.outputs, ...group);
-    expect(region.calls[0]?.input).toEqual({
-      operation: 'add-user-group',
-      input: { organizationId, userGroupName: expect.stringMatching(/^Approvers /) },
+  it.each([
+    ['{}', 'none'],
+    ['{"CDKToolkit":{}}', 'CDKToolkit'],
+  ])('of the outputs file: %s has no environment', async (content, stacks) => {
+    const { exitCode, stderr } = await wallet('origins', '--outputs', writeOutputs(folder(), content));
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: expect.stringContaining(` has no outputs of any environment. It has: ${stacks}.\n`),
     });
+  });
+
+  const unhandled = { headers: { 'x-amz-function-error': 'Unhandled' }, body: '{"errorMessage":"no table"}' };
+  it.each([
+    ['refuses', refusal('identity_not_found', 'There is no such.'), 'error: There is no such.\n'],
+    ['has a bug', unhandled, 'failed at describe-identity: no table.\nThe reason is in its log in /'],
+    ['answers null', { body: 'null' }, 'use the command line of the deployed version'],
+    ['answers without a result', { body: '{"ok":true}' }, 'did not answer as this version expects'],
+  ])('of an operations function that %s', async (_, answer, message) => {
+    region.answer({ 'describe-identity': () => answer });
+    const printed = await token('--outputs', region.outputs);
+    expect(printed).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringContaining(message) });
   });
 });
 
-describe('what an operator is told', () => {
-  const token = (...args: string[]) => wallet('token', '--caller', identityId, ...args);
+describe('an operations function without network interfaces', () => {
+  const state = 'The function is currently in the following state: Pending';
+  const notReady = (errorName: string, message = 'Not ready.', status = 409) => ({
+    status,
+    headers: { 'x-amzn-errortype': errorName },
+    body: JSON.stringify({ message }),
+  });
+  const invoke = async (...answers: object[]) => {
+    region.answer({ 'list-delivery-attempts': () => answers.shift() ?? result({ attempts: [] }) });
+    return region.wallet('deliveries', '--event', 'evt_1', '--json');
+  };
+  const waiting = 'Lambda creates the network interfaces of operations: waiting …\n';
 
-  it('when there is no outputs file', async () => {
-    const printed = await token('--outputs', '/nowhere/outputs.json');
-    expect(printed).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(printed.stderr).toMatch(
-      /There is no outputs file \/nowhere\/outputs\.json\.\n.*--outputs.*: npm start$/m,
+  it.each([
+    ['CodeArtifactUserPendingException', 'Initializing.', 409],
+    ['ResourceNotReadyException', 'Inactive.', 502],
+    ['ENINotReadyException', 'No.', 502],
+    ['ResourceConflictException', state, 409],
+  ])('is invoked until it is active: %s', async (errorName, message, status) => {
+    const error = notReady(errorName, message, status);
+    const printed = await invoke(error, error);
+    expect(printed).toEqual({ exitCode: 0, stdout: '[]\n', stderr: waiting });
+    expect(region.calls).toHaveLength(3);
+  });
+
+  it('is not waited for at another conflict', async () => {
+    const { exitCode, stderr } = await invoke(
+      notReady('ResourceConflictException', 'An update is in progress'),
+    );
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^error: lambda:InvokeFunction failed: ResourceConflictException: /);
+    expect(region.calls).toHaveLength(1);
+  });
+
+  it('is given up after five minutes', async () => {
+    const now = Date.now();
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now + region.calls.length * 150_000);
+    const { exitCode, stderr } = await invoke(...Array(9).fill(notReady('ResourceNotReadyException')));
+    clock.mockRestore();
+    expect({ exitCode, calls: region.calls.length }).toEqual({ exitCode: 1, calls: 2 });
+    expect(stderr).toContain(
+      `${waiting}error: operations is not active after 5 minutes.\nSee why: aws lambda get-`,
     );
   });
-
-  it.each(['[]', '{', '{"Stack":1}'])('when the outputs file holds %s', async (text) => {
-    const file = await beside(region, text);
-    const printed = await token('--outputs', file);
-    expect(printed).toMatchObject({ exitCode: 1, stdout: '', stderr: expect.stringContaining(file) });
-  });
-
-  it('when the outputs file lacks the environment', async () => {
-    const printed = await token('--outputs', region.outputs, '--environment', madeUp.name);
-    expect(printed.exitCode).toBe(1);
-    expect(printed.stderr).toContain(`stack ${madeUp.stackId}`);
-    expect(printed.stderr).toContain(`It has: ${first.stackId}.`);
-  });
-
-  it('when the stack lacks an output', async () => {
-    const outputs = await beside(region, { [madeUp.stackId]: {} });
-    const printed = await token('--outputs', outputs, '--environment', madeUp.name);
-    expect(printed.exitCode).toBe(1);
-    expect(printed.stderr).toContain('has no output OperationsFunctionName');
-  });
-
-  it('when the operation refuses: its own words', async () => {
-    region.answer({
-      lambda: () => ({
-        body: { ok: false, error: { code: 'identity_not_found', message: 'There is no such.' } },
-      }),
-    });
-    expect(await token('--outputs', region.outputs)).toEqual({
-      exitCode: 1,
-      stdout: '',
-      stderr: 'error: There is no such.\n',
-    });
-  });
-
-  it('when the operation has a bug', async () => {
-    region.answer({
-      lambda: () => ({
-        headers: { 'x-amz-function-error': 'Unhandled' },
-        body: { errorType: 'StatementRefused', errorMessage: 'permission denied' },
-      }),
-    });
-    const printed = await token('--outputs', region.outputs);
-    expect(printed.exitCode).toBe(1);
-    expect(printed.stderr).toContain('failed at describe-identity: permission denied');
-    expect(printed.stderr).toContain(
-      `The reason is in its log in ${dirname(region.outputs)}/logs/${first.name}.`,
-    );
-  });
-
-  it.each(['null', '{"ok":true}', { ok: true, result: { kind: 1 } }])(
-    'when the function answers %j, as another version may',
-    async (body) => {
-      region.answer({ lambda: () => ({ body }) });
-      const printed = await token('--outputs', region.outputs);
-      expect(printed).toMatchObject({ exitCode: 1, stdout: '' });
-      expect(printed.stderr).toContain('of another version');
-    },
-  );
 });
 
 it.each([
@@ -128,9 +136,7 @@ it.each([
   ['no command of a group', ['webhook']],
   ['an unknown environment', ['seed', '--environment', 'mars']],
   ['a missing option', ['token']],
-  ['more arguments than there are', ['origins', 'more']],
-  ['the id of something else', ['token', '--caller', 'ug-aaaaa-bbbbb-cccccccccccccccc']],
-  ['a lifetime of zero', ['token', '--expires-in', '0']],
+  ['too many arguments', ['origins', 'more']],
 ])('exits with 2 and says why on stderr for %s', async (_, args) => {
   const printed = await wallet(...args);
   expect(printed).toMatchObject({ exitCode: 2, stdout: '' });
@@ -138,94 +144,64 @@ it.each([
 });
 
 it.each([
-  ['seed', 'seed'],
-  ['webhook', 'webhook'],
-  ['webhook add', 'webhook add'],
-  ['local token', 'local token'],
-  ['seed more', 'seed'],
-  ['', ''],
-])('help %s prints what --help does', async (words, command) => {
-  const split = (text: string) => text.split(' ').filter(Boolean);
-  const printed = await wallet('help', ...split(words));
+  ['help seed', 'local seed --help'],
+  ['seed --help', 'local seed --help'],
+  ['help webhook add', 'webhook add --help'],
+  ['help', '--help'],
+])('%s prints what %s does', async (words, command) => {
+  const printed = await wallet(...words.split(' '));
   expect(printed).toMatchObject({ exitCode: 0, stderr: '' });
-  expect(printed).toEqual(await wallet(...split(command), '--help'));
+  expect(printed).toEqual(await wallet(...command.split(' ')));
 });
 
-it.each([
-  ['nope', "unknown command 'nope'"],
-  ['smok', "unknown command 'smok'\n(Did you mean smoke?)"],
-  ['webhook nope', "unknown command 'nope'"],
-])('help %s says that there is none', async (words, message) => {
-  const printed = await wallet('help', ...words.split(' '));
-  expect(printed).toMatchObject({ exitCode: 2, stdout: '' });
-  expect(printed.stderr).toContain(message);
+it('documents the exit codes, and prints its version', async () => {
+  expect((await wallet('--help')).stdout).toContain(
+    'Exit codes: 0 done, 1 failed (stderr says why and what to do), 2 used wrongly.',
+  );
+  expect(await wallet('--version')).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: '' });
 });
 
-it('documents the exit codes', async () => {
-  const { stdout } = await wallet('--help');
-  expect(stdout).toContain('Exit codes: 0 done, 1 failed (stderr says why and what to do), 2 used wrongly.');
+describe('printed commands', () => {
+  const projectRoot = resolve(__dirname, '../..');
+  const local = { environment: first.name, outputs: join(projectRoot, '.local/outputs.json') };
+  it.each([
+    ['the first environment of this machine', local, ''],
+    ['another', { ...local, environment: 'other' }, ' --environment other'],
+    ['a deployed one', { ...local, outputs: "/srv/it's/o.json" }, ` --outputs '/srv/it'"'"'s/o.json'`],
+  ])('are short, and lead to %s', (_, options, place) => {
+    expect(walletCommand('webhook list', options)).toBe(`./wallet webhook list${place}`);
+    expect(startCommand).toBe('npm start');
+  });
+
+  it('work in another folder', () => {
+    const elsewhere = jest.spyOn(process, 'cwd').mockReturnValue('/');
+    const printed = [walletCommand('smoke', local), inProject('npx cdk deploy')];
+    elsewhere.mockRestore();
+    expect(printed).toEqual([`${projectRoot}/wallet smoke`, `cd ${projectRoot} && npx cdk deploy`]);
+  });
 });
 
-it.each(['{}', '{"CDKToolkit":{}}'])(
-  'says so when the outputs file %s has no environment',
-  async (content) => {
-    const file = await beside(region, content);
-    expect(await wallet('origins', '--outputs', file)).toEqual({
+describe('as a process', () => {
+  it('runs from any folder, and by a link', () => {
+    const cwd = folder();
+    symlinkSync(resolve('wallet'), join(cwd, 'wallet'));
+    expect(execFileSync('./wallet', ['--version'], { cwd, encoding: 'utf8' })).toBe(`${version}\n`);
+  });
+
+  it('says to start a local environment that is not running, on stderr, and exits with 1', async () => {
+    const endpoints = { lambda: `http://127.0.0.1:${await unusedPort()}` };
+    const stack = { [first.stackId]: { OperationsFunctionName: 'operations' } };
+    const outputs = writeOutputs(folder(), stack, endpoints);
+    expect(await startWallet('token', '--outputs', outputs, '--caller', identityId).ended()).toEqual({
       exitCode: 1,
       stdout: '',
-      stderr: expect.stringMatching(
-        / has no outputs of any environment\. It has: (none|CDKToolkit)\.\n.*--outputs/,
-      ),
+      stderr: `error: Environment ${first.name} is not running on this machine.\nStart it: ${startCommand}\n`,
     });
-  },
-);
-
-const group = 'ug-aaaaa-bbbbb-cccccccccccccccc';
-it.each([
-  ['records', ['audit', '--group', group]],
-  ['attempts', ['deliveries', '--event', 'evt_1']],
-  ['webhooks', ['webhook', 'list', '--organization', organizationId]],
-])('prints a list of %s with --json as a bare array', async (name, args) => {
-  for (const list of [[], [{ one: 1 }, { two: 2 }]]) {
-    region.answer({ lambda: () => answerOk({ [name]: list }) });
-    const printed = await wallet(...args, '--outputs', region.outputs, '--json');
-    expect(printed).toEqual({ exitCode: 0, stdout: `${JSON.stringify(list)}\n`, stderr: '' });
-  }
-});
-
-it('is a process with exit codes, whose results alone are on stdout', async () => {
-  const [printed, wrong] = await Promise.all([
-    run('token', '--outputs', region.outputs, '--caller', identityId),
-    run('token'),
-  ]);
-  expect(printed).toMatchObject({ exitCode: 0, stderr: '' });
-  expect(printed.stdout).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+\n$/);
-  expect(wrong).toMatchObject({ exitCode: 2, stdout: '' });
-});
-
-it('tells an operator whose local environment is not running to start it', async () => {
-  const stopped = await startRegion();
-  await stopped.close();
-  expect(await run('token', '--outputs', stopped.outputs, '--caller', identityId)).toEqual({
-    exitCode: 1,
-    stdout: '',
-    stderr: `error: Environment ${first.name} is not running on this machine.\nStart it: ${startCommand}\n`,
   });
-  await stopped.remove();
+
+  it('ends silently when its output is closed', async () => {
+    const child = startWallet('--help');
+    child.process.stdout.destroy();
+    expect((await child.ended()).stderr).toBe('');
+  });
 });
-
-it('ends silently when its output is closed', async () => {
-  const child = startWallet('--help');
-  child.process.stdout.destroy();
-  expect((await child.ended()).stderr).toBe('');
-});
-
-/** Another outputs file in the folder of a region's own. */
-async function beside({ outputs }: Region, content: object | string): Promise<string> {
-  const file = join(dirname(outputs), 'others.json');
-  await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
-  return file;
-}
-
-/** Runs the command line as a process. */
-const run = (...args: string[]) => startWallet(...args).ended();

@@ -10,117 +10,103 @@ import { startKms } from '../support/local-services';
 import { writeOutputs } from '../support/outputs-file';
 import { first } from '../support/rows';
 import { runWallet } from '../support/wallet-command';
-
-/** What an endpoint answers to a call: `status` 200 and the body, unless it says otherwise. */
-export interface Reply {
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body: unknown;
-}
-
-type Input = Readonly<Record<string, string>>;
-type Replies = Readonly<Record<string, (input: Input) => Reply>>;
-
-export interface Region {
-  readonly outputs: string;
-  /** Of KMS and Lambda. */
-  readonly endpoint: string;
-  /** What was called since the last `recover`: `kms.Sign`, `kms.GetPublicKey` or `lambda`. */
-  readonly calls: { readonly action: string; readonly input: Input }[];
-  /** Has calls answered otherwise, until the next `recover`. */
-  answer(replies: Replies): void;
-  recover(): void;
-  /** Stops listening, as a local environment that was stopped. */
-  close(): Promise<void>;
-  remove(): Promise<void>;
-}
+import { sentBatch } from './aws-endpoint';
 
 const keyPrefix = 'arn:aws:kms:eu-central-1:000000000000:key/';
-export const keyArns = { accessToken: `${keyPrefix}access-token`, userAction: `${keyPrefix}user-action` };
-/** Of the API; nothing listens there. */
-export const baseUrl = 'http://127.0.0.1:1';
+export const keyArns = {
+  accessToken: `${keyPrefix}access-token`,
+  userAction: `${keyPrefix}user-action`,
+  webhookSecrets: `${keyPrefix}webhook-secrets`,
+};
 export const identityId = 'us-aaaaa-bbbbb-cccccccccccccccc';
 export const organizationId = 'or-aaaaa-bbbbb-cccccccccccccccc';
+export const webhookId = 'wh-aaaaa-bbbbb-cccccccccccccccc';
+export const groupId = 'ug-aaaaa-bbbbb-cccccccccccccccc';
 
-export const answerOk = (result: unknown): Reply => ({ body: { ok: true, result } });
+// biome-ignore lint/suspicious/noExplicitAny: the inputs and results of operations are the tests' to know
+type Operation = (input: any) => Partial<LoopbackResponse>;
 
-/** An outputs file and the endpoints of its region: the local KMS, and operations that know one identity. */
-export async function startRegion(): Promise<Region> {
+const json = (body: unknown) => ({ body: JSON.stringify(body) });
+export const result = (value: unknown) => json({ ok: true, result: value });
+export const refusal = (code: string, message: string) => json({ ok: false, error: { code, message } });
+
+/**
+ * An environment of this machine with a real KMS, where each test says what the operations function answers: its own
+ * tests are in test/lambda/run-operation.
+ */
+export async function startRegion() {
   const directory = mkdtempSync(join(tmpdir(), 'wallet-region-'));
   const kms = await startKms();
-  for (const [name, arn] of Object.entries(keyArns)) {
-    kms.create({ arn, directory, name, keySpec: 'ECC_NIST_P256', keyUsage: 'SIGN_VERIFY' });
-  }
-  const usual: Replies = {
-    lambda: () => answerOk({ identityId, organizationId, kind: 'CustomerEmployee', active: true }),
-  };
-  const calls: Region['calls'] = [];
-  let replies = usual;
-  const server = await startLoopbackServer(async (request) => {
-    const target = String(request.headers['x-amz-target'] ?? '').split('.')[1];
-    const call = {
-      action: target ? `kms.${target}` : 'lambda',
-      input: JSON.parse(String(request.body)) as Input,
-    };
+  const key = (arn: string) => ({ arn, directory, name: arn.slice(keyPrefix.length) });
+  for (const arn of [keyArns.accessToken, keyArns.userAction])
+    kms.create({ ...key(arn), keySpec: 'ECC_NIST_P256', keyUsage: 'SIGN_VERIFY' });
+  kms.create({ ...key(keyArns.webhookSecrets), keySpec: 'HMAC_256', keyUsage: 'GENERATE_VERIFY_MAC' });
+
+  const calls: { readonly operation: string; readonly input: unknown }[] = [];
+  const messages: { readonly queue: string; readonly group: string; readonly body: string }[] = [];
+  let operations: Readonly<Record<string, Operation>> = {};
+  const serve = async ({ headers, body }: LoopbackRequest) => {
+    if (headers['x-amz-target']) {
+      const { QueueUrl, Entries } = JSON.parse(String(body));
+      for (const { MessageGroupId: group, MessageBody } of Entries)
+        messages.push({ queue: QueueUrl, group, body: MessageBody });
+      return json(sentBatch(body));
+    }
+    const call = JSON.parse(String(body));
     calls.push(call);
-    const reply = replies[call.action]?.(call.input);
-    return reply ? asResponse(reply) : forward(request, kms.url);
-  }, 100_000);
-
-  const outputs = writeOutputs(directory, stackOutputs, { kms: server.url, lambda: server.url });
-  let listening = true;
-  const close = async () => {
-    if (!listening) return;
-    listening = false;
-    await server.close();
-    await kms.close();
+    return operations[call.operation]?.(call.input) ?? json(null);
   };
-  return {
-    outputs,
-    endpoint: server.url,
-    calls,
-    answer: (others) => {
-      replies = { ...usual, ...others };
-    },
-    recover: () => {
-      replies = usual;
-      calls.length = 0;
-    },
-    close,
-    remove: async () => {
-      await close();
-      rmSync(directory, { recursive: true });
-    },
-  };
-}
-
-const stackOutputs = {
-  [first.stackId]: {
-    ApiBaseUrl: baseUrl,
+  const server = await startLoopbackServer(
+    async (request) => ({ status: 200, headers: {}, body: '', ...(await serve(request)) }),
+    1_000_000,
+  );
+  const stack = {
+    ApiBaseUrl: 'http://127.0.0.1:1',
     WebhookOriginAddress: '127.0.0.1',
     OperationsFunctionName: 'operations',
     TokenSigningKeyArn: keyArns.accessToken,
     UserActionSigningKeyArn: keyArns.userAction,
-  },
-};
+    WebhookSecretsKeyArn: keyArns.webhookSecrets,
+    WebhookEventsQueueUrl: 'events',
+    WebhookDeliveryQueueUrl: 'deliveries',
+  };
+  const endpoints = { kms: kms.url, lambda: server.url, sqs: server.url };
+  const outputs = writeOutputs(directory, { [first.stackId]: stack }, endpoints);
 
-const asResponse = ({ status = 200, headers = {}, body }: Reply): LoopbackResponse => ({
-  status,
-  headers: { 'content-type': 'application/x-amz-json-1.1', ...headers },
-  body: typeof body === 'string' ? body : JSON.stringify(body),
-});
-
-async function forward({ headers, body }: LoopbackRequest, url: string): Promise<LoopbackResponse> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/x-amz-json-1.1',
-      authorization: String(headers.authorization),
-      'x-amz-target': String(headers['x-amz-target']),
+  const region = {
+    outputs,
+    kmsUrl: kms.url,
+    /** What was asked of the operations function, and put on the queues, since the last `answer`. */
+    calls,
+    messages,
+    answer(others: Readonly<Record<string, Operation>>) {
+      calls.length = 0;
+      messages.length = 0;
+      operations = others;
     },
-    body: new Uint8Array(body),
-  });
-  return asResponse({ status: response.status, body: await response.text() });
+    changeOutputs: (others: object) =>
+      writeOutputs(directory, { [first.stackId]: { ...stack, ...others } }, endpoints),
+    wallet: (...args: string[]) => wallet(...args, '--outputs', outputs),
+    /** Runs a command that has to succeed. */
+    async json(...args: string[]) {
+      const { exitCode, stdout, stderr } = await region.wallet(...args, '--json');
+      if (exitCode !== 0) throw new Error(stderr);
+      return JSON.parse(stdout);
+    },
+    async stop() {
+      await Promise.all([server.close(), kms.close()]);
+      rmSync(directory, { recursive: true });
+    },
+  };
+  return region;
+}
+
+/** For the tests of a file. */
+export function useRegion() {
+  const region = {} as Awaited<ReturnType<typeof startRegion>>;
+  beforeAll(async () => Object.assign(region, await startRegion()));
+  afterAll(() => region.stop());
+  return region;
 }
 
 /** Runs a command in this process: its exit code and what it wrote. */

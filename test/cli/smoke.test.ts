@@ -33,10 +33,10 @@ const json = (body: unknown, status = 200): Answer => ({
   body: JSON.stringify(body),
 });
 const operations: Readonly<Record<string, unknown>> = {
-  seed: { organizationId: 'or-1', callerId: 'us-1', userGroupId: 'ug-1' },
+  seed: { organizationId: 'or-aaaaa-bbbbb-cccccccccccccccc', callerId: 'us-1', userGroupId: 'ug-1' },
   'add-webhook': { webhookId: 'wh-1', secretVersion: 1 },
   'list-delivery-attempts': { attempts: [] },
-  'remove-ephemeral-organizations': { removed: ['or-1'] },
+  'remove-ephemeral-organizations': { removed: ['or-aaaaa-bbbbb-cccccccccccccccc'] },
 };
 
 const run = (...args: string[]) => wallet('smoke', '--outputs', aws.outputs, '--allow-production', ...args);
@@ -70,7 +70,7 @@ it('reports every step, what each needs, and cleans up after a failure', async (
     ...Array<string>(6).fill('unchecked'),
     'passed',
   ]);
-  expect(steps.at(-1)).toMatchObject({ name: 'clean up', detail: 'removed or-1' });
+  expect(steps.at(-1)).toMatchObject({ name: 'clean up', detail: 'removed or-aaaaa-bbbbb-cccccccccccccccc' });
   expect(stderr).toContain(`${first.name}: 2 passed, 2 failed, 2 skipped, 6 unchecked, in `);
   expect(stderr).toContain('To "compare GET /webhook-origins": A proxy, the sign-in page of a network');
 });
@@ -137,7 +137,14 @@ describe('GET /webhook-origins', () => {
     ],
     ['another reserve', { ...right, reserve: [] }, 200, 'application/json', '"reserve":[]', /logs/],
     ['no reserve', { ...right, reserve: undefined }, 200, 'application/json', 'Expected 200 with', /logs/],
-    ['a refusal', { code: 'no', detail: 'No.' }, 404, 'application/json', 'with 404 no: No.', /^Look into/],
+    [
+      'a refusal',
+      { code: 'no', detail: 'No.' },
+      404,
+      'application/json',
+      'with 404 no: No.',
+      /^See the logs/,
+    ],
   ])('from %s is named, with its body', async (_, body, status, type, said, remedy) => {
     const from = await target();
     expect(() => compareOrigins(from, answer(body, status, type))).toThrow(

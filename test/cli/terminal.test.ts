@@ -21,26 +21,17 @@ function open(environment: Record<string, string> = {}) {
   return { written, terminal: createTerminal(stream('out'), stream('err')) };
 }
 
-describe('colours', () => {
-  it('appear on a terminal alone, each stream for itself', () => {
-    const { written, terminal } = open();
-    terminal.result(`${terminal.bold('x')} ${terminal.bad('y')}`);
-    terminal.note(terminal.alarm('z'));
-    expect(written).toEqual({
-      out: '\x1b[1mx\x1b[22m \x1b[31my\x1b[39m\n',
-      err: '\x1b[31mz\x1b[39m\n',
-    });
-    const file = createTerminal({ write: () => true }, { write: () => true });
-    expect([file.bold('x'), file.bad('x'), file.alarm('x')]).toEqual(['x', 'x', 'x']);
-  });
-
-  it('never appear with NO_COLOR', () => {
-    const { bold, bad, alarm } = open({ NO_COLOR: '1' }).terminal;
+it('colours appear on a terminal alone, and never with NO_COLOR', () => {
+  const { written, terminal } = open();
+  terminal.result(`${terminal.bold('x')} ${terminal.bad('y')}`);
+  terminal.note(terminal.alarm('z'));
+  expect(written).toEqual({ out: '\x1b[1mx\x1b[22m \x1b[31my\x1b[39m\n', err: '\x1b[31mz\x1b[39m\n' });
+  const file = createTerminal({ write: () => true }, { write: () => true });
+  for (const { bold, bad, alarm } of [file, open({ NO_COLOR: '1' }).terminal])
     expect([bold('x'), bad('x'), alarm('x')]).toEqual(['x', 'x', 'x']);
-  });
 });
 
-describe('what a terminal would obey or not show is written as JSON writes it', () => {
+describe('control and invisible characters are printed escaped, as in JSON', () => {
   it.each([
     ['an escape sequence, even one that we use', '\x1b[31mred', '\\u001b[31mred'],
     ['a carriage return, a bell, a backspace', 'a\rb\x07\x08', 'a\\u000db\\u0007\\u0008'],
@@ -50,6 +41,11 @@ describe('what a terminal would obey or not show is written as JSON writes it', 
     ['tags', '\u{e0041}', '\\udb40\\udc41'],
     ['line separators', 'a\u2028b\u2029', 'a\\u2028b\\u2029'],
     ['half of a pair', '\ud800', '\\ud800'],
+    [
+      'other scripts, emoji, layout: unchanged',
+      'a\tb\n\u00e9 \u0639 \u4e2d \u{1f600}',
+      'a\tb\n\u00e9 \u0639 \u4e2d \u{1f600}',
+    ],
   ])('%s', (_, text, shown) => {
     const { written, terminal } = open();
     terminal.result(text);
@@ -57,28 +53,19 @@ describe('what a terminal would obey or not show is written as JSON writes it', 
     expect(written).toEqual({ out: `${shown}\n`, err: `${shown}\n` });
   });
 
-  it('and nothing else: layout, accents, other scripts and emoji stay', () => {
-    const text = 'a\tb\n\u00e9 \u0639\u0631\u0628\u064a \u4e2d \u{1f600} \\u202e';
-    expect(printable(text)).toBe(text);
-  });
-
-  it('so that JSON has the same value', () => {
+  it('JSON keeps its value, and a table its rows', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(JSON.parse(printable(JSON.stringify({ text })))).toEqual({ text });
       }),
     );
-  });
-
-  it('and no cell breaks its row', () => {
     expect(table([['A'], ['one\ntwo\tthree']], String)).toBe('A\none\\u000atwo\\u0009three');
   });
 
-  it('in the errors of the command line, about a file and about an argument', async () => {
+  it('in errors about a file and about an argument', async () => {
     const outputs = join(folder(), 'outputs.json');
     writeFileSync(outputs, JSON.stringify({ 'a\x1b]0;title\x07\u202e': {} }));
-    const { exitCode, stderr } = await runWallet(['origins', '--outputs', outputs]);
-    expect(exitCode).toBe(1);
+    const { stderr } = await runWallet(['origins', '--outputs', outputs]);
     expect(stderr).toContain('It has: a\\u001b]0;title\\u0007\\u202e.');
     expect((await runWallet(['\x1b[2J'])).stderr).toContain("unknown command '\\u001b[2J'");
   });

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { createProgram } from '../../cli/program';
+import { createProgram } from '../../cli/command-line';
 
 const silent = { result() {}, note() {}, bold: String, bad: String, alarm: String };
 

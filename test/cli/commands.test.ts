@@ -1,0 +1,128 @@
+import type { Option } from 'commander';
+import { createProgram } from '../../cli/command-line';
+import { newId } from '../../domain/ids';
+import { printable } from '../../domain/printable';
+import { writeOutputs } from '../support/outputs-file';
+import { withSla } from '../support/rows';
+import { temporaryFolder } from '../support/temporary-folder';
+import { flagsOf, walletCommands } from '../support/wallet-commands';
+import { organizationId, wallet, webhookId } from './region';
+
+const silent = { result() {}, note() {}, bold: String, bad: String, alarm: String };
+const folder = temporaryFolder();
+const placeholderOf = ({ flags }: Option) => /<(.+)>$/.exec(flags)?.[1] ?? '';
+
+/** What each placeholder does not stand for. An option with choices refuses all else. */
+const refused: Readonly<Record<string, readonly string[]>> = {
+  duration: ['', '-1s', '5x', '5 m', '1h30m', '1e3', '0x10', '0', 'Infinity', 'soon', '999999d'],
+  file: [''],
+  folder: [''],
+  id: ['', 'a.b', '../..', "us-aaaaa-bbbbb-cccccccccccccccc'", 'a'.repeat(65)],
+  json: ['', '{a:1}', '{'],
+  kind: ['', 'a b', '.a', 'a'.repeat(129)],
+  kinds: ['', 'a,,b', 'a, b'],
+  method: ['', 'GET', 'DELETE /'],
+  number: ['', '0', '-1', '1.5', '1e3', '0x1', 'one', '9999999999'],
+  path: ['', 'auth', '/a?b=c', '/a#b', 'https://a.example/b', '/a b'],
+  port: ['', '-1', '1.5', '65536', '0x50', 'http'],
+  secret: ['', 'secret', 'whsec_', 'whsec_a b'],
+  time: ['', 'soon', '-1s', '1h30m', '999999d', '2026-13-01', '20261120', '0001-01-01'],
+  url: ['', 'hooks.customer.com', 'ftp://hooks.customer.com/', 'javascript:0'],
+};
+
+describe.each(walletCommands)('wallet %s', (path, command) => {
+  const words = path.split(' ');
+
+  it('has a summary, a description, and examples whose options exist', async () => {
+    expect(command.summary()).toMatch(/^[a-z].*[^.]$/);
+    expect(command.description()).toMatch(/^[A-Z].*\.$/);
+    const { exitCode, stdout } = await wallet(...words, '--help');
+    expect(exitCode).toBe(0);
+    const examples = stdout.slice(stdout.indexOf('\nExamples:\n')).split('\n');
+    const own = examples.filter((line) => new RegExp(`wallet ${path}( |$)`).test(line));
+    expect(own.length).toBeGreaterThan(0);
+    const flags = own.flatMap((line) => /wallet (\S.*)/.exec(line)?.[1]?.match(/--[a-z-]+/g) ?? []);
+    expect(flags.filter((flag) => !flagsOf(path)?.includes(flag))).toEqual([]);
+  });
+
+  it('takes the options that are common to all', () => {
+    // They ask the account; "plan" takes a stack, and "outputs" prints JSON anyway.
+    const lacking: Readonly<Record<string, readonly string[]>> = {
+      preflight: ['--outputs'],
+      plan: ['--outputs', '--environment'],
+      outputs: ['--outputs', '--json'],
+    };
+    const common = ['--outputs', '--environment', '--json'];
+    expect(common.filter((flag) => !flagsOf(path)?.includes(flag))).toEqual(lacking[path] ?? []);
+  });
+
+  it('refuses wrong values of its options before anything is done, by name and value', async () => {
+    for (const option of command.options.filter(({ required, long }) => required && long !== '--body')) {
+      expect(option.description).toMatch(/^[a-z-]/i);
+      const flag = String(option.long);
+      const values = option.argChoices ? ['', 'nope'] : refused[placeholderOf(option)];
+      for (const value of values ?? ['untested']) {
+        const { exitCode, stdout, stderr } = await wallet(...words, `${flag}=${value}`);
+        expect({ flag, value, exitCode, stdout }).toEqual({ flag, value, exitCode: 2, stdout: '' });
+        const name = `error: option '${option.flags}' argument '${printable(value)}' is invalid. `;
+        // A screen or a log must not store a secret.
+        expect(stderr).toContain(flag === '--secret' ? `error: ${flag} ` : name);
+      }
+    }
+  });
+});
+
+it('reads durations in seconds, up to the documented bound', () => {
+  const options = walletCommands.flatMap(([, { options }]) => options);
+  const durations = options.filter((option) => placeholderOf(option) === 'duration');
+  expect(durations.length).toBeGreaterThan(2);
+  for (const option of durations) {
+    const read = (text: string) => option.parseArg?.(text, undefined);
+    expect(read(String(option.defaultValueDescription))).toBe(option.defaultValue);
+    expect([read('2s'), read('2'), read('2000ms'), read('1.5s'), read('0.5m')]).toEqual([2, 2, 2, 1.5, 30]);
+    const [, most = '', unit] = /(\d+)([mh])$/.exec(option.description) ?? [];
+    expect(read(`${most}${unit}`)).toBe(Number(most) * (unit === 'h' ? 3_600 : 60));
+    expect(() => read(`${most}.01${unit}`)).toThrow('a number alone is seconds');
+  }
+});
+
+const writing: Readonly<Record<string, readonly string[]>> = {
+  'delete-group': ['--group', newId('ug'), '--caller', newId('us')],
+  'local seed': [],
+  'local send-event': ['--organization', organizationId, '--kind', 'wallet.created'],
+  smoke: ['--without-webhook'],
+  'webhook add': ['--organization', organizationId, '--url', 'https://hooks.customer.com/wallet'],
+  'webhook remove': ['--webhook', webhookId],
+  'webhook update': ['--webhook', webhookId, '--all-kinds'],
+};
+
+it('what writes to deployed production requires --allow-production', async () => {
+  const guarded = walletCommands.filter(([path]) => flagsOf(path)?.includes('--allow-production'));
+  expect(guarded.map(([path]) => path).sort()).toEqual(Object.keys(writing));
+  const outputs = writeOutputs(folder(), { [withSla.stackId]: {} });
+  const place = ['--environment', withSla.name, '--outputs', outputs];
+  for (const [path, args] of Object.entries(writing)) {
+    const printed = await wallet(...path.split(' '), ...args, ...place);
+    expect({ path, ...printed }).toMatchObject({ path, exitCode: 1, stdout: '' });
+    expect(printed.stderr).toContain(`Environment ${withSla.name} is in production`);
+    expect(printed.stderr).toContain('--allow-production');
+  }
+});
+
+it('a command is the same when the others are not loaded', () => {
+  for (const command of createProgram(silent).commands) {
+    const { commands } = createProgram(silent, {}, command.name());
+    expect(commands.map((each) => each.name())).toEqual([command.name()]);
+    expect(commands[0]?.helpInformation()).toBe(command.helpInformation());
+  }
+});
+
+it.each([
+  ['smok', 'smoke'],
+  ['webhook ad', 'add'],
+  ['seed --enviroment eu', '--environment'],
+])('%s suggests %s', async (words, suggestion) => {
+  const { exitCode, stderr } = await wallet(...words.split(' '));
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain(`(Did you mean ${suggestion}?)`);
+});

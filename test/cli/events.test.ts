@@ -1,0 +1,202 @@
+import fc from 'fast-check';
+import { parseEvent, parseRedelivery } from '../../domain/event';
+import { first } from '../support/rows';
+import { groupId, organizationId, result, useRegion, webhookId } from './region';
+
+const region = useRegion();
+
+describe('send-event', () => {
+  const wanting = (...webhooks: readonly object[]) =>
+    region.answer({ 'list-webhooks': () => result({ webhooks }) });
+  const sendEvent = [...['send-event', '--organization', organizationId], '--kind', 'wallet.created'];
+  const sent = () => region.messages.splice(0).map(({ body }) => body);
+
+  it('puts an event on the queue and prints its id', async () => {
+    wanting({ enabled: true, kinds: null });
+    const { stdout, stderr } = await region.wallet(...sendEvent, '--data', ' {"wei": 12345678901234567890} ');
+    expect(stdout).toMatch(/^evt_[0-9a-f]{32}\n$/);
+    expect(stderr).toMatch(new RegExp(`^Its deliveries: \\S+ deliveries --event ${stdout.trim()} `));
+    expect(region.messages).toMatchObject([{ queue: 'events', group: organizationId }]);
+    const [body = ''] = sent();
+    expect(parseEvent(body)).toMatchObject({ ok: true, value: { id: stdout.trim(), organizationId } });
+    expect(body).toMatch(/,"data":\{"wei": 12345678901234567890\}\}$/);
+    expect(await region.json(...sendEvent, '--id', 'evt_again')).toEqual({ eventId: 'evt_again' });
+    expect(JSON.parse(sent()[0] ?? '')).toMatchObject({ id: 'evt_again', data: {} });
+  });
+
+  it.each([[[]], [[{ enabled: false, kinds: null }]], [[{ enabled: true, kinds: ['key.created'] }]]])(
+    'says that no webhook of %j gets the event',
+    async (webhooks) => {
+      wanting(...webhooks);
+      expect((await region.wallet(...sendEvent)).stderr).toContain('nothing will be delivered');
+    },
+  );
+
+  it('sends nothing that the fan-out would refuse', async () => {
+    wanting();
+    const send = (data: string) => region.wallet(...sendEvent, '--id', 'evt_1', '--data', data);
+    await fc.assert(
+      fc.asyncProperty(fc.json(), async (data) => {
+        const { exitCode } = await send(data);
+        const [body] = sent();
+        expect(body === undefined).toBe(exitCode === 2);
+        if (body) expect(parseEvent(body)).toMatchObject({ ok: true });
+      }),
+      { numRuns: 20 },
+    );
+    await send('""');
+    const space = 65_536 - Number(sent()[0]?.length);
+    expect(await send(`"${'x'.repeat(space)}"`)).toMatchObject({ exitCode: 0 });
+    for (const [data, why] of [
+      [`"${'x'.repeat(space + 1)}"`, 'The event has 65537 bytes'],
+      ['{"a":["\\ud83d"]}', 'unpaired surrogate'],
+      ['1,"kind":"b"', 'Give JSON'],
+    ] as const) {
+      sent();
+      const { exitCode, stderr } = await send(data);
+      expect({ exitCode, sent: sent() }).toEqual({ exitCode: 2, sent: [] });
+      expect(stderr).toContain(why);
+    }
+  });
+});
+
+describe('deliveries', () => {
+  const [former, latter] = ['2026-11-20T12:00:00.000Z', '2026-11-20T12:00:05.000Z'];
+  const attempt = {
+    ...{ date: former, eventId: 'evt_1', webhookId, deliveryId: 'msg_1', status: 503, durationMs: 12 },
+    ...{ outcome: 'failed', reason: 'server_error', nextAttemptAt: latter },
+  };
+  const attempts = [
+    { ...attempt, date: latter, outcome: 'given_up', status: null, nextAttemptAt: null },
+    attempt,
+  ];
+  const listing = (listed: readonly object[]) =>
+    region.answer({ 'list-delivery-attempts': () => result({ attempts: listed }) });
+
+  it('prints attempts as a table and as a JSON array', async () => {
+    listing(attempts);
+    const { stdout, stderr } = await region.wallet('deliveries', '--event', 'evt_1', '--limit', '2');
+    expect(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => line.split(/ {2,}/)),
+    ).toEqual([
+      ['DATE', 'EVENT', 'WEBHOOK', 'STATUS', 'HTTP', 'REASON', 'TOOK', 'NEXT'],
+      [latter, 'evt_1', webhookId, 'given_up', '-', 'server_error', '12 ms'],
+      [former, 'evt_1', webhookId, 'failed', '503', 'server_error', '12 ms', latter],
+    ]);
+    expect(stderr).toBe(`The latest 2. Earlier ones: --until ${former}\n`);
+    expect(await region.json('deliveries', '--event', 'evt_1')).toEqual(attempts);
+    listing([]);
+    expect((await region.wallet('deliveries')).stderr).toContain(`No attempts yet in ${first.name}`);
+    expect(await region.json('deliveries')).toEqual([]);
+  });
+
+  it('filters; without an event or a webhook, by the last day', async () => {
+    listing([]);
+    const filters = ['--webhook', webhookId, '--status', 'failed', '--limit', '7'];
+    await region.json(
+      'deliveries',
+      ...filters,
+      '--since',
+      '2026-11-20',
+      '--until',
+      '2026-11-21T00:00:00+01:00',
+    );
+    await region.json('deliveries');
+    const [filtered, recent] = region.calls.map(({ input }) => input as { since: string });
+    expect(filtered).toEqual({
+      ...{ webhookId, outcome: 'failed', limit: 7 },
+      ...{ since: '2026-11-20T00:00:00.000Z', until: '2026-11-20T23:00:00.000Z' },
+    });
+    const hours = (Date.now() - Date.parse(recent?.since ?? '')) / 3_600_000;
+    expect(Math.round(hours)).toBe(24);
+  });
+});
+
+describe('redeliver', () => {
+  const redeliver = (...args: string[]) => region.json('redeliver', '--webhook', webhookId, ...args);
+  /** A region that stores this many events, and the pages that it was asked for. */
+  function storing(count: number, webhook: object = { webhookId, enabled: true }) {
+    const ids = Array.from({ length: count }, (_, index) => `evt_${index}`);
+    const stored = ids.map((eventId) => ({ eventId, acceptedAt: '2026-11-20T12:00:00.000Z' }));
+    region.answer({
+      'describe-webhook': () => result(webhook),
+      'list-kept-events': ({ after, limit }) => {
+        const start = after ? ids.indexOf(after) + 1 : 0;
+        return result({ events: stored.slice(start, start + limit) });
+      },
+    });
+    return ids;
+  }
+  const requested = () =>
+    region.messages.map(({ body, ...place }) => {
+      expect(place).toEqual({ queue: 'events', group: webhookId });
+      const parsed = parseRedelivery(body);
+      if (!parsed?.ok) throw new Error(`Not a redelivery: ${body}`);
+      expect(parsed.value.webhookId).toBe(webhookId);
+      return parsed.value.eventId;
+    });
+
+  it('requests each event once, however many pages there are', async () => {
+    const ids = storing(2_005);
+    expect(await redeliver('--since', '2h')).toEqual({
+      redelivered: 2_005,
+      dryRun: false,
+      interrupted: false,
+    });
+    expect(requested()).toEqual(ids);
+  });
+
+  it('requests one event, at most --limit, or none in a dry run', async () => {
+    storing(1);
+    expect(await redeliver('--event', 'evt_0')).toMatchObject({ redelivered: 1 });
+    expect(region.calls.at(-1)?.input).toMatchObject({ eventId: 'evt_0', undelivered: false });
+    const ids = storing(12);
+    expect(await redeliver('--since', '1h', '--limit', '11', '--undelivered')).toMatchObject({
+      redelivered: 11,
+    });
+    expect(region.calls.at(-1)?.input).toMatchObject({ undelivered: true });
+    expect(requested()).toEqual(ids.slice(0, 11));
+    storing(12);
+    const dry = await region.wallet('redeliver', '--webhook', webhookId, '--since', '1h', '--dry-run');
+    expect(dry).toEqual({ exitCode: 0, stdout: 'Would redeliver 12.\n', stderr: '' });
+    expect(requested()).toEqual([]);
+  });
+
+  it('fails for an event that is not available, and for a disabled webhook', async () => {
+    storing(0);
+    await expect(redeliver('--event', 'evt_1')).rejects.toThrow(
+      `Event evt_1 is not available for ${webhookId}`,
+    );
+    storing(1, { webhookId, enabled: false, disabledReason: 'operator' });
+    await expect(redeliver('--event', 'evt_0')).rejects.toThrow('webhook enable');
+    expect(requested()).toEqual([]);
+  });
+
+  it.each([[[]], [['--event', 'evt_1', '--since', '1h']], [['--event', 'evt_1', '--undelivered']]])(
+    'is used wrongly with %j',
+    async (args) => {
+      const printed = await region.wallet('redeliver', '--webhook', webhookId, ...args);
+      expect(printed).toMatchObject({ exitCode: 2, stdout: '' });
+    },
+  );
+});
+
+it('audit prints records as a table and as a JSON array', async () => {
+  const record = {
+    date: 'today',
+    operation: 'delete',
+    outcome: 'deleted',
+    identityId: 'us-1',
+    requestId: 'one',
+  };
+  region.answer({
+    'list-audit-records': () => result({ records: [{ ...record, subjectName: 'Approvers' }] }),
+  });
+  const { stdout } = await region.wallet('audit', '--group', groupId);
+  expect(stdout).toBe('DATE   OPERATION  OUTCOME  BY    REQUEST\ntoday  delete     deleted  us-1  one\n');
+  expect(await region.json('audit', '--group', groupId)).toEqual([{ ...record, subjectName: 'Approvers' }]);
+  expect(region.calls[0]).toEqual({ operation: 'list-audit-records', input: { userGroupId: groupId } });
+});

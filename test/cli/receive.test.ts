@@ -1,0 +1,160 @@
+import { Webhook } from 'standardwebhooks';
+import { runCommandLine } from '../../cli/command-line';
+import { eventually } from '../support/eventually';
+import { writeOutputs } from '../support/outputs-file';
+import { first } from '../support/rows';
+import { temporaryFolder } from '../support/temporary-folder';
+import { eventText } from '../support/webhooks';
+import { organizationId, result, useRegion, wallet, webhookId } from './region';
+
+const region = useRegion();
+const folder = temporaryFolder();
+const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+
+const ending: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const end of ending.splice(0)) await end();
+});
+
+/** Starts the command, and ends it after the test as a closed terminal does. */
+async function receive(...args: string[]) {
+  const results: string[] = [];
+  const notes: string[] = [];
+  const terminal = {
+    ...{ bold: String, bad: String, alarm: String },
+    result: (text: string) => void results.push(text),
+    note: (text: string) => void notes.push(text),
+  };
+  const run = runCommandLine(['receive', '--port', '0', '--outputs', region.outputs, ...args], terminal);
+  const url = () => /http:\/\/127\.0\.0\.1:\d+\//.exec(notes.join())?.[0];
+  await eventually(() => expect(url()).toBeDefined());
+  ending.push(async () => {
+    process.emit('SIGHUP', 'SIGHUP');
+    expect(await run).toBe(0);
+  });
+  return {
+    url: url() ?? '',
+    notes,
+    end: () => ending.pop()?.(),
+    /** Posts a delivery: the response's status, and what is printed. */
+    async post({ headers = {}, body }: { readonly headers?: Record<string, string>; readonly body: string }) {
+      const { status } = await fetch(url() ?? '', { method: 'POST', headers, body });
+      return { status, printed: results.splice(0).join('\n') };
+    },
+  };
+}
+
+/** A delivery as the service sends it. */
+function signed(by: string, at = new Date()) {
+  const body = eventText(organizationId, 'evt_1');
+  const signature = new Webhook(by).sign('msg_1', at, body);
+  const headers: Record<string, string> = {
+    'webhook-id': 'msg_1',
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+    'webhook-signature': signature,
+    'x-svc-webhook-signature': signature,
+    'svc-signature': signature,
+  };
+  return { body, headers };
+}
+
+it('verifies by the secrets of webhooks that are added later, and by earlier ones', async () => {
+  const listed = (secretVersion: number) => {
+    const webhooks = [{ webhookId, secretVersion }];
+    region.answer({
+      'list-webhooks': () => result({ webhooks }),
+      'describe-webhook': () => result(webhooks[0]),
+    });
+    return region.json('webhook', 'secret', '--webhook', webhookId);
+  };
+  region.answer({ 'list-webhooks': () => result({ webhooks: [] }) });
+  const receiver = await receive('--json');
+  expect(JSON.parse((await receiver.post(signed(secret))).printed)).toMatchObject({
+    reason: 'there is no secret to verify it by',
+  });
+  const version = await listed(2);
+  const delivery = signed(version.secret);
+  const { status, printed } = await receiver.post(delivery);
+  expect(status).toBe(204);
+  expect(JSON.parse(printed)).toEqual({
+    date: expect.stringMatching(/Z$/),
+    verified: true,
+    reason: null,
+    webhookId,
+    secretVersion: 2,
+    deliveryId: 'msg_1',
+    arrivals: 2,
+    eventId: 'evt_1',
+    kind: 'wallet.created',
+    ageMs: expect.any(Number),
+    from: '127.0.0.1',
+    headers: delivery.headers,
+    body: delivery.body,
+    answered: 204,
+  });
+  await listed(3);
+  expect((await receiver.post(delivery)).status).toBe(204);
+  await receiver.end();
+  expect(receiver.notes.at(-1)).toBe('3 received, 2 of them verified.');
+});
+
+it('says why a delivery does not verify, and answers 401', async () => {
+  const receiver = await receive('--json', '--secret', secret, '--outputs', '/nowhere/outputs.json');
+  const good = signed(secret);
+  const without = (name: string) => ({ ...good, headers: { ...good.headers, [name]: '' } });
+  for (const [delivery, reason] of [
+    [{ ...good, body: `${good.body} ` }, 'No matching signature'],
+    [signed(secret, new Date(Date.now() - 301_000)), 'too old'],
+    [signed(secret, new Date(Date.now() + 302_000)), 'too new'],
+    [without('webhook-signature'), 'Missing required headers'],
+    [without('svc-signature'), 'svc-signature: Missing'],
+    [without('x-svc-webhook-signature'), 'x-svc-webhook-signature'],
+  ] as const) {
+    const { status, printed } = await receiver.post(delivery);
+    expect({ status, report: JSON.parse(printed) }).toMatchObject({
+      status: 401,
+      report: { verified: false, reason: expect.stringContaining(reason) },
+    });
+  }
+  expect((await receiver.post(good)).status).toBe(204);
+});
+
+it('prints deliveries for people, without control characters, and answers what it is told to', async () => {
+  const receiver = await receive('--secret', secret, '--respond', '503');
+  const { status, printed } = await receiver.post(signed(secret));
+  expect(status).toBe(503);
+  expect(printed.split('\n')).toEqual([
+    expect.stringMatching(/^\d\d:\d\d:\d\d\.\d{3} {2}verified$/),
+    expect.stringMatching(
+      /^ {2}webhook-id msg_1, from 127\.0\.0\.1, \d+\.\d\d s after the event, answered 503$/,
+    ),
+    `  ${eventText(organizationId, 'evt_1')}`,
+  ]);
+  const controls = await receiver.post({ body: '\u{1b}[2J\n\u{9b}1m' });
+  expect(controls.printed).toMatch(/NOT verified: .*Missing required headers\n {2}webhook-id missing/);
+  expect(controls.printed).toContain('\n  \\u001b[2J\\u000a\\u009b1m');
+});
+
+it('survives other requests', async () => {
+  const receiver = await receive('--json', '--secret', secret);
+  expect((await fetch(receiver.url)).status).toBe(405);
+  const tooLarge = await receiver.post({ body: 'x'.repeat(200_000) }).catch(() => ({ status: 413 }));
+  expect(tooLarge.status).toBe(413);
+  expect((await receiver.post(signed(secret))).status).toBe(204);
+});
+
+it('says how to send it something, and when its port is taken', async () => {
+  const here = await receive();
+  expect(here.notes[0]).toContain(
+    `webhook add --organization or-… --url ${here.url} --outputs ${region.outputs}`,
+  );
+  const { port } = new URL(here.url);
+  const second = await wallet('receive', '--secret', secret, '--port', port);
+  expect(second).toMatchObject({ exitCode: 1, stdout: '' });
+  expect(second.stderr).toContain(`Port ${port} cannot be listened on: it is taken by another program.`);
+  await here.end();
+
+  const outputs = writeOutputs(folder(), { [first.stackId]: {} });
+  const deployed = await receive('--outputs', outputs);
+  expect(deployed.notes[0]).toContain(`${first.name} is deployed and reaches public https URLs only`);
+});

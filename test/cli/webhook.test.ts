@@ -1,0 +1,235 @@
+import { KMSClient } from '@aws-sdk/client-kms';
+import { requireDelivered } from '../../cli/delivery-outcome';
+import { type Attempt, parseDelivery } from '../../domain/delivery';
+import { parseEvent } from '../../domain/event';
+import { secretText } from '../../domain/webhook-secrets';
+import { createWebhookSecrets } from '../../lambda/webhooks/webhook-secrets';
+import { localClient } from '../support/aws-client';
+import { keyArns, organizationId, refusal, result, useRegion, webhookId } from './region';
+
+const region = useRegion();
+
+const url = 'https://hooks.customer.com/wallet';
+const time = '2026-11-20T12:00:00.000Z';
+const webhook = {
+  webhookId,
+  organizationId,
+  url,
+  kinds: null,
+  enabled: true,
+  disabledReason: null,
+  disabledAt: null,
+  secretVersion: 1,
+  rotatedAt: null,
+  createdAt: time,
+};
+const kinds = ['wallet.created', 'wallet.deleted'];
+
+/** A secret, as the delivery function derives it. */
+async function secretOf(version: number): Promise<string> {
+  const kms = new KMSClient(localClient(region.kmsUrl));
+  const secret = await createWebhookSecrets({ kms, keyId: keyArns.webhookSecrets }).secret(
+    webhookId,
+    version,
+  );
+  kms.destroy();
+  if (!secret.ok) throw new Error(secret.error.reason);
+  return secretText(secret.value);
+}
+
+const ofOrganization = ['--organization', organizationId];
+const ofWebhook = ['--webhook', webhookId];
+it.each<[name: string, args: string[], operation: string, input: object, given: object]>([
+  ['show', ofWebhook, 'describe-webhook', { webhookId }, webhook],
+  ['update', [...ofWebhook, '--url', url], 'update-webhook', { webhookId, url }, webhook],
+  ['update', [...ofWebhook, '--kinds', `${kinds}`], 'update-webhook', { webhookId, kinds }, webhook],
+  ['update', [...ofWebhook, '--all-kinds'], 'update-webhook', { webhookId, kinds: null }, webhook],
+  ['enable', ofWebhook, 'enable-webhook', { webhookId }, { webhookId, enabled: true, disabledReason: null }],
+  ['remove', ofWebhook, 'remove-webhook', { webhookId }, { webhookId, organizationId }],
+])('webhook %s %j calls one operation and prints its result', async (name, args, operation, input, given) => {
+  region.answer({ [operation]: () => result(given) });
+  expect(await region.json('webhook', name, ...args)).toEqual(given);
+  expect(region.calls).toEqual([{ operation, input }]);
+  expect((await region.wallet('webhook', name, ...args)).stdout).toMatch(webhookId);
+});
+
+it('webhook show prints a line for each property', async () => {
+  const disabled = {
+    enabled: false,
+    disabledReason: 'gone',
+    disabledAt: time,
+    secretVersion: 2,
+    rotatedAt: time,
+  };
+  region.answer({ 'describe-webhook': () => result({ ...webhook, ...disabled, kinds }) });
+  const { stdout } = await region.wallet('webhook', 'show', ...ofWebhook);
+  expect(stdout.trim().split('\n')).toEqual([
+    `webhook       ${webhookId}`,
+    `organization  ${organizationId}`,
+    `url           ${url}`,
+    'kinds         wallet.created,wallet.deleted',
+    `state         disabled: gone, since ${time}`,
+    `secret        version 2, since ${time}`,
+    `added         ${time}`,
+  ]);
+});
+
+it('webhook list prints a table, a JSON array, or that there is none', async () => {
+  region.answer({ 'list-webhooks': () => result({ webhooks: [webhook] }) });
+  const list = ['webhook', 'list', ...ofOrganization];
+  expect((await region.wallet(...list)).stdout.trim().split('\n')).toEqual([
+    expect.stringMatching(/^WEBHOOK +STATE +KINDS +SECRET +ADDED +URL$/),
+    `${webhookId}  enabled  all    1       ${time}  ${url}`,
+  ]);
+  expect(await region.json(...list)).toEqual([webhook]);
+  region.answer({ 'list-webhooks': () => result({ webhooks: [] }) });
+  expect(await region.wallet(...list)).toEqual({
+    exitCode: 0,
+    stdout: '',
+    stderr: `${organizationId} has no webhook.\n`,
+  });
+});
+
+describe('webhook add, secret and rotate print the secret that deliveries are signed by', () => {
+  it('add, with the next commands on stderr', async () => {
+    region.answer({ 'add-webhook': () => result({ ...webhook, kinds }) });
+    const add = ['webhook', 'add', ...ofOrganization, '--url', url, '--kinds', `${kinds}`];
+    const secret = await secretOf(1);
+    const { stdout, stderr } = await region.wallet(...add);
+    expect(stdout).toBe(`webhookId  ${webhookId}\nsecret     ${secret}\n`);
+    expect(stderr).toContain(`wallet webhook secret --webhook ${webhookId} --outputs ${region.outputs}`);
+    expect(stderr).toContain(`--organization ${organizationId} --kind wallet.created --data '{}'`);
+    expect(region.calls).toEqual([{ operation: 'add-webhook', input: { organizationId, url, kinds } }]);
+    expect(Object.entries(await region.json(...add))).toEqual(Object.entries({ webhookId, secret }));
+  });
+
+  it('secret', async () => {
+    region.answer({ 'describe-webhook': () => result({ ...webhook, secretVersion: 2 }) });
+    const secret = await secretOf(2);
+    const show = ['webhook', 'secret', ...ofWebhook];
+    expect(await region.wallet(...show)).toEqual({ exitCode: 0, stdout: `${secret}\n`, stderr: '' });
+    expect(await region.json(...show)).toEqual({ webhookId, secret, secretVersion: 2 });
+  });
+
+  it('rotate', async () => {
+    const rotated = { webhookId, secretVersion: 3, rotatedAt: time, previousSignsUntil: time };
+    region.answer({ 'rotate-webhook-secret': () => result(rotated) });
+    const secret = await secretOf(3);
+    const { stdout, stderr } = await region.wallet('webhook', 'rotate', ...ofWebhook);
+    expect(stdout).toBe(`${secret}\n`);
+    expect(stderr).toContain(`both sign until ${time}`);
+    expect(await region.json('webhook', 'rotate', ...ofWebhook, '--again')).toEqual({
+      webhookId,
+      secret,
+      secretVersion: 3,
+      previousSignsUntil: time,
+    });
+    expect(region.calls.map(({ input }) => input)).toEqual([
+      { webhookId, again: false },
+      { webhookId, again: true },
+    ]);
+  });
+});
+
+it('webhook disable sends webhook.disabled to the organization, unless it was disabled before', async () => {
+  const state = { webhookId, enabled: false, disabledReason: 'operator', disabledAt: time };
+  for (const changed of [true, false]) {
+    region.answer({ 'disable-webhook': () => result({ ...state, organizationId, changed }) });
+    expect(await region.json('webhook', 'disable', ...ofWebhook)).toEqual(state);
+    expect(region.messages).toHaveLength(changed ? 1 : 0);
+    for (const { body, ...place } of region.messages) {
+      expect(place).toEqual({ queue: 'events', group: organizationId });
+      expect(parseEvent(body)).toMatchObject({ ok: true, value: { organizationId } });
+      const data = { webhookId, reason: 'operator' };
+      expect(JSON.parse(body)).toMatchObject({ kind: 'webhook.disabled', date: time, data });
+    }
+  }
+});
+
+describe('webhook test', () => {
+  const test = (...args: string[]) => region.wallet('webhook', 'test', ...ofWebhook, ...args);
+  const attempt = { webhookId, outcome: 'delivered', status: 204, durationMs: 7, reason: 'ok' };
+  /** A region whose attempts are these, once the event is sent. */
+  const attempting = (attempts: readonly object[], state = {}) =>
+    region.answer({
+      'describe-webhook': () => result({ ...webhook, ...state }),
+      'list-delivery-attempts': () => result({ attempts }),
+    });
+
+  it('sends one webhook an event of its own, and prints the attempt', async () => {
+    attempting([attempt]);
+    const { exitCode, stdout } = await test('--json');
+    expect({ exitCode, printed: JSON.parse(stdout) }).toEqual({ exitCode: 0, printed: attempt });
+    const [message, ...others] = region.messages;
+    expect(others).toEqual([]);
+    expect(message).toMatchObject({ queue: 'deliveries', group: webhookId });
+    const delivery = parseDelivery(message?.body ?? '');
+    if (!delivery.ok) throw new Error(delivery.error);
+    expect(parseEvent(delivery.value.body)).toMatchObject({
+      ok: true,
+      value: { organizationId, kind: 'webhook.test', id: expect.stringMatching(/^evt_test_[0-9a-f]{32}$/) },
+    });
+    expect(region.calls.at(-1)?.input).toEqual({ eventId: delivery.value.eventId, webhookId, limit: 1 });
+  });
+
+  it('fails when the receiver does, and when nothing is attempted in time', async () => {
+    attempting([{ ...attempt, outcome: 'failed', status: 500, reason: 'server_error' }]);
+    const failed = await test();
+    expect(failed).toMatchObject({ exitCode: 1, stdout: 'failed, answered 500 after 7 ms\n' });
+    expect(failed.stderr).toContain('The receiver answered 500: failed, server_error.\nSee the log');
+    attempting([]);
+    const late = await test('--timeout', '1ms');
+    expect(late).toMatchObject({ exitCode: 1, stdout: '' });
+    expect(late.stderr).toContain('No delivery was attempted within 0.001 s.');
+  });
+
+  it('sends nothing to a disabled webhook', async () => {
+    attempting([], { enabled: false, disabledReason: 'gone' });
+    const { exitCode, stderr } = await test();
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(`${webhookId} is disabled (gone)`);
+    expect(stderr).toMatch(/Enable it first: \S+ webhook enable .*--webhook wh-/);
+    expect(region.messages).toEqual([]);
+  });
+
+  it.each([
+    [401, 'client_error', 'answered 401', 'refused the signature'],
+    [410, 'gone', 'answered 410', 'webhook enable'],
+    [302, 'redirect_not_followed', 'answered 302', 'Redirects are not followed'],
+    [404, 'client_error', 'answered 404', 'check the path'],
+    [500, 'server_error', 'answered 500', 'the log'],
+    [null, 'connection_refused', 'did not answer', 'Nothing listens'],
+    [null, 'timeout', 'did not answer', 'answer within 15 s'],
+    [null, 'connect_timeout', 'did not answer', 'firewall'],
+    [null, 'certificate_wrong_name', 'did not answer', 'unexpired certificate'],
+    [null, 'tls_failed', 'did not answer', 'unexpired certificate'],
+    [null, 'unreachable', 'did not answer', 'leads to the receiver'],
+  ])('has a remedy for %s %s', (status, reason, message, remedy) => {
+    const failed = { outcome: 'failed', status, reason } as Attempt;
+    expect(() => requireDelivered(failed)).toThrow(
+      expect.objectContaining({
+        message: expect.stringContaining(message),
+        remedy: expect.stringContaining(remedy),
+      }),
+    );
+  });
+});
+
+it.each([
+  ['webhook_not_found', 1],
+  ['scheme_not_https', 2],
+  ['input_invalid', 2],
+])('prints why an operation was refused: %s', async (code, exitCode) => {
+  region.answer({ 'add-webhook': () => refusal(code, 'No.') });
+  const address = 'https://user:word@hooks.customer.com/';
+  const printed = await region.wallet('webhook', 'add', ...ofOrganization, '--url', address);
+  const prefix = code === 'scheme_not_https' ? 'https://…@hooks.customer.com/: ' : '';
+  expect(printed).toEqual({ exitCode, stdout: '', stderr: `error: ${prefix}No.\n` });
+});
+
+it.each([[[]], [['--kinds', 'a', '--all-kinds']]])('webhook update is used wrongly with %j', async (args) => {
+  region.answer({});
+  const printed = await region.wallet('webhook', 'update', ...ofWebhook, ...args);
+  expect(printed).toMatchObject({ exitCode: 2, stdout: '' });
+  expect(region.calls).toEqual([]);
+});
