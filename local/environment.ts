@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stack } from './assembly/manifest';
 import type { Cleanup } from './cleanup';
 import type { ApiAddresses } from './gateway/addresses';
-import { readApi } from './gateway/model';
+import { readApi } from './gateway/api';
 import type { EventSource } from './lambda/event-source';
 import type { Runtime } from './lambda/instance';
 import { failed } from './lambda/instance';

@@ -1,8 +1,6 @@
-import type { Stack, Template, TemplateResource } from '../assembly/manifest';
+import type { Stack } from '../assembly/manifest';
 import { physicalName } from '../names';
 import { type Gateway, openGateway } from './server';
-
-type ServedStack = Pick<Stack, 'name' | 'region' | 'template'>;
 
 /** The addresses of a stack's REST APIs on this machine and at AWS. */
 export interface ApiAddresses {
@@ -10,73 +8,66 @@ export interface ApiAddresses {
   readonly gateways: ReadonlyMap<string, Gateway>;
   /** Address on this machine by the name of the API's stage. */
   readonly urls: Readonly<Record<string, string>>;
-  /** Replaces the addresses at AWS by those on this machine, anywhere in a value. */
+  /** Replaces the addresses at AWS by those on this machine, anywhere in a JSON value. */
   localize<T>(value: T): T;
   close(): Promise<void>;
 }
 
 /**
- * Opens a port for each REST API of a stack before any resource is created: functions and other APIs need the address.
+ * Opens a port for each REST API of a stack before any resource is made: functions and other APIs need the address.
  *
  * @param portOf the port by the name of the API's stage; 0 for any free one
  * @throws (rejects) with the code EADDRINUSE when a port is taken
  */
 export async function openApiAddresses(
-  stack: ServedStack,
+  stack: Pick<Stack, 'name' | 'region' | 'template'>,
   portOf: (stageName: string) => number,
 ): Promise<ApiAddresses> {
   const gateways = new Map<string, Gateway>();
   const urls: Record<string, string> = {};
   const replacements: (readonly [deployed: string, local: string])[] = [];
   const close = async () => void (await Promise.all([...gateways.values()].map((each) => each.close())));
+  const ofType = (type: string) =>
+    Object.entries(stack.template.Resources)
+      .filter(([, { Type }]) => Type === `AWS::ApiGateway::${type}`)
+      .map(([id, { Properties = {} }]) => ({ id, ...Properties }) as ApiResource);
   try {
-    for (const [id] of ofType(stack.template, 'RestApi')) {
-      const { stageName, deployed } = deployedAddresses(stack, id);
+    for (const { id } of ofType('RestApi')) {
+      const isOfApi = ({ RestApiId }: ApiResource) => RestApiId?.Ref === id;
+      const stageName = String(ofType('Stage').find(isOfApi)?.StageName);
       const gateway = await openGateway(portOf(stageName));
       gateways.set(id, gateway);
       urls[stageName] = gateway.url;
-      replacements.push(...deployed.map((address) => [address, gateway.url] as const));
+      const origin = `https://${physicalName(stack, id)}.execute-api.${stack.region}.amazonaws.com`;
+      const domains = ofType('BasePathMapping')
+        .filter(isOfApi)
+        .map((mapping) => ofType('DomainName').find((each) => each.id === (mapping.DomainName as Ref)?.Ref))
+        .map((domain) => `https://${domain?.DomainName}`);
+      // The longer address comes before its own prefix.
+      for (const deployed of [`${origin}/${stageName}`, origin, ...domains]) {
+        replacements.push([deployed, gateway.url]);
+      }
     }
   } catch (error) {
     await close();
     throw error;
   }
-  return { gateways, urls, close, localize: (value) => localize(value, replacements) };
+  return {
+    ...{ gateways, urls, close },
+    localize: (value) => {
+      const json = JSON.stringify(value) as string | undefined;
+      if (json === undefined) return value;
+      return JSON.parse(replacements.reduce((text, [from, to]) => text.replaceAll(from, to), json));
+    },
+  };
 }
 
-/** The addresses of an API at AWS; a longer one comes before its own prefix. */
-function deployedAddresses(stack: ServedStack, id: string) {
-  const { template } = stack;
-  const isOfApi = ([, { Properties }]: Entry) => (Properties?.RestApiId as Reference | undefined)?.Ref === id;
-  const stageName = String(ofType(template, 'Stage').find(isOfApi)?.[1].Properties?.StageName);
-  const origin = `https://${physicalName(stack, id)}.execute-api.${stack.region}.amazonaws.com`;
-  const domains = ofType(template, 'BasePathMapping')
-    .filter(isOfApi)
-    .map(([, { Properties }]) => `https://${domainName(template, Properties?.DomainName)}`);
-  return { stageName, deployed: [`${origin}/${stageName}`, origin, ...domains] };
-}
-
-/** A domain name, given as text or as the `Ref` of its resource. */
-function domainName(template: Template, value: unknown): unknown {
-  const { Ref: resource } = (value ?? {}) as Reference;
-  return resource ? template.Resources[resource]?.Properties?.DomainName : value;
-}
-
-type Entry = readonly [logicalId: string, resource: TemplateResource];
-interface Reference {
+interface Ref {
   readonly Ref?: string;
 }
-
-function ofType(template: Template, type: string): Entry[] {
-  return Object.entries(template.Resources).filter(([, { Type }]) => Type === `AWS::ApiGateway::${type}`);
-}
-
-function localize<T>(value: T, replacements: readonly (readonly [string, string])[]): T {
-  if (typeof value === 'string')
-    return replacements.reduce<string>((text, [from, to]) => text.replaceAll(from, to), value) as T;
-  if (Array.isArray(value)) return value.map((each) => localize(each, replacements)) as T;
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, each]) => [name, localize(each, replacements)]),
-  ) as T;
+interface ApiResource {
+  readonly id: string;
+  readonly RestApiId?: Ref;
+  readonly StageName?: string;
+  readonly DomainName?: string | Ref;
 }

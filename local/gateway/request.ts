@@ -1,21 +1,20 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { unescape as decode } from 'node:querystring';
 import { LOCAL_ACCOUNT_ID } from '../names';
-import type { Api, Method, Route } from './model';
+import type { Api, Method, Route } from './api';
 
 /** An error of the gateway itself, which the gateway response of its type renders. */
 export class Fault extends Error {
-  /** @param status wins over the type's own, not over that of a configured gateway response */
+  /** @param status that of its type by default; a configured gateway response wins */
   constructor(
-    readonly type: FaultType,
+    readonly type: keyof typeof faultTypes,
     message: string,
     readonly status: number = faultTypes[type].status,
   ) {
     super(message);
   }
 }
-
-export type FaultType = keyof typeof faultTypes;
 
 /**
  * Status and `x-amzn-ErrorType` of each type.
@@ -40,14 +39,15 @@ export const faultTypes = {
 const payloadLimit = 10 * 1_024 * 1_024;
 
 /**
- * The `$context` variables of one request; also the `requestContext` of events. Each step adds its own.
+ * The `$context` variables of one request; also the `requestContext` of events.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-mapping-template-reference.html
  */
 export interface Context extends Record<string, unknown> {
   readonly requestId: string;
   /** Never from the client; also in the header `x-amz-apigw-id`. */
   readonly extendedRequestId: string;
-  authorizer?: Readonly<Record<string, unknown>>;
+  /** Set by the authorizer. */
+  authorizer?: Readonly<Record<string, string>>;
 }
 
 export function newContext(api: Api, incoming: IncomingMessage, now: number): Context {
@@ -67,26 +67,26 @@ export function newContext(api: Api, incoming: IncomingMessage, now: number): Co
   };
 }
 
-/** Raw, still percent-encoded; several slashes at its beginning count as one. */
+/** Percent-encoded; several slashes at its beginning count as one. */
 const pathOf = (url: string): string => (url.split('?')[0] ?? '').replace(/^\/+/, '/');
 
-/** One request on its way through the gateway. */
+/** A request for a method of the API. */
 export interface GatewayRequest {
-  readonly region: string;
-  readonly api: Api;
   readonly context: Context;
-  readonly path: string;
-  readonly httpMethod: string;
-  readonly route: Route;
   readonly method: Method;
+  /** As permissions and policies name the API. */
+  readonly apiArn: string;
+  /** https://docs.aws.amazon.com/apigateway/latest/developerguide/arn-format-reference.html */
+  readonly methodArn: string;
   /** Names as the client wrote them, in order. */
-  readonly headers: Pairs;
-  readonly query: Pairs;
-  readonly pathParameters: Readonly<Record<string, string>> | null;
+  readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: string;
+  /**
+   * The event of an authorizer; that of a Lambda proxy integration has the body too.
+   * https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html
+   */
+  readonly event: object;
 }
-
-type Pairs = readonly (readonly [name: string, value: string])[];
 
 /**
  * Reads a request to its end and finds its method.
@@ -101,50 +101,49 @@ export async function readRequest(
 ): Promise<GatewayRequest> {
   const { method: httpMethod = '', url = '', rawHeaders } = incoming;
   const body = await readBody(incoming);
-  if (body === undefined) {
-    throw new Fault('REQUEST_TOO_LARGE', `HTTP content length exceeded ${payloadLimit} bytes.`);
-  }
   if (/%(?![0-9a-f]{2})/i.test(url)) throw new Fault('BAD_REQUEST_PARAMETERS', 'Bad Request');
   const path = pathOf(url);
-  const found = findRoute(api, path);
-  const method = found?.route.methods.get(httpMethod);
-  if (!found || !method) {
+  const { route, pathParameters } = findRoute(api, path) ?? {};
+  const method = route?.methods.get(httpMethod);
+  if (!route || !method) {
     // Without AWS credentials, or with a header that is no AWS signature, which has no gateway response type.
     throw incoming.headers.authorization === undefined
       ? new Fault('MISSING_AUTHENTICATION_TOKEN', 'Missing Authentication Token')
       : new Fault('DEFAULT_4XX', 'Invalid key=value pair (missing equal-sign) in Authorization header', 403);
   }
-  Object.assign(context, { resourceId: found.route.resourceId, resourcePath: found.route.path });
+  Object.assign(context, { resourceId: route.resourceId, resourcePath: route.path });
+  const headers = rawHeaders.flatMap((name, index) =>
+    index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] as const] : [],
+  );
+  // "The semicolon character (;) is not supported for any request URL query string and results in the data being split":
+  // https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html
+  const query = [...new URLSearchParams(url.replace(/^[^?]*/, '').replaceAll(';', '&'))];
+  const apiArn = `arn:aws:execute-api:${region}:${LOCAL_ACCOUNT_ID}:${api.id}`;
   return {
-    ...{ region, api, context, path, httpMethod, method, body, ...found },
-    headers: Array.from(
-      { length: rawHeaders.length / 2 },
-      (_, index) => [String(rawHeaders[2 * index]), String(rawHeaders[2 * index + 1])] as const,
-    ),
-    query: url
-      .split('?')
-      .slice(1)
-      .join('?')
-      // "The semicolon character (;) is not supported for any request URL query string and results in the data being
-      // split": https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html
-      .split(/[&;]/)
-      .filter(Boolean)
-      .map((pair) => {
-        const [name = '', ...value] = pair.replaceAll('+', ' ').split('=');
-        return [decode(name), decode(value.join('='))] as const;
-      }),
+    ...{ context, method, apiArn, headers, body },
+    methodArn: `${apiArn}/${api.stage}/${httpMethod}/${path.replace(/^\//, '')}`,
+    event: {
+      ...{ resource: route.path, path, httpMethod, pathParameters },
+      headers: orNull(headers),
+      multiValueHeaders: orNull(groupByName(headers)),
+      queryStringParameters: orNull(query),
+      multiValueQueryStringParameters: orNull(groupByName(query)),
+      stageVariables: null,
+      requestContext: context,
+    },
   };
 }
 
 /** Reads the body to its end also when it is too large: a client that is busy sending would not see the response. */
-async function readBody(incoming: IncomingMessage): Promise<string | undefined> {
+async function readBody(incoming: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     length += chunk.length;
     if (length <= payloadLimit) chunks.push(chunk);
   }
-  return length <= payloadLimit ? Buffer.concat(chunks).toString('utf8') : undefined;
+  if (length <= payloadLimit) return Buffer.concat(chunks).toString('utf8');
+  throw new Fault('REQUEST_TOO_LARGE', `HTTP content length exceeded ${payloadLimit} bytes.`);
 }
 
 /**
@@ -152,78 +151,30 @@ async function readBody(incoming: IncomingMessage): Promise<string | undefined> 
  * the most specific resource wins before the method is looked at.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-method-settings-method-request.html
  */
-export function findRoute(
-  { routes }: Api,
-  path: string,
-): Pick<GatewayRequest, 'route' | 'pathParameters'> | undefined {
+export function findRoute({ routes }: Pick<Api, 'routes'>, path: string) {
   const segments = split(path);
   const isParameter = (part: string) => part.startsWith('{');
   const fits = (part: string, index: number) =>
     isParameter(part) ? segments[index] !== '' : part === segments[index];
-  // Literals come before parameters, from the first segment on.
-  const rank = (route: Route) =>
-    split(route.path)
-      .map((part) => Number(isParameter(part)))
-      .join('');
+  // A literal comes before a parameter, from the first segment on.
+  const rank = (route: Route) => split(route.path).map((part) => Number(isParameter(part)));
   const [route] = routes
     .filter((each) => split(each.path).length === segments.length && split(each.path).every(fits))
-    .sort((a, b) => rank(a).localeCompare(rank(b)));
+    .sort((a, b) => rank(a).join('').localeCompare(rank(b).join('')));
   if (!route) return undefined;
   const parameters = split(route.path).flatMap((part, index) =>
     isParameter(part) ? [[part.slice(1, -1), decode(segments[index] ?? '')] as const] : [],
   );
-  return { route, pathParameters: parameters.length > 0 ? Object.fromEntries(parameters) : null };
+  return { route, pathParameters: orNull(parameters) };
 }
 
-function split(path: string): string[] {
-  const segments = path.replace(/^\//, '').split('/');
-  while (segments.at(-1) === '') segments.pop();
-  return segments;
-}
+const split = (path: string): string[] => path.replace(/^\/|\/+$/g, '').split('/');
 
-/** Decodes to UTF-8; bytes that are none become U+FFFD. @param text one character a byte, as Node.js gives it */
-function decode(text: string): string {
-  const bytes = text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) =>
-    String.fromCharCode(Number.parseInt(hex, 16)),
-  );
-  return Buffer.from(bytes, 'latin1').toString('utf8');
-}
+const orNull = <T>(pairs: readonly (readonly [name: string, value: T])[]) =>
+  pairs.length > 0 ? Object.fromEntries(pairs) : null;
 
-export const apiArn = ({ region, api }: GatewayRequest): string =>
-  `arn:aws:execute-api:${region}:${LOCAL_ACCOUNT_ID}:${api.id}`;
-
-/** As permissions and policies name the method. https://docs.aws.amazon.com/apigateway/latest/developerguide/arn-format-reference.html */
-export const methodArn = (request: GatewayRequest): string =>
-  `${apiArn(request)}/${request.api.stage}/${request.httpMethod}/${request.path.replace(/^\//, '')}`;
-
-/**
- * The event of a Lambda proxy integration; that of an authorizer has no body.
- * https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html
- */
-export function eventOf({ route, path, httpMethod, headers, query, ...request }: GatewayRequest) {
-  return {
-    resource: route.path,
-    path,
-    httpMethod,
-    headers: lastOf(headers),
-    multiValueHeaders: allOf(headers),
-    queryStringParameters: lastOf(query),
-    multiValueQueryStringParameters: allOf(query),
-    pathParameters: request.pathParameters,
-    stageVariables: null,
-    requestContext: request.context,
-  };
-}
-
-const lastOf = (pairs: Pairs) => (pairs.length > 0 ? Object.fromEntries(pairs) : null);
-
-function allOf(pairs: Pairs): Readonly<Record<string, readonly string[]>> | null {
-  if (pairs.length === 0) return null;
-  const all = new Map<string, string[]>();
-  for (const [name, value] of pairs) {
-    const values = all.get(name);
-    if (values) values.push(value);
-    else all.set(name, [value]);
-  }
-  return Object.fromEntries(all);
+function groupByName(pairs: GatewayRequest['headers']): [name: string, values: string[]][] {
+  const groups = new Map<string, string[]>();
+  for (const [name, value] of pairs) groups.set(name, [...(groups.get(name) ?? []), value]);
+  return [...groups];
 }

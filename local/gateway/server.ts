@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type LoopbackServer, listen } from '../network/loopback-server';
-import { createAnswer, renderFault } from './answer';
-import type { Api, FindFunction } from './model';
+import type { Api, FindFunction } from './api';
 import { Fault, newContext, readRequest } from './request';
+import { createRespond, renderFault } from './respond';
 
 /** A REST API and what it runs on. */
 export interface ServedApi {
@@ -13,40 +13,40 @@ export interface ServedApi {
   readonly clock?: () => number;
 }
 
-/** A gateway on 127.0.0.1 that answers as API Gateway does for a regional REST API; differences: docs/operating.md. */
+/** A gateway on 127.0.0.1 that responds as API Gateway does for a regional REST API; differences: docs/operating.md. */
 export interface Gateway extends LoopbackServer {
-  /** Begins to answer; requests that came before wait for it. Once only. */
+  /** Serves the API; earlier requests wait for this. Once only. */
   serve(served: ServedApi): void;
 }
 
 type Handle = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
 
 /**
- * Opens the port of an API before its resources are known: they may contain its address.
+ * Opens the port of an API before its resources are made: they may contain its address.
  *
- * @param wanted 0 takes any free port
+ * @param port 0 takes any free one
  * @throws (rejects) with the code EADDRINUSE when the port is taken
  */
-export async function openGateway(wanted: number): Promise<Gateway> {
-  let begin: (handle: Handle) => void;
-  const begun = new Promise<Handle>((resolve) => {
-    begin = resolve;
+export async function openGateway(port: number): Promise<Gateway> {
+  let serve: (handle: Handle) => void = () => undefined;
+  const served = new Promise<Handle>((resolve) => {
+    serve = resolve;
   });
   const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, outgoing) => {
     // A client that disconnected, or a bug.
-    begun.then((handle) => handle(incoming, outgoing)).catch(() => outgoing.destroy());
+    served.then((handle) => handle(incoming, outgoing)).catch(() => outgoing.destroy());
   });
-  const { url, close } = await listen(server, wanted);
-  return { url, close, serve: (served) => begin(createHandle(served, new URL(url).host)) };
+  const { url, close } = await listen(server, port);
+  return { url, close, serve: (api) => serve(createHandle(api, new URL(url).host)) };
 }
 
 function createHandle({ api, findFunction, region, clock = Date.now }: ServedApi, host: string): Handle {
-  const answer = createAnswer(findFunction, clock);
+  const respond = createRespond(api, findFunction, clock);
   return async (incoming, outgoing) => {
     const context = newContext(api, incoming, clock());
     const reply = await requireOwnHost(incoming, host)
       .then(() => readRequest(incoming, api, context, region))
-      .then(answer)
+      .then(respond)
       .catch((error: Error) => {
         // A client that disconnected while it was sending.
         if (incoming.errored) throw error;

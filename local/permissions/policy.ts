@@ -1,119 +1,97 @@
 /** One statement of a policy, with every list written out. */
 export interface Statement {
   readonly effect: 'Allow' | 'Deny';
-  /** `*` and `?` as wildcards, here and in resources. */
+  /** `*` and `?` are wildcards, here and in resources. */
   readonly actions: readonly string[];
   readonly resources: readonly string[];
-  /** Absent from identity-based policies. */
-  readonly principals?: readonly Principal[];
-  readonly conditions: readonly Condition[];
+  /** ARNs of roles and accounts, services such as `events.amazonaws.com`, `*` for everyone; absent from a role's policy. */
+  readonly principals?: readonly string[];
+  readonly conditions: readonly {
+    readonly operator: Operator;
+    readonly key: string;
+    readonly values: Texts;
+  }[];
 }
-
-/** Of whom a resource-based policy speaks: a role's or an account's ARN, `*` for everyone, or a service such as `events.amazonaws.com`. */
-export interface Principal {
-  readonly kind: 'AWS' | 'Service';
-  readonly name: string;
-}
-
-interface Condition {
-  readonly operator: keyof typeof operators;
-  /** In lowercase: condition keys do not distinguish case. */
-  readonly key: string;
-  readonly values: readonly string[];
-}
-
-/** What a request brings along, by condition key. Keys in lowercase. */
-export type RequestContext = Readonly<Record<string, string>>;
 
 export interface AccessRequest {
-  /** Absent: the policy speaks of nobody in particular, as an authorizer's does. */
-  readonly principal?: Principal;
+  /** A role's ARN or a service. @default - nobody in particular, for policies that name no principal */
+  readonly principal?: string;
   /** Such as `kms:Sign`. */
   readonly action: string;
   /** ARN. */
   readonly resource: string;
-  readonly context: RequestContext;
+  /** By condition key, in lowercase. */
+  readonly context: Readonly<Record<string, string>>;
 }
+
+type Operator = keyof typeof operators;
+type Texts = readonly string[];
+type Fields = Readonly<Record<string, unknown>>;
 
 /** https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_condition_operators.html */
 const operators = {
-  StringEquals: (value: string, given: string) => value === given,
-  Bool: (value: string, given: string) => value.toLowerCase() === given.toLowerCase(),
+  StringEquals: (value: string, actual: string) => value === actual,
+  Bool: (value: string, actual: string) => value.toLowerCase() === actual.toLowerCase(),
   ArnLike: matches,
 } as const;
 
-/** The keys that the services of this machine, or AWS's alone, put into a request's context. */
-const conditionKeys = new Set([
+/** The condition keys of the templates: those of requests on this machine, and those of requests at AWS only. */
+const conditionKeys = [
   'aws:securetransport',
   'aws:sourceaccount',
   'aws:sourcearn',
   'kms:encryptioncontext:aws:logs:arn',
   'kms:encryptioncontext:secretarn',
-  'kms:grantisforawsresource',
   'kms:viaservice',
   'lambda:sourcefunctionarn',
-]);
-
-const elements = new Set(['Sid', 'Effect', 'Action', 'Resource', 'Principal', 'Condition']);
-
-type Fields = Readonly<Record<string, unknown>>;
+];
 
 /**
  * Reads a policy document whose intrinsic functions are resolved.
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements.html
  *
  * @param where names the policy in errors
- * @throws Error for anything unsupported: an element that is ignored could turn a denial into an allow
+ * @throws Error for anything unsupported: ignoring an element could turn a denial into an allow
  */
 export function readPolicy(document: unknown, where: string): readonly Statement[] {
-  const unsupported = (what: string) => new Error(`${where}: ${what} is not supported on this machine.`);
-
-  function fields(value: unknown): Fields {
+  const refuse = (what: string): never => {
+    throw new Error(`${where}: ${what} is not supported on this machine.`);
+  };
+  const fields = (value: unknown, known?: Texts): Fields => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      throw unsupported(String(JSON.stringify(value)));
+      return refuse(String(JSON.stringify(value)));
     }
-    return value as Fields;
-  }
-
-  function texts(value: unknown): readonly string[] {
-    return [value].flat().map((text) => {
-      if ((typeof text !== 'string' && typeof text !== 'boolean') || String(text).includes('${')) {
-        throw unsupported(`the value ${JSON.stringify(text)}`);
-      }
-      return String(text);
+    const unknown = Object.keys(value).find((name) => known?.includes(name) === false);
+    return unknown === undefined ? (value as Fields) : refuse(`the element ${unknown}`);
+  };
+  const texts = (value: unknown): Texts =>
+    [value].flat().map((text) => {
+      const isText = ['string', 'boolean'].includes(typeof text) && !String(text).includes('${');
+      return isText ? String(text) : refuse(`the value ${JSON.stringify(text)}`);
     });
-  }
-
-  function principals(value: unknown): readonly Principal[] {
-    if (value === '*') return [{ kind: 'AWS', name: '*' }];
-    return Object.entries(fields(value)).flatMap(([kind, names]) => {
-      if (kind !== 'AWS' && kind !== 'Service') throw unsupported(`the principal ${kind}`);
-      return texts(names).map((name): Principal => ({ kind, name }));
-    });
-  }
-
-  function conditions(value: Fields): readonly Condition[] {
-    return Object.entries(value).flatMap(([operator, tests]) => {
-      if (!Object.hasOwn(operators, operator)) throw unsupported(`the condition operator ${operator}`);
+  const principals = (value: unknown): Texts =>
+    value === '*'
+      ? ['*']
+      : Object.entries(fields(value)).flatMap(([kind, names]) =>
+          ['AWS', 'Service'].includes(kind) ? texts(names) : refuse(`the principal ${kind}`),
+        );
+  const conditions = (value: Fields) =>
+    Object.entries(value).flatMap(([operator, tests]) => {
+      if (!Object.hasOwn(operators, operator)) refuse(`the condition operator ${operator}`);
       return Object.entries(fields(tests)).map(([name, values]) => {
         const key = name.toLowerCase();
-        if (!conditionKeys.has(key)) throw unsupported(`the condition key ${name}`);
-        return { operator: operator as Condition['operator'], key, values: texts(values) };
+        if (!conditionKeys.includes(key)) refuse(`the condition key ${name}`);
+        return { operator: operator as Operator, key, values: texts(values) };
       });
     });
-  }
 
-  const { Version, Statement, ...others } = fields(document);
-  if (Version !== undefined && Version !== '2012-10-17') throw unsupported(`version ${Version}`);
-  for (const name of Object.keys(others)) throw unsupported(`the element ${name}`);
+  const { Version = '2012-10-17', Statement } = fields(document, ['Version', 'Statement']);
+  if (Version !== '2012-10-17') refuse(`version ${Version}`);
   return [Statement].flat().map((value): Statement => {
-    const statement = fields(value);
-    const unknown = Object.keys(statement).find((name) => !elements.has(name));
-    if (unknown) throw unsupported(`the element ${unknown}`);
-    const { Effect: effect, Action, Resource = '*', Principal, Condition = {} } = statement;
-    if (effect !== 'Allow' && effect !== 'Deny') throw unsupported(`the effect ${effect}`);
+    const elements = ['Sid', 'Effect', 'Action', 'Resource', 'Principal', 'Condition'];
+    const { Effect, Action, Resource = '*', Principal, Condition = {} } = fields(value, elements);
     return {
-      effect,
+      effect: Effect === 'Allow' || Effect === 'Deny' ? Effect : refuse(`the effect ${Effect}`),
       actions: texts(Action),
       resources: texts(Resource),
       ...(Principal !== undefined && { principals: principals(Principal) }),
@@ -122,30 +100,29 @@ export function readPolicy(document: unknown, where: string): readonly Statement
   });
 }
 
-/** Whether a statement is about a request; those of other principals, and unmet conditions, are not. */
-export function applies(statement: Statement, request: AccessRequest): boolean {
-  const { actions, resources, principals, conditions } = statement;
-  return (
-    actions.some((pattern) => matches(pattern.toLowerCase(), request.action.toLowerCase())) &&
-    resources.some((pattern) => matches(pattern, request.resource)) &&
-    (principals?.some((each) => names(each, request) || isAccount(each, request)) ?? true) &&
-    // A key that the request does not have fulfils no condition.
-    conditions.every(({ operator, key, values }) => {
-      const given = request.context[key];
-      return given !== undefined && values.some((value) => operators[operator](value, given));
-    })
-  );
+/** What the statements say about a request: an explicit `Deny` wins. Undefined when none applies. */
+export function evaluate(
+  statements: readonly Statement[],
+  request: AccessRequest,
+): Statement['effect'] | undefined {
+  const effects = statements.filter((each) => applies(each, request)).map(({ effect }) => effect);
+  return effects.includes('Deny') ? 'Deny' : effects[0];
 }
 
-/** Whether a principal of a policy is the request's own, or everyone. */
-export const names = ({ kind, name }: Principal, { principal }: AccessRequest): boolean =>
-  name === '*' || (kind === principal?.kind && name === principal.name);
-
-/** A policy that names the account leaves the decision to the policies of the account's identities. */
-function isAccount({ kind, name }: Principal, { principal }: AccessRequest): boolean {
-  if (kind !== 'AWS' || principal?.kind !== 'AWS') return false;
-  const account = principal.name.split(':')[4] ?? '';
-  return name === account || name === `arn:aws:iam::${account}:root`;
+function applies({ actions, resources, principals, conditions }: Statement, request: AccessRequest): boolean {
+  const { principal = '', action, resource, context } = request;
+  const account = principal.split(':')[4] ?? '';
+  const names = ['*', principal, account, `arn:aws:iam::${account}:root`];
+  return (
+    actions.some((pattern) => matches(pattern.toLowerCase(), action.toLowerCase())) &&
+    resources.some((pattern) => matches(pattern, resource)) &&
+    (principals?.some((name) => names.includes(name)) ?? true) &&
+    // A condition on a key that the request lacks is not met.
+    conditions.every(({ operator, key, values }) => {
+      const actual = context[key];
+      return actual !== undefined && values.some((value) => operators[operator](value, actual));
+    })
+  );
 }
 
 /** Whether a pattern with `*` and `?` covers the whole text. */

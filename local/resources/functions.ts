@@ -125,7 +125,7 @@ export function createFunctions(options: FunctionsOptions): StackFunctions {
         // Not read: its security groups have no value on this machine.
         if ('VpcConfig' in properties) requireAllowed(Role, networkInterfaceActions, '*', logicalId);
         const accessKey = { accessKeyId, secretAccessKey, sessionToken: 'local' };
-        permissions.addFunction(accessKey, { roleArn: Role, name: local.name });
+        permissions.addFunction(accessKey, Role);
       }
       functions.set(local.name, { ...local, accessKeyId, role: Role, variables });
       return { ref: local.name, attributes: { Arn: local.arn } };

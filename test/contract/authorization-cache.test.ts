@@ -4,15 +4,7 @@ import { decisionSeconds } from '../../lambda/authorize-request/environment';
 import { createHandler as createAuthorizer } from '../../lambda/authorize-request/handler';
 import { createHandler as createDeletion } from '../../lambda/delete-user-group/handler';
 import { createUserActionVerifier } from '../../lambda/delete-user-group/user-action';
-import {
-  FakeFunction,
-  gatewayResponse,
-  groups,
-  resource,
-  send,
-  start,
-  stopAll,
-} from '../local/gateway/support';
+import { gatewayResponse, groups, resource, start } from '../local/gateway/support';
 import { recordLog } from '../support/log';
 import {
   accessTokenClaims,
@@ -38,29 +30,21 @@ const deletion = createDeletion({
   verifyUserAction: createUserActionVerifier(jwks, issuer),
   deleteUserGroup: async () => ok('deleted'),
 });
-const denied = gatewayResponse('ACCESS_DENIED', '401', {
-  ResponseTemplates: { 'application/json': '{"code":"$context.authorizer.code"}' },
-});
+const Denied = gatewayResponse('ACCESS_DENIED', '401', '{"code":"$context.authorizer.code"}');
 
-afterEach(async () => {
-  jest.restoreAllMocks();
-  await stopAll();
-});
+afterEach(() => jest.restoreAllMocks());
 
 /** What the gateway with both functions answers, in the shape `STATUS CODE`. */
 async function open() {
-  const gateway = await start(
-    {
-      ...groups({ AuthorizerResultTtlInSeconds: decisionSeconds }),
-      Group: resource('Resource', { ParentId: 'Groups', PathPart: '{userGroupId}' }),
-      Denied: denied,
-    },
-    [new FakeFunction('authorizer', authorizer), new FakeFunction('groups', deletion)],
-    { clock: () => Date.now() },
+  const Group = resource('Resource', { ParentId: 'Groups', PathPart: '{userGroupId}' });
+  const { send } = await start(
+    { ...groups({ AuthorizerResultTtlInSeconds: decisionSeconds }), Group, Denied },
+    { authorizer, groups: deletion },
+    () => Date.now(),
   );
   return async (token: string) => {
     const headers = { authorization: `Bearer ${token}`, 'x-svc-useraction': signUserAction(key) };
-    const { status, json } = await send(gateway, 'DELETE', `/groups/${userGroupId}`, headers);
+    const { status, json } = await send(`/groups/${userGroupId}`, { method: 'DELETE', headers });
     return [status, json.code].join(' ').trim();
   };
 }

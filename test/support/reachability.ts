@@ -1,6 +1,6 @@
 import { createResolver } from '../../local/assembly/intrinsics';
 import type { Template } from '../../local/assembly/manifest';
-import { applies, readPolicy } from '../../local/permissions/policy';
+import { evaluate, readPolicy } from '../../local/permissions/policy';
 
 type Properties = Readonly<Record<string, unknown>>;
 interface Resource {
@@ -136,11 +136,9 @@ function throughEndpoint(
   const closed = connection(groups, ownGroups, 443, ofType);
   if (closed) return closed;
   const statements = readPolicy(properties.PolicyDocument, id);
-  const refused = calls.find((call) => {
-    const request = { principal: { kind: 'AWS', name: 'role' } as const, context: {}, ...call };
-    const effects = statements.filter((each) => applies(each, request)).map(({ effect }) => effect);
-    return effects.length === 0 || effects.includes('Deny');
-  });
+  const refused = calls.find(
+    (call) => evaluate(statements, { principal: 'role', context: {}, ...call }) !== 'Allow',
+  );
   return (
     refused && `the policy of the endpoint ${id} does not allow ${refused.action} on ${refused.resource}`
   );

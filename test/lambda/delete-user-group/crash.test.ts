@@ -25,7 +25,7 @@ const recoveryLimit = 10_000;
 describe.each(['data-api', 'direct'] as const)(
   'a deletion with %s access, the database killed under it,',
   (access) => {
-    const region = useMigratedDatabase(access, { ownServer: true });
+    const region = useMigratedDatabase(access);
     let organization: Organization;
     beforeAll(async () => {
       organization = await seedOrganization(region.owner);

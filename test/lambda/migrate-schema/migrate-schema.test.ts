@@ -95,7 +95,7 @@ describe.each(['data-api', 'direct'] as const)('a migration with %s access', (ac
 });
 
 describe('a role', () => {
-  const region = useMigratedDatabase('data-api', { ownServer: true });
+  const region = useMigratedDatabase();
 
   it('has its idle sessions ended where it connects directly, and left to the pool of the Data API', async () => {
     const settings = async (role: { readonly password?: string }) => {

@@ -7,19 +7,19 @@ import { migrateSchema } from '../../../lambda/migrate-schema/migrate-schema';
 import type { LoopbackServer } from '../../../local/network/loopback-server';
 import { localClient } from '../../support/aws-client';
 import { startDataApi } from '../../support/local-services';
-import { type RegionDatabase, startMigratedDatabase } from '../../support/region-database';
+import { startPostgres, type TestPostgres } from '../../support/postgres';
 
 /** Milliseconds that the Data API gives a statement: 45 s at AWS. */
 const statementMs = 500;
 
-let region: RegionDatabase;
+let postgres: TestPostgres;
 let dataApi: LoopbackServer;
 let client: RDSDataClient;
 let owner: TransactionalDatabase;
 
 beforeAll(async () => {
-  region = await startMigratedDatabase();
-  const { host, port, database, superuser: user, password } = region.postgres;
+  postgres = await startPostgres();
+  const { host, port, database, superuser: user, password } = postgres;
   dataApi = await startDataApi({
     statementMs,
     resolve: () => ({ host, port, database, user, password }),
@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(async () => {
   client.destroy();
   await dataApi.close();
-  await region.stop();
+  await postgres.stop();
 });
 
 it('a file that takes longer than the Data API allows says so, leaves nothing, and holds no lock', async () => {

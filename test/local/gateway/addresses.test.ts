@@ -1,10 +1,8 @@
 import type { Template } from '../../../local/assembly/manifest';
 import { type ApiAddresses, openApiAddresses } from '../../../local/gateway/addresses';
-import { readApi } from '../../../local/gateway/model';
-import { deployed, groups, portOf } from './support';
+import { groups, read } from './support';
 
 const of = (api: string) => ({ RestApiId: { Ref: api } });
-
 const api = (name: string) => ({
   [`${name}Api`]: { Type: 'AWS::ApiGateway::RestApi' },
   [`${name}Stage`]: {
@@ -12,7 +10,6 @@ const api = (name: string) => ({
     Properties: { ...of(`${name}Api`), StageName: name.toLowerCase() },
   },
 });
-
 const template: Template = {
   Resources: {
     ...api('First'),
@@ -27,63 +24,51 @@ const template: Template = {
 
 const opened: ApiAddresses[] = [];
 const open = async (ports: Readonly<Record<string, number>> = {}) => {
-  const addresses = await openApiAddresses(
-    { name: 'WalletEu', region: 'eu-central-1', template },
-    (stageName) => ports[stageName] ?? 0,
-  );
+  const stack = { name: 'WalletEu', region: 'eu-central-1', template };
+  const addresses = await openApiAddresses(stack, (stageName) => ports[stageName] ?? 0);
   opened.push(addresses);
   return addresses;
 };
-afterEach(async () => {
-  await Promise.all(opened.splice(0).map((each) => each.close()));
-});
+afterEach(() => Promise.all(opened.splice(0).map((each) => each.close())));
 
-const host = (id: string) => `https://WalletEu-${id}.execute-api.eu-central-1.amazonaws.com`;
-
-it('every API has its own local address, which replaces its addresses at AWS', async () => {
-  const { gateways, localize } = await open();
-  const [first, second] = ['FirstApi', 'SecondApi'].map((id) => gateways.get(id)?.url);
+it('replaces the addresses of each API at AWS by its own on this machine', async () => {
+  const { urls, localize } = await open();
+  const { first, second } = urls;
   expect(first).not.toBe(second);
+  const host = (id: string) => `https://WalletEu-${id}.execute-api.eu-central-1.amazonaws.com`;
+  const others = { foreign: 'https://api.example.com/first', count: 1, nothing: null };
   expect(
     localize({
       base: `${host('FirstApi')}/first`,
       paths: [`${host('FirstApi')}/first/x`, `connect ${host('SecondApi')}/second/;`],
       origin: host('SecondApi'),
       domain: 'https://second.example.com/x',
-      foreign: 'https://api.example.com/first',
-      count: 1,
-      nothing: null,
+      ...others,
     }),
   ).toEqual({
     base: first,
     paths: [`${first}/x`, `connect ${second}/;`],
     origin: second,
     domain: `${second}/x`,
-    foreign: 'https://api.example.com/first',
-    count: 1,
-    nothing: null,
+    ...others,
   });
+  expect(localize(undefined)).toBeUndefined();
 });
 
-it('a request that arrives before the API is served waits for it', async () => {
-  const { gateways } = await open();
-  const gateway = gateways.get('FirstApi');
-  const early = fetch(`${gateway?.url}/`);
-  gateway?.serve({
-    api: readApi(deployed(groups()), 'Api'),
-    findFunction: () => {
-      throw new Error('no functions');
-    },
-    region: 'eu-central-1',
-  });
+it('lets early requests wait until the API is served', async () => {
+  const { gateways, urls } = await open();
+  const early = fetch(`${urls.first}/`);
+  const findFunction = () => ({ invoke: () => Promise.reject() });
+  gateways.get('FirstApi')?.serve({ api: read(groups()), findFunction, region: 'eu-central-1' });
   expect((await early).status).toBe(403);
 });
 
-it('ports are chosen by stage, and a taken one releases all the others', async () => {
-  const { gateways, close } = await open();
-  const [first, second] = [...gateways.values()].map(portOf) as [number, number];
+it('takes ports by stage, and releases all when one is taken', async () => {
+  const portsOf = ({ urls }: ApiAddresses) =>
+    ['first', 'second'].map((name) => Number(new URL(urls[name] ?? '').port));
+  const taken = await open();
+  const [first = 0, second = 0] = portsOf(taken);
   await expect(open({ second })).rejects.toMatchObject({ code: 'EADDRINUSE' });
-  await close();
-  const again = await open({ first, second });
-  expect([...again.gateways.values()].map(portOf)).toEqual([first, second]);
+  await taken.close();
+  expect(portsOf(await open({ first, second }))).toEqual([first, second]);
 });

@@ -1,18 +1,12 @@
 import fc from 'fast-check';
-import type { Api } from '../../../local/gateway/model';
 import { findRoute } from '../../../local/gateway/request';
-import { FakeFunction, groups, lambda, method, send, start, stopAll } from './support';
+import { groups, lambda, method, start } from './support';
 
-afterEach(stopAll);
-
-const api = (...paths: string[]): Api => ({
-  id: 'api',
-  stage: 'prod',
-  gatewayResponses: new Map(),
+const routes = (...paths: string[]) => ({
   routes: paths.map((path) => ({ resourceId: path, path, methods: new Map() })),
 });
 
-test.each([
+it.each([
   ['/', '/'],
   ['/groups', '/groups'],
   ['/groups/', '/groups'],
@@ -26,76 +20,68 @@ test.each([
   ['/groups//b', undefined],
   ['/other', undefined],
 ])('%s is routed to %s', (path, expected) => {
-  const found = findRoute(api('/', '/groups', '/groups/{id}', '/groups/all'), path);
-  expect(found?.route.path).toBe(expected);
+  expect(findRoute(routes('/', '/groups', '/groups/{id}', '/groups/all'), path)?.route.path).toBe(expected);
 });
 
-test('a literal is preferred to a parameter, from the first segment on', () => {
+it('prefers a literal to a parameter, from the first segment on', () => {
   const order = ['/a/{p}', '/{p}/b', '/{p}/{p}'];
   fc.assert(
-    fc.property(fc.shuffledSubarray(order, { minLength: 1 }), (routes) => {
-      expect(findRoute(api(...routes), '/a/b')?.route.path).toBe(order.find((each) => routes.includes(each)));
+    fc.property(fc.shuffledSubarray(order, { minLength: 1 }), (paths) => {
+      expect(findRoute(routes(...paths), '/a/b')?.route.path).toBe(
+        order.find((each) => paths.includes(each)),
+      );
     }),
   );
 });
 
-test('any parameter is decoded from one segment', () => {
+it('decodes a parameter from one segment', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (id) => {
-      const found = findRoute(api('/groups/{id}'), `/groups/${encodeURIComponent(id)}`);
+      const found = findRoute(routes('/groups/{id}'), `/groups/${encodeURIComponent(id)}`);
       expect(found?.pathParameters).toEqual({ id });
     }),
   );
 });
 
-const echo = () => new FakeFunction('groups', () => ({ statusCode: 200, body: 'ok' }));
-
-test('the event has what a REST API puts into it', async () => {
-  const fn = echo();
-  const { headers } = await send(
-    await start(groups(), [fn]),
-    'GET',
-    '//groups/a%2Fb%20c/?x=1&x=2;y=%C3%A4+=&__proto__=3',
-    { 'X-One': '1', 'x-two': ['a', 'b'], 'User-Agent': 'test' },
-    '{"a":1}',
-  );
-  const query = { x: '2', y: 'ä =', ['__proto__']: '3' };
-  expect(fn.events[0]).toMatchObject({
-    resource: '/groups/{id}',
-    path: '/groups/a%2Fb%20c/',
-    httpMethod: 'GET',
-    headers: { 'X-One': '1', 'x-two': 'b' },
-    multiValueHeaders: { 'X-One': ['1'], 'x-two': ['a', 'b'] },
-    multiValueQueryStringParameters: { x: ['1', '2'], y: ['ä ='] },
-    pathParameters: { id: 'a/b c' },
-    stageVariables: null,
+it('gives functions the event of a REST API', async () => {
+  const { events, send } = await start(groups(), { groups: () => ({}) });
+  const path = '/groups/a%2Fb%20c/';
+  const { headers } = await send(`/${path}?x=1&x=2;y=%C3%A4+=&__proto__=3`, {
+    headers: { 'X-One': '1', 'x-two': ['a', 'b'], 'User-Agent': 'test' },
     body: '{"a":1}',
-    isBase64Encoded: false,
-    requestContext: {
-      accountId: '000000000000',
-      apiId: 'Api',
-      stage: 'prod',
-      resourcePath: '/groups/{id}',
-      resourceId: 'Group',
-      httpMethod: 'GET',
-      path: '/groups/a%2Fb%20c/',
-      protocol: 'HTTP/1.1',
-      identity: { sourceIp: '127.0.0.1', userAgent: 'test' },
-      requestId: headers['x-amzn-requestid'],
-      extendedRequestId: headers['x-amz-apigw-id'],
-    },
   });
-  expect(Object.entries(fn.events[0].queryStringParameters)).toEqual(Object.entries(query));
+  expect(events).toMatchObject([
+    {
+      resource: '/groups/{id}',
+      path,
+      httpMethod: 'GET',
+      headers: { 'X-One': '1', 'x-two': 'b' },
+      multiValueHeaders: { 'X-One': ['1'], 'x-two': ['a', 'b'] },
+      multiValueQueryStringParameters: { x: ['1', '2'], y: ['ä ='] },
+      pathParameters: { id: 'a/b c' },
+      stageVariables: null,
+      body: '{"a":1}',
+      isBase64Encoded: false,
+      requestContext: {
+        ...{ accountId: '000000000000', apiId: 'Api', stage: 'prod', protocol: 'HTTP/1.1' },
+        ...{ resourcePath: '/groups/{id}', resourceId: 'Group', httpMethod: 'GET', path },
+        identity: { sourceIp: '127.0.0.1', userAgent: 'test' },
+        requestId: headers['x-amzn-requestid'],
+        extendedRequestId: headers['x-amz-apigw-id'],
+      },
+    },
+  ]);
+  expect(Object.entries(events[0].queryStringParameters)).toEqual([
+    ['x', '2'],
+    ['y', 'ä ='],
+    ['__proto__', '3'],
+  ]);
 });
 
-test('what a request does not have is null in the event', async () => {
-  const fn = echo();
-  await send(await start({ ...groups(), Root: method('root', 'GET', lambda('groups')) }, [fn]), 'GET', '/');
-  expect(fn.events[0]).toMatchObject({
-    resource: '/',
-    queryStringParameters: null,
-    multiValueQueryStringParameters: null,
-    pathParameters: null,
-    body: null,
-  });
+it('has null in the event for what the request lacks', async () => {
+  const Root = method('root', 'GET', lambda('groups'));
+  const { events, send } = await start({ ...groups(), Root }, { groups: () => ({}) });
+  await send('/');
+  const nothing = { queryStringParameters: null, multiValueQueryStringParameters: null };
+  expect(events).toMatchObject([{ resource: '/', pathParameters: null, body: null, ...nothing }]);
 });

@@ -1,79 +1,44 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
-import { connect } from 'node:net';
-import { readApi } from '../../../local/gateway/model';
-import { type Gateway, openGateway, type ServedApi } from '../../../local/gateway/server';
-import type { LocalFunction } from '../../../local/lambda/function';
-import type { InvocationResult } from '../../../local/lambda/instance';
+import { text } from 'node:stream/consumers';
+import { readApi } from '../../../local/gateway/api';
+import { type Gateway, openGateway } from '../../../local/gateway/server';
+import { failed } from '../../../local/lambda/instance';
 
-interface Resource {
-  readonly Type: string;
-  readonly Properties?: Readonly<Record<string, unknown>>;
-}
-export type Resources = Record<string, Resource>;
-// biome-ignore lint/suspicious/noExplicitAny: events are looked into by the tests, field by field
-type Event = any;
-export type Behaviour = (event: Event) => unknown;
-
-const functionArn = (name: string) => `arn:aws:lambda:eu-central-1:000000000000:function:${name}`;
-
-/** A function whose code is in the test: an error that it throws becomes a failed invocation. */
-export class FakeFunction implements Pick<LocalFunction, 'invoke'> {
-  readonly events: Event[] = [];
-  constructor(
-    readonly name: string,
-    private readonly behaviour: Behaviour,
-  ) {}
-  async invoke(event: unknown, options?: { signal?: AbortSignal }): Promise<InvocationResult> {
-    const copy = JSON.parse(JSON.stringify(event));
-    this.events.push(copy);
-    const aborted = new Promise<InvocationResult>((resolve) => {
-      options?.signal?.addEventListener('abort', () =>
-        resolve({ ok: false, errorType: 'AbortError', errorMessage: 'The caller no longer waits' }),
-      );
-    });
-    return Promise.race([this.run(copy), aborted]);
-  }
-  private async run(event: Event): Promise<InvocationResult> {
-    try {
-      return { ok: true, payload: await this.behaviour(event) };
-    } catch (error) {
-      const { name, message } = error as Error;
-      return { ok: false, errorType: name, errorMessage: message };
-    }
-  }
-}
+// biome-ignore lint/suspicious/noExplicitAny: tests look into events and bodies field by field
+type Json = any;
+type Resources = Record<
+  string,
+  { readonly Type: string; readonly Properties: Readonly<Record<string, unknown>> }
+>;
+/** An error that it throws becomes a failed invocation. */
+export type Behaviour = (event: Json) => unknown;
 
 export const lambda = (name: string, more: object = {}) => ({
   Type: 'AWS_PROXY',
-  IntegrationHttpMethod: 'POST',
-  Uri: `arn:aws:apigateway:eu-central-1:lambda:path/2015-03-01/functions/${functionArn(name)}/invocations`,
+  Uri: `arn:aws:apigateway:eu-central-1:lambda:path/2015-03-31/functions/arn:aws:lambda:eu-central-1:000000000000:function:${name}/invocations`,
   ...more,
 });
 
-export const resource = (type: string, properties: object): Resource => ({
+export const resource = (type: string, properties: object) => ({
   Type: `AWS::ApiGateway::${type}`,
   Properties: { RestApiId: 'Api', ...properties },
 });
 
-export const method = (resourceId: string, httpMethod: string, integration: object, more: object = {}) =>
-  resource('Method', { ResourceId: resourceId, HttpMethod: httpMethod, Integration: integration, ...more });
+export const method = (ResourceId: string, HttpMethod: string, Integration: object, more: object = {}) =>
+  resource('Method', { ResourceId, HttpMethod, Integration, ...more });
 
 export const stage = (more: object = {}) => resource('Stage', { StageName: 'prod', ...more });
 
-export const gatewayResponse = (type: string, status: string, more: object = {}) =>
+export const gatewayResponse = (ResponseType: string, StatusCode: string, body: string) =>
   resource('GatewayResponse', {
-    ResponseType: type,
-    StatusCode: status,
+    ...{ ResponseType, StatusCode },
     ResponseParameters: { 'gatewayresponse.header.Content-Type': "'application/problem+json'" },
-    ResponseTemplates: {
-      'application/json': `{"code":"${type}","requestId":"$context.extendedRequestId","unset":"$context.authorizer.absent"}`,
-    },
-    ...more,
+    ResponseTemplates: { 'application/json': body },
   });
 
-/** `/groups/{id}` with a DELETE behind an authorizer and an open GET. */
+/** `/groups/{id}` with a DELETE behind an authorizer and an open GET, both for the function `groups`. */
 export const groups = (authorizer: object = {}): Resources => ({
-  Api: resource('RestApi', { Name: 'test' }),
+  Api: { Type: 'AWS::ApiGateway::RestApi', Properties: { Name: 'test' } },
   Groups: resource('Resource', { ParentId: 'root', PathPart: 'groups' }),
   Group: resource('Resource', { ParentId: 'Groups', PathPart: '{id}' }),
   Get: method('Group', 'GET', lambda('groups')),
@@ -91,107 +56,98 @@ export const groups = (authorizer: object = {}): Resources => ({
   Stage: stage(),
 });
 
-const running: Gateway[] = [];
-
-/** Resources as they would be deployed: the physical id is the logical one. */
-export const deployed = (resources: Resources) =>
-  new Map(
-    Object.entries(resources).map(([logicalId, { Type: type, Properties: properties = {} }]) => [
-      logicalId,
-      { logicalId, type, properties, ref: logicalId, attributes: {} },
-    ]),
+/** Reads the API as it would be deployed: the physical id is the logical one. */
+export const read = (resources: Resources) =>
+  readApi(
+    new Map(
+      Object.entries(resources).map(([logicalId, { Type: type, Properties: properties }]) => [
+        logicalId,
+        { logicalId, type, properties, ref: logicalId, attributes: {} },
+      ]),
+    ),
+    'Api',
   );
 
+const running: Gateway[] = [];
+afterEach(() => Promise.all(running.splice(0).map((gateway) => gateway.close())));
+
+/** A gateway for one test. `events` has what its functions were invoked with. */
 export async function start(
   resources: Resources,
-  functions: readonly FakeFunction[] = [],
-  { port = 0, ...more }: Partial<ServedApi> & { readonly port?: number } = {},
-): Promise<Gateway> {
-  const api = readApi(deployed(resources), 'Api');
-  const gateway = await openGateway(port);
+  functions: Readonly<Record<string, Behaviour>> = {},
+  clock: () => number = Date.now,
+) {
+  const gateway = await openGateway(0);
   running.push(gateway);
+  const events: Json[] = [];
   gateway.serve({
-    api,
+    api: read(resources),
     findFunction: (arn) => {
-      const found = functions.find(({ name }) => functionArn(name) === arn);
-      if (!found) throw new Error(`no function ${arn}`);
-      return found;
+      const run = functions[arn.split(':').at(-1) ?? ''];
+      if (!run) throw new Error(`no function ${arn}`);
+      return {
+        async invoke(event) {
+          const copy = JSON.parse(JSON.stringify(event));
+          events.push(copy);
+          try {
+            return { ok: true, payload: await run(copy) };
+          } catch (error) {
+            return failed((error as Error).name, (error as Error).message);
+          }
+        },
+      };
     },
     region: 'eu-central-1',
-    ...more,
+    clock,
   });
-  return gateway;
+  const { host, port } = new URL(gateway.url);
+  return { host, events, send: (path: string, options?: Options) => send(Number(port), host, path, options) };
 }
 
-export const portOf = ({ url }: Gateway): number => Number(new URL(url).port);
-
-export async function stopAll(): Promise<void> {
-  await Promise.all(running.splice(0).map((gateway) => gateway.close()));
+interface Options {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string | readonly string[]>>;
+  readonly body?: string | Buffer;
 }
 
 interface Answer {
-  readonly status: number;
+  readonly status: number | undefined;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
-  // biome-ignore lint/suspicious/noExplicitAny: bodies are looked into by the tests, field by field
-  readonly json: any;
+  readonly json: Json;
 }
 
-/** Sends the path as it is: `fetch` would tidy it up first. */
-export function send(
-  gateway: Gateway,
-  httpMethod: string,
+/** Sends the path as it is, which `fetch` would normalize. */
+function send(
+  port: number,
+  host: string,
   path: string,
-  headers: Record<string, string | string[]> = {},
-  body?: string | Buffer,
+  { method, headers, body }: Options = {},
 ): Promise<Answer> {
-  // Node.js frames the body of a GET or DELETE only when told to.
-  const framed =
-    body === undefined || 'transfer-encoding' in headers
-      ? headers
-      : { ...headers, 'content-length': String(Buffer.byteLength(body)) };
+  // Without a length, Node.js does not send the body of a GET.
+  const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
+  const all = Object.entries({ host, ...length, ...headers }).flatMap(([name, values]) =>
+    [values].flat().flatMap((value) => [name, String(value)]),
+  );
   return new Promise((resolve, reject) => {
-    const outgoing = httpRequest(
-      { host: '127.0.0.1', port: portOf(gateway), method: httpMethod, path, headers: framed, agent: false },
-      (incoming) => {
-        const chunks: Buffer[] = [];
-        incoming.on('data', (chunk) => chunks.push(chunk));
-        incoming.on('end', () => {
-          const text = Buffer.concat(chunks).toString('utf8');
-          const json = text.startsWith('{') ? JSON.parse(text) : undefined;
-          resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body: text, json });
-        });
+    httpRequest(
+      { port, host: '127.0.0.1', path, agent: false, headers: all, ...(method && { method }) },
+      async (incoming) => {
+        const received = await text(incoming);
+        const json = received.startsWith('{') ? JSON.parse(received) : undefined;
+        resolve({ status: incoming.statusCode, headers: incoming.headers, body: received, json });
       },
-    );
-    outgoing.once('error', reject);
-    outgoing.end(body);
+    )
+      .once('error', reject)
+      .end(body);
   });
 }
 
-/** The open method of `groups`. */
-export const get = (gateway: Gateway) => send(gateway, 'GET', '/groups/a');
-
-/** Sends bytes as they are and gives what comes back until the connection ends. */
-export function sendRaw(gateway: Gateway, text: string, keepOpen = false): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let received = '';
-    const socket = connect(portOf(gateway), '127.0.0.1', () => {
-      socket.write(text, 'latin1');
-      if (!keepOpen) socket.end();
-    });
-    socket.on('data', (chunk) => {
-      received += chunk.toString('latin1');
-    });
-    socket.once('close', () => resolve(received));
-    socket.once('error', reject);
-  });
-}
-
-export const allow = (event: Event, context: object = {}) => ({
+export const allow = ({ methodArn }: Json, context: object = {}) => ({
   principalId: 'us-1',
   policyDocument: {
     Version: '2012-10-17',
-    Statement: [{ Effect: 'Allow', Action: 'execute-api:Invoke', Resource: event.methodArn }],
+    Statement: [{ Effect: 'Allow', Action: 'execute-api:Invoke', Resource: methodArn }],
   },
   context,
 });

@@ -1,16 +1,19 @@
 import { createPermissions } from '../../../local/permissions/permissions';
+import { createTable, type TableOptions } from '../../../local/resources/table';
 
 const role = 'arn:aws:iam::000000000000:role/Deliver';
 const key = 'arn:aws:kms:eu-central-1:000000000000:key/1';
 const queue = 'arn:aws:sqs:eu-central-1:000000000000:queue';
-const account = { AWS: 'arn:aws:iam::000000000000:root' };
+const accountOf = (id: string) => ({ Principal: { AWS: `arn:aws:iam::${id}:root` } });
 const everyone = { Principal: '*' };
 const allow = { Effect: 'Allow', Action: 'sqs:SendMessage', Resource: queue };
+const deny = { ...allow, Effect: 'Deny' };
 
+/** Statements of the policies of a function's role, of a queue and of a key. */
 interface Policies {
-  readonly role?: object;
-  readonly queue?: object;
-  readonly key?: object;
+  readonly role?: unknown;
+  readonly queue?: unknown;
+  readonly key?: unknown;
 }
 
 interface Asked {
@@ -20,126 +23,142 @@ interface Asked {
 }
 
 function decide(policies: Policies, asked: Asked): string {
-  const permissions = createPermissions();
-  permissions.addFunction({ accessKeyId: 'KEY', secretAccessKey: '' }, { roleArn: role, name: 'deliver' });
-  if (policies.role)
-    permissions.attachToRole(role, { Version: '2012-10-17', Statement: [policies.role] }, 'Role');
-  if (policies.queue) permissions.attachToResource(queue, { Statement: policies.queue }, 'Queue');
-  if (policies.key) permissions.attachToResource(key, { Statement: policies.key }, 'Key');
-  return permissions.authorize({ accessKeyId: 'KEY', ...asked }) ?? 'allowed';
+  const { addFunction, attachToRole, attachToResource, authorize } = createPermissions();
+  addFunction({ accessKeyId: 'KEY', secretAccessKey: '', sessionToken: '' }, role);
+  attachToRole(role, { Version: '2012-10-17', Statement: policies.role ?? [] }, 'Role');
+  attachToResource(queue, { Statement: policies.queue ?? [] }, 'Queue');
+  attachToResource(key, { Statement: policies.key ?? [] }, 'Key');
+  return authorize({ accessKeyId: 'KEY', ...asked }) ?? 'allowed';
 }
 
 const send = { action: 'sqs:SendMessage', resource: queue };
 const sign = { action: 'kms:Sign', resource: key };
-const mine = { Effect: 'Allow', Action: 'kms:*', Resource: '*', Principal: account };
 const maySign = { Effect: 'Allow', Action: 'kms:Sign', Resource: key };
-const service = 'secretsmanager.eu-central-1.amazonaws.com';
-const via = { ...allow, Condition: { StringEquals: { 'kms:ViaService': service } } };
-const deny = { ...allow, ...everyone, Effect: 'Deny' };
-const unencrypted = { ...deny, Condition: { Bool: { 'aws:SecureTransport': false } } };
+const ofAccount = { Effect: 'Allow', Action: 'kms:*', Resource: '*', ...accountOf('000000000000') };
+const ofOthers = { ...ofAccount, ...accountOf('111111111111') };
 const patterns = { ...allow, Action: ['x', 'SQS:send*'], Resource: ['arn:x', '*:queu?'] };
-const from = { 'lambda:SourceFunctionArn': 'arn:aws:lambda:*:*:function:Wallet-*' };
-const denyFrom = { Effect: 'Deny', Action: '*', Resource: '*', Condition: { ArnLike: from } };
-const sentFrom = (name: string) => ({
-  ...send,
-  context: { 'lambda:sourcefunctionarn': `arn:aws:lambda:eu-central-1:000000000000:function:${name}` },
-});
-
-it.each<[what: string, policies: Policies, asked: Asked]>([
-  ['what its role allows', { role: allow }, send],
-  ['what wildcards cover, actions in any case', { role: patterns }, send],
-  ['what the resource allows to its role alone', { queue: { ...allow, Principal: { AWS: role } } }, send],
-  ['use a key that leaves it to the account, when its role allows it', { role: maySign, key: mine }, sign],
-  ['what a condition admits', { role: via }, { ...send, context: { 'kms:viaservice': service } }],
-  ['send over TLS what a policy denies without', { role: allow, queue: unencrypted }, send],
-  [
-    'what a denial of others does not cover',
-    { role: denyFrom, queue: { ...allow, ...everyone } },
-    sentFrom('Other'),
-  ],
-])('a function may %s', (_, policies, asked) => {
-  expect(decide(policies, asked)).toBe('allowed');
-});
+const service = { Principal: { Service: 'events.amazonaws.com' } };
+const via = { ...allow, Condition: { StringEquals: { 'kms:ViaService': 'secretsmanager' } } };
+const calledVia = (name: string) => ({ ...send, context: { 'kms:viaservice': name } });
+const unencrypted = { ...deny, ...everyone, Condition: { Bool: { 'aws:SecureTransport': false } } };
+const functionArn = (name: string) => `arn:aws:lambda:eu-central-1:000000000000:function:${name}`;
+const denyFrom = {
+  ...{ Effect: 'Deny', Action: '*', Resource: '*' },
+  Condition: { ArnLike: { 'lambda:SourceFunctionArn': functionArn('Wallet-*') } },
+};
+const sentFrom = (name: string) => ({ ...send, context: { 'lambda:sourcefunctionarn': functionArn(name) } });
 
 const explicit = 'with an explicit deny';
 const noIdentity = 'because no identity-based policy allows the';
 const noResource = 'because no resource-based policy allows the';
 
-it.each<[what: string, policies: Policies, asked: Asked, reason: string]>([
-  ['what no policy allows', {}, send, noIdentity],
-  ['another action', { role: allow }, { ...send, action: 'sqs:DeleteMessage' }, noIdentity],
-  ['the same to another resource', { role: allow }, { ...send, resource: `${queue}2` }, noIdentity],
+it.each<[what: string, policies: Policies, asked: Asked, outcome: string]>([
+  ['its role allows it', { role: allow }, send, 'allowed'],
+  ['a wildcard covers it, in any case', { role: patterns }, send, 'allowed'],
+  ['no policy allows it', {}, send, noIdentity],
+  ['another action is allowed', { role: allow }, { ...send, action: 'sqs:DeleteMessage' }, noIdentity],
+  ['it is allowed on another resource', { role: allow }, { ...send, resource: `${queue}2` }, noIdentity],
+  ['the resource allows its role', { queue: { ...allow, Principal: { AWS: role } } }, send, 'allowed'],
+  ['the resource allows a service', { queue: { ...allow, ...service } }, send, noIdentity],
+  ['the key leaves it to the account', { role: maySign, key: ofAccount }, sign, 'allowed'],
+  ['the key leaves it to another account', { role: maySign, key: ofOthers }, sign, noResource],
+  ['the key leaves it to a silent account', { key: ofAccount }, sign, noIdentity],
+  ['a condition is met', { role: via }, calledVia('secretsmanager'), 'allowed'],
+  ['a condition is not met', { role: via }, calledVia('rds'), noIdentity],
+  ['a condition is on a key that the request lacks', { role: via }, send, noIdentity],
+  ['its role denies it', { role: deny, queue: { ...allow, ...everyone } }, send, explicit],
+  ['a pattern denies it', { role: [allow, denyFrom] }, sentFrom('Wallet-x'), explicit],
+  ['a pattern denies it to others', { role: [allow, denyFrom] }, sentFrom('Other'), 'allowed'],
+  ['the resource denies it', { role: allow, queue: { ...deny, ...everyone } }, send, explicit],
   [
-    "what its role's policy denies",
-    { role: { ...allow, Effect: 'Deny' }, queue: { ...allow, ...everyone } },
+    'the resource denies its role',
+    { role: allow, queue: { ...deny, Principal: { AWS: role } } },
     send,
     explicit,
   ],
-  ["what the resource's policy denies", { role: allow, queue: deny }, send, explicit],
   [
-    'what a denial covers by a pattern',
-    { role: denyFrom, queue: { ...allow, ...everyone } },
-    sentFrom('Wallet-x'),
+    'the resource denies its account',
+    { role: allow, queue: { ...deny, ...accountOf('000000000000') } },
+    send,
     explicit,
   ],
   [
-    'use a key whose policy does not know its account',
-    { role: maySign, key: { ...mine, Principal: { AWS: 'arn:aws:iam::111111111111:root' } } },
-    sign,
-    noResource,
-  ],
-  ['use a key that leaves it to an account whose policies are silent', { key: mine }, sign, noIdentity],
-  [
-    'what the resource allows to a service',
-    { queue: { ...allow, Principal: { Service: 'events.amazonaws.com' } } },
+    'the resource allows and denies it',
+    { queue: [allow, deny].map((each) => ({ ...each, ...everyone })) },
     send,
-    noIdentity,
+    explicit,
   ],
   [
-    'what a condition does not admit',
-    { role: via },
-    { ...send, context: { 'kms:viaservice': 'rds.eu-central-1.amazonaws.com' } },
-    noIdentity,
+    'the key denies it',
+    { role: maySign, key: [ofAccount, { ...maySign, ...everyone, Effect: 'Deny' }] },
+    ...([sign, explicit] as const),
   ],
-  ['what a condition asks for that the request lacks', { role: via }, send, noIdentity],
-])('a function may not %s', (_, policies, asked, reason) => {
+  ['the resource denies it without TLS', { role: allow, queue: unencrypted }, send, 'allowed'],
+])('a function calls a service, and %s', (_, policies, asked, outcome) => {
   const { action, resource } = asked;
   expect(decide(policies, asked)).toContain(
-    `User: ${role} is not authorized to perform: ${action} on resource: ${resource} ${reason}`,
+    outcome === 'allowed'
+      ? outcome
+      : `User: ${role} is not authorized to perform: ${action} on resource: ${resource} ${outcome}`,
   );
 });
 
-it('leaves an administrator alone', () => {
+it.each([
+  ['a rule', functionArn('x'), undefined],
+  ['another rule', functionArn('y'), noResource],
+])('a service invokes a function for %s', (_, sourceArn, refusal) => {
+  const { attachToResource, authorizeService } = createPermissions();
+  const Condition = { ArnLike: { 'aws:SourceArn': functionArn('x') } };
+  const statement = { ...allow, ...service, Action: 'lambda:InvokeFunction', Condition };
+  attachToResource(queue, { Statement: statement }, 'Permission');
+  const outcome = authorizeService('events.amazonaws.com', queue, sourceArn);
+  expect(outcome).toEqual(refusal && expect.stringContaining(refusal));
+});
+
+it.each([
+  ['AWS::SQS::QueuePolicy', { Queues: ['http://127.0.0.1/000000000000/queue'] }, send],
+  ['AWS::IAM::Policy', { Roles: ['Deliver'] }, send],
+])('the denial of a %s of a template is enforced', async (type, properties, { action, resource }) => {
+  const permissions = createPermissions();
+  permissions.attachToRole(role, { Statement: allow }, 'Role');
+  const stack = { name: 'WalletEu', region: 'eu-central-1', template: { Resources: {} } };
+  const options = { stack, permissions, functions: {}, cluster: {} };
+  const { provision } = createTable(options as unknown as TableOptions);
+  const PolicyDocument = { Statement: { ...deny, ...(type.includes('Queue') && everyone) } };
+  await provision({ logicalId: 'P', type, properties: { ...properties, PolicyDocument } });
+  expect(permissions.authorizeRole(role, action, resource)).toContain(explicit);
+});
+
+it('allows an administrator everything', () => {
   expect(createPermissions().authorize({ accessKeyId: 'local', ...send })).toBeUndefined();
 });
 
-it('knows what was asked, and what would be refused without a grant', async () => {
+it('knows the requests, and which of them a grant is needed for', () => {
   const { attachToRole, authorizeRole, accesses } = createPermissions();
   attachToRole(role, { Statement: { ...allow, Action: ['sqs:SendMessage', 'sqs:DeleteMessage'] } }, 'Role');
-  authorizeRole(role, 'sqs:SendMessage', queue);
-  authorizeRole(role, 'sqs:SendMessage', queue);
-  expect(accesses.made()).toHaveLength(1);
+  const ask = () => authorizeRole(role, 'sqs:SendMessage', queue);
+  expect([ask(), ask()]).toEqual([undefined, undefined]);
+  expect(accesses.requests()).toHaveLength(1);
   expect(accesses.refusals()).toEqual([]);
-  const [used, idle] = accesses.grants();
-  expect([used, idle].map((grant) => accesses.refusals(grant).length)).toEqual([1, 0]);
-  const missed = accesses.withhold(used);
-  expect(authorizeRole(role, 'sqs:SendMessage', queue)).toContain('not authorized');
-  await missed;
-  void accesses.withhold(undefined);
-  expect(authorizeRole(role, 'sqs:SendMessage', queue)).toBeUndefined();
+  const [used, unused] = accesses.grants();
+  expect([used, unused].map((grant) => accesses.refusals(grant).length)).toEqual([1, 0]);
+  const refused = accesses.withhold(used);
+  expect([ask()]).toEqual([...refused]);
+  accesses.withhold();
+  expect(ask()).toBeUndefined();
 });
 
 it.each<[what: string, statement: object]>([
   ['the element NotAction', { Effect: 'Allow', NotAction: 'sqs:*', Resource: '*' }],
   ['the element NotResource', { Effect: 'Deny', Action: '*', NotResource: queue }],
-  ['the element NotPrincipal', { ...allow, NotPrincipal: account }],
+  ['the element NotPrincipal', { ...allow, NotPrincipal: '*' }],
   ['the effect Maybe', { ...allow, Effect: 'Maybe' }],
   ['the principal Federated', { ...allow, Principal: { Federated: 'x' } }],
   ['the condition operator NotEquals', { ...allow, Condition: { NotEquals: { 'aws:SourceAccount': '1' } } }],
   ['the condition key aws:SourceIp', { ...allow, Condition: { StringEquals: { 'aws:SourceIp': '1' } } }],
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a policy variable
   ['the value "arn:${aws:userid}"', { ...allow, Resource: 'arn:${aws:userid}' }],
-])('%s is refused when the policy is read, and allows nothing', (what, statement) => {
+])('a policy with %s is refused', (what, statement) => {
   const attach = () => createPermissions().attachToRole(role, { Statement: [allow, statement] }, 'Policy P');
   expect(attach).toThrow(`Policy P: ${what} is not supported on this machine.`);
 });

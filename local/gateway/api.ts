@@ -1,36 +1,36 @@
 import type { LocalFunction } from '../lambda/function';
 import type { LocalResource, ResourceRequest } from '../resources/deployment';
 
-/** A REST API's resources, in the form that serving it needs. */
+/** A REST API as its template describes it. */
 export interface Api {
   readonly id: string;
   readonly stage: string;
   readonly routes: readonly Route[];
   /** By response type, such as `ACCESS_DENIED`. */
-  readonly gatewayResponses: ReadonlyMap<string, ResponseModel>;
+  readonly gatewayResponses: ReadonlyMap<string, ResponseTemplate>;
+  /** The token bucket of each method: requests per second, and requests at once. @default - unlimited */
+  readonly throttle: { readonly rate: number; readonly burst: number } | undefined;
 }
 
 export interface Route {
   readonly resourceId: string;
-  /** As in the template: `/auth/user-groups/{userGroupId}`. */
+  /** Such as `/auth/user-groups/{userGroupId}`. */
   readonly path: string;
   /** By HTTP method. */
-  readonly methods: ReadonlyMap<string, Method>;
+  readonly methods: Map<string, Method>;
 }
 
 export interface Method {
-  readonly integration: LambdaIntegration | ResponseModel;
-  readonly authorizer?: Authorizer;
-  /** A token bucket: requests per second, and requests at once. */
-  readonly throttle?: { readonly rate: number; readonly burst: number };
+  readonly integration: LambdaIntegration | ResponseTemplate;
+  readonly authorizer: Authorizer | undefined;
 }
 
 export interface Authorizer {
   readonly id: string;
   readonly functionArn: string;
-  /** Names of headers. */
-  readonly identityHeaders: readonly string[];
-  /** Seconds that a result is kept for one identity; 0 means never. */
+  /** The name of the header that identifies the caller, in lowercase. */
+  readonly identityHeader: string;
+  /** Seconds; 0 turns the cache off. */
   readonly resultTtl: number;
 }
 
@@ -39,13 +39,13 @@ export interface LambdaIntegration {
   readonly timeoutMs: number;
 }
 
-/** A response from a template: the gateway's own to an error, or that of a method without a backend (MOCK). */
-export interface ResponseModel {
+/** The gateway's response to an error, or that of a method without a backend (MOCK). */
+export interface ResponseTemplate {
   /** @default - that of the error */
-  readonly status?: number;
+  readonly status: number | undefined;
   readonly headers: readonly (readonly [name: string, value: string])[];
   /** Variables are written `$context.NAME`. @default - the error's message as JSON */
-  readonly template?: string;
+  readonly body: string | undefined;
 }
 
 /**
@@ -56,6 +56,16 @@ export type FindFunction = (functionArn: string, sourceArn: string) => Pick<Loca
 
 type Resource = LocalResource & ResourceRequest;
 type Fields = Readonly<Record<string, unknown>>;
+
+/** The properties that are used or may be ignored, of each type whose others would change a response. */
+const supported: Readonly<Record<string, RegExp>> = {
+  RestApi:
+    /^(Name|Description|Endpoint\w+|SecurityPolicy|DisableExecuteApiEndpoint|MinimumCompressionSize|Tags)$/,
+  Stage: /^(RestApiId|StageName|DeploymentId|MethodSettings|AccessLogSetting|Tags)$/,
+  Authorizer: /^(RestApiId|Name|Type|AuthorizerUri|IdentitySource|AuthorizerResultTtlInSeconds)$/,
+  Method:
+    /^(RestApiId|ResourceId|HttpMethod|Authoriz(ationType|erId)|Integration|MethodResponses|OperationName)$/,
+};
 
 /** https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html */
 const defaultTimeoutMs = 29_000;
@@ -73,12 +83,15 @@ export function readApi(resources: ReadonlyMap<string, Resource>, apiLogicalId: 
     );
   const [stage, another] = ofType('Stage');
   if (!api || !stage || another) throw new Error(`${apiLogicalId}: one stage is needed.`);
-  refuseProperties(api, ['BinaryMediaTypes', 'Body', 'BodyS3Location']);
+  for (const each of [api, ...['Stage', 'Authorizer', 'Method'].flatMap(ofType)]) {
+    const names = supported[each.type.replace('AWS::ApiGateway::', '')];
+    const found = Object.keys(each.properties).find((name) => !names?.test(name));
+    if (found !== undefined) throw unsupported(each, found);
+  }
 
   const authorizers = new Map(ofType('Authorizer').map((each) => [each.ref, readAuthorizer(each)]));
-  const throttle = readThrottle(stage);
   const segments = new Map(ofType('Resource').map((each) => [each.ref, each]));
-  // An id without a resource in the template is that of the root, which CloudFormation makes with the API.
+  // The root has no resource in the template: CloudFormation makes it with the API.
   const pathOf = (id: string): string => {
     const segment = segments.get(id);
     if (!segment) return '';
@@ -86,23 +99,21 @@ export function readApi(resources: ReadonlyMap<string, Resource>, apiLogicalId: 
     if (String(PathPart).endsWith('+}')) throw unsupported(segment, 'a greedy parameter');
     return `${pathOf(String(ParentId))}/${PathPart}`;
   };
-  const routes = new Map<string, { resourceId: string; path: string; methods: Map<string, Method> }>();
+  const routes = new Map<string, Route>();
   for (const each of ofType('Method')) {
     const { HttpMethod, ResourceId, AuthorizationType = 'NONE', AuthorizerId } = each.properties;
-    refuseProperties(each, ['ApiKeyRequired', 'RequestValidatorId']);
     if (HttpMethod === 'ANY') throw unsupported(each, 'the method ANY');
-    const authorizer = authorizers.get(String(AuthorizerId));
-    if (AuthorizationType !== 'NONE' && !(AuthorizationType === 'CUSTOM' && authorizer)) {
+    const authorizer = AuthorizationType === 'CUSTOM' ? authorizers.get(String(AuthorizerId)) : undefined;
+    if (AuthorizationType !== 'NONE' && !authorizer) {
       throw unsupported(each, `AuthorizationType ${AuthorizationType} with authorizer ${AuthorizerId}`);
     }
-    const [resourceId, method] = [String(ResourceId), String(HttpMethod)];
-    const path = pathOf(resourceId) || '/';
-    const route = routes.get(resourceId) ?? { resourceId, path, methods: new Map() };
-    route.methods.set(method, {
-      integration: readIntegration(each),
-      ...(AuthorizationType === 'CUSTOM' && authorizer && { authorizer }),
-      ...(throttle && { throttle }),
-    });
+    const resourceId = String(ResourceId);
+    const route = routes.get(resourceId) ?? {
+      resourceId,
+      path: pathOf(resourceId) || '/',
+      methods: new Map(),
+    };
+    route.methods.set(String(HttpMethod), { integration: readIntegration(each), authorizer });
     routes.set(resourceId, route);
   }
   return {
@@ -115,26 +126,19 @@ export function readApi(resources: ReadonlyMap<string, Resource>, apiLogicalId: 
         readResponse(each, each.properties),
       ]),
     ),
+    throttle: readThrottle(stage),
   };
 }
 
 function readAuthorizer(resource: Resource): Authorizer {
-  const {
-    Type,
-    IdentitySource = '',
-    AuthorizerUri,
-    AuthorizerResultTtlInSeconds = 300,
-  } = resource.properties;
+  const { Type, IdentitySource, AuthorizerUri, AuthorizerResultTtlInSeconds = 300 } = resource.properties;
   if (Type !== 'REQUEST') throw unsupported(resource, `an authorizer of type ${Type}`);
-  const sources = String(IdentitySource).split(',').filter(Boolean);
+  const header = /^method\.request\.header\.([\w-]+)$/.exec(String(IdentitySource))?.[1];
+  if (!header) throw unsupported(resource, `the identity source ${IdentitySource}`);
   return {
     id: resource.ref,
     functionArn: functionArnOf(resource, AuthorizerUri),
-    identityHeaders: sources.map((source) => {
-      const name = /^\s*method\.request\.header\.(\S+)\s*$/.exec(source)?.[1];
-      if (!name) throw unsupported(resource, `the identity source ${source}`);
-      return name;
-    }),
+    identityHeader: header.toLowerCase(),
     // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-apigateway-authorizer.html
     resultTtl: Number(AuthorizerResultTtlInSeconds),
   };
@@ -159,24 +163,23 @@ function readIntegration(resource: Resource): Method['integration'] {
   return readResponse(resource, response);
 }
 
-function readResponse(resource: Resource, response: Fields): ResponseModel {
+function readResponse(resource: Resource, response: Fields): ResponseTemplate {
   const { StatusCode, ResponseParameters = {}, ResponseTemplates = {} } = response;
-  const template = (ResponseTemplates as Fields)['application/json'];
-  const language = /\$(?!context\.\w)\S*|#\w+/.exec(String(template ?? ''))?.[0];
+  const body = (ResponseTemplates as Readonly<Record<string, string>>)['application/json'];
+  const language = /\$(?!context\.\w)\S*|#\w+/.exec(body ?? '')?.[0];
   if (language) throw unsupported(resource, `${language} in a template`);
   return {
-    ...(StatusCode !== undefined && { status: Number(StatusCode) }),
+    status: StatusCode === undefined ? undefined : Number(StatusCode),
     headers: Object.entries(ResponseParameters as Fields).map(([name, expression]) => {
       const value = /^'(.*)'$/s.exec(String(expression))?.[1];
       if (value === undefined) throw unsupported(resource, `the header value ${expression}`);
       return [name.replace(/^(method\.response|gatewayresponse)\.header\./, ''), value];
     }),
-    ...(template !== undefined && { template: String(template) }),
+    body,
   };
 }
 
-/** The limits of every method of a stage. */
-function readThrottle(stage: Resource): Method['throttle'] {
+function readThrottle(stage: Resource): Api['throttle'] {
   const settings = (stage.properties.MethodSettings ?? []) as readonly Fields[];
   if (settings.some(({ ResourcePath, HttpMethod }) => ResourcePath !== '/*' || HttpMethod !== '*')) {
     throw unsupported(stage, 'MethodSettings of a single method');
@@ -190,11 +193,6 @@ function functionArnOf(resource: Resource, uri: unknown): string {
   const arn = /\/functions\/(arn:[^/]+)\/invocations$/.exec(String(uri))?.[1];
   if (!arn) throw unsupported(resource, `the integration ${uri}`);
   return arn;
-}
-
-function refuseProperties(resource: Resource, names: readonly string[]): void {
-  const found = names.find((name) => ![undefined, false].includes(resource.properties[name] as undefined));
-  if (found) throw unsupported(resource, found);
 }
 
 const unsupported = ({ logicalId }: Resource, what: string): Error =>

@@ -1,0 +1,146 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Api, FindFunction, LambdaIntegration, Method, ResponseTemplate } from './api';
+import { createAuthorize } from './authorizer';
+import { type Context, Fault, faultTypes, type GatewayRequest } from './request';
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string;
+}
+
+/**
+ * Handles requests: throttle, authorizer and integration, in this order; the first that refuses one throws a Fault.
+ *
+ * @param clock milliseconds since 1970, for throttles and the authorizers' cache
+ */
+export function createRespond({ throttle }: Api, findFunction: FindFunction, clock: () => number) {
+  const admit = createThrottle(throttle, clock);
+  const authorize = createAuthorize(findFunction, clock);
+  return async (request: GatewayRequest): Promise<Reply> => {
+    const { integration, authorizer } = request.method;
+    if (!admit(request.method)) throw new Fault('THROTTLED', 'Too Many Requests');
+    if (authorizer) await authorize(request, authorizer);
+    return 'functionArn' in integration
+      ? invokeFunction(request, integration, findFunction)
+      : respondFromTemplate(request, integration);
+  };
+}
+
+/**
+ * A token bucket for each method.
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-request-throttling.html
+ *
+ * @returns a function that takes a token, and returns false when there is none
+ */
+function createThrottle(limits: Api['throttle'], clock: () => number): (method: Method) => boolean {
+  const buckets = new Map<Method, { readonly tokens: number; readonly time: number }>();
+  if (!limits) return () => true;
+  const { rate, burst } = limits;
+  return (method) => {
+    const time = clock();
+    const last = buckets.get(method) ?? { tokens: burst, time };
+    const tokens = Math.min(burst, last.tokens + ((time - last.time) / 1_000) * rate);
+    buckets.set(method, { tokens: tokens >= 1 ? tokens - 1 : tokens, time });
+    return tokens >= 1;
+  };
+}
+
+/** A method without a backend has a template for JSON alone: its PassthroughBehavior is NEVER. */
+function respondFromTemplate({ headers, context }: GatewayRequest, template: ResponseTemplate): Reply {
+  const [, type = 'application/json'] = headers.findLast(([name]) => /^content-type$/i.test(name)) ?? [];
+  if (!/^\s*application\/json\s*(;|$)/i.test(type)) {
+    throw new Fault('UNSUPPORTED_MEDIA_TYPE', 'Unsupported Media Type');
+  }
+  return fill(template, context, {});
+}
+
+async function invokeFunction(
+  { methodArn, event, body }: GatewayRequest,
+  { functionArn, timeoutMs }: LambdaIntegration,
+  findFunction: FindFunction,
+): Promise<Reply> {
+  const invoked = findFunction(functionArn, methodArn);
+  const answered = new AbortController();
+  const result = await Promise.race([
+    invoked.invoke({ ...event, body: body || null, isBase64Encoded: false }),
+    sleep(timeoutMs, undefined, { signal: answered.signal }),
+  ]);
+  answered.abort();
+  if (!result) throw new Fault('INTEGRATION_TIMEOUT', 'Endpoint request timed out');
+  if (result.ok) return readResult(result.payload);
+  // The gateway may not invoke the function: its own error. Any other is not a valid response.
+  const status = result.errorType === 'AccessDeniedException' ? 500 : 502;
+  throw new Fault('DEFAULT_5XX', 'Internal server error', status);
+}
+
+/**
+ * Every field is optional, and any other field makes the response malformed: 502.
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html#api-gateway-simple-proxy-for-lambda-output-format
+ */
+function readResult(payload: unknown): Reply {
+  const malformed = () => new Fault('DEFAULT_5XX', 'Internal server error', 502);
+  if (typeof payload !== 'object' || payload === null) throw malformed();
+  const result = payload as Readonly<Record<string, unknown>>;
+  const { statusCode = 200, headers, multiValueHeaders, body, isBase64Encoded: _, ...others } = result;
+  const status = Number(statusCode);
+  const isStatus = Number.isInteger(status) && status >= 200 && status <= 599;
+  const values = Object.entries({ ...(headers as object), ...(multiValueHeaders as object) }).flatMap(
+    ([name, value]) => [value].flat().map((each) => [name, each] as const),
+  );
+  const isPlain = values.every(([, value]) => ['string', 'boolean'].includes(typeof value));
+  if (!isStatus || !isPlain || typeof (body ?? '') !== 'string' || Object.keys(others).length > 0) {
+    throw malformed();
+  }
+  const all = new Headers();
+  try {
+    for (const [name, value] of values) all.append(name, String(value));
+  } catch {
+    throw malformed();
+  }
+  if (!all.has('Content-Type')) all.set('Content-Type', 'application/json');
+  return { status, headers: all, body: String(body ?? '') };
+}
+
+/**
+ * Renders a fault by the API's gateway response for its type, else by that for `DEFAULT_4XX` or `DEFAULT_5XX`.
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-gatewayResponse-definition.html
+ */
+export function renderFault(
+  { type, status, message }: Fault,
+  { gatewayResponses }: Api,
+  context: Context,
+): Reply {
+  const configured =
+    gatewayResponses.get(type) ?? gatewayResponses.get(status >= 500 ? 'DEFAULT_5XX' : 'DEFAULT_4XX');
+  context.error = { message, messageString: JSON.stringify(message), responseType: type };
+  return fill(
+    {
+      status: configured?.status ?? status,
+      headers: configured?.headers ?? [],
+      body: configured?.body ?? '{"message":$context.error.messageString}',
+    },
+    context,
+    { 'x-amzn-ErrorType': faultTypes[type].errorType },
+  );
+}
+
+/** Replaces `$context.…` variables by their values, without escaping, as the gateway does; an unset one is empty. */
+function fill(
+  template: ResponseTemplate,
+  context: Context,
+  ownHeaders: Readonly<Record<string, string>>,
+): Reply {
+  const { status = 200, headers, body = '' } = template;
+  const all = new Headers({ 'Content-Type': 'application/json', ...ownHeaders });
+  for (const [name, value] of headers) all.set(name, value);
+  const text = body.replace(/\$context\.(\w+(?:\.\w+)*)/g, (_, path: string) => {
+    let value: unknown = context;
+    for (const name of path.split('.')) {
+      const isObject = typeof value === 'object' && value !== null;
+      value = isObject && Object.hasOwn(value as object, name) ? (value as Context)[name] : undefined;
+    }
+    return value === undefined || value === null || typeof value === 'object' ? '' : String(value);
+  });
+  return { status, headers: all, body: text };
+}
