@@ -1,71 +1,113 @@
-import { Stack } from 'aws-cdk-lib';
-import { Alarm, type CfnAlarm, ComparisonOperator, TreatMissingData } from 'aws-cdk-lib/aws-cloudwatch';
+import { Duration, Stack } from 'aws-cdk-lib';
+import {
+  Alarm,
+  type AlarmProps,
+  type CfnAlarm,
+  ComparisonOperator,
+  type IMetric,
+  type MathExpression,
+  type Metric,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
 import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
 import { PolicyStatement, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
-import { type ITopic, Topic } from 'aws-cdk-lib/aws-sns';
+import { Topic } from 'aws-cdk-lib/aws-sns';
 import { EmailSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
 import { Construct } from 'constructs';
 import type { Environment } from '../environment';
 import type { OperationsKey } from './operations-key';
-import type { AlarmProps } from './watched';
 
-export interface AlarmTopicProps {
-  readonly environment: Environment;
-  readonly key: OperationsKey;
+/** A row of graphs on the dashboard. */
+export interface Row {
+  readonly title: string;
+  readonly graphs: readonly Graph[];
 }
 
-/**
- * Receives every alarm of a stack; the people on call subscribe. Encrypted with a key of the stack, because
- * CloudWatch may not use the one of SNS.
- * https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html#compatibility-with-aws-services
- */
-export class AlarmTopic extends Topic {
-  constructor(scope: Construct, id: string, { environment, key }: AlarmTopicProps) {
-    super(scope, id, { displayName: `Alarms of ${environment.name}`, masterKey: key, enforceSSL: true });
-    key.admitAlarms();
-    this.addToResourcePolicy(
-      new PolicyStatement({
-        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
-        actions: ['sns:Publish'],
-        resources: [this.topicArn],
-        conditions: { StringEquals: { 'aws:SourceAccount': Stack.of(this).account } },
-      }),
-    );
-    if (environment.alarmEmail !== undefined) {
-      this.addSubscription(new EmailSubscription(environment.alarmEmail));
-    }
-  }
+export interface Graph {
+  readonly title: string;
+  /** Of every metric and threshold in the graph. @default 'in 5 minutes' */
+  readonly unit?: string;
+  /** Metrics without an alarm. @default - none */
+  readonly metrics?: readonly IMetric[];
+  /** Shown with their thresholds, except those with a condition. @default - none */
+  readonly alarms?: readonly AlarmRow[];
 }
 
-/** The alarms of a stack: named after it, sent to its topic when they begin and when they end. */
+/** CloudWatch's settings. Unless set: one period, `>=` the threshold, missing data is not breaching. */
+export interface AlarmRow
+  extends Pick<
+    AlarmProps,
+    'threshold' | 'comparisonOperator' | 'datapointsToAlarm' | 'treatMissingData' | 'metric'
+  > {
+  /** In lowercase with hyphens, such as `api-errors`; the stack's name comes before it. */
+  readonly name: string;
+  /** What has happened, as a sentence for the person on call. */
+  readonly description: string;
+  /** The heading in `docs/runbook.md` that says what to do. @default - the name */
+  readonly runbookAnchor?: string;
+  readonly metric: Metric | MathExpression;
+  readonly evaluationPeriods?: number;
+  /** Under which the alarm exists. @default - always */
+  readonly condition?: CfnAlarm['cfnOptions']['condition'];
+}
+
+export const { GREATER_THAN_THRESHOLD } = ComparisonOperator;
+export const { BREACHING } = TreatMissingData;
+
+export const period = Duration.minutes(5);
+export const sum = { period, statistic: 'Sum' };
+export const maximum = { period, statistic: 'Maximum' };
+
+export const runbookAnchorOf = ({ name, runbookAnchor = name }: AlarmRow): string => runbookAnchor;
+
+/** Alarms, named after their stack, and the encrypted topic that they notify when they begin and when they end. */
 export class Alarms extends Construct {
+  readonly topicArn: string;
+
   constructor(
     scope: Construct,
     id: string,
-    { topic, alarms }: { readonly topic: ITopic; readonly alarms: readonly AlarmProps[] },
+    props: {
+      readonly environment: Environment;
+      /** Encrypts the topic: CloudWatch may not use the default key of SNS. */
+      readonly key: OperationsKey;
+      readonly alarms: readonly AlarmRow[];
+    },
   ) {
     super(scope, id);
-    const action = new SnsAction(topic);
-    for (const props of alarms) {
-      const { name, metric, threshold, datapointsToAlarm } = props;
-      const isPercentile = /^p\d/.test(metric.toMetricConfig().metricStat?.statistic ?? '');
+    const { environment, key, alarms } = props;
+    const { stackName, account } = Stack.of(this);
+    const displayName = `Alarms of ${environment.name}`;
+    const topic = new Topic(scope, 'Topic', { displayName, masterKey: key, enforceSSL: true });
+    key.allowAlarms();
+    topic.addToResourcePolicy(
+      new PolicyStatement({
+        principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
+        actions: ['sns:Publish'],
+        resources: [topic.topicArn],
+        conditions: { StringEquals: { 'aws:SourceAccount': account } },
+      }),
+    );
+    if (environment.alarmEmail !== undefined) {
+      topic.addSubscription(new EmailSubscription(environment.alarmEmail));
+    }
+    for (const row of alarms) {
+      const { name, description, runbookAnchor: _, condition, ...settings } = row;
+      const isPercentile = /^p\d/.test(row.metric.toMetricConfig().metricStat?.statistic ?? '');
       const alarm = new Alarm(this, name, {
-        alarmName: `${Stack.of(this).stackName}-${name}`,
-        alarmDescription: `${props.description} Runbook: docs/runbook.md#${runbookAnchorOf(props)}`,
-        metric,
-        threshold,
-        comparisonOperator: props.comparisonOperator ?? ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
-        evaluationPeriods: props.evaluationPeriods ?? 1,
-        ...(datapointsToAlarm !== undefined && { datapointsToAlarm }),
-        treatMissingData: props.treatMissingData ?? TreatMissingData.NOT_BREACHING,
+        comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
+        evaluationPeriods: 1,
+        treatMissingData: TreatMissingData.NOT_BREACHING,
         // A percentile of few requests says nothing.
         ...(isPercentile && { evaluateLowSampleCountPercentile: 'ignore' }),
+        ...settings,
+        alarmName: `${stackName}-${name}`,
+        alarmDescription: `${description} Runbook: docs/runbook.md#${runbookAnchorOf(row)}`,
       });
-      if (props.condition) (alarm.node.defaultChild as CfnAlarm).cfnOptions.condition = props.condition;
-      alarm.addAlarmAction(action);
-      alarm.addOkAction(action);
+      if (condition) (alarm.node.defaultChild as CfnAlarm).cfnOptions.condition = condition;
+      alarm.addAlarmAction(new SnsAction(topic));
+      alarm.addOkAction(new SnsAction(topic));
     }
+    this.topicArn = topic.topicArn;
   }
 }
-
-export const runbookAnchorOf = ({ name, runbookAnchor = name }: AlarmProps): string => runbookAnchor;

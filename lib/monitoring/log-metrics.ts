@@ -2,7 +2,7 @@ import { Stack } from 'aws-cdk-lib';
 import { Metric, SearchExpression } from 'aws-cdk-lib/aws-cloudwatch';
 import { FilterPattern, type IFilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { period, sum } from './watched';
+import { period, sum } from './alarms';
 
 export interface LogMetricsProps {
   /** Of the API: a line of JSON for each request. */
@@ -14,8 +14,8 @@ export interface LogMetricsProps {
 }
 
 /**
- * Counts of log lines, where neither AWS nor a function counts. Each value of a dimension is a metric with a price, and
- * dashboards are global: dimensions are closed lists, of ours or of API Gateway, never what a caller writes.
+ * Metrics from log lines, where neither AWS nor a function has one. Each value of a dimension is a metric with a price, and
+ * dashboards are global: a dimension has a fixed set of values, ours or API Gateway's, never what a caller writes.
  */
 export class LogMetrics extends Construct {
   /** Requests that the throttle refused: API Gateway has no metric for 429 alone. */
@@ -32,44 +32,35 @@ export class LogMetrics extends Construct {
 
   constructor(scope: Construct, id: string, { accessLog, authorizerLog, deletionLog }: LogMetricsProps) {
     super(scope, id);
-    const namespace = `WalletApi/${Stack.of(this).stackName}`;
+    const metricNamespace = `WalletApi/${Stack.of(this).stackName}`;
     const count = (
       id: string,
       logGroup: ILogGroup,
       filterPattern: IFilterPattern,
-      name = id,
-      dimensions?: Record<string, string>,
-    ) =>
-      new MetricFilter(this, id, {
-        logGroup,
-        filterPattern,
-        metricNamespace: namespace,
-        metricName: name,
-        ...(dimensions && { dimensions }),
-      });
+      { metricName = id, dimensions = {} }: { metricName?: string; dimensions?: Record<string, string> } = {},
+    ) => new MetricFilter(this, id, { logGroup, filterPattern, metricNamespace, metricName, dimensions });
     // Codes of `lambda/shared/log.ts`.
-    const code = { code: '$.code' };
+    const logCode = (code: string) => FilterPattern.stringValue('$.logCode', '=', code);
+    const byCode = { metricName: 'Refusals', dimensions: { code: '$.code' } };
     count('Deletions', deletionLog, logCode('USER_GROUP_DELETION_COMPLETED'));
-    count('DeletionRefusals', deletionLog, logCode('USER_GROUP_DELETION_REFUSED'), 'Refusals', code);
-    count('TokenRefusals', authorizerLog, logCode('REQUEST_REFUSED'), 'Refusals', code);
+    count('DeletionRefusals', deletionLog, logCode('USER_GROUP_DELETION_REFUSED'), byCode);
+    count('TokenRefusals', authorizerLog, logCode('REQUEST_REFUSED'), byCode);
     count('Throttled', accessLog, FilterPattern.stringValue('$.status', '=', '429'));
-    count('GatewayResponses', accessLog, ofGateway, 'GatewayResponses', { type: '$.errorType' });
+    // Neither a success nor the response of a function, whose type is `-`.
+    const ofGateway = FilterPattern.literal('{ $.status != "2*" && $.errorType != "-" }');
+    count('GatewayResponses', accessLog, ofGateway, { dimensions: { type: '$.errorType' } });
 
-    this.throttled = new Metric({ namespace, metricName: 'Throttled', ...sum });
-    this.deletions = new Metric({ namespace, metricName: 'Deletions', ...sum });
-    // One series for each value that was seen in the last two weeks: no list of values here that could grow old.
-    const each = (name: string, dimension: string) =>
+    const metric = (metricName: string) => new Metric({ namespace: metricNamespace, metricName, ...sum });
+    this.throttled = metric('Throttled');
+    this.deletions = metric('Deletions');
+    // One series for each value of the last two weeks, without a list of values here.
+    const search = (name: string, dimension: string) =>
       new SearchExpression({
-        expression: `SEARCH('{"${namespace}","${dimension}"} MetricName="${name}"', 'Sum')`,
+        expression: `SEARCH('{"${metricNamespace}","${dimension}"} MetricName="${name}"', 'Sum')`,
         label: `\${PROP('Dim.${dimension}')}`,
         period,
       });
-    this.refusals = each('Refusals', 'code');
-    this.gatewayResponses = each('GatewayResponses', 'type');
+    this.refusals = search('Refusals', 'code');
+    this.gatewayResponses = search('GatewayResponses', 'type');
   }
 }
-
-const logCode = (code: string) => FilterPattern.stringValue('$.logCode', '=', code);
-
-/** Neither a success nor a response of a function, which has no type: `-`. */
-const ofGateway = FilterPattern.literal('{ $.status != "2*" && $.errorType != "-" }');

@@ -6,16 +6,9 @@ import type { Construct } from 'constructs';
 import type { Environment } from '../environment';
 import { withStableLogicalId } from '../stable-logical-id';
 
-export interface OperationsKeyProps {
-  readonly environment: Environment;
-}
-
-/**
- * Encrypts what operators read: every log group of the stack, and alarms on their way. It outlives the stack, as
- * some logs do.
- */
+/** Encrypts every log group of the stack and its alarms' topic. Retained, because some log groups are. */
 export class OperationsKey extends Key {
-  constructor(scope: Construct, id: string, { environment }: OperationsKeyProps) {
+  constructor(scope: Construct, id: string, { environment }: { readonly environment: Environment }) {
     super(scope, id, {
       description: `Logs and alarms of ${environment.name}`,
       enableKeyRotation: true,
@@ -24,14 +17,11 @@ export class OperationsKey extends Key {
     withStableLogicalId(this, 'OperationsKey');
     const stack = Stack.of(this);
     // https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html
-    this.admit(
+    const logGroups = stack.formatArn({ service: 'logs', resource: 'log-group:*' });
+    this.allow(
       `logs.${stack.region}.amazonaws.com`,
       ['kms:Decrypt', 'kms:DescribeKey', 'kms:Encrypt', 'kms:GenerateDataKey*', 'kms:ReEncrypt*'],
-      {
-        ArnLike: {
-          'kms:EncryptionContext:aws:logs:arn': stack.formatArn({ service: 'logs', resource: 'log-group:*' }),
-        },
-      },
+      { ArnLike: { 'kms:EncryptionContext:aws:logs:arn': logGroups } },
     );
     // Log groups that are added later are encrypted too.
     Aspects.of(stack).add({
@@ -41,26 +31,16 @@ export class OperationsKey extends Key {
     });
   }
 
-  /** Lets alarms of this account be published to a topic that the key encrypts. */
-  admitAlarms(): void {
-    // https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html#compatibility-with-aws-services
-    this.admit('cloudwatch.amazonaws.com', ['kms:Decrypt', 'kms:GenerateDataKey*'], {
+  /** https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html#compatibility-with-aws-services */
+  allowAlarms(): void {
+    this.allow('cloudwatch.amazonaws.com', ['kms:Decrypt', 'kms:GenerateDataKey*'], {
       StringEquals: { 'aws:SourceAccount': Stack.of(this).account },
     });
   }
 
-  private admit(
-    service: string,
-    actions: string[],
-    conditions: Record<string, Record<string, string>>,
-  ): void {
-    this.addToResourcePolicy(
-      new PolicyStatement({
-        principals: [new ServicePrincipal(service)],
-        actions,
-        resources: ['*'],
-        conditions,
-      }),
-    );
+  private allow(service: string, actions: string[], conditions: Record<string, object>): void {
+    const principals = [new ServicePrincipal(service)];
+    // `*` in a key policy is the key itself.
+    this.addToResourcePolicy(new PolicyStatement({ principals, actions, resources: ['*'], conditions }));
   }
 }

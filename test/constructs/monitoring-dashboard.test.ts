@@ -2,7 +2,7 @@ import { environments } from '../../lib/environments';
 import { dashboardOf, resourceOrText, type Widget } from '../support/dashboard-body';
 import { metricsOfDelivery } from '../support/delivery-metrics';
 import { missingHeadings } from '../support/documents';
-import { withoutSla, withSla } from '../support/rows';
+import { withSla } from '../support/rows';
 import { type StackTemplate, synthesizeStacks } from '../support/stacks';
 
 // biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this
@@ -56,11 +56,9 @@ interface Metric {
 }
 
 const { standby: _, ...alone } = withSla;
-const { promised, not, ...stacks } = synthesizeStacks([
+const stacks = synthesizeStacks([
   ...environments.filter(({ serviceLevelAgreement }) => serviceLevelAgreement),
   { ...alone, name: 'reserved', stackId: 'Reserved', webhookOrigin: { reserve: true } },
-  { ...withoutSla, name: 'promised', stackId: 'Promised', serviceLevelAgreement: true },
-  { ...alone, name: 'not', stackId: 'Not', serviceLevelAgreement: false },
 ]);
 const withAgreement = Object.entries(stacks);
 
@@ -119,17 +117,6 @@ describe.each(withAgreement)('the monitoring dashboard of %s', (_, stack) => {
     expect(lines).toContainEqual(expect.objectContaining({ label: 'function-errors', value: 3 }));
   });
 
-  it('fills the grid, and nothing lies over anything', () => {
-    const cells = widgets.flatMap(({ x, y, width, height }) =>
-      Array.from(
-        { length: width * height },
-        (_, index) => `${x + (index % width)} ${y + Math.floor(index / width)}`,
-      ),
-    );
-    expect(new Set(cells).size).toBe(cells.length);
-    expect(cells).toHaveLength(24 * Math.max(...widgets.map(({ y, height }) => y + height)));
-  });
-
   it('shows how far the standby is behind, if there is one, from its region', () => {
     const { standby } = stack.environment;
     const [replication] = widgets.filter(({ properties }) => properties.title === 'Replication');
@@ -139,19 +126,6 @@ describe.each(withAgreement)('the monitoring dashboard of %s', (_, stack) => {
     const dimensions = ['DBClusterIdentifier', 'SourceRegion'];
     expect(searches.map((metric) => metric.dimensions)).toEqual(standby ? [dimensions] : []);
   });
-});
-
-it('is there for the agreement, whatever the environment is called', () => {
-  const dashboards = (stack: StackTemplate | undefined) => [
-    stack?.json.Resources.MonitoringDashboard?.Type,
-    stack?.json.Outputs.MonitoringDashboardUrl?.Description,
-  ];
-  expect(dashboards(promised)).toEqual([
-    'AWS::CloudWatch::Dashboard',
-    expect.stringContaining('Alarms and metrics'),
-  ]);
-  expect(not).toBeDefined();
-  expect(dashboards(not)).toEqual([undefined, undefined]);
 });
 
 const textOf = ({ namespace, name, dimensions }: Metric) => [namespace, name, ...dimensions].join(' ');

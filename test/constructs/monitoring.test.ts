@@ -24,12 +24,6 @@ describe.each(withAgreement)('the alarms of %s', (_, stack) => {
     ]);
   });
 
-  it('watch the readers by their role: at a failover one becomes the writer', () => {
-    expect(Object.fromEntries(alarm('database-replication').Properties.Dimensions.map(nameAndValue))).toEqual(
-      { DBClusterIdentifier: { Ref: 'DatabaseCluster' }, Role: 'READER' },
-    );
-  });
-
   it('notify the topic when they begin and when they end', () => {
     const topic = { Ref: stack.only('AWS::SNS::Topic').logicalId };
     for (const { Properties } of alarms) {
@@ -61,15 +55,6 @@ describe.each(withAgreement)('the alarms of %s', (_, stack) => {
     expect(filter.Properties.FilterPattern).toBe('{ $.status = "429" }');
     const [{ MetricName, MetricNamespace }] = filter.Properties.MetricTransformations;
     expect(alarm('api-throttling').Properties).toMatchObject({ MetricName, Namespace: MetricNamespace });
-  });
-
-  it('name the firewall as its metrics do', () => {
-    const { VisibilityConfig } = stack.named('AWS::WAFv2::WebACL', 'ApiWebAcl').Properties;
-    expect(
-      Object.fromEntries(alarm('firewall-blocks').Properties.Dimensions.map(nameAndValue)),
-    ).toMatchObject({
-      WebACL: VisibilityConfig.MetricName,
-    });
   });
 
   it('watch the gateway of the webhook origin only while there is one', () => {
@@ -152,17 +137,6 @@ describe('the topic', () => {
       Resource: '*',
       Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
     });
-  });
-
-  it('takes alarms of this account, over TLS', () => {
-    const { Statement } = told.only('AWS::SNS::TopicPolicy').Properties.PolicyDocument;
-    const condition = { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } };
-    expect(Statement).toContainEqual(
-      expect.objectContaining({ Effect: 'Allow', Action: 'sns:Publish', Condition: condition }),
-    );
-    expect(Statement).toContainEqual(
-      expect.objectContaining({ Effect: 'Deny', Condition: { Bool: { 'aws:SecureTransport': 'false' } } }),
-    );
   });
 
   it('notifies the address of the row only', () => {

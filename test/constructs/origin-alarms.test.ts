@@ -1,4 +1,3 @@
-import { missingHeadings } from '../support/documents';
 import { evaluateMetricMath, type Series } from '../support/metric-math';
 import { withSla } from '../support/rows';
 import { type Resource, stackOf } from '../support/stacks';
@@ -81,88 +80,55 @@ const cases: Readonly<Record<string, { readonly hour: Hour; readonly raised: rea
   },
 };
 
-describe('the alarms tell the gateway or its zone from receivers', () => {
-  const stack = stackOf(withSla);
-  const told = ['deliveries-failing', 'origin-unreachable'];
+const lanes = ['WebhookDeliveryQueue', 'WebhookRetryQueue'];
 
-  it.each(Object.entries(cases))('%s', (_, { hour, raised }) => {
-    expect(told.filter((name) => isRaised(alarmOf(name), hour))).toEqual(raised);
-  });
+describe.each(lanes)(
+  'with all messages in %s, the alarms tell the gateway or its zone from receivers',
+  (lane) => {
+    const stack = stackOf(withSla);
 
-  it('names the commands', () => {
-    const { AlarmDescription } = alarmOf('origin-unreachable').Properties;
-    expect(AlarmDescription).toContain(`wallet origin-status --environment ${withSla.name}.`);
-    expect(AlarmDescription).toContain(`wallet move-origin --environment ${withSla.name} --zone N,`);
-    expect(AlarmDescription.includes('--reserve')).toBe(Boolean(withSla.webhookOrigin?.reserve));
-  });
-
-  function alarmOf(name: string): Resource {
-    return stack.named('AWS::CloudWatch::Alarm', `MonitoringAlarms${name.replaceAll('-', '')}`);
-  }
-});
+    it.each(Object.entries(cases))('%s', (_, { hour, raised }) => {
+      const names = ['deliveries-failing', 'origin-unreachable'].filter((name) => {
+        const id = `MonitoringAlarms${name.replaceAll('-', '')}`;
+        return isRaised(stack.named('AWS::CloudWatch::Alarm', id), hour, lane);
+      });
+      expect(names).toEqual(raised);
+    });
+  },
+);
 
 describe('the alarm on the reserve', () => {
-  const named = (reserve: boolean) =>
+  const alarmOf = (reserve: boolean) =>
     stackOf({ ...withSla, webhookOrigin: { reserve } })
       .all('AWS::CloudWatch::Alarm')
       .find(({ Properties }) => /-origin-reserve-in-use$/.test(Properties.AlarmName));
 
   it('exists while the reserve is in use, and is raised then, whatever is delivered', () => {
-    const alarm = named(true) as Resource;
+    const alarm = alarmOf(true) as Resource;
     expect(alarm.Condition).toBe('WebhookOriginReserveIsInUse');
     for (const hour of [{}, { Delivered: 0 }, { Delivered: 300 }]) expect(isRaised(alarm, hour)).toBe(true);
-    expect(alarm.Properties.AlarmDescription).toContain(
-      `wallet move-origin --environment ${withSla.name} --zone N.`,
-    );
-    expect(missingHeadings(alarm.Properties.AlarmDescription)).toEqual([]);
   });
 
-  it('is in rows with a reserve only, whose other alarm names it', () => {
-    expect(named(false)).toBeUndefined();
-    const { json } = stackOf({ ...withSla, webhookOrigin: { reserve: true } });
-    expect(JSON.stringify(json)).toContain('with --reserve if the address does not come free');
+  it('is in rows with a reserve only', () => {
+    expect(alarmOf(false)).toBeUndefined();
   });
 });
 
-/** Examples of the page that `evaluateMetricMath` names. */
-describe('metric math, as AWS documents it', () => {
-  const none = undefined;
-  const metrics = { metric1: [30, 20, 0, 0], metric2: [20, none, 20, none] };
-  const branches = {
-    metric1: [1, 1, 0, 0, none],
-    metric2: [30, none, 0, 0, 30],
-    metric3: [0, 0, 20, none, 20],
-  };
-
-  it.each<[string, Readonly<Record<string, Series>>, Series]>([
-    ['(metric1 < metric2)', metrics, [0, 0, 1, 0]],
-    ['(metric1 >= 30)', metrics, [1, 0, 0, 0]],
-    ['(metric1 > 15 AND metric2 > 15)', metrics, [1, 0, 0, 0]],
-    ['IF(metric1, metric2, metric3)', branches, [30, 0, 20, none, none]],
-    ['IF(metric1, 5, metric3)', branches, [5, 5, 20, none, none]],
-    ['IF(metric1, metric2, 5)', branches, [30, 0, 5, 5, none]],
-    ['FILL(metric2, 10)', metrics, [20, 10, 20, 10]],
-    ['metric1 + metric2', metrics, [50, 20, 20, 0]],
-    ['100 / metric1 * 3', metrics, [10, 15, none, none]],
-  ])('%s', (expression, given, result) => {
-    expect(evaluateMetricMath(expression, given)).toEqual(result);
-  });
-
-  it('nothing else', () => {
-    expect(() => evaluateMetricMath('RATE(metric1)', metrics)).toThrow('RATE');
-    expect(() => evaluateMetricMath('metric1 metric2', metrics)).toThrow('Not understood');
-  });
-});
-
-/** By the last of its periods, as many as it evaluates. */
-function isRaised({ Properties: alarm }: Resource, hour: Hour): boolean {
+/** By the last of its periods, as many as it evaluates. A queue outside the lane has no data. */
+function isRaised({ Properties: alarm }: Resource, hour: Hour, lane?: string): boolean {
   const queries: readonly Json[] = alarm.Metrics ?? [
     { Id: 'only', MetricStat: { Metric: alarm, Period: alarm.Period } },
     { Expression: 'only' },
   ];
-  const metrics = queries.flatMap(({ Id, MetricStat }) =>
-    MetricStat ? [[Id, sums(hour[MetricStat.Metric.MetricName], MetricStat.Period / 300)]] : [],
-  );
+  const metrics = queries.flatMap(({ Id, MetricStat }) => {
+    if (!MetricStat) return [];
+    const { MetricName, Dimensions } = MetricStat.Metric;
+    const isElsewhere = Dimensions.some(({ Value }: Json) => {
+      const queue = Value['Fn::GetAtt']?.[0];
+      return lanes.includes(queue) && queue !== lane;
+    });
+    return [[Id, sums(isElsewhere ? undefined : hour[MetricName], MetricStat.Period / 300)]];
+  });
   const { Expression } = queries.find((query) => query.Expression);
   const values = evaluateMetricMath(Expression, Object.fromEntries(metrics)).slice(-alarm.EvaluationPeriods);
   expect(alarm.ComparisonOperator).toBe('GreaterThanOrEqualToThreshold');
