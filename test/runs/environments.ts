@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Cleanup } from '../../local/cleanup';
 import { removePostgres } from '../../local/postgres/postgres';
 import { keepStacksIn } from '../support/kept-state';
@@ -9,6 +8,7 @@ import { asLocalCommand, type LocalCommand } from '../support/local-command';
 import { databaseDirectory } from '../support/local-database';
 import { type LocalEnvironment, openLocalEnvironment } from '../support/local-environment';
 import { startNodeIn } from '../support/node-process';
+import { projectRoot, temporaryFolder } from './long-run';
 
 export interface TemporaryEnvironments {
   readonly local: LocalEnvironment;
@@ -31,9 +31,7 @@ export async function startEnvironments(
   names: readonly string[],
   signal: AbortSignal,
 ): Promise<TemporaryEnvironments> {
-  const directory = await mkdtemp(join(tmpdir(), 'wallet-endurance-'));
-  // A process that an interruption ends may still write into it.
-  cleanup.add(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }));
+  const directory = await temporaryFolder(cleanup);
   await keepStacksIn(directory);
   const control = join(directory, 'control');
   await mkdir(control);
@@ -46,7 +44,7 @@ export async function startEnvironments(
   }
   const script = join(__dirname, 'restarting.ts');
   const command = asLocalCommand(
-    startNodeIn(resolve(__dirname, '../..'), ['--require', 'tsx/cjs', script, directory, ...names], {
+    startNodeIn(projectRoot, ['--require', 'tsx/cjs', script, directory, ...names], {
       RUN_CONTROL: control,
       NODE_OPTIONS: `--require ${join(__dirname, 'preload.cjs')}`,
     }),

@@ -1,11 +1,25 @@
 import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { endingSignals } from '../../cli/interruption';
 import { columns } from '../../cli/terminal';
 import { printable } from '../../domain/printable';
+import type { Cleanup } from '../../local/cleanup';
 
 // What later versions of the SDK will require of Node.js is no news here.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
+
+/** This project. */
+export const projectRoot = resolve(__dirname, '../..');
+
+/** Makes a folder that `cleanup` removes. A process that an interruption ends may still write into it meanwhile. */
+export async function temporaryFolder(cleanup: Cleanup): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'wallet-run-'));
+  cleanup.add(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }));
+  return directory;
+}
 
 export interface Harness {
   /** Aborted by Ctrl-C, SIGTERM and a closed terminal. The run then ends what it started. */

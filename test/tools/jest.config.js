@@ -1,7 +1,7 @@
 const { projects, reporters } = require('../../jest.config');
 
 /**
- * `npm run test:tools`: `npm run diff` on a repository of git, and the AWS command line against the local services. No part of `npm test`, which needs Node.js alone.
+ * `npm run test:tools`: what takes minutes or needs more than Node.js, and so is no part of `npm test`: git, the AWS command line, `npm run compatible`.
  * @type {import('jest').Config}
  */
 module.exports = {

@@ -63,25 +63,6 @@ it('a commit is unpacked with the packages of the same lock file, and removed ag
   expect(existsSync(directory)).toBe(false);
 });
 
-it('a commit with another lock file gets the packages of its own', async () => {
-  git('init', '--quiet');
-  mkdirSync(join(folder(), 'own'));
-  writeFileSync(join(folder(), 'own/package.json'), '{"name":"own","version":"1.0.0"}');
-  writeFileSync(join(folder(), 'package.json'), '{"dependencies":{"own":"file:own"}}');
-  git('add', '.');
-  const packages = {
-    '': { dependencies: { own: 'file:own' } },
-    'node_modules/own': { resolved: 'own', link: true },
-    own: { version: '1.0.0' },
-  };
-  const base = commit(JSON.stringify({ lockfileVersion: 3, requires: true, packages }));
-  commit('{}');
-  const cleanup = new Cleanup();
-  const directory = await openBase({ commit: base }, cleanup, () => undefined, folder());
-  expect(existsSync(join(directory, 'node_modules/own/package.json'))).toBe(true);
-  await cleanup.run();
-});
-
 it('a folder needs its packages, and what is neither folder nor commit is refused', () => {
   const checkout = join(folder(), 'checkout');
   mkdirSync(checkout);

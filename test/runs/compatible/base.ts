@@ -2,8 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Cleanup } from '../../../local/cleanup';
-import { projectRoot } from '../world/project';
-import { temporaryFolder } from '../world/temporary-folder';
+import { projectRoot, temporaryFolder } from '../long-run';
 
 /** What a change is compared with: a checkout with its packages, or a commit of this repository. */
 export type Base = { readonly directory: string } | { readonly commit: string };

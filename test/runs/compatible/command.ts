@@ -1,12 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 import { Cleanup } from '../../../local/cleanup';
-import { formatChecks, isBroken } from '../harness/checks';
-import { longRun } from '../harness/command';
-import { projectRoot } from '../world/project';
+import { longRun, projectRoot } from '../long-run';
 import { type Base, openBase, readBase, usualBase } from './base';
 import { runCompatibility } from './run';
-
-const tests = ['test/end-to-end/access.test.ts', 'test/end-to-end/webhooks.test.ts'];
 
 void longRun<{ readonly base?: Base }>({
   name: 'compatible',
@@ -30,12 +26,13 @@ void longRun<{ readonly base?: Base }>({
     try {
       const directory = await openBase(base, cleanup, harness.progress);
       const { migrations, checks } = await runCompatibility(cleanup, {
-        ...{ base: directory, change: projectRoot, tests, harness },
+        ...{ base: directory, change: projectRoot },
+        ...harness,
       });
       const reasons = migrations.flatMap(({ name, cannotBeTakenBack }) =>
         cannotBeTakenBack ? [`${name} CANNOT BE TAKEN BACK: ${cannotBeTakenBack}`] : [`${name} is new`],
       );
-      return { report: [...reasons, ...formatChecks(checks)].join('\n'), failed: checks.some(isBroken) };
+      return { report: [...reasons, checks.format()].join('\n'), failed: checks.violations.length > 0 };
     } finally {
       await cleanup.run();
     }

@@ -4,84 +4,113 @@ import { join } from 'node:path';
 import { type NewMigration, newMigrations } from '../../../lib/checks/migrations';
 import type { Cleanup } from '../../../local/cleanup';
 import { stateFolder } from '../../../local/state';
-import type { Check } from '../harness/checks';
-import type { Harness } from '../harness/command';
-import { Steps } from '../harness/steps';
-import { examine, leaveMessages } from '../world/examine';
-import { type HeldMessages, startMessageReceiver } from '../world/messages';
-import { startProject } from '../world/project';
-import { temporaryFolder } from '../world/temporary-folder';
+import { startWebhookReceiver, verifyDelivery } from '../../support/webhook-receiver';
+import { Checks, type Harness, temporaryFolder } from '../long-run';
+import { type RunningRelease, startRelease } from './release';
 
-export interface CompatibilityOptions {
+export interface CompatibilityOptions extends Harness {
   /** The folder of the release before. */
   readonly base: string;
   /** The folder of the release that may have to be taken back. */
   readonly change: string;
-  /** End-to-end tests of each release, which run on its own functions. */
-  readonly tests: readonly string[];
-  readonly harness: Harness;
 }
 
-export interface Compatibility {
-  readonly migrations: readonly NewMigration[];
-  readonly checks: readonly Check[];
-}
-
-/** One of the releases, on what those before it left behind. */
-export interface Deployment {
-  readonly name: string;
-  readonly release: 'base' | 'change';
-  /** Whether it is only to leave data and messages behind. */
-  readonly untested?: true;
-}
-
-/** Without the way back where a migration says that there is none. */
-export function deploymentsFor(migrations: readonly NewMigration[]): readonly Deployment[] {
+/** The releases in the order of their deployment; without the way back where a migration says that there is none. */
+export function deploymentsFor(migrations: readonly NewMigration[]) {
   const schema = migrations.length > 0 ? 'after its migrations' : "on the base's schema";
   const back = migrations.every(({ cannotBeTakenBack }) => cannotBeTakenBack === undefined);
   return [
-    { name: 'base', release: 'base', untested: true },
+    { name: 'base', release: 'base' },
     { name: `change ${schema}`, release: 'change' },
     ...(back ? ([{ name: "base on the change's schema", release: 'base' }] as const) : []),
-  ];
+  ] as const;
+}
+
+/** A delivery that waits for its retry when its release stops. */
+interface WaitingDelivery {
+  readonly environment: string;
+  readonly organizationId: string;
+  readonly secret: string;
 }
 
 /**
- * Deploys the base, the change on its data, and the base again on what the change made of them: as a deployment and its
- * taking back do it, migrations included. Each release is tested by its own `smoke` and tests: what its callers rely on.
+ * Deploys the base, the change on its data, and the base again on what the change made of them, migrations included. Each has to
+ * pass its own `smoke`, and to deliver what the release before left on the queues.
  *
  * @throws Error for migrations of the base that were edited or removed, and for a header without a reason
  */
-export async function runCompatibility(
-  cleanup: Cleanup,
-  options: CompatibilityOptions,
-): Promise<Compatibility> {
-  const { tests, harness } = options;
+export async function runCompatibility(cleanup: Cleanup, options: CompatibilityOptions) {
+  const { signal, progress } = options;
   const migrations = newMigrations(options.base, options.change);
-  const deployments = deploymentsFor(migrations);
-  const steps = new Steps(harness);
+  const checks = new Checks();
+  /** What fails is a violation; its lines are the report's. */
+  const check = async <T>(name: string, work: () => Promise<T>): Promise<T | undefined> => {
+    progress(name);
+    try {
+      const result = await work();
+      checks.hold(name);
+      return result;
+    } catch (error) {
+      signal.throwIfAborted();
+      checks.hold(name, (error as Error).message.trimEnd());
+      return undefined;
+    }
+  };
   const state = await temporaryFolder(cleanup);
   const { assemblyDirectory } = stateFolder(state);
-  // The base need not be synthesized twice.
-  const stacks = await temporaryFolder(cleanup);
-  const receiver = await startMessageReceiver(cleanup);
-  let queued: readonly HeldMessages[] = [];
-  for (const deployment of deployments) {
-    const { name, release, untested } = deployment;
-    const project = { directory: options[release], state, signal: harness.signal };
-    await move(join(stacks, release), assemblyDirectory);
-    const running = await steps.check(`${name}: starts`, () => startProject(cleanup, project));
-    if (!running) continue;
-    if (!untested) await examine(steps, running, { name, receiver, queued, tests });
-    if (deployment !== deployments.at(-1))
-      queued = (await leaveMessages(steps, running, { name, receiver })) ?? [];
-    await running.stop();
-    await move(assemblyDirectory, join(stacks, release));
-  }
-  return { migrations, checks: steps.checks };
-}
+  // The base is synthesized once.
+  const assemblies = await temporaryFolder(cleanup);
+  const receiver = await startWebhookReceiver();
+  cleanup.add(() => receiver.stop());
 
-/** Moves what is there. */
-async function move(from: string, to: string): Promise<void> {
-  if (existsSync(from)) await rename(from, to);
+  const leaveDelivery = async (running: RunningRelease, environment: string): Promise<WaitingDelivery> => {
+    const read = async (...args: string[]) =>
+      JSON.parse(await running.wallet(environment, ...args, '--json'));
+    const { organizationId } = await read('seed');
+    const organization = ['--organization', organizationId];
+    receiver.answer(organizationId, 503);
+    const { secret } = await read('webhook', 'add', ...organization, '--url', receiver.url(organizationId));
+    await read(
+      'send-event',
+      ...organization,
+      '--kind',
+      'wallet.created',
+      '--data',
+      '{"wei":12345678901234567890}',
+    );
+    await receiver.received(organizationId, 1);
+    return { environment, organizationId, secret };
+  };
+  const receiveDelivery = async ({ organizationId, secret }: WaitingDelivery): Promise<void> => {
+    const before = await receiver.received(organizationId, 1);
+    receiver.answer(organizationId, 204);
+    const after = await receiver.received(organizationId, before.length + 1);
+    const [first, last] = [before[0], after.at(-1)];
+    if (!first || !last || first.body !== last.body) throw new Error('The body has changed.');
+    verifyDelivery(last, secret, 'webhook-signature');
+  };
+
+  let waiting: readonly WaitingDelivery[] = [];
+  for (const { name, release } of deploymentsFor(migrations)) {
+    const kept = join(assemblies, release);
+    if (existsSync(kept)) await rename(kept, assemblyDirectory);
+    const directory = options[release];
+    const running = await check(`${name}: starts`, () => startRelease(cleanup, { directory, state, signal }));
+    if (!running) continue;
+    // An environment may be new, or gone.
+    const known = waiting.filter(({ environment }) => running.environments.includes(environment));
+    if (known.length > 0)
+      await check(`${name}: delivers what the release before left on the queues`, () =>
+        Promise.all(known.map(receiveDelivery)),
+      );
+    for (const environment of running.environments)
+      await check(`${name}: smoke in ${environment}`, () => running.wallet(environment, 'smoke'));
+    waiting =
+      (await check(`${name}: leaves deliveries on the queues`, () =>
+        Promise.all(running.environments.map((environment) => leaveDelivery(running, environment))),
+      )) ?? [];
+    await running.stop();
+    if (existsSync(assemblyDirectory)) await rename(assemblyDirectory, kept);
+  }
+  return { migrations, checks };
 }

@@ -58,7 +58,12 @@ export async function holdRequests(
     sent += generated.length;
     progress?.(sent);
   });
-  await fc.assert(property, { seed, numRuns: Math.ceil(requests / width), endOnFailure: true });
+  await fc.assert(property, {
+    seed,
+    numRuns: Math.ceil(requests / width),
+    endOnFailure: true,
+    includeErrorInReport: true,
+  });
   return statuses;
 }
 
