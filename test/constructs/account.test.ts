@@ -51,14 +51,6 @@ it('has the provider, a budget and three roles for the environment, under ids th
     [`Read${title}Role`]: 'AWS::IAM::Role',
     [`Operate${title}Role`]: 'AWS::IAM::Role',
   });
-  expect(resources.GithubProvider.Properties).toEqual({
-    Url: 'https://token.actions.githubusercontent.com',
-    ClientIdList: ['sts.amazonaws.com'],
-  });
-});
-
-it('gives the same roles in whichever region the stack is', () => {
-  expect(roleOf('Deploy', synthesize({ region: 'us-east-1' }))).toEqual(roleOf('Deploy'));
 });
 
 it.each([
@@ -98,27 +90,23 @@ it('trusts immutable subjects, and a provider that the account has already', () 
   });
 });
 
-it('mails when the budget is nearly spent and when it will be; other subscribers are another budget, so it has no name', () => {
-  const mail = (NotificationType: string, Threshold: number) => ({
-    Notification: {
-      NotificationType,
-      Threshold,
-      ThresholdType: 'PERCENTAGE',
-      ComparisonOperator: 'GREATER_THAN',
-    },
-    Subscribers: [{ SubscriptionType: 'EMAIL', Address: context.email }],
+it('has a budget without a name, since other subscribers are another budget, and mails before it is spent', () => {
+  const { Budget, NotificationsWithSubscribers: mails } = resources.Budget.Properties;
+  expect(Budget).toEqual({
+    BudgetType: 'COST',
+    TimeUnit: 'MONTHLY',
+    BudgetLimit: { Amount: 500, Unit: 'USD' },
   });
-  expect(resources.Budget.Properties).toEqual({
-    Budget: { BudgetType: 'COST', TimeUnit: 'MONTHLY', BudgetLimit: { Amount: 500, Unit: 'USD' } },
-    NotificationsWithSubscribers: [mail('ACTUAL', 80), mail('FORECASTED', 100)],
-  });
+  expect(mails.map(({ Notification }: Json) => Notification.NotificationType)).toEqual([
+    'ACTUAL',
+    'FORECASTED',
+  ]);
+  for (const { Subscribers } of mails)
+    expect(Subscribers).toEqual([{ SubscriptionType: 'EMAIL', Address: context.email }]);
 });
 
 describe('the rights of a role', () => {
-  interface StackPlace {
-    readonly stackId: string;
-    readonly region: string;
-  }
+  type StackName = Readonly<Record<'stackId' | 'region', string>>;
   /** An API call; `given` is what conditions ask for. */
   interface Call {
     readonly action: string;
@@ -142,8 +130,8 @@ describe('the rights of a role', () => {
 
   const templates = synthesizeEveryStack([withStandby]);
   const template = templates[stackId]?.json;
-  const serving: StackPlace = { stackId, region };
-  const stacks: readonly StackPlace[] = [serving, standby];
+  const serving: StackName = { stackId, region };
+  const stacks: readonly StackName[] = [serving, standby];
   const arn = (service: string, place: string, resource: string) =>
     `arn:aws:${service}:${place}:${account}:${resource}`;
   const bootstrapRole = (role: string, place: string) =>
@@ -158,14 +146,14 @@ describe('the rights of a role', () => {
   };
   const keys = ['TokenSigningKeyArn', 'UserActionSigningKeyArn', 'WebhookSecretsKeyArn'];
 
-  const aPlan = { 'cloudformation:ChangeSetName': 'wallet-plan-0123' };
+  const planned = { 'cloudformation:ChangeSetName': 'wallet-plan-0123' };
 
-  /** What the calls of a service are made on. */
-  const targets: Readonly<Record<string, (stack: StackPlace) => readonly Omit<Call, 'action'>[]>> = {
+  /** The resources that the calls of a service name. */
+  const targets: Readonly<Record<string, (stack: StackName) => readonly Omit<Call, 'action'>[]>> = {
     cloudformation: (stack) => [
       {
         resource: arn('cloudformation', stack.region, `stack/${stack.stackId}/0123`),
-        given: aPlan,
+        given: planned,
       },
     ],
     s3: (stack) => [{ resource: `${bucket(stack.region)}/wallet-plan/wallet-plan-0123.json` }],
@@ -175,13 +163,13 @@ describe('the rights of a role', () => {
     lambda: () => [{ resource: arn('lambda', region, `function:${named('OperationsFunctionName')}`) }],
     'lambda:GetEventSourceMapping': () => [{ resource: arn('lambda', region, 'event-source-mapping:0123') }],
   };
-  const callsOf = (action: string, stack: StackPlace): readonly Call[] =>
+  const callsOf = (action: string, stack: StackName): readonly Call[] =>
     (targets[action] ?? targets[action.split(':')[0] ?? ''])?.(stack).map((on) => ({ action, ...on })) ?? [
       { action, resource: 'unknown to this test' },
     ];
 
   /** What CloudFormation asks of other services with its caller's rights. */
-  function madeByCloudFormation(action: string, stack: StackPlace): readonly Call[] {
+  function madeByCloudFormation(action: string, stack: StackName): readonly Call[] {
     if (!['cloudformation:UpdateStack', 'cloudformation:CreateChangeSet'].includes(action)) return [];
     // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/systems-manager-parameter-types.html
     const parameters = Object.values<Json>(templates[stack.stackId]?.json.Parameters)
@@ -195,12 +183,12 @@ describe('the rights of a role', () => {
   }
 
   const sources = new Map(sourcesIn('cli').map((file) => [file.path.replace('.ts', ''), file]));
-  /** Every call names its action to `callAws`, in the command's module or in one that this imports. */
+  /** The actions that calls of `callAws` name, in the command's module and those that it imports. */
   function actionsOf(command: string): readonly string[] {
     const modules = new Set(
       [...sources.values()].filter(({ text }) => text.includes(`command('${command}')`)),
     );
-    // A set goes on with what is added meanwhile.
+    // The loop visits what is added to the set.
     for (const module of modules) {
       for (const path of importsOf(module)) {
         const imported = sources.get(path);
@@ -209,7 +197,7 @@ describe('the rights of a role', () => {
     }
     return [...modules].flatMap(({ text }) => text.match(/(?<=')[a-z0-9-]+:[A-Z][A-Za-z]+(?=')/g) ?? []);
   }
-  const madeBy = (command: string, places: readonly StackPlace[]) =>
+  const madeBy = (command: string, places: readonly StackName[]) =>
     places.flatMap((stack) =>
       actionsOf(command).flatMap((action) => [
         ...callsOf(action, stack),
@@ -259,7 +247,7 @@ describe('the rights of a role', () => {
     ['Operate', 'sqs:SendMessage', arn('sqs', region, named('WebhookEventsDeadLetterQueueUrl'))],
     ['Operate', 'lambda:InvokeFunction', arn('lambda', region, 'function:Another-RunOperation0123-ABC')],
     ['Operate', 'kms:Sign', arn('kms', region, 'key/0123'), { 'aws:ResourceTag/service': 'another' }],
-  ])('%s may not call %s on %s', (kind, action, resource, ...[given = aPlan]) => {
+  ])('%s may not call %s on %s', (kind, action, resource, ...[given = planned]) => {
     expect(allows(kind, { action, resource, given })).toBe(false);
   });
 });

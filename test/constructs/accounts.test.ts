@@ -26,14 +26,11 @@ describe('the account of an environment', () => {
     });
   });
 
-  it.each(['1', '12345678901', '1234567890123', '12345678901a', 'eu', ' 111122223333'])(
-    'is refused when it is %j',
-    (value) => {
-      expect(() => read({ WALLET_EU_ACCOUNT: value })).toThrow(
-        `WALLET_EU_ACCOUNT is ${JSON.stringify(value)}. Give the 12 digits of an AWS account.`,
-      );
-    },
-  );
+  it.each(['12345678901', '12345678901a', ' 111122223333'])('is refused when it is %j', (value) => {
+    expect(() => read({ WALLET_EU_ACCOUNT: value })).toThrow(
+      `WALLET_EU_ACCOUNT is ${JSON.stringify(value)}. Give the 12 digits of an AWS account.`,
+    );
+  });
 });
 
 describe('a variable that is no environment’s', () => {

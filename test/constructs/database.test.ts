@@ -1,66 +1,64 @@
-import { databaseRoles, databaseVariables } from '../../lambda/database/environment';
+import { X509Certificate } from 'node:crypto';
+import { type DatabaseRole, databaseRoles, databaseVariables } from '../../lambda/database/environment';
+import { certificateAuthorities } from '../../lib/database/database';
+import { restoreSuffix } from '../../lib/environment';
 import { environments } from '../../lib/environments';
-import { stackWithAccess, synthesizeStacks } from '../support/stacks';
+import { withDataApi, withDirectAccess } from '../support/rows';
+import { type StackTemplate, stackOf, synthesizeStacks } from '../support/stacks';
 
 const stacks = synthesizeStacks();
+const [overDataApi, direct] = [withDataApi, withDirectAccess].map(stackOf) as [StackTemplate, StackTemplate];
 
 describe.each(Object.entries(stacks))('the database of %s', (_, stack) => {
   const { environment } = stack;
+  const isDirect = environment.databaseAccess === 'direct';
   const cluster = stack.only('AWS::RDS::DBCluster');
   const instances = stack.all('AWS::RDS::DBInstance');
 
-  it('is encrypted with its own key, which rotates', () => {
-    expect(cluster.Properties).toMatchObject({
-      StorageEncrypted: true,
+  it('is encrypted with its own key, in the isolated subnets, and refuses connections without TLS', () => {
+    const { KmsKeyId, StorageEncrypted, DBSubnetGroupName, DBClusterParameterGroupName } = cluster.Properties;
+    expect({ KmsKeyId, StorageEncrypted }).toEqual({
       KmsKeyId: { 'Fn::GetAtt': ['DatabaseKey', 'Arn'] },
+      StorageEncrypted: true,
     });
     expect(stack.get('DatabaseKey').Properties.EnableKeyRotation).toBe(true);
-  });
-
-  it('lives in the isolated subnets', () => {
-    const group = stack.get(cluster.Properties.DBSubnetGroupName.Ref);
-    expect(group.Properties.SubnetIds).toHaveLength(3);
-    for (const { Ref } of group.Properties.SubnetIds)
+    for (const { Ref } of stack.get(DBSubnetGroupName.Ref).Properties.SubnetIds)
       expect(Ref).toMatch(/^NetworkVpcIsolatedSubnet\dSubnet/);
-  });
-
-  it('has its writer and its readers in different zones', () => {
-    const zones = instances.map(({ Properties }) => Properties.AvailabilityZone);
-    expect(zones).toEqual(environment.zones.slice(0, instances.length));
-  });
-
-  it('refuses connections without TLS', () => {
-    const parameters = stack.get(cluster.Properties.DBClusterParameterGroupName.Ref).Properties.Parameters;
+    const parameters = stack.get(DBClusterParameterGroupName.Ref).Properties.Parameters;
     expect(parameters['rds.force_ssl']).toBe('1');
   });
 
-  it('reaches nothing itself', () => {
-    const { Properties } = stack.get('DatabaseSecurityGroup');
-    expect(Properties.SecurityGroupEgress).toMatchObject([{ CidrIp: '127.0.0.1/32' }]);
+  it('has instances in different zones, of the version in the template', () => {
+    const zones = instances.map(({ Properties }) => Properties.AvailabilityZone);
+    expect(zones).toEqual(environment.zones.slice(0, instances.length));
+    for (const { Properties } of instances) expect(Properties.AutoMinorVersionUpgrade).toBe(false);
   });
 
-  it('writes its logs into groups that exist before it, for a stated time', () => {
+  it('writes its logs into groups that exist before it', () => {
+    const identifier = JSON.stringify(cluster.Properties.DBClusterIdentifier['Fn::Join'][1]).slice(2, -1);
     for (const name of cluster.Properties.EnableCloudwatchLogsExports) {
-      const group = stack.get(`DatabaseLog${name.replaceAll('-', '')}`);
-      expect(cluster.DependsOn).toContain(group.logicalId);
-      expect(group.Properties.RetentionInDays).toBe(environment.logRetentionDays);
-      const [prefix, ...identifier] = [
-        group.Properties.LogGroupName['Fn::Join'][1][0],
-        ...cluster.Properties.DBClusterIdentifier['Fn::Join'][1],
-      ];
-      expect(prefix).toBe(`/aws/rds/cluster/${identifier[0]}`);
-      expect(group.Properties.LogGroupName['Fn::Join'][1].slice(1)).toEqual([identifier[1], `/${name}`]);
+      const { logicalId, Properties } = stack.get(`DatabaseLog${name.replaceAll('-', '')}`);
+      expect(cluster.DependsOn).toContain(logicalId);
+      expect(JSON.stringify(Properties.LogGroupName)).toContain(`"/aws/rds/cluster/${identifier},"/${name}"`);
     }
   });
 
-  it('is protected and kept as the table says', () => {
-    const kept = environment.database.deletionProtection ? 'Retain' : 'Snapshot';
-    expect(cluster.Properties.DeletionProtection).toBe(environment.database.deletionProtection);
-    expect(cluster.Properties.BackupRetentionPeriod).toBe(environment.database.backupRetentionDays);
-    expect(cluster).toMatchObject({ DeletionPolicy: kept, UpdateReplacePolicy: kept });
+  it('is protected and retained as the row says, with all that it uses', () => {
+    const { deletionProtection, backupRetentionDays } = environment.database;
+    const policy = deletionProtection ? 'Retain' : 'Snapshot';
+    expect(cluster).toMatchObject({
+      DeletionPolicy: policy,
+      UpdateReplacePolicy: policy,
+      Properties: { DeletionProtection: deletionProtection, BackupRetentionPeriod: backupRetentionDays },
+    });
+    const used = stack.resources.filter(({ logicalId }) =>
+      /^Database(Parameters|Subnets|Key|Log|Writer|Reader)/.test(logicalId),
+    );
+    for (const { DeletionPolicy } of used.filter(() => deletionProtection))
+      expect(DeletionPolicy).toBe('Retain');
   });
 
-  it("keeps the owner's password from everybody but the migration", () => {
+  it("shows the owner's password to the migration alone", () => {
     const readers = stack
       .all('AWS::Lambda::Function')
       .filter((lambda) => JSON.stringify(stack.statementsOf(lambda)).includes('DatabaseMasterSecret'));
@@ -68,141 +66,146 @@ describe.each(Object.entries(stacks))('the database of %s', (_, stack) => {
       expect.stringMatching(/^SchemaMigrationMigrateSchema/),
     ]);
   });
-});
 
-describe.each(['data-api', 'direct'] as const)('with access %s', (databaseAccess) => {
-  const switched = synthesizeStacks(environments.map((environment) => ({ ...environment, databaseAccess })));
-
-  it.each(Object.entries(switched))('%s offers that way in, and no other', (_, stack) => {
-    expect(stack.only('AWS::RDS::DBCluster').Properties).toMatchObject({
-      EnableHttpEndpoint: databaseAccess === 'data-api',
-      EnableIAMDatabaseAuthentication: databaseAccess === 'direct',
+  it('has the way in of the row, and no other', () => {
+    expect(cluster.Properties).toMatchObject({
+      EnableHttpEndpoint: !isDirect,
+      EnableIAMDatabaseAuthentication: isDirect,
     });
     const admitted = stack
       .all('AWS::EC2::SecurityGroupIngress')
       .filter(({ logicalId }) => logicalId.startsWith('DatabaseCluster'));
-    expect(admitted).toHaveLength(databaseAccess === 'direct' ? 1 : 0);
+    expect(admitted).toHaveLength(isDirect ? 1 : 0);
+    const secrets = stack.all('AWS::SecretsManager::Secret').map(({ logicalId }) => logicalId);
+    expect(secrets).toHaveLength(isDirect ? 1 : 1 + databaseRoles.length);
+    for (const lambda of stack.all('AWS::Lambda::Function')) {
+      const { DATABASE_ACCESS, ...variables } = lambda.Properties.Environment?.Variables ?? {};
+      if (!DATABASE_ACCESS) continue;
+      expect(DATABASE_ACCESS).toBe(environment.databaseAccess);
+      // Lambda's image lacks the root certificates of RDS.
+      expect('DATABASE_CERTIFICATE_AUTHORITIES' in variables).toBe(isDirect);
+      expect(variables.NODE_EXTRA_CA_CERTS).toBeUndefined();
+    }
   });
 
-  it.each(Object.entries(switched))('the ARNs that the Data API gets in %s are short enough', (_, stack) => {
+  it('has ARNs of at most 100 characters for the Data API', () => {
     // As CloudFormation and Secrets Manager make them: DatabaseSecret3B817195-R7aao5xJupze-Lkf02d.
-    const { region, name } = stack.environment;
+    const { region, name } = environment;
     const secrets = stack.all('AWS::SecretsManager::Secret').map(({ logicalId, Properties }) => {
       expect(Properties.Name).toBeUndefined();
       return `arn:aws:secretsmanager:${region}:123456789012:secret:${logicalId}-R7aao5xJupze-Lkf02d`;
     });
-    expect(secrets.length).toBeGreaterThanOrEqual(databaseAccess === 'data-api' ? 6 : 1);
-    for (const arn of [...secrets, `arn:aws:rds:${region}:123456789012:cluster:wallet-${name}-01234567`]) {
+    for (const arn of [...secrets, `arn:aws:rds:${region}:123456789012:cluster:wallet-${name}-01234567`])
       expect(arn.length).toBeLessThanOrEqual(100);
-    }
   });
 });
 
-describe('access over the Data API', () => {
-  const stack = stackWithAccess('data-api');
-
-  it('has a secret for each role, encrypted with the key of the database', () => {
-    const secrets = stack
-      .all('AWS::SecretsManager::Secret')
-      .filter(({ logicalId }) => logicalId.startsWith('Secret'));
-    const usernames = secrets.map(
-      ({ Properties }) => JSON.parse(Properties.GenerateSecretString.SecretStringTemplate).username,
+/** The functions that sign in, by role. */
+const functionOf = (stack: StackTemplate, role: DatabaseRole) =>
+  stack
+    .all('AWS::Lambda::Function')
+    .find(({ Properties }) =>
+      Properties.Role['Fn::GetAtt'][0].toLowerCase().includes(role.replaceAll('_', '')),
     );
-    expect(usernames).toEqual([...databaseRoles]);
-    for (const { Properties } of secrets) {
-      expect(Properties.KmsKeyId).toEqual({ 'Fn::GetAtt': ['DatabaseKey', 'Arn'] });
-      expect(Properties).not.toHaveProperty('ReplicaRegions');
-    }
-  });
 
-  it("lets a function carry out single statements with its own role's secret, and nothing more", () => {
-    const lambda = stack.named('AWS::Lambda::Function', 'DeleteUserGroup');
-    const secret = { Ref: 'SecretDeleteUserGroup' };
-    expect(stack.statementsOf(lambda).slice(1)).toEqual([
+describe.each(databaseRoles)('the function of the role %s', (role) => {
+  const secret = `Secret${role.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}`;
+
+  it('carries out single statements over the Data API with the secret of its role, and no more', () => {
+    const lambda = functionOf(overDataApi, role);
+    expect(Object.keys(lambda?.Properties.Environment.Variables)).toEqual(
+      expect.arrayContaining([...databaseVariables['data-api']]),
+    );
+    const statements = overDataApi
+      .statementsOf(lambda as never)
+      .filter(({ Action }) => /rds|secretsmanager|kms:Decrypt/.test(JSON.stringify(Action)));
+    expect(statements).toMatchObject([
+      { Action: 'rds-data:ExecuteStatement', Resource: { 'Fn::Join': ['', expect.anything()] } },
+      { Action: 'secretsmanager:GetSecretValue', Resource: { Ref: secret } },
       {
-        Effect: 'Allow',
-        Action: 'rds-data:ExecuteStatement',
-        Resource: clusterArn(stack.environment.region),
-      },
-      { Effect: 'Allow', Action: 'secretsmanager:GetSecretValue', Resource: secret },
-      {
-        Effect: 'Allow',
         Action: 'kms:Decrypt',
         Resource: { 'Fn::GetAtt': ['DatabaseKey', 'Arn'] },
         Condition: {
           StringEquals: {
-            'kms:EncryptionContext:SecretARN': secret,
-            'kms:ViaService': `secretsmanager.${stack.environment.region}.amazonaws.com`,
+            'kms:EncryptionContext:SecretARN': { Ref: secret },
+            'kms:ViaService': `secretsmanager.${overDataApi.environment.region}.amazonaws.com`,
           },
         },
       },
     ]);
+    expect(JSON.stringify(statements[0].Resource)).toContain(':cluster:",{"Ref":"DatabaseCluster"}');
   });
 
-  it('keeps functions outside of the VPC', () => {
-    expect(stack.named('AWS::Lambda::Function', 'DeleteUserGroup').Properties.VpcConfig).toBeUndefined();
+  it('signs in directly as its role, and no more', () => {
+    const lambda = functionOf(direct, role);
+    expect(Object.keys(lambda?.Properties.Environment.Variables)).toEqual(
+      expect.arrayContaining([...databaseVariables.direct]),
+    );
+    const statements = direct
+      .statementsOf(lambda as never)
+      .filter(({ Action }) => /rds|secretsmanager/.test(JSON.stringify(Action)));
+    expect(statements).toMatchObject([{ Action: 'rds-db:connect' }]);
+    expect(JSON.stringify(statements[0].Resource)).toContain(`"DBClusterResourceId"]},"/${role}"`);
   });
 });
 
-describe('direct access', () => {
-  const stack = stackWithAccess('direct');
+describe('the migration', () => {
+  const migrate = (stack: StackTemplate) =>
+    stack.named('AWS::Lambda::Function', 'SchemaMigrationMigrateSchema');
 
-  it('has no password but the owner’s', () => {
-    expect(stack.only('AWS::SecretsManager::Secret').logicalId).toBe('DatabaseMasterSecret');
+  it('runs again for another access to the database or another source of its data, and for nothing else of a row', () => {
+    const hashes = new Map<string, Set<string>>();
+    for (const stack of Object.values(stacks)) {
+      const { databaseAccess, database } = stack.environment;
+      const group = `${databaseAccess}${restoreSuffix(database)}`;
+      const { ContentHash, ...others } = stack.only('Custom::SchemaMigration').Properties;
+      expect(Object.keys(others).sort()).toEqual(['ServiceTimeout', 'ServiceToken']);
+      hashes.set(group, (hashes.get(group) ?? new Set()).add(ContentHash));
+    }
+    for (const found of hashes.values()) expect(found.size).toBe(1);
+    expect(new Set([...hashes.values()].flatMap((found) => [...found])).size).toBe(hashes.size);
   });
 
-  it('lets a function sign in as its own role, and nothing more', () => {
-    const lambda = stack.named('AWS::Lambda::Function', 'DeleteUserGroup');
-    const [, , , ...statements] = stack.statementsOf(lambda);
-    expect(statements).toEqual([
-      {
-        Effect: 'Allow',
-        Action: 'rds-db:connect',
-        Resource: {
-          'Fn::Join': [
-            '',
-            [
-              `arn:aws:rds-db:${stack.environment.region}:`,
-              { Ref: 'AWS::AccountId' },
-              ':dbuser:',
-              { 'Fn::GetAtt': ['DatabaseCluster', 'DBClusterResourceId'] },
-              '/delete_user_group',
-            ],
-          ],
-        },
-      },
+  it('reaches the secret of the owner alone through its endpoint, with direct access', () => {
+    const { PolicyDocument, SubnetIds } = direct.only('AWS::EC2::VPCEndpoint').Properties;
+    expect(SubnetIds).toHaveLength(1);
+    expect(PolicyDocument.Statement).toMatchObject([
+      { Action: 'secretsmanager:GetSecretValue', Resource: { Ref: 'DatabaseMasterSecret' } },
     ]);
+    for (const { Ref } of migrate(direct).Properties.VpcConfig.SubnetIds)
+      expect(Ref).toMatch(/^NetworkVpcIsolatedSubnet/);
   });
 
-  it('puts functions next to the database, from where they reach it and nothing else', () => {
-    const { VpcConfig } = stack.named('AWS::Lambda::Function', 'DeleteUserGroup').Properties;
-    for (const { Ref } of VpcConfig.SubnetIds) expect(Ref).toMatch(/^NetworkVpcIsolatedSubnet/);
-    expect(VpcConfig.SecurityGroupIds).toHaveLength(1);
-    const [
-      {
-        'Fn::GetAtt': [clients],
-      },
-    ] = VpcConfig.SecurityGroupIds;
-    expect(stack.get(clients).Properties.SecurityGroupEgress).toMatchObject([
-      { DestinationSecurityGroupId: { 'Fn::GetAtt': ['DatabaseSecurityGroup', 'GroupId'] } },
-    ]);
-  });
-});
-
-describe('variables', () => {
-  it.each(Object.entries(stacks))('in %s are those that the database adapter reads', (_, stack) => {
-    const { Variables } = stack.named('AWS::Lambda::Function', 'DeleteUserGroup').Properties.Environment;
-    const { databaseAccess } = stack.environment;
-    expect(Object.keys(Variables)).toEqual(expect.arrayContaining([...databaseVariables[databaseAccess]]));
-    expect(Variables.DATABASE_ACCESS).toBe(databaseAccess);
+  it('may read every password over the Data API, outside of the VPC', () => {
+    expect(overDataApi.all('AWS::EC2::VPCEndpoint')).toEqual([]);
+    expect(migrate(overDataApi).Properties.VpcConfig).toBeUndefined();
+    const read = overDataApi
+      .statementsOf(migrate(overDataApi))
+      .filter(({ Action }) => Action === 'secretsmanager:GetSecretValue')
+      .flatMap(({ Resource }) => Resource)
+      .map(({ Ref }) => Ref);
+    const secrets = overDataApi.all('AWS::SecretsManager::Secret').map(({ logicalId }) => logicalId);
+    expect(read.sort()).toEqual(secrets.sort());
   });
 });
 
-function clusterArn(region: string) {
-  return {
-    'Fn::Join': [
-      '',
-      [`arn:aws:rds:${region}:`, { Ref: 'AWS::AccountId' }, ':cluster:', { Ref: 'DatabaseCluster' }],
-    ],
-  };
-}
+describe('the root certificates', () => {
+  it.each(environments.map(({ region }) => region))('of %s are its own three, and long valid', (region) => {
+    const roots = certificateAuthorities({ name: 'any', region })
+      .split(/(?<=-----END CERTIFICATE-----\n)/)
+      .map((pem) => new X509Certificate(pem));
+    expect(roots.map(({ subject }) => /CN=(.*)/.exec(subject)?.[1])).toEqual(
+      ['RSA2048', 'RSA4096', 'ECC384'].map((kind) => `Amazon RDS ${region} Root CA ${kind} G1`),
+    );
+    for (const root of roots) {
+      expect(root.ca && root.verify(root.publicKey)).toBe(true);
+      expect(new Date(root.validTo).getUTCFullYear()).toBeGreaterThan(2060);
+    }
+  });
+
+  it('of an unknown region are missed, with a remedy', () => {
+    expect(() => certificateAuthorities({ name: 'any', region: 'xx-nowhere-1' })).toThrow(
+      /^any\.region is "xx-nowhere-1"\. .*no "Amazon RDS xx-nowhere-1 Root CA RSA2048 G1".*Update the package/,
+    );
+  });
+});

@@ -6,7 +6,7 @@ import {
   restoreSuffix,
   validateEnvironments,
 } from '../../lib/environment';
-import { pausing } from '../support/rows';
+import { newcomer } from '../support/rows';
 
 const eu = {
   name: 'eu',
@@ -40,6 +40,7 @@ const eu = {
   },
 } satisfies Environment;
 
+const newcomerCertificate = `arn:aws:acm:${newcomer.region}:123456789012:certificate/1a2b-3c`;
 const snapshot = 'arn:aws:rds:eu-central-1:111122223333:cluster-snapshot:before';
 const restoreFrom = { cluster: 'wallet-eu-0123abcd', time: '2026-11-21T10:30:00Z' };
 /** Every field, but those that exclude another. */
@@ -169,10 +170,10 @@ function withField(row: object, field: string, value: unknown): Record<string, u
   return changed;
 }
 
-/** What is refused of a row, by the fields. */
-function refusal(row: unknown): Readonly<Record<string, InvalidField>> {
+/** What is refused of rows, by the fields. */
+function refusal(...rows: readonly unknown[]): Readonly<Record<string, InvalidField>> {
   try {
-    validateEnvironments([row]);
+    validateEnvironments(rows);
   } catch (error) {
     if (!(error instanceof InvalidEnvironment)) throw error;
     return Object.fromEntries(error.fields.map((each) => [each.field, each]));
@@ -180,12 +181,14 @@ function refusal(row: unknown): Readonly<Record<string, InvalidField>> {
   return {};
 }
 
-describe('validation of a row', () => {
-  it('accepts a row with every field', () => {
+describe('a row', () => {
+  it('with every field is valid, and with none of the optional ones', () => {
     expect(validateEnvironments([full])).toEqual([full]);
+    const { standby: _, ...least } = eu;
+    expect(refusal(least)).toEqual({});
   });
 
-  it('has an example of refusal for each field', () => {
+  it('has an example of a wrong value for each field', () => {
     const fieldsOf = (value: object, prefix = ''): string[] =>
       Object.entries(value).flatMap(([name, inner]) =>
         typeof inner === 'object' && !Array.isArray(inner)
@@ -197,81 +200,85 @@ describe('validation of a row', () => {
 
   it.each(
     Object.entries(refused).flatMap(([field, values]) => values.map((value) => [field, value] as const)),
-  )('refuses %s = %j, with what to write instead', (field, value) => {
+  )('is refused for %s = %j, with what to write instead', (field, value) => {
     const label = field === 'name' ? (typeof value === 'string' && value) || 'environments[0]' : 'eu';
-    const named = refusal(withField(full, field, value))[`${label}.${field}`];
-    expect(named).toMatchObject({ remedy: expect.stringMatching(/^[A-Z].+\.$/) });
-    expect(named?.value).toEqual(value);
+    const found = refusal(withField(full, field, value))[`${label}.${field}`];
+    expect(found).toMatchObject({ remedy: expect.stringMatching(/^[A-Z].+\.$/) });
+    expect(found?.value).toEqual(value);
   });
 
-  it('names every wrong field at once, each with its value', () => {
-    const row = { ...full, vpcCird: 1, region: 'frankfurt', purpose: undefined };
+  it('is refused with every wrong field at once, those that contradict others among them', () => {
+    const row = { ...full, vpcCird: 1, region: 'frankfurt', purpose: undefined, disposable: true };
+    expect(Object.keys(refusal(row)).sort()).toEqual([
+      'eu.disposable',
+      'eu.purpose',
+      'eu.region',
+      'eu.vpcCird',
+    ]);
     expect(() => validateEnvironments([row])).toThrow(
       /eu\.purpose is missing\. Say in.*\n?.*eu\.region is "frankfurt"\. Give the code/s,
     );
-    expect(Object.keys(refusal(row)).sort()).toEqual(['eu.purpose', 'eu.region', 'eu.vpcCird']);
   });
 
-  it('has no standby of a cluster that may pause', () => {
-    const { alarmEmail: __, ...row } = full;
-    const capacity = { minimum: 0, maximum: 4 };
-    const database = { ...row.database, capacity, pauseAfterMinutes: 15 };
-    const pausing = { ...row, serviceLevelAgreement: false, database };
-    expect(Object.keys(refusal(pausing))).toEqual(['eu.database.capacity.minimum']);
-    const { standby: ___, ...alone } = pausing;
-    expect(refusal(alone)).toEqual({});
+  const { standby: _, alarmEmail: __, ...alone } = full;
+  const { standby: ___, ...least } = eu;
+  const paused = { ...eu.database, capacity: { minimum: 0, maximum: 4 }, pauseAfterMinutes: 15 };
+  const { hostedZone, certificateArn, ...names } = full.domainNames;
+  const automatic =
+    'arn:aws:rds:eu-central-1:111122223333:cluster-snapshot:rds:wallet-eu-0123abcd-2026-11-21-03-10';
+  it.each<[string, object, readonly string[]]>([
+    [
+      'a standby of a cluster that may pause',
+      { ...full, alarmEmail: 'a', serviceLevelAgreement: false, database: paused },
+      ['database.capacity.minimum', 'alarmEmail'],
+    ],
+    ['a cluster that may pause', { ...least, serviceLevelAgreement: false, database: paused }, []],
+    [
+      'no time after which it pauses',
+      withField(
+        { ...least, serviceLevelAgreement: false, database: paused },
+        'database.pauseAfterMinutes',
+        undefined,
+      ),
+      ['database.pauseAfterMinutes'],
+    ],
+    ['a certificate to create', { ...alone, domainNames: { ...names, hostedZone } }, []],
+    ['a certificate of its own', { ...alone, domainNames: { ...names, certificateArn } }, []],
+    ['no certificate', { ...alone, domainNames: names }, ['domainNames.certificateArn']],
+    ['an address from a pool', { ...least, publicIpv4Pool: 'ipv4pool-ec2-0123456789abcdef0' }, []],
+    ['a promoted cluster', { ...least, database: { ...eu.database, replicaOf: 'wallet-eu' } }, []],
+    [
+      'a promoted cluster with a new standby',
+      {
+        ...eu,
+        database: { ...eu.database, replicaOf: 'wallet-eu' },
+        standby: { ...eu.standby, globalClusterIdentifier: 'wallet-eu-2' },
+      },
+      [],
+    ],
+    ['a restore from a snapshot', { ...least, database: { ...eu.database, restoreFrom: { snapshot } } }, []],
+    [
+      'a restore from an automated snapshot',
+      { ...least, database: { ...eu.database, restoreFrom: { snapshot: automatic } } },
+      [],
+    ],
+  ])('with %s', (_name, row, fields) => {
+    expect(Object.keys(refusal(row)).sort()).toEqual(fields.map((field) => `eu.${field}`).sort());
   });
 
-  it('wants to know when a cluster that may reach zero pauses', () => {
-    expect(Object.keys(refusal(withField(pausing, 'database.pauseAfterMinutes', undefined)))).toContain(
-      `${pausing.name}.database.pauseAfterMinutes`,
-    );
-  });
-
-  it('wants a certificate unless the stack can make one that Route 53 proves', () => {
-    const { hostedZone, certificateArn, ...names } = full.domainNames;
-    for (const domainNames of [
-      { ...names, hostedZone },
-      { ...names, certificateArn },
-    ])
-      expect(refusal({ ...full, domainNames })).toEqual({});
-    expect(Object.keys(refusal({ ...full, domainNames: names }))).toContain('eu.domainNames.certificateArn');
-  });
-
-  it('takes a new address from a pool, or an old one by its allocation', () => {
-    const { adoptedElasticIp: _, ...row } = full;
-    expect(refusal({ ...row, publicIpv4Pool: 'ipv4pool-ec2-0123456789abcdef0' })).toEqual({});
-  });
-
-  it('knows a cluster that began as a standby', () => {
-    const { standby: _, ...row } = eu;
-    const promoted = { ...row, database: { ...row.database, replicaOf: 'wallet-eu' } };
-    expect(refusal(promoted)).toEqual({});
-    const standby = { ...eu.standby, globalClusterIdentifier: 'wallet-eu-2' };
-    expect(refusal({ ...promoted, standby })).toEqual({});
-  });
-
-  it('restores from a snapshot of the region that serves, one that RDS made among them', () => {
-    const { standby: _, ...row } = eu;
-    for (const name of ['before', 'rds:wallet-eu-0123abcd-2026-11-21-03-10']) {
-      const source = { snapshot: `arn:aws:rds:eu-central-1:111122223333:cluster-snapshot:${name}` };
-      expect(refusal({ ...row, database: { ...row.database, restoreFrom: source } })).toEqual({});
-    }
-  });
-
-  it('wants a new global database for a restored cluster, and says how its name ends', () => {
+  it('that restores a cluster with a standby says how the name of its new global database ends', () => {
     const field = 'standby.globalClusterIdentifier';
     expect(refusal(withField(full, field, 'wallet-eu'))[`eu.${field}`]?.remedy).toContain(
       `"${restoreSuffix({ restoreFrom })}" at the end`,
     );
   });
 
-  it.each([null, 'eu', 5])('refuses %j as a row', (row) => {
+  it.each([null, 'eu', 5])('is not %j', (row) => {
     expect(Object.keys(refusal(row))).toEqual(['environments[0]']);
   });
 
   it.each(['deprecated', 'vpcCird', 'database.reader', 'adoptedElasticIp.adress', 'standby.size'])(
-    'refuses the unknown field %s',
+    'has no field %s',
     (field) => {
       expect(Object.keys(refusal(withField(full, field, 1)))).toContain(`eu.${field}`);
     },
@@ -281,17 +288,68 @@ describe('validation of a row', () => {
     ['database', 'large'],
     ['database', undefined],
     ['database.capacity', 4],
-    ['deprecation', true],
     ['standby', 'eu-west-1'],
-  ])('refuses %s = %j, which is no object', (field, value) => {
+  ])('has an object for %s, not %j', (field, value) => {
     expect(refusal(withField(full, field, value))).toEqual({
       [`eu.${field}`]: { field: `eu.${field}`, value, remedy: expect.stringContaining('Write an object') },
     });
   });
+
+  it('may have every retention of CloudWatch', () => {
+    const days = Object.values(RetentionDays).filter((value) => typeof value === 'number');
+    for (const logRetentionDays of days.filter((value) => value !== RetentionDays.INFINITE))
+      expect(refusal({ ...full, logRetentionDays })).toEqual({});
+  });
 });
 
-it('allows the retentions that CloudWatch offers', () => {
-  const days = Object.values(RetentionDays).filter((value) => typeof value === 'number');
-  for (const logRetentionDays of days.filter((value) => value !== RetentionDays.INFINITE))
-    expect(refusal({ ...full, logRetentionDays })).toEqual({});
+describe('two rows that share what must differ', () => {
+  const { standby, domainNames, adoptedElasticIp } = full;
+  const refusalOf = (changes: Partial<Environment>) =>
+    Object.values(refusal(full, { ...newcomer, ...changes }));
+
+  it('are accepted when they share nothing', () => {
+    expect(refusalOf({})).toEqual([]);
+  });
+
+  it.each<[string, Partial<Environment>, string]>([
+    ['stackId', { stackId: full.stackId }, 'stackId'],
+    ['stackId', { stackId: standby.stackId }, 'standby.stackId'],
+    ['vpcCidr', { vpcCidr: full.vpcCidr }, 'vpcCidr'],
+    ['vpcCidr', { vpcCidr: standby.vpcCidr }, 'standby.vpcCidr'],
+    [
+      'standby.globalClusterIdentifier',
+      {
+        residencyRegions: [newcomer.region, standby.region],
+        standby: { ...standby, stackId: 'WalletNewcomerStandby', vpcCidr: '10.241.0.0/16' },
+      },
+      'standby.globalClusterIdentifier',
+    ],
+    ['tokenIssuer', { tokenIssuer: full.tokenIssuer }, 'tokenIssuer'],
+    [
+      'domainNames.api',
+      { domainNames: { ...domainNames, certificateArn: newcomerCertificate } },
+      'domainNames.api',
+    ],
+    ['adoptedElasticIp.allocationId', { adoptedElasticIp }, 'adoptedElasticIp.allocationId'],
+    [
+      'webhookOrigin.adoptedReserve.allocationId',
+      { webhookOrigin: { reserve: true, adoptedReserve: adoptedElasticIp } },
+      'adoptedElasticIp.allocationId',
+    ],
+  ])('are refused: %s in %j', (field, changes, owner) => {
+    expect(refusalOf(changes)[0]).toMatchObject({
+      field: `${newcomer.name}.${field}`,
+      remedy: `eu.${owner} is the same: choose another.`,
+    });
+  });
+
+  it('are told apart by their places when it is the name', () => {
+    expect(refusalOf({ name: full.name })).toMatchObject([
+      { field: 'environments[1].name', remedy: 'environments[0].name is the same: choose another.' },
+    ]);
+  });
+});
+
+it.each([[], {}, undefined])('%j is no table', (table) => {
+  expect(() => validateEnvironments(table)).toThrow(/^environments is .*Give a list/);
 });

@@ -38,30 +38,10 @@ describe('a breach is named', () => {
 
   it.each<[string, (resources: Resources) => void, zone: string, expected: RegExp]>([
     [
-      'an endpoint without private DNS',
-      change('AWS::EC2::VPCEndpoint', /./, { PrivateDnsEnabled: false }),
-      '1',
-      /MigrateSchema\w+ cannot reach secretsmanager: no rule of .* lets it out on port 443/,
-    ],
-    [
       'an endpoint whose policy is for another secret',
       change('AWS::EC2::VPCEndpoint', /./, elsewhere),
       '1',
       /MigrateSchema\w+ cannot reach secretsmanager: the policy of the endpoint .* does not allow secretsmanager:GetSecretValue on DatabaseMasterSecret/,
-    ],
-    [
-      'an endpoint that admits nothing',
-      remove('AWS::EC2::SecurityGroupIngress', /SecretsManager/),
-      '1',
-      /MigrateSchema\w+ cannot reach secretsmanager: no rule of .* lets it in on port 443/,
-    ],
-    [
-      'a function that may not go out',
-      change('AWS::EC2::SecurityGroup', /^SchemaMigrationSecurityGroup/, {
-        SecurityGroupEgress: [{ CidrIp: '127.0.0.1/32', IpProtocol: '-1' }],
-      }),
-      '1',
-      /MigrateSchema\w+ cannot reach secretsmanager: no rule of .* lets it out to/,
     ],
     [
       'a database that admits nobody',
@@ -70,26 +50,12 @@ describe('a breach is named', () => {
       /DeleteUserGroup\w+ cannot reach the database: no rule of .* lets it in/,
     ],
     [
-      'egress for the ports of receivers alone',
-      change('AWS::EC2::SecurityGroup', /WebhooksEgress/, {
-        SecurityGroupEgress: [{ CidrIp: '0.0.0.0/0', IpProtocol: 'tcp', FromPort: 1024, ToPort: 65_535 }],
-      }),
-      '3',
-      /DeliverWebhook\w+ cannot reach kms: no rule of .* lets it out on port 443/,
-    ],
-    [
       'egress for HTTPS alone',
       change('AWS::EC2::SecurityGroup', /WebhooksEgress/, {
         SecurityGroupEgress: [{ CidrIp: '0.0.0.0/0', IpProtocol: 'tcp', FromPort: 443, ToPort: 443 }],
       }),
       '3',
       /DeliverWebhook\w+ cannot reach receivers on port 1024/,
-    ],
-    [
-      'a private subnet without its route',
-      remove('AWS::EC2::Route', /PrivateSubnet2/),
-      '1',
-      /DeliverWebhook\w+ cannot reach sqs: NetworkVpcPrivateSubnet2\w+ has no route to a gateway/,
     ],
     [
       'a gateway in a subnet without a route',

@@ -1,178 +1,135 @@
 import { isDeepStrictEqual } from 'node:util';
-import { statefulTypes } from '../../domain/stateful-types';
-import { type Environment, type RestoreSource, restoreSuffix, type Standby } from '../../lib/environment';
-import { environments as table } from '../../lib/environments';
-import { restored } from '../support/rows';
+import type { Environment, RestoreSource, Standby } from '../../lib/environment';
+import { restoreSuffix } from '../../lib/environment';
+import { promoted, restored, withStandby } from '../support/rows';
 import { type StackTemplate, synthesizeEveryStack, withApp } from '../support/stacks';
-import { lossesOf, stateOf } from '../support/state-baseline';
+import { lossesOfStack, stateOf } from '../support/state-baseline';
 
-const moment = { cluster: 'wallet-direct-0123abcd', time: '2026-11-21T10:30:00Z' };
+const time = { cluster: 'wallet-direct-0123abcd', time: '2026-11-21T10:30:00Z' };
 const snapshotIn = (region: string): RestoreSource => ({
   snapshot: `arn:aws:rds:${region}:111122223333:cluster-snapshot:before`,
 });
 
-const stacksOf = (...rows: readonly Environment[]) => synthesizeEveryStack(rows);
+const { restoreFrom: _, ...size } = withStandby.database;
+const paired: Environment = { ...withStandby, databaseAccess: 'data-api', database: size };
+const { standby, ...row } = withStandby;
+const unprotected: Environment = {
+  ...row,
+  stackId: 'Unprotected',
+  databaseAccess: 'direct',
+  serviceLevelAgreement: false,
+  database: { ...size, readers: 0, deletionProtection: false },
+};
+const snapshot = snapshotIn(paired.region);
+const before = synthesizeEveryStack([paired, unprotected]);
+const after = synthesizeEveryStack([restored(paired, snapshot), restored(unprotected, time)]);
 
-/** `LogicalId.Property` of each difference, attributes of the resource itself included. */
-function differences(before: StackTemplate, after: StackTemplate): string[] {
-  expect(after.resources.map(({ logicalId }) => logicalId)).toEqual(
-    before.resources.map(({ logicalId }) => logicalId),
+/** `LogicalId.Property` of each difference, attributes of the resource included. */
+function differences(one: StackTemplate, other: StackTemplate): string[] {
+  expect(other.resources.map(({ logicalId }) => logicalId)).toEqual(
+    one.resources.map(({ logicalId }) => logicalId),
   );
-  return before.resources.flatMap(({ logicalId }) => {
-    const [one, other] = [before, after].map((template) => {
+  return one.resources.flatMap(({ logicalId }) => {
+    const [old, restoring] = [one, other].map((template) => {
       const { Properties, ...attributes } = template.get(logicalId);
       return { ...attributes, ...Properties };
     }) as [Record<string, unknown>, Record<string, unknown>];
-    return Object.keys({ ...one, ...other })
-      .filter((name) => !isDeepStrictEqual(one[name], other[name]))
+    return Object.keys({ ...old, ...restoring })
+      .filter((name) => !isDeepStrictEqual(old[name], restoring[name]))
       .map((name) => `${logicalId}.${name}`);
   });
 }
 
-/** A row with a standby, before any restore, and what an environment may be like besides. */
-const row = table.find(({ standby }) => standby !== undefined) as Environment;
-const { restoreFrom: _, ...size } = row.database;
-const paired: Environment = { ...row, stackId: 'Paired', databaseAccess: 'data-api', database: size };
-const { standby: left, ...alone } = paired;
-const direct: Environment = { ...alone, stackId: 'Direct', databaseAccess: 'direct' };
-const unprotected: Environment = {
-  ...alone,
-  stackId: 'Unprotected',
-  serviceLevelAgreement: false,
-  database: { ...size, readers: 0, deletionProtection: false },
-};
-const standbyId = left?.stackId ?? '';
-const snapshot = snapshotIn(row.region);
+const retained = ['DatabaseCluster', 'DatabaseWriter', 'DatabaseLogpostgresql', 'DatabaseLogiamdbautherror'];
 
-const before = stacksOf(paired, direct, unprotected);
-const after = stacksOf(restored(paired, snapshot), restored(direct, moment), restored(unprotected, snapshot));
-const serving = ['Paired', 'Direct', 'Unprotected'];
-const pairOf = (stackId: string) => [before[stackId], after[stackId]] as [StackTemplate, StackTemplate];
+describe.each([
+  [
+    'a protected cluster with a standby, from a snapshot',
+    paired.stackId,
+    ['DatabaseCluster.SnapshotIdentifier', 'DatabaseGlobalCluster.GlobalClusterIdentifier'],
+  ],
+  [
+    'an unprotected cluster, to a point in time',
+    'Unprotected',
+    [
+      'DatabaseCluster.SourceDBClusterIdentifier',
+      'DatabaseCluster.RestoreToTime',
+      'DatabaseLogiamdbautherror.LogGroupName',
+      ...retained.map((id) => `${id}.UpdateReplacePolicy`),
+    ],
+  ],
+])('the restore of %s', (_, stackId, changes) => {
+  const [old, template] = [before[stackId], after[stackId]] as [StackTemplate, StackTemplate];
 
-const cluster = (...names: string[]) =>
-  ['DBClusterIdentifier', 'DatabaseName', 'MasterUsername', ...names].map(
-    (name) => `DatabaseCluster.${name}`,
-  );
-const kept = (...ids: string[]) => ids.map((id) => `${id}.UpdateReplacePolicy`);
-const log = (name: string) => `DatabaseLog${name}.LogGroupName`;
-const migration = expect.stringMatching(/^SchemaMigration\w{8}\.ContentHash$/);
-const unordered = (names: readonly unknown[]) => expect.arrayContaining([...names]);
-
-describe('a restore', () => {
-  it.each<[string, readonly unknown[]]>([
-    [
-      'Direct',
-      [
-        ...cluster('SourceDBClusterIdentifier', 'RestoreToTime'),
-        log('postgresql'),
-        log('iamdbautherror'),
-        migration,
-      ],
-    ],
-    [
-      'Unprotected',
-      [
-        ...cluster('SnapshotIdentifier'),
-        log('postgresql'),
-        migration,
-        ...kept('DatabaseCluster', 'DatabaseWriter', 'DatabaseLogpostgresql'),
-      ],
-    ],
-    [
-      'Paired',
-      [
-        ...cluster('SnapshotIdentifier'),
-        log('postgresql'),
-        migration,
-        'DatabaseGlobalCluster.GlobalClusterIdentifier',
-      ],
-    ],
-  ])('changes the cluster of %s, its logs and the migration, and nothing else', (stackId, expected) => {
-    const found = differences(...pairOf(stackId));
-    expect(found).toEqual(unordered(expected));
-    expect(found).toHaveLength(expected.length);
-    const [one, other] = pairOf(stackId);
-    expect(other.json.Outputs).toEqual(one.json.Outputs);
-    expect(other.json.Parameters).toEqual(one.json.Parameters);
+  it('changes the cluster, its logs and the migration, and nothing else', () => {
+    const found = differences(old, template).map((each) => each.replace(/^(SchemaMigration)\w{8}/, '$1'));
+    const names = ['DBClusterIdentifier', 'DatabaseName', 'MasterUsername'];
+    const expected = [
+      ...names.map((name) => `DatabaseCluster.${name}`),
+      'DatabaseLogpostgresql.LogGroupName',
+      'SchemaMigration.ContentHash',
+      ...changes,
+    ];
+    expect(found.sort()).toEqual(expected.sort());
+    const { Outputs, Parameters } = old.json;
+    expect(template.json).toMatchObject({ Outputs, Parameters });
   });
 
-  it.each(serving)('makes the instances of %s follow, and nothing else that holds state', (stackId) => {
-    const [, template] = pairOf(stackId);
-    const state = template.resources.filter(
-      ({ Type }) => Type === 'AWS::RDS::DBInstance' || statefulTypes[Type],
-    );
-    const following = state.filter(({ Properties }) =>
-      JSON.stringify(Properties).includes('DatabaseCluster"'),
-    );
-    expect([...new Set(following.map(({ Type }) => Type))].sort()).toEqual(
-      stackId === 'Paired' ? ['AWS::RDS::DBInstance', 'AWS::RDS::GlobalCluster'] : ['AWS::RDS::DBInstance'],
-    );
-    // With a name of ours the new instance could not be made beside the old one.
-    for (const { Properties } of template.all('AWS::RDS::DBInstance'))
-      expect(Properties).not.toHaveProperty('DBInstanceIdentifier');
-  });
-
-  it.each(serving)('keeps everything that it replaces in %s', (stackId) => {
-    const [, template] = pairOf(stackId);
-    const types = ['AWS::RDS::DBCluster', 'AWS::RDS::DBInstance', 'AWS::RDS::GlobalCluster'];
+  it('retains all that it replaces: cluster, instances, logs and global database', () => {
     const replaced = template.resources.filter(
-      ({ Type, logicalId }) => types.includes(Type) || logicalId.startsWith('DatabaseLog'),
+      ({ Type, logicalId }) =>
+        /::RDS::(DBCluster|DBInstance|GlobalCluster)$/.test(Type) || logicalId.startsWith('DatabaseLog'),
     );
-    expect(replaced.length).toBeGreaterThan(2);
-    for (const { UpdateReplacePolicy } of replaced) expect(UpdateReplacePolicy).toBe('Retain');
-  });
-
-  it('gives the owner the present password of its secret', () => {
-    for (const stackId of serving) {
-      const password = JSON.stringify(after[stackId]?.get('DatabaseCluster').Properties.MasterUserPassword);
-      expect(password).toContain(
-        '{{resolve:secretsmanager:",{"Ref":"DatabaseMasterSecret"},":SecretString:password',
-      );
+    for (const { UpdateReplacePolicy, Properties } of replaced) {
+      expect(UpdateReplacePolicy).toBe('Retain');
+      // With a name of ours the new instance could not be created beside the old one.
+      expect(Properties).not.toHaveProperty('DBInstanceIdentifier');
     }
   });
 
-  it('names each restored cluster after where its data comes from', () => {
-    const sources = [moment, { ...moment, time: '2026-11-21T10:30:01Z' }, snapshot, undefined];
-    const suffixes = sources.map((restoreFrom) => restoreSuffix(restoreFrom ? { restoreFrom } : {}));
-    expect(new Set(suffixes).size).toBe(sources.length);
-    const identifier = JSON.stringify(after.Direct?.get('DatabaseCluster').Properties.DBClusterIdentifier);
-    expect(identifier).toContain(`"${suffixes[0]}"`);
-    expect(suffixes).toEqual([...Array(3).fill(expect.stringMatching(/^-[0-9a-f]{8}$/)), '']);
+  it('gives the owner the password of its secret', () => {
+    const password = JSON.stringify(template.get('DatabaseCluster').Properties.MasterUserPassword);
+    expect(password).toContain(
+      '{{resolve:secretsmanager:",{"Ref":"DatabaseMasterSecret"},":SecretString:password',
+    );
   });
 
-  it('is what the guard of the baseline asks about, and nothing more', () => {
-    for (const stackId of ['Direct', 'Unprotected']) {
-      const losses = lossesOf(stateOf(before[stackId]?.json), after[stackId]?.json);
-      expect(losses.filter((loss) => !loss.startsWith('DatabaseCluster (AWS::RDS::DBCluster)'))).toEqual([]);
-      expect(losses.join()).toContain('docs/runbook.md#restore-to-a-moment');
-    }
-  });
-
-  it('is refused from a snapshot of another region, whatever the rules of the row say', () => {
-    const environments = [restored(direct, snapshotIn('us-east-1'))];
-    withApp((app) => expect(() => app.synth()).toThrow(/Residency::value-not-allowed/), {
-      environments,
-      validateTemplates: false,
-    });
+  it('is the one loss that the guard of the baseline reports, with the runbook', () => {
+    const losses = lossesOfStack(stateOf(old.json), template.json);
+    expect(losses.filter((loss) => !/^`Database(Global)?Cluster`/.test(loss))).toEqual([]);
+    expect(losses.join()).toContain('docs/runbook.md#restore-to-a-moment');
   });
 });
 
-describe('the standby of a restored cluster', () => {
+it('each source of data gives the cluster another name', () => {
+  const sources = [time, { ...time, time: '2026-11-21T10:30:01Z' }, snapshot];
+  const suffixes = sources.map((restoreFrom) => restoreSuffix({ restoreFrom }));
+  expect(new Set(suffixes).size).toBe(3);
+  for (const suffix of suffixes) expect(suffix).toMatch(/^-[0-9a-f]{8}$/);
+  expect(restoreSuffix({})).toBe('');
+  const identifier = after.Unprotected?.get('DatabaseCluster').Properties.DBClusterIdentifier;
+  expect(JSON.stringify(identifier)).toContain(`"${suffixes[0]}"`);
+});
+
+it('a snapshot of another region is refused, whatever the rules of the row say', () => {
+  const environments = [restored(unprotected, snapshotIn('us-east-1'))];
+  withApp((app) => expect(() => app.synth()).toThrow(/Residency::value-not-allowed/), {
+    environments,
+    validateTemplates: false,
+  });
+});
+
+it('the standby of a restored cluster joins its global database under its old name, and is promoted without replacement', () => {
   const environment = restored(paired, snapshot);
-  const standby = environment.standby as Standby;
-
-  it('joins its global database, under a name that a promotion does not change', () => {
-    const { Properties } = (after[standbyId] as StackTemplate).get('DatabaseCluster');
-    const { Properties: former } = (before[standbyId] as StackTemplate).get('DatabaseCluster');
-    expect(Properties.GlobalClusterIdentifier).toBe(standby.globalClusterIdentifier);
-    expect(Properties.DBClusterIdentifier).toEqual(former.DBClusterIdentifier);
-  });
-
-  it('is promoted without replacement by a row that names the global database in place of the source', () => {
-    const { stackId, region, zones, vpcCidr, globalClusterIdentifier } = standby;
-    const database = { ...size, replicaOf: globalClusterIdentifier };
-    const promoted = stacksOf({ ...alone, stackId, region, zones, vpcCidr, database })[stackId];
-    const losses = lossesOf(stateOf(after[standbyId]?.json), promoted?.json);
-    expect(losses.filter((loss) => !/is new/.test(loss))).toEqual([]);
-  });
+  const { stackId, globalClusterIdentifier } = environment.standby as Standby;
+  const [former, present] = [before[stackId], after[stackId]] as [StackTemplate, StackTemplate];
+  const { Properties } = present.get('DatabaseCluster');
+  expect(Properties.GlobalClusterIdentifier).toBe(globalClusterIdentifier);
+  expect(Properties.DBClusterIdentifier).toEqual(
+    former.get('DatabaseCluster').Properties.DBClusterIdentifier,
+  );
+  const { restoreFrom: __, ...database } = environment.database;
+  const serving = synthesizeEveryStack([promoted({ ...environment, database })])[stackId];
+  const losses = lossesOfStack(stateOf(present.json), serving?.json);
+  expect(losses.filter((loss) => !loss.includes('is new'))).toEqual([]);
 });
