@@ -14,8 +14,7 @@ Examples:
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand<{ readonly group: string }>(program, terminal, 'audit', {
-    summary: 'print what was done to a user group, and by whom',
-    description: 'Prints the audit records of a user group, the latest first, at most 100.',
+    summary: 'print what was done to a user group, and by whom, the latest first',
     help,
     async run(target, { group, json }, print) {
       const records = await listAuditRecords(target, group);

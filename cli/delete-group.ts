@@ -21,8 +21,7 @@ Examples:
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand<DeleteGroupOptions>(program, terminal, 'delete-group', {
-    summary: 'delete a user group through the API',
-    description: 'Deletes a user group through the API, as the caller, and prints the response.',
+    summary: 'delete a user group through the API, as its caller, and print the response',
     help,
     production: 'a deleted group cannot be brought back',
     async run(target, { group, caller }, print) {

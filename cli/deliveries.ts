@@ -32,8 +32,7 @@ Examples:
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand<DeliveriesOptions>(program, terminal, 'deliveries', {
-    summary: 'print the attempts to deliver events',
-    description: 'Prints the attempts to deliver events, the latest first.',
+    summary: 'print the attempts to deliver events, the latest first',
     help,
     async run(target, { event, webhook, status, until, limit, json, ...options }, print) {
       const since = options.since ?? (event || webhook ? undefined : time('24h'));

@@ -5,8 +5,8 @@ import { openTarget, type Target } from './target';
 import type { Terminal } from './terminal';
 
 export interface Definition<Options> {
+  /** In the imperative, without a full stop. */
   readonly summary: string;
-  readonly description: string;
   /** What --help prints below the options: remarks, then examples. */
   readonly help: string;
   /** Requires --allow-production: what the command does there, as `requireProductionAllowed` says it. */
@@ -24,11 +24,11 @@ export function environmentCommand<Options>(
   parent: Command,
   terminal: Terminal,
   name: string,
-  { summary, description, help, production, run }: Definition<Options>,
+  { summary, help, production, run }: Definition<Options>,
 ): Command {
   const command = withEnvironment(parent.command(name))
     .summary(summary)
-    .description(description)
+    .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`)
     .addHelpText('after', `\n${help}`);
   if (production) command.addOption(allowProduction());
   return command.action(async (options: Options & CommonOptions & { readonly allowProduction?: boolean }) => {

@@ -1,7 +1,7 @@
 import type { Input, OperationErrorCode, OperationName, OperationResult } from '../domain/operations';
 import { urlRefusals } from '../domain/receiver-url';
 import { AwsCallFailed, callAws } from './aws';
-import { CommandFailed } from './failure';
+import { CommandFailed, UsedWrongly } from './failure';
 import { readFields } from './json';
 import { poll } from './poll';
 import type { Target } from './target';
@@ -13,11 +13,6 @@ export class OperationRefused extends CommandFailed {
     message: string,
   ) {
     super(message);
-  }
-
-  /** An input that is never valid is wrong usage. */
-  override get exitCode() {
-    return this.code === 'input_invalid' || this.code in urlRefusals ? 2 : 1;
   }
 }
 
@@ -31,7 +26,7 @@ interface Answer<Name extends OperationName> {
 /**
  * Runs an operation of the region's operations function (`lambda/run-operation`). Needs `lambda:InvokeFunction` on it.
  *
- * @throws OperationRefused with the function's own message; CommandFailed when it does not answer.
+ * @throws OperationRefused, or UsageError for invalid input, with the function's own message; CommandFailed without an answer
  */
 export async function runOperation<Name extends OperationName>(
   target: Target,
@@ -52,9 +47,8 @@ export async function runOperation<Name extends OperationName>(
       'Deploy this version, or use the command line of the deployed version.',
     );
   const { code, message } = error;
-  const { url } = Object(input) as { readonly url?: string };
-  const withoutPassword = String(url).replace(/\/\/[^/]*@/, '//…@');
-  throw new OperationRefused(code, code in urlRefusals ? `${withoutPassword}: ${message}` : message);
+  if (code === 'input_invalid' || code in urlRefusals) throw new UsedWrongly(message);
+  throw new OperationRefused(code, message);
 }
 
 /**

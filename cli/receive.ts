@@ -42,119 +42,107 @@ export function register(program: Command, terminal: Terminal): void {
 
 async function receive(options: ReceiveOptions, terminal: Terminal): Promise<void> {
   const target = options.secret ? undefined : await openTarget(options, terminal);
-  const verifyArrival = createVerifier(options.secret, target);
+  const verifyDelivery = createVerifier(options.secret, target);
   const arrivals = new Map<string, number>();
-  const counts = { verified: 0, all: 0 };
   const { signal, forget } = awaitInterruption();
 
-  async function answer(arrival: ReceivedRequest): Promise<number> {
-    if (arrival.method !== 'POST') return 405;
-    const verification = await verifyArrival(arrival);
-    const id = String(arrival.headers['webhook-id']);
-    const count = (arrivals.get(id) ?? 0) + 1;
-    arrivals.set(id, count);
-    counts.all += 1;
-    if (verification.by) counts.verified += 1;
-    const answered = options.respond ?? (verification.by ? 204 : 401);
-    const report = reportOf(arrival, verification, { arrivals: count, answered });
+  async function answer(request: ReceivedRequest): Promise<number> {
+    if (request.method !== 'POST') return 405;
+    const verification = await verifyDelivery(request);
+    const deliveryId = String(request.headers['webhook-id']);
+    arrivals.set(deliveryId, (arrivals.get(deliveryId) ?? 0) + 1);
+    const answered = options.respond ?? (verification.verified ? 204 : 401);
+    const report = reportOf(request, verification, { arrivals: arrivals.get(deliveryId), answered });
     terminal.result(options.json ? JSON.stringify(report) : formatReport(report, terminal));
     return answered;
   }
 
   try {
     const receiver = await startReceiver({ port: options.port, option: '--port' }, answer);
-    terminal.note(
-      `Listening on ${receiver.url} until Ctrl-C.${target ? nextSteps(receiver.url, target) : ''}`,
-    );
+    terminal.note(`Listening on ${receiver.url} until Ctrl-C.`);
+    if (target?.local === false)
+      target.note(
+        `Environment ${target.environment.name} is deployed: have a public https URL lead here, by a tunnel or a proxy.`,
+      );
+    const url = target?.local ? receiver.url : 'https://…';
+    if (target) target.note(target.paste(`webhook add --organization or-… --url ${url}`));
     if (!signal.aborted) await once(signal, 'abort');
     await receiver.close();
   } finally {
     forget();
   }
-  terminal.note(`${counts.all} received, ${counts.verified} of them verified.`);
 }
 
-function nextSteps(url: string, target: Target): string {
-  const add = (to: string) => target.paste(`webhook add --organization or-… --url ${to}`);
-  return target.local
-    ? ` Send it the events of an organization:\n  ${target.paste('local seed')}\n  ${add(url)}`
-    : ` Environment ${target.environment.name} is deployed and reaches public https URLs only: lead one here, by a tunnel or a proxy with a certificate.\n  ${add('https://…')}`;
-}
-
-interface SigningSecret {
-  readonly secret: string;
-  readonly webhookId?: string;
-  readonly secretVersion?: number;
-}
-
+/** Of a delivery; by a webhook's secret, which one. */
 interface Verification {
-  /** Undefined when it does not verify. */
-  readonly by?: SigningSecret | undefined;
-  readonly reason?: string | undefined;
+  readonly verified: boolean;
+  readonly reason: string | null;
+  readonly webhookId: string | null;
+  readonly secretVersion: number | null;
 }
+
+type SigningSecret = Pick<Verification, 'webhookId' | 'secretVersion'> & { readonly secret: string };
 
 /** Verifies by the given secret, or by those of the organization's webhooks, which are looked up again when none fits. */
 function createVerifier(given: string | undefined, target: Target | undefined) {
-  let secrets: readonly SigningSecret[] = given ? [{ secret: given }] : [];
-  const verifyByAny = (arrival: ReceivedRequest): Verification => {
-    const tried = secrets.map((by) => ({ by, reason: verify(arrival, by.secret) }));
-    const verified = tried.find(({ reason }) => reason === undefined);
-    if (verified) return verified;
-    const reasons = tried.map(({ reason = '' }) => reason);
+  let secrets: readonly SigningSecret[] = given
+    ? [{ webhookId: null, secretVersion: null, secret: given }]
+    : [];
+  const unverified = (reason: string) => ({ verified: false, reason, webhookId: null, secretVersion: null });
+  const verifyByAny = (request: ReceivedRequest): Verification => {
+    const reasons: string[] = [];
+    for (const { secret, ...signedBy } of secrets) {
+      const reason = verify(request, secret);
+      if (reason === undefined) return { verified: true, reason: null, ...signedBy };
+      reasons.push(reason);
+    }
     // With the secret of another webhook, no signature matches.
     const reason = reasons.find((each) => !each.endsWith('No matching signature found')) ?? reasons[0];
-    return { reason: reason ?? 'there is no secret to verify it by' };
+    return unverified(reason ?? 'there is no secret to verify it by');
   };
-  return async (arrival: ReceivedRequest): Promise<Verification> => {
-    const verification = verifyByAny(arrival);
-    if (verification.by || !target) return verification;
+  return async (request: ReceivedRequest): Promise<Verification> => {
+    const verification = verifyByAny(request);
+    if (verification.verified || !target) return verification;
     try {
-      secrets = await secretsOf(target, String(readFields(arrival.body).organizationId));
-      return verifyByAny(arrival);
+      secrets = await secretsOf(target, String(readFields(request.body).organizationId));
+      return verifyByAny(request);
     } catch (error) {
-      if (error instanceof CommandFailed) return { reason: error.message };
+      if (error instanceof CommandFailed) return unverified(error.message);
       throw error;
     }
   };
 }
 
-/** Of each webhook of an organization: the current secret, and the one before it. */
+/** The current secrets of an organization's webhooks: after a rotation, deliveries are signed by it and the one before. */
 async function secretsOf(target: Target, organizationId: string): Promise<readonly SigningSecret[]> {
   const { webhooks } = await runOperation(target, 'list-webhooks', { organizationId });
   const deriveSecret = await openWebhookSecrets(target);
-  const versions = webhooks.flatMap(({ webhookId, secretVersion: current }) =>
-    [current, current - 1].filter(Boolean).map((secretVersion) => ({ webhookId, secretVersion })),
-  );
   return Promise.all(
-    versions.map(async (version) => ({
-      ...version,
-      secret: await deriveSecret(version.webhookId, version.secretVersion),
-    })),
+    webhooks.map(async ({ webhookId, secretVersion }) => {
+      return { webhookId, secretVersion, secret: await deriveSecret(webhookId, secretVersion) };
+    }),
   );
 }
 
 /** What `--json` prints of a delivery. */
 function reportOf(
   { headers, body, from }: ReceivedRequest,
-  { by, reason }: Verification,
-  { arrivals, answered }: { readonly arrivals: number; readonly answered: number },
+  verification: Verification,
+  { arrivals = 0, answered }: { readonly arrivals: number | undefined; readonly answered: number },
 ) {
   const now = new Date();
-  const { id, kind, date } = readFields(body);
+  const { id = null, kind = null, date } = readFields(body);
   const age = now.getTime() - Date.parse(String(date));
   const shown = ['webhook-id', 'webhook-timestamp', ...signatureHeaders];
   return {
     /** When it arrived: ISO 8601, UTC. */
     date: now.toISOString(),
-    verified: by !== undefined,
-    reason: reason ?? null,
-    webhookId: by?.webhookId ?? null,
-    secretVersion: by?.secretVersion ?? null,
+    ...verification,
     deliveryId: headers['webhook-id'] ?? null,
     /** How often this `webhook-id` has come, this time included. */
     arrivals,
-    eventId: id ?? null,
-    kind: kind ?? null,
+    eventId: id,
+    kind,
     /** Since the event's date. */
     ageMs: Number.isNaN(age) ? null : age,
     from,
@@ -166,18 +154,20 @@ function reportOf(
 }
 
 function formatReport(report: ReturnType<typeof reportOf>, { bad }: Terminal): string {
-  const { date, verified, reason, webhookId, secretVersion, deliveryId, arrivals, ageMs, from } = report;
-  const verdict = verified
-    ? `verified${webhookId ? ` by secret ${secretVersion} of ${webhookId}` : ''}`
-    : bad(`NOT verified: ${reason}`);
+  const { date, verified, reason, webhookId, deliveryId, arrivals, ageMs } = report;
+  const signedBy = webhookId ? ` by secret ${report.secretVersion} of ${webhookId}` : '';
   const facts = [
     `webhook-id ${printableLine(String(deliveryId ?? 'missing'))}`,
     arrivals > 1 && `arrival ${arrivals}`,
-    `from ${from}`,
+    `from ${report.from}`,
     ageMs !== null && `${(ageMs / 1_000).toFixed(2)} s after the event`,
     `answered ${report.answered}`,
   ];
-  return `${date.slice(11, 23)}  ${verdict}\n  ${facts.filter(Boolean).join(', ')}\n  ${printableLine(report.body)}`;
+  return [
+    `${date.slice(11, 23)}  ${verified ? `verified${signedBy}` : bad(`NOT verified: ${reason}`)}`,
+    `  ${facts.filter(Boolean).join(', ')}`,
+    `  ${printableLine(report.body)}`,
+  ].join('\n');
 }
 
 function secret(text: string): string {

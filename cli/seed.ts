@@ -15,8 +15,7 @@ Examples:
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand<{ readonly organization?: string }>(program, terminal, 'seed', {
-    summary: 'make an organization, identities and a user group',
-    description: 'Makes an organization with three identities and a user group, and prints their ids.',
+    summary: 'create an organization with three identities and a user group, and print their ids',
     help,
     production: 'what "seed" makes stays there',
     async run(target, { organization: organizationId }, print) {

@@ -27,9 +27,7 @@ Examples:
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand<SendEventOptions>(program, terminal, 'send-event', {
-    summary: "send an event to an organization's webhooks",
-    description:
-      "Puts an event on the environment's queue, from where it goes to webhooks, and prints its id.",
+    summary: "send an event to an organization's webhooks, and print its id",
     help,
     production: 'receivers take the event for a real one',
     async run(target, { id: eventId = newEventId(), organization: organizationId, kind, data }, print) {

@@ -19,6 +19,9 @@ export async function readCallerClaims(target: Target, identityId: string): Prom
   return { sub: identityId, org: organizationId, kind };
 }
 
+/** Seconds since the epoch. */
+const now = () => Math.floor(Date.now() / 1_000);
+
 interface SignedToken {
   readonly token: string;
   /** ISO 8601, UTC. */
@@ -31,8 +34,8 @@ export function signAccessToken(
   caller: CallerClaims,
   lifetime: number,
 ): Promise<SignedToken> {
-  const nbf = Math.floor(Date.now() / 1_000);
-  return sign(target, 'TokenSigningKeyArn', accessToken, { ...caller, nbf }, lifetime);
+  const iat = now();
+  return sign(target, 'TokenSigningKeyArn', accessToken, { ...caller, iat, nbf: iat }, lifetime);
 }
 
 /** The request that a user action signs. */
@@ -50,7 +53,7 @@ export function signUserAction(
   { method, path, body }: SignedRequest,
   lifetime: number,
 ): Promise<SignedToken> {
-  const claims = { sub, org, jti: randomUUID(), htm: method, htp: path, bh: bodyHash(body) };
+  const claims = { sub, org, iat: now(), jti: randomUUID(), htm: method, htp: path, bh: bodyHash(body) };
   return sign(target, 'UserActionSigningKeyArn', userAction, claims, lifetime);
 }
 
@@ -59,7 +62,7 @@ async function sign(
   target: Target,
   key: OutputName,
   { type: typ, audience }: { readonly type: string; readonly audience: string },
-  own: object,
+  own: { readonly iat: number; readonly [claim: string]: unknown },
   lifetime: number,
 ): Promise<SignedToken> {
   const { KMS } = await import('@aws-sdk/client-kms');
@@ -70,10 +73,9 @@ async function sign(
   );
   const der = Buffer.from(required('kms:GetPublicKey', 'PublicKey', PublicKey));
   const jwk = createPublicKey({ key: der, format: 'der', type: 'spki' }).export({ format: 'jwk' });
-  const iat = Math.floor(Date.now() / 1_000);
-  const exp = iat + Math.floor(lifetime);
+  const exp = own.iat + Math.floor(lifetime);
   const header = { alg: 'ES256', kid: thumbprint(jwk), typ };
-  const claims = { iss: target.environment.tokenIssuer, aud: audience, ...own, iat, exp };
+  const claims = { iss: target.environment.tokenIssuer, aud: audience, ...own, exp };
   const content = [header, claims]
     .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
     .join('.');

@@ -19,8 +19,7 @@ const help = `Examples:
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand<TokenOptions>(program, terminal, 'token', {
-    summary: 'print an access token of an identity',
-    description: 'Prints an access token (JWT, ES256) of an identity, for the Authorization header.',
+    summary: 'print an access token (JWT, ES256) of an identity',
     help,
     async run(target, { caller, expiresIn }, print) {
       const longest = accessTokenLifetime(target.environment);

@@ -18,9 +18,7 @@ Examples:
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand<UserActionOptions>(program, terminal, 'user-action', {
-    summary: 'print the user action signature of a request',
-    description:
-      'Prints the user action signature (JWT, ES256) of one request, for the X-SVC-USERACTION header.',
+    summary: 'print the user action signature (JWT, ES256) of a request',
     help,
     async run(target, { caller, expiresIn, ...request }, print) {
       const claims = await readCallerClaims(target, caller);

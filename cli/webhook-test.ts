@@ -5,7 +5,7 @@ import { requireDelivered, waitForAttempt } from './delivery-outcome';
 import type { Definition } from './environment-command';
 import { sendMessages } from './queue-messages';
 import type { Target } from './target';
-import { describeWebhook, requireEnabled } from './webhooks';
+import { describeEnabledWebhook } from './webhooks';
 
 export interface TestOptions {
   readonly webhook: string;
@@ -14,8 +14,7 @@ export interface TestOptions {
 }
 
 export const testWebhook: Definition<TestOptions> = {
-  summary: 'send a webhook a signed test event, and print how its receiver responded',
-  description: 'Sends one webhook a signed event of kind webhook.test, and waits for its first attempt.',
+  summary: 'send a webhook a signed test event, and print the first attempt',
   help: `Only this webhook gets the event, whatever kinds it wants; it has no data of the organization and needs no
 --allow-production. It is retried for 72 hours if it fails.
 
@@ -25,8 +24,7 @@ Examples:
   wallet webhook test --webhook wh-…
   wallet webhook test --environment uae --webhook wh-… --json`,
   async run(target, { webhook: webhookId, timeout }, print) {
-    const webhook = await describeWebhook(target, webhookId);
-    requireEnabled(webhook, target);
+    const webhook = await describeEnabledWebhook(target, webhookId);
     const eventId = await sendTestEvent(target, webhook);
     target.note(`Sent ${eventId} to ${webhook.url}. Waiting for its attempt …`);
     const attempt = await waitForAttempt(target, { eventId, webhookId }, { seconds: timeout });

@@ -8,7 +8,7 @@ import { duration, id } from './options';
 import { sendMessages } from './queue-messages';
 import { columns, type Terminal, table } from './terminal';
 import { type TestOptions, testWebhook } from './webhook-test';
-import { describeWebhook, eventKind, openWebhookSecrets, receiverUrl, webhookOption } from './webhooks';
+import { eventKind, openWebhookSecrets, receiverUrl, webhookOption } from './webhooks';
 
 interface OfOrganization {
   readonly organization: string;
@@ -31,7 +31,6 @@ export function register(program: Command, terminal: Terminal): void {
 
   environmentCommand<OfOrganization & Subscription>(group, terminal, 'add', {
     summary: 'add a webhook to an organization, and print its secret',
-    description: 'Adds a webhook to an organization and prints its id and the secret for its receiver.',
     help: `The URL is https with a public name; on this machine also http://127.0.0.1:PORT/ ("wallet local receive").
 
 Examples:
@@ -58,8 +57,7 @@ Examples:
     .option('--kinds <kinds>', 'kinds of events, separated by commas (default: all)', eventKinds);
 
   environmentCommand<OfOrganization>(group, terminal, 'list', {
-    summary: 'list the webhooks of an organization',
-    description: 'Lists the webhooks of an organization, the enabled ones first, at most 50.',
+    summary: 'list the webhooks of an organization, the enabled ones first',
     help: 'Examples:\n  wallet webhook list --organization or-… --json',
     async run(target, { organization: organizationId, json }, print) {
       const { webhooks } = await runOperation(target, 'list-webhooks', { organizationId });
@@ -74,18 +72,16 @@ Examples:
   }).requiredOption(...organizationOption);
 
   environmentCommand<OfWebhook>(group, terminal, 'show', {
-    summary: 'print the URL, kinds and state of a webhook',
-    description: 'Prints the organization, URL, kinds of events, state and secret version of a webhook.',
+    summary: 'print the organization, URL, kinds, state and secret version of a webhook',
     help: 'Examples:\n  wallet webhook show --webhook wh-… --json',
     async run(target, { webhook: webhookId }, print) {
-      const webhook = await describeWebhook(target, webhookId);
+      const webhook = await runOperation(target, 'describe-webhook', { webhookId });
       print(webhook, () => formatWebhook(webhook));
     },
   }).requiredOption(...webhookOption);
 
   environmentCommand<OfWebhook & Subscription & { readonly allKinds?: boolean }>(group, terminal, 'update', {
-    summary: 'change the URL or the kinds of events of a webhook',
-    description: 'Changes the URL of a webhook, its kinds of events, or both, and prints the webhook.',
+    summary: 'change the URL of a webhook, its kinds of events, or both',
     help: `Pending retries go to the new URL, too. The secret stays: rotate it twice if the new receiver must not share it with the
 old one. A disabled webhook stays disabled.
 
@@ -114,14 +110,13 @@ Examples:
     );
 
   environmentCommand<OfWebhook>(group, terminal, 'secret', {
-    summary: 'print the current secret of a webhook',
-    description: 'Prints the current secret of a webhook, for a receiver that has lost it.',
+    summary: 'print the current secret of a webhook, for a receiver that has lost it',
     help: `Examples:
   SECRET=$(wallet webhook secret --webhook wh-…)
   wallet webhook secret --webhook wh-… --json            {"webhookId":"…","secret":"…","secretVersion":1}`,
     async run(target, { webhook: webhookId }, print) {
       const deriveSecret = await openWebhookSecrets(target);
-      const { secretVersion } = await describeWebhook(target, webhookId);
+      const { secretVersion } = await runOperation(target, 'describe-webhook', { webhookId });
       const secret = await deriveSecret(webhookId, secretVersion);
       print({ webhookId, secret, secretVersion }, () => secret);
     },
@@ -129,7 +124,6 @@ Examples:
 
   environmentCommand<OfWebhook & { readonly again?: boolean }>(group, terminal, 'rotate', {
     summary: 'give a webhook a new secret; the old one signs for 24 more hours',
-    description: 'Gives a webhook a new secret and prints it. The old one signs beside it for 24 hours.',
     help: `If the old secret has leaked, rotate twice: "--again" ends it at once.
 
 Examples:
@@ -150,9 +144,7 @@ Examples:
     .option('--again', 'also within 24 hours of the last rotation: ends the older secret at once');
 
   environmentCommand<OfWebhook>(group, terminal, 'disable', {
-    summary: 'stop deliveries to a webhook',
-    description:
-      'Disables a webhook: drops its pending deliveries, and sends it nothing until it is enabled.',
+    summary: 'stop deliveries to a webhook until it is enabled, and drop pending ones',
     help: `The organization's other webhooks get an event of kind webhook.disabled. "wallet redeliver" sends what it missed.
 
 Examples:
@@ -176,8 +168,7 @@ Examples:
   }).requiredOption(...webhookOption);
 
   environmentCommand<OfWebhook>(group, terminal, 'enable', {
-    summary: 'deliver to a webhook again',
-    description: 'Enables a webhook that was disabled, by an operator or because its receiver answered 410.',
+    summary: 'deliver to a disabled webhook again',
     help: `It gets events from now on. "wallet redeliver" sends what it missed, and what was given up.
 
 Examples:
@@ -189,8 +180,7 @@ Examples:
   }).requiredOption(...webhookOption);
 
   environmentCommand<OfWebhook>(group, terminal, 'remove', {
-    summary: 'remove a webhook for good',
-    description: 'Removes a webhook for good. Pending deliveries are dropped; their log stays for 31 days.',
+    summary: 'remove a webhook for good, and drop pending deliveries',
     help: `Examples:
   wallet webhook remove --webhook wh-…
   wallet webhook remove --environment uae --webhook wh-… --allow-production --json`,

@@ -35,14 +35,12 @@ export function requireReceiverUrl({ local }: Pick<Target, 'local'>, option: str
     throw new UsedWrongly(`${option} ${text.replace(/\/\/[^/]*@/, '//…@')}: ${urlRefusals[read.error]}`);
 }
 
-/** @throws OperationRefused `webhook_not_found` */
-export const describeWebhook = (target: Target, webhookId: string): Promise<Webhook> =>
-  runOperation(target, 'describe-webhook', { webhookId });
-
-export function requireEnabled({ webhookId, enabled, disabledReason }: Webhook, target: Target): void {
-  if (enabled) return;
+/** @throws CommandFailed for a disabled one, or OperationRefused `webhook_not_found` */
+export async function describeEnabledWebhook(target: Target, webhookId: string): Promise<Webhook> {
+  const webhook = await runOperation(target, 'describe-webhook', { webhookId });
+  if (webhook.enabled) return webhook;
   throw new CommandFailed(
-    `${webhookId} is disabled (${disabledReason}): deliveries to it are dropped.`,
+    `${webhookId} is disabled (${webhook.disabledReason}): deliveries to it are dropped.`,
     `Enable it first: ${target.paste(`webhook enable --webhook ${webhookId}`)}`,
   );
 }

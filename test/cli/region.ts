@@ -1,11 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { KMSClient } from '@aws-sdk/client-kms';
+import { secretText } from '../../domain/webhook-secrets';
+import { createWebhookSecrets } from '../../lambda/webhooks/webhook-secrets';
 import {
   type LoopbackRequest,
   type LoopbackResponse,
   startLoopbackServer,
 } from '../../local/network/loopback-server';
+import { localClient } from '../support/aws-client';
 import { startKms } from '../support/local-services';
 import { writeOutputs } from '../support/outputs-file';
 import { first } from '../support/rows';
@@ -83,6 +87,15 @@ export async function startRegion() {
       calls.length = 0;
       messages.length = 0;
       operations = others;
+    },
+    /** A webhook's secret, as the delivery function derives it. */
+    async secret(version: number) {
+      const client = new KMSClient(localClient(kms.url));
+      const secrets = createWebhookSecrets({ kms: client, keyId: keyArns.webhookSecrets });
+      const secret = await secrets.secret(webhookId, version);
+      client.destroy();
+      if (!secret.ok) throw new Error(secret.error.reason);
+      return secretText(secret.value);
     },
     changeOutputs: (others: object) =>
       writeOutputs(directory, { [first.stackId]: { ...stack, ...others } }, endpoints),

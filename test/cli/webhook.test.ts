@@ -1,11 +1,7 @@
-import { KMSClient } from '@aws-sdk/client-kms';
 import { requireDelivered } from '../../cli/delivery-outcome';
 import { type Attempt, parseDelivery } from '../../domain/delivery';
 import { parseEvent } from '../../domain/event';
-import { secretText } from '../../domain/webhook-secrets';
-import { createWebhookSecrets } from '../../lambda/webhooks/webhook-secrets';
-import { localClient } from '../support/aws-client';
-import { keyArns, organizationId, refusal, result, useRegion, webhookId } from './region';
+import { organizationId, refusal, result, useRegion, webhookId } from './region';
 
 const region = useRegion();
 
@@ -24,18 +20,6 @@ const webhook = {
   createdAt: time,
 };
 const kinds = ['wallet.created', 'wallet.deleted'];
-
-/** A secret, as the delivery function derives it. */
-async function secretOf(version: number): Promise<string> {
-  const kms = new KMSClient(localClient(region.kmsUrl));
-  const secret = await createWebhookSecrets({ kms, keyId: keyArns.webhookSecrets }).secret(
-    webhookId,
-    version,
-  );
-  kms.destroy();
-  if (!secret.ok) throw new Error(secret.error.reason);
-  return secretText(secret.value);
-}
 
 const ofOrganization = ['--organization', organizationId];
 const ofWebhook = ['--webhook', webhookId];
@@ -94,7 +78,7 @@ describe('webhook add, secret and rotate print the secret that deliveries are si
   it('add, with the next commands on stderr', async () => {
     region.answer({ 'add-webhook': () => result({ ...webhook, kinds }) });
     const add = ['webhook', 'add', ...ofOrganization, '--url', url, '--kinds', `${kinds}`];
-    const secret = await secretOf(1);
+    const secret = await region.secret(1);
     const { stdout, stderr } = await region.wallet(...add);
     expect(stdout).toBe(`webhookId  ${webhookId}\nsecret     ${secret}\n`);
     expect(stderr).toContain(`wallet webhook secret --webhook ${webhookId} --outputs ${region.outputs}`);
@@ -105,7 +89,7 @@ describe('webhook add, secret and rotate print the secret that deliveries are si
 
   it('secret', async () => {
     region.answer({ 'describe-webhook': () => result({ ...webhook, secretVersion: 2 }) });
-    const secret = await secretOf(2);
+    const secret = await region.secret(2);
     const show = ['webhook', 'secret', ...ofWebhook];
     expect(await region.wallet(...show)).toEqual({ exitCode: 0, stdout: `${secret}\n`, stderr: '' });
     expect(await region.json(...show)).toEqual({ webhookId, secret, secretVersion: 2 });
@@ -114,7 +98,7 @@ describe('webhook add, secret and rotate print the secret that deliveries are si
   it('rotate', async () => {
     const rotated = { webhookId, secretVersion: 3, rotatedAt: time, previousSignsUntil: time };
     region.answer({ 'rotate-webhook-secret': () => result(rotated) });
-    const secret = await secretOf(3);
+    const secret = await region.secret(3);
     const { stdout, stderr } = await region.wallet('webhook', 'rotate', ...ofWebhook);
     expect(stdout).toBe(`${secret}\n`);
     expect(stderr).toContain(`both sign until ${time}`);
@@ -221,10 +205,8 @@ it.each([
   ['input_invalid', 2],
 ])('prints why an operation was refused: %s', async (code, exitCode) => {
   region.answer({ 'add-webhook': () => refusal(code, 'No.') });
-  const address = 'https://user:word@hooks.customer.com/';
-  const printed = await region.wallet('webhook', 'add', ...ofOrganization, '--url', address);
-  const prefix = code === 'scheme_not_https' ? 'https://…@hooks.customer.com/: ' : '';
-  expect(printed).toEqual({ exitCode, stdout: '', stderr: `error: ${prefix}No.\n` });
+  const printed = await region.wallet('webhook', 'add', ...ofOrganization, '--url', url);
+  expect(printed).toEqual({ exitCode, stdout: '', stderr: 'error: No.\n' });
 });
 
 it.each([[[]], [['--kinds', 'a', '--all-kinds']]])('webhook update is used wrongly with %j', async (args) => {
