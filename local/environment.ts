@@ -102,13 +102,13 @@ export async function startEnvironment(options: EnvironmentOptions, cleanup: Cle
   const queueNames = [...deployed.resources.values()]
     .filter(({ type }) => type === 'AWS::SQS::Queue')
     .map(({ attributes }) => String(attributes.QueueName));
-  await services.queues.restore(folder.messagesFile, stack.region);
+  services.queues.restore(folder.messagesFile);
   let eventSources: readonly EventSource[] = [];
   // What runs in the functions is answered before they end: requests and messages have a second.
   cleanup.add(async () => {
     const stopped = Promise.all(eventSources.map((source) => source.stop()));
     await Promise.all([addresses.close(), Promise.race([stopped, sleep(1_000, undefined, { ref: false })])]);
-    await services.queues.save(folder.messagesFile, queueNames);
+    services.queues.save(folder.messagesFile, queueNames);
   });
   eventSources = startEventSources({
     region: stack.region,

@@ -6,8 +6,7 @@ import type { InvocationResult } from './instance';
 
 /**
  * A queue that feeds a function: `AWS::Lambda::EventSourceMapping`.
- *
- * Meanings and defaults: https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-parameters.html
+ * https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-parameters.html
  */
 export interface EventSourceOptions {
   /** URL of SQS. */
@@ -17,13 +16,11 @@ export interface EventSourceOptions {
   readonly region: string;
   /** Of the function: Lambda reads its queue with its role. */
   readonly accessKeyId?: string;
-  /** Most messages in one invocation. @default 10 */
+  /** The maximum of messages in one invocation, up to 10. @default 10 */
   readonly batchSize?: number | undefined;
-  /** Seconds to wait for a batch to fill. @default 0 */
-  readonly batchingWindowSeconds?: number | undefined;
-  /** Most invocations at once. @default 5, with which Lambda starts */
+  /** The maximum of concurrent invocations. @default 5, with which Lambda starts */
   readonly maximumConcurrency?: number | undefined;
-  /** Whether the function names the messages that failed, instead of failing as a whole. @default false */
+  /** Whether the function reports the messages that failed; otherwise, it fails for all of them. @default false */
   readonly reportBatchItemFailures?: boolean;
   invoke(event: SQSEvent): Promise<InvocationResult>;
   /** Gets a line when the queue cannot be read or written. */
@@ -31,124 +28,99 @@ export interface EventSourceOptions {
 }
 
 export interface EventSource {
-  /** Takes no further message, and resolves when the invocations that run have ended. */
+  /** Receives no more messages, and resolves when running invocations have ended. */
   stop(): Promise<void>;
 }
 
-/** A message as `ReceiveMessage` gives it. */
+/** A message as `ReceiveMessage` returns it. */
 export type ReceivedMessage = Message & { readonly MessageId: string; readonly ReceiptHandle: string };
 
-/** SQS gives and deletes at most ten messages a call, and waits at most 20 s for one. */
-const perCall = 10;
-const longestWaitSeconds = 20;
+/** Seconds for which SQS waits for a message, at most. */
+const longPoll = 20;
 const pauseAfterProblemMs = 1_000;
 
-/** Starts to feed a function from a queue. */
+/** Starts to feed a function from a queue: one poll at a time, and an invocation for each batch. */
 export function startEventSource(options: EventSourceOptions): EventSource {
-  const { batchSize = 10, batchingWindowSeconds = 0, maximumConcurrency = 5 } = options;
-  const sqs = { url: options.endpoint, region: options.region, accessKeyId: options.accessKeyId };
-  const stopping = new AbortController();
+  const { endpoint, region, accessKeyId, queueUrl: QueueUrl } = options;
+  const { batchSize = 10, maximumConcurrency = 5, reportBatchItemFailures = false } = options;
+  const sqs = { url: endpoint, region, accessKeyId };
   const running = new Set<Promise<void>>();
+  let isStopped = false;
+  // A new one for each poll: `fetch` listens to its signal until it is garbage-collected.
+  let polling = new AbortController();
 
   async function poll(): Promise<void> {
-    while (!stopping.signal.aborted) {
+    while (!isStopped) {
+      if (running.size >= maximumConcurrency) {
+        await Promise.race(running);
+        continue;
+      }
+      polling = new AbortController();
+      const { signal } = polling;
       try {
-        if (running.size >= maximumConcurrency) await Promise.race(running);
-        const messages = await receiveBatch();
-        if (messages.length === 0) continue;
-        const invocation = invoke(messages)
+        const { Messages = [] } = await sqsRequest<{ Messages?: ReceivedMessage[] }>(
+          { ...sqs, signal },
+          'ReceiveMessage',
+          {
+            ...{ QueueUrl, MaxNumberOfMessages: batchSize, WaitTimeSeconds: longPoll },
+            ...{ MessageSystemAttributeNames: ['All'], MessageAttributeNames: ['All'] },
+          },
+        );
+        if (Messages.length === 0) continue;
+        const handling = handle(Messages)
           .catch(report)
-          .finally(() => running.delete(invocation));
-        running.add(invocation);
+          .finally(() => running.delete(handling));
+        running.add(handling);
       } catch (error) {
         report(error as Error);
-        await sleep(pauseAfterProblemMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+        await sleep(pauseAfterProblemMs, undefined, { signal }).catch(() => undefined);
       }
     }
   }
 
-  async function receiveBatch(): Promise<readonly ReceivedMessage[]> {
-    const messages = await receive(batchSize, longestWaitSeconds);
-    const windowEnd = Date.now() + batchingWindowSeconds * 1_000;
-    while (messages.length > 0 && messages.length < batchSize && !stopping.signal.aborted) {
-      const secondsLeft = Math.ceil((windowEnd - Date.now()) / 1_000);
-      if (secondsLeft <= 0) break;
-      messages.push(
-        ...(await receive(batchSize - messages.length, Math.min(longestWaitSeconds, secondsLeft))),
-      );
-    }
-    return messages;
-  }
-
-  async function receive(count: number, waitSeconds: number): Promise<ReceivedMessage[]> {
-    // Each call has its own signal: `fetch` listens to its signal until it is garbage-collected.
-    const call = new AbortController();
-    const abort = () => call.abort();
-    stopping.signal.addEventListener('abort', abort);
-    try {
-      const { Messages = [] } = await sqsRequest<{ Messages?: ReceivedMessage[] }>(
-        { ...sqs, signal: call.signal },
-        'ReceiveMessage',
-        {
-          QueueUrl: options.queueUrl,
-          MaxNumberOfMessages: Math.min(perCall, count),
-          WaitTimeSeconds: waitSeconds,
-          MessageSystemAttributeNames: ['All'],
-          MessageAttributeNames: ['All'],
-        },
-      );
-      return Messages;
-    } finally {
-      stopping.signal.removeEventListener('abort', abort);
-    }
-  }
-
-  async function invoke(messages: readonly ReceivedMessage[]): Promise<void> {
+  /** What is not deleted becomes visible again when its visibility timeout ends. */
+  async function handle(messages: readonly ReceivedMessage[]): Promise<void> {
     const result = await options.invoke({ Records: messages.map((message) => sqsRecord(message, options)) });
-    const failed = failedMessages(result, messages, options.reportBatchItemFailures ?? false);
-    const done = messages.filter((message) => !failed.has(message.MessageId));
-    for (let start = 0; start < done.length; start += perCall) {
-      await sqsRequest(sqs, 'DeleteMessageBatch', {
-        QueueUrl: options.queueUrl,
-        Entries: done
-          .slice(start, start + perCall)
-          .map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle })),
-      });
-    }
+    const failed = failedMessages(result, messages, reportBatchItemFailures);
+    const Entries = messages
+      .filter(({ MessageId }) => !failed.has(MessageId))
+      .map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
+    if (Entries.length > 0) await sqsRequest(sqs, 'DeleteMessageBatch', { QueueUrl, Entries });
   }
 
   function report(error: Error): void {
-    if (!stopping.signal.aborted) options.onProblem(`${options.queueArn}: ${error.message}`);
+    if (!isStopped) options.onProblem(`${options.queueArn}: ${error.message}`);
   }
 
-  const polling = poll();
+  const polled = poll();
   return {
     async stop() {
-      stopping.abort();
-      await polling;
+      isStopped = true;
+      polling.abort();
+      await polled;
       await Promise.all(running);
     },
   };
 }
 
 /**
- * The messages that stay in the queue, visible again when their visibility timeout ends.
- *
- * Source: https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html, "Success and failure
- * conditions": nothing reported is success; an identifier that is empty, null or unknown fails the whole batch.
+ * "Success and failure conditions": nothing reported is success; an identifier that is empty, null or unknown fails the
+ * whole batch. https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-errorhandling.html
  */
 function failedMessages(
   result: InvocationResult,
   messages: readonly ReceivedMessage[],
   reportBatchItemFailures: boolean,
-): Set<string> {
-  const all = new Set(messages.map((message) => message.MessageId));
+): ReadonlySet<unknown> {
+  const all = new Set<unknown>(messages.map(({ MessageId }) => MessageId));
   if (!result.ok) return all;
   if (!reportBatchItemFailures) return new Set();
-  const reported = (result.payload as { batchItemFailures?: unknown } | null)?.batchItemFailures ?? [];
-  if (!Array.isArray(reported)) return all;
-  const failed = reported.map((item) => (item as { itemIdentifier?: unknown } | null)?.itemIdentifier);
-  return failed.every((id) => typeof id === 'string' && all.has(id)) ? new Set(failed as string[]) : all;
+  const { batchItemFailures } = (result.payload ?? {}) as { batchItemFailures?: unknown };
+  if (!Array.isArray(batchItemFailures ?? [])) return all;
+  const reported = ((batchItemFailures ?? []) as unknown[]).map(
+    (item) => (item as { itemIdentifier?: unknown } | null)?.itemIdentifier,
+  );
+  return reported.every((id) => all.has(id)) ? new Set(reported) : all;
 }
 
 /** A message as Lambda gives it to a function: https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html */
@@ -167,11 +139,9 @@ export function sqsRecord(
         name,
         {
           ...(StringValue !== undefined && { stringValue: StringValue }),
-          // In base64 already: SQS's JSON protocol has no bytes.
+          // Already base64: SQS's JSON protocol has no bytes.
           ...(BinaryValue !== undefined && { binaryValue: String(BinaryValue) }),
-          stringListValues: [],
-          binaryListValues: [],
-          dataType: DataType,
+          ...{ stringListValues: [], binaryListValues: [], dataType: DataType },
         },
       ]),
     ),

@@ -1,45 +1,34 @@
 /*
- * What a process of a function, and the runtime of tests, have in common. Error types:
+ * Runs a handler in a function's process and in the runtime of tests. Error types:
  * https://docs.aws.amazon.com/lambda/latest/dg/nodejs-exceptions.html
  */
 const path = require('node:path');
 
-/** @param isLoading the errors of loading have types of their own */
+const loadErrors = {
+  MODULE_NOT_FOUND: 'Runtime.ImportModuleError',
+  SyntaxError: 'Runtime.UserCodeSyntaxError',
+};
+
+/** The failed invocation of an error. */
 function describe(error, isLoading = false) {
   // Not instanceof: the code may have another realm's Error.
   if (typeof error?.message !== 'string') {
-    return { errorType: typeof error, errorMessage: String(error), trace: [] };
+    return { ok: false, errorType: typeof error, errorMessage: String(error), trace: [] };
   }
-  const described = {
-    errorType: error.name,
-    errorMessage: error.message,
-    trace: String(error.stack).split('\n'),
-  };
-  if (isLoading && error.code === 'MODULE_NOT_FOUND') described.errorType = 'Runtime.ImportModuleError';
-  if (isLoading && error.name === 'SyntaxError') described.errorType = 'Runtime.UserCodeSyntaxError';
-  return described;
+  const { code, name, message, stack } = error;
+  const errorType = (isLoading && (loadErrors[code] ?? loadErrors[name])) || name;
+  return { ok: false, errorType, errorMessage: message, trace: String(stack).split('\n') };
 }
 
-function named(name, message) {
-  return Object.assign(new Error(message), { name });
-}
-
-function stringify(result) {
-  try {
-    return JSON.stringify(result === undefined ? null : result);
-  } catch {
-    throw named('Runtime.MarshalError', 'Unable to stringify response body');
-  }
-}
+const named = (name, message) => Object.assign(new Error(message), { name });
 
 /**
  * @param load loads a module by its path
- * @returns what answers an invocation with a message
+ * @returns a function that runs an invocation, and never rejects
  */
 function loadHandler({ LAMBDA_TASK_ROOT: taskRoot, _HANDLER: handlerName }, load, log = console.error) {
-  const dot = handlerName.lastIndexOf('.');
-  const module = load(path.join(taskRoot, handlerName.slice(0, dot)));
-  const handler = module[handlerName.slice(dot + 1)];
+  const { dir, name: file, ext } = path.parse(handlerName);
+  const handler = load(path.join(taskRoot, dir, file))[ext.slice(1)];
   if (typeof handler !== 'function') {
     throw named('Runtime.HandlerNotFound', `${handlerName} is undefined or not exported`);
   }
@@ -50,11 +39,15 @@ function loadHandler({ LAMBDA_TASK_ROOT: taskRoot, _HANDLER: handlerName }, load
         callbackWaitsForEmptyEventLoop: true,
         getRemainingTimeInMillis: () => Math.max(0, deadline - Date.now()),
       });
-      return { type: 'result', payload: stringify(result) };
+      try {
+        return { ok: true, payload: JSON.stringify(result ?? null) };
+      } catch {
+        throw named('Runtime.MarshalError', 'Unable to stringify response body');
+      }
     } catch (error) {
-      const described = describe(error);
+      const { ok: _, ...described } = describe(error);
       log(`Invoke Error ${JSON.stringify(described)}`);
-      return { type: 'error', error: described };
+      return { ok: false, ...described };
     }
   };
 }

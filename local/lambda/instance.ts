@@ -31,23 +31,26 @@ export interface Code {
 export interface Invocation {
   /** JSON. */
   readonly event: string;
-  readonly context: { readonly awsRequestId: string } & Readonly<Record<string, string>>;
+  readonly context: Readonly<Record<string, string>>;
   /** Milliseconds since 1970. */
   readonly deadline: number;
 }
 
-/** An execution environment of a function, with its code loaded. It takes one invocation at a time. */
+/** A result as it comes from the function's code: JSON. */
+export type JsonResult = { readonly ok: true; readonly payload: string } | FailedInvocation;
+
+/** An execution environment with the function's code loaded. It takes one invocation at a time. */
 export interface Instance {
-  /** Absent from one that is no process of its own. */
+  /** @default - it is not a process of its own */
   readonly pid?: number | undefined;
-  readonly alive: boolean;
+  isAlive(): boolean;
   /** Resolves when it has ended, for whatever reason. */
-  readonly ended: Promise<void>;
-  /** Never rejects. The payload is JSON. */
-  invoke(invocation: Invocation): Promise<{ readonly ok: true; readonly payload: string } | FailedInvocation>;
+  readonly ended: Promise<unknown>;
+  /** Never rejects. */
+  invoke(invocation: Invocation): Promise<JsonResult>;
   /** Ends it at once, whatever it is doing. */
   kill(): void;
 }
 
-/** Starts instances. @throws (resolves to) the reason why the code cannot be loaded */
+/** Starts an instance. Resolves to the reason when the code cannot be loaded. */
 export type Runtime = (code: Code) => Promise<Instance | FailedInvocation>;

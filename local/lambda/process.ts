@@ -1,20 +1,13 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { type Code, type FailedInvocation, failed, type Instance } from './instance';
+import { failed, type JsonResult, type Runtime } from './instance';
 
-/** What `bootstrap.cjs` sends. */
-type FromChild =
-  | { readonly type: 'ready' }
-  | { readonly type: 'failed' | 'error'; readonly error: Omit<FailedInvocation, 'ok'> }
-  | { readonly type: 'result'; readonly payload: string };
+/** Milliseconds. Lambda allows 10 s for loading the code; a busy machine gets more. */
+const initLimit = 30_000;
 
-/** Lambda allows 10 s for loading the code; a busy machine gets more before a hang is called a hang. */
-const initLimitMs = 30_000;
-
-/** Starts a process with a function's code: it can be killed at any moment, and a crash stays contained. */
-export async function startProcess(code: Code): Promise<Instance | FailedInvocation> {
-  const { bundleDirectory, environment, memoryMiB, onLog } = code;
+/** Starts a process with a function's code: it can be killed at any time, and a crash stays contained. */
+export const startProcess: Runtime = async ({ bundleDirectory, environment, memoryMiB, onLog }) => {
   const child = fork(join(__dirname, 'bootstrap.cjs'), [], {
     cwd: bundleDirectory,
     env: { ...environment },
@@ -24,44 +17,28 @@ export async function startProcess(code: Code): Promise<Instance | FailedInvocat
   for (const stream of [child.stdout, child.stderr]) {
     if (stream) createInterface({ input: stream }).on('line', onLog);
   }
-  let reason: string | undefined;
-  const ended = new Promise<void>((resolve) => {
-    const end = (how: string) => {
-      reason ??= how;
-      resolve();
-    };
-    child.once('error', (error) => end(error.message));
+  const ended = new Promise<JsonResult>((resolve) => {
+    const end = (reason: string) =>
+      resolve(failed('Runtime.ExitError', `Error: Runtime exited with error: ${reason}`));
+    child.once('error', ({ message }) => end(message));
     child.once('exit', (status, signal) => end(signal ? `signal: ${signal}` : `exit status ${status}`));
   });
-  const exited = ended.then(() => failed('Runtime.ExitError', `Error: Runtime exited with error: ${reason}`));
-  const kill = () => {
-    // Counted as gone from now on: the exit itself is seen only later.
-    reason ??= 'signal: SIGKILL';
-    child.kill('SIGKILL');
-  };
-  const nextMessage = () => new Promise<FromChild>((resolve) => child.once('message', resolve));
+  const kill = () => void child.kill('SIGKILL');
+  const nextResult = () =>
+    Promise.race([new Promise<JsonResult>((resolve) => child.once('message', resolve)), ended]);
 
-  const timer = setTimeout(kill, initLimitMs);
-  const loaded = await Promise.race([nextMessage(), exited]);
+  const timer = setTimeout(kill, initLimit);
+  const loaded = await nextResult();
   clearTimeout(timer);
-  if ('ok' in loaded) return loaded;
-  if (loaded.type === 'failed') return { ok: false, ...loaded.error };
+  if (!loaded.ok) return loaded;
   return {
     pid: child.pid,
-    get alive() {
-      return reason === undefined;
+    isAlive: () => child.connected && !child.killed,
+    ...{ ended, kill },
+    invoke(invocation) {
+      const result = nextResult();
+      child.send(invocation, (error) => error && kill());
+      return result;
     },
-    ended,
-    async invoke(invocation) {
-      const answer = nextMessage();
-      if (reason === undefined) child.send(invocation, (error) => error && kill());
-      const message = await Promise.race([answer, exited]);
-      if ('ok' in message) return message;
-      if (message.type === 'result') return { ok: true, payload: message.payload };
-      return message.type === 'error'
-        ? { ok: false, ...message.error }
-        : failed('Runtime.Protocol', `unexpected message ${message.type}`);
-    },
-    kill,
   };
-}
+};

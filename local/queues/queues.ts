@@ -1,10 +1,10 @@
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { LOCAL_ACCOUNT_ID } from '../names';
 import { refuseForeign } from '../network/loopback-server';
 import { type Authorize, accessKeyIdOf, allowEverything } from '../permissions/permissions';
 import { readJson, writeJson } from '../state';
-import { acceptSqsCharacters } from './emulator';
 
 export interface Queue {
   readonly url: string;
@@ -18,136 +18,108 @@ export interface QueueOptions {
   readonly attributes: Readonly<Record<string, string>>;
 }
 
-export interface QueueServer {
-  /** Where any AWS SDK reaches SQS on this machine. */
-  readonly url: string;
-  /** @throws Error with SQS's own reason when it refuses the queue */
-  createQueue(options: QueueOptions): Promise<Queue>;
-  /** Writes the messages of these queues to a file. */
-  save(file: string, names: readonly string[]): Promise<void>;
-  /** Sends the messages of such a file, if there is one, again, and removes it. Those that were to wait are delayed. */
-  restore(file: string, region: string): Promise<void>;
-  /** The URL of the queue with this ARN, whether it exists or not. */
-  urlOf(queueArn: string): string;
-  stop(): Promise<void>;
-}
+export type QueueServer = Awaited<ReturnType<typeof startQueues>>;
 
-/** As the emulator shows a message. Times are milliseconds since 1970. */
-interface Inspected {
-  readonly body: string;
-  readonly messageAttributes: object;
-  readonly delayUntil?: number;
+const loadEmulator = () => import('fauxqs');
+type Options = Parameters<Awaited<ReturnType<typeof loadEmulator>>['buildApp']>[0];
+type Stores = Required<NonNullable<Options>>['stores'];
+type Store = Stores['sqsStore'];
+interface StoreClass {
+  new (): Store;
+  createMessage(body: string, attributes: object, delaySeconds: number): Message;
 }
+type Message = Parameters<ReturnType<Store['createQueue']>['enqueue']>[0];
 
-interface Inspection {
-  readonly messages: {
-    readonly ready: readonly Inspected[];
-    readonly delayed: readonly Inspected[];
-    readonly inflight: readonly { readonly message: Inspected; readonly visibilityDeadline: number }[];
-  };
-}
-
-interface SavedMessage {
+interface SavedMessage extends Pick<Message, 'body'> {
   readonly queue: string;
-  readonly body: string;
-  readonly attributes: object;
+  readonly attributes: Message['messageAttributes'];
+  /** Milliseconds since 1970. */
   readonly notBefore: number;
 }
 
-/** Seconds: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html */
-const longestDelay = 900;
+/** Characters that SQS refuses in a message. https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html */
+const refusedCharacter = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u;
 
-/** The bodies of SQS's JSON protocol, as far as they are changed here. */
-interface SqsMessage {
-  QueueUrl?: string;
-  QueueUrls?: string[];
-}
-
-/**
- * Starts an SQS emulator on 127.0.0.1. Messages live in memory. Web pages are refused.
- *
- * fauxqs's own `startFauxqs` listens on every interface, so its app is started by hand. Its queue URLs have the host
- * `sqs.REGION.localhost`, which many machines do not resolve: clients get URLs of the loopback address instead.
- */
-export async function startQueues(authorize: Authorize = allowEverything): Promise<QueueServer> {
-  const { buildApp } = await import('fauxqs');
-  await acceptSqsCharacters();
-  const app = buildApp({ logger: false });
-  const emulatorUrls = new Map<string, string>();
-  const inward = (url: string) => emulatorUrls.get(url) ?? url;
-  const outward = (emulatorUrl: string) => {
-    const url = emulatorUrl.replace(/^http:\/\/[^/:]+/, 'http://127.0.0.1');
-    emulatorUrls.set(url, emulatorUrl);
-    return url;
-  };
-  const arns = new Map<string, string>();
+/** Starts an SQS emulator on a free port of 127.0.0.1. Messages live in memory. Requests of web pages are refused. */
+export async function startQueues(authorize: Authorize = allowEverything) {
+  const { buildApp } = await loadEmulator();
+  const { SqsStore } = (await emulatorModule('sqsStore.js')) as { readonly SqsStore: StoreClass };
+  // The emulator refuses characters beyond U+FFFF, such as emoji.
+  const { INVALID_MESSAGE_BODY_CHAR: refused } = (await emulatorModule('sqsTypes.js')) as Record<
+    string,
+    RegExp
+  >;
+  if (refused) refused.test = (text) => refusedCharacter.test(text);
+  const store = new SqsStore();
+  // Queue URLs with the host of the request: the default, `sqs.REGION.localhost`, does not resolve on many machines.
+  store.host = '';
+  // Not `startFauxqs`, which listens on every interface.
+  const app = buildApp({ logger: false, stores: { sqsStore: store } as Stores });
   app.addHook('onRequest', async (request, reply) => {
     if (refuseForeign(request.raw, reply.raw)) reply.hijack();
   });
-  app.addHook('preHandler', async (request, reply) => {
-    const body = request.body as SqsMessage | undefined;
-    const resource = arns.get(body?.QueueUrl ?? '');
-    if (resource !== undefined) {
-      const accessKeyId = accessKeyIdOf(request.headers.authorization);
-      const action = actionOf(String(request.headers['x-amz-target']));
-      const message = authorize({ accessKeyId, action, resource });
-      if (message !== undefined)
-        return reply
-          .code(403)
-          .headers(accessDenied.headers)
-          .send({ ...accessDenied.body, message });
-    }
-    if (body?.QueueUrl) body.QueueUrl = inward(body.QueueUrl);
-  });
-  app.addHook('preSerialization', async (_request, _reply, payload: SqsMessage) => {
-    if (payload.QueueUrl) return { ...payload, QueueUrl: outward(payload.QueueUrl) };
-    if (payload.QueueUrls) return { ...payload, QueueUrls: payload.QueueUrls.map(outward) };
-    return payload;
+  app.addHook('preHandler', async ({ headers, body }, reply) => {
+    const queue = store.getQueue((body as { QueueUrl?: string } | undefined)?.QueueUrl ?? '');
+    if (!queue) return;
+    const accessKeyId = accessKeyIdOf(headers.authorization);
+    const action = actionOf(String(headers['x-amz-target']));
+    const message = authorize({ accessKeyId, action, resource: queue.arn });
+    if (message === undefined) return;
+    // As SQS refuses a call: https://github.com/aws/serverless-application-model/issues/3633
+    return reply
+      .code(403)
+      .header('x-amzn-query-error', 'AccessDenied;Sender')
+      .send({ __type: 'com.amazon.coral.service#AccessDeniedException', message });
   });
   await app.listen({ port: 0, host: '127.0.0.1' });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
 
   return {
+    /** Where any AWS SDK reaches SQS on this machine. */
     url,
-    async createQueue({ name, region, attributes }) {
-      const answer = await sqsRequest<{ QueueUrl: string }>({ url, region }, 'CreateQueue', {
-        QueueName: name,
-        Attributes: attributes,
-      });
-      const arn = `arn:aws:sqs:${region}:${LOCAL_ACCOUNT_ID}:${name}`;
-      arns.set(answer.QueueUrl, arn);
-      return { url: answer.QueueUrl, arn };
+    /** @throws Error with SQS's own reason when it refuses the queue */
+    async createQueue({ name, region, attributes }: QueueOptions): Promise<Queue> {
+      const input = { QueueName: name, Attributes: attributes };
+      const { QueueUrl } = await sqsRequest<{ QueueUrl: string }>({ url, region }, 'CreateQueue', input);
+      return { url: QueueUrl, arn: `arn:aws:sqs:${region}:${LOCAL_ACCOUNT_ID}:${name}` };
     },
-    async save(file, names) {
-      const saved: SavedMessage[] = [];
-      for (const queue of names) {
-        const { messages } = (await (await fetch(`${url}/_fauxqs/queues/${queue}`)).json()) as Inspection;
-        const hidden = messages.inflight.map(({ message, visibilityDeadline }) => ({
-          ...message,
-          delayUntil: visibilityDeadline,
-        }));
-        for (const message of [...messages.ready, ...messages.delayed, ...hidden]) {
-          const { body, messageAttributes: attributes, delayUntil: notBefore = 0 } = message;
-          saved.push({ queue, body, attributes, notBefore });
-        }
-      }
+    /** Writes the messages of these queues to a file. */
+    save(file: string, names: readonly string[]): void {
+      const saved = names.flatMap((queue) => {
+        const { ready = [], delayed = [], inflight = [] } = store.inspectQueue(queue)?.messages ?? {};
+        const hidden = inflight.map((each) => ({ ...each.message, delayUntil: each.visibilityDeadline }));
+        return [...ready, ...delayed, ...hidden].map(
+          ({ body, messageAttributes: attributes, delayUntil: notBefore = 0 }): SavedMessage => ({
+            queue,
+            body,
+            attributes,
+            notBefore,
+          }),
+        );
+      });
       writeJson(file, saved);
     },
-    async restore(file, region) {
+    /** Puts the messages of such a file, if there is one, back into their queues, and removes it. */
+    restore(file: string): void {
       for (const { queue, body, attributes, notBefore } of readJson<SavedMessage[]>(file) ?? []) {
-        const wait = Math.ceil((notBefore - Date.now()) / 1_000);
-        await sqsRequest({ url, region }, 'SendMessage', {
-          QueueUrl: `${url}/${LOCAL_ACCOUNT_ID}/${queue}`,
-          MessageBody: body,
-          MessageAttributes: attributes,
-          DelaySeconds: Math.max(0, Math.min(longestDelay, wait)),
-        });
+        const delaySeconds = Math.max(0, (notBefore - Date.now()) / 1_000);
+        store.getQueueByName(queue)?.enqueue(SqsStore.createMessage(body, attributes, delaySeconds));
       }
       rmSync(file, { force: true });
     },
-    urlOf: (arn) => `${url}/${arn.split(':').slice(4).join('/')}`,
-    stop: () => app.close(),
+    /** The URL of the queue with this ARN, whether it exists or not. */
+    urlOf: (queueArn: string) => `${url}/${queueArn.split(':').slice(4).join('/')}`,
+    stop: async (): Promise<void> => app.close(),
   };
+}
+
+/** A module that the emulator's package does not export. */
+function emulatorModule(name: string): Promise<unknown> {
+  const file = (require.resolve.paths('fauxqs') ?? [])
+    .map((folder) => join(folder, 'fauxqs', 'dist', 'sqs', name))
+    .find((each) => existsSync(each));
+  if (!file) throw new Error(`fauxqs has no dist/sqs/${name}: it is not the version of package.json.`);
+  return import(file);
 }
 
 /** The permission that a call needs: those on batches are of the single action, in lowercase in SQS's own messages. */
@@ -157,40 +129,33 @@ const actionOf = (target: string): string =>
     .replace(/Batch$/, '')
     .toLowerCase()}`;
 
-/** As SQS refuses a call. https://github.com/aws/serverless-application-model/issues/3633 */
-const accessDenied = {
-  headers: { 'x-amzn-query-error': 'AccessDenied;Sender' },
-  body: { __type: 'com.amazon.coral.service#AccessDeniedException' },
-} as const;
-
 export interface SqsEndpoint {
   readonly url: string;
   readonly region: string;
-  /** Whose call it is. @default - the account's own */
+  /** The caller's. @default - an administrator's */
   readonly accessKeyId?: string | undefined;
   /** Ends the request early. */
   readonly signal?: AbortSignal;
 }
 
-/**
- * One request of SQS's JSON protocol, without the SDK, whose client takes longer to load than the emulator to start.
- */
-export async function sqsRequest<Answer>(
+/** A request of SQS's JSON protocol, without the SDK, whose client takes longer to load than the emulator to start. */
+export async function sqsRequest<Output>(
   endpoint: SqsEndpoint,
   action: string,
-  body: unknown,
-): Promise<Answer> {
-  const response = await fetch(endpoint.url, {
+  input: object,
+): Promise<Output> {
+  const { url, region, accessKeyId = 'local', signal = AbortSignal.timeout(30_000) } = endpoint;
+  const response = await fetch(url, {
     method: 'POST',
     headers: {
       'content-type': 'application/x-amz-json-1.0',
       'x-amz-target': `AmazonSQS.${action}`,
-      authorization: `AWS4-HMAC-SHA256 Credential=${endpoint.accessKeyId ?? 'local'}/20260101/${endpoint.region}/sqs/aws4_request`,
+      authorization: `AWS4-HMAC-SHA256 Credential=${accessKeyId}/20260101/${region}/sqs/aws4_request`,
     },
-    body: JSON.stringify(body),
-    signal: endpoint.signal ?? AbortSignal.timeout(30_000),
+    body: JSON.stringify(input),
+    signal,
   });
-  const answer = (await response.json()) as Answer & { message?: string };
-  if (!response.ok) throw new Error(`SQS refused ${action}: ${answer.message ?? response.statusText}`);
-  return answer;
+  const output = (await response.json()) as Output & { message?: string };
+  if (!response.ok) throw new Error(`SQS refused ${action}: ${output.message ?? response.statusText}`);
+  return output;
 }

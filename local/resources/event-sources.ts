@@ -6,10 +6,7 @@ import type { StackFunctions } from './functions';
 
 /** `AWS::Lambda::EventSourceMapping`: a queue, a function, and how the one feeds the other. */
 export interface EventSourceMapping
-  extends Pick<
-    EventSourceOptions,
-    'queueArn' | 'batchSize' | 'batchingWindowSeconds' | 'maximumConcurrency'
-  > {
+  extends Pick<EventSourceOptions, 'queueArn' | 'batchSize' | 'maximumConcurrency'> {
   readonly functionName: string;
   readonly enabled: boolean;
   readonly reportBatchItemFailures: boolean;
@@ -21,7 +18,6 @@ const supported = new Set([
   'EventSourceArn',
   'FunctionName',
   'FunctionResponseTypes',
-  'MaximumBatchingWindowInSeconds',
   'ScalingConfig',
   'Tags',
 ]);
@@ -47,7 +43,6 @@ export function eventSourceMapping(
     enabled: properties.Enabled !== false,
     reportBatchItemFailures: responseTypes.includes('ReportBatchItemFailures'),
     batchSize: numberOf(properties.BatchSize),
-    batchingWindowSeconds: numberOf(properties.MaximumBatchingWindowInSeconds),
     maximumConcurrency: numberOf(MaximumConcurrency),
   };
 }

@@ -5,21 +5,16 @@ import { Writable } from 'node:stream';
 import { compileFunction } from 'node:vm';
 import {
   type Code,
-  type FailedInvocation,
   failed,
-  type Instance,
   type Invocation,
+  type JsonResult,
+  type Runtime,
 } from '../../local/lambda/instance';
 
-type Failure = Omit<FailedInvocation, 'ok'>;
-type Handle = (
-  invocation: Invocation,
-) => Promise<
-  { readonly type: 'result'; readonly payload: string } | { readonly type: 'error'; error: Failure }
->;
+type Handle = (invocation: Invocation) => Promise<JsonResult>;
 
 const { describe, loadHandler } = require('../../local/lambda/handler.cjs') as {
-  describe(error: unknown, isLoading: boolean): Failure;
+  describe(error: unknown, isLoading: boolean): JsonResult & { readonly ok: false };
   loadHandler(variables: Code['environment'], load: (path: string) => object, log: Code['onLog']): Handle;
 };
 
@@ -27,8 +22,7 @@ const { describe, loadHandler } = require('../../local/lambda/handler.cjs') as {
  * Loads a function's code into this process: no process to start, and the code's own variables and output.
  * One that is killed goes on in the background, and its memory is not limited.
  */
-export async function startInProcess(code: Code): Promise<Instance | FailedInvocation> {
-  const { environment, onLog } = code;
+export const startInProcess: Runtime = async ({ environment, onLog, bundleDirectory }) => {
   const output = new Writable({
     write(chunk, _, done) {
       for (const line of String(chunk).split('\n').filter(Boolean)) onLog(line);
@@ -47,7 +41,7 @@ export async function startInProcess(code: Code): Promise<Instance | FailedInvoc
     const module = { exports: {} };
     const names = ['module', 'exports', 'require', 'process', 'console', '__filename', '__dirname'];
     const run = compileFunction(readFileSync(file, 'utf8'), names, { filename: file });
-    run(module, module.exports, createRequire(file), process, console, file, code.bundleDirectory);
+    run(module, module.exports, createRequire(file), process, console, file, bundleDirectory);
     return module.exports;
   }
 
@@ -55,29 +49,20 @@ export async function startInProcess(code: Code): Promise<Instance | FailedInvoc
   try {
     handle = loadHandler(own.env, load, onLog);
   } catch (error) {
-    return { ok: false, ...describe(error, true) };
+    return describe(error, true);
   }
-  let alive = true;
-  let end: () => void;
-  const ended = new Promise<void>((resolve) => {
+  let isAlive = true;
+  let end: (result: JsonResult) => void = () => undefined;
+  const ended = new Promise<JsonResult>((resolve) => {
     end = resolve;
   });
-  const killed = ended.then(() => failed('Runtime.ExitError', 'Error: Runtime exited with error: killed'));
   return {
-    get alive() {
-      return alive;
-    },
+    isAlive: () => isAlive,
     ended,
-    async invoke(invocation) {
-      const answer = await Promise.race([handle(invocation), killed]);
-      if ('ok' in answer) return answer;
-      return answer.type === 'result'
-        ? { ok: true, payload: answer.payload }
-        : { ok: false, ...answer.error };
-    },
+    invoke: (invocation) => Promise.race([handle(invocation), ended]),
     kill() {
-      alive = false;
-      end();
+      isAlive = false;
+      end(failed('Runtime.ExitError', 'Error: Runtime exited with error: killed'));
     },
   };
-}
+};

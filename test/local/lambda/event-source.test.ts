@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { SendMessageCommand } from '@aws-sdk/client-sqs';
 import type { SQSRecord } from 'aws-lambda';
 import {
@@ -6,21 +5,18 @@ import {
   type EventSourceOptions,
   startEventSource,
 } from '../../../local/lambda/event-source';
-import { failed, type InvocationResult } from '../../../local/lambda/instance';
+import { failed } from '../../../local/lambda/instance';
 import { eventSourceMapping } from '../../../local/resources/event-sources';
 import { eventually } from '../../support/eventually';
 import { startTestQueues, type TestQueue, type TestQueues } from '../../support/sqs';
 
 let queues: TestQueues;
-let running: EventSource[] = [];
+const running: EventSource[] = [];
 
 beforeAll(async () => {
   queues = await startTestQueues();
 });
-afterEach(async () => {
-  await Promise.all(running.map((source) => source.stop()));
-  running = [];
-});
+afterEach(() => Promise.all(running.splice(0).map((source) => source.stop())));
 afterAll(() => queues.stop());
 
 async function queueWith(bodies: readonly string[], VisibilityTimeout = '30'): Promise<TestQueue> {
@@ -34,35 +30,34 @@ async function left(queue: TestQueue): Promise<number> {
   return visible + hidden;
 }
 
+/** Feeds a handler, which fails by returning an Error. */
 function feed(
   queue: TestQueue,
   handler: (records: readonly SQSRecord[]) => unknown,
   options: Partial<EventSourceOptions> = {},
-) {
-  const batches: string[][] = [];
-  running.push(
-    startEventSource({
-      endpoint: queues.url,
-      queueUrl: queue.url,
-      queueArn: queue.arn,
-      region: 'eu-central-1',
-      onProblem: (line) => {
-        throw new Error(line);
-      },
-      async invoke({ Records }): Promise<InvocationResult> {
-        batches.push(Records.map((record) => record.body));
-        const payload = await handler(Records);
-        return payload instanceof Error ? failed('Error', payload.message) : { ok: true, payload };
-      },
-      ...options,
-    }),
-  );
-  return batches;
+): EventSource {
+  const source = startEventSource({
+    endpoint: queues.url,
+    queueUrl: queue.url,
+    queueArn: queue.arn,
+    region: 'eu-central-1',
+    onProblem: (line) => {
+      throw new Error(line);
+    },
+    async invoke({ Records }) {
+      const payload = await handler(Records);
+      return payload instanceof Error ? failed('Error', payload.message) : { ok: true, payload };
+    },
+    ...options,
+  });
+  running.push(source);
+  return source;
 }
 
-it('hands messages to the function as Lambda does, and deletes them when it succeeds', async () => {
+it('gives messages to the function as Lambda does, and deletes them when it succeeds', async () => {
   const queue = await queueWith([]);
   const bytes = Buffer.from('bytes');
+  const lists = { stringListValues: [], binaryListValues: [] };
   await queues.sqs.send(
     new SendMessageCommand({
       QueueUrl: queue.url,
@@ -86,13 +81,8 @@ it('hands messages to the function as Lambda does, and deletes them when it succ
         SentTimestamp: expect.any(String),
       }),
       messageAttributes: {
-        kind: { dataType: 'String', stringValue: 'greeting', stringListValues: [], binaryListValues: [] },
-        raw: {
-          dataType: 'Binary',
-          binaryValue: bytes.toString('base64'),
-          stringListValues: [],
-          binaryListValues: [],
-        },
+        kind: { dataType: 'String', stringValue: 'greeting', ...lists },
+        raw: { dataType: 'Binary', binaryValue: bytes.toString('base64'), ...lists },
       },
       md5OfBody: '5d41402abc4b2a76b9719d911017c592',
       eventSource: 'aws:sqs',
@@ -102,89 +92,98 @@ it('hands messages to the function as Lambda does, and deletes them when it succ
   ]);
 });
 
-it('leaves a batch in the queue when the function fails, to be seen again', async () => {
+it('lets a batch become visible again when the function fails', async () => {
   const queue = await queueWith(['once more'], '1');
   let attempts = 0;
-  const batches = feed(queue, () => (++attempts === 1 ? new Error('not now') : null));
-  await eventually(() => batches.length === 2);
+  feed(queue, () => (++attempts === 1 ? new Error('not now') : null));
   await eventually(async () => (await left(queue)) === 0);
+  expect(attempts).toBe(2);
 });
 
-it.each([
-  ['an unknown identifier', [{ itemIdentifier: 'unknown' }]],
-  ['an empty identifier', [{ itemIdentifier: '' }]],
-  ['a wrong key', [{ id: 'x' }]],
-])('keeps the whole batch when the report has %s', async (_, batchItemFailures) => {
+const report = (...batchItemFailures: unknown[]) => ({ batchItemFailures });
+
+it.each<[what: string, result: (ids: readonly string[]) => unknown, remaining: number, reports?: boolean]>([
+  ['one message', ([first]) => report({ itemIdentifier: first }), 1],
+  ['no message', () => report(), 0],
+  ['nothing', () => null, 0],
+  ['an unknown identifier', () => report({ itemIdentifier: 'unknown' }), 2],
+  ['an empty identifier', () => report({ itemIdentifier: '' }), 2],
+  ['a wrong key', () => report({ id: 'x' }), 2],
+  ['no list', () => ({ batchItemFailures: {} }), 2],
+  ['one message, unasked', ([first]) => report({ itemIdentifier: first }), 0, false],
+])('a function that reports %s as failed', async (_, result, remaining, reports = true) => {
   const queue = await queueWith(['a', 'b']);
-  const batches = feed(queue, () => ({ batchItemFailures }), {
-    reportBatchItemFailures: true,
-    batchingWindowSeconds: 1,
-  });
-  await eventually(() => batches.flat().length === 2);
-  await sleep(100);
-  expect(await left(queue)).toBe(2);
-});
-
-it('deletes what a function without partial answers has taken, whatever it answers', async () => {
-  const queue = await queueWith(['a']);
-  feed(queue, (records) => ({ batchItemFailures: [{ itemIdentifier: records[0]?.messageId }] }));
-  await eventually(async () => (await left(queue)) === 0);
-});
-
-it('stops at once while it waits, and after the running invocation otherwise', async () => {
-  const queue = await queueWith(['last']);
-  let ended = false;
-  const batches = feed(queue, async () => {
-    await sleep(200);
-    ended = true;
-  });
-  await eventually(() => batches.length === 1);
-  await running[0]?.stop();
-  expect(ended).toBe(true);
-  expect(await left(queue)).toBe(0);
-  const begun = Date.now();
-  feed(queue, () => null);
-  await running[1]?.stop();
-  expect(Date.now() - begun).toBeLessThan(500);
-});
-
-it('takes batches of the given size in the given time, and as many at once as are allowed', async () => {
-  const queue = await queueWith(['bad', ...Array<string>(35).fill('good')]);
-  let atOnce = 0;
-  let most = 0;
-  const batches = feed(
+  let invocations = 0;
+  const source = feed(
     queue,
-    async (records) => {
-      most = Math.max(most, ++atOnce);
-      await eventually(() => most > 1);
-      // In which a third would begin.
-      await sleep(300);
-      atOnce -= 1;
-      const bad = records.filter(({ body }) => body === 'bad');
-      return { batchItemFailures: bad.map(({ messageId }) => ({ itemIdentifier: messageId })) };
+    (records) => {
+      invocations += 1;
+      return result(records.map(({ messageId }) => messageId));
     },
-    { batchSize: 12, batchingWindowSeconds: 1, maximumConcurrency: 2, reportBatchItemFailures: true },
+    { reportBatchItemFailures: reports },
   );
-  await eventually(async () => (await left(queue)) === 1);
-  expect(batches.map(({ length }) => length)).toEqual([12, 12, 12]);
-  expect(most).toBe(2);
+  await eventually(() => invocations > 0);
+  await source.stop();
+  expect([invocations, await left(queue)]).toEqual([1, remaining]);
+});
+
+it('finishes running invocations when it stops, and a poll at once', async () => {
+  const queue = await queueWith(['last']);
+  let release: (value?: unknown) => void = () => undefined;
+  const released = new Promise((resolve) => {
+    release = resolve;
+  });
+  let hasBegun = false;
+  const source = feed(queue, () => {
+    hasBegun = true;
+    return released;
+  });
+  await eventually(() => hasBegun);
+  const stopped = source.stop();
+  release();
+  await stopped;
+  expect(await left(queue)).toBe(0);
+  await feed(queue, () => null).stop();
+}, 10_000);
+
+it('runs as many invocations at once as it may, beside those of another queue', async () => {
+  const [slow, quick] = await Promise.all(
+    ['slow', 'quick'].map((body) => queueWith(Array<string>(6).fill(body))),
+  );
+  const sizes: number[] = [];
+  let most = 0;
+  let atOnce = 0;
+  const done = eventually(async () => quick !== undefined && (await left(quick)) === 0);
+  const options = { batchSize: 1, maximumConcurrency: 2 };
+  feed(
+    slow as TestQueue,
+    async ({ length }) => {
+      sizes.push(length);
+      most = Math.max(most, ++atOnce);
+      await done;
+      atOnce -= 1;
+    },
+    options,
+  );
+  await eventually(() => atOnce === 2);
+  feed(quick as TestQueue, () => null, options);
+  await done;
+  await eventually(async () => (await left(slow as TestQueue)) === 0);
+  expect([most, sizes]).toEqual([2, [1, 1, 1, 1, 1, 1]]);
 });
 
 describe('a mapping of a template', () => {
-  const read = (properties: object) =>
-    eventSourceMapping('M', {
-      EventSourceArn: 'arn:aws:sqs:eu-central-1:000000000000:events',
-      FunctionName: 'fan-out',
-      ...properties,
-    });
+  const mapping = { EventSourceArn: 'arn:aws:sqs:eu-central-1:000000000000:events', FunctionName: 'fan-out' };
+  const read = (properties: object) => eventSourceMapping('M', { ...mapping, ...properties });
 
-  it('is enabled, and the function answers for a batch as a whole, by default', () => {
+  it('is enabled, and its function succeeds or fails as a whole, by default', () => {
     const defaults = { functionName: 'fan-out', enabled: true, reportBatchItemFailures: false };
     expect(read({})).toMatchObject(defaults);
   });
 
   it.each([
     [{ FilterCriteria: { Filters: [] } }, 'M: FilterCriteria is not supported on this machine.'],
+    [{ MaximumBatchingWindowInSeconds: 1 }, 'M: MaximumBatchingWindowInSeconds is not supported'],
     [{ EventSourceArn: 'arn:aws:kinesis:…' }, 'M: only queues feed functions on this machine'],
   ])('with %j is refused', (properties, problem) => {
     expect(() => read(properties)).toThrow(problem);

@@ -1,9 +1,7 @@
-import { existsSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   ChangeMessageVisibilityCommand,
-  GetQueueAttributesCommand,
   GetQueueUrlCommand,
   ListQueuesCommand,
   ReceiveMessageCommand,
@@ -12,7 +10,9 @@ import {
 import { startQueues } from '../../../local/queues/queues';
 import { localClient } from '../../support/aws-client';
 import { startTestQueues, type TestQueues } from '../../support/sqs';
+import { temporaryFolder } from '../../support/temporary-folder';
 
+const folder = temporaryFolder();
 let queues: TestQueues;
 beforeAll(async () => {
   queues = await startTestQueues();
@@ -31,7 +31,7 @@ it('gives queue URLs on the loopback address, which need no name resolution', as
   const { url, arn } = await queues.create();
   const QueueName = url.split('/').at(-1);
   expect(url).toBe(`${queues.url}/000000000000/${QueueName}`);
-  expect(new URL(url).hostname).toBe('127.0.0.1');
+  expect(url).toBe(queues.server.urlOf(arn));
   expect(arn).toBe(`arn:aws:sqs:eu-central-1:000000000000:${QueueName}`);
   expect((await queues.sqs.send(new GetQueueUrlCommand({ QueueName }))).QueueUrl).toBe(url);
   expect((await queues.sqs.send(new ListQueuesCommand({}))).QueueUrls).toContain(url);
@@ -45,10 +45,8 @@ it('moves a message to the dead-letter queue after the receives that the redrive
   for (const receiveCount of ['1', '2']) {
     const [message] = await source.receive();
     expect(message?.attributes.ApproximateReceiveCount).toBe(receiveCount);
-    const ReceiptHandle = message?.receiptHandle;
-    await queues.sqs.send(
-      new ChangeMessageVisibilityCommand({ QueueUrl: source.url, ReceiptHandle, VisibilityTimeout: 0 }),
-    );
+    const visible = { QueueUrl: source.url, ReceiptHandle: message?.receiptHandle, VisibilityTimeout: 0 };
+    await queues.sqs.send(new ChangeMessageVisibilityCommand(visible));
   }
   expect(await source.receive()).toEqual([]);
   expect(await dead.receive()).toMatchObject([{ body: 'poison' }]);
@@ -60,27 +58,28 @@ it('refuses a queue whose attributes SQS would refuse, with the reason', async (
   );
 });
 
-it('keeps messages for the next start: waiting ones, hidden ones and delayed ones', async () => {
-  const file = join(mkdtempSync(join(tmpdir(), 'wallet-test-')), 'messages.json');
+it('saves visible and hidden messages for the next start', async () => {
+  const file = join(folder(), 'messages.json');
   const queue = await queues.create();
   const name = String(queue.url.split('/').at(-1));
   await queue.send('hidden', 'server_error');
   await queue.receive();
-  await queue.send('waiting');
-  await queues.server.save(file, [name]);
+  await queue.send('visible', 'server_error');
+  queues.server.save(file, [name]);
   const later = await startQueues();
   const { url: QueueUrl } = await later.createQueue({ name, region: 'eu-central-1', attributes: {} });
-  await later.restore(file, 'eu-central-1');
-  const sqs = new SQSClient(localClient(later.url));
-  const { Messages } = await sqs.send(
-    new ReceiveMessageCommand({ QueueUrl, MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] }),
-  );
-  expect(Messages).toMatchObject([{ Body: 'waiting' }]);
-  const { Attributes } = await sqs.send(
-    new GetQueueAttributesCommand({ QueueUrl, AttributeNames: ['ApproximateNumberOfMessagesDelayed'] }),
-  );
-  expect(Attributes).toEqual({ ApproximateNumberOfMessagesDelayed: '1' });
+  later.restore(file);
+  later.restore(file);
   expect(existsSync(file)).toBe(false);
+  const sqs = new SQSClient(localClient(later.url));
+  const receive = { QueueUrl, MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] };
+  const { Messages } = await sqs.send(new ReceiveMessageCommand(receive));
+  const MessageAttributes = { Reason: { StringValue: 'server_error' } };
+  expect(Messages).toMatchObject([{ Body: 'visible', MessageAttributes }]);
+  later.save(file, [name]);
+  const saved = require(file) as { body: string; notBefore: number }[];
+  expect(saved).toMatchObject([{ body: 'hidden' }, { body: 'visible' }]);
+  expect(saved[0]?.notBefore).toBeGreaterThan(Date.now());
   sqs.destroy();
   await later.stop();
 });
