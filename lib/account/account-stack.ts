@@ -9,7 +9,7 @@ import {
 } from 'aws-cdk-lib/aws-iam';
 import type { Construct } from 'constructs';
 import { githubEnvironments, type RoleKind, roleName } from '../../domain/workflow-roles';
-import { acknowledgeGithubRole } from '../checks/acknowledgements';
+import { acknowledgePermissions } from '../checks/acknowledgements';
 import type { Environment } from '../environment';
 import { withStableLogicalId } from '../stable-logical-id';
 import { permissionsOf } from './permissions';
@@ -80,7 +80,7 @@ export class AccountStack extends Stack {
       inlinePolicies: { [kind]: new PolicyDocument({ statements }) },
     });
     withStableLogicalId(role, logicalId);
-    acknowledgeGithubRole(role, permissions);
+    acknowledgePermissions(role, permissions);
   }
 
   private addBudget(): void {

@@ -13,12 +13,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
 import { decisionSeconds } from '../../lambda/authorize-request/environment';
-import {
-  acknowledgeCustomTokens,
-  acknowledgeLogRole,
-  acknowledgeNoGatewayValidation,
-  acknowledgePublicMethod,
-} from '../checks/acknowledgements';
+import { acknowledge } from '../checks/acknowledgements';
 import type { Environment } from '../environment';
 import { addGatewayResponses, deprecationHeaders, staticValues } from './gateway-responses';
 import { gatewayOrigin, regionalRestApi } from './regional-rest-api';
@@ -64,8 +59,8 @@ export class Api extends Construct {
       makesLogRole: true,
     });
     this.accessLog = this.node.findChild('AccessLog') as LogGroup;
-    acknowledgeLogRole(this.restApi);
-    acknowledgeNoGatewayValidation(this.restApi);
+    acknowledge(this.restApi.node.findChild('CloudWatchRole'), 'logRole');
+    acknowledge(this.restApi, 'gatewayValidation');
     addGatewayResponses(this.restApi, deprecationHeaders(environment.deprecation));
     this.addUserGroupDeletion(props);
     this.addWebhookOrigins(props);
@@ -97,7 +92,7 @@ export class Api extends Construct {
       new LambdaIntegration(props.deleteUserGroup, { allowTestInvoke: false }),
       { operationName: 'deleteUserGroup', authorizationType: AuthorizationType.CUSTOM, authorizer },
     );
-    acknowledgeCustomTokens(deletion);
+    acknowledge(deletion, 'customTokens');
   }
   /**
    * `GET` and `HEAD /webhook-origins`: the addresses that receivers put on their allow-lists, the headers that they verify, and
@@ -156,7 +151,7 @@ export class Api extends Construct {
           },
         ],
       });
-      acknowledgePublicMethod(added);
+      acknowledge(added, 'publicOrigins');
     }
   }
 }

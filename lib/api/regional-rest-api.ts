@@ -12,7 +12,7 @@ import {
 } from 'aws-cdk-lib/aws-apigateway';
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
-import { acknowledgeStage } from '../checks/acknowledgements';
+import { acknowledge } from '../checks/acknowledgements';
 import type { Environment } from '../environment';
 
 export interface RegionalRestApiProps {
@@ -59,7 +59,7 @@ export function regionalRestApi(scope: Construct, props: RegionalRestApiProps): 
 
   // The CDK's output of the address: the stack has outputs with stable names.
   restApi.node.tryRemoveChild('Endpoint');
-  acknowledgeStage(restApi.deploymentStage);
+  acknowledge(restApi.deploymentStage, 'executionLogs', 'responseCache', 'clientCertificate');
   return restApi;
 }
 

@@ -7,7 +7,7 @@ import type { Api } from '../api/api';
 import { signatureHeaders } from '../api/api';
 import { addGatewayResponses, deprecationHeaders } from '../api/gateway-responses';
 import { gatewayOrigin, regionalRestApi } from '../api/regional-rest-api';
-import { acknowledgePublicPage } from '../checks/acknowledgements';
+import { acknowledge } from '../checks/acknowledgements';
 import type { Environment } from '../environment';
 import { HandlerFunction } from '../functions/handler-function';
 import { dashboardPage, securityHeaders } from './page';
@@ -87,7 +87,8 @@ export class RegionDashboard extends Construct {
       new LambdaIntegration(serveDashboard, { allowTestInvoke: false }),
       { operationName: 'getDashboard' },
     );
-    acknowledgePublicPage(restApi, get);
+    acknowledge(restApi, 'pageValidation');
+    acknowledge(get, 'publicPage');
     addGatewayResponses(restApi, { ...securityHeaders, ...deprecationHeaders(deprecation) });
     api.webAcl.protect(this, restApi.deploymentStage);
     // A stage with an access log needs the role that the API makes.

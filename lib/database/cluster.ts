@@ -7,7 +7,7 @@ import * as rds from 'aws-cdk-lib/aws-rds';
 import { CfnSecretTargetAttachment, type ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import type { DatabaseRole } from '../../lambda/database/environment';
-import { acknowledge, acknowledgeInstance, acknowledgeServingCluster } from '../checks/acknowledgements';
+import { acknowledge } from '../checks/acknowledgements';
 import { type Environment, type RestoreSource, restoreSuffix, type Standby } from '../environment';
 import { ClosedSecurityGroup } from '../network/closed-security-group';
 import { withStableLogicalId } from '../stable-logical-id';
@@ -92,7 +92,6 @@ export class DatabaseCluster extends Construct {
         passwordLength: 30,
         encryptionKey: this.keyOfSecrets,
         removalPolicy: this.removalPolicy,
-        exposure: 'It is 30 random characters that only the schema migration may read, during a deployment.',
       });
     }
     // Known before the cluster exists, because its log groups contain it. The stack's id distinguishes it from a retained cluster.
@@ -137,11 +136,7 @@ export class DatabaseCluster extends Construct {
     this.endpoint = { host: this.cluster.attrEndpointAddress, port: this.cluster.attrEndpointPort };
     const instances = this.createInstances();
     if (standby) {
-      acknowledge(
-        this.cluster,
-        ['AwsSolutions-RDS6'],
-        'Nobody can connect: it has no instance and admits no security group. Promoted, it has the ways in of a region that serves.',
-      );
+      acknowledge(this.cluster, 'unreachableReplica');
       return;
     }
     new CfnSecretTargetAttachment(this, 'MasterSecretAttachment', {
@@ -149,14 +144,11 @@ export class DatabaseCluster extends Construct {
       targetId: this.cluster.ref,
       targetType: 'AWS::RDS::DBCluster',
     });
-    acknowledgeServingCluster(this.cluster, environment);
+    if (environment.databaseAccess === 'data-api') acknowledge(this.cluster, 'dataApiOnly');
+    if (!environment.database.deletionProtection) acknowledge(this.cluster, 'deletableCluster');
     if (environment.standby) this.createGlobalDatabase(environment.standby, instances);
     if (replicaOf !== undefined || restoreFrom) {
-      acknowledge(
-        this.cluster,
-        ['CloudFormation-Validate::F3021'],
-        'A password without a user name is right: the owner came with the data, and gets the password of its secret.',
-      );
+      acknowledge(this.cluster, 'passwordWithoutUser');
     }
     if (restoreFrom) this.restore(restoreFrom);
   }
@@ -268,7 +260,7 @@ export class DatabaseCluster extends Construct {
         }),
       });
       instance.applyRemovalPolicy(this.removalPolicy);
-      acknowledgeInstance(instance, environment);
+      acknowledge(instance, 'namedZone', 'minorUpgrades', 'enhancedMonitoring', 'backupPlan');
       return withStableLogicalId(instance, `Database${name}`);
     });
     const [writer, ...readers] = instances;
@@ -310,11 +302,7 @@ export class DatabaseCluster extends Construct {
     } else {
       this.cluster.sourceDbClusterIdentifier = cluster;
       this.cluster.restoreToTime = time;
-      acknowledge(
-        this.cluster,
-        ['CloudFormation-Validate::W3689'],
-        'The handler sets the password after the restore, and compares the encryption with the source.',
-      );
+      acknowledge(this.cluster, 'restoredSettings');
     }
     for (const { cfnResourceType, cfnOptions } of this.node.findAll().filter(CfnResource.isCfnResource)) {
       // What a restore replaces stays, in every environment. RDS would create a missing log group again, without retention.

@@ -156,8 +156,6 @@ export class Database extends Construct {
       passwordLength: 40,
       encryptionKey: this.cluster.keyOfSecrets,
       removalPolicy: RemovalPolicy.DESTROY,
-      exposure:
-        'It is 40 random characters that one function uses through the RDS Data API, which alone reaches the cluster.',
     });
   }
 }

@@ -2,7 +2,7 @@ import type { RemovalPolicy } from 'aws-cdk-lib';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Construct } from 'constructs';
-import { acknowledgeNoRotation } from '../checks/acknowledgements';
+import { acknowledge } from '../checks/acknowledgements';
 import { withStableLogicalId } from '../stable-logical-id';
 
 /**
@@ -18,8 +18,6 @@ export interface DatabaseSecretProps {
   readonly passwordLength: number;
   readonly encryptionKey: IKey;
   readonly removalPolicy: RemovalPolicy;
-  /** Who can read it: the reason why no schedule rotates it. */
-  readonly exposure: string;
 }
 
 /**
@@ -29,7 +27,7 @@ export interface DatabaseSecretProps {
 export function createSecret(
   scope: Construct,
   id: string,
-  { logicalId, username, passwordLength, exposure, ...props }: DatabaseSecretProps,
+  { logicalId, username, passwordLength, ...props }: DatabaseSecretProps,
 ): ISecret {
   const secret = new Secret(scope, id, {
     ...props,
@@ -40,7 +38,7 @@ export function createSecret(
       excludeCharacters,
     },
   });
-  acknowledgeNoRotation(secret, exposure);
+  acknowledge(secret, 'secretRotation');
   // The CDK's class and interface disagree under `exactOptionalPropertyTypes`.
   return withStableLogicalId(secret, logicalId) as ISecret;
 }

@@ -4,7 +4,7 @@ import type { CfnFunction, Function as LambdaFunction } from 'aws-cdk-lib/aws-la
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { Provider } from 'aws-cdk-lib/custom-resources';
 import type { Construct } from 'constructs';
-import { acknowledgeFunction, acknowledgeInlinePolicy } from '../checks/acknowledgements';
+import { acknowledge, acknowledgeFunction, defaultPolicy } from '../checks/acknowledgements';
 import type { HandlerFunction } from './handler-function';
 
 export interface DeploymentProviderProps {
@@ -43,6 +43,6 @@ export class DeploymentProvider extends Provider {
     const framework = this.node.findChild('framework-onEvent') as LambdaFunction;
     (framework.node.defaultChild as CfnFunction).architectures = ['arm64'];
     acknowledgeFunction(framework, 'deployment');
-    acknowledgeInlinePolicy(role);
+    acknowledge(defaultPolicy(role), 'inlinePolicy');
   }
 }

@@ -7,13 +7,7 @@ import { Architecture, Function as LambdaFunction, LoggingFormat, Runtime } from
 import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { keepActiveEvent } from '../../lambda/shared/environment';
-import {
-  acknowledge,
-  acknowledgeFunction,
-  acknowledgeInlinePolicy,
-  defaultPolicy,
-  type Invoker,
-} from '../checks/acknowledgements';
+import { acknowledge, acknowledgeFunction, defaultPolicy, type Invoker } from '../checks/acknowledgements';
 import { BundledCode, type BundleOptions } from './bundles';
 
 export interface FunctionNetwork {
@@ -72,7 +66,7 @@ export class HandlerFunction<Name extends string = string> extends LambdaFunctio
       }),
     });
     acknowledgeFunction(this, props.invokedBy);
-    acknowledgeInlinePolicy(role);
+    acknowledge(defaultPolicy(role), 'inlinePolicy');
     if (props.network && props.invokedBy !== 'schedule') keepActive(this);
   }
 }
@@ -123,9 +117,5 @@ function grantNetworkInterfaces(role: Role): void {
       conditions: { ArnLike: { 'lambda:SourceFunctionArn': functionsOfStack } },
     }),
   );
-  acknowledge(
-    defaultPolicy(role),
-    ['AwsSolutions-IAM5[Resource::*]'],
-    'Lambda makes network interfaces with this role, and EC2 allows those actions on all resources only. A second statement denies them to the code of the function.',
-  );
+  acknowledge(defaultPolicy(role), 'networkInterfaces');
 }

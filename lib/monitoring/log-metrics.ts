@@ -37,8 +37,8 @@ export class LogMetrics extends Construct {
       id: string,
       logGroup: ILogGroup,
       filterPattern: IFilterPattern,
-      { metricName = id, dimensions = {} }: { metricName?: string; dimensions?: Record<string, string> } = {},
-    ) => new MetricFilter(this, id, { logGroup, filterPattern, metricNamespace, metricName, dimensions });
+      options: { readonly metricName?: string; readonly dimensions?: Record<string, string> } = {},
+    ) => new MetricFilter(this, id, { logGroup, filterPattern, metricNamespace, metricName: id, ...options });
     // Codes of `lambda/shared/log.ts`.
     const logCode = (code: string) => FilterPattern.stringValue('$.logCode', '=', code);
     const byCode = { metricName: 'Refusals', dimensions: { code: '$.code' } };

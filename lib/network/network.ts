@@ -2,12 +2,7 @@ import { type CfnResource, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import * as ec2 from 'aws-cdk-lib/aws-ec2';
 import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import {
-  acknowledge,
-  acknowledgeInlinePolicy,
-  acknowledgeZone,
-  nistAndPci,
-} from '../checks/acknowledgements';
+import { acknowledge, defaultPolicy } from '../checks/acknowledgements';
 import type { Environment } from '../environment';
 
 export interface NetworkProps {
@@ -50,16 +45,12 @@ export class Network extends Construct {
       },
     });
     for (const { node } of [...vpc.publicSubnets, ...vpc.privateSubnets, ...vpc.isolatedSubnets]) {
-      acknowledgeZone(node.findChild('Subnet'));
+      acknowledge(node.findChild('Subnet'), 'namedZone');
     }
     for (const { node } of vpc.publicSubnets) {
-      acknowledge(
-        node.findChild('DefaultRoute'),
-        nistAndPci('VPCNoUnrestrictedRouteToIGW'),
-        'Receivers of webhooks are anywhere on the internet. The subnet holds the NAT gateway at most, which admits no connection from outside, and gives nothing else a public address.',
-      );
+      acknowledge(node.findChild('DefaultRoute'), 'internetRoute');
     }
-    acknowledgeInlinePolicy(vpc.node.findChild('All').node.findChild('IAMRole'));
+    acknowledge(defaultPolicy(vpc.node.findChild('All').node.findChild('IAMRole')), 'inlinePolicy');
     restrictDefaultSecurityGroupFunction(
       Stack.of(this),
       new LogGroup(this, 'RestrictDefaultSecurityGroupLog', logGroup),
