@@ -55,20 +55,14 @@ const commands: Readonly<Record<string, Commands>> = {
 const help = `
 Every command has its own --help, with examples.
 
-On this machine:
-  npm start                                  in another terminal, until it says "ready"
+On this machine, while "npm start" runs:
   ./wallet smoke                             deletes a user group, and has a webhook delivered
-  ./wallet local seed                        makes a user group and those who may delete it
-  ./wallet delete-group --group ug-… --caller us-…
+  ./wallet local seed                        creates a user group and those who may delete it
   ./wallet local receive                     in another terminal: prints the webhooks that arrive
-  ./wallet webhook add --organization or-… --url http://127.0.0.1:8010/
-  ./wallet local send-event --organization or-… --kind wallet.created --data '{"walletId":"wa-1"}'
 
 On a deployed environment:
-  AWS_PROFILE=wallet-uae ./wallet preflight --environment uae       before each deployment
-  npx cdk deploy WalletUae --outputs-file outputs.json
-  ./wallet origins --outputs outputs.json --environment uae --format nginx
-  AWS_PROFILE=wallet-uae ./wallet smoke --environment uae --outputs outputs.json --allow-production --without-webhook
+  ./wallet preflight --environment uae       before each deployment
+  ./wallet smoke --environment uae --outputs outputs.json --allow-production --without-webhook
 
 Each command's permissions are in docs/operating.md#iam-permissions. Results go to stdout, everything else to stderr;
 --json prints results for programs. Colours appear only on a terminal, and never with NO_COLOR=1.

@@ -40,7 +40,12 @@ export function register(program: Command, terminal: Terminal): void {
       const attempts = await listAttempts(target, query);
       if (!json && attempts.length === 0)
         return target.note(`No attempts yet in ${target.environment.name}, or none that match.`);
-      print(attempts, () => formatAttempts(attempts, terminal));
+      const rows = attempts.map(({ durationMs, ...attempt }) => [
+        ...[attempt.date, attempt.eventId, attempt.webhookId, attempt.outcome],
+        ...[String(attempt.status ?? '-'), attempt.reason, `${durationMs} ms`, attempt.nextAttemptAt ?? ''],
+      ]);
+      const heading = ['DATE', 'EVENT', 'WEBHOOK', 'STATUS', 'HTTP', 'REASON', 'TOOK', 'NEXT'];
+      print(attempts, () => table([heading, ...rows], terminal.bold));
       if (attempts.length === limit && !json)
         target.note(`The latest ${limit}. Earlier ones: --until ${attempts.at(-1)?.date}`);
     },
@@ -51,20 +56,6 @@ export function register(program: Command, terminal: Terminal): void {
     .option('--since <time>', 'from this time: ISO 8601, or an age such as 2h', time)
     .option('--until <time>', 'up to this time: ISO 8601, or an age', time)
     .option('--limit <number>', 'maximum, up to 1000', number(1, 1_000), 100);
-}
-
-function formatAttempts(attempts: readonly Attempt[], { bold }: Terminal): string {
-  const rows = attempts.map((attempt) => [
-    attempt.date,
-    attempt.eventId,
-    attempt.webhookId,
-    attempt.outcome,
-    String(attempt.status ?? '-'),
-    attempt.reason,
-    `${attempt.durationMs} ms`,
-    attempt.nextAttemptAt ?? '',
-  ]);
-  return table([['DATE', 'EVENT', 'WEBHOOK', 'STATUS', 'HTTP', 'REASON', 'TOOK', 'NEXT'], ...rows], bold);
 }
 
 /** The attempts to deliver, the latest first. @throws OperationRefused `event_not_found`, `webhook_not_found` */

@@ -61,23 +61,20 @@ async function invoke(target: Target, payload: string) {
   const client = new Lambda({ ...target.clientSettings('lambda'), maxAttempts: 1 });
   const FunctionName = target.output('OperationsFunctionName');
   const request = { FunctionName, Payload: Buffer.from(payload) };
-  let waiting = false;
+  let pending: unknown;
   const invokeIfActive = async () => {
     try {
       return await callAws(target, 'lambda:InvokeFunction', (options) => client.invoke(request, options));
     } catch (error) {
       if (!isPending(error)) throw error;
-      if (!waiting) target.note(`Lambda creates the network interfaces of ${FunctionName}: waiting …`);
-      waiting = true;
+      if (!pending) target.note(`Lambda creates the network interfaces of ${FunctionName}: waiting …`);
+      pending = error;
       return undefined;
     }
   };
   const answer = await poll(invokeIfActive, { seconds: 300, every: 2_000 });
   if (answer) return answer;
-  throw new CommandFailed(
-    `${FunctionName} is not active after 5 minutes.`,
-    `See why: aws lambda get-function-configuration --function-name ${FunctionName} --region ${target.environment.region} --query '[State,StateReason]'`,
-  );
+  throw pending;
 }
 
 /**

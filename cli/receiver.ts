@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
 import { signatureHeaders } from '../domain/webhook-secrets';
 import { CommandFailed } from './failure';
@@ -15,9 +16,6 @@ export interface ReceivedRequest {
   readonly from: string;
 }
 
-/** Bytes of a body: twice what an event has at most. */
-const maxBody = 128 * 1024;
-
 /**
  * Listens on 127.0.0.1.
  *
@@ -31,15 +29,8 @@ export async function startReceiver(
   answer: (arrival: ReceivedRequest) => number | Promise<number>,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    const chunks: Buffer[] = [];
-    let length = 0;
-    for await (const chunk of incoming as AsyncIterable<Buffer>) {
-      length += chunk.length;
-      if (length > maxBody) return outgoing.writeHead(413, { Connection: 'close' }).end();
-      chunks.push(chunk);
-    }
     const { method = '', headers, socket } = incoming;
-    const body = Buffer.concat(chunks).toString();
+    const body = await text(incoming);
     const status = await answer({ method, headers, body, from: socket.remoteAddress ?? '' });
     return outgoing.writeHead(status, { 'Content-Length': 0 }).end();
   };

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { disabledEvent } from '../domain/event';
-import type { Webhook } from '../domain/operations';
+import type { OperationResult, Webhook } from '../domain/operations';
 import { environmentCommand } from './environment-command';
 import { UsedWrongly } from './failure';
 import { runOperation } from './operations-function';
@@ -71,14 +71,26 @@ Examples:
     },
   }).requiredOption(...organizationOption);
 
-  environmentCommand<OfWebhook>(group, terminal, 'show', {
+  /** A command that is one operation on one webhook. */
+  function operation<Name extends 'describe-webhook' | 'enable-webhook' | 'remove-webhook'>(
+    name: string,
+    operationName: Name,
+    format: (result: OperationResult<Name>) => string,
+    texts: { readonly summary: string; readonly help: string; readonly production?: string },
+  ) {
+    environmentCommand<OfWebhook>(group, terminal, name, {
+      ...texts,
+      async run(target, { webhook: webhookId }, print) {
+        const result = await runOperation(target, operationName, { webhookId });
+        print(result, () => format(result));
+      },
+    }).requiredOption(...webhookOption);
+  }
+
+  operation('show', 'describe-webhook', formatWebhook, {
     summary: 'print the organization, URL, kinds, state and secret version of a webhook',
     help: 'Examples:\n  wallet webhook show --webhook wh-… --json',
-    async run(target, { webhook: webhookId }, print) {
-      const webhook = await runOperation(target, 'describe-webhook', { webhookId });
-      print(webhook, () => formatWebhook(webhook));
-    },
-  }).requiredOption(...webhookOption);
+  });
 
   environmentCommand<OfWebhook & Subscription & { readonly allKinds?: boolean }>(group, terminal, 'update', {
     summary: 'change the URL of a webhook, its kinds of events, or both',
@@ -167,29 +179,21 @@ Examples:
     },
   }).requiredOption(...webhookOption);
 
-  environmentCommand<OfWebhook>(group, terminal, 'enable', {
+  operation('enable', 'enable-webhook', ({ webhookId }) => `${webhookId} is enabled.`, {
     summary: 'deliver to a disabled webhook again',
-    help: `It gets events from now on. "wallet redeliver" sends what it missed, and what was given up.
+    help: `It receives new events. "wallet redeliver" sends what it missed, and what was given up.
 
 Examples:
   wallet webhook enable --webhook wh-…`,
-    async run(target, { webhook: webhookId }, print) {
-      const state = await runOperation(target, 'enable-webhook', { webhookId });
-      print(state, () => `${webhookId} is enabled.`);
-    },
-  }).requiredOption(...webhookOption);
+  });
 
-  environmentCommand<OfWebhook>(group, terminal, 'remove', {
+  operation('remove', 'remove-webhook', ({ webhookId }) => `${webhookId} is removed.`, {
     summary: 'remove a webhook for good, and drop pending deliveries',
     help: `Examples:
   wallet webhook remove --webhook wh-…
   wallet webhook remove --environment uae --webhook wh-… --allow-production --json`,
     production: 'a webhook that is removed cannot be brought back',
-    async run(target, { webhook: webhookId }, print) {
-      const removed = await runOperation(target, 'remove-webhook', { webhookId });
-      print(removed, () => `${webhookId} is removed.`);
-    },
-  }).requiredOption(...webhookOption);
+  });
 }
 
 const eventKinds = (text: string): readonly string[] => text.split(',').map(eventKind);

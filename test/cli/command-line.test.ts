@@ -125,9 +125,7 @@ describe('an operations function without network interfaces', () => {
     const { exitCode, stderr } = await invoke(...Array(9).fill(notReady('ResourceNotReadyException')));
     clock.mockRestore();
     expect({ exitCode, calls: region.calls.length }).toEqual({ exitCode: 1, calls: 2 });
-    expect(stderr).toContain(
-      `${waiting}error: operations is not active after 5 minutes.\nSee why: aws lambda get-`,
-    );
+    expect(stderr).toContain(`${waiting}error: lambda:InvokeFunction failed: ResourceNotReadyException: `);
   });
 });
 

@@ -125,8 +125,7 @@ it('prints deliveries for people, without control characters, and answers what i
 it('survives other requests', async () => {
   const receiver = await receive('--json', '--secret', secret);
   expect((await fetch(receiver.url)).status).toBe(405);
-  const tooLarge = await receiver.post({ body: 'x'.repeat(200_000) }).catch(() => ({ status: 413 }));
-  expect(tooLarge.status).toBe(413);
+  expect((await receiver.post({ body: '[' })).status).toBe(401);
   expect((await receiver.post(signed(secret))).status).toBe(204);
 });
 
