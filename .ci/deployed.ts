@@ -1,9 +1,11 @@
 /** Prints the deployed stacks of an environment, a line each, and says which are not: `.ci/deployed.ts ENVIRONMENT`. */
-import { allStacks, describeDeployed, openStack } from '../cli/deployed-stack';
+import { allStacks, findDeployed, openCloudFormation } from '../cli/deployed-stack';
 import { step, summarize } from './github';
 
 step(async () => {
-  for (const stack of allStacks().filter(({ environment }) => environment.name === process.argv[2]))
-    if (await describeDeployed(await openStack(stack))) console.log(stack.stackId);
-    else summarize(`Skipped ${stack.stackId}: it is not deployed.`);
+  for (const { stackId, region } of allStacks().filter(
+    ({ environment }) => environment.name === process.argv[2],
+  ))
+    if (await findDeployed(await openCloudFormation(region), stackId)) console.log(stackId);
+    else summarize(`Skipped ${stackId}: it is not deployed.`);
 });

@@ -32,7 +32,7 @@ const commands: Readonly<Record<string, Commands>> = {
     local: () => ({ register: registerLocal }),
   },
   'Deployments:': {
-    preflight: () => require('./preflight/command'),
+    preflight: () => require('./preflight'),
     plan: () => require('./plan'),
     outputs: () => require('./outputs'),
   },
@@ -47,8 +47,8 @@ const commands: Readonly<Record<string, Commands>> = {
   },
   'The address that webhooks come from:': {
     origins: () => require('./origins'),
-    'origin-status': () => require('./origin/origin-status'),
-    'move-origin': () => require('./origin/move-origin'),
+    'origin-status': () => require('./origin-status'),
+    'move-origin': () => require('./move-origin'),
   },
 };
 

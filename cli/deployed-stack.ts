@@ -1,72 +1,63 @@
-import type { CloudFormationClient, Stack } from '@aws-sdk/client-cloudformation';
+import type { CloudFormation, Stack } from '@aws-sdk/client-cloudformation';
 import { environments, stacksOf, type TableStack } from '../lib/environments';
-import { type Caller, callAws, noStack, unlessRefused } from './aws';
-import { clientSettings } from './target';
-
-/** A stack of the table with a client of its region. */
-export interface StackApi extends TableStack, Caller {
-  readonly cloudFormation: CloudFormationClient;
-}
+import { callAws, clientSettings, collect, unlessRefused } from './aws';
+import { CommandFailed } from './failure';
 
 /** Every stack of the table, in its order. */
 export const allStacks = (): readonly TableStack[] => environments.flatMap(stacksOf);
 
-export async function openStack(stack: TableStack): Promise<StackApi> {
-  const { CloudFormationClient } = await import('@aws-sdk/client-cloudformation');
-  return { ...stack, local: false, cloudFormation: new CloudFormationClient(clientSettings(stack.region)) };
+export async function openCloudFormation(region: string): Promise<CloudFormation> {
+  const { CloudFormation } = await import('@aws-sdk/client-cloudformation');
+  // Eight attempts: all our calls are idempotent, updates by their token.
+  return new CloudFormation({ ...clientSettings(region), maxAttempts: 8 });
 }
 
-/** @returns undefined when there is none, or only a change set of one */
-export async function describeDeployed(api: StackApi): Promise<Stack | undefined> {
-  const { DescribeStacksCommand } = await import('@aws-sdk/client-cloudformation');
-  // CloudFormation has no error of its own for a stack that is missing.
+/** @returns undefined when there is none */
+export async function findStack(client: CloudFormation, StackName: string): Promise<Stack | undefined> {
+  // CloudFormation has no error of its own for a missing stack.
   const answer = await unlessRefused(/^ValidationError$/, () =>
-    callAws(api, 'cloudformation:DescribeStacks', (options) =>
-      api.cloudFormation.send(new DescribeStacksCommand({ StackName: api.stackId }), options),
+    callAws(undefined, 'cloudformation:DescribeStacks', (options) =>
+      client.describeStacks({ StackName }, options),
     ),
   );
-  const stack = answer?.Stacks?.[0];
+  return answer?.Stacks?.[0];
+}
+
+/** @returns undefined when there is none, or only a change set that was never executed */
+export async function findDeployed(client: CloudFormation, name: string): Promise<Stack | undefined> {
+  const stack = await findStack(client, name);
   return stack?.StackStatus === 'REVIEW_IN_PROGRESS' ? undefined : stack;
 }
 
-/** @throws AwsCallFailed when the stack is not deployed */
-export async function requireDeployed(api: StackApi): Promise<Stack> {
-  const stack = await describeDeployed(api);
+/** @throws CommandFailed when the stack is not deployed */
+export async function requireDeployed(client: CloudFormation, name: string): Promise<Stack> {
+  const stack = await findDeployed(client, name);
   if (stack) return stack;
-  throw noStack(api.stackId);
+  throw new CommandFailed(
+    `There is no stack ${name} in ${await client.config.region()} of this account.`,
+    'Deploy it, or sign in to the account that has it.',
+  );
 }
 
-/** One of a stack's resources that exist. */
 export interface StackResource {
   readonly logicalId: string;
   readonly type: string;
   readonly physicalId: string;
 }
 
-/** All of a stack's resources: it has more than the 100 that DescribeStackResources returns. */
-export async function listStackResources(
-  client: CloudFormationClient,
-  StackName: string,
-  options: { readonly abortSignal: AbortSignal },
-): Promise<readonly StackResource[]> {
+/** A stack's existing resources: all pages, because DescribeStackResources returns the first 100 only. */
+export async function listResources(client: CloudFormation, StackName: string) {
   const { paginateListStackResources } = await import('@aws-sdk/client-cloudformation');
-  const summaries = await collect(
-    paginateListStackResources({ client }, { StackName }, options),
-    (page) => page.StackResourceSummaries,
+  const summaries = await callAws(undefined, 'cloudformation:ListStackResources', (options) =>
+    collect(
+      paginateListStackResources({ client }, { StackName }, options),
+      (page) => page.StackResourceSummaries,
+    ),
   );
-  return summaries.flatMap(({ LogicalResourceId, ResourceType, PhysicalResourceId, ResourceStatus }) =>
-    LogicalResourceId && ResourceType && PhysicalResourceId && ResourceStatus !== 'DELETE_COMPLETE'
-      ? [{ logicalId: LogicalResourceId, type: ResourceType, physicalId: PhysicalResourceId }]
-      : [],
+  return summaries.flatMap(
+    ({ LogicalResourceId, ResourceType, PhysicalResourceId, ResourceStatus }): StackResource[] =>
+      LogicalResourceId && ResourceType && PhysicalResourceId && ResourceStatus !== 'DELETE_COMPLETE'
+        ? [{ logicalId: LogicalResourceId, type: ResourceType, physicalId: PhysicalResourceId }]
+        : [],
   );
-}
-
-/** All items of all pages of an SDK's paginator. */
-export async function collect<Page, Item>(
-  pages: AsyncIterable<Page>,
-  itemsOf: (page: Page) => readonly Item[] | undefined,
-): Promise<readonly Item[]> {
-  const found: Item[] = [];
-  for await (const page of pages) found.push(...(itemsOf(page) ?? []));
-  return found;
 }

@@ -1,4 +1,4 @@
-/** The command could not do what it was asked: exit code 1. The message says what and why, the remedy what to do. */
+/** Exit code 1. The message gives what failed and why; the remedy is a command where there is one. */
 export class CommandFailed extends Error {
   override readonly name: string = 'CommandFailed';
   constructor(
@@ -13,10 +13,12 @@ export class CommandFailed extends Error {
   }
 }
 
-/** The command was asked for something that makes no sense: exit code 2. */
-export class UsedWrongly extends CommandFailed {
-  override readonly name = 'UsedWrongly';
+/** Wrong options: exit code 2. */
+export class UsageError extends CommandFailed {
+  override readonly name = 'UsageError';
   override get exitCode() {
     return 2 as const;
   }
 }
+
+export { UsageError as UsedWrongly };

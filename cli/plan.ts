@@ -1,17 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Change, ResourceChange, Stack } from '@aws-sdk/client-cloudformation';
+import { resolve } from 'node:path';
+import type { CloudFormation, ResourceChange, Stack } from '@aws-sdk/client-cloudformation';
 import { type Command, Option } from 'commander';
 import { statefulTypes } from '../domain/stateful-types';
 import { planFolder, planPrefix } from '../domain/workflow-roles';
-import type { TableStack } from '../lib/environments';
 import { type AssembledStack, readAssembledStack } from './assembly';
-import { callAws } from './aws';
-import { allStacks, collect, describeDeployed, openStack, type StackApi } from './deployed-stack';
+import { callAws, clientSettings, collect } from './aws';
+import { allStacks, findDeployed, openCloudFormation } from './deployed-stack';
 import { CommandFailed } from './failure';
 import { path } from './options';
 import { poll } from './poll';
-import { clientSettings } from './target';
 import type { Terminal } from './terminal';
 import { writeNamed } from './written-file';
 
@@ -26,26 +25,12 @@ interface PlanOptions {
 interface Plan {
   readonly stack: string;
   readonly region: string;
-  /** The stack as it was when the plan was made, last changed at an ISO 8601 time; null: it was not there. */
+  /** The stack that was planned for, last changed at an ISO 8601 time; null if there was none. */
   readonly base: { readonly id: string; readonly changed: string } | null;
-  readonly changes: readonly PlannedChange[];
+  readonly changes: readonly ReturnType<typeof readChange>[];
 }
 
-/** What CloudFormation would do to one resource. */
-interface PlannedChange {
-  readonly logicalId: string;
-  readonly type: string;
-  readonly effect: (typeof effects)[number];
-  /** What changes, a line each. */
-  readonly details: readonly string[];
-  /** What it would cost and what to do instead, for what holds state and would not stay as it is. */
-  readonly warning: string | undefined;
-}
-
-/**
- * The worst first. `left behind` stays in the account and is the stack's no more; `unknown` is what CloudFormation cannot tell
- * before it does it.
- */
+/** The worst first. `left behind`: remains in the account, outside the stack. `unknown`: CloudFormation decides later. */
 const effects = [
   'deleted',
   'replaced',
@@ -56,11 +41,11 @@ const effects = [
   'imported',
   'added',
 ] as const;
-const harmless = ['changed', 'imported', 'added'];
+const harmless: readonly string[] = ['changed', 'imported', 'added'];
 
 const help = `
-It makes a change set of the assembly's template, reads and deletes it, and executes nothing. Of what holds state
-(the address, clusters, keys, queues, secrets) it marks what would not stay as it is.
+It creates a change set of the assembly's template, reads and deletes it, and executes nothing. It marks resources
+that hold state (the address, clusters, keys, queues, secrets) and would be lost or replaced.
 
 Exit codes: 0 planned, or unchanged with --verify; 1 it failed, or the stack has changed; 2 used wrongly.
 
@@ -77,162 +62,161 @@ export function register(program: Command, terminal: Terminal): void {
         .choices(allStacks().map(({ stackId }) => stackId))
         .makeOptionMandatory(),
     )
-    .option('--assembly <folder>', 'what "npm run synth" wrote', path, 'cdk.out')
+    .addOption(
+      new Option('--assembly <folder>', 'what "npm run synth" wrote')
+        .argParser(path)
+        .default(resolve(__dirname, '../cdk.out'), 'cdk.out of this project'),
+    )
     .option('--write <file>', 'also write the plan as JSON, for --verify', path)
-    .option('--verify <file>', 'plan nothing: tell whether the stack is still as that plan found it', path)
+    .option('--verify <file>', 'plan nothing: check that the stack has not changed since that plan', path)
     .option('--json', 'print JSON')
-    .summary('tell what a deployment would change, and what it would lose')
+    .summary('show what a deployment would change, and what it would lose')
     .description('Shows what the deployment of an assembly would change, without deploying.')
     .addHelpText('after', help)
     .action((options: PlanOptions) => plan(options, terminal));
 }
 
 async function plan({ stack: name, assembly, write, verify, json }: PlanOptions, terminal: Terminal) {
-  const stack = allStacks().find(({ stackId }) => stackId === name) as TableStack;
-  const api = await openStack(stack);
-  if (verify !== undefined) return verifyPlan(api, verify, terminal);
+  const region = allStacks().find(({ stackId }) => stackId === name)?.region ?? '';
+  const cloudFormation = await openCloudFormation(region);
+  const findBase = async () => {
+    const deployed = await findDeployed(cloudFormation, name);
+    const changed = deployed?.LastUpdatedTime ?? deployed?.CreationTime ?? new Date(0);
+    const base = deployed ? { id: deployed.StackId ?? '', changed: changed.toISOString() } : null;
+    return { deployed, base };
+  };
+  if (verify !== undefined) {
+    const planned = readPlan(verify, name);
+    requireSame(name, planned.base, (await findBase()).base);
+    return terminal.result(`${name} is unchanged since it was planned.`);
+  }
+
   const assembled = readAssembledStack(assembly, name);
-  const deployed = await describeDeployed(api);
-  if (deployed) terminal.note(`Asking CloudFormation what would change in ${name} (${stack.region}) …`);
-  const changes = deployed
-    ? await askForChanges(api, deployed, assembled)
-    : Object.entries(assembled.template.Resources).map(([LogicalResourceId, { Type }]) =>
-        readChange({ Action: 'Add', LogicalResourceId, ResourceType: Type }),
-      );
-  const planned: Plan = { stack: name, region: stack.region, base: baseOf(deployed), changes };
+  const { deployed, base } = await findBase();
+  if (deployed) terminal.note(`Asking CloudFormation what would change in ${name} (${region}) …`);
+  const changes: readonly ResourceChange[] = deployed
+    ? await createChangeSet(cloudFormation, deployed, assembled)
+    : Object.entries(assembled.template.Resources).map(([LogicalResourceId, { Type }]) => ({
+        Action: 'Add',
+        LogicalResourceId,
+        ResourceType: Type,
+      }));
+  const planned: Plan = { stack: name, region, base, changes: changes.map(readChange) };
   if (write !== undefined) writeNamed(write, planned);
-  terminal.result(json ? JSON.stringify(planned) : inMarkdown(planned));
+  terminal.result(json ? JSON.stringify(planned) : formatMarkdown(planned));
 }
 
-function baseOf(deployed: Stack | undefined): Plan['base'] {
-  if (deployed === undefined) return null;
-  const { StackId = '', LastUpdatedTime, CreationTime } = deployed;
-  return { id: StackId, changed: (LastUpdatedTime ?? CreationTime ?? new Date(0)).toISOString() };
-}
-
-async function verifyPlan(api: StackApi, file: string, terminal: Terminal): Promise<void> {
-  const { stack, base } = readPlan(file);
-  if (stack !== api.stackId)
-    throw new CommandFailed(`${file} is a plan of ${stack}.`, `Give the plan of ${api.stackId}.`);
-  const now = baseOf(await describeDeployed(api));
-  if (now?.id === base?.id && now?.changed === base?.changed)
-    return terminal.result(`${stack} is as the plan found it.`);
-  const told = (state: Plan['base']) => (state ? `last changed at ${state.changed}` : 'not deployed');
-  const isOther = now && base && now.id !== base.id;
+function readPlan(file: string, name: string): Plan {
+  let content: Partial<Plan> | null;
+  try {
+    content = JSON.parse(readFileSync(file, 'utf8'));
+  } catch (error) {
+    throw new CommandFailed(`${file} cannot be read: ${(error as Error).message}.`);
+  }
+  if (content?.stack === name && content.base !== undefined) return content as Plan;
   throw new CommandFailed(
-    `${stack} was ${told(base)} when it was planned, and is ${told(now)}${isOther ? ', as another stack' : ''}.`,
+    `${file} is not a plan of ${name}.`,
+    `Give the file that "wallet plan --stack ${name} --write" wrote.`,
+  );
+}
+
+function requireSame(name: string, planned: Plan['base'], now: Plan['base']): void {
+  if (now?.id === planned?.id && now?.changed === planned?.changed) return;
+  const format = (base: Plan['base']) => (base ? `last changed at ${base.changed}` : 'not deployed');
+  const isOther = now && planned && now.id !== planned.id;
+  throw new CommandFailed(
+    `${name} was ${format(planned)} when it was planned, and is ${format(now)}${isOther ? ', as another stack' : ''}.`,
     'Plan again, and have the new plan approved.',
   );
 }
 
-function readPlan(file: string): Plan {
-  try {
-    const content = JSON.parse(readFileSync(file, 'utf8'));
-    if (content?.stack !== undefined && content.base !== undefined) return content;
-    throw new Error('it is no plan');
-  } catch (error) {
-    throw new CommandFailed(
-      `${file} cannot be read: ${(error as Error).message}.`,
-      'Give the file that "wallet plan --write" wrote.',
-    );
-  }
-}
-
-/** Makes a change set, reads it, and deletes it with its template: nothing is executed. */
-async function askForChanges(
-  api: StackApi,
+/** Reads the changes of a change set that is deleted afterwards, together with its template. */
+async function createChangeSet(
+  cloudFormation: CloudFormation,
   deployed: Stack,
-  { bucket, template, tags }: AssembledStack,
-): Promise<readonly PlannedChange[]> {
-  const { CreateChangeSetCommand, DeleteChangeSetCommand } = await import('@aws-sdk/client-cloudformation');
-  const { DeleteObjectCommand, PutObjectCommand, S3Client } = await import('@aws-sdk/client-s3');
-  // S3 answers without a body, which the collector of the other services takes for a foreign answer.
-  const { streamCollector: _, ...settings } = clientSettings(api.region);
-  const s3 = new S3Client(settings);
-  const { cloudFormation, stackId: StackName } = api;
+  { name: StackName, region, bucket, template, tags }: AssembledStack,
+): Promise<readonly ResourceChange[]> {
+  const { S3 } = await import('@aws-sdk/client-s3');
+  const s3 = new S3(clientSettings(region));
   const account = deployed.StackId?.split(':')[4] ?? '';
   const ChangeSetName = `${planPrefix}${randomUUID()}`;
-  // Without an account, the CDK leaves it to the credentials.
   const Bucket = bucket.replace(/\$\{AWS::AccountId\}/, account);
   const object = { Bucket, Key: `${planFolder}/${ChangeSetName}.json`, ExpectedBucketOwner: account };
+  // Role and notifications keep their values because they are left out. A template of more than 51,200 bytes has to be in S3.
+  const request = {
+    StackName,
+    ChangeSetName,
+    ClientToken: ChangeSetName,
+    TemplateURL: `https://${Bucket}.s3.${region}.amazonaws.com/${object.Key}`,
+    Parameters: deployed.Parameters?.filter(({ ParameterKey = '' }) =>
+      Object.hasOwn(template.Parameters ?? {}, ParameterKey),
+    ).map(({ ParameterKey }) => ({ ParameterKey, UsePreviousValue: true })),
+    Tags: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })),
+    Capabilities: ['CAPABILITY_IAM' as const, 'CAPABILITY_NAMED_IAM' as const],
+  };
 
-  // A template of more than 51,200 bytes has to come from S3.
-  await callAws(api, 's3:PutObject', (options) =>
-    s3.send(new PutObjectCommand({ ...object, Body: JSON.stringify(template) }), options),
+  await callAws(undefined, 's3:PutObject', (options) =>
+    s3.putObject({ ...object, Body: JSON.stringify(template) }, options),
   );
   try {
-    // Role and notifications stay because they are left out; of the parameters, those that the stack has.
-    const request = new CreateChangeSetCommand({
-      StackName,
-      ChangeSetName,
-      ClientToken: ChangeSetName,
-      TemplateURL: `https://${Bucket}.s3.${api.region}.amazonaws.com/${object.Key}`,
-      Parameters: deployed.Parameters?.filter(({ ParameterKey = '' }) =>
-        Object.hasOwn(template.Parameters ?? {}, ParameterKey),
-      ).map(({ ParameterKey }) => ({ ParameterKey, UsePreviousValue: true })),
-      Tags: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })),
-      Capabilities: ['CAPABILITY_IAM', 'CAPABILITY_NAMED_IAM'],
-    });
-    await callAws(api, 'cloudformation:CreateChangeSet', (options) => cloudFormation.send(request, options));
+    await callAws(undefined, 'cloudformation:CreateChangeSet', (options) =>
+      cloudFormation.createChangeSet(request, options),
+    );
     try {
-      return (await readChangeSet(api, ChangeSetName)).flatMap(({ ResourceChange: change }) =>
-        change ? [readChange(change)] : [],
-      );
+      return await readChangeSet(cloudFormation, { StackName, ChangeSetName });
     } finally {
-      await callAws(api, 'cloudformation:DeleteChangeSet', (options) =>
-        cloudFormation.send(new DeleteChangeSetCommand({ StackName, ChangeSetName }), options),
+      await callAws(undefined, 'cloudformation:DeleteChangeSet', (options) =>
+        cloudFormation.deleteChangeSet({ StackName, ChangeSetName }, options),
       );
     }
   } finally {
-    await callAws(api, 's3:DeleteObject', (options) => s3.send(new DeleteObjectCommand(object), options));
+    await callAws(undefined, 's3:DeleteObject', (options) => s3.deleteObject(object, options));
   }
 }
 
-async function readChangeSet(api: StackApi, ChangeSetName: string): Promise<readonly Change[]> {
+async function readChangeSet(
+  client: CloudFormation,
+  changeSet: { readonly StackName: string; readonly ChangeSetName: string },
+): Promise<readonly ResourceChange[]> {
   const { paginateDescribeChangeSet } = await import('@aws-sdk/client-cloudformation');
-  const { cloudFormation: client, stackId: StackName } = api;
-  const input = { StackName, ChangeSetName, IncludePropertyValues: true };
-  const read = () =>
-    callAws(api, 'cloudformation:DescribeChangeSet', (options) =>
+  const input = { ...changeSet, IncludePropertyValues: true };
+  const ask = async () => {
+    const pages = await callAws(undefined, 'cloudformation:DescribeChangeSet', (options) =>
       collect(paginateDescribeChangeSet({ client }, input, options), (page) => [page]),
     );
-  // CloudFormation takes seconds for one.
-  const pages = await poll(
-    async () => {
-      const answer = await read();
-      return /^(CREATE_COMPLETE|FAILED)$/.test(answer[0]?.Status ?? '') ? answer : undefined;
-    },
-    { seconds: 600, every: 2_000 },
-  );
+    return /^(CREATE_COMPLETE|FAILED)$/.test(pages[0]?.Status ?? '') ? pages : undefined;
+  };
+  const pages = await poll(ask, { seconds: 600, every: 2_000 });
   if (!pages)
     throw new CommandFailed(
-      `CloudFormation made no change set of ${StackName} within ten minutes.`,
-      'Try again, and look at the AWS Health Dashboard.',
+      `CloudFormation made no change set of ${changeSet.StackName} within ten minutes.`,
     );
   const { Status, StatusReason = 'no reason is given' } = pages[0] ?? {};
-  // Only the words tell "nothing changes" from other failures: CloudFormation has no status for it.
+  // CloudFormation has no status of its own for "nothing changes".
   if (/didn't contain changes|No updates are to be performed/.test(StatusReason)) return [];
-  if (Status !== 'FAILED') return pages.flatMap(({ Changes = [] }) => Changes);
+  if (Status !== 'FAILED')
+    return pages.flatMap(({ Changes = [] }) => Changes.flatMap(({ ResourceChange }) => ResourceChange ?? []));
   throw new CommandFailed(
     `CloudFormation refuses the change set: ${StatusReason.replace(/\.$/, '')}.`,
-    'Correct the template: a deployment would fail alike.',
+    'Correct the template: a deployment would fail too.',
   );
 }
 
 /** https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_ResourceChange.html */
-function readChange(change: ResourceChange): PlannedChange {
+function readChange(change: ResourceChange) {
   const { LogicalResourceId: logicalId = '', ResourceType: type = '', Details = [] } = change;
   const effect = effectOf(change);
   return {
     logicalId,
     type,
     effect,
-    details: [...new Set(Details.map(describeDetail))],
+    details: [...new Set(Details.map(formatDetail))],
+    /** For a resource that holds state: the loss, and what to do instead. */
     warning: harmless.includes(effect) ? undefined : statefulTypes[type]?.remedy,
   };
 }
 
-function effectOf({ Action, Replacement, PolicyAction }: ResourceChange): PlannedChange['effect'] {
+function effectOf({ Action, Replacement, PolicyAction }: ResourceChange): (typeof effects)[number] {
   if (Action === 'Add') return 'added';
   if (Action === 'Import') return 'imported';
   if (Action === 'Remove') return PolicyAction === 'Retain' ? 'left behind' : 'deleted';
@@ -241,47 +225,47 @@ function effectOf({ Action, Replacement, PolicyAction }: ResourceChange): Planne
   return Replacement === 'Conditional' ? 'perhaps replaced' : 'changed';
 }
 
-function describeDetail({ Target, CausingEntity }: NonNullable<ResourceChange['Details']>[number]): string {
+function formatDetail({ Target, CausingEntity }: NonNullable<ResourceChange['Details']>[number]): string {
   const { Attribute, Name, Path, BeforeValue: before, AfterValue: after, RequiresRecreation } = Target ?? {};
-  const place = Path ?? [Attribute, Name].filter(Boolean).join('/');
-  const shown = (value = 'nothing') => (value.length > 80 ? `${value.slice(0, 80)}…` : value);
-  const values = before === undefined && after === undefined ? '' : `: ${shown(before)} → ${shown(after)}`;
+  const property = Path ?? [Attribute, Name].filter(Boolean).join('/');
+  const shorten = (value = 'nothing') => (value.length > 80 ? `${value.slice(0, 80)}…` : value);
+  const values = before || after ? `: ${shorten(before)} → ${shorten(after)}` : '';
   const cause = CausingEntity ? `, by ${CausingEntity}` : '';
-  const recreation = RequiresRecreation && RequiresRecreation !== 'Never' ? ', which replaces it' : '';
-  return `${place}${values}${cause}${recreation}`;
+  const replaces = RequiresRecreation && RequiresRecreation !== 'Never' ? ', which replaces it' : '';
+  return `${property}${values}${cause}${replaces}`;
 }
 
-/** For the person who approves it: what would be lost, then every change. */
-function inMarkdown({ stack, region, base, changes }: Plan): string {
-  const lost = changes.filter(({ warning }) => warning !== undefined);
-  const ordered = effects.map((effect) => changes.filter((change) => change.effect === effect));
-  const counts = ordered.flatMap(([first, ...others]) =>
+/** For the approver: what would be lost, then every change. */
+function formatMarkdown({ stack, region, base, changes }: Plan): string {
+  const byEffect = effects.map((effect) => changes.filter((change) => change.effect === effect));
+  const counts = byEffect.flatMap(([first, ...others]) =>
     first ? `${others.length + 1} ${first.effect}` : [],
   );
-  const rows = ordered
+  const warnings = changes.filter(({ warning }) => warning !== undefined);
+  const rows = byEffect
     .flat()
     .map(
       ({ effect, logicalId, type, details }) =>
-        `| ${effect} | \`${logicalId}\` | ${type} | ${details.map(escaped).join('<br>')} |`,
+        `| ${effect} | \`${logicalId}\` | ${type} | ${details.map(escapeHtml).join('<br>')} |`,
     );
   return [
     `## Plan of ${stack} (${region})`,
     '',
-    ...lost.flatMap(({ logicalId, type, effect, details, warning }) => [
+    ...warnings.flatMap(({ logicalId, type, effect, details, warning }) => [
       '> [!CAUTION]',
       `> **\`${logicalId}\` (${type}) holds state and would be ${effect}.** ${warning}`,
-      ...details.map((detail) => `> - ${escaped(detail)}`),
+      ...details.map((detail) => `> - ${escapeHtml(detail)}`),
       '',
     ]),
-    base === null ? 'A new stack.' : `The stack was last changed at ${base.changed}.`,
+    base ? `The stack was last changed at ${base.changed}.` : 'A new stack.',
     '',
-    changes.length === 0 ? 'Nothing changes.' : `${counts.join(', ')}.`,
-    ...(base === null || changes.length === 0
-      ? []
-      : ['', '| Effect | Resource | Type | What |', '|---|---|---|---|', ...rows]),
+    counts.length > 0 ? `${counts.join(', ')}.` : 'Nothing changes.',
+    ...(base && rows.length > 0
+      ? ['', '| Effect | Resource | Type | What |', '|---|---|---|---|', ...rows]
+      : []),
   ].join('\n');
 }
 
 /** Values of a template may hold anything. */
-const escaped = (text: string): string =>
+const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('|', '\\|').replaceAll(/\s+/g, ' ');

@@ -1,22 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-interface PollOptions {
-  readonly seconds: number;
-  /** Milliseconds between two questions. */
-  readonly every: number;
-  /** @default - not interrupted */
-  readonly signal?: AbortSignal;
-}
-
 /**
- * Asks until there is an answer.
+ * Asks, every so many milliseconds, until there is an answer.
  *
  * @returns undefined when the time has run out
  * @throws AbortError
  */
 export async function poll<T>(
   ask: () => Promise<T | undefined> | T | undefined,
-  { seconds, every, signal }: PollOptions,
+  {
+    seconds,
+    every,
+    signal,
+  }: { readonly seconds: number; readonly every: number; readonly signal?: AbortSignal },
 ): Promise<T | undefined> {
   const deadline = Date.now() + seconds * 1_000;
   for (;;) {

@@ -3,25 +3,29 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
 import type { Attempt } from '../domain/delivery';
 import { newEventId } from '../domain/event';
+import { kindOfAddress } from './address';
 import { type ApiResponse, callApi, unexpectedResponse } from './api';
 import { listAuditRecords } from './audit';
 import { sendDeletion } from './delete-group';
 import { requireDelivered, waitForAttempt } from './delivery-outcome';
-import { CommandFailed, UsedWrongly } from './failure';
+import { openCloudFormation } from './deployed-stack';
+import { CommandFailed, UsageError } from './failure';
 import { awaitInterruption } from './interruption';
+import { readFields } from './json';
 import { runOperation } from './operations-function';
 import { type CommonOptions, duration, port, withEnvironment } from './options';
-import { describeStack, openOriginClients } from './origin/origin';
+import { readOriginStack } from './origin';
+import { poll } from './poll';
 import { allowProduction, requireProductionAllowed } from './production-guard';
-import { type ReceivedRequest, verify } from './receiver';
+import { type ReceivedRequest, startReceiver, verify } from './receiver';
 import { putEvent } from './send-event';
-import { openSmokeReceiver, type ReceiverOptions, sourceOf } from './smoke-receiver';
-import { createSteps, type StepResult } from './smoke-steps';
 import { openTarget, type Target } from './target';
 import type { Terminal } from './terminal';
-import { openWebhookSecrets, receiverUrl } from './webhooks';
+import { openWebhookSecrets, receiverUrl, requireReceiverUrl } from './webhooks';
 
-interface SmokeOptions extends CommonOptions, ReceiverOptions {
+interface SmokeOptions extends CommonOptions {
+  readonly receiverUrl?: string;
+  readonly receiverListen?: number;
   readonly withoutWebhook?: boolean;
   /** Seconds. */
   readonly timeout: number;
@@ -36,8 +40,8 @@ On this machine the command runs the receiver itself. A deployed environment rea
                                             proxy with a certificate that adds X-Forwarded-For): all is checked
   --without-webhook                         leaves webhooks out
 
-It cleans up after a failure and after Ctrl-C, too. The audit record and the attempt stay, as they always do. What a
-run that was killed left behind is removed by the next run a day later.
+It also cleans up after a failure and after Ctrl-C. The audit record and the attempt stay, as they always do. If a run
+was killed, a run on a later day removes what it left.
 
 Exit codes: 0 every step passed or could not be checked from here, 1 a step failed or was skipped, 2 used wrongly.
 
@@ -51,7 +55,7 @@ export function register(program: Command, terminal: Terminal): void {
   withEnvironment(program.command('smoke'))
     .summary('go through an environment: a deletion, its audit, a signed webhook')
     .description(
-      'Checks an environment as its users see it: deletes a user group by the API, finds it in the audit, and has a signed webhook delivered. What it makes for that, it removes again.',
+      'Checks an environment as its users see it: deletes a user group by the API, finds it in the audit, and has a signed webhook delivered. It removes what it created for that.',
     )
     .option('--receiver-url <url>', 'where the webhook goes: https, with a public name', receiverUrl)
     .option(
@@ -69,197 +73,246 @@ export function register(program: Command, terminal: Terminal): void {
 }
 
 async function smoke(options: SmokeOptions, terminal: Terminal): Promise<void> {
-  const { withoutWebhook, receiverUrl, receiverListen, json, environment, timeout } = options;
-  if (withoutWebhook && (receiverUrl ?? receiverListen) !== undefined)
-    throw new UsedWrongly('Give a receiver or --without-webhook, not both.');
+  const { withoutWebhook, json, environment, timeout } = options;
+  if (withoutWebhook && (options.receiverUrl ?? options.receiverListen) !== undefined)
+    throw new UsageError('Give a receiver or --without-webhook, not both.');
   const target = await openTarget(options, terminal);
-  requireProductionAllowed(target, options, '"smoke" makes an organization there, and removes it again');
+  requireProductionAllowed(target, options, '"smoke" creates an organization there, and removes it again');
   const eventId = newEventId();
-  const receiver = withoutWebhook ? undefined : await openSmokeReceiver(target, eventId, options);
+  const receiver = withoutWebhook ? undefined : await openReceiver(target, eventId, options);
 
   const begun = performance.now();
   const { signal, forget } = awaitInterruption();
-  if (!json) terminal.result(terminal.bold(formatRow('RESULT', 'TIME', 'STEP', 'FOUND')));
-  const { results, step, lastStep, leaveOut } = createSteps(signal, (result) => {
-    if (json) return;
-    const { outcome, ms, name, detail } = result;
-    const line = formatRow(outcome, ms === null ? '' : formatSeconds(ms), name, detail);
-    terminal.result(outcome === 'failed' ? terminal.bad(line) : line);
-  });
+  const { steps, step, cleanUp, leaveOut } = createSteps(signal, json ? undefined : terminal);
 
-  const made = await step('make an ephemeral organization', true, async () => {
+  const organization = await step('make an ephemeral organization', true, async () => {
     const value = await runOperation(target, 'seed', { userGroupName: 'Smoke test', ephemeral: true });
     return { value, detail: value.organizationId };
   });
   try {
-    const deleteGroup = ({ userGroupId, callerId: sub, organizationId: org }: NonNullable<typeof made>) =>
-      sendDeletion(target, { sub, org, kind: 'CustomerEmployee' }, userGroupId, signal);
-
-    const deleted = await step('delete its user group by the API', made, async (value) => {
+    const deleteGroup = ({ userGroupId, callerId, organizationId }: NonNullable<typeof organization>) =>
+      sendDeletion(
+        target,
+        { sub: callerId, org: organizationId, kind: 'CustomerEmployee' },
+        userGroupId,
+        signal,
+      );
+    const deleted = await step('delete its user group by the API', organization, async (value) => {
       const { request, answer } = await deleteGroup(value);
       if (answer.status !== 200 || !isDeepStrictEqual(answer.body, {}))
         unexpectedResponse(target, request, answer, '200 {}');
       return { value, detail: '200 {}' };
     });
-
     await step('delete it again: it is gone', deleted, async (value) => {
       const { request, answer } = await deleteGroup(value);
       const { code } = Object(answer.body) as { readonly code?: string };
       if (answer.status !== 404 || code !== 'user_group_not_found')
         unexpectedResponse(target, request, answer, '404 user_group_not_found');
-      return { value, detail: '404 user_group_not_found' };
+      return { detail: '404 user_group_not_found' };
     });
-
     await step('find the deletion in the audit', deleted, async ({ userGroupId, callerId }) => {
       const records = await listAuditRecords(target, userGroupId);
-      const value = records.find(
-        ({ outcome, identityId }) => outcome === 'deleted' && identityId === callerId,
-      );
-      if (value) return { value, detail: `${value.operation} by ${callerId}` };
+      const record = records.find((each) => each.outcome === 'deleted' && each.identityId === callerId);
+      if (record) return { detail: `${record.operation} by ${callerId}` };
       throw new CommandFailed(
-        `The audit has ${records.length} records of ${userGroupId}, and none says that ${callerId} deleted it.`,
-        `Look into the log of the function that deletes user groups, in ${target.logs}.`,
+        `None of the ${records.length} audit records of ${userGroupId} says that ${callerId} deleted it.`,
+        `See the log of the function that deletes user groups, in ${target.logs}.`,
       );
     });
-
     await step('compare GET /webhook-origins', true, async () => {
-      const request = { method: 'GET', path: '/webhook-origins' } as const;
-      return compareOrigins(target, await callApi(target, request, signal));
+      const answer = await callApi(target, { method: 'GET', path: '/webhook-origins' }, signal);
+      return { detail: compareOrigins(target, answer) };
     });
 
-    const webhookStep = receiver ? step : leaveOut('left out: --without-webhook', false);
-    const added = await webhookStep('add a webhook', made, async ({ organizationId }) => {
-      const url = receiver?.url ?? '';
-      const webhook = await runOperation(target, 'add-webhook', { organizationId, url, kinds: null });
-      const { webhookId, secretVersion } = webhook;
-      const secret = await (await openWebhookSecrets(target))(webhookId, secretVersion);
-      return { value: { organizationId, webhookId, secret }, detail: `${webhookId} to ${url}` };
-    });
-
-    const sent = await webhookStep('send an event', added, async ({ organizationId, ...webhook }) => {
-      const event = { id: eventId, organizationId, kind: 'smoke.test', data: '{"smoke":true}' };
-      await putEvent(target, event);
-      return { value: { ...webhook, event, eventId }, detail: eventId };
-    });
-
-    let hasWaited = false;
-    const wait = () => ({ seconds: hasWaited ? 0 : timeout, signal });
-    const seenStep =
-      receiver && !receiver.delivery
-        ? leaveOut('only the receiver sees it: --receiver-listen checks it', sent === undefined)
-        : webhookStep;
-
-    const arrived = await seenStep('receive the delivery', sent, async (value) => {
-      const began = Date.now();
-      const arrival = await receiver?.delivery?.(timeout, signal);
-      hasWaited = !arrival;
-      if (arrival)
-        return {
-          value: { ...value, arrival },
-          detail: `${((Date.now() - began) / 1_000).toFixed(1)} s after it was sent`,
-        };
-      requireDelivered(await waitForAttempt(target, value, wait()));
-      throw new CommandFailed(`The delivery reached another receiver than this one within ${timeout} s.`);
-    });
-
-    await seenStep('verify its signature', arrived, async ({ arrival, secret, event }) => {
-      const reason = verify(arrival, secret);
-      if (reason)
-        throw new CommandFailed(
-          `The delivery does not verify: ${reason}.`,
-          'Check that the delivery function and WebhookSecretsKeyArn in the outputs file are of the same stack, and the clock of this machine.',
-        );
-      const { id, organizationId, kind, data } = JSON.parse(arrival.body) as Record<string, unknown>;
-      const due = { ...event, data: JSON.parse(event.data) };
-      if (isDeepStrictEqual({ id, organizationId, kind, data }, due))
-        return { value: true, detail: `Standard Webhooks, ${String(arrival.headers['webhook-id'])}` };
-      throw new CommandFailed('The delivery is signed, but has another event than the one that was sent.');
-    });
-
-    await seenStep('compare its source address', arrived, ({ arrival }) => compareSource(target, arrival));
-
-    await webhookStep('find the attempt recorded', sent, async (value) => {
-      const isOver = ({ outcome }: Attempt) => outcome !== 'failed';
-      const attempt = await waitForAttempt(target, value, { ...wait(), isOver });
-      requireDelivered(attempt);
-      return { value: attempt, detail: `answered ${attempt.status} after ${attempt.durationMs} ms` };
-    });
+    if (!receiver)
+      leaveOut('left out: --without-webhook', 'add a webhook', 'send an event', ...received, recorded);
+    else {
+      const added = await step('add a webhook', organization, async ({ organizationId }) => {
+        const input = { organizationId, url: receiver.url, kinds: null };
+        const { webhookId, secretVersion } = await runOperation(target, 'add-webhook', input);
+        const secret = await (await openWebhookSecrets(target))(webhookId, secretVersion);
+        return { value: { organizationId, webhookId, secret }, detail: `${webhookId} to ${receiver.url}` };
+      });
+      const sent = await step('send an event', added, async ({ organizationId, webhookId, secret }) => {
+        await putEvent(target, { id: eventId, organizationId, kind: 'smoke.test', data: '{"smoke":true}' });
+        return { value: { eventId, webhookId, secret }, detail: eventId };
+      });
+      let seconds = timeout;
+      const { delivery } = receiver;
+      if (!delivery) leaveOut('only the receiver sees it: --receiver-listen checks it', ...received);
+      else {
+        const [receive, verifySignature, compareAddress] = received;
+        const arrived = await step(receive, sent, async ({ webhookId, secret }) => {
+          const started = performance.now();
+          const arrival = await poll(delivery, { seconds: timeout, every: 50, signal });
+          const took = formatSeconds(performance.now() - started);
+          if (arrival) return { value: { arrival, secret }, detail: `${took} after it was sent` };
+          seconds = 0;
+          requireDelivered(await waitForAttempt(target, { eventId, webhookId }, { seconds, signal }));
+          throw new CommandFailed(`The delivery reached another receiver than this one within ${timeout} s.`);
+        });
+        await step(verifySignature, arrived, async ({ arrival, secret }) => {
+          const reason = verify(arrival, secret);
+          if (!reason) return { detail: `Standard Webhooks, ${arrival.headers['webhook-id']}` };
+          throw new CommandFailed(
+            `The delivery does not verify: ${reason}.`,
+            'Check that the delivery function and WebhookSecretsKeyArn in the outputs file are of the same stack, and the clock of this machine.',
+          );
+        });
+        await step(compareAddress, arrived, async ({ arrival }) => ({
+          detail: await compareSource(target, arrival),
+        }));
+      }
+      await step(recorded, sent, async (delivery) => {
+        const isOver = ({ outcome }: Attempt) => outcome !== 'failed';
+        const attempt = await waitForAttempt(target, delivery, { seconds, signal, isOver });
+        requireDelivered(attempt);
+        return { detail: `answered ${attempt.status} after ${attempt.durationMs} ms` };
+      });
+    }
   } finally {
-    await lastStep('clean up', made, async ({ organizationId }) => {
+    await cleanUp('clean up', organization, async ({ organizationId }) => {
       const { removed } = await runOperation(target, 'remove-ephemeral-organizations', { organizationId });
-      return { value: removed, detail: `removed ${removed.join(', ')}` };
+      return { detail: `removed ${removed.join(', ')}` };
     });
     forget();
-    await receiver?.close();
+    await receiver?.close?.();
   }
 
   const ms = Math.round(performance.now() - begun);
-  const passed = results.every(({ outcome }) => outcome === 'passed' || outcome === 'unchecked');
-  if (json) {
-    const organizationId = made?.organizationId ?? null;
-    terminal.result(JSON.stringify({ environment, passed, ms, organizationId, eventId, steps: results }));
-  }
-  const summary = `${environment}: ${countOutcomes(results)}, in ${formatSeconds(ms)}.`;
+  const passed = steps.every(({ outcome }) => outcome === 'passed' || outcome === 'unchecked');
+  const { organizationId = null } = organization ?? {};
+  if (json) terminal.result(JSON.stringify({ environment, passed, ms, organizationId, eventId, steps }));
+  const counts = (['passed', 'failed', 'skipped', 'unchecked'] as const)
+    .map((outcome) => ({ outcome, count: steps.filter((each) => each.outcome === outcome).length }))
+    .flatMap(({ outcome, count }) => (count > 0 ? `${count} ${outcome}` : []));
+  const summary = `${environment}: ${counts.join(', ')}, in ${formatSeconds(ms)}.`;
   if (passed) return terminal.note(summary);
-  for (const { name, remedy } of results) if (remedy) terminal.note(`To "${name}": ${remedy}`);
+  for (const { name, remedy } of steps) if (remedy) terminal.note(`To "${name}": ${remedy}`);
   throw new CommandFailed(`${signal.aborted ? 'Interrupted. ' : ''}${summary}`);
 }
 
-/** Expects the address and the reserve of the stack's outputs, and no others. */
-export function compareOrigins(target: Target, answer: ApiResponse) {
+const received = ['receive the delivery', 'verify its signature', 'compare its source address'] as const;
+const recorded = 'find the attempt recorded';
+
+interface StepResult {
+  readonly name: string;
+  /** `skipped`: a step that it needs failed, or Ctrl-C. `unchecked`: cannot be checked from here, or left out on demand. */
+  readonly outcome: 'passed' | 'failed' | 'skipped' | 'unchecked';
+  readonly ms: number | null;
+  readonly detail: string;
+  readonly remedy: string | null;
+}
+
+/** Steps that go on after a failure, as far as they can. @param terminal gets each result. @default - not printed */
+function createSteps(signal: AbortSignal, terminal: Terminal | undefined) {
+  const steps: StepResult[] = [];
+  const formatRow = (outcome: string, time: string, name: string, found: string) =>
+    `${outcome.padEnd(9)}  ${time.padStart(8)}  ${name.padEnd(32)}  ${found}`.trimEnd();
+  terminal?.result(terminal.bold(formatRow('RESULT', 'TIME', 'STEP', 'FOUND')));
+  const add = (
+    name: string,
+    outcome: StepResult['outcome'],
+    detail: string,
+    begun?: number,
+    remedy?: string,
+  ) => {
+    const ms = begun === undefined ? null : Math.round(performance.now() - begun);
+    steps.push({ name, outcome, ms, detail, remedy: remedy ?? null });
+    const row = formatRow(outcome, ms === null ? '' : formatSeconds(ms), name, detail);
+    terminal?.result(outcome === 'failed' ? terminal.bad(row) : row);
+    return undefined;
+  };
+  /** @returns the value of `work`; undefined if it failed, or `need` is undefined: then it is skipped */
+  const cleanUp = async <Need, T>(
+    name: string,
+    need: Need | undefined,
+    work: (need: Need) => Promise<{ readonly detail: string; readonly value?: T }>,
+  ): Promise<T | undefined> => {
+    if (need === undefined)
+      return add(name, 'skipped', signal.aborted ? 'interrupted' : 'needs a step that failed');
+    const begun = performance.now();
+    try {
+      const { detail, value } = await work(need);
+      add(name, 'passed', detail, begun);
+      return value;
+    } catch (error) {
+      const { name: kind, message, stack } = error as Error;
+      if (signal.aborted && kind === 'AbortError') return add(name, 'skipped', 'interrupted', begun);
+      const remedy =
+        error instanceof CommandFailed ? error.remedy : `This is a bug of the command line: ${stack}`;
+      return add(name, 'failed', message, begun, remedy);
+    }
+  };
+  const step: typeof cleanUp = (name, need, work) => cleanUp(name, signal.aborted ? undefined : need, work);
+  const leaveOut = (reason: string, ...names: readonly string[]) => {
+    for (const name of names) add(name, 'unchecked', reason);
+  };
+  return { steps: steps as readonly StepResult[], step, cleanUp, leaveOut };
+}
+
+const formatSeconds = (ms: number) => `${(ms / 1_000).toFixed(2)} s`;
+
+/** `delivery` is absent for an external receiver: only that one sees it. */
+async function openReceiver(target: Target, eventId: string, options: SmokeOptions) {
+  const { receiverUrl: url, receiverListen } = options;
+  if (!target.local && url === undefined)
+    throw new UsageError(
+      `Environment ${target.environment.name} is deployed and cannot reach a receiver on this machine.`,
+      'Give a public one with --receiver-url, lead a URL to this machine (--receiver-listen 8010 --receiver-url https://…), or leave webhooks out with --without-webhook.',
+    );
+  if (url !== undefined) requireReceiverUrl(target, '--receiver-url', url);
+  if (url !== undefined && receiverListen === undefined) return { url };
+  let arrival: ReceivedRequest | undefined;
+  const listen = { port: receiverListen ?? 0, option: '--receiver-listen' };
+  const receiver = await startReceiver(listen, (request) => {
+    if (request.method !== 'POST' || readFields(request.body).id !== eventId) return 404;
+    arrival ??= request;
+    return 204;
+  });
+  return { url: url ?? receiver.url, delivery: () => arrival, close: receiver.close };
+}
+
+/** Expects the addresses of the stack's outputs, and no others. */
+export function compareOrigins(target: Target, answer: ApiResponse): string {
   const reserve = target.optionalOutput('WebhookOriginReserveAddress');
-  const due = {
+  const expected = {
     environment: target.environment.name,
     addresses: [`${target.output('WebhookOriginAddress')}/32`],
     ...(reserve && { reserve: [`${reserve}/32`] }),
   };
   const { environment, addresses, reserve: published } = Object(answer.body);
   const found = { environment, addresses, ...(published !== undefined && { reserve: published }) };
-  if (answer.status !== 200 || !isDeepStrictEqual(found, due)) {
+  if (answer.status !== 200 || !isDeepStrictEqual(found, expected)) {
     const isOurs = environment !== undefined && addresses !== undefined;
     const request = { method: 'GET', path: '/webhook-origins' } as const;
-    unexpectedResponse(target, request, answer, `200 with ${JSON.stringify(due)}`, isOurs);
+    unexpectedResponse(target, request, answer, `200 with ${JSON.stringify(expected)}`, isOurs);
   }
-  return { value: due, detail: [...due.addresses, ...(reserve ? [`reserve ${reserve}/32`] : [])].join(', ') };
+  return [...expected.addresses, ...(reserve ? [`reserve ${reserve}/32`] : [])].join(', ');
 }
 
-/**
- * Expects the address that receivers have on their allow-lists: the reserve only while the stack says that it is in use,
- * because not every receiver allows it.
- */
-export async function compareSource(target: Target, arrival: ReceivedRequest) {
+/** Expects the address that receivers allow: the reserve only while the stack uses it. */
+export async function compareSource(target: Target, arrival: ReceivedRequest): Promise<string> {
   const expected = target.output('WebhookOriginAddress');
+  const { stackId, region } = target.environment;
   const source = sourceOf(arrival);
-  if (source === expected) return { value: source, detail: source };
-  if (source === target.optionalOutput('WebhookOriginReserveAddress')) {
-    const stack = target.offers('cloudformation')
-      ? await describeStack(await openOriginClients(target))
-      : undefined;
-    if (stack?.reserve) return { value: source, detail: `${source}, the reserve, which is in use` };
-    throw new CommandFailed(
-      `The delivery came from the reserve ${source}, which stack ${target.environment.stackId} has not put in use: receivers expect ${expected}.`,
-      `See ${target.paste('origin-status')}`,
-    );
+  if (source === expected) return source;
+  if (source === target.optionalOutput('WebhookOriginReserveAddress') && !target.local) {
+    const { reserve } = await readOriginStack(await openCloudFormation(region), stackId);
+    if (reserve) return `${source}, the reserve, which is in use`;
   }
-  const forwarded = arrival.headers['x-forwarded-for'];
   throw new CommandFailed(
-    `The delivery came from ${source}, not from ${expected}. The listener saw ${arrival.from}, X-Forwarded-For says ${forwarded ?? 'nothing'}.`,
-    forwarded
-      ? `If a content delivery network stands between, lead the URL past it. Otherwise see ${target.paste('origin-status')}`
-      : 'Have the proxy or tunnel before the listener add X-Forwarded-For.',
+    `The delivery came from ${source}, not from ${expected}. The listener saw ${arrival.from}, X-Forwarded-For is ${arrival.headers['x-forwarded-for'] ?? 'absent'}.`,
+    `Have the proxy or tunnel before the listener add X-Forwarded-For, and no content delivery network before it. Otherwise see ${target.paste('origin-status')}`,
   );
 }
 
-function countOutcomes(steps: readonly StepResult[]): string {
-  return (['passed', 'failed', 'skipped', 'unchecked'] as const)
-    .map((outcome) => [steps.filter((step) => step.outcome === outcome).length, outcome] as const)
-    .filter(([count]) => count > 0)
-    .map(([count, outcome]) => `${count} ${outcome}`)
-    .join(', ');
+/**
+ * The address that a delivery came from. Each proxy or tunnel before the listener appends its peer to `X-Forwarded-For`: the
+ * last public address is the one that came in from the internet.
+ */
+export function sourceOf({ headers, from }: Pick<ReceivedRequest, 'headers' | 'from'>): string {
+  const forwarded = String(headers['x-forwarded-for'] ?? '').split(',');
+  const chain = [...forwarded, from].map((address) => address.trim());
+  return chain.findLast((address) => ['public', 'documentation'].includes(kindOfAddress(address))) ?? from;
 }
-
-/** Of the table, whose lines appear one by one. */
-const formatRow = (result: string, took: string, step: string, found: string) =>
-  `${result.padEnd(9)}  ${took.padStart(8)}  ${step.padEnd(32)}  ${found}`.trimEnd();
-
-const formatSeconds = (ms: number) => `${(ms / 1_000).toFixed(2)} s`;

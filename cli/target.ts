@@ -1,10 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import type { IncomingMessage } from 'node:http';
 import { dirname, join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
 import type { OutputName } from '../domain/outputs';
-import type { Environment } from '../lib/environments';
-import { environmentNamed, environments } from '../lib/environments';
+import { type Environment, environmentNamed, environments } from '../lib/environments';
+import { clientSettings } from './aws';
 import { CommandFailed } from './failure';
 import type { EnvironmentOptions } from './options';
 import { inProject, startCommand, walletCommand } from './pasted-command';
@@ -13,47 +11,13 @@ import type { Terminal } from './terminal';
 /** Stack outputs by stack name: the file of `cdk deploy --outputs-file` and of `npm start`. */
 type Outputs = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/**
- * What every AWS client of the command line is made with. The SDK reads `AWS_ENDPOINT_URL` and its like by itself.
- * https://docs.aws.amazon.com/sdkref/latest/guide/feature-ss-endpoints.html
- */
-export interface ClientSettings {
-  readonly region: string;
-  readonly streamCollector: typeof readAwsAnswer;
-  /** Of SQS: the host in a queue's URL would come before `AWS_ENDPOINT_URL`. */
-  readonly useQueueUrlAsEndpoint: false;
-  readonly endpoint?: string;
-  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
-}
-
-/** The AWS services that the command line calls, as `endpoints.json` names them. */
-type Service = 'cloudformation' | 'cloudwatch' | 'ec2' | 'kms' | 'lambda' | 'sqs';
-
 /** One environment that was deployed, to AWS or to this machine. */
-export interface Target {
-  readonly environment: Environment;
-  /** Whether it runs on this machine: `npm start` wrote its outputs. */
-  readonly local: boolean;
-  /** Where its functions' logs are: a folder of this machine, or `CloudWatch`. */
-  readonly logs: string;
-  /** A command on this environment, to be pasted into a shell. */
-  paste(command: string): string;
-  /** Writes to stderr. */
-  note(text: string): void;
-  /** @throws CommandFailed when the stack has no such output. */
-  output(name: OutputName): string;
-  /** Of an output that only some stacks have. */
-  optionalOutput(name: OutputName): string | undefined;
-  /** Whether the service can be called. A region has them all; this machine has what is emulated here. */
-  offers(service: Service): boolean;
-  /** The region's real endpoint and the SDK's usual credentials, or those of this machine. */
-  clientSettings(service: Service): ClientSettings;
-}
+export type Target = Awaited<ReturnType<typeof openTarget>>;
 
 export async function openTarget(
   { environment: name, outputs: file }: EnvironmentOptions,
   { note }: Pick<Terminal, 'note'>,
-): Promise<Target> {
+) {
   const outputs = await readOutputs(file);
   const environment = environmentNamed(name) as Environment;
   const { stackId, region } = environment;
@@ -68,37 +32,38 @@ export async function openTarget(
   const missing = (what: string): never => {
     throw new CommandFailed(
       what,
-      endpoints
-        ? `Restart the environments: ${startCommand}`
-        : 'The stack was deployed by another version: deploy this one, or use the command line of that version.',
+      endpoints ? `Restart the environments: ${startCommand}` : otherVersionRemedy,
     );
   };
   return {
     environment,
+    /** Whether it runs on this machine. */
     local: endpoints !== undefined,
+    /** Writes to stderr. */
     note,
-    paste: (command) => walletCommand(command, { environment: name, outputs: file }),
+    /** A command on this environment, to be pasted into a shell. */
+    paste: (command: string) => walletCommand(command, { environment: name, outputs: file }),
+    /** Where its functions' logs are. */
     logs: endpoints ? join(dirname(file), 'logs', name) : 'CloudWatch',
-    output: (output) => stack[output] ?? missing(`Stack ${stackId} in ${file} has no output ${output}.`),
-    optionalOutput: (output) => stack[output],
-    offers: (service) => !endpoints || endpoints[service] !== undefined,
-    clientSettings: (service) => ({
+    /** @throws CommandFailed when the stack has no such output */
+    output: (output: OutputName): string =>
+      stack[output] ?? missing(`Stack ${stackId} in ${file} has no output ${output}.`),
+    /** Of an output that only some stacks have. */
+    optionalOutput: (output: OutputName): string | undefined => stack[output],
+    /** The region's real endpoint and the SDK's usual credentials, or those of this machine. */
+    clientSettings: (service: string) => ({
       ...clientSettings(region),
       ...(endpoints && {
         endpoint: endpoints[service] ?? missing(`endpoints.json names no endpoint for "${service}".`),
-        // The local services ask for a signature, as AWS does, but take anyone's.
+        // The local services need a signature, but accept any.
         credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
       }),
     }),
   };
 }
 
-/** For the region's real endpoints and the SDK's usual credentials. */
-export const clientSettings = (region: string): ClientSettings => ({
-  region,
-  streamCollector: readAwsAnswer,
-  useQueueUrlAsEndpoint: false,
-});
+export const otherVersionRemedy =
+  'The stack was deployed by another version: deploy this one, or use the command line of that version.';
 
 /**
  * The environments that a file of stack outputs has, in the order of the table.
@@ -132,7 +97,7 @@ async function readObject<Value>(file: string): Promise<Readonly<Record<string, 
   try {
     const value: unknown = JSON.parse(await readFile(file, 'utf8'));
     if (isObject(value)) return value as Readonly<Record<string, Value>>;
-    throw new Error('it is no JSON object');
+    throw new Error('it is not a JSON object');
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
@@ -142,21 +107,3 @@ async function readObject<Value>(file: string): Promise<Readonly<Record<string, 
 
 const isObject = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/**
- * Reads an answer for the SDK, which takes a page or an empty body with status 200 for an answer without any field:
- * no address, no message, no stack. Errors it reports by itself.
- *
- * @throws SyntaxError, to which the SDK adds the response
- */
-async function readAwsAnswer(answer: IncomingMessage): Promise<Uint8Array> {
-  const body = await buffer(answer);
-  if ((answer.statusCode ?? 0) >= 300) return body;
-  const isPage =
-    answer.headers['content-type']?.includes('html') ||
-    /^\s*<(!doctype\s+html|html)\b/i.test(body.toString('utf8', 0, 200));
-  // AWS answers some calls, such as sqs:DeleteMessage, with no content, and each with the request's id.
-  const isEmpty = body.length === 0 && !answer.headers['x-amzn-requestid'];
-  if (isPage || isEmpty) throw new SyntaxError(isPage ? 'a page' : 'no content');
-  return body;
-}

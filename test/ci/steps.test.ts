@@ -10,7 +10,7 @@ import {
   result,
   startAccount,
 } from '../cli/local-account';
-import { ready } from '../cli/preflight/ready-account';
+import { ready } from '../cli/ready-account';
 import { withoutSla } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { flagsOf } from '../support/wallet-commands';

@@ -41,7 +41,7 @@ it.each([
   [
     'is not deployed',
     withoutStacks,
-    `error: There is no stack ${withStandby.stackId} in the account and the region`,
+    `error: There is no stack ${withStandby.stackId} in ${withStandby.region}`,
   ],
   [
     'has a change set alone',

@@ -3,7 +3,7 @@ import { CloudWatchClient } from '@aws-sdk/client-cloudwatch';
 import { EC2Client } from '@aws-sdk/client-ec2';
 import { LambdaClient } from '@aws-sdk/client-lambda';
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { first } from '../../support/rows';
+import { first } from '../support/rows';
 
 export const addresses = { one: '203.0.113.7', reserve: '203.0.113.8' };
 export const outputs = (hasReserve: boolean) => ({

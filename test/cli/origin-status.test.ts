@@ -1,9 +1,9 @@
 import { CreateQueueCommand, SendMessageCommand } from '@aws-sdk/client-sqs';
-import { writeOutputs } from '../../support/outputs-file';
-import { first } from '../../support/rows';
-import { startTestQueues } from '../../support/sqs';
-import { temporaryFolder } from '../../support/temporary-folder';
-import { runWallet } from '../../support/wallet-command';
+import { writeOutputs } from '../support/outputs-file';
+import { first } from '../support/rows';
+import { startTestQueues } from '../support/sqs';
+import { temporaryFolder } from '../support/temporary-folder';
+import { runWallet } from '../support/wallet-command';
 import { addresses, OriginAccount, outputs, refusal } from './origin-account';
 
 const folder = temporaryFolder();
@@ -112,9 +112,7 @@ describe('when AWS refuses a call, shows all else, and what is unknown', () => {
     expect(faults).toEqual([expect.stringContaining(`unknown: ${unknown}`)]);
     expect(faults[0]).toMatch(new RegExp(`because \\w+:${action} failed: AccessDenied: No$`));
     expect(stderr).toMatch(
-      new RegExp(
-        `^warning: unknown: .*\\nerror: Not everything could be learned.\\n.* who has \\w+:${action}.\\n$`,
-      ),
+      new RegExp(`^warning: unknown: .*\\nerror: The status is incomplete.\\n.* who has \\w+:${action}.\\n$`),
     );
     expect(exitCode).toBe(1);
   });

@@ -1,4 +1,4 @@
-import { type Call, type Replies, refusal, result } from '../local-account';
+import { type Call, type Replies, refusal, result } from './local-account';
 
 export const accountId = '111122223333';
 
@@ -26,7 +26,6 @@ export const ready: Replies = {
   'lambda:GetAccountSettings': () =>
     result({ AccountLimit: { ConcurrentExecutions: 1000, UnreservedConcurrentExecutions: 1000 } }),
   'rds:DescribeOrderableDBInstanceOptions': ({ region }) => orderable(`${region}a`, true),
-  'health:DescribeEvents': () => result({ events: [] }),
 };
 
 /** What RDS says of the one zone that it offers the version in. */

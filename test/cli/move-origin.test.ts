@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
-import { updatesBetween } from '../../../cli/origin/move';
-import { writeOutputs } from '../../support/outputs-file';
-import { readQuery, writeRefusal, writeResult } from '../../support/query-protocol';
-import { first } from '../../support/rows';
-import { temporaryFolder } from '../../support/temporary-folder';
-import { runWallet } from '../../support/wallet-command';
-import { startAwsEndpoint } from '../aws-endpoint';
+import { updatesBetween } from '../../cli/move-origin';
+import { writeOutputs } from '../support/outputs-file';
+import { readQuery, writeRefusal, writeResult } from '../support/query-protocol';
+import { first } from '../support/rows';
+import { temporaryFolder } from '../support/temporary-folder';
+import { runWallet } from '../support/wallet-command';
+import { startAwsEndpoint } from './aws-endpoint';
 import { addresses, OriginAccount, outputs, refusal } from './origin-account';
 
 const folder = temporaryFolder();
@@ -213,7 +213,7 @@ describe('the reserve address', () => {
     account.refused.set('DescribeAddresses', refusal('Unavailable', 'down'));
     const said = await expectMove('--zone', '2', '--reserve');
     expect(account.updates()).toEqual(['2 yes']);
-    expect(said).toContain('CloudFormation still deletes the old gateway.');
+    expect(said).toContain('CloudFormation is still deleting the old gateway.');
     account.calls.length = 0;
     await expectMove('--zone', '2', '--reserve');
     expect(account.updates()).toEqual([]);

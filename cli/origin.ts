@@ -1,0 +1,167 @@
+import type { CloudFormation, Stack } from '@aws-sdk/client-cloudformation';
+import { callAws } from './aws';
+import {
+  type listResources,
+  openCloudFormation,
+  requireDeployed,
+  type StackResource,
+} from './deployed-stack';
+import { CommandFailed } from './failure';
+import { otherVersionRemedy, type Target } from './target';
+
+/** The zone while no gateway has the address. */
+export const noZone = 'none';
+
+export interface OriginLocation {
+  /** A zone's number, or `none`. */
+  readonly zone: string;
+  /** Whether webhooks come from the reserve address. */
+  readonly reserve: boolean;
+}
+
+export const formatLocation = ({ zone, reserve }: OriginLocation): string =>
+  `zone ${zone}${reserve && zone !== noZone ? ' on the reserve address' : ''}`;
+
+/** The stack's parameters: a zone's number or `none`; `yes` or `no`, only in stacks with a reserve. */
+export const parameterNames = { zone: 'WebhookOriginZone', reserve: 'WebhookOriginUsesReserve' } as const;
+
+/** The webhook origin according to CloudFormation. */
+export interface OriginStack extends OriginLocation {
+  readonly status: string;
+  readonly address: string;
+  readonly reserveAddress: string | undefined;
+  readonly parameters: readonly string[];
+  readonly capabilities: Stack['Capabilities'];
+}
+
+/** The address that webhooks come from at a location. */
+export const addressAt = (stack: OriginStack, { reserve }: OriginLocation = stack): string =>
+  (reserve ? stack.reserveAddress : undefined) ?? stack.address;
+
+export type OriginClients = Awaited<ReturnType<typeof openOrigin>>;
+
+export async function openOrigin(target: Target) {
+  const [{ EC2 }, { Lambda }] = await Promise.all([
+    import('@aws-sdk/client-ec2'),
+    import('@aws-sdk/client-lambda'),
+  ]);
+  const { stackId, region } = target.environment;
+  return {
+    target,
+    stackId,
+    cloudFormation: await openCloudFormation(region),
+    ec2: new EC2({ ...target.clientSettings('ec2'), maxAttempts: 8 }),
+    lambda: new Lambda({ ...target.clientSettings('lambda'), maxAttempts: 8 }),
+  };
+}
+
+/** @throws CommandFailed when the stack is missing or has no webhook origin */
+export async function readOriginStack(client: CloudFormation, stackId: string): Promise<OriginStack> {
+  const {
+    StackStatus = '',
+    Parameters = [],
+    Outputs = [],
+    Capabilities,
+  } = await requireDeployed(client, stackId);
+  const parameter = (name: string) =>
+    Parameters.find(({ ParameterKey }) => ParameterKey === name)?.ParameterValue;
+  const output = (name: string) => Outputs.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
+  const zone = parameter(parameterNames.zone);
+  const address = output('WebhookOriginAddress');
+  if (!zone || !address)
+    throw new CommandFailed(
+      `Stack ${stackId} has no parameter ${parameterNames.zone} or no output WebhookOriginAddress.`,
+      otherVersionRemedy,
+    );
+  return {
+    status: StackStatus,
+    zone,
+    reserve: parameter(parameterNames.reserve) === 'yes',
+    address,
+    reserveAddress: output('WebhookOriginReserveAddress'),
+    parameters: Parameters.map(({ ParameterKey = '' }) => ParameterKey),
+    capabilities: Capabilities,
+  };
+}
+
+/** @throws CommandFailed when the account no longer has the Elastic IP */
+export async function requireElasticIp({ ec2, target }: OriginClients, address: string): Promise<void> {
+  const { Addresses } = await callAws(target, 'ec2:DescribeAddresses', (options) =>
+    ec2.describeAddresses({ Filters: [{ Name: 'public-ip', Values: [address] }] }, options),
+  );
+  if (Addresses?.[0]?.AllocationId) return;
+  throw new CommandFailed(
+    `The account has no Elastic IP ${address} in ${target.environment.region}: it was released or moved to another account.`,
+    'Look for it before anything else is changed: "Keeping the address" in docs/runbook.md.',
+  );
+}
+
+/** @returns null when the stack has no gateway */
+export async function readGateway({ ec2, target }: OriginClients, resources: readonly StackResource[]) {
+  const id = resources.find(({ type }) => type === 'AWS::EC2::NatGateway')?.physicalId;
+  if (id === undefined) return null;
+  const { NatGateways } = await callAws(target, 'ec2:DescribeNatGateways', (options) =>
+    ec2.describeNatGateways({ Filter: [{ Name: 'nat-gateway-id', Values: [id] }] }, options),
+  );
+  // EC2 lists a deleted gateway for about an hour.
+  // https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-working-with.html
+  const { State = 'deleted', SubnetId = '', NatGatewayAddresses } = NatGateways?.[0] ?? {};
+  const { Subnets } = await callAws(target, 'ec2:DescribeSubnets', (options) =>
+    ec2.describeSubnets({ Filters: [{ Name: 'subnet-id', Values: [SubnetId] }] }, options),
+  );
+  return {
+    id,
+    /** `pending`, `available`, `failed`, `deleting` or `deleted`. */
+    state: State,
+    subnetId: SubnetId,
+    availabilityZone: Subnets?.[0]?.AvailabilityZone ?? '',
+    address: NatGatewayAddresses?.find(({ IsPrimary }) => IsPrimary !== false)?.PublicIp,
+  };
+}
+
+/** The functions that read the stack's queues. */
+export const readConsumers = ({ target, lambda }: OriginClients, resources: readonly StackResource[]) =>
+  Promise.all(
+    resources
+      .filter(({ type }) => type === 'AWS::Lambda::EventSourceMapping')
+      .map(async ({ physicalId }) => {
+        const { FunctionArn, EventSourceArn, State } = await callAws(
+          target,
+          'lambda:GetEventSourceMapping',
+          (options) => lambda.getEventSourceMapping({ UUID: physicalId }, options),
+        );
+        const nameIn = (arn = '') => arn.split(':').at(-1) ?? '';
+        return { functionName: nameIn(FunctionArn), queueName: nameIn(EventSourceArn), state: State ?? '' };
+      }),
+  );
+
+/** What AWS has; undefined where it could not be read. */
+interface OriginState {
+  readonly gateway: Awaited<ReturnType<typeof readGateway>> | undefined;
+  readonly consumers: Awaited<ReturnType<typeof readConsumers>> | undefined;
+  readonly resources: Awaited<ReturnType<typeof listResources>> | undefined;
+}
+
+/** How the origin differs from the stack's parameters: CloudFormation does not know of changes made outside it. */
+export function findFaults(
+  { gateway, consumers = [], resources = [] }: OriginState,
+  stack: OriginStack,
+): string[] {
+  const { zone } = stack;
+  const address = addressAt(stack);
+  if (zone === noZone) return ['no gateway holds the address'];
+  if (gateway === null) return ['the stack has no gateway'];
+  const subnet = resources.find(
+    ({ type, logicalId }) =>
+      type === 'AWS::EC2::Subnet' && logicalId.startsWith(`NetworkVpcPublicSubnet${zone}Subnet`),
+  );
+  const faults: string[] = [];
+  if (gateway && gateway.state !== 'available') faults.push(`gateway ${gateway.id} is ${gateway.state}`);
+  if (gateway && gateway.subnetId !== subnet?.physicalId)
+    faults.push(`gateway ${gateway.id} is in subnet ${gateway.subnetId}, not in the one of zone ${zone}`);
+  if (gateway && gateway.address !== address)
+    faults.push(`gateway ${gateway.id} sends from ${gateway.address ?? 'no address'}, not ${address}`);
+  for (const { functionName, state } of consumers)
+    if (state !== 'Enabled') faults.push(`the consumer ${functionName} is ${state.toLowerCase()}`);
+  return faults;
+}
