@@ -49,7 +49,7 @@ const membership = `
 export async function startDatabaseEndpoint(options: DatabaseEndpointOptions): Promise<DatabaseEndpoint> {
   const { postgres, region, findAccessKey, onRefusal = () => undefined, clock = () => new Date() } = options;
   const { key, cert } = options.certificate;
-  const secureContext = createSecureContext({ key, cert, minVersion: 'TLSv1.2' });
+  const secureContext = createSecureContext({ key, cert });
   const socket = { path: join(postgres.socketDirectory, `.s.PGSQL.${postgres.port}`) };
   const roles = new Pool({
     host: postgres.socketDirectory,
