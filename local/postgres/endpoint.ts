@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type NetConnectOpts, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createSecureContext, TLSSocket } from 'node:tls';
@@ -28,8 +29,6 @@ export interface DatabaseEndpoint {
   close(): Promise<void>;
 }
 
-/** Milliseconds, as PostgreSQL's `authentication_timeout`. */
-const signInTimeout = 60_000;
 const host = 'localhost';
 
 /** The master user, who may only grant the role to others, does not inherit it; a superuser would count as a member. */
@@ -69,7 +68,6 @@ export async function startDatabaseEndpoint(options: DatabaseEndpointOptions): P
     connections.add(client);
     client.on('close', () => connections.delete(client));
     client.on('error', () => client.destroy());
-    client.setTimeout(signInTimeout, () => client.destroy());
     // The client ended, does not speak the protocol, or PostgreSQL is away.
     serve(client).catch(() => client.destroy());
   }
@@ -78,9 +76,6 @@ export async function startDatabaseEndpoint(options: DatabaseEndpointOptions): P
     const { code, bytes } = await readOpening(client);
     const isEncrypted = client instanceof TLSSocket;
     if (code === codes.ssl && !isEncrypted) {
-      // Bytes that a third party injects before the handshake must not count as the client's (CVE-2021-23214).
-      if (client.readableLength > 0) throw new Error('bytes before the TLS handshake');
-      client.setTimeout(0);
       client.write('S');
       return accept(new TLSSocket(client, { isServer: true, secureContext }));
     }
@@ -106,9 +101,7 @@ export async function startDatabaseEndpoint(options: DatabaseEndpointOptions): P
 
   const server = createServer({ allowHalfOpen: true }, accept);
   const portOf = () => (server.address() as AddressInfo).port;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject).listen(0, '127.0.0.1', resolve);
-  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
   return {
     host,
     port: portOf(),
@@ -123,17 +116,14 @@ export async function startDatabaseEndpoint(options: DatabaseEndpointOptions): P
 /** In a connection's first message: https://www.postgresql.org/docs/17/protocol-message-formats.html */
 const codes = { cancel: 80877102, ssl: 80877103 };
 
-/** Bytes, PostgreSQL's own: MAX_STARTUP_PACKET_LENGTH and PG_MAX_AUTH_TOKEN_LENGTH. */
-const maxOpening = 10_000;
-const maxPassword = 65_535;
+/** Bytes: PostgreSQL's PG_MAX_AUTH_TOKEN_LENGTH. */
+const maxMessage = 65_535;
 
-/** `bytes` is the whole message, to be passed on. */
+/** Reads a message whose length stands before it. `bytes` is all of it, to be passed on. */
 async function readOpening(client: Socket): Promise<{ code: number; bytes: Buffer }> {
-  const head = await readExactly(client, 8);
-  const length = head.readInt32BE(0);
-  if (length < 8 || length > maxOpening) throw new Error(`an opening of ${length} bytes`);
-  const rest = await readExactly(client, length - 8);
-  return { code: head.readInt32BE(4), bytes: Buffer.concat([head, rest]) };
+  const head = await readExactly(client, 4);
+  const bytes = Buffer.concat([head, await readExactly(client, head.readInt32BE(0) - 4)]);
+  return { code: bytes.readInt32BE(4), bytes };
 }
 
 /** Of a startup message, where names and values alternate. Of two values of a name PostgreSQL takes the last, too. */
@@ -148,33 +138,23 @@ function userOf(bytes: Buffer): string {
 async function requestPassword(client: Socket): Promise<string> {
   client.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]));
   const head = await readExactly(client, 5);
-  const length = head.readInt32BE(1) - 4;
-  if (head[0] !== 0x70 || length < 1 || length > maxPassword) throw new Error('no password message');
-  return (await readExactly(client, length)).toString('utf8', 0, length - 1);
+  if (head[0] !== 0x70) throw new Error('not a password message');
+  const text = await readExactly(client, head.readInt32BE(1) - 4);
+  return text.toString('utf8', 0, text.length - 1);
 }
 
 async function readExactly(client: Socket, length: number): Promise<Buffer> {
+  if (length < 1 || length > maxMessage) throw new Error(`a message of ${length} bytes`);
   // Takes all there is: a stream that keeps bytes back says at once that it is readable, again and again.
   let received = Buffer.alloc(0);
   while (received.length < length) {
     const chunk: Buffer | null = client.read();
     if (chunk) received = Buffer.concat([received, chunk]);
     else if (client.readableEnded || client.destroyed) throw new Error('the connection ended');
-    else await nextChange(client);
+    else await Promise.race([once(client, 'readable'), once(client, 'end'), once(client, 'close')]);
   }
   if (received.length > length) client.unshift(received.subarray(length));
   return received.subarray(0, length);
-}
-
-function nextChange(client: Socket): Promise<void> {
-  const events = ['readable', 'end', 'close'];
-  return new Promise((resolve) => {
-    const done = () => {
-      for (const event of events) client.off(event, done);
-      resolve();
-    };
-    for (const event of events) client.on(event, done);
-  });
 }
 
 /** Refuses the connection, as PostgreSQL does, and ends it. */
@@ -189,7 +169,6 @@ function refuse(client: Socket, message: string): void {
 function relay(client: Socket, opening: Buffer, to: NetConnectOpts): void {
   const upstream = connect(to);
   upstream.write(opening);
-  client.setTimeout(0);
   client.pipe(upstream);
   upstream.pipe(client);
   client.on('close', () => upstream.destroy());

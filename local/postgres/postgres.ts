@@ -81,13 +81,13 @@ export async function startPostgres(options: PostgresOptions) {
       cwd: data,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    await whenReady(child, data, options.onLog);
     const watcher = spawn('/bin/sh', ['-c', watcherScript, 'watcher', String(child.pid), socketDirectory], {
       ...session,
       cwd: '/',
       stdio: ['pipe', 'ignore', 'ignore'],
     });
     child.once('exit', () => watcher.kill('SIGKILL'));
+    await whenReady(child, data, options.onLog);
     // A process that forgets to stop PostgreSQL must still be able to exit; then the watcher acts.
     for (const handle of [child, child.stderr as Socket, watcher, watcher.stdin as Socket]) handle.unref();
     ending = false;
@@ -174,14 +174,10 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** Milliseconds. */
-const startTimeout = 60_000;
-
+/** @throws PostgresDidNotStart when it ends first; there is no deadline, because recovery from a crash may take long */
 async function whenReady(child: ChildProcess, data: string, onLog?: (line: string) => void): Promise<void> {
   const lines: string[] = [];
-  let timer: NodeJS.Timeout | undefined;
   const failure = await new Promise<string | undefined>((resolve) => {
-    timer = setTimeout(() => resolve(`It was not ready after ${startTimeout / 1000} s.`), startTimeout);
     createInterface(child.stderr as Socket).on('line', (line) => {
       onLog?.(line);
       lines.push(line);
@@ -192,10 +188,7 @@ async function whenReady(child: ChildProcess, data: string, onLog?: (line: strin
     child.once('error', ({ message }) => resolve(message));
     child.once('close', (code, signal) => resolve(`It ended with ${signal ?? `exit code ${code}`}.`));
   });
-  clearTimeout(timer);
-  if (failure === undefined) return;
-  child.kill('SIGKILL');
-  throw new PostgresDidNotStart(data, [...lines, failure].join('\n'));
+  if (failure !== undefined) throw new PostgresDidNotStart(data, [...lines, failure].join('\n'));
 }
 
 /** A shell that waits for the end of its input, which comes when this process ends, even by SIGKILL. */

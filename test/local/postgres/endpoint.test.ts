@@ -193,7 +193,6 @@ test.each<[string, ClientConfig | (() => Promise<ClientConfig>), string]>([
 
 test.each<[string, Buffer]>([
   ['HTTP', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
-  ['bytes before the TLS handshake', Buffer.from([...sslRequest, 1, 2, 3])],
   ['a startup message of 2 GB', Buffer.from([127, 255, 255, 255, 0, 3, 0, 0])],
   ['half a startup message', Buffer.from(sslRequest.slice(0, 5))],
 ])('a connection that sends %s is closed without a response', async (_, bytes) => {
