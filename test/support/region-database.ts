@@ -7,12 +7,12 @@ import { createDataApiDatabase } from '../../lambda/database/data-api';
 import type { Database, Row, TransactionalDatabase } from '../../lambda/database/database';
 import { createDirectDatabase } from '../../lambda/database/direct';
 import { type DatabaseAccess, type DatabaseRole, databaseRoles } from '../../lambda/database/environment';
-import { migrations } from '../../lambda/database/migrations';
 import { sql } from '../../lambda/database/sql';
 import { migrateSchema } from '../../lambda/migrate-schema/migrate-schema';
 import { localCertificate } from '../../local/network/certificates';
 import { startDatabaseEndpoint } from '../../local/postgres/endpoint';
 import { startDataApi } from './local-services';
+import { readMigrations } from './migration-files';
 import { rows } from './organization';
 import { startPostgres, type TestPostgres } from './postgres';
 
@@ -55,7 +55,7 @@ export async function startRegionDatabase(access: DatabaseAccess): Promise<Regio
       const roles = databaseRoles.map((name) =>
         access === 'data-api' ? { name, password: rolePassword } : { name },
       );
-      const migrated = await migrateSchema(owner, migrations, roles);
+      const migrated = await migrateSchema(owner, readMigrations(), roles);
       if (!migrated.ok) throw new Error(JSON.stringify(migrated.error));
     },
     async stop() {

@@ -1,23 +1,16 @@
-import { writeFileSync } from 'node:fs';
 import { cpus, loadavg, release, totalmem, type } from 'node:os';
 import { Argument, InvalidArgumentError } from 'commander';
 import { Cleanup } from '../../../local/cleanup';
-import { longRun } from '../harness/command';
-import { temporaryFolder } from '../world/temporary-folder';
-import { type PartName, type PartOptions, type PartResult, partNames } from './figures';
-import { measureColdStarts } from './parts/cold';
-import { measureDataApi } from './parts/data-api';
-import { measureDeletion } from './parts/delete';
-import { measureDelivery } from './parts/deliver';
-import { measureGrowth } from './parts/growth';
-import { measureStart } from './parts/start';
-import { measureSynthesis } from './parts/synth';
-import { formatResults, shortcomings } from './table';
+import { formatTable, longRun, temporaryFolder } from '../long-run';
+import { measureColdStarts } from './cold';
+import { measureDeletion } from './delete';
+import { measureDelivery } from './deliver';
+import { type Figure, formatFigure, isMissed, type PartOptions } from './measure';
+import { measureStart } from './start';
+import { measureSynthesis } from './synth';
 
-const measure: Readonly<Record<PartName, (options: PartOptions) => Promise<PartResult>>> = {
+const parts: Readonly<Record<string, (options: PartOptions) => Promise<readonly Figure[]>>> = {
   delete: measureDeletion,
-  'data-api': measureDataApi,
-  growth: measureGrowth,
   cold: measureColdStarts,
   deliver: measureDelivery,
   synth: measureSynthesis,
@@ -30,49 +23,36 @@ const share = (text: string): number => {
   return number;
 };
 
-void longRun<{ json?: string; effort: number; check?: true }>({
+void longRun<{ effort: number; check?: true }>({
   name: 'bench',
-  description:
-    'Measures the product, every figure as a ratio within this run. All parts, or those that are named.',
+  description: 'Measures the product, every figure as a ratio within this run.',
   declare: (command) =>
     command
-      .addArgument(new Argument('[parts...]').choices(partNames))
-      .option('--json <file>', 'write the results to this file as well')
-      .option('--effort <share>', 'take this share of the usual samples, to try things out', share, 1)
+      .addArgument(new Argument('[parts...]', 'all unless some are named').choices(Object.keys(parts)))
+      .option('--effort <share>', 'take this share of the usual samples, for a quick look', share, 1)
       .option('--check', 'exit with 1 when a goal is missed'),
-  async run({ json, effort, check }, { signal, progress }, [named]) {
-    const asked = named as PartName[];
-    const results: Partial<Record<PartName, PartResult>> = {};
-    const loads: string[] = [];
+  async run({ effort, check }, { signal, progress }, [named]) {
+    const chosen = (named as string[]).length > 0 ? (named as string[]) : Object.keys(parts);
+    const rows: ReturnType<typeof formatFigure>[] = [];
     let failed = false;
-    for (const part of asked.length > 0 ? asked : partNames) {
-      const begin = performance.now();
-      loads.push(`${part} ${loadavg()[0]?.toFixed(1)}`);
+    for (const part of chosen) {
+      progress(`${part}: begins, load ${loadavg()[0]?.toFixed(1)}`);
       const cleanup = new Cleanup();
-      const tell = (line: string) => progress(`${part}: ${line}`);
       try {
         const directory = await temporaryFolder(cleanup);
-        results[part] = await measure[part]({ effort, signal, cleanup, directory, progress: tell });
-        tell(`done in ${((performance.now() - begin) / 1_000).toFixed(1)} s`);
+        const figures = (await parts[part]?.({ effort, signal, cleanup, directory, progress })) ?? [];
+        rows.push(...figures.map((figure) => formatFigure(part, figure)));
+        failed ||= check === true && figures.some(isMissed);
       } catch (error) {
         signal.throwIfAborted();
-        // What the other parts have measured is worth having.
+        // The figures of the other parts are worth having.
         failed = true;
-        tell(`could not be measured: ${(error as Error).stack}`);
+        progress(`${part}: failed: ${(error as Error).stack}`);
       } finally {
         await cleanup.run();
       }
     }
-    const machine = `${describeMachine()}. Load of the machine before each part: ${loads.join(', ')}.`;
-    if (json) writeFileSync(json, `${JSON.stringify({ machine, results }, null, 2)}\n`);
-    const missed = check ? shortcomings(results) : [];
-    missed.forEach(progress);
-    return { report: `${machine}\n\n${formatResults(results)}`, failed: failed || missed.length > 0 };
+    const machine = `${new Date().toISOString().slice(0, 10)}, ${cpus().length} × ${cpus()[0]?.model}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${type()} ${release()}, Node.js ${process.version}`;
+    return { report: `${machine}\n\n${formatTable(rows)}`, failed };
   },
 });
-
-function describeMachine(): string {
-  const processor = `${cpus().length} × ${cpus()[0]?.model ?? 'processor'}`;
-  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
-  return `${new Date().toISOString().slice(0, 10)}, ${processor}, ${memory}, ${type()} ${release()}, Node.js ${process.version}`;
-}

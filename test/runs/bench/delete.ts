@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database, TransactionalDatabase } from '../../../lambda/database/database';
+import { sql } from '../../../lambda/database/sql';
+import { deleteInDatabase } from '../../../lambda/delete-user-group/delete-in-database';
+import { addGroup, deletionOf, rows, seedOrganization } from '../../support/organization';
+import { startMigratedDatabase } from '../../support/region-database';
+import { type Figure, interleave, type PartOptions } from './measure';
+
+/** Milliseconds between function and database: what regions have. */
+const roundTrips = [1, 5];
+
+/** The deletion with direct access, against one inserted row and against a transaction of several statements. */
+export async function measureDeletion(options: PartOptions): Promise<Figure[]> {
+  const { cleanup, progress } = options;
+  const region = await startMigratedDatabase('direct');
+  cleanup.add(() => region.stop());
+  const organization = await seedOrganization(region.owner);
+  const figures: Figure[] = [];
+  for (const roundTrip of roundTrips) {
+    progress(`delete: round trip of ${roundTrip} ms`);
+    const later = (database: Database): Database => ({
+      async execute(statement) {
+        await sleep(roundTrip);
+        return database.execute(statement);
+      },
+    });
+    const ours = deleteInDatabase(later(region.as('delete_user_group')));
+    const group = () => addGroup(region.owner, organization);
+    const ids = { ours: await group(), transaction: await group() };
+    const taken = await interleave(
+      {
+        async ours() {
+          const began = performance.now();
+          const outcome = await ours(deletionOf({ ...organization, userGroupId: ids.ours }));
+          const took = performance.now() - began;
+          if (!outcome.ok || outcome.value !== 'deleted') throw new Error(JSON.stringify(outcome));
+          ids.ours = await group();
+          return took;
+        },
+        async insert() {
+          await rows(
+            later(region.owner),
+            sql`insert into used_user_actions (user_action_id, organization_id, identity_id, request_id, expires_at)
+              values (gen_random_uuid(), '', '', '', now())`,
+          );
+          return undefined;
+        },
+        async transaction() {
+          const began = performance.now();
+          await deleteInTransaction(region.owner, later, organization, ids.transaction);
+          // Begin and commit travel too.
+          await sleep(roundTrip);
+          await sleep(roundTrip);
+          const took = performance.now() - began;
+          ids.transaction = await group();
+          return took;
+        },
+      },
+      400,
+      options,
+    );
+    const what = `deletion, round trip of ${roundTrip} ms`;
+    figures.push(
+      { what, against: 'one inserted row', value: taken.ours, baseline: taken.insert, atMost: 1.3 },
+      { what, against: 'a transaction', value: taken.ours, baseline: taken.transaction, atMost: 0.25 },
+    );
+  }
+  return figures;
+}
+
+/** The deletion as it is usually written, without the single use of the user action, the audit record and repeats. */
+async function deleteInTransaction(
+  database: TransactionalDatabase,
+  later: (database: Database) => Database,
+  { organizationId, callerId }: { organizationId: string; callerId: string },
+  userGroupId: string,
+): Promise<void> {
+  await database.transaction(async (open) => {
+    const statements = [
+      sql`select 1 from permission_assignments assignment join permissions using (permission_id)
+        where assignment.organization_id = ${organizationId} and identity_id = ${callerId}`,
+      sql`select name from user_groups where user_group_id = ${userGroupId} for update`,
+      sql`delete from permission_assignments where user_group_id = ${userGroupId}`,
+      sql`delete from user_group_members where user_group_id = ${userGroupId}`,
+      sql`delete from user_groups where user_group_id = ${userGroupId}`,
+    ];
+    for (const statement of statements) await rows(later(open), statement);
+    return { ok: true, value: undefined } as const;
+  });
+}

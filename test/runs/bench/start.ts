@@ -1,0 +1,87 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { environments } from '../../../lib/environments';
+import { synthesize } from '../../../local/assembly/synthesis';
+import { removePostgres } from '../../../local/postgres/postgres';
+import { stateFolder } from '../../../local/state';
+import { unusedPort } from '../../support/unused-port';
+import { projectRoot } from '../long-run';
+import { type Figure, interleave, type PartOptions } from './measure';
+
+/** From `npm start` to its first line, and until every environment has answered a request that a function decides. */
+export async function measureStart(options: PartOptions): Promise<Figure[]> {
+  const { cleanup, directory, signal } = options;
+  const state = join(directory, 'state');
+  const clear = async () => {
+    for (const { name } of environments)
+      await removePostgres(stateFolder(state).environment(name).databaseDirectory);
+    await rm(state, { recursive: true, force: true });
+  };
+  cleanup.add(clear);
+  const firstLines: number[] = [];
+  const start = async () => {
+    const { firstLine, answer } = await startOnce(state, signal);
+    firstLines.push(firstLine);
+    return answer;
+  };
+  const taken = await interleave(
+    {
+      async fresh() {
+        await clear();
+        return start();
+      },
+      again: start,
+      async synthesis() {
+        await synthesize(join(directory, 'assembly'), signal);
+        return undefined;
+      },
+    },
+    7,
+    options,
+  );
+  const synthesis = { against: 'synthesis alone, without checks', baseline: taken.synthesis };
+  return [
+    { what: 'first response, new state', value: taken.fresh, ...synthesis },
+    { what: 'first response, again', value: taken.again, ...synthesis },
+    { what: 'first response, new state', value: taken.fresh, against: '6 s', baseline: [6_000], atMost: 1 },
+    { what: 'first response, again', value: taken.again, against: '1.5 s', baseline: [1_500], atMost: 1 },
+    { what: 'first line', value: firstLines, against: '0.5 s', baseline: [500], atMost: 1 },
+  ];
+}
+
+async function startOnce(state: string, signal: AbortSignal) {
+  const offset = (await unusedPort()) - 8_001;
+  const ports = environments.map((_, index) => 8_001 + index + offset);
+  const begin = performance.now();
+  const args = ['start', '--silent', '--', '--state', state, '--port-offset', String(offset)];
+  // In its own process group: npm does not pass every signal on.
+  const command = spawn('npm', args, {
+    ...{ cwd: projectRoot, stdio: ['ignore', 'ignore', 'pipe'], detached: true },
+  });
+  const firstLine = once(command.stderr, 'data').then(() => performance.now() - begin);
+  const ended = once(command, 'exit');
+  try {
+    await Promise.all(ports.map((port) => answered(port, signal)));
+    return { firstLine: await firstLine, answer: performance.now() - begin };
+  } finally {
+    process.kill(-(command.pid as number), 'SIGTERM');
+    await ended;
+  }
+}
+
+/** Sends requests until the authorizer's function answers, and not only the gateway. */
+async function answered(port: number, signal: AbortSignal): Promise<void> {
+  const url = `http://127.0.0.1:${port}/auth/user-groups/ug-aaaaa-aaaaa-aaaaaaaaaaaaaa`;
+  const patience = AbortSignal.any([signal, AbortSignal.timeout(120_000)]);
+  for (;;) {
+    patience.throwIfAborted();
+    const headers = { authorization: 'Bearer x.y.z' };
+    const response = await fetch(url, { method: 'DELETE', headers }).catch(() => undefined);
+    if (response?.status === 401) return;
+    if (response) throw new Error(`Unexpected response: ${response.status}`);
+    await sleep(10);
+  }
+}

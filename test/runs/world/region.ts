@@ -1,2 +1,0 @@
-/** Of everything that runs here without an environment. */
-export const region = 'eu-central-1';
