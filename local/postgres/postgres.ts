@@ -86,7 +86,7 @@ export async function startPostgres(options: PostgresOptions) {
       cwd: '/',
       stdio: ['pipe', 'ignore', 'ignore'],
     });
-    child.once('exit', () => watcher.kill('SIGKILL'));
+    for (const event of ['exit', 'error']) child.once(event, () => watcher.kill('SIGKILL'));
     await whenReady(child, data, options.onLog);
     // A process that forgets to stop PostgreSQL must still be able to exit; then the watcher acts.
     for (const handle of [child, child.stderr as Socket, watcher, watcher.stdin as Socket]) handle.unref();
