@@ -7,7 +7,7 @@ import { allSettledOrThrow } from './cleanup';
 import { highestOffset, type Ports } from './ports';
 import { removePostgres } from './postgres/postgres';
 import { prepareCluster } from './restore';
-import { type Local, startLocal } from './start';
+import type * as start from './start';
 import { openState, StartError, type State, type StateFolder } from './state';
 
 export interface CommandContext {
@@ -40,17 +40,17 @@ export async function runLocalCommand(args: readonly string[], context: CommandC
     .description('Runs the environments on this machine, from the templates of their stacks, until Ctrl-C.')
     .option(
       '--environment <name>',
-      'run only this one (may be given again), with its usual ports',
+      'run only this one (repeatable), with its usual ports',
       (name, earlier: readonly string[] = []) => [...earlier, name],
     )
     .option(
       '--port-offset <number>',
-      'add this to the ports 8001 (first API) and 8101 (first dashboard) and on; any: take free ports',
+      'add this to all ports, which begin at 8001 (APIs) and 8101 (dashboards); any: take free ports',
       readOffset,
       { offset: 0 },
     )
-    .option('--state <folder>', 'a folder for data, logs and addresses alone (default: .local)')
-    .option('--fresh', 'remove the data of earlier runs first, and synthesize the stacks anew')
+    .option('--state <folder>', 'the folder for data, logs and addresses, and nothing else (default: .local)')
+    .option('--fresh', 'first remove the data of earlier starts; synthesize the stacks in any case')
     .configureOutput({
       writeOut: (text) => context.print(text.trimEnd()),
       writeErr: (text) => context.note(text.trimEnd()),
@@ -60,12 +60,13 @@ export async function runLocalCommand(args: readonly string[], context: CommandC
       exitCode = await run(options, context);
     });
   // Without `--` before them, npm takes options for its own and hands on their values alone.
-  const taken = program.options.filter(
-    ({ long }) => context.variables[`npm_config_${long?.slice(2).replaceAll('-', '_')}`],
+  const taken = program.options.flatMap(({ long = '' }) =>
+    context.variables[`npm_config_${long.slice(2).replaceAll('-', '_')}`] ? long : [],
   );
   if (taken.length > 0) {
-    const typed = [...taken.map(({ long }) => long), ...args].join(' ');
-    context.note(`error: npm took options for its own. Put -- before them: npm start -- ${typed}`);
+    context.note(
+      `error: npm took options for its own. Put -- before them: npm start -- ${[...taken, ...args].join(' ')}`,
+    );
     return 2;
   }
   try {
@@ -84,32 +85,31 @@ function readOffset(text: string): Ports {
 }
 
 async function run(options: Options, context: CommandContext): Promise<number> {
-  const { print, note, projectRoot, onSignal } = context;
+  const { print, note, projectRoot } = context;
   // Since the process began: loading counts.
   const step = (line: string) => note(`${(performance.now() / 1_000).toFixed(1).padStart(4)} s  ${line}`);
   const interruption = new AbortController();
+  const { signal } = interruption;
   const interrupted = new Promise<undefined>((resolve) => {
-    onSignal(() => {
-      if (!interruption.signal.aborted) note('Stopping…');
+    context.onSignal(() => {
+      if (!signal.aborted) note('Stopping…');
       interruption.abort();
       resolve(undefined);
     });
   });
   let state: State | undefined;
-  let local: Local | undefined;
+  let local: start.Local | undefined;
   try {
     state = openState(resolve(projectRoot, options.state ?? '.local'));
+    const { assemblyDirectory, logsDirectory, outputsFile } = state;
     if (options.fresh) await removeData(state, options.environment);
-    const { assemblyDirectory } = state;
-    const force = options.fresh ?? false;
-    await allSettledOrThrow([
-      provideAssembly({
-        ...{ directory: assemblyDirectory, force },
-        signal: interruption.signal,
-        onStep: step,
-      }),
+    const prepared = [
+      provideAssembly({ directory: assemblyDirectory, force: options.fresh ?? false, signal, onStep: step }),
       prepareCluster(state),
-    ]);
+    ];
+    // Loaded while the stacks are synthesized in another process.
+    const { startLocal } = require('./start') as typeof start;
+    await allSettledOrThrow(prepared);
     local = await startLocal({
       assembly: assemblyDirectory,
       state,
@@ -117,59 +117,52 @@ async function run(options: Options, context: CommandContext): Promise<number> {
       ...(options.environment && { environments: options.environment }),
       log: { step, problem: note },
     });
-    if (!interruption.signal.aborted) {
-      const sample = await makeSampleData(local).catch((error: Error) => note(error.message));
+    if (!signal.aborted) {
+      const sample = await makeSampleData(local).catch((error: Error) => void note(error.message));
       step('ready');
-      const { logsDirectory, outputsFile } = state;
-      const running = local.environments;
-      print(banner({ running, sample: sample ?? undefined, logsDirectory, outputsFile, projectRoot }));
+      print(banner({ running: local.environments, sample, logsDirectory, outputsFile, projectRoot }));
     }
     const failure = await Promise.race([interrupted, local.failure]);
     if (failure) throw new StartError(failure);
     return 0;
   } catch (error) {
-    if (interruption.signal.aborted) return 0;
+    if (signal.aborted) return 0;
     note(`error: ${describe(error)}`);
     return error instanceof StartError ? error.exitCode : 1;
   } finally {
     await local?.stop();
     state?.close();
-    if (interruption.signal.aborted) note('Stopped.');
+    if (signal.aborted) note('Stopped.');
   }
 }
 
-/** Of bugs, which alone are errors of the language, the stack is needed. */
+/** With the stack for bugs, which alone are errors of the language. */
 function describe(error: unknown): string {
   const isBug = error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;
   return error instanceof Error ? (isBug && error.stack) || error.message : String(error);
 }
 
-/** Removes what environments keep between runs. @param chosen names. @default - all */
+/** Removes what environments store between starts. @param chosen names. @default - all */
 export async function removeData(state: StateFolder, chosen?: readonly string[]): Promise<void> {
-  const names = chosen ?? namesIn(state.environmentsDirectory);
-  for (const name of names) {
+  const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : []);
+  const folders = chosen ? [] : [state.environmentsDirectory, state.emptyClusterDirectory];
+  for (const name of chosen ?? namesIn(state.environmentsDirectory)) {
     const { directory, logsDirectory } = state.environment(name);
     const databases = namesIn(directory).filter((each) => each.startsWith('postgres'));
     await Promise.all(databases.map((each) => removePostgres(join(directory, each))));
-    rmSync(directory, { recursive: true, force: true });
-    rmSync(logsDirectory, { recursive: true, force: true });
+    folders.push(directory, logsDirectory);
   }
-  for (const folder of chosen ? [] : [state.environmentsDirectory, state.emptyClusterDirectory]) {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 }
 
-const namesIn = (folder: string): string[] => (existsSync(folder) ? readdirSync(folder) : []);
-
 /** Makes an organization with a user group to delete, as the command line's `seed` does. */
-async function makeSampleData({ environments, invoke }: Local): Promise<SampleData> {
+async function makeSampleData({ environments, invoke }: start.Local): Promise<SampleData> {
   const functionName = String(environments[0]?.outputs.OperationsFunctionName);
-  const input = { userGroupName: 'SampleData' };
-  const invoked = await invoke(functionName, { operation: 'seed', input });
-  const answer = (invoked.ok ? invoked.payload : { error: { message: invoked.errorMessage } }) as {
+  const invoked = await invoke(functionName, { operation: 'seed', input: { userGroupName: 'SampleData' } });
+  const { result, error } = (invoked.ok ? invoked.payload : { error: { message: invoked.errorMessage } }) as {
     readonly result?: SampleData;
     readonly error?: { readonly message: string };
   };
-  if (answer.result) return answer.result;
-  throw new Error(`The sample user group could not be made: ${answer.error?.message}`);
+  if (result) return result;
+  throw new Error(`The sample user group could not be made: ${error?.message}`);
 }

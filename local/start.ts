@@ -1,19 +1,25 @@
 import { rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { readAssembly, type Stack, servingStacks } from './assembly/manifest';
 import { allSettledOrThrow, Cleanup } from './cleanup';
-import { type Environment, startEnvironment } from './environment';
 import { type ApiAddresses, openApiAddresses } from './gateway/addresses';
-import type { InvocationResult, Runtime } from './lambda/instance';
+import { readApi } from './gateway/api';
+import type { EventSource } from './lambda/event-source';
+import { failed, type InvocationResult, type Runtime } from './lambda/instance';
 import { openLogs } from './logs';
 import { localCertificate } from './network/certificates';
 import { type Accesses, createPermissions } from './permissions/permissions';
 import { type Ports, portOf, requireFreePorts } from './ports';
 import { type Postgres, PostgresDidNotStart, startPostgres } from './postgres/postgres';
+import { findFunction, type StackContext } from './resources/context';
+import { deployStack } from './resources/deployment';
+import { checkRules, startEventSources } from './resources/event-sources';
+import { makeResource } from './resources/table';
 import { provideDatabaseFolder } from './restore';
 import { startServices } from './services/services';
 import { StartError, type StateFolder, writeJson } from './state';
 
-/** Gets lines for a person. */
+/** Lines for a person. */
 export interface Log {
   step(line: string): void;
   /** Problems while the environments run, such as an error that a function logged. */
@@ -33,6 +39,12 @@ export interface LocalOptions {
   readonly runtime?: Runtime;
 }
 
+export interface Environment {
+  readonly stack: Stack;
+  /** The stack's outputs, with this machine's values. */
+  readonly outputs: Readonly<Record<string, string>>;
+}
+
 /** Environments that run on this machine. */
 export interface Local {
   readonly environments: readonly Environment[];
@@ -45,7 +57,7 @@ export interface Local {
   /** By the environment's name. */
   readonly postgres: Readonly<Record<string, Pick<Postgres, 'pid' | 'restart'>>>;
   readonly accesses: Accesses;
-  /** Resolves when a PostgreSQL ended that nobody stopped: to what happened, and where its log is. */
+  /** Resolves when a PostgreSQL ended by itself: to what happened, and where its log is. */
   readonly failure: Promise<string>;
   /** Answers running requests, then ends everything; a second call waits for the first. */
   stop(): Promise<void>;
@@ -70,22 +82,27 @@ async function start(options: LocalOptions, cleanup: Cleanup): Promise<Local> {
   const { state, ports, log } = options;
   const serving = servingStacks(readAssembly(options.assembly));
   const stacks = choose(serving, options.environments);
-  const portsOf = (stack: Stack) => (stageName: string) => portOf(stageName, serving.indexOf(stack), ports);
+  const portIn = (stack: Stack) => (stageName: string) => portOf(stageName, serving.indexOf(stack), ports);
   if (ports !== 'any') {
-    const wanted = stacks.flatMap((stack) => ['api', 'dashboard'].map(portsOf(stack)));
-    await requireFreePorts(wanted, ports.offset);
+    await requireFreePorts(
+      stacks.flatMap((stack) => ['api', 'dashboard'].map(portIn(stack))),
+      ports.offset,
+    );
   }
-  removeAddresses(state);
+  // Commands find running environments by these files.
+  const removeAddresses = () => {
+    for (const file of [state.outputsFile, state.endpointsFile]) rmSync(file, { force: true });
+  };
+  removeAddresses();
 
-  const permissions = createPermissions();
   let fail: (reason: string) => void;
   const failure = new Promise<string>((resolve) => {
     fail = resolve;
   });
-  const parts = stacks.map((stack) => {
+  const started = stacks.map((stack) => {
     const { environment } = stack;
-    const folder = state.environment(environment);
-    const logs = openLogs(folder.logsDirectory, (functionName, message) =>
+    const { logsDirectory } = state.environment(environment);
+    const logs = openLogs(logsDirectory, (functionName, message) =>
       log.problem(`${environment}, ${functionName}: ${message}`),
     );
     cleanup.add(() => logs.close());
@@ -95,24 +112,28 @@ async function start(options: LocalOptions, cleanup: Cleanup): Promise<Local> {
         onLog: (line) => logs.write('postgresql', line),
         onUnexpectedEnd: (how) =>
           fail(
-            `PostgreSQL of ${environment} ended by itself (${how}). Its log: ${folder.logsDirectory}/postgresql.log`,
+            `PostgreSQL of ${environment} ended by itself (${how}). Its log: ${logsDirectory}/postgresql.log`,
           ),
-      }).catch(orAdvise(environment)),
+      }).catch((error: Error) => {
+        const isDamaged = error instanceof PostgresDidNotStart;
+        const advice = isDamaged ? '\nIf its data is damaged, start over without it: --fresh.' : '';
+        throw new StartError(`${environment}: ${error.message}${advice}`);
+      }),
     );
-    const settled = postgres.catch(() => undefined);
-    cleanup.add(async () => (await settled)?.stop());
-    return { stack, folder, logs, postgres };
+    const ended = postgres.catch(() => undefined);
+    cleanup.add(async () => (await ended)?.stop());
+    return { stack, logs, postgres };
   });
 
+  const permissions = createPermissions();
   const [certificate, services] = await allSettledOrThrow([
     localCertificate({ directory: state.certificatesDirectory }),
     startServices(cleanup, permissions.authorize),
   ]);
-
-  // All before any environment: the dashboards link each other.
+  // Before any resource: functions need the address, and the dashboards link each other.
   const addresses = await allSettledOrThrow(
     stacks.map(async (stack) => {
-      const opened = await openApiAddresses(stack, portsOf(stack));
+      const opened = await openApiAddresses(stack, portIn(stack));
       cleanup.add(() => opened.close());
       return opened;
     }),
@@ -125,41 +146,42 @@ async function start(options: LocalOptions, cleanup: Cleanup): Promise<Local> {
   const cleanups = stacks.map(() => new Cleanup());
   cleanup.add(() => allSettledOrThrow(cleanups.map((each) => each.run())));
   const environments = await allSettledOrThrow(
-    parts.map(async ({ stack, ...part }, index) => {
-      const environment = await startEnvironment(
-        {
-          ...part,
-          ...{ stack, certificate, permissions, services },
-          addresses: addresses[index] as ApiAddresses,
-          otherDashboards: dashboards.filter((other) => other.environment !== stack.environment),
-          runtime: options.runtime,
-          onProblem: log.problem,
+    started.map(async ({ stack, logs, postgres }, index) => {
+      const { environment } = stack;
+      const context: StackContext = {
+        ...{ stack, logs, postgres, certificate, permissions, services },
+        folder: state.environment(environment),
+        runtime: options.runtime,
+        ownVariables: {
+          DATABASE_CERTIFICATE_AUTHORITIES: certificate.certFile,
+          OTHER_DASHBOARDS: JSON.stringify(dashboards.filter((other) => other.environment !== environment)),
         },
-        cleanups[index] as Cleanup,
-      );
-      log.step(`Started ${stack.environment}: ${environment.outputs.ApiBaseUrl}`);
-      return environment;
+        functions: new Map(),
+        secrets: new Map(),
+        cleanup: cleanups[index] as Cleanup,
+        onProblem: log.problem,
+      };
+      const outputs = await startEnvironment(context, addresses[index] as ApiAddresses);
+      log.step(`Started ${environment}: ${outputs.ApiBaseUrl}`);
+      return { stack, outputs };
     }),
   );
+  const postgres = await Promise.all(
+    started.map(async (each) => [each.stack.environment, await each.postgres] as const),
+  );
 
-  cleanup.add(() => removeAddresses(state));
+  cleanup.add(removeAddresses);
   const outputs = Object.fromEntries(environments.map(({ stack, outputs }) => [stack.name, outputs]));
   writeJson(state.endpointsFile, services.endpoints);
   writeJson(state.outputsFile, outputs);
   return {
-    environments,
-    outputs,
-    endpoints: services.endpoints,
+    ...{ environments, outputs, failure, accesses: permissions.accesses, endpoints: services.endpoints },
     async invoke(nameOrArn, event) {
       const found = services.functions.find(nameOrArn);
       if (!found) throw new Error(`There is no function ${nameOrArn}.`);
       return found.invoke(event);
     },
-    postgres: Object.fromEntries(
-      await Promise.all(parts.map(async (part) => [part.stack.environment, await part.postgres] as const)),
-    ),
-    failure,
-    accesses: permissions.accesses,
+    postgres: Object.fromEntries(postgres),
     stop: () => cleanup.run(),
   };
 }
@@ -173,13 +195,45 @@ function choose(serving: readonly Stack[], names: readonly string[] | undefined)
   return serving.filter(({ environment }) => names?.includes(environment) ?? true);
 }
 
-const orAdvise = (environment: string) => (error: Error) => {
-  const advice =
-    error instanceof PostgresDidNotStart ? '\nIf its data is damaged, start over without it: --fresh.' : '';
-  throw new StartError(`${environment}: ${error.message}${advice}`);
-};
+/** Makes an environment's resources, then lets requests and messages in. @returns the stack's outputs */
+async function startEnvironment(
+  context: StackContext,
+  addresses: ApiAddresses,
+): Promise<Environment['outputs']> {
+  const { stack, folder, permissions, services, logs, functions, secrets, cleanup } = context;
+  services.functions.add((nameOrArn) => functions.get(nameOrArn.split(':').at(-1) ?? ''));
+  cleanup.add(() => Promise.all([...functions.values()].map((each) => each.stop())));
+  const deployed = await deployStack(
+    stack,
+    (request) => makeResource(request, context),
+    (secretId) => secrets.get(secretId),
+    addresses.localize,
+  );
+  checkRules(deployed, context);
 
-/** Commands find running environments by these files. */
-function removeAddresses(state: StateFolder): void {
-  for (const file of [state.outputsFile, state.endpointsFile]) rmSync(file, { force: true });
+  for (const [logicalId, gateway] of addresses.gateways) {
+    gateway.serve({
+      api: readApi(deployed.resources, logicalId),
+      findFunction: (functionArn, sourceArn) => {
+        const refusal = permissions.authorizeService('apigateway.amazonaws.com', functionArn, sourceArn);
+        if (refusal === undefined) return findFunction(context, functionArn);
+        logs.write('access', refusal);
+        return { invoke: async () => failed('AccessDeniedException', refusal) };
+      },
+      region: stack.region,
+    });
+  }
+  const queueNames = [...deployed.resources.values()]
+    .filter(({ type }) => type === 'AWS::SQS::Queue')
+    .map(({ attributes }) => String(attributes.QueueName));
+  services.queues.restore(folder.messagesFile);
+  let eventSources: readonly EventSource[] = [];
+  // Running requests and messages have a second to end before their functions do.
+  cleanup.add(async () => {
+    const stopped = Promise.all(eventSources.map((source) => source.stop()));
+    await Promise.all([addresses.close(), Promise.race([stopped, sleep(1_000, undefined, { ref: false })])]);
+    services.queues.save(folder.messagesFile, queueNames);
+  });
+  eventSources = startEventSources(deployed, context);
+  return deployed.outputs;
 }

@@ -1,17 +1,18 @@
 import {
   existsSync,
-  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { isAlive, startOf } from './processes';
+import { startOf } from './processes';
 
-/** A problem that a person can solve: its message says how, and needs no stack trace. */
+/** A problem that a person can solve. The message says how, and needs no stack trace. */
 export class StartError extends Error {
   override readonly name = 'StartError';
   /** @param exitCode 1: it failed; 2: used wrongly */
@@ -23,10 +24,10 @@ export class StartError extends Error {
   }
 }
 
-/** Where local environments keep everything between runs. */
+/** The paths of everything that local environments store. */
 export type StateFolder = ReturnType<typeof stateFolder>;
 
-/** The part of one environment: it shares nothing with another's. */
+/** The part of one environment. */
 export type EnvironmentFolder = ReturnType<StateFolder['environment']>;
 
 export function stateFolder(directory: string) {
@@ -40,7 +41,7 @@ export function stateFolder(directory: string) {
     logsDirectory: join(directory, 'logs'),
     /** The synthesized stacks. */
     assemblyDirectory: join(directory, 'cdk.out'),
-    /** A PostgreSQL without data, with which new environments begin. */
+    /** A PostgreSQL without data, copied for new environments. */
     emptyClusterDirectory: join(directory, 'empty-cluster'),
     environmentsDirectory: join(directory, 'environments'),
     certificatesDirectory: join(directory, 'certificates'),
@@ -52,11 +53,11 @@ export function stateFolder(directory: string) {
         directory: own,
         databaseDirectory: join(own, 'postgres'),
         keysDirectory: join(own, 'keys'),
-        /** Custom resources as they were last applied. */
+        /** The custom resources of the last start. */
         customResourcesFile: join(own, 'custom-resources.json'),
         /** Values of the secrets. */
         secretsFile: join(own, 'secrets.json'),
-        /** The messages of its queues, from an orderly end to the next start. */
+        /** The messages of its queues, while it does not run. */
         messagesFile: join(own, 'messages.json'),
         logsDirectory: join(directory, 'logs', name),
       };
@@ -76,34 +77,28 @@ const markText =
   'npm start keeps its state in this folder, and overwrites and removes files. Keep nothing else here.\n';
 
 /**
- * Takes a folder for the state of this process; made when absent.
+ * Opens a folder for the state of this process, and makes it if it is absent.
  *
- * @throws StartError when it cannot be made, holds other files, or a living process has it
+ * @throws StartError when it cannot be made, holds other files, or a running process uses it
  */
 export function openState(directory: string): State {
-  const names = orRefuse(() => {
-    makeFolder(directory);
-    return readdirSync(directory);
-  });
-  if (names.length > 0 && !names.includes(mark)) {
-    refuse(
-      `${directory} holds other files (${names.sort()[0]}, for one), and npm start overwrites and removes files.`,
-    );
-  }
-  orRefuse(() => writeFileSync(join(directory, mark), markText));
-  const close = lock(directory);
-  return { ...stateFolder(directory), close };
-}
-
-function refuse(reason: string): never {
-  throw new StartError(`${reason} Give another folder for the state with --state DIR.`, 2);
-}
-
-function orRefuse<T>(work: () => T): T {
   try {
-    return work();
+    makeFolder(directory);
+    const names = readdirSync(directory).sort();
+    if (names.length > 0 && !names.includes(mark)) {
+      throw new Error(
+        `${directory} holds other files (${names[0]}, for one), and npm start overwrites and removes files`,
+      );
+    }
+    writeFileSync(join(directory, mark), markText);
+    const close = lock(directory);
+    return { ...stateFolder(directory), close };
   } catch (error) {
-    refuse(`${(error as Error).message}.`);
+    if (error instanceof StartError) throw error;
+    throw new StartError(
+      `${(error as Error).message}. Give another folder for the state with --state DIR.`,
+      2,
+    );
   }
 }
 
@@ -114,22 +109,20 @@ function makeFolder(path: string): void {
   mkdirSync(path);
 }
 
-interface Holder {
-  readonly pid: number;
-  /** When it began: tells it from a later process with the same number. */
-  readonly begun: string;
-}
-
+/** A symbolic link to nothing, since it is created whole and only once: its target is the holder. */
 const lockFile = (directory: string) => join(directory, 'lock');
 
-/** The process that runs on a state folder now; undefined when there is none. */
-export const lockHolder = (directory: string): number | undefined => livingHolder(lockFile(directory));
+/** A later process may have the same id, but not the same start. */
+const holderOf = (pid: number) => `${pid} ${startOf(pid)}`;
 
-function livingHolder(file: string): number | undefined {
+/** The id of the process that runs on a state folder; undefined when there is none. */
+export const lockHolder = (directory: string): number | undefined => runningHolder(lockFile(directory));
+
+function runningHolder(file: string): number | undefined {
   try {
-    const { pid, begun } = JSON.parse(readFileSync(file, 'utf8')) as Holder;
-    // Where the system does not tell when a process began, its number must do.
-    return isAlive(pid) && (startOf(pid) ?? begun) === begun ? pid : undefined;
+    const holder = readlinkSync(file);
+    const pid = Number.parseInt(holder, 10);
+    return holderOf(pid) === holder ? pid : undefined;
   } catch {
     return undefined;
   }
@@ -138,30 +131,23 @@ function livingHolder(file: string): number | undefined {
 /** @returns what releases the lock */
 function lock(directory: string): () => void {
   const file = lockFile(directory);
-  const draft = `${file}.${process.pid}`;
-  const aside = `${file}.dead.${process.pid}`;
-  const own: Holder = { pid: process.pid, begun: startOf(process.pid) ?? '' };
-  orRefuse(() => writeFileSync(draft, JSON.stringify(own)));
-  try {
-    // A link makes the lock appear whole, and for one of several processes that try at once.
-    while (!succeeds('EEXIST', () => linkSync(draft, file))) {
-      const pid = livingHolder(file);
-      if (pid !== undefined) {
-        throw new StartError(
-          `A local environment already runs on ${directory}: process ${pid}. ` +
-            `Stop it (Ctrl-C, or kill ${pid}), or start this one on another folder with --state DIR.`,
-        );
-      }
-      if (!succeeds('ENOENT', () => renameSync(file, aside))) continue;
-      // Another start may have replaced the dead lock since it was read: that one is put back.
-      if (livingHolder(aside) !== undefined) succeeds('EEXIST', () => linkSync(aside, file));
-      rmSync(aside);
+  const own = holderOf(process.pid);
+  while (!succeeds('EEXIST', () => symlinkSync(own, file))) {
+    const pid = runningHolder(file);
+    if (pid !== undefined) {
+      throw new StartError(
+        `A local environment already runs on ${directory}: process ${pid}. ` +
+          `Stop it (Ctrl-C, or kill ${pid}), or start this one on another folder with --state DIR.`,
+      );
     }
-  } finally {
-    rmSync(draft, { force: true });
+    const aside = `${file}.${process.pid}`;
+    if (!succeeds('ENOENT', () => renameSync(file, aside))) continue;
+    // Another start may have replaced the lock meanwhile: then it is put back.
+    if (runningHolder(aside) !== undefined) succeeds('EEXIST', () => symlinkSync(readlinkSync(aside), file));
+    rmSync(aside);
   }
   return () => {
-    if (livingHolder(file) === process.pid) rmSync(file);
+    if (runningHolder(file) === process.pid) rmSync(file);
   };
 }
 

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { lstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot, synthesize } from './synthesis';
 
-/** What the stacks are made of; npm records in the last one what is installed. A test synthesizes from these alone. */
+/** The sources of the stacks; npm records what is installed in the last one. A test synthesizes from these alone. */
 export const sources = [
   'bin',
   'cli',
@@ -31,23 +31,30 @@ export interface AssemblyCacheOptions {
   readonly root?: string;
 }
 
-/** Lies in an assembly: digests of its sources, and of the assembly as it was made. */
-interface Provenance {
-  readonly sources: string;
-  readonly assembly: string;
-}
-
-const provenanceFile = 'provenance.json';
+/** Digests of an assembly's sources and of the assembly itself. */
+const digestsFile = 'digests.json';
 
 /**
- * Synthesizes the stacks into `directory`, unless the assembly there is undamaged and its sources are unchanged.
+ * Synthesizes the stacks into `directory`, or reuses the assembly there if it is undamaged and the sources are unchanged.
  *
  * @throws StartError with the app's output
  */
 export async function provideAssembly(options: AssemblyCacheOptions): Promise<void> {
   const { directory, signal, force = false, onStep = () => undefined, root = projectRoot } = options;
-  const made = sourcesDigest(root);
-  if (!force && isCurrent(directory, made)) {
+  const sourcesDigest = () => `${process.version} ${digest(root, sources)}`;
+  const digests = (assembly: string, ofSources: string) =>
+    JSON.stringify([
+      ofSources,
+      digest(
+        assembly,
+        readdirSync(assembly)
+          .sort()
+          .filter((name) => name !== digestsFile),
+      ),
+    ]);
+  const before = sourcesDigest();
+  const stored = join(directory, digestsFile);
+  if (!force && existsSync(stored) && readFileSync(stored, 'utf8') === digests(directory, before)) {
     return onStep('The stacks are unchanged since they were synthesized');
   }
   onStep('Synthesizing the stacks');
@@ -55,10 +62,7 @@ export async function provideAssembly(options: AssemblyCacheOptions): Promise<vo
   try {
     await synthesize(unfinished, signal, { root });
     // If sources changed meanwhile, the assembly may have only some of the changes.
-    if (sourcesDigest(root) === made) {
-      const provenance: Provenance = { sources: made, assembly: assemblyDigest(unfinished) };
-      writeFileSync(join(unfinished, provenanceFile), JSON.stringify(provenance));
-    }
+    if (sourcesDigest() === before) writeFileSync(join(unfinished, digestsFile), digests(unfinished, before));
     rmSync(directory, { recursive: true, force: true });
     renameSync(unfinished, directory);
   } finally {
@@ -67,46 +71,18 @@ export async function provideAssembly(options: AssemblyCacheOptions): Promise<vo
   onStep('Synthesized the stacks');
 }
 
-/** The synthesis depends on nothing else. */
-function sourcesDigest(root: string): string {
-  const files = sources.flatMap((name) => filesOf(root, name));
-  return `${process.version} ${digestOf(root, files)}`;
-}
-
-function assemblyDigest(directory: string): string {
-  return digestOf(
-    directory,
-    filesOf(directory, '.').filter((file) => file !== provenanceFile),
-  );
-}
-
-function isCurrent(directory: string, made: string): boolean {
-  try {
-    const provenance = JSON.parse(readFileSync(join(directory, provenanceFile), 'utf8')) as Provenance;
-    return provenance.sources === made && provenance.assembly === assemblyDigest(directory);
-  } catch {
-    // Absent or damaged.
-    return false;
-  }
-}
-
-/** The paths of a file, or of all files below a folder, always in the same order; none when it is absent. */
-function filesOf(root: string, name: string): string[] {
-  const entry = lstatSync(join(root, name), { throwIfNoEntry: false });
-  if (!entry) return [];
-  if (!entry.isDirectory()) return [name];
-  return readdirSync(join(root, name))
-    .sort()
-    .flatMap((child) => filesOf(root, join(name, child)));
-}
-
 /** Of names and contents. Anything but a file, such as a link out of the folder, changes it every time. */
-function digestOf(root: string, files: readonly string[]): string {
+function digest(root: string, names: readonly string[]): string {
   const hash = createHash('sha256');
-  for (const file of files) {
-    const path = join(root, file);
-    const content = lstatSync(path).isFile() ? readFileSync(path) : randomUUID();
-    hash.update(JSON.stringify([file, content.length])).update(content);
+  function add(path: string): void {
+    const entry = lstatSync(join(root, path), { throwIfNoEntry: false });
+    if (entry?.isDirectory()) {
+      for (const child of readdirSync(join(root, path)).sort()) add(join(path, child));
+    } else if (entry) {
+      const content = entry.isFile() ? readFileSync(join(root, path)) : randomUUID();
+      hash.update(JSON.stringify([path, content.length])).update(content);
+    }
   }
+  for (const name of names) add(name);
   return hash.digest('hex');
 }

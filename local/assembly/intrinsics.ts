@@ -1,65 +1,64 @@
-import type { Template } from './manifest';
+import { LOCAL_ACCOUNT_ID, type Template } from './manifest';
 
 /** The values of a stack's resources on this machine; undefined where there is none. */
 export interface ResourceValues {
-  /** What `Ref` gives: the physical id. */
+  /** `Ref`: the physical id. */
   ref(logicalId: string): string | undefined;
-  /** What `Fn::GetAtt` gives. */
+  /** `Fn::GetAtt` */
   attribute(logicalId: string, attribute: string): unknown;
-  /** A secret's value by name or ARN, or one key of its JSON document. */
-  secret(secretId: string, jsonKey: string | undefined): string | undefined;
+  /** The value of a secret, by name or ARN. */
+  secret(secretId: string): string | undefined;
 }
 
 export interface TemplateContext {
   readonly stackName: string;
   readonly region: string;
-  readonly accountId: string;
   readonly template: Template;
   readonly resources: ResourceValues;
 }
 
 export interface TemplateResolver {
   /**
-   * Resolves everything in a piece of a template.
+   * Resolves all intrinsic functions in a part of a template.
    *
-   * @param path where it stands in the template, for errors: `Resources.Api.Properties`
-   * @throws Error for an unsupported intrinsic, and for whatever has no value on this machine
+   * @param path of the part, for errors: `Resources.Api.Properties`
+   * @throws Error for an unsupported function, and for anything without a value on this machine
    */
   resolve(value: unknown, path: string): unknown;
   /** Whether a condition of the template holds. */
   condition(name: string): boolean;
 }
 
-/** Stands for `AWS::NoValue` while resolving; never leaves `resolve`. */
-const noValue = Symbol('AWS::NoValue');
-
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Gives the intrinsic functions that the templates use their values on this machine.
+ * Evaluates the intrinsic functions that the templates use.
  *
- * Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/intrinsic-function-reference.html
+ * https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/intrinsic-function-reference.html
  */
-export function createResolver(context: TemplateContext): TemplateResolver {
-  const { template, region, accountId, stackName, resources } = context;
-  const conditions = new Map<string, boolean | 'being decided'>();
+export function createResolver({
+  template,
+  region,
+  stackName,
+  resources,
+}: TemplateContext): TemplateResolver {
+  const noValue = Symbol('AWS::NoValue');
+  const pseudoParameters = new Map<string, unknown>([
+    ['AWS::AccountId', LOCAL_ACCOUNT_ID],
+    ['AWS::NoValue', noValue],
+    ['AWS::Partition', 'aws'],
+    ['AWS::Region', region],
+    ['AWS::StackId', `arn:aws:cloudformation:${region}:${LOCAL_ACCOUNT_ID}:stack/${stackName}/local`],
+    ['AWS::StackName', stackName],
+    ['AWS::URLSuffix', 'amazonaws.com'],
+  ]);
 
   function refuse(path: string, problem: string): never {
     throw new Error(`${stackName}, ${path}: ${problem}`);
   }
 
-  const pseudoParameters: Fields = {
-    'AWS::AccountId': accountId,
-    'AWS::NoValue': noValue,
-    'AWS::Partition': 'aws',
-    'AWS::Region': region,
-    'AWS::StackId': `arn:aws:cloudformation:${region}:${accountId}:stack/${stackName}/local`,
-    'AWS::StackName': stackName,
-    'AWS::URLSuffix': 'amazonaws.com',
-  };
-
   function ref(name: string, path: string): unknown {
-    if (Object.hasOwn(pseudoParameters, name)) return pseudoParameters[name];
+    if (pseudoParameters.has(name)) return pseudoParameters.get(name);
     const parameter = template.Parameters?.[name];
     if (!parameter)
       return resources.ref(name) ?? refuse(path, `the resource ${name} has no physical id here`);
@@ -70,12 +69,11 @@ export function createResolver(context: TemplateContext): TemplateResolver {
 
   function attribute(name: string, path: string): unknown {
     const [logicalId = '', ...rest] = name.split('.');
-    return (
-      resources.attribute(logicalId, rest.join('.')) ??
-      refuse(path, `the resource ${logicalId} has no attribute ${rest.join('.')} here`)
-    );
+    const value = resources.attribute(logicalId, rest.join('.'));
+    return value ?? refuse(path, `the resource ${logicalId} has no attribute ${rest.join('.')} here`);
   }
 
+  /** Get their argument unresolved. */
   const intrinsics: Readonly<Record<string, (argument: unknown, path: string) => unknown>> = {
     Ref: (argument, path) => ref(String(argument), path),
     'Fn::GetAtt': (argument, path) => attribute([argument].flat().join('.'), path),
@@ -87,14 +85,12 @@ export function createResolver(context: TemplateContext): TemplateResolver {
     'Fn::Select': (argument, path) => {
       const [index, from] = list(argument, path);
       const items = list(from, path);
-      const item = items[Number(index)];
-      return item === undefined ? refuse(path, `Fn::Select asks for item ${index} of ${items.length}`) : item;
+      return items[Number(index)] ?? refuse(path, `Fn::Select asks for item ${index} of ${items.length}`);
     },
     'Fn::Join': (argument, path) => {
       const [separator, parts] = list(argument, path);
-      return list(parts, path)
-        .map((part) => text(part, path))
-        .join(text(separator, path));
+      const texts = list(parts, path).map((part) => text(part, path));
+      return texts.join(text(separator, path));
     },
     'Fn::Split': (argument, path) => {
       const [separator, from] = list(argument, path);
@@ -108,15 +104,17 @@ export function createResolver(context: TemplateContext): TemplateResolver {
       const [one, other] = list(argument, path);
       return text(one, path) === text(other, path);
     },
-    'Fn::And': (argument, path) => (argument as readonly unknown[]).every((part) => decide(part, path)),
-    'Fn::Or': (argument, path) => (argument as readonly unknown[]).some((part) => decide(part, path)),
-    'Fn::Not': (argument, path) => !decide((argument as readonly unknown[])[0], path),
+    'Fn::Not': (argument, path) => {
+      const [{ Condition: name } = {}] = argument as readonly Fields[];
+      return name === undefined ? list(argument, path)[0] !== true : !condition(String(name));
+    },
   };
 
   function text(value: unknown, path: string): string {
     const resolved = resolve(value, path);
-    if (resolved === noValue || typeof resolved === 'object') refuse(path, 'a text is needed here');
-    return String(resolved);
+    return ['object', 'symbol'].includes(typeof resolved)
+      ? refuse(path, 'a text is needed here')
+      : String(resolved);
   }
 
   function list(value: unknown, path: string): readonly unknown[] {
@@ -124,42 +122,27 @@ export function createResolver(context: TemplateContext): TemplateResolver {
     return Array.isArray(resolved) ? resolved : refuse(path, 'a list is needed here');
   }
 
-  function decide(value: unknown, path: string): boolean {
-    const { Condition } = value as Fields;
-    return Condition === undefined ? resolve(value, path) === true : condition(String(Condition));
-  }
-
   function condition(name: string): boolean {
     const path = `Conditions.${name}`;
-    const known = conditions.get(name);
-    if (typeof known === 'boolean') return known;
-    if (known) refuse(path, 'the condition depends on itself');
-    const expression = template.Conditions?.[name] ?? refuse(path, 'there is no such condition');
-    conditions.set(name, 'being decided');
-    const holds = decide(expression, path);
-    conditions.set(name, holds);
-    return holds;
+    return resolve(template.Conditions?.[name] ?? refuse(path, 'there is no such condition'), path) === true;
   }
 
   function resolve(value: unknown, path: string): unknown {
     if (typeof value === 'string') return withSecrets(value, path);
     if (Array.isArray(value)) {
-      return value
-        .map((item, index) => resolve(item, `${path}[${index}]`))
-        .filter((item) => item !== noValue);
+      const items = value.map((item, index) => resolve(item, `${path}[${index}]`));
+      return items.filter((item) => item !== noValue);
     }
     if (typeof value !== 'object' || value === null) return value;
-    const [key = '', ...others] = Object.keys(value);
-    if (others.length === 0 && (key === 'Ref' || key.startsWith('Fn::'))) {
+    const entries = Object.entries(value);
+    const [[key, argument] = ['', undefined]] = entries;
+    if (entries.length === 1 && (key === 'Ref' || key.startsWith('Fn::'))) {
       const intrinsic = intrinsics[key] ?? refuse(path, `${key} is not supported on this machine`);
-      const resolved = intrinsic((value as Fields)[key], path);
+      const resolved = intrinsic(argument, path);
       return typeof resolved === 'string' ? withSecrets(resolved, path) : resolved;
     }
-    return Object.fromEntries(
-      Object.entries(value)
-        .map(([name, item]) => [name, resolve(item, `${path}.${name}`)] as const)
-        .filter(([, item]) => item !== noValue),
-    );
+    const fields = entries.map(([name, item]) => [name, resolve(item, `${path}.${name}`)] as const);
+    return Object.fromEntries(fields.filter(([, item]) => item !== noValue));
   }
 
   /**
@@ -171,21 +154,23 @@ export function createResolver(context: TemplateContext): TemplateResolver {
       const parts = rest.split(':');
       // An ARN has seven parts between colons, which are also the reference's separators.
       const idParts = parts[0] === 'arn' ? 7 : 1;
-      const value = resources.secret(parts.slice(0, idParts).join(':'), parts[idParts + 1] || undefined);
-      return value ?? refuse(path, `the secret of ${reference} is not known here`);
+      const secret = resources.secret(parts.slice(0, idParts).join(':'));
+      const key = parts[idParts + 1];
+      const found = secret !== undefined && key ? JSON.parse(secret)[key] : secret;
+      return found ?? refuse(path, `the secret of ${reference} is not known here`);
     });
   }
 
   return {
     condition,
-    resolve: (value, path) => {
+    resolve(value, path) {
       const resolved = resolve(value, path);
       return resolved === noValue ? undefined : resolved;
     },
   };
 }
 
-/** The names that a piece of a template mentions through `Ref`, `Fn::GetAtt` or `Fn::Sub`: parameters too. */
+/** The names in the `Ref`, `Fn::GetAtt` and `Fn::Sub` of a part of a template: resources and parameters. */
 export function references(value: unknown): ReadonlySet<string> {
   if (Array.isArray(value)) return new Set(value.flatMap((item) => [...references(item)]));
   if (typeof value !== 'object' || value === null) return new Set();

@@ -1,14 +1,14 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type {
-  ArtifactManifest,
   AssemblyManifest,
   AssetManifest,
   AssetManifestProperties,
   AwsCloudFormationStackProperties,
 } from 'aws-cdk-lib/cloud-assembly-schema';
 
-/** A resource as a template states it. */
+/** A resource of a template. */
 export interface TemplateResource {
   readonly Type: string;
   readonly Properties?: Readonly<Record<string, unknown>>;
@@ -29,23 +29,23 @@ export interface Template {
 
 /** One synthesized stack. */
 export interface Stack {
-  /** As `cdk deploy` names it in `--outputs-file`: `WalletEu`. */
+  /** As in `cdk deploy --outputs-file`: `WalletEu`. */
   readonly name: string;
   /** By its tag: `eu`. @default - the name of the stack */
   readonly environment: string;
-  /** What the environment is for, as its page says it. */
+  /** For people, as the dashboard shows it. */
   readonly purpose: string;
   readonly testFundsOnly: boolean;
   readonly region: string;
   readonly template: Template;
-  /** From the S3 key of an asset, as the template states it, to its folder or file in the assembly. */
+  /** From an asset's S3 key in the template to its folder or file. */
   readonly assets: ReadonlyMap<string, string>;
 }
 
 /**
- * Reads the stacks of a cloud assembly: what `cdk synth` leaves in `cdk.out`.
+ * Reads the stacks of a cloud assembly, the output of `cdk synth`.
  *
- * Source: https://docs.aws.amazon.com/cdk/api/v2/docs/cloud-assembly-schema-readme.html
+ * https://docs.aws.amazon.com/cdk/api/v2/docs/cloud-assembly-schema-readme.html
  *
  * @throws Error when a stack has no region
  */
@@ -53,41 +53,30 @@ export function readAssembly(directory: string): Stack[] {
   const read = <T>(file: string) => JSON.parse(readFileSync(join(directory, file), 'utf8')) as T;
   const { artifacts = {} } = read<AssemblyManifest>('manifest.json');
 
-  function assetsOf({ dependencies = [] }: ArtifactManifest): Map<string, string> {
-    const manifests = dependencies.flatMap((id) => {
-      const { type, properties } = artifacts[id] ?? {};
-      return type === 'cdk:asset-manifest'
-        ? [read<AssetManifest>((properties as AssetManifestProperties).file)]
-        : [];
-    });
-    const assets = manifests.flatMap(({ files = {} }) => Object.values(files));
-    return new Map(
-      assets.flatMap(({ source: { path }, destinations }) =>
-        path === undefined
-          ? []
-          : Object.values(destinations).map(({ objectKey }) => [objectKey, join(directory, path)] as const),
+  return Object.entries(artifacts).flatMap(([id, { type, environment, dependencies = [], ...artifact }]) => {
+    if (type !== 'aws:cloudformation:stack') return [];
+    const { stackName, templateFile, tags = {} } = artifact.properties as AwsCloudFormationStackProperties;
+    const region = environment?.split('/').at(-1);
+    if (!region || region === 'unknown-region') throw new Error(`The stack ${id} states no region.`);
+    const manifests = dependencies
+      .filter((each) => artifacts[each]?.type === 'cdk:asset-manifest')
+      .map((each) => artifacts[each]?.properties as AssetManifestProperties);
+    const files = manifests.flatMap(({ file }) => Object.values(read<AssetManifest>(file).files ?? {}));
+    const assets = files.flatMap(({ source, destinations }) =>
+      Object.values(destinations).map(
+        ({ objectKey }) => [objectKey, join(directory, source.path ?? '')] as const,
       ),
     );
-  }
-
-  return Object.entries(artifacts)
-    .filter(([, { type }]) => type === 'aws:cloudformation:stack')
-    .map(([id, artifact]) => {
-      const properties = artifact.properties as AwsCloudFormationStackProperties;
-      const { stackName = id, templateFile, tags = {} } = properties;
-      const region = artifact.environment?.split('/').at(-1);
-      if (!region || region === 'unknown-region') throw new Error(`The stack ${id} states no region.`);
-      const template = read<Template>(templateFile);
-      return {
-        name: stackName,
-        environment: tags.environment ?? stackName,
-        purpose: purposeIn(template),
-        testFundsOnly: tags['test-funds-only'] === 'true',
-        region,
-        template,
-        assets: assetsOf(artifact),
-      };
-    });
+    const template = read<Template>(templateFile);
+    const name = stackName ?? id;
+    return {
+      ...{ name, region, template },
+      environment: tags.environment ?? name,
+      purpose: purposeIn(template),
+      testFundsOnly: tags['test-funds-only'] === 'true',
+      assets: new Map(assets),
+    };
+  });
 }
 
 /** The stacks that have an API, in the order of the manifest: a standby has none. */
@@ -102,3 +91,20 @@ function purposeIn({ Resources = {} }: Partial<Template>): string {
   const variables = functions.map(({ Properties }) => JSON.stringify(Properties?.Environment));
   return /\\"purpose\\":\\"([^"\\]*)/.exec(variables.join('\n'))?.[1] ?? '';
 }
+
+type StackIdentity = Pick<Stack, 'name' | 'region'>;
+
+/** The AWS account of every local environment. */
+export const LOCAL_ACCOUNT_ID = '000000000000';
+
+/** A physical name like those that CloudFormation generates, but the same on every start. */
+export const physicalName = (stack: Pick<Stack, 'name'>, logicalId: string): string =>
+  `${stack.name}-${logicalId}`;
+
+/** `resource` is the ARN's last part, such as `function:NAME`. */
+export const arn = ({ region }: Pick<Stack, 'region'>, service: string, resource: string): string =>
+  `arn:aws:${service}:${region}:${LOCAL_ACCOUNT_ID}:${resource}`;
+
+/** Hexadecimal digits, the same on every start. */
+export const resourceHash = ({ name, region }: StackIdentity, logicalId: string): string =>
+  createHash('sha256').update(`${region}/${name}/${logicalId}`).digest('hex');

@@ -8,12 +8,12 @@ import { StartError } from '../state';
 export const projectRoot = resolve(__dirname, '../..');
 
 /**
- * Runs the CDK app, as `cdk synth` does, in a separate process: it would block this one for seconds. It gets no AWS
+ * Runs the CDK app, as `cdk synth` does, in a process of its own: it would block this one for seconds. It gets no AWS
  * account or setting from the environment.
  *
  * @param directory the folder for the assembly; emptied first
  * @param signal ends the app at once, and removes its temporary files
- * @param app `script`: in TypeScript. `root`: the folder that it runs in. @default - this project's own
+ * @param app `script`: in TypeScript. `root`: its working directory. @default - this project's own
  * @throws StartError with the app's output
  */
 export async function synthesize(
@@ -22,10 +22,9 @@ export async function synthesize(
   { script = 'bin/app.ts', root = projectRoot }: { readonly script?: string; readonly root?: string } = {},
 ): Promise<void> {
   signal.throwIfAborted();
-  rmSync(directory, { recursive: true, force: true });
   // An app that is killed cannot remove its temporary files.
   const temporary = `${directory}.tmp`;
-  rmSync(temporary, { recursive: true, force: true });
+  for (const each of [directory, temporary]) rmSync(each, { recursive: true, force: true });
   mkdirSync(temporary, { recursive: true });
   const app = spawn(process.execPath, ['--require', require.resolve('tsx/cjs'), script], {
     cwd: root,
@@ -40,24 +39,20 @@ export async function synthesize(
     stdio: ['ignore', 'pipe', 'pipe'],
     // Ctrl-C in a terminal reaches the whole process group; only this process may end the app.
     detached: true,
+    signal,
+    killSignal: 'SIGKILL',
   });
-  const output: Buffer[] = [];
-  app.stdout.on('data', (chunk: Buffer) => output.push(chunk));
-  app.stderr.on('data', (chunk: Buffer) => output.push(chunk));
-  const abort = () => app.kill('SIGKILL');
-  signal.addEventListener('abort', abort);
+  let output = '';
+  for (const stream of [app.stdout, app.stderr])
+    stream.setEncoding('utf8').on('data', (text) => (output += text));
   try {
-    const code = await new Promise<number | null>((ended, failed) => {
-      app.once('error', failed);
-      app.once('close', ended);
+    const code = await new Promise<number | null>((resolve, reject) => {
+      app.once('error', (error) => signal.aborted || reject(error));
+      app.once('close', resolve);
     });
     signal.throwIfAborted();
-    if (code !== 0)
-      throw new StartError(
-        `The stacks cannot be synthesized:\n${withoutTrace(Buffer.concat(output).toString())}`,
-      );
+    if (code !== 0) throw new StartError(`The stacks cannot be synthesized:\n${withoutTrace(output)}`);
   } finally {
-    signal.removeEventListener('abort', abort);
     rmSync(temporary, { recursive: true, force: true });
   }
 }
@@ -66,7 +61,6 @@ export async function synthesize(
 function withoutTrace(output: string): string {
   const lines = output.split('\n');
   const syntax = lines.filter((line) => /:\d+:\d+: ERROR: /.test(line));
-  return (syntax.length > 0 ? syntax : lines.filter((line) => !/^\s+at |^Node\.js v/.test(line)))
-    .join('\n')
-    .trim();
+  const message = lines.filter((line) => !/^\s+at |^Node\.js v/.test(line));
+  return (syntax.length > 0 ? syntax : message).join('\n').trim();
 }

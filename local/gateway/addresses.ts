@@ -1,5 +1,5 @@
 import type { Stack } from '../assembly/manifest';
-import { physicalName } from '../names';
+import { physicalName } from '../assembly/manifest';
 import { type Gateway, openGateway } from './server';
 
 /** The addresses of a stack's REST APIs on this machine and at AWS. */

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { unescape as decode } from 'node:querystring';
-import { LOCAL_ACCOUNT_ID } from '../names';
+import { LOCAL_ACCOUNT_ID } from '../assembly/manifest';
 import type { Api, Method, Route } from './api';
 
 /** An error of the gateway itself, which the gateway response of its type renders. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { resolve as resolvePath } from 'node:path';
-import { LOCAL_ACCOUNT_ID } from '../names';
+import { LOCAL_ACCOUNT_ID } from '../assembly/manifest';
 import { type Code, failed, type Instance, type InvocationResult, type Runtime } from './instance';
 import { startProcess } from './process';
 

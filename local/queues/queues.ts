@@ -1,7 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { LOCAL_ACCOUNT_ID } from '../names';
+import { LOCAL_ACCOUNT_ID } from '../assembly/manifest';
 import { refuseForeign } from '../network/loopback-server';
 import { type Authorize, accessKeyIdOf, allowEverything } from '../permissions/permissions';
 import { readJson, writeJson } from '../state';

@@ -1,81 +1,76 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { InvocationResult } from '../lambda/instance';
+import { arn } from '../assembly/manifest';
 import { readJson, StartError, writeJson } from '../state';
+import { findFunction, requireAllowed, type StackContext } from './context';
+import type { LocalResource, ResourceRequest } from './deployment';
 
-/** A custom resource as the template asks for it. */
-export interface CustomResourceRequest {
-  readonly logicalId: string;
-  /** `Custom::SchemaMigration` */
-  readonly type: string;
-  /** Resolved, without `ServiceToken`. */
-  readonly properties: Readonly<Record<string, unknown>>;
-  /** Calls the handler behind the service token, as the CDK's provider framework calls `onEvent`. */
-  invoke(event: object): Promise<InvocationResult>;
-}
-
-/** A custom resource as its handler left it. */
-interface CustomResource {
+/** A custom resource as the last start left it. */
+interface Applied {
   readonly physicalId: string;
-  /** What `Fn::GetAtt` reads. */
+  /** The values of `Fn::GetAtt`. */
   readonly data: Readonly<Record<string, unknown>>;
+  readonly properties: Readonly<Record<string, unknown>>;
 }
-
-interface Kept extends CustomResource, Pick<CustomResourceRequest, 'type' | 'properties'> {}
-
-export type ApplyCustomResource = (request: CustomResourceRequest) => Promise<CustomResource>;
 
 /**
- * Applies the custom resources of one stack as CloudFormation does: creates one, updates it when its properties differ
- * from the last run's, or leaves it alone. One that vanishes from a template gets no Delete: its function has vanished
- * with it.
+ * `Custom::…` behind the CDK's provider framework: created, updated when its properties differ from the last start's, or
+ * left alone. One that vanishes from the template gets no Delete: its function has vanished with it.
  *
- * Events: https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.custom_resources-readme.html
+ * https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.custom_resources-readme.html
  *
- * @param file where their state is kept between runs
- * @returns what throws a StartError with the handler's reason; undoing what the handler did is up to the handler
+ * @throws StartError with the handler's reason
  */
-export function openCustomResources(file: string, stackName: string, stackId: string): ApplyCustomResource {
-  return async (request) => {
-    const { logicalId, type, properties } = request;
-    const kept = readJson<Record<string, Kept>>(file)?.[logicalId];
-    const last = kept?.type === type ? kept : undefined;
-    if (last && isDeepStrictEqual(last.properties, properties)) return last;
+export async function makeCustomResource(
+  { logicalId, type, properties }: ResourceRequest,
+  context: StackContext,
+): Promise<LocalResource> {
+  const { stack, folder } = context;
+  const { ServiceToken, ...wanted } = properties;
+  const handler = handlerBehind(logicalId, String(ServiceToken), context);
+  const applied = () => readJson<Record<string, Applied>>(folder.customResourcesFile) ?? {};
+  const last = applied()[logicalId];
+  if (last && isDeepStrictEqual(last.properties, wanted))
+    return { ref: last.physicalId, attributes: last.data };
 
-    const resource = await send(last ? 'Update' : 'Create', request, last);
-    if (last && resource.physicalId !== last.physicalId) {
-      await send('Delete', { ...request, properties: last.properties }, last);
-    }
-    writeJson(file, { ...readJson<object>(file), [logicalId]: { ...resource, type, properties } });
-    return resource;
-  };
-
-  async function send(
-    requestType: 'Create' | 'Update' | 'Delete',
-    { logicalId, type, properties, invoke }: CustomResourceRequest,
-    last: Kept | undefined,
-  ): Promise<CustomResource> {
-    const result = await invoke({
-      RequestType: requestType,
-      LogicalResourceId: logicalId,
-      ResourceType: type,
-      ResourceProperties: properties,
-      ...(requestType === 'Update' && last && { OldResourceProperties: last.properties }),
-      ...(last && { PhysicalResourceId: last.physicalId }),
-      RequestId: `${logicalId}-${Date.now()}`,
-      StackId: stackId,
-    });
-    if (!result.ok) {
-      const advice = last
-        ? '\nIf data of an earlier version is in the way, start over without it: --fresh.'
-        : '';
-      throw new StartError(
-        `${stackName}: ${requestType} of ${logicalId} failed: ${result.errorMessage}${advice}`,
-      );
-    }
-    const answer = (result.payload ?? {}) as { PhysicalResourceId?: string; Data?: Record<string, unknown> };
-    return {
-      physicalId: answer.PhysicalResourceId ?? last?.physicalId ?? logicalId,
-      data: answer.Data ?? {},
-    };
+  const RequestType = last ? 'Update' : 'Create';
+  const result = await handler.invoke({
+    RequestType,
+    LogicalResourceId: logicalId,
+    ResourceType: type,
+    ResourceProperties: wanted,
+    ...(last && { OldResourceProperties: last.properties, PhysicalResourceId: last.physicalId }),
+    RequestId: `${logicalId}-${Date.now()}`,
+    StackId: arn(stack, 'cloudformation', `stack/${stack.name}/local`),
+  });
+  handler.endIdle();
+  if (!result.ok) {
+    const advice = last
+      ? '\nIf data of an earlier version is in the way, start over without it: --fresh.'
+      : '';
+    throw new StartError(
+      `${stack.name}: ${RequestType} of ${logicalId} failed: ${result.errorMessage}${advice}`,
+    );
   }
+  const answer = (result.payload ?? {}) as { PhysicalResourceId?: string; Data?: Applied['data'] };
+  const { PhysicalResourceId: physicalId = last?.physicalId ?? logicalId, Data: data = {} } = answer;
+  writeJson(folder.customResourcesFile, {
+    ...applied(),
+    [logicalId]: { physicalId, data, properties: wanted } satisfies Applied,
+  });
+  return { ref: physicalId, attributes: data };
+}
+
+/** The `onEvent` function that the framework's own function, which has the service token as its ARN, calls. */
+function handlerBehind(logicalId: string, serviceToken: string, context: StackContext) {
+  const { variables, role } = findFunction(context, serviceToken);
+  if (!variables.USER_ON_EVENT_FUNCTION_ARN || variables.USER_IS_COMPLETE_FUNCTION_ARN) {
+    throw new Error(
+      `${logicalId}: ${serviceToken} is not a provider framework with an onEvent function alone.`,
+    );
+  }
+  const handler = findFunction(context, variables.USER_ON_EVENT_FUNCTION_ARN);
+  // What the framework calls: aws-cdk-lib/custom-resources, provider-framework/runtime/outbound.
+  const actions = ['lambda:GetFunction', 'lambda:InvokeFunction'];
+  if (role) requireAllowed(context, logicalId, role, actions, handler.arn);
+  return handler;
 }

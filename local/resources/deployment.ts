@@ -1,60 +1,46 @@
 import { createResolver, type ResourceValues, references } from '../assembly/intrinsics';
-import type { Stack, TemplateResource } from '../assembly/manifest';
+import type { Stack } from '../assembly/manifest';
 import { allSettledOrThrow } from '../cleanup';
-import { LOCAL_ACCOUNT_ID } from '../names';
 
 /** What a resource is on this machine. */
 export interface LocalResource {
-  /** What `Ref` gives. */
+  /** The value of `Ref`. */
   readonly ref: string;
-  /** What `Fn::GetAtt` gives. */
+  /** The values of `Fn::GetAtt`. */
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** A resource to make on this machine; everything that it refers to is there already. */
+/** A resource to make on this machine, after everything that it refers to. */
 export interface ResourceRequest {
   readonly logicalId: string;
   readonly type: string;
-  /**
-   * Each property is resolved when it is read, so that others may refer to what does not exist on this machine.
-   *
-   * @throws Error, when read, for a property without a value on this machine
-   */
+  /** Resolved when read, and not before: others may refer to what does not exist on this machine. */
   readonly properties: Readonly<Record<string, unknown>>;
 }
 
 export type Provision = (request: ResourceRequest) => Promise<LocalResource>;
 
-export interface DeploymentOptions {
-  readonly stack: Pick<Stack, 'name' | 'region' | 'template'>;
-  /** Makes each resource. */
-  provision: Provision;
-  secret: ResourceValues['secret'];
-  /** Puts addresses on this machine in the place of those at AWS, in properties and outputs. @default - none */
-  localize?<T>(value: T): T;
-}
-
 export interface DeployedStack {
   /** The resources whose condition holds, by logical id. */
   readonly resources: ReadonlyMap<string, LocalResource & ResourceRequest>;
-  /** Resolves the stack's outputs. */
-  outputs(): Record<string, string>;
+  readonly outputs: Readonly<Record<string, string>>;
 }
 
 /**
- * Makes a stack's resources, each as soon as those are there that it refers to or depends on.
+ * Makes a stack's resources, each as soon as those that it refers to or depends on are there.
  *
- * @throws the first error of a resource, when no other is being made any more
+ * @param localize replaces addresses at AWS by those on this machine, in properties and outputs
+ * @throws the first error of a resource, once no other is being made
  */
-export async function deployStack(options: DeploymentOptions): Promise<DeployedStack> {
-  const { stack, provision, secret, localize = (value) => value } = options;
-  const { template, name: stackName, region } = stack;
+export async function deployStack(
+  { template, name: stackName, region }: Pick<Stack, 'name' | 'region' | 'template'>,
+  provision: Provision,
+  secret: ResourceValues['secret'] = () => undefined,
+  localize: <T>(value: T) => T = (value) => value,
+): Promise<DeployedStack> {
   const resources = new Map<string, LocalResource & ResourceRequest>();
   const resolver = createResolver({
-    stackName,
-    region,
-    accountId: LOCAL_ACCOUNT_ID,
-    template,
+    ...{ stackName, region, template },
     resources: {
       ref: (id) => resources.get(id)?.ref,
       attribute: (id, name) => resources.get(id)?.attributes[name],
@@ -62,42 +48,33 @@ export async function deployStack(options: DeploymentOptions): Promise<DeployedS
     },
   });
   const resolve = (value: unknown, path: string) => localize(resolver.resolve(value, path));
-  const isPresent = ([, { Condition }]: [string, { readonly Condition?: string }]) =>
-    Condition === undefined || resolver.condition(Condition);
-  const present = new Map(Object.entries(template.Resources).filter(isPresent));
-  const begun = new Map<string, Promise<void>>();
+  const present = <T extends { readonly Condition?: string }>(all: Readonly<Record<string, T>>) =>
+    Object.entries(all).filter(([, { Condition }]) => !Condition || resolver.condition(Condition));
+  const toMake = new Map(present(template.Resources));
+  const started = new Map<string, Promise<void>>();
 
-  async function make(logicalId: string, resource: TemplateResource): Promise<void> {
-    const dependencies = dependenciesOf(resource);
-    await Promise.all([...present].filter(([id]) => dependencies.has(id)).map(makeOnce));
+  async function make(logicalId: string): Promise<void> {
+    const { Type: type, Properties = {}, DependsOn = [] } = toMake.get(logicalId) ?? { Type: '' };
+    const dependencies = [...references(Properties), ...[DependsOn].flat()];
+    await Promise.all(dependencies.filter((id) => toMake.has(id)).map(makeOnce));
     const properties = {};
-    for (const [name, value] of Object.entries(resource.Properties ?? {})) {
+    for (const [name, value] of Object.entries(Properties)) {
       const get = () => resolve(value, `Resources.${logicalId}.Properties.${name}`);
       Object.defineProperty(properties, name, { enumerable: true, get });
     }
-    const request = { logicalId, type: resource.Type, properties };
+    const request = { logicalId, type, properties };
     resources.set(logicalId, { ...request, ...(await provision(request)) });
   }
 
-  function makeOnce([logicalId, resource]: [string, TemplateResource]): Promise<void> {
-    const making = begun.get(logicalId) ?? make(logicalId, resource);
-    begun.set(logicalId, making);
+  function makeOnce(logicalId: string): Promise<void> {
+    const making = started.get(logicalId) ?? make(logicalId);
+    started.set(logicalId, making);
     return making;
   }
 
-  await allSettledOrThrow([...present].map(makeOnce));
-
-  return {
-    resources,
-    outputs: () =>
-      Object.fromEntries(
-        Object.entries(template.Outputs ?? {})
-          .filter(isPresent)
-          .map(([name, { Value }]) => [name, String(resolve(Value, `Outputs.${name}`))]),
-      ),
-  };
-}
-
-function dependenciesOf({ Properties, DependsOn = [] }: TemplateResource): ReadonlySet<string> {
-  return new Set([...references(Properties), ...(typeof DependsOn === 'string' ? [DependsOn] : DependsOn)]);
+  await allSettledOrThrow([...toMake.keys()].map(makeOnce));
+  const outputs = present(template.Outputs ?? {}).map(
+    ([name, { Value }]) => [name, String(resolve(Value, `Outputs.${name}`))] as const,
+  );
+  return { resources, outputs: Object.fromEntries(outputs) };
 }

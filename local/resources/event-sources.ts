@@ -1,8 +1,6 @@
 import { type EventSource, type EventSourceOptions, startEventSource } from '../lambda/event-source';
-import type { Permissions } from '../permissions/permissions';
-import type { QueueServer } from '../queues/queues';
-import type { DeployedStack } from './deployment';
-import type { StackFunctions } from './functions';
+import { findFunction, requireAllowed, type StackContext } from './context';
+import type { DeployedStack, ResourceRequest } from './deployment';
 
 /** `AWS::Lambda::EventSourceMapping`: a queue, a function, and how the one feeds the other. */
 export interface EventSourceMapping
@@ -12,23 +10,11 @@ export interface EventSourceMapping
   readonly reportBatchItemFailures: boolean;
 }
 
-const supported = new Set([
-  'BatchSize',
-  'Enabled',
-  'EventSourceArn',
-  'FunctionName',
-  'FunctionResponseTypes',
-  'ScalingConfig',
-  'Tags',
-]);
-
-/** @throws Error when the mapping has a property that is not supported on this machine, or its source is not a queue */
+/** @throws Error when its source is not a queue */
 export function eventSourceMapping(
   logicalId: string,
-  properties: Readonly<Record<string, unknown>>,
+  properties: ResourceRequest['properties'],
 ): EventSourceMapping {
-  const unsupported = Object.keys(properties).find((name) => !supported.has(name));
-  if (unsupported) throw new Error(`${logicalId}: ${unsupported} is not supported on this machine.`);
   const queueArn = String(properties.EventSourceArn);
   if (!queueArn.startsWith('arn:aws:sqs:')) {
     throw new Error(`${logicalId}: only queues feed functions on this machine, not ${queueArn}.`);
@@ -36,59 +22,45 @@ export function eventSourceMapping(
   const { MaximumConcurrency } = (properties.ScalingConfig ?? {}) as {
     readonly MaximumConcurrency?: unknown;
   };
-  const responseTypes = (properties.FunctionResponseTypes as readonly string[] | undefined) ?? [];
+  const number = (value: unknown) => (value === undefined ? undefined : Number(value));
   return {
     queueArn,
     functionName: String(properties.FunctionName),
     enabled: properties.Enabled !== false,
-    reportBatchItemFailures: responseTypes.includes('ReportBatchItemFailures'),
-    batchSize: numberOf(properties.BatchSize),
-    maximumConcurrency: numberOf(MaximumConcurrency),
+    reportBatchItemFailures: [properties.FunctionResponseTypes].flat().includes('ReportBatchItemFailures'),
+    batchSize: number(properties.BatchSize),
+    maximumConcurrency: number(MaximumConcurrency),
   };
-}
-
-const numberOf = (value: unknown): number | undefined => (value === undefined ? undefined : Number(value));
-
-export interface EventSourcesOptions {
-  readonly region: string;
-  readonly deployed: DeployedStack;
-  readonly functions: Pick<StackFunctions, 'find'>;
-  readonly permissions: Pick<Permissions, 'authorizeRole'>;
-  readonly queues: QueueServer;
-  /** Gets a line when a queue cannot be read or written. */
-  readonly onProblem: (line: string) => void;
 }
 
 /**
  * Starts the event sources of a stack that are enabled.
  *
- * @throws Error when a function's role may not read its queue; Lambda refuses such an event source, too:
+ * @throws Error when a function's role may not read its queue, as Lambda refuses such an event source:
  * https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html#events-sqs-permissions
  */
-export function startEventSources(options: EventSourcesOptions): readonly EventSource[] {
-  const { region, deployed, functions, permissions, queues, onProblem } = options;
-  const mappings = [...deployed.resources.values()]
+export function startEventSources({ resources }: DeployedStack, context: StackContext): EventSource[] {
+  const { stack, services } = context;
+  const { queues } = services;
+  const sources = [...resources.values()]
     .filter(({ type }) => type === 'AWS::Lambda::EventSourceMapping')
-    .map(({ logicalId, properties }) => eventSourceMapping(logicalId, properties))
-    .filter(({ enabled }) => enabled);
-  for (const { functionName, queueArn } of mappings) {
-    const { role } = functions.find(functionName);
-    for (const action of role ? ['sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ReceiveMessage'] : []) {
-      const refusal = permissions.authorizeRole(role ?? '', action, queueArn);
-      if (refusal !== undefined) throw new Error(`${functionName}: ${refusal}`);
-    }
+    .map(({ logicalId, properties }) => ({ logicalId, ...eventSourceMapping(logicalId, properties) }))
+    .filter(({ enabled }) => enabled)
+    .map((mapping) => ({ mapping, target: findFunction(context, mapping.functionName) }));
+  const actions = ['sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ReceiveMessage'];
+  for (const { mapping, target } of sources) {
+    if (target.role) requireAllowed(context, mapping.logicalId, target.role, actions, mapping.queueArn);
   }
-  return mappings.map((mapping) => {
-    const target = functions.find(mapping.functionName);
+  return sources.map(({ mapping, target }) => {
     if (mapping.maximumConcurrency !== undefined) target.reserve(mapping.maximumConcurrency);
     return startEventSource({
       ...mapping,
-      region,
+      region: stack.region,
       endpoint: queues.url,
       queueUrl: queues.urlOf(mapping.queueArn),
       accessKeyId: target.accessKeyId,
       invoke: (event) => target.invoke(event),
-      onProblem,
+      onProblem: context.onProblem,
     });
   });
 }
@@ -100,7 +72,7 @@ export function startEventSources(options: EventSourcesOptions): readonly EventS
  */
 export function checkRules(
   { resources }: DeployedStack,
-  permissions: Pick<Permissions, 'authorizeService'>,
+  { permissions }: Pick<StackContext, 'permissions'>,
 ): void {
   for (const { logicalId, type, attributes, properties } of resources.values()) {
     if (type !== 'AWS::Events::Rule') continue;

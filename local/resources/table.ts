@@ -1,288 +1,236 @@
-import type { ResourceValues } from '../assembly/intrinsics';
-import type { Stack } from '../assembly/manifest';
-import { arn, LOCAL_ACCOUNT_ID, physicalName, resourceHash, resourceUuid } from '../names';
-import type { Permissions } from '../permissions/permissions';
-import type { Services } from '../services/services';
-import type { EnvironmentFolder } from '../state';
-import type { ApplyCustomResource } from './custom-resources';
-import { type ClusterOptions, provisionCluster } from './database';
-import type { LocalResource, Provision, ResourceRequest } from './deployment';
-import type { StackFunctions } from './functions';
-import { type GenerateSecretString, generateOnce } from './secrets';
+import { randomInt } from 'node:crypto';
+import { arn, LOCAL_ACCOUNT_ID, physicalName, resourceHash, type Stack } from '../assembly/manifest';
+import { readJson, writeJson } from '../state';
+import type { StackContext } from './context';
+import { makeCustomResource } from './custom-resources';
+import { makeCluster } from './database';
+import type { LocalResource, ResourceRequest } from './deployment';
+import { makeFunction } from './functions';
 
-export interface TableOptions {
-  readonly stack: Pick<Stack, 'name' | 'region' | 'template'>;
-  readonly folder: EnvironmentFolder;
-  readonly permissions: Permissions;
-  readonly services: Services;
-  readonly functions: StackFunctions;
-  readonly applyCustomResource: ApplyCustomResource;
-  readonly cluster: Omit<ClusterOptions, 'stack' | 'secretValue' | 'permissions'>;
-}
+type Made = LocalResource | Promise<LocalResource>;
+type Make = (request: ResourceRequest, context: StackContext) => Made;
 
-interface Entry {
-  /** Those that are used or may be ignored: any other is refused. @default - any */
-  readonly properties?: readonly string[];
-  readonly make: Provision;
-}
-
-export interface ResourceTable {
-  /** @throws Error that names a type or property that is not supported on this machine */
-  provision: Provision;
-  readonly secret: ResourceValues['secret'];
-}
+/** The supported properties, used or without effect here, and the maker. No properties: any are supported. */
+type Entry = readonly [properties: string | undefined, make: Make];
 
 /** Attributes that are spelled alike in a template and in SQS's `CreateQueue`. */
-const queueAttributes = [
-  'VisibilityTimeout',
-  'DelaySeconds',
-  'MaximumMessageSize',
-  'MessageRetentionPeriod',
-  'ReceiveMessageWaitTimeSeconds',
-];
+const queueAttributes =
+  'DelaySeconds MaximumMessageSize MessageRetentionPeriod ReceiveMessageWaitTimeSeconds VisibilityTimeout';
 
-/** What is made on this machine of each type of resource. */
-export function createTable(options: TableOptions): ResourceTable {
-  const { stack, folder, permissions, services, functions, applyCustomResource } = options;
-  const nameOf = (logicalId: string) => physicalName(stack, logicalId);
-  const roleArn = (name: string) => `arn:aws:iam::${LOCAL_ACCOUNT_ID}:role/${name}`;
-  const secrets = new Map<string, string>();
-  const addresses = Object.entries(stack.template.Resources).filter(
-    ([, { Type }]) => Type === 'AWS::EC2::EIP',
-  );
+/** What each type of resource is on this machine. */
+const table: Readonly<Record<string, Entry>> = {
+  'AWS::IAM::Role': [
+    'AssumeRolePolicyDocument Description ManagedPolicyArns Policies RoleName Tags',
+    ({ logicalId, properties }, { stack, permissions }) => {
+      const name = String(properties.RoleName ?? physicalName(stack, logicalId));
+      const policies = (properties.Policies ?? []) as readonly { readonly PolicyDocument: unknown }[];
+      for (const { PolicyDocument } of policies) {
+        permissions.attachToRole(roleArn(name), PolicyDocument, logicalId);
+      }
+      return { ref: name, attributes: { Arn: roleArn(name) } };
+    },
+  ],
+  'AWS::IAM::Policy': [
+    'PolicyDocument PolicyName Roles',
+    (request, { stack, permissions }) => {
+      const { logicalId, properties } = request;
+      for (const name of properties.Roles as readonly string[]) {
+        permissions.attachToRole(roleArn(name), properties.PolicyDocument, logicalId);
+      }
+      return standIn(request, stack);
+    },
+  ],
+  'AWS::Lambda::Permission': [
+    'Action FunctionName Principal SourceAccount SourceArn',
+    (request, { stack, permissions }) => {
+      const { Action, FunctionName, Principal, SourceArn, SourceAccount } = request.properties;
+      // https://docs.aws.amazon.com/lambda/latest/dg/access-control-resource-based.html
+      const statement = {
+        Effect: 'Allow',
+        Action,
+        Resource: FunctionName,
+        Principal: { Service: Principal },
+        Condition: {
+          ...(SourceArn !== undefined && { ArnLike: { 'aws:SourceArn': SourceArn } }),
+          ...(SourceAccount !== undefined && { StringEquals: { 'aws:SourceAccount': SourceAccount } }),
+        },
+      };
+      permissions.attachToResource(String(FunctionName), { Statement: [statement] }, request.logicalId);
+      return standIn(request, stack);
+    },
+  ],
+  'AWS::Lambda::Function': [
+    `Architectures Code Description Environment FunctionName Handler KmsKeyArn LoggingConfig MemorySize Role Runtime
+     Tags Timeout TracingConfig VpcConfig`,
+    makeFunction,
+  ],
+  // Started when all resources are there.
+  'AWS::Lambda::EventSourceMapping': [
+    'BatchSize Enabled EventSourceArn FunctionName FunctionResponseTypes ScalingConfig Tags',
+    (request, { stack }) => standIn(request, stack),
+  ],
+  'AWS::KMS::Key': [
+    'Description EnableKeyRotation Enabled KeyPolicy KeySpec KeyUsage PendingWindowInDays RotationPeriodInDays Tags',
+    ({ logicalId, properties }, { stack, folder, permissions, services }) => {
+      const { KeySpec = 'SYMMETRIC_DEFAULT', KeyUsage = 'ENCRYPT_DECRYPT', KeyPolicy } = properties;
+      const digits = /^(.{8})(.{4}).(.{3}).(.{3})(.{12})/.exec(resourceHash(stack, logicalId)) ?? [];
+      const [, a, b, c, d, e] = digits;
+      const keyId = `${a}-${b}-4${c}-8${d}-${e}`;
+      const keyArn = arn(stack, 'kms', `key/${keyId}`);
+      if (KeyPolicy !== undefined) permissions.attachToResource(keyArn, KeyPolicy, logicalId);
+      services.keys.create({
+        arn: keyArn,
+        directory: folder.keysDirectory,
+        name: logicalId,
+        keySpec: String(KeySpec),
+        keyUsage: String(KeyUsage),
+      });
+      return { ref: keyId, attributes: { Arn: keyArn, KeyId: keyId } };
+    },
+  ],
+  'AWS::SecretsManager::Secret': [
+    'Description GenerateSecretString KmsKeyId Name SecretString Tags',
+    makeSecret,
+  ],
+  // The same secret, for those that need the cluster as well.
+  'AWS::SecretsManager::SecretTargetAttachment': [
+    'SecretId TargetId TargetType',
+    ({ properties }) => ({ ref: String(properties.SecretId), attributes: {} }),
+  ],
+  // Not encrypted: queues are not stored.
+  'AWS::SQS::Queue': [
+    `QueueName RedrivePolicy SqsManagedSseEnabled Tags ${queueAttributes}`,
+    async ({ logicalId, properties }, { stack, services }) => {
+      const name = String(properties.QueueName ?? physicalName(stack, logicalId));
+      const { RedrivePolicy } = properties;
+      const set = queueAttributes.split(' ').filter((attribute) => properties[attribute] !== undefined);
+      const { url, arn } = await services.queues.createQueue({
+        name,
+        region: stack.region,
+        attributes: {
+          ...Object.fromEntries(set.map((attribute) => [attribute, String(properties[attribute])])),
+          ...(RedrivePolicy !== undefined && { RedrivePolicy: JSON.stringify(RedrivePolicy) }),
+        },
+      });
+      return { ref: url, attributes: { Arn: arn, QueueName: name, QueueUrl: url } };
+    },
+  ],
+  'AWS::SQS::QueuePolicy': [
+    'PolicyDocument Queues',
+    (request, { stack, permissions }) => {
+      const { logicalId, properties } = request;
+      for (const url of properties.Queues as readonly string[]) {
+        const queueArn = arn(stack, 'sqs', String(url.split('/').at(-1)));
+        permissions.attachToResource(queueArn, properties.PolicyDocument, logicalId);
+      }
+      return standIn(request, stack);
+    },
+  ],
+  'AWS::RDS::DBCluster': [undefined, makeCluster],
+  // The source of webhook requests. The reserve, a second address, sends nothing.
+  'AWS::EC2::EIP': [
+    undefined,
+    ({ logicalId }, { stack }) => {
+      const addresses = Object.entries(stack.template.Resources).filter(
+        ([, { Type }]) => Type === 'AWS::EC2::EIP',
+      );
+      const address = `127.0.0.${1 + addresses.findIndex(([id]) => id === logicalId)}`;
+      const attributes = { PublicIp: address, AllocationId: physicalName(stack, logicalId) };
+      return { ref: address, attributes };
+    },
+  ],
+  // Empties the VPC's default security group.
+  'Custom::VpcRestrictDefaultSG': [undefined, (request, { stack }) => standIn(request, stack)],
+};
 
-  const table: Readonly<Record<string, Entry>> = {
-    'AWS::IAM::Role': {
-      properties: [
-        'RoleName',
-        'Policies',
-        'AssumeRolePolicyDocument',
-        'Description',
-        'ManagedPolicyArns',
-        'Tags',
-      ],
-      async make({ logicalId, properties }) {
-        const { RoleName: name = nameOf(logicalId), Policies = [] } = properties as {
-          RoleName?: string;
-          Policies?: readonly { readonly PolicyDocument: unknown }[];
-        };
-        for (const { PolicyDocument } of Policies) {
-          permissions.attachToRole(roleArn(name), PolicyDocument, logicalId);
-        }
-        return { ref: name, attributes: { Arn: roleArn(name), RoleId: name } };
-      },
-    },
-    'AWS::IAM::Policy': {
-      properties: ['PolicyName', 'PolicyDocument', 'Roles'],
-      async make({ logicalId, properties: { Roles, PolicyDocument } }) {
-        for (const name of Roles as readonly string[]) {
-          permissions.attachToRole(roleArn(name), PolicyDocument, logicalId);
-        }
-        return { ref: nameOf(logicalId), attributes: {} };
-      },
-    },
-    // https://docs.aws.amazon.com/lambda/latest/dg/access-control-resource-based.html
-    'AWS::Lambda::Permission': {
-      properties: ['Action', 'FunctionName', 'Principal', 'SourceArn', 'SourceAccount'],
-      async make({ logicalId, properties }) {
-        const { Action, FunctionName, Principal, SourceArn, SourceAccount } = properties;
-        const statement = {
-          Effect: 'Allow',
-          Action,
-          Resource: FunctionName,
-          Principal: { Service: Principal },
-          Condition: {
-            ...(SourceArn !== undefined && { ArnLike: { 'aws:SourceArn': SourceArn } }),
-            ...(SourceAccount !== undefined && { StringEquals: { 'aws:SourceAccount': SourceAccount } }),
-          },
-        };
-        permissions.attachToResource(String(FunctionName), { Statement: [statement] }, logicalId);
-        return { ref: nameOf(logicalId), attributes: {} };
-      },
-    },
-    'AWS::Lambda::Function': {
-      properties: [
-        ...[
-          'Code',
-          'Handler',
-          'Environment',
-          'Timeout',
-          'MemorySize',
-          'Role',
-          'FunctionName',
-          'LoggingConfig',
-        ],
-        ...['VpcConfig', 'Architectures', 'Description', 'Runtime', 'Tags', 'TracingConfig', 'KmsKeyArn'],
-      ],
-      make: functions.provision,
-    },
-    // Started when everything is there.
-    'AWS::Lambda::EventSourceMapping': { make: async (request) => standIn(request) },
-    'AWS::KMS::Key': {
-      properties: [
-        ...[
-          'KeySpec',
-          'KeyUsage',
-          'KeyPolicy',
-          'Description',
-          'EnableKeyRotation',
-          'PendingWindowInDays',
-          'Tags',
-        ],
-        ...['RotationPeriodInDays', 'Enabled'],
-      ],
-      // Made once, and kept.
-      async make({ logicalId, properties }) {
-        const { KeySpec = 'SYMMETRIC_DEFAULT', KeyUsage = 'ENCRYPT_DECRYPT', KeyPolicy } = properties;
-        const keyId = resourceUuid(stack, logicalId);
-        const keyArn = arn(stack, 'kms', `key/${keyId}`);
-        if (KeyPolicy !== undefined) permissions.attachToResource(keyArn, KeyPolicy, logicalId);
-        services.keys.create({
-          arn: keyArn,
-          directory: folder.keysDirectory,
-          name: logicalId,
-          keySpec: String(KeySpec),
-          keyUsage: String(KeyUsage),
-        });
-        return { ref: keyId, attributes: { Arn: keyArn, KeyId: keyId } };
-      },
-    },
-    'AWS::SecretsManager::Secret': {
-      properties: ['Name', 'KmsKeyId', 'SecretString', 'GenerateSecretString', 'Description', 'Tags'],
-      async make({ logicalId, properties }) {
-        const { Name, KmsKeyId, SecretString, GenerateSecretString } = properties as {
-          Name?: string;
-          /** ARN. */
-          KmsKeyId?: string;
-          SecretString?: string;
-          GenerateSecretString?: GenerateSecretString;
-        };
-        // Without the stack's name, as CloudFormation does: the Data API takes ARNs of at most 100 characters.
-        const name = Name ?? logicalId;
-        const suffix = resourceHash(stack, logicalId).slice(0, 6);
-        const secretArn = arn(stack, 'secretsmanager', `secret:${name}-${suffix}`);
-        const value = SecretString ?? generateOnce(folder.secretsFile, logicalId, GenerateSecretString ?? {});
-        secrets.set(secretArn, value).set(name, value);
-        const keyArn = KmsKeyId === undefined ? {} : { keyArn: KmsKeyId };
-        services.secrets.put({ arn: secretArn, name, value, ...keyArn });
-        return { ref: secretArn, attributes: { Id: secretArn } };
-      },
-    },
-    // The secret itself, once it is attached.
-    'AWS::SecretsManager::SecretTargetAttachment': {
-      async make({ properties }) {
-        const id = String(properties.SecretId);
-        return { ref: id, attributes: { Id: id } };
-      },
-    },
-    // Without encryption: nothing is stored.
-    'AWS::SQS::Queue': {
-      properties: ['QueueName', 'RedrivePolicy', 'SqsManagedSseEnabled', 'Tags', ...queueAttributes],
-      async make({ logicalId, properties }) {
-        const { QueueName = nameOf(logicalId), RedrivePolicy } = properties;
-        const name = String(QueueName);
-        const attributes = Object.fromEntries([
-          ...queueAttributes.flatMap((each) =>
-            properties[each] === undefined ? [] : [[each, String(properties[each])]],
-          ),
-          ...(RedrivePolicy === undefined ? [] : [['RedrivePolicy', JSON.stringify(RedrivePolicy)]]),
-        ]);
-        const { url, arn: queueArn } = await services.queues.createQueue({
-          name,
-          region: stack.region,
-          attributes,
-        });
-        return { ref: url, attributes: { Arn: queueArn, QueueName: name, QueueUrl: url } };
-      },
-    },
-    'AWS::SQS::QueuePolicy': {
-      async make({ logicalId, properties: { Queues, PolicyDocument } }) {
-        for (const url of Queues as readonly string[]) {
-          const queueArn = arn(stack, 'sqs', String(url.split('/').at(-1)));
-          permissions.attachToResource(queueArn, PolicyDocument, logicalId);
-        }
-        return { ref: nameOf(logicalId), attributes: {} };
-      },
-    },
-    'AWS::RDS::DBCluster': {
-      make: provisionCluster({
-        ...options.cluster,
-        ...{ stack, permissions },
-        secretValue: (secretArn) => secrets.get(secretArn),
-      }),
-    },
-    // Where requests to receivers come from. A second address, the reserve, is this machine too, and sends nothing.
-    'AWS::EC2::EIP': {
-      async make({ logicalId }) {
-        const address = `127.0.0.${1 + addresses.findIndex(([id]) => id === logicalId)}`;
-        const attributes = { PublicIp: address, AllocationId: nameOf(logicalId) };
-        return { ref: address, attributes };
-      },
-    },
-    // About the default security group of the VPC, which is not made here.
-    'Custom::VpcRestrictDefaultSG': { make: async (request) => standIn(request) },
+/** Types that have no effect on this machine, or are read when all resources are there. */
+const standIns =
+  /^AWS::((ApiGateway|CloudWatch|EC2|Logs|SNS|WAFv2)::\w+|Events::Rule|RDS::(DBInstance|DBSubnetGroup|DBClusterParameterGroup|GlobalCluster))$/;
+
+/**
+ * Makes a resource on this machine.
+ *
+ * @throws Error that names a type or property that is not supported on this machine
+ */
+export async function makeResource(request: ResourceRequest, context: StackContext): Promise<LocalResource> {
+  const { logicalId, type, properties } = request;
+  const refuse = (what: string) => {
+    throw new Error(`${context.stack.name}, ${logicalId}: ${what} is not supported on this machine.`);
   };
+  const [supported, make] = table[type] ?? [];
+  const unsupported =
+    supported && Object.keys(properties).find((name) => !supported.split(/\s+/).includes(name));
+  if (unsupported) refuse(`${unsupported} of ${type}`);
+  if (make) return make(request, context);
+  if (type.startsWith('Custom::')) return makeCustomResource(request, context);
+  return standIns.test(type) ? standIn(request, context.stack) : refuse(type);
+}
 
-  const customResource: Entry = {
-    async make({ logicalId, type, properties: { ServiceToken, ...properties } }) {
-      const handler = functions.behindServiceToken(String(ServiceToken));
-      const invoke = (event: object) => handler.invoke(event);
-      const { physicalId, data } = await applyCustomResource({ logicalId, type, properties, invoke });
-      handler.endIdle();
-      return { ref: physicalId, attributes: data };
-    },
-  };
-
-  /** Stands for a resource that this machine does not need: a name, an ARN, and what others may refer to. */
-  function standIn({ logicalId, type, properties }: ResourceRequest): LocalResource {
-    const name = nameOf(logicalId);
-    const service = type.split('::')[1]?.toLowerCase() ?? type;
-    const resource = type === 'AWS::Logs::LogGroup' ? `log-group:${name}:*` : name;
-    const { ref = name, ...attributes } = valuesOf[type]?.(name, properties) ?? {};
-    return { ref, attributes: { Arn: arn(stack, service, resource), ...attributes } };
-  }
-
+/** A name, an ARN, and the attributes that others refer to. */
+function standIn(
+  { logicalId, type, properties }: ResourceRequest,
+  stack: Pick<Stack, 'name' | 'region'>,
+): LocalResource {
+  const name = physicalName(stack, logicalId);
+  const service = type.split('::')[1]?.toLowerCase() ?? type;
+  const resource = type === 'AWS::Logs::LogGroup' ? `log-group:${name}:*` : name;
   return {
-    async provision(request) {
-      const { logicalId, type, properties } = request;
-      const entry = table[type] ?? (type.startsWith('Custom::') ? customResource : undefined);
-      if (!entry && !stoodFor.test(type)) {
-        throw new Error(`${stack.name}, ${logicalId}: ${type} is not supported on this machine.`);
-      }
-      if (!entry) return standIn(request);
-      const unsupported = Object.keys(properties).find((name) => entry.properties?.includes(name) === false);
-      if (unsupported) {
-        throw new Error(
-          `${stack.name}, ${logicalId}: ${unsupported} of ${type} is not supported on this machine.`,
-        );
-      }
-      return entry.make(request);
-    },
-    secret(secretId, jsonKey) {
-      const value = secrets.get(secretId);
-      if (value === undefined || jsonKey === undefined) return value;
-      return (JSON.parse(value) as Record<string, string>)[jsonKey];
+    ref: type === 'AWS::ApiGateway::Stage' ? String(properties.StageName) : name,
+    attributes: {
+      Arn: arn(stack, service, resource),
+      ...(type === 'AWS::ApiGateway::RestApi' && { RootResourceId: `${name}-root` }),
+      ...(type === 'AWS::ApiGateway::DomainName' && { RegionalDomainName: '127.0.0.1' }),
+      ...(type === 'AWS::EC2::NatGateway' && { NatGatewayId: name }),
+      ...(type === 'AWS::EC2::VPC' && { DefaultSecurityGroup: `${name}-default` }),
     },
   };
 }
 
-/** Types that have no effect on this machine, or are read when everything is there. */
-const stoodFor =
-  /^AWS::((ApiGateway|CloudWatch|EC2|Logs|SNS|WAFv2)::\w+|Events::Rule|RDS::(DBInstance|DBSubnetGroup|DBClusterParameterGroup|GlobalCluster))$/;
+interface SecretProperties {
+  readonly Name?: string;
+  /** ARN. */
+  readonly KmsKeyId?: string;
+  readonly SecretString?: string;
+  readonly GenerateSecretString?: {
+    readonly SecretStringTemplate?: string;
+    readonly GenerateStringKey?: string;
+    readonly PasswordLength?: number;
+  };
+}
 
-type Values = (
-  name: string,
-  properties: ResourceRequest['properties'],
-) => { readonly ref?: string; readonly [attribute: string]: string | undefined };
+/** A generated password has letters and digits only, which no `ExcludeCharacters` of ours excludes. */
+function makeSecret(
+  { logicalId, properties }: ResourceRequest,
+  { stack, folder, services, secrets }: StackContext,
+) {
+  // Without the stack's name, as CloudFormation does: the Data API takes ARNs of at most 100 characters.
+  const {
+    Name: name = logicalId,
+    KmsKeyId,
+    SecretString,
+    GenerateSecretString = {},
+  } = properties as SecretProperties;
+  const { SecretStringTemplate = '{}', GenerateStringKey, PasswordLength = 32 } = GenerateSecretString;
+  const secretArn = arn(
+    stack,
+    'secretsmanager',
+    `secret:${name}-${resourceHash(stack, logicalId).slice(0, 6)}`,
+  );
+  const stored = readJson<Record<string, string>>(folder.secretsFile) ?? {};
+  let value = SecretString ?? stored[logicalId];
+  if (value === undefined) {
+    const alphabet = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789';
+    const password = Array.from({ length: PasswordLength }, () => alphabet[randomInt(alphabet.length)]).join(
+      '',
+    );
+    value = GenerateStringKey
+      ? JSON.stringify({ ...JSON.parse(SecretStringTemplate), [GenerateStringKey]: password })
+      : password;
+    writeJson(folder.secretsFile, { ...stored, [logicalId]: value });
+  }
+  secrets.set(secretArn, value).set(name, value);
+  services.secrets.put({ arn: secretArn, name, value, ...(KmsKeyId !== undefined && { keyArn: KmsKeyId }) });
+  return { ref: secretArn, attributes: { Id: secretArn } };
+}
 
-/** Attributes that others refer to. */
-const valuesOf: Readonly<Record<string, Values>> = {
-  'AWS::EC2::VPC': (name) => ({ DefaultSecurityGroup: `${name}-default` }),
-  'AWS::EC2::NatGateway': (name) => ({ NatGatewayId: name }),
-  'AWS::ApiGateway::RestApi': (name) => ({ RestApiId: name, RootResourceId: `${name}-root` }),
-  'AWS::ApiGateway::Resource': (name) => ({ ResourceId: name }),
-  'AWS::ApiGateway::Stage': (_, { StageName }) => ({ ref: String(StageName) }),
-  'AWS::ApiGateway::Deployment': (name) => ({ DeploymentId: name }),
-  'AWS::ApiGateway::DomainName': () => ({ RegionalDomainName: '127.0.0.1' }),
-  'AWS::ApiGateway::Authorizer': (name) => ({ AuthorizerId: name }),
-};
+const roleArn = (name: string): string => `arn:aws:iam::${LOCAL_ACCOUNT_ID}:role/${name}`;

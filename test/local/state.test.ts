@@ -1,23 +1,22 @@
-import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { lockHolder, openState, readJson } from '../../local/state';
 import { temporaryFolder } from '../support/temporary-folder';
 
-const run = promisify(execFile);
 const folder = temporaryFolder();
-const lockFile = () => join(folder(), 'lock');
 
-it.each(['new', 'new/deep/er', 'link'])('takes %s, an empty folder or none, and then knows it', (name) => {
-  mkdirSync(join(folder(), 'empty'));
-  symlinkSync('empty', join(folder(), 'link'));
-  const directory = join(folder(), name);
-  openState(directory).close();
-  expect(readdirSync(directory)).toEqual(['.wallet-state']);
-  writeFileSync(join(directory, 'anything'), '');
-  openState(directory).close();
-});
+it.each(['new', 'new/deep/er', 'link'])(
+  'takes %s, an empty folder or none, and knows it the next time',
+  (name) => {
+    mkdirSync(join(folder(), 'empty'));
+    symlinkSync('empty', join(folder(), 'link'));
+    const directory = join(folder(), name);
+    openState(directory).close();
+    expect(readdirSync(directory)).toEqual(['.wallet-state']);
+    writeFileSync(join(directory, 'anything'), '');
+    openState(directory).close();
+  },
+);
 
 it.each(['outputs.json', 'cdk.out', '.profile'])('refuses a folder that has %s, and leaves it', (name) => {
   writeFileSync(join(folder(), name), '');
@@ -28,14 +27,14 @@ it.each(['outputs.json', 'cdk.out', '.profile'])('refuses a folder that has %s, 
 it.each([
   ['a file', () => writeFileSync(join(folder(), 'state'), ''), 'ENOTDIR'],
   ['a link to itself', () => symlinkSync('state', join(folder(), 'state')), 'EEXIST'],
-])('refuses %s, and says what to do', (_, prepare, code) => {
+])('refuses %s, and names --state', (_, prepare, code) => {
   prepare();
   expect(() => openState(join(folder(), 'state'))).toThrow(
     new RegExp(`^${code}: .*'. Give another folder for the state with --state DIR.$`),
   );
 });
 
-it('is held until it is closed, and a second one is told by whom', () => {
+it('is locked until it is closed; another start names the process', () => {
   const state = openState(folder());
   expect(lockHolder(folder())).toBe(process.pid);
   expect(() => openState(folder())).toThrow(`already runs on ${folder()}: process ${process.pid}. Stop it`);
@@ -45,34 +44,18 @@ it('is held until it is closed, and a second one is told by whom', () => {
 });
 
 it.each([
-  ['has got the number of the one that died', () => JSON.stringify({ pid: process.pid, begun: 'long ago' })],
-  ['cut it short', () => '{"pid":'],
-])('takes over the lock of another process, which %s', (_, lock) => {
+  ['the process ended', `${2 ** 22 + 1} 1`],
+  ['another process has its id now', `${process.pid} long ago`],
+])('takes over a lock when %s', (_, holder) => {
   openState(folder()).close();
-  writeFileSync(lockFile(), lock());
-  openState(folder()).close();
-});
-
-it('leaves the lock of another process', () => {
+  symlinkSync(holder, join(folder(), 'lock'));
   const state = openState(folder());
-  writeFileSync(lockFile(), JSON.stringify({ pid: process.ppid, begun: '' }));
+  expect(lockHolder(folder())).toBe(process.pid);
   state.close();
-  expect(existsSync(lockFile())).toBe(true);
+  expect(readdirSync(folder())).toEqual(['.wallet-state']);
 });
 
-it('goes to one only of several processes that find a dead lock', async () => {
-  openState(folder()).close();
-  writeFileSync(lockFile(), JSON.stringify({ pid: 2 ** 22 + 1, begun: '' }));
-  const script = `const { openState } = require(${JSON.stringify(resolve(__dirname, '../../local/state.ts'))});
-    try { openState(${JSON.stringify(folder())}); console.log('got it'); setTimeout(() => {}, 3000) }
-    catch (error) { console.log(error.name) }`;
-  const attempt = async () =>
-    (await run(process.execPath, ['--import', 'tsx', '--eval', script])).stdout.trim();
-  const outcomes = await Promise.all([attempt(), attempt(), attempt()]);
-  expect(outcomes.sort()).toEqual(['StartError', 'StartError', 'got it']);
-});
-
-it('says of a damaged file what to do', () => {
+it('names --fresh for a damaged file, and leaves it', () => {
   const file = join(folder(), 'secrets.json');
   expect(readJson(file)).toBeUndefined();
   writeFileSync(file, '{');

@@ -69,12 +69,11 @@ function present(template: Template, region: string, zone: string): readonly Res
   const resolver = createResolver({
     stackName: 'Stack',
     region,
-    accountId: '000000000000',
     template: withDefault(template, 'WebhookOriginZone', zone),
     resources: {
       ref: (id) => id,
       attribute: (id, name) => (leadsToResource.has(name) ? id : `${id}.${name}`),
-      secret: () => '',
+      secret: () => '{"username":"","password":""}',
     },
   });
   return Object.entries(template.Resources)

@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import type { Environment } from '../../../local/environment';
-import { type Local, startLocal } from '../../../local/start';
+
+import { type Environment, type Local, startLocal } from '../../../local/start';
 import { openState, type State } from '../../../local/state';
 import { localClient } from '../../support/aws-client';
 import { eventually } from '../../support/eventually';

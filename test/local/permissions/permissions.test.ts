@@ -1,5 +1,6 @@
 import { createPermissions } from '../../../local/permissions/permissions';
-import { createTable, type TableOptions } from '../../../local/resources/table';
+import type { StackContext } from '../../../local/resources/context';
+import { makeResource } from '../../../local/resources/table';
 
 const role = 'arn:aws:iam::000000000000:role/Deliver';
 const key = 'arn:aws:kms:eu-central-1:000000000000:key/1';
@@ -122,10 +123,10 @@ it.each([
   const permissions = createPermissions();
   permissions.attachToRole(role, { Statement: allow }, 'Role');
   const stack = { name: 'WalletEu', region: 'eu-central-1', template: { Resources: {} } };
-  const options = { stack, permissions, functions: {}, cluster: {} };
-  const { provision } = createTable(options as unknown as TableOptions);
+  const context = { stack, permissions } as unknown as StackContext;
   const PolicyDocument = { Statement: { ...deny, ...(type.includes('Queue') && everyone) } };
-  await provision({ logicalId: 'P', type, properties: { ...properties, PolicyDocument } });
+  const request = { logicalId: 'P', type, properties: { ...properties, PolicyDocument } };
+  await makeResource(request, context);
   expect(permissions.authorizeRole(role, action, resource)).toContain(explicit);
 });
 

@@ -9,7 +9,7 @@ beforeAll(async () => {
 afterAll(() => postgres.stop());
 
 const ensure = (password: string) =>
-  ensureDatabase(postgres, { name: 'wallet', owner: { username: 'wallet_owner', password } });
+  ensureDatabase(postgres, 'wallet', { username: 'wallet_owner', password });
 
 async function asOwner(password: string, work: (client: Client) => Promise<unknown>): Promise<void> {
   const { host, port } = postgres;

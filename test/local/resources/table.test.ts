@@ -1,119 +1,150 @@
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Template } from '../../../local/assembly/manifest';
+import { failed } from '../../../local/lambda/instance';
 import { createPermissions } from '../../../local/permissions/permissions';
-import { createFunctions } from '../../../local/resources/functions';
-import { createTable, type TableOptions } from '../../../local/resources/table';
+import { findFunction, type StackContext } from '../../../local/resources/context';
+import { makeResource } from '../../../local/resources/table';
 import { stateFolder } from '../../../local/state';
 import { temporaryFolder } from '../../support/temporary-folder';
 
-const folder = temporaryFolder();
-const put: { arn: string; value: string }[] = [];
-beforeEach(() => void put.splice(0));
+const temporary = temporaryFolder();
 
-function open(
-  region = 'eu-central-1',
-  Resources: Template['Resources'] = {},
-  assets = new Map<string, string>(),
-) {
-  const stack = { name: 'WalletEu', region, assets, template: { Resources } };
-  const permissions = createPermissions();
-  const functions = createFunctions({
-    stack,
-    runtimeVariables: {},
+/** A stack on the same state as the others of a test. */
+function open(region = 'eu-central-1', Resources: Template['Resources'] = {}) {
+  const stored: { readonly arn: string; readonly value: string }[] = [];
+  const context = {
+    stack: { name: 'WalletEu', region, assets: new Map([['code.zip', '/nowhere']]), template: { Resources } },
+    folder: stateFolder(temporary()).environment(region),
+    permissions: createPermissions(),
+    services: {
+      secrets: { put: (secret: { arn: string; value: string }) => stored.push(secret) },
+      variables: {},
+    },
     ownVariables: {},
-    permissions,
-    onLog: () => undefined,
-  });
-  const services = { secrets: { put: (secret: { arn: string; value: string }) => put.push(secret) } };
-  const options = {
-    stack,
-    folder: stateFolder(folder()).environment(region),
-    permissions,
-    services,
-    functions,
-  };
-  const table = createTable(options as unknown as TableOptions);
+    functions: new Map(),
+    secrets: new Map(),
+    logs: { write: () => undefined, writeFunction: () => undefined },
+  } as unknown as StackContext;
   const make = (logicalId: string, type: string, properties: object = {}) =>
-    table.provision({ logicalId, type, properties: { ...properties } });
-  return { ...table, functions, make };
+    makeResource({ logicalId, type, properties: { ...properties } }, context);
+  return { context, stored, make };
 }
+
+const code = { Code: { S3Key: 'code.zip' }, Handler: 'index.handler' };
 
 it.each([
   ['AWS::DynamoDB::Table', {}, 'WalletEu, X: AWS::DynamoDB::Table is not supported on this machine.'],
   ['AWS::SQS::Queue', { FifoQueue: true }, 'WalletEu, X: FifoQueue of AWS::SQS::Queue is not supported'],
   ['AWS::Lambda::Function', { Layers: [] }, 'Layers of AWS::Lambda::Function is not supported'],
   ['AWS::KMS::Key', { MultiRegion: true }, 'MultiRegion of AWS::KMS::Key is not supported'],
-  ['AWS::Lambda::Permission', { PrincipalOrgID: 'o' }, 'PrincipalOrgID of AWS::Lambda::Permission is not'],
+  [
+    'AWS::Lambda::EventSourceMapping',
+    { FilterCriteria: {} },
+    'FilterCriteria of AWS::Lambda::EventSourceMapping is',
+  ],
   ['AWS::Lambda::Function', { Code: { ZipFile: 'x' } }, 'only functions whose code is an asset run here'],
 ])('refuses %s with %j, by name', async (type, properties, message) => {
   await expect(open().make('X', type, properties)).rejects.toThrow(message);
 });
 
-it('stands for what has no effect here by a name and an ARN', async () => {
-  const arn = 'arn:aws:cloudwatch:eu-central-1:000000000000:WalletEu-X';
+it('has a name and an ARN for a resource without effect here', async () => {
+  const Arn = 'arn:aws:cloudwatch:eu-central-1:000000000000:WalletEu-X';
   expect(await open().make('X', 'AWS::CloudWatch::Alarm')).toEqual({
     ref: 'WalletEu-X',
-    attributes: { Arn: arn },
+    attributes: { Arn },
   });
 });
 
 it('gives each Elastic IP an address of this machine, in the order of the template', async () => {
+  const Type = 'AWS::EC2::EIP';
   const { make } = open('eu-central-1', {
-    Other: { Type: 'AWS::EC2::VPC' },
-    Origin: { Type: 'AWS::EC2::EIP' },
-    Reserve: { Type: 'AWS::EC2::EIP' },
+    Vpc: { Type: 'AWS::EC2::VPC' },
+    Origin: { Type },
+    Reserve: { Type },
   });
-  const [reserve, origin] = [await make('Reserve', 'AWS::EC2::EIP'), await make('Origin', 'AWS::EC2::EIP')];
-  expect([origin, reserve].map(({ attributes }) => attributes.PublicIp)).toEqual(['127.0.0.1', '127.0.0.2']);
+  const made = [await make('Reserve', Type), await make('Origin', Type)];
+  expect(made.map(({ ref }) => ref)).toEqual(['127.0.0.2', '127.0.0.1']);
 });
 
-const secret = 'AWS::SecretsManager::Secret';
-const generated = {
-  GenerateSecretString: {
-    SecretStringTemplate: '{"username":"wallet_owner"}',
-    GenerateStringKey: 'password',
-    PasswordLength: 40,
-    ExcludeCharacters: ' %+~`#$&*()|[]{}:;<>?!\'/@"\\=^,',
-  },
-};
-
-it('generates a secret once, keeps it for later runs, and only its owner can read it', async () => {
-  const { ref } = await open().make('Master', secret, generated);
-  expect((await open().make('Master', secret, generated)).ref).toBe(ref);
-  expect(put[1]).toEqual(put[0]);
-  const { username, password } = JSON.parse(put[0]?.value ?? '');
-  expect(username).toBe('wallet_owner');
-  expect(password).toMatch(/^[A-Za-z0-9._-]{40}$/);
-  const file = join(folder(), 'environments', 'eu-central-1', 'secrets.json');
-  expect(statSync(file).mode & 0o077).toBe(0);
+it('generates a secret once for each environment, and only its owner can read it', async () => {
+  const master = {
+    GenerateSecretString: {
+      SecretStringTemplate: '{"username":"wallet_owner"}',
+      GenerateStringKey: 'password',
+      PasswordLength: 40,
+    },
+  };
+  const [first, again, other] = [open(), open(), open('me-central-1')];
+  for (const { make } of [first, again, other]) await make('Master', 'AWS::SecretsManager::Secret', master);
+  expect(again.stored).toEqual(first.stored);
+  expect(other.stored[0]?.value).not.toBe(first.stored[0]?.value);
+  expect(JSON.parse(first.stored[0]?.value ?? '')).toEqual({
+    username: 'wallet_owner',
+    password: expect.stringMatching(/^\w{40}$/),
+  });
+  expect(statSync(first.context.folder.secretsFile).mode & 0o077).toBe(0);
 });
 
-it('gives each environment its own secret', async () => {
-  await open().make('Master', secret, generated);
-  await open('me-central-1').make('Master', secret, generated);
-  expect(new Set(put.map(({ value }) => value)).size).toBe(2);
-  expect(new Set(put.map(({ arn }) => arn)).size).toBe(2);
-});
+describe('a custom resource', () => {
+  /** Applies it in a new start, with a handler that returns this. */
+  async function apply(properties: object, returned: object | Error = { PhysicalResourceId: 'keys' }) {
+    const { context, make } = open();
+    const events: object[] = [];
+    const { attributes } = await make('Handler', 'AWS::Lambda::Function', code);
+    const Variables = { USER_ON_EVENT_FUNCTION_ARN: attributes.Arn };
+    const framework = await make('Framework', 'AWS::Lambda::Function', {
+      ...code,
+      Environment: { Variables },
+    });
+    Object.assign(findFunction(context, String(attributes.Arn)), {
+      async invoke(event: object) {
+        events.push(event);
+        return returned instanceof Error
+          ? failed('Error', returned.message)
+          : { ok: true, payload: returned };
+      },
+    });
+    const ServiceToken = framework.attributes.Arn;
+    const made = make('Keys', 'Custom::Keys', { ServiceToken, ...properties });
+    return { resource: await made.catch((error: Error) => error.message), events };
+  }
 
-it('resolves dynamic references by ARN and by name', async () => {
-  const table = open();
-  const { ref } = await table.make('Master', secret, { SecretString: '{"a":"b"}' });
-  expect(table.secret(ref, 'a')).toBe('b');
-  expect(table.secret('Master', undefined)).toBe('{"a":"b"}');
-  expect(table.secret('Other', 'a')).toBeUndefined();
-});
+  it('is created on the first start, then left alone until its properties change', async () => {
+    const first = await apply(
+      { Arn: 'a', List: ['x'] },
+      { PhysicalResourceId: 'keys', Data: { Jwks: '{}' } },
+    );
+    expect(first.resource).toEqual({ ref: 'keys', attributes: { Jwks: '{}' } });
+    expect(first.events).toMatchObject([
+      { RequestType: 'Create', ResourceType: 'Custom::Keys', ResourceProperties: { Arn: 'a', List: ['x'] } },
+    ]);
+    expect(await apply({ List: ['x'], Arn: 'a' })).toEqual({ resource: first.resource, events: [] });
+    const { resource, events } = await apply({ Arn: 'b' }, {});
+    expect(resource).toEqual({ ref: 'keys', attributes: {} });
+    expect(events).toMatchObject([
+      { RequestType: 'Update', PhysicalResourceId: 'keys', OldResourceProperties: { Arn: 'a', List: ['x'] } },
+    ]);
+  });
 
-it('finds functions by name, by ARN, and behind a service token through the provider framework', async () => {
-  const { make, functions } = open('eu-central-1', {}, new Map([['code.zip', '/nowhere']]));
-  const code = { Code: { S3Key: 'code.zip' }, Handler: 'index.handler' };
-  const handler = await make('Handler', 'AWS::Lambda::Function', code);
-  expect(functions.find(handler.ref)).toBe(functions.find(String(handler.attributes.Arn)));
-  expect(() => functions.find('Absent')).toThrow('WalletEu has no function Absent.');
-  const Variables = { USER_ON_EVENT_FUNCTION_ARN: handler.attributes.Arn };
-  const framework = await make('Framework', 'AWS::Lambda::Function', { ...code, Environment: { Variables } });
-  expect(functions.behindServiceToken(String(framework.attributes.Arn)).name).toBe(handler.ref);
-  expect(() => functions.behindServiceToken(String(handler.attributes.Arn))).toThrow(
-    'is not a provider framework',
-  );
+  it('fails with the reason of its handler, and is applied again by the next start', async () => {
+    const { resource } = await apply({ Arn: 'a' }, new Error('0003-broken.sql: syntax error'));
+    expect(resource).toBe('WalletEu: Create of Keys failed: 0003-broken.sql: syntax error');
+    expect((await apply({ Arn: 'a' })).events).toMatchObject([{ RequestType: 'Create' }]);
+    const update = await apply({ Arn: 'b' }, new Error('no'));
+    expect(update.resource).toMatch(
+      /^WalletEu: Update of Keys failed: no\n.*start over without it: --fresh\.$/,
+    );
+    expect((await apply({ Arn: 'a' })).events).toEqual([]);
+  });
+
+  it('without a provider framework behind its service token is refused', async () => {
+    const { make } = open();
+    const { attributes } = await make('Handler', 'AWS::Lambda::Function', code);
+    await expect(make('Keys', 'Custom::Keys', { ServiceToken: attributes.Arn })).rejects.toThrow(
+      'is not a provider framework',
+    );
+    await expect(make('Keys', 'Custom::Keys', { ServiceToken: 'Absent' })).rejects.toThrow(
+      'WalletEu has no function Absent.',
+    );
+  });
 });
