@@ -87,7 +87,7 @@ function identity(local: LocalEnvironment) {
   };
 }
 
-it('the drill: a deletion that nobody wanted is undone, with the passwords of today', async () => {
+it('a restore undoes a deletion, with changed passwords; a PostgreSQL that ends by itself is reported', async () => {
   let local = await start('former');
   const organization = await local.walletJson<Organization>(name, 'seed');
   await stop();
@@ -113,6 +113,11 @@ it('the drill: a deletion that nobody wanted is undone, with the passwords of to
   expect(await local.walletJson(name, 'audit', '--group', organization.userGroupId)).toEqual([]);
   expect(await deletion(local, organization)).toBe(200);
   await local.wallet(name, 'smoke');
+
+  process.kill(running?.postgres[name]?.pid ?? 0, 'SIGKILL');
+  expect(await running?.failure).toMatch(
+    /^PostgreSQL of \w+ ended by itself \(SIGKILL\)\. Its log: .*\/postgresql\.log$/,
+  );
 }, 180_000);
 
 it('the data is restored once; without a copy it begins empty, and one of a running server is refused', async () => {

@@ -6,7 +6,9 @@ import { promisify } from 'node:util';
 import { warningOf } from '../../bin/node-version';
 import { environments } from '../../lib/environments';
 import { runLocalCommand } from '../../local/command';
+import { startHttpServer } from '../support/http-server';
 import { keepStacksIn } from '../support/kept-state';
+import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 
 const projectRoot = resolve(__dirname, '../..');
@@ -24,48 +26,54 @@ async function startIn(project: string, args: string[], variables = {}) {
   return { exitCode, said: said.join('\n') };
 }
 
-it.each(['', 'link', 'sub'])(
-  'a state in "%s", which holds files of the project, is refused',
-  async (state) => {
-    const project = folder();
-    mkdirSync(join(project, 'sub'));
-    for (const file of ['package.json', 'sub/source.ts']) writeFileSync(join(project, file), '{}');
-    symlinkSync(project, join(project, 'link'));
-    const before = readdirSync(project, { recursive: true });
-    const { exitCode, said } = await startIn(project, ['--state', state]);
-    expect(exitCode).toBe(2);
-    expect(said).toContain('Give another folder for the state with --state DIR.');
-    expect(readdirSync(project, { recursive: true })).toEqual(before);
-  },
-);
-
-it.each(['', '-1', '1.5', '0x10', '60000'])('--port-offset "%s" is refused', async (value) => {
-  const { exitCode, said } = await startIn(projectRoot, [`--port-offset=${value}`]);
+it.each(['', 'link', 'sub'])('refuses a state in "%s", which holds files of the project', async (state) => {
+  const project = folder();
+  mkdirSync(join(project, 'sub'));
+  for (const file of ['package.json', 'sub/source.ts']) writeFileSync(join(project, file), '{}');
+  symlinkSync(project, join(project, 'link'));
+  const before = readdirSync(project, { recursive: true });
+  const { exitCode, said } = await startIn(project, ['--state', state]);
   expect(exitCode).toBe(2);
-  expect(said).toContain(`argument '${value}' is invalid. Give a number up to `);
+  expect(said).toContain('Give another folder for the state with --state DIR.');
+  expect(readdirSync(project, { recursive: true })).toEqual(before);
 });
 
-it('an unknown option is refused', async () => {
-  expect(await startIn(projectRoot, ['--nonsense'])).toEqual({
-    exitCode: 2,
-    said: "error: unknown option '--nonsense'",
-  });
-});
-
-it('an unknown environment is refused, with those that there are', async () => {
-  await keepStacksIn(join(folder(), 'state'));
-  const args = ['--environment', 'mars', '--state', join(folder(), 'state')];
+it.each([
+  [['--port-offset='], "argument '' is invalid. Give a number up to 57425"],
+  [['--port-offset=-1'], "argument '-1' is invalid."],
+  [['--port-offset=0x10'], "argument '0x10' is invalid."],
+  [['--port-offset=60000'], "argument '60000' is invalid."],
+  [['--nonsense'], "error: unknown option '--nonsense'"],
+  [['--state', '/proc/nowhere/state'], 'Give another folder for the state with --state DIR.'],
+  [['--state', '/dev/null/state'], 'Give another folder for the state with --state DIR.'],
+])('refuses %j', async (args, message) => {
   const { exitCode, said } = await startIn(projectRoot, args);
   expect(exitCode).toBe(2);
-  expect(said).toContain(
-    `There is no environment "mars". Choose of: ${environments.map(({ name }) => name).join(', ')}.`,
+  expect(said).toContain(message);
+});
+
+it('refuses an unknown environment and a taken port, with the remedy', async () => {
+  const state = join(folder(), 'state');
+  await keepStacksIn(state);
+  const mars = await startIn(projectRoot, ['--environment', 'mars', '--state', state]);
+  const names = environments.map(({ name }) => name).join(', ');
+  expect(mars.exitCode).toBe(2);
+  expect(mars.said).toContain(`There is no environment "mars". Choose of: ${names}.`);
+
+  const other = await startHttpServer(() => undefined);
+  const offset = `--port-offset=${other.port - 8_001}`;
+  const taken = await startIn(projectRoot, ['--environment', first.name, '--state', state, offset]);
+  await other.stop();
+  expect(taken.exitCode).toBe(1);
+  expect(taken.said).toMatch(
+    new RegExp(`Port ${other.port} is taken by another program.*--port-offset \\d+`, 's'),
   );
 }, 60_000);
 
 it.each([
   [{ npm_config_port_offset: 'true' }, ['3000'], '--port-offset 3000'],
   [{ npm_config_fresh: 'true' }, [], '--fresh'],
-])('options that npm took for its own (%j %j) are told how to type', async (variables, args, typed) => {
+])('says what to type when npm took options for its own (%j %j)', async (variables, args, typed) => {
   const { exitCode, said } = await startIn(projectRoot, args, variables);
   expect(exitCode).toBe(2);
   expect(said).toContain(`npm start -- ${typed}`);
@@ -76,12 +84,12 @@ it.each([
   ['20.18.3', 'warning: this is Node.js 20.18.3; '],
   ['20.19.0', ''],
   ['22.0.0', ''],
-])('on Node.js %s it says: "%s"', (version, warning) => {
+])('on Node.js %s the warning is "%s"', (version, warning) => {
   expect(warningOf(version).startsWith(warning)).toBe(true);
   expect(warningOf(version) === '').toBe(warning === '');
 });
 
-it('says that it starts before it loads what takes long', async () => {
+it('prints its first line before it loads anything large', async () => {
   const preload = join(folder(), 'preload.cjs');
   await writeFile(
     preload,
