@@ -109,8 +109,9 @@ it('of two starts after a kill one runs and the other names it; Ctrl-C does not 
     `A local environment already runs on ${directory}: process ${winner.process.pid}.`,
   );
   const processes = winner.processes();
+  const endless = await permittedDeletion();
   const groups = await lockGroups();
-  const status = send(await permittedDeletion()).catch((error: Error) => error.message);
+  const status = send(endless).catch((error: Error) => error.message);
   await groups.requestWaits();
   winner.process.kill('SIGTERM');
   expect((await winner.ended()).exitCode).toBe(0);
