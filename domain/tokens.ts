@@ -14,6 +14,9 @@ export interface Caller {
   readonly kind: CallerKind;
 }
 
+/** The operation that a caller's permissions must include. Bound, not written into SQL: the Data API reads `:name` as a parameter. */
+export const deleteUserGroups = 'Auth:UserGroups:Delete';
+
 /** Reads a caller from a token's claims or from what the authorizer made of them; undefined when it is none. */
 export function readCaller(source: Readonly<Record<string, unknown>>): Caller | undefined {
   const { sub, org, kind } = source;

@@ -1,25 +1,21 @@
 import type { Jwks } from 'aws-jwt-verify/jwk';
 import type { APIGatewayAuthorizerResult, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import { fail, ok, type Result } from '../../domain/result';
+import { accessToken, type Caller, readCaller } from '../../domain/tokens';
 import { bind } from '../shared/bind';
 import { readVariables } from '../shared/environment';
 import { createLog, logCodes } from '../shared/log';
-import { tokenProblems } from '../tokens/token-problems';
-import type { TokenRefused } from '../tokens/verify-jwt';
-import { createAccessTokenVerifier } from './access-token';
-import { defaultLifetimeSeconds, variables } from './environment';
+import { createJwtVerifier, type TokenRefused, tokenDetails } from '../tokens/verify-jwt';
+import { decisionSeconds, defaultLifetimeSeconds, variables } from './environment';
 
 export function createDependencies() {
   const { TOKEN_ISSUER, TOKEN_KEYS, TOKEN_LIFETIME } = readVariables(variables, {
     TOKEN_LIFETIME: String(defaultLifetimeSeconds),
     ...process.env,
   });
+  const jwks = JSON.parse(TOKEN_KEYS) as Jwks;
   return {
-    verifyAccessToken: createAccessTokenVerifier(
-      JSON.parse(TOKEN_KEYS) as Jwks,
-      TOKEN_ISSUER,
-      Number(TOKEN_LIFETIME),
-    ),
+    verifyAccessToken: createAccessTokenVerifier(jwks, TOKEN_ISSUER, Number(TOKEN_LIFETIME)),
     log: createLog('authorize-request'),
   };
 }
@@ -27,50 +23,79 @@ export function createDependencies() {
 export type Dependencies = ReturnType<typeof createDependencies>;
 
 /**
- * Takes the bearer token (RFC 6750) from the `Authorization` header. Of several it is the last, which is in `headers` and
- * by which the decision is cached: a decision from the others would be that of the next request with this token. The
- * functions refuse several.
- *
- * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-lambda-authorizer-input.html
- */
-function readBearerToken(event: APIGatewayRequestAuthorizerEvent): Result<string, TokenRefused> {
-  const [, value = ''] =
-    Object.entries(event.headers ?? {}).findLast(([name]) => name.toLowerCase() === 'authorization') ?? [];
-  const token = /^Bearer +(\S+)$/i.exec(value)?.[1];
-  return token ? ok(token) : fail({ kind: 'malformed', cause: 'not_a_bearer_token' });
-}
-
-/**
  * Decides for the gateway whether a request's access token is good. The policy is cached per token, so it covers
- * every route of the stage and follows from the token alone; the handlers judge the moment and the rest of the request.
- * The request's id is for the log alone, so one that the caller may have chosen will do.
+ * every route of the stage and follows from the token alone; the handlers check times again and the rest of the request.
  */
 export const createHandler =
   ({ verifyAccessToken, log }: Dependencies) =>
   async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
-    const bearer = readBearerToken(event);
-    const decision = bearer.ok ? verifyAccessToken(bearer.value) : bearer;
+    const token = readBearerToken(event);
+    const verified = token ? verifyAccessToken(token) : malformed('not_a_bearer_token');
+    // For the log alone, so the caller's own id will do.
     const requestId = event.requestContext.extendedRequestId ?? event.requestContext.requestId;
-    if (!decision.ok) {
-      const { kind, cause } = decision.error;
-      const { code, detail } = tokenProblems[kind];
+    if (!verified.ok) {
+      const { code, cause } = verified.error;
       log.info('Request refused', { logCode: logCodes.requestRefused, requestId, code, cause });
-      return policy('Deny', event.methodArn, 'anonymous', { code, detail });
+      return policy('Deny', event.methodArn, 'anonymous', { code, detail: tokenDetails[code] });
     }
-    const { caller, notBefore, expiresAt } = decision.value;
-    log.info('Request allowed', {
-      logCode: logCodes.requestAllowed,
-      requestId,
-      identityId: caller.identityId,
-    });
-    return policy('Allow', event.methodArn, caller.identityId, {
-      sub: caller.identityId,
+    const { caller, notBefore, expiresAt } = verified.value;
+    const { identityId } = caller;
+    log.info('Request allowed', { logCode: logCodes.requestAllowed, requestId, identityId });
+    return policy('Allow', event.methodArn, identityId, {
+      sub: identityId,
       org: caller.organizationId,
       kind: caller.kind,
       nbf: String(notBefore),
       exp: String(expiresAt),
     });
   };
+
+/**
+ * Reads the bearer token (RFC 6750). Of several `Authorization` headers it takes the last, which is in `headers` and by
+ * which the gateway caches the decision; the functions refuse several.
+ * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-lambda-authorizer-input.html
+ */
+function readBearerToken(event: APIGatewayRequestAuthorizerEvent): string | undefined {
+  const [, value = ''] =
+    Object.entries(event.headers ?? {}).findLast(([name]) => name.toLowerCase() === 'authorization') ?? [];
+  return /^Bearer +(\S+)$/i.exec(value)?.[1];
+}
+
+/** A verified access token. Times are in seconds since the epoch. */
+export interface AccessToken {
+  readonly caller: Caller;
+  /** Up to `decisionSeconds` ahead: the function that serves the request checks both times. */
+  readonly notBefore: number;
+  readonly expiresAt: number;
+}
+
+/**
+ * Makes the verifier of this environment's access tokens. The gateway caches a denial as long as any decision, so a token is
+ * refused for its start only if it will not become valid within that time.
+ *
+ * @param lifetimeSeconds between `iat` and `exp`, at most
+ */
+export function createAccessTokenVerifier(jwks: Jwks, issuer: string, lifetimeSeconds: number) {
+  const verify = createJwtVerifier(jwks, {
+    issuer,
+    audience: accessToken.audience,
+    types: [undefined, accessToken.type, 'at+jwt'],
+    lifetimeSeconds,
+    earlySeconds: decisionSeconds,
+  });
+
+  return (token: string): Result<AccessToken, TokenRefused> => {
+    const verified = verify(token);
+    if (!verified.ok) return verified;
+    const { iat, nbf, exp } = verified.value;
+    const caller = readCaller(verified.value);
+    if (!caller) return malformed('caller_claims_not_allowed');
+    if (nbf === undefined) return malformed('not_before_missing');
+    return ok({ caller, notBefore: Math.max(iat, nbf), expiresAt: exp });
+  };
+}
+
+const malformed = (cause: string) => fail<TokenRefused>({ code: 'token_malformed', cause });
 
 function policy(
   effect: 'Allow' | 'Deny',

@@ -1,40 +1,30 @@
-import { readVariables } from '../shared/environment';
-import { loadDataApi, loadDirect, loadSigner } from './adapters';
-import { readCertificateAuthorities } from './certificate-authorities';
-import type { Database } from './database';
-import { databaseVariables } from './environment';
+import type { ClosableDatabase, Database, Owner } from './database';
+
+/*
+ * Both adapters, each loaded when it is asked for: for what may need either, such as tests. A deployed bundle has one of
+ * `connect.data-api.ts` and `connect.direct.ts` instead: see `bundlingFor` in `lib/functions/bundles.ts`.
+ */
+
+interface Adapter {
+  connectDatabase(variables: NodeJS.ProcessEnv): Database;
+  connectAsOwner(variables: NodeJS.ProcessEnv, owner: Owner): Promise<ClosableDatabase>;
+}
+
+/** @throws Error when the access is unknown. */
+function adapterFor({ DATABASE_ACCESS: access }: NodeJS.ProcessEnv): Adapter {
+  if (access === 'data-api') return require('./data-api');
+  if (access === 'direct') return require('./direct');
+  throw new Error(`DATABASE_ACCESS is '${access}': it must be 'data-api' or 'direct'.`);
+}
 
 /**
- * The region's database, by the access that the function's variables name. With direct access the function signs in
- * with an IAM token, which is made from its credentials without a call to AWS.
+ * The region's database, as the role that the function's variables name.
  *
- * @throws Error when a variable is missing or the access is unknown.
+ * @throws Error when a variable is missing.
  */
-export function connectDatabase(source: Readonly<Record<string, string | undefined>>): Database {
-  if (source.DATABASE_ACCESS === 'data-api') {
-    const variables = readVariables(databaseVariables['data-api'], source);
-    return loadDataApi().createDataApiDatabase({
-      clusterArn: variables.DATABASE_CLUSTER_ARN,
-      secretArn: variables.DATABASE_SECRET_ARN,
-      database: variables.DATABASE_NAME,
-    });
-  }
-  if (source.DATABASE_ACCESS === 'direct') {
-    const variables = readVariables(databaseVariables.direct, source);
-    const address = { host: variables.DATABASE_HOST, port: Number(variables.DATABASE_PORT) };
-    const { Signer } = loadSigner();
-    const signer = new Signer({
-      hostname: address.host,
-      port: address.port,
-      username: variables.DATABASE_USER,
-    });
-    return loadDirect().createDirectDatabase({
-      ...address,
-      database: variables.DATABASE_NAME,
-      user: variables.DATABASE_USER,
-      certificateAuthorities: readCertificateAuthorities(variables.DATABASE_CERTIFICATE_AUTHORITIES),
-      password: () => signer.getAuthToken(),
-    });
-  }
-  throw new Error(`DATABASE_ACCESS is '${source.DATABASE_ACCESS}': it must be 'data-api' or 'direct'.`);
-}
+export const connectDatabase: Adapter['connectDatabase'] = (variables) =>
+  adapterFor(variables).connectDatabase(variables);
+
+/** The region's database, signed in as its owner. */
+export const connectAsOwner: Adapter['connectAsOwner'] = (variables, owner) =>
+  adapterFor(variables).connectAsOwner(variables, owner);

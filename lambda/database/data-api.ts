@@ -17,32 +17,61 @@ import {
   StatementTimeoutException,
 } from '@aws-sdk/client-rds-data';
 import { fail, ok, type Result } from '../../domain/result';
+import { readVariables } from '../shared/environment';
 import {
-  type Column,
+  type Database,
   type DatabaseUnavailable,
+  isUnavailable,
+  type Owner,
+  type Parameter,
   type Row,
+  type Statement,
   StatementRefused,
   type TransactionalDatabase,
 } from './database';
-import type { Parameter, Statement } from './sql';
-import { isUnavailable } from './sql-state';
+import { databaseVariables, locationVariables } from './environment';
+
+/** The database as a function's role, whose password the Data API reads from the role's secret. */
+export function connectDatabase(variables: NodeJS.ProcessEnv): Database {
+  const { DATABASE_CLUSTER_ARN, DATABASE_SECRET_ARN, DATABASE_NAME } = readVariables(
+    databaseVariables['data-api'],
+    variables,
+  );
+  return createDataApiDatabase({
+    clusterArn: DATABASE_CLUSTER_ARN,
+    secretArn: DATABASE_SECRET_ARN,
+    database: DATABASE_NAME,
+  });
+}
+
+export async function connectAsOwner(
+  variables: NodeJS.ProcessEnv,
+  { secretArn }: Owner,
+): Promise<TransactionalDatabase> {
+  const { DATABASE_CLUSTER_ARN, DATABASE_NAME } = readVariables(locationVariables['data-api'], variables);
+  return createDataApiDatabase({
+    clusterArn: DATABASE_CLUSTER_ARN,
+    secretArn,
+    database: DATABASE_NAME,
+    // The Data API itself ends a file's statement after 45 s:
+    // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api-timeouts.html
+    callTimeout: 60_000,
+    resumeTimeout: 120_000,
+  });
+}
 
 export interface DataApiSettings {
   readonly clusterArn: string;
   /** The secret of the database role to sign in as. */
   readonly secretArn: string;
   readonly database: string;
-  /**
-   * Milliseconds to wait for a paused cluster to resume; the gateway gives up after 29 s.
-   * @default 20,000
-   */
+  /** Milliseconds to wait for a paused cluster to resume; the gateway gives up after 29 s. @default 20,000 */
   readonly resumeTimeout?: number;
-  /** Milliseconds for one call to be answered. The Data API ends a statement after 45 s. @default 8,000 */
+  /** Milliseconds for one call to be answered. @default 8,000 */
   readonly callTimeout?: number;
 }
 
-const defaultResumeTimeout = 20_000;
-const defaultCallTimeout = 8_000;
+/** Milliseconds between calls while a paused cluster resumes. */
 const resumePause = 500;
 
 /**
@@ -77,8 +106,7 @@ export function createDataApiDatabase(
     );
   };
 
-  const withResume = <T>(call: () => Promise<T>) =>
-    awaitResuming(call, settings.resumeTimeout ?? defaultResumeTimeout);
+  const withResume = <T>(call: () => Promise<T>) => awaitResuming(call, settings.resumeTimeout ?? 20_000);
 
   return {
     execute: (statement) => withResume(() => run(statement)),
@@ -89,7 +117,7 @@ export function createDataApiDatabase(
       );
       if (!begun.ok) return begun;
       const { transactionId } = begun.value;
-      // What cannot be rolled back now is, when nothing has been heard of it for three minutes: data-api.html.
+      // The Data API itself rolls a transaction back after three minutes without a call: data-api.html.
       const rollBack = () =>
         client.send(new RollbackTransactionCommand({ ...target, transactionId })).catch(() => undefined);
       try {
@@ -109,7 +137,7 @@ export function createDataApiDatabase(
   };
 }
 
-function createClient({ callTimeout = defaultCallTimeout }: DataApiSettings): RDSDataClient {
+function createClient({ callTimeout = 8_000 }: DataApiSettings): RDSDataClient {
   return new RDSDataClient({
     maxAttempts: 1,
     requestHandler: { connectionTimeout: 3_000, requestTimeout: callTimeout, throwOnRequestTimeout: true },
@@ -124,7 +152,7 @@ function render({ text, values }: Statement): { text: string; parameters: SqlPar
   };
 }
 
-function column(field: Field): Column {
+function column(field: Field): Row[string] {
   if (field.isNull) return null;
   const value = field.stringValue ?? field.longValue ?? field.booleanValue ?? field.doubleValue;
   if (value === undefined) throw new Error('A column is of a type that the statement must cast to text.');
@@ -156,7 +184,8 @@ async function toResult<T>(call: () => Promise<T>): Promise<Result<T, DatabaseUn
   } catch (error) {
     const reason = unavailability(error);
     if (reason) return fail({ kind: 'database_unavailable', reason });
-    throw refused(error) ?? error;
+    const state = sqlState(error);
+    throw state ? new StatementRefused(state, (error as Error).message) : error;
   }
 }
 
@@ -174,11 +203,11 @@ function unavailability(error: unknown): string | undefined {
   const state = sqlState(error);
   if (state && isUnavailable(state)) return `sql_state_${state}`;
   const { name, code, message, $retryable, $metadata } = error as Partial<SdkError>;
-  // The SDK calls a reset connection a time-out as well: its code tells.
+  // Before the timeout: the SDK calls a reset connection one, too.
   if (connectionErrors.test(`${code} ${message}`)) return 'connection_lost';
   if (name === 'TimeoutError') return 'timeout';
   if (name === 'ThrottlingException' || $retryable?.throttling) return 'throttled';
-  // Whatever stands between may answer as well, with a page or nothing at all.
+  // A proxy may answer with a page, or with nothing at all.
   const status = $metadata?.httpStatusCode ?? 0;
   return status === 429 || status >= 500 ? `http_${status}` : undefined;
 }
@@ -195,9 +224,4 @@ const connectionErrors = /\b(ECONN\w+|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENE
 function sqlState(error: unknown): string | undefined {
   if (!(error instanceof DatabaseErrorException || error instanceof BadRequestException)) return undefined;
   return /SQLState: ([0-9A-Z]{5})/.exec(error.message)?.[1];
-}
-
-function refused(error: unknown): StatementRefused | undefined {
-  const state = sqlState(error);
-  return state ? new StatementRefused(state, (error as Error).message) : undefined;
 }

@@ -1,72 +1,86 @@
 import { createHash } from 'node:crypto';
-import { DatabaseError, Pool, type PoolClient, type PoolConfig, type QueryConfig } from 'pg';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Signer } from '@aws-sdk/rds-signer';
+import { DatabaseError, Pool, type PoolClient, type QueryConfig } from 'pg';
 import { fail, ok, type Result } from '../../domain/result';
-import { type DatabaseUnavailable, type Row, StatementRefused, type TransactionalDatabase } from './database';
-import type { Statement } from './sql';
-import { isUnavailable } from './sql-state';
+import { readVariables } from '../shared/environment';
+import {
+  type ClosableDatabase,
+  type Database,
+  type DatabaseUnavailable,
+  isUnavailable,
+  type Owner,
+  type Row,
+  type Statement,
+  StatementRefused,
+  type TransactionalDatabase,
+} from './database';
+import { databaseVariables, locationVariables } from './environment';
+
+/** The database as a function's role, with IAM tokens that are made from its credentials without a call to AWS. */
+export function connectDatabase(variables: NodeJS.ProcessEnv): Database {
+  const { DATABASE_USER: username } = readVariables(databaseVariables.direct, variables);
+  const location = readLocation(variables);
+  const signer = new Signer({ hostname: location.host, port: location.port, username });
+  return createDirectDatabase({ ...location, user: username, password: () => signer.getAuthToken() });
+}
+
+export async function connectAsOwner(
+  variables: NodeJS.ProcessEnv,
+  { secretArn, readSecret }: Owner,
+): Promise<ClosableDatabase> {
+  const { username, password } = await readSecret(secretArn);
+  // Milliseconds for one file of migrations: below the function's timeout.
+  const callTimeout = 10 * 60_000;
+  return createDirectDatabase({
+    ...readLocation(variables),
+    user: username,
+    password: () => password,
+    callTimeout,
+  });
+}
+
+function readLocation(variables: NodeJS.ProcessEnv) {
+  const { DATABASE_HOST, DATABASE_PORT, DATABASE_NAME, DATABASE_CERTIFICATE_AUTHORITIES } = readVariables(
+    locationVariables.direct,
+    variables,
+  );
+  return {
+    host: DATABASE_HOST,
+    port: Number(DATABASE_PORT),
+    database: DATABASE_NAME,
+    certificateAuthorities: readFileSync(resolve(__dirname, DATABASE_CERTIFICATE_AUTHORITIES), 'utf8'),
+  };
+}
 
 export interface DirectSettings {
   readonly host: string;
   readonly port: number;
   readonly database: string;
   readonly user: string;
-  /** Asked for at each new connection: an IAM token lives 15 minutes. */
+  /** Called for each new connection: an IAM token lives 15 minutes. */
   readonly password: () => string | Promise<string>;
-  /**
-   * Milliseconds for one statement to be answered.
-   * @default 8,000
-   */
+  /** Milliseconds for one statement to be answered. @default 8,000 */
   readonly callTimeout?: number;
-  /**
-   * Connections of one function instance. An instance handles one event at a time.
-   * @default 1
-   */
-  readonly connections?: number;
   /** PEM of the authorities, one of which the server's certificate has to end in. */
   readonly certificateAuthorities: string;
 }
-
-const defaultCallTimeout = 8_000;
 
 /**
  * The region's database by PostgreSQL's protocol, over TLS that is verified against the given authorities alone. A lost
  * connection is dropped; the next statement opens a new one.
  */
-export function createDirectDatabase(
-  settings: DirectSettings,
-): TransactionalDatabase & { close(): Promise<void> } {
-  const pool = new Pool(poolConfig(settings));
-  // An idle connection that the server closed is no failure of anything: the pool has dropped it already.
-  pool.on('error', () => undefined);
-
-  return {
-    async execute(statement) {
-      const once = () => withClient(pool, (client) => run(client, statement));
-      const result = await once();
-      return isPlanOutdated(result) ? once() : result;
-    },
-    transaction: (work) => withClient(pool, (client) => inTransaction(client, work)),
-    close: () => pool.end(),
-  };
-}
-
-function poolConfig({
-  callTimeout = defaultCallTimeout,
-  connections = 1,
+export function createDirectDatabase({
+  certificateAuthorities,
+  callTimeout = 8_000,
   ...settings
-}: DirectSettings): PoolConfig {
-  return {
-    host: settings.host,
-    port: settings.port,
-    database: settings.database,
-    user: settings.user,
-    password: settings.password,
-    ssl: {
-      rejectUnauthorized: true,
-      minVersion: 'TLSv1.2',
-      ca: settings.certificateAuthorities,
-    },
-    max: connections,
+}: DirectSettings): TransactionalDatabase & { close(): Promise<void> } {
+  const pool = new Pool({
+    ...settings,
+    ssl: { rejectUnauthorized: true, minVersion: 'TLSv1.2', ca: certificateAuthorities },
+    // An instance handles one event at a time.
+    max: 1,
     connectionTimeoutMillis: 5_000,
     query_timeout: callTimeout,
     // The server gives up first: what is reported as failed does not happen afterwards.
@@ -75,6 +89,18 @@ function poolConfig({
     idleTimeoutMillis: 5 * 60_000,
     maxLifetimeSeconds: 30 * 60,
     keepAlive: true,
+  });
+  // The server may close an idle connection; the pool drops it by itself.
+  pool.on('error', () => undefined);
+
+  return {
+    async execute(statement) {
+      const once = () => withClient(pool, (client) => run(client, statement));
+      const result = await once();
+      return !result.ok && result.error.reason === planOutdated ? once() : result;
+    },
+    transaction: (work) => withClient(pool, (client) => inTransaction(client, work)),
+    close: () => pool.end(),
   };
 }
 
@@ -168,8 +194,6 @@ const unavailable = (reason: string) => fail({ kind: 'database_unavailable', rea
  * https://github.com/postgres/postgres/blob/REL_17_STABLE/src/backend/utils/cache/plancache.c
  */
 const planOutdated = 'plan_outdated';
-const isPlanOutdated = (result: Result<unknown, DatabaseUnavailable>): boolean =>
-  !result.ok && result.error.reason === planOutdated;
 
 /** What `pg` and the socket say when a connection is refused, lost or cut in the middle of an answer. */
 function isConnectionError(code: string | undefined, message: string): boolean {

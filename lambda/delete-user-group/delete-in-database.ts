@@ -1,8 +1,6 @@
 import { fail, ok, type Result } from '../../domain/result';
-import type { Caller } from '../../domain/tokens';
-import type { Database, DatabaseUnavailable } from '../database/database';
-import { type Statement, sql } from '../database/sql';
-import { deleteUserGroups } from '../shared/permission';
+import { type Caller, deleteUserGroups } from '../../domain/tokens';
+import { type Database, type DatabaseUnavailable, type Statement, sql } from '../database/database';
 
 /** A deletion that is well-formed and carries a user action signature that is good for it. */
 export interface UserGroupDeletion {
@@ -34,7 +32,7 @@ export type DeleteUserGroup = (
   deletion: UserGroupDeletion,
 ) => Promise<Result<DeletionOutcome, DatabaseUnavailable>>;
 
-/** How often a deletion is sent again when another request raced it to the same user action, or its answer was lost. */
+/** How often a deletion is sent when another request races it to the same user action, or its answer is lost. */
 const attempts = 3;
 
 /**
@@ -48,23 +46,17 @@ export function deleteInDatabase(database: Database): DeleteUserGroup {
   return async (deletion) => {
     let last: DatabaseUnavailable = { kind: 'database_unavailable', reason: 'user_action_contended' };
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
-      const result = await attemptDeletion(database, deletion);
-      if (result.ok && result.value !== 'contended') return ok(result.value);
-      if (!result.ok) {
+      const result = await database.execute(deletionStatement(deletion));
+      if (result.ok) {
+        const outcome = result.value[0]?.outcome as DeletionOutcome | 'contended';
+        if (outcome !== 'contended') return ok(outcome);
+      } else {
         last = result.error;
         if (last.reason !== 'connection_lost') break;
       }
     }
     return fail(last);
   };
-}
-
-async function attemptDeletion(
-  database: Database,
-  deletion: UserGroupDeletion,
-): Promise<Result<DeletionOutcome | 'contended', DatabaseUnavailable>> {
-  const result = await database.execute(deletionStatement(deletion));
-  return result.ok ? ok(result.value[0]?.outcome as DeletionOutcome | 'contended') : result;
 }
 
 /** The function of the schema, which says what it does. */

@@ -1,54 +1,109 @@
+import type { Jwks } from 'aws-jwt-verify/jwk';
+import type { APIGatewayProxyEvent } from 'aws-lambda';
+import { isId } from '../../domain/ids';
 import { fail, ok, type Result } from '../../domain/result';
-import type { Problem } from '../shared/problem';
-import type { DeleteUserGroup, DeletionOutcome } from './delete-in-database';
-import type { DeletionRequest } from './request';
-import type { UserActionProblem, VerifyUserAction } from './user-action';
+import { bodyHash, type Caller, readCaller, userAction } from '../../domain/tokens';
+import { clockToleranceSeconds, createJwtVerifier } from '../tokens/verify-jwt';
+import type { DeleteUserGroup, UserAction } from './delete-in-database';
+import type { ProblemCode } from './problems';
 
-/** A refusal: what the caller is told, and a cause for the log. */
-export type DeletionRefused = Problem & { readonly cause?: string };
+export interface Refusal {
+  readonly code: ProblemCode;
+  /** For the log. */
+  readonly cause?: string;
+}
 
 export interface DeletionPorts {
   readonly verifyUserAction: VerifyUserAction;
   readonly deleteUserGroup: DeleteUserGroup;
+  /** Milliseconds since 1970. */
+  readonly now: () => number;
 }
 
-const refusals: Record<Exclude<DeletionOutcome, 'deleted'>, Problem> = {
-  user_action_replayed: {
-    code: 'user_action_replayed',
-    detail: 'The user action signature has been used before. Sign the action again.',
-  },
-  permission_missing: {
-    code: 'permission_missing',
-    detail: 'The caller does not hold Auth:UserGroups:Delete, or is deactivated.',
-  },
-  user_group_not_found: {
-    code: 'user_group_not_found',
-    detail: "There is no such user group in the caller's organization.",
-  },
-};
+/** The gateway reads `{}` as a body; it says nothing, so it counts as none. */
+const emptyBodies = ['', '{}'];
 
-const unavailable = {
-  code: 'database_unavailable',
-  detail:
-    'The database did not answer in time. The deletion may have been carried out. Send it again with a new user action signature.',
-} as const;
-
-/** Deletes the group when the user action is good for it and the caller may. */
+/**
+ * Deletes the group if the request is valid, its user action was signed for it and the caller may. The first check that fails
+ * answers, in the order of the API's contract.
+ *
+ * @throws Error when the authorizer's context is not what our authorizer gives.
+ */
 export async function deleteUserGroup(
+  event: APIGatewayProxyEvent,
+  requestId: string,
   ports: DeletionPorts,
-  request: DeletionRequest & { readonly requestId: string },
-): Promise<Result<'deleted', DeletionRefused | UserActionProblem>> {
-  const { caller, userGroupId, userActionSignatures, requestId } = request;
-  const scope = { caller, method: 'DELETE', path: `/auth/user-groups/${userGroupId}` } as const;
-  const userAction = ports.verifyUserAction(userActionSignatures, scope);
-  if (!userAction.ok) return userAction;
+): Promise<Result<'deleted', Refusal>> {
+  const authorizer = event.requestContext.authorizer ?? {};
+  const caller = readCaller(authorizer);
+  const [notBefore, expiresAt] = [Number(authorizer.nbf), Number(authorizer.exp)];
+  if (!caller || ![notBefore, expiresAt].every(Number.isSafeInteger)) {
+    throw new Error('The authorizer gave no caller');
+  }
+  if (readHeader(event, 'authorization').length > 1) return refuse('token_malformed');
+  // The authorizer's decision may come from the gateway's cache.
+  const now = ports.now() / 1000;
+  if (expiresAt + clockToleranceSeconds < now) return refuse('token_expired');
+  if (notBefore - clockToleranceSeconds > now) return refuse('token_not_yet_valid');
 
-  const outcome = await ports.deleteUserGroup({
-    caller,
-    userGroupId,
-    userAction: userAction.value,
-    requestId,
-  });
-  if (!outcome.ok) return fail({ ...unavailable, cause: outcome.error.reason });
-  return outcome.value === 'deleted' ? ok('deleted') : fail(refusals[outcome.value]);
+  const userGroupId = event.pathParameters?.userGroupId ?? '';
+  if (!isId(userGroupId, 'ug')) return refuse('invalid_user_group_id');
+  const query = event.multiValueQueryStringParameters ?? event.queryStringParameters ?? {};
+  if (Object.keys(query).length > 0) return refuse('query_not_allowed');
+  const body = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8').toString('latin1');
+  if (!emptyBodies.includes(body)) return refuse('body_not_allowed');
+  if (caller.kind === 'EndUser') return refuse('caller_kind_not_allowed');
+
+  const signatures = readHeader(event, 'x-svc-useraction');
+  const action = ports.verifyUserAction(signatures, caller, `/auth/user-groups/${userGroupId}`);
+  if (!action.ok) return action;
+
+  const outcome = await ports.deleteUserGroup({ caller, userGroupId, userAction: action.value, requestId });
+  if (!outcome.ok) return refuse('database_unavailable', outcome.error.reason);
+  return outcome.value === 'deleted' ? ok('deleted') : refuse(outcome.value);
 }
+
+function readHeader(event: APIGatewayProxyEvent, name: string): readonly string[] {
+  return Object.entries(event.multiValueHeaders ?? {})
+    .filter(([candidate]) => candidate.toLowerCase() === name)
+    .flatMap(([, values]) => values ?? []);
+}
+
+const userActionId = /^[\x21-\x7e]{1,128}$/;
+const emptyBodyHashes: readonly unknown[] = emptyBodies.map(bodyHash);
+
+/** Makes the verifier of user action signatures: bound to caller, organization, method, path and body. */
+export function createUserActionVerifier(jwks: Jwks, issuer: string) {
+  const verify = createJwtVerifier(jwks, {
+    issuer,
+    audience: userAction.audience,
+    types: [userAction.type],
+    lifetimeSeconds: userAction.lifetime,
+  });
+
+  /** @param path the canonical one: no stage, no query, nothing encoded */
+  return (signatures: readonly string[], caller: Caller, path: string): Result<UserAction, Refusal> => {
+    const [signature, ...others] = signatures;
+    if (!signature) return refuse('user_action_missing');
+    if (others.length > 0) return refuse('user_action_invalid', 'several_headers');
+
+    const verified = verify(signature);
+    if (!verified.ok) {
+      const { code, cause } = verified.error;
+      return refuse(code === 'token_expired' ? 'user_action_expired' : 'user_action_invalid', cause);
+    }
+    const { jti, exp, sub, org, htm, htp, bh } = verified.value;
+    if (typeof jti !== 'string' || !userActionId.test(jti))
+      return refuse('user_action_invalid', 'id_missing');
+    if (sub !== caller.identityId) return refuse('user_action_mismatch', 'other_caller');
+    if (org !== caller.organizationId) return refuse('user_action_mismatch', 'other_organization');
+    if (htm !== 'DELETE') return refuse('user_action_mismatch', 'other_method');
+    if (htp !== path) return refuse('user_action_mismatch', 'other_path');
+    if (!emptyBodyHashes.includes(bh)) return refuse('user_action_mismatch', 'other_body');
+    return ok({ id: jti, expiresAt: exp });
+  };
+}
+
+export type VerifyUserAction = ReturnType<typeof createUserActionVerifier>;
+
+const refuse = (code: ProblemCode, cause?: string) => fail<Refusal>({ code, ...(cause && { cause }) });

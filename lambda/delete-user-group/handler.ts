@@ -4,13 +4,10 @@ import { connectDatabase } from '../database/connect';
 import { bind } from '../shared/bind';
 import { readVariables } from '../shared/environment';
 import { createLog, logCodes } from '../shared/log';
-import { problemResponse } from '../shared/problem';
-import { readRequestId } from '../shared/request-id';
 import { deleteInDatabase } from './delete-in-database';
-import { deleteUserGroup } from './delete-user-group';
+import { createUserActionVerifier, deleteUserGroup } from './delete-user-group';
 import { variables } from './environment';
-import { readDeletionRequest } from './request';
-import { createUserActionVerifier } from './user-action';
+import { problemResponse } from './problems';
 
 export function createDependencies() {
   const { TOKEN_ISSUER, USER_ACTION_KEYS, RESPONSE_HEADERS } = readVariables(variables, process.env);
@@ -27,41 +24,40 @@ export type Dependencies = ReturnType<typeof createDependencies>;
 
 /** `DELETE /auth/user-groups/{userGroupId}`, as the specification's section 4 says. */
 export const createHandler =
-  (dependencies: Dependencies) =>
+  ({ log, responseHeaders, ...ports }: Dependencies) =>
   async (event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => {
-    const response = await respond(event, dependencies);
-    return { ...response, headers: { ...response.headers, ...dependencies.responseHeaders } };
+    const requestId = readRequestId(event);
+    const response = await respond();
+    return { ...response, headers: { ...response.headers, ...responseHeaders } };
+
+    async function respond(): Promise<APIGatewayProxyResult> {
+      try {
+        const outcome = await deleteUserGroup(event, requestId, ports);
+        if (!outcome.ok) {
+          log.warn('Deletion refused', { logCode: logCodes.deletionRefused, requestId, ...outcome.error });
+          return problemResponse(outcome.error.code, requestId);
+        }
+        log.info('Deletion completed', { logCode: logCodes.deletionCompleted, requestId });
+        const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' };
+        return { statusCode: 200, headers, body: '{}' };
+      } catch (error) {
+        log.error('Deletion failed', { logCode: logCodes.deletionFailed, requestId, error: error as Error });
+        return problemResponse('internal_error', requestId);
+      }
+    }
   };
 
-async function respond(
-  event: APIGatewayProxyEvent,
-  { log, now, ...ports }: Dependencies,
-): Promise<APIGatewayProxyResult> {
-  const requestId = readRequestId(event.requestContext);
-  try {
-    const request = readDeletionRequest(event, now() / 1000);
-    const outcome = request.ok ? await deleteUserGroup(ports, { ...request.value, requestId }) : request;
-    if (!outcome.ok) {
-      const { detail: _, ...refusal } = outcome.error;
-      log.warn('Deletion refused', { logCode: logCodes.deletionRefused, requestId, ...refusal });
-      return problemResponse(outcome.error, requestId);
-    }
-    log.info('Deletion completed', { logCode: logCodes.deletionCompleted, requestId });
-    return {
-      statusCode: 200,
-      headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
-      body: '{}',
-    };
-  } catch (error) {
-    log.error('Deletion failed', { logCode: logCodes.deletionFailed, requestId, error: error as Error });
-    return problemResponse(
-      {
-        code: 'internal_error',
-        detail: 'Something went wrong on our side. Quote the requestId to support.',
-      },
-      requestId,
-    );
-  }
+/**
+ * The gateway's own id of a request. Callers can choose `requestId` themselves, so nothing may depend on it: a caller
+ * who repeats an id would make a replay look like the same request.
+ *
+ * @throws Error when there is none, which the gateway never does.
+ * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-logging.html ($context.requestId)
+ */
+function readRequestId({ requestContext }: APIGatewayProxyEvent): string {
+  const { extendedRequestId } = requestContext as { readonly extendedRequestId?: string };
+  if (!extendedRequestId) throw new Error('The gateway gave the request no extended request id');
+  return extendedRequestId;
 }
 
 export const handler = bind(createHandler, createDependencies);

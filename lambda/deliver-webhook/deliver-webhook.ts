@@ -4,29 +4,27 @@ import { type Disabling, disabledEvent } from '../../domain/event';
 import { fail, ok, type Result } from '../../domain/result';
 import { rotationOverlap, sign } from '../../domain/webhook-secrets';
 import type { DatabaseUnavailable } from '../database/database';
-import type { Log } from '../shared/log';
-import { webhookLogCodes } from '../webhooks/log-codes';
+import { type Log, logCodes } from '../shared/log';
 import type { Queue } from '../webhooks/queue';
 import type { SecretUnavailable, WebhookSecrets } from '../webhooks/webhook-secrets';
-import { type AttemptResult, type NextStep, nextStep, reasonOf } from './next-step';
+import { type AttemptResult, type NextStep, nextStep, reasonOf } from './retry-schedule';
 
-/** A webhook as it is at this moment. */
+/** A webhook, as stored. */
 export interface Webhook {
   readonly url: string;
   readonly enabled: boolean;
-  /** Its last attempts were slow or failed: its deliveries go by the second lane. */
-  readonly troubled: boolean;
+  /** Its last attempts were slow or failed: its deliveries take the second lane. */
+  readonly unhealthy: boolean;
   readonly secretVersion: number;
-  /** When that version took over from the one before it: milliseconds since 1970. */
+  /** When that version replaced the previous one: milliseconds since 1970. */
   readonly rotatedAt?: number;
 }
 
 export interface Webhooks {
   /** `undefined` for one that was removed. */
   find(webhookId: string): Promise<Result<Webhook | undefined, DatabaseUnavailable>>;
-  /** Marks the webhook as troubled. */
-  trouble(webhookId: string): Promise<Result<unknown, DatabaseUnavailable>>;
-  /** Keeps the attempt, and marks the webhook as troubled or in good standing by it. */
+  markUnhealthy(webhookId: string): Promise<Result<unknown, DatabaseUnavailable>>;
+  /** Stores the attempt, and marks the webhook as healthy or unhealthy by it. */
   record(attempt: Attempt): Promise<Result<unknown, DatabaseUnavailable>>;
   /** Disables it, unless its URL has changed since. `undefined` when it did nothing: another delivery was first. */
   disable(
@@ -57,7 +55,7 @@ export interface Receivers {
 }
 
 export interface WebhookRequest {
-  /** Connections are kept for one webhook, and never shared with another. */
+  /** Connections are reused for one webhook, and never shared with another. */
   readonly webhookId: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -83,109 +81,103 @@ export interface DeliveryPorts {
 }
 
 /**
- * Deliveries take the first lane while their webhook is in good standing, and the second one after a slow or failed attempt:
+ * Deliveries take the first lane while their webhook is healthy, and the second one after a slow or failed attempt:
  * a batch lasts as long as its slowest receiver, and slow ones must not hold up the others. An attempt in the first lane ends
- * after `slowAfter`, and is made again in the second one, with all the time that a receiver has.
+ * after `slowAfter`, and is repeated in the second one with all the time that a receiver has.
  */
 export type Lane = 'first' | 'second';
 
-/** What becomes of a message: nothing more, or `delivery` takes its place, in the second lane. */
-export type Fate =
-  | { readonly kind: 'done' }
-  | { readonly kind: 'again'; readonly delivery: Delivery; readonly delayMs: number };
+/** The delivery goes to the second lane's queue, in place of its message. */
+export interface Requeue {
+  readonly delivery: Delivery;
+  readonly delayMs: number;
+}
 
-/** Milliseconds from which on an attempt is slow. */
+/** Milliseconds after which an attempt is slow. */
 export const slowAfter = 2_000;
 
 /** Milliseconds by which a message may come before its time: SQS counts delays in whole seconds. */
 const tolerance = 1_000;
 
-const done: Fate = { kind: 'done' };
-
 /**
  * Attempts one delivery to the webhook's current URL.
  *
- * An error is a fault of ours: no request was sent, or its response could not be acted upon. The message is then received
- * again with the same number of attempt, so that it costs the receiver none.
+ * An error is an internal one: no request was sent, or its response could not be acted upon. The message is then received
+ * again with the same attempt number, so that the receiver loses no attempt.
  */
 export async function deliverWebhook(
   delivery: Delivery,
   lane: Lane,
   ports: DeliveryPorts,
-): Promise<Result<Fate, DatabaseUnavailable | SecretUnavailable>> {
+): Promise<Result<'done' | Requeue, DatabaseUnavailable | SecretUnavailable>> {
   const { webhooks, log, metrics } = ports;
   const { eventId, webhookId, deliveryId, attempt = 1, notBefore = 0 } = delivery;
   const ids = { eventId, webhookId, deliveryId };
   const early = notBefore - ports.now();
-  if (early > tolerance) return ok({ kind: 'again', delivery, delayMs: early });
+  if (early > tolerance) return ok({ delivery, delayMs: early });
 
   const found = await webhooks.find(webhookId);
   if (!found.ok) return found;
   const webhook = found.value;
   if (!webhook?.enabled) {
     const reason = webhook ? 'webhook_disabled' : 'webhook_removed';
-    log.info('Webhook delivery stopped', { logCode: webhookLogCodes.deliveryStopped, ...ids, reason });
-    return ok(done);
+    log.info('Webhook delivery stopped', { logCode: logCodes.webhookDeliveryStopped, ...ids, reason });
+    return ok('done');
   }
-  if (lane === 'first' && webhook.troubled) return ok({ kind: 'again', delivery, delayMs: 0 });
-  const secrets = await signingSecrets(webhookId, webhook, ports);
+  if (lane === 'first' && webhook.unhealthy) return ok({ delivery, delayMs: 0 });
+  const secrets = await findSigningSecrets(webhookId, webhook, ports);
   if (!secrets.ok) return secrets;
 
   const attemptedAt = ports.now();
-  const headers = headersOf(delivery, attemptedAt, secrets.value);
   const result = await ports.receivers.post({
     webhookId,
     url: webhook.url,
-    headers,
+    headers: createHeaders(delivery, attemptedAt, secrets.value),
     body: delivery.body,
-    ...(lane === 'first' ? { limit: slowAfter } : {}),
+    ...(lane === 'first' && { limit: slowAfter }),
   });
-
   const now = ports.now();
-  if (lane === 'first' && !result.answered && now - attemptedAt >= slowAfter) {
-    log.info('Webhook slow', { logCode: webhookLogCodes.slow, ...ids, reason: result.reason });
-    const marked = await webhooks.trouble(webhookId);
-    return marked.ok ? ok({ kind: 'again', delivery, delayMs: 0 }) : marked;
+  const durationMs = now - attemptedAt;
+  if (lane === 'first' && !result.answered && durationMs >= slowAfter) {
+    log.info('Webhook slow', { logCode: logCodes.webhookSlow, ...ids, reason: result.reason });
+    const marked = await webhooks.markUnhealthy(webhookId);
+    return marked.ok ? ok({ delivery, delayMs: 0 }) : marked;
   }
+
   const step = nextStep(result, attempt, { now, random: ports.random(), schedule: ports.schedule });
+  const { outcome } = step;
   const retryInMs = step.outcome === 'failed' ? step.retryInMs : undefined;
   const reason = reasonOf(result);
-  const seen = {
-    ...ids,
-    durationMs: now - attemptedAt,
-    ...(result.answered ? { status: result.status } : {}),
-    outcome: step.outcome,
-    reason,
-  };
+  const status = result.answered ? { status: result.status } : {};
+  const attempted = { ...ids, durationMs, ...status, outcome, reason };
   const ageMs = now - delivery.acceptedAt;
-  const line = { logCode: webhookLogCodes.attempted, ...seen, attempt, ageMs, retryInMs };
-  if (step.outcome === 'delivered') log.info('Webhook delivered', line);
+  const line = { logCode: logCodes.webhookAttempted, ...attempted, attempt, ageMs, retryInMs };
+  if (outcome === 'delivered') log.info('Webhook delivered', line);
   else log.warn('Webhook not delivered', line);
-  metrics.addMetric(countOf[step.outcome], MetricUnit.Count, 1);
-  if (step.outcome !== 'failed') metrics.addMetric('Age', MetricUnit.Milliseconds, ageMs);
+  metrics.addMetric(countOf[outcome], MetricUnit.Count, 1);
+  if (outcome !== 'failed') metrics.addMetric('Age', MetricUnit.Milliseconds, ageMs);
 
-  const nextAttemptAt = retryInMs === undefined ? {} : { nextAttemptAt: now + retryInMs };
+  const retry = retryInMs === undefined ? {} : { nextAttemptAt: now + retryInMs };
   // Without its row the attempt is still in the log, and nothing changes for the receiver.
   const recorded = await webhooks
-    .record({ ...seen, attemptedAt, ...nextAttemptAt })
+    .record({ ...attempted, attemptedAt, ...retry })
     .catch(({ name, message }: Error) => fail({ kind: 'internal_error', reason: `${name}: ${message}` }));
   if (!recorded.ok) {
-    const { kind: cause, reason: why } = recorded.error;
-    const unrecorded = { logCode: webhookLogCodes.attemptNotRecorded, ...ids, cause, reason: why };
-    log.error('Webhook attempt not recorded', unrecorded);
+    const logCode = logCodes.webhookAttemptNotRecorded;
+    const { kind: cause, ...why } = recorded.error;
+    log.error('Webhook attempt not recorded', { logCode, ...ids, cause, ...why });
   }
 
   if (step.outcome === 'failed') {
     const { retryInMs: delayMs, attempt: next } = step;
-    const retry = { ...delivery, attempt: next, notBefore: Math.round(now + delayMs) };
-    return ok({ kind: 'again', delivery: retry, delayMs });
+    return ok({ delivery: { ...delivery, attempt: next, notBefore: Math.round(now + delayMs) }, delayMs });
   }
   if (step.outcome === 'disabled') {
     const disabled = await webhooks.disable(webhookId, webhook.url, reason);
     if (!disabled.ok) return disabled;
-    if (disabled.value) await tell(disabled.value, ports);
+    if (disabled.value) await announceDisabling(disabled.value, ports);
   }
-  return ok(done);
+  return ok('done');
 }
 
 const countOf = {
@@ -195,38 +187,38 @@ const countOf = {
   given_up: 'GivenUp',
 } as const;
 
-/** Sends the event `webhook.disabled`, once: the webhook is disabled whether or not its organization is told. */
-async function tell(disabling: Disabling, { events, log, metrics }: DeliveryPorts): Promise<void> {
+/** Sends the event `webhook.disabled`, once: the webhook stays disabled if that fails. */
+async function announceDisabling(
+  disabling: Disabling,
+  { events, log, metrics }: DeliveryPorts,
+): Promise<void> {
   const { id: eventId, text } = disabledEvent(disabling);
   const { webhookId, organizationId, reason } = disabling;
   const sent = await events.send([{ body: text, group: organizationId }]);
-  const told = sent.ok ? {} : { cause: sent.error.kind, notTold: sent.error.reason };
-  const line = { logCode: webhookLogCodes.disabled, webhookId, organizationId, reason, eventId, ...told };
+  const unsent = sent.ok ? {} : { cause: sent.error.kind, notSent: sent.error.reason };
+  const line = { logCode: logCodes.webhookDisabled, webhookId, organizationId, reason, eventId, ...unsent };
   log.warn('Webhook disabled', line);
   metrics.addMetric('Disabled', MetricUnit.Count, 1);
 }
 
-async function signingSecrets(
+/** For 24 h after a rotation, both versions sign. */
+async function findSigningSecrets(
   webhookId: string,
   { secretVersion, rotatedAt }: Webhook,
   { secrets, now }: DeliveryPorts,
 ): Promise<Result<readonly Uint8Array[], SecretUnavailable>> {
-  const rotating = secretVersion > 1 && rotatedAt !== undefined && now() < rotatedAt + rotationOverlap;
-  const versions = rotating ? [secretVersion, secretVersion - 1] : [secretVersion];
+  const overlaps = secretVersion > 1 && rotatedAt !== undefined && now() < rotatedAt + rotationOverlap;
+  const versions = overlaps ? [secretVersion, secretVersion - 1] : [secretVersion];
   const found: Uint8Array[] = [];
   for (const secret of await Promise.all(versions.map((version) => secrets.secret(webhookId, version)))) {
-    if (!secret.ok) return fail(secret.error);
+    if (!secret.ok) return secret;
     found.push(secret.value);
   }
   return ok(found);
 }
 
 /** Standard Webhooks' headers, and the signature under both names that the service's descriptions know. */
-function headersOf(
-  { deliveryId: id, body }: Delivery,
-  now: number,
-  secrets: readonly Uint8Array[],
-): Record<string, string> {
+function createHeaders({ deliveryId: id, body }: Delivery, now: number, secrets: readonly Uint8Array[]) {
   const timestamp = Math.floor(now / 1_000);
   const signature = sign({ id, timestamp, body }, secrets);
   return {

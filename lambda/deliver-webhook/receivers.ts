@@ -1,12 +1,16 @@
+import { promises as dns } from 'node:dns';
 import * as http from 'node:http';
 import * as https from 'node:https';
-import type { Socket } from 'node:net';
-import { createSecureContext, rootCertificates } from 'node:tls';
+import { isIPv4, type Socket } from 'node:net';
+import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
+import * as ipaddr from 'ipaddr.js';
 import { type ReceiverUrl, readReceiverUrl } from '../../domain/receiver-url';
-import { once } from '../shared/once';
+import { fail, ok, type Result } from '../../domain/result';
 import type { Receivers, WebhookRequest } from './deliver-webhook';
-import type { AttemptResult } from './next-step';
-import { findAddress, type Resolve, resolveByDns } from './receiver-address';
+import type { AttemptResult } from './retry-schedule';
+
+/** Looks up the IPv4 addresses of a name; rejects with a code of `node:dns`. */
+export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 export interface ReceiverSettings {
   /** Permits `http` to this very machine: see `localReceiversVariable`. @default false */
@@ -39,17 +43,11 @@ const maxAgents = 200;
 /** Deliveries of a batch. */
 const maxIdlePerAgent = 10;
 
-/** Receivers on the internet, never inside the VPC: see `readReceiverUrl` and `findAddress` for what is refused. */
+/** Receivers on the internet, never inside the VPC: `readReceiverUrl` and `isPublicAddress` say what is refused. */
 export function createReceivers(settings: ReceiverSettings = {}): Receivers {
   const { allowLocal = false, resolve = resolveByDns } = settings;
   const { route = (address) => address } = settings;
-  // At the first delivery over TLS: reading the authorities takes milliseconds of a cold start.
-  const secureContext = once(() =>
-    createSecureContext({
-      ca: [...(settings.certificateAuthorities ?? rootCertificates)],
-      minVersion: 'TLSv1.2',
-    }),
-  );
+  let secureContext: SecureContext | undefined;
   /** The one that was not used for the longest time first. */
   const agents = new Map<string, http.Agent>();
 
@@ -63,7 +61,7 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
       const all = deadline(Math.min(settings.timeout ?? 15_000, limit));
       const connecting = deadline(connectTimeout);
       try {
-        const address = await addressOf(request.webhookId, url, connecting.signal);
+        const address = await findAddress(request.webhookId, url, connecting.signal);
         if (connecting.signal.aborted) return unanswered('connect_timeout');
         if (!address.ok) return unanswered(address.error);
         const options = optionsOf(request, url, address.value);
@@ -79,14 +77,30 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
     },
   };
 
-  /** Looks the receiver's name up, for every attempt. Of several addresses one with an idle connection is preferred. */
-  async function addressOf(webhookId: string, { hostname, port, local }: ReceiverUrl, signal: AbortSignal) {
-    if (local) return { ok: true, value: '127.0.0.1' } as const;
-    const prefers = (address: string) => {
+  /**
+   * Looks the receiver's name up, for every attempt. Each of its addresses must be public, or all are refused. Of several, one
+   * with an idle connection is chosen, or one at random, so that a dead one does not get every attempt.
+   */
+  async function findAddress(
+    webhookId: string,
+    { hostname, port, local }: ReceiverUrl,
+    signal: AbortSignal,
+  ): Promise<Result<string, string>> {
+    if (local) return ok('127.0.0.1');
+    let addresses: readonly string[];
+    try {
+      addresses = await resolve(hostname, signal);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      return fail(code === 'ENOTFOUND' || code === 'ENODATA' ? 'name_not_found' : 'name_lookup_failed');
+    }
+    if (!addresses.every(isPublicAddress)) return fail('address_not_public');
+    const connected = addresses.find((address) => {
       const agent = agents.get(keyOf(webhookId, hostname, address, port));
       return agent !== undefined && Object.keys(agent.freeSockets).length > 0;
-    };
-    return findAddress(hostname, { resolve, signal, random: Math.random, prefers });
+    });
+    const address = connected ?? addresses[Math.floor(Math.random() * addresses.length)];
+    return address === undefined ? fail('name_not_found') : ok(address);
   }
 
   function optionsOf(
@@ -132,13 +146,49 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
   }
 
   function secureAgent(idle: http.AgentOptions): https.Agent {
+    // At the first delivery over TLS: reading the authorities takes milliseconds of a cold start.
+    secureContext ??= createSecureContext({
+      ca: [...(settings.certificateAuthorities ?? rootCertificates)],
+      minVersion: 'TLSv1.2',
+    });
     return new https.Agent({
       ...idle,
-      secureContext: secureContext(),
+      secureContext,
       ALPNProtocols: ['http/1.1'],
       // A resumed session has no certificate to compare the name with.
       maxCachedSessions: 0,
     });
+  }
+}
+
+/**
+ * Whether it is an IPv4 address that anyone on the internet could have: none of the special-purpose ranges that
+ * `ipaddr.js` knows (https://www.iana.org/assignments/iana-ipv4-special-registry). The VPC's own ranges and the metadata
+ * services (169.254.0.0/16) are among those.
+ */
+function isPublicAddress(address: string): boolean {
+  return isIPv4(address) && ipaddr.IPv4.parse(address).range() === 'unicast';
+}
+
+/**
+ * Asks the machine's DNS servers for A records only: the VPC has no IPv6, so no connection uses an AAAA record. Unlike
+ * `dns.lookup` it reads no hosts file, appends no search domain, occupies no thread, and can be cancelled.
+ *
+ * @param servers addresses, with ports. @default - the machine's
+ */
+export async function resolveByDns(
+  name: string,
+  signal: AbortSignal,
+  servers?: readonly string[],
+): Promise<readonly string[]> {
+  const resolver = new dns.Resolver({ timeout: 2_000, tries: 2 });
+  if (servers) resolver.setServers(servers);
+  const cancel = () => resolver.cancel();
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    return await resolver.resolve4(name);
+  } finally {
+    signal.removeEventListener('abort', cancel);
   }
 }
 

@@ -1,6 +1,5 @@
 import { ok, type Result } from '../../domain/result';
-import type { Database, DatabaseUnavailable } from '../database/database';
-import { sql } from '../database/sql';
+import { type Database, type DatabaseUnavailable, sql } from '../database/database';
 import { coalesce } from '../shared/coalesce';
 import { type Attempt, slowAfter, type Webhook, type Webhooks } from './deliver-webhook';
 
@@ -11,7 +10,7 @@ import { type Attempt, slowAfter, type Webhook, type Webhooks } from './deliver-
 export function createWebhooks(database: Database): Webhooks {
   return {
     find: coalesce((webhookIds) => findAll(database, webhookIds)),
-    trouble: coalesce((webhookIds) => troubleAll(database, webhookIds)),
+    markUnhealthy: coalesce((webhookIds) => markAllUnhealthy(database, webhookIds)),
     record: coalesce((attempts) => recordAll(database, attempts)),
     async disable(webhookId, url, reason) {
       const rows = await database.execute(sql`
@@ -32,7 +31,7 @@ async function findAll(
   webhookIds: readonly string[],
 ): Promise<Result<Webhook | undefined, DatabaseUnavailable>[]> {
   const rows = await database.execute(sql`
-    select webhook_id, url, enabled, troubled_at is not null as troubled, secret_version,
+    select webhook_id, url, enabled, unhealthy_at is not null as unhealthy, secret_version,
       (extract(epoch from rotated_at) * 1000)::float8 as rotated_at
     from webhooks
     where webhook_id in (select jsonb_array_elements_text(${JSON.stringify(webhookIds)}::jsonb))`);
@@ -43,7 +42,7 @@ async function findAll(
       {
         url: String(row.url),
         enabled: row.enabled === true,
-        troubled: row.troubled === true,
+        unhealthy: row.unhealthy === true,
         secretVersion: Number(row.secret_version),
         ...(row.rotated_at === null ? {} : { rotatedAt: Number(row.rotated_at) }),
       },
@@ -52,20 +51,20 @@ async function findAll(
   return webhookIds.map((webhookId) => ok(found.get(webhookId)));
 }
 
-async function troubleAll(database: Database, webhookIds: readonly string[]) {
+async function markAllUnhealthy(database: Database, webhookIds: readonly string[]) {
   const marked = await database.execute(sql`
-    update webhooks set troubled_at = now()
+    update webhooks set unhealthy_at = now()
     where webhook_id in (
       select webhook_id from webhooks
       where webhook_id in (select jsonb_array_elements_text(${JSON.stringify(webhookIds)}::jsonb))
-        and troubled_at is null
+        and unhealthy_at is null
       for no key update skip locked)`);
   return webhookIds.map(() => marked);
 }
 
 /**
- * One trouble a second is enough to know, and one good attempt ends it 30 s after the last: a receiver that is slow now and
- * then stays in its lane. Rows that another batch is writing are left to it, so that none waits for another.
+ * A webhook is marked unhealthy at most once a second, and healthy by a good attempt 30 s after the last mark: one that is
+ * slow now and then stays in its lane. Rows that another batch is writing are skipped, so that none waits for another.
  */
 async function recordAll(
   database: Database,
@@ -76,29 +75,29 @@ async function recordAll(
     attemptedAt: isoTime(attemptedAt),
     durationMs: Math.round(durationMs),
     nextAttemptAt: nextAttemptAt === undefined ? null : isoTime(nextAttemptAt),
-    troubled: attempt.outcome !== 'delivered' || durationMs > slowAfter,
+    unhealthy: attempt.outcome !== 'delivered' || durationMs > slowAfter,
   }));
   const recorded = await database.execute(sql`
     with attempt as (
       select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as attempt (
         "eventId" text, "webhookId" text, "deliveryId" text, "attemptedAt" timestamptz, "durationMs" integer,
-        status integer, outcome text, reason text, "nextAttemptAt" timestamptz, troubled boolean)
+        status integer, outcome text, reason text, "nextAttemptAt" timestamptz, unhealthy boolean)
     ), recorded as (
       insert into webhook_attempts
         (event_id, webhook_id, delivery_id, attempted_at, duration_ms, status, outcome, reason, next_attempt_at)
       select "eventId", "webhookId", "deliveryId", "attemptedAt", "durationMs", status, outcome, reason, "nextAttemptAt"
       from attempt
     ), standing as (
-      select webhook_id, troubled
+      select webhook_id, unhealthy
       from webhooks
-      join (select "webhookId", bool_or(troubled) as troubled from attempt group by "webhookId") latest
+      join (select "webhookId", bool_or(unhealthy) as unhealthy from attempt group by "webhookId") latest
         on webhook_id = "webhookId"
-      where case when troubled
-        then troubled_at is null or troubled_at < now() - interval '1 second'
-        else troubled_at < now() - interval '30 seconds' end
+      where case when unhealthy
+        then unhealthy_at is null or unhealthy_at < now() - interval '1 second'
+        else unhealthy_at < now() - interval '30 seconds' end
       for no key update of webhooks skip locked
     )
-    update webhooks set troubled_at = case when standing.troubled then now() end
+    update webhooks set unhealthy_at = case when standing.unhealthy then now() end
     from standing
     where webhooks.webhook_id = standing.webhook_id`);
   return attempts.map(() => recorded);

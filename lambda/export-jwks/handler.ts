@@ -1,9 +1,10 @@
+import { createPublicKey } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { GetPublicKeyCommand, KMSClient } from '@aws-sdk/client-kms';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
+import { thumbprint } from '../../domain/tokens';
 import { bind } from '../shared/bind';
 import { createLog, logCodes } from '../shared/log';
-import { retryAccessDenied } from '../shared/retry-access-denied';
-import { type PublicJwk, toJwk } from './export-jwks';
 
 export function createDependencies() {
   const kms = new KMSClient({
@@ -18,13 +19,50 @@ export function createDependencies() {
       if (!PublicKey) throw new Error('KMS answered without a public key.');
       return PublicKey;
     },
+    pause: sleep as (milliseconds: number) => Promise<unknown>,
   };
 }
 
 export type Dependencies = ReturnType<typeof createDependencies>;
 
+/** Exports the public halves of a set of signing keys as a JWKS document, when the stack is created or the set changes. */
+export const createHandler =
+  ({ log, getPublicKey, pause }: Dependencies) =>
+  async (event: CloudFormationCustomResourceEvent) => {
+    const PhysicalResourceId =
+      event.RequestType === 'Create' ? `signing-keys-${event.LogicalResourceId}` : event.PhysicalResourceId;
+    if (event.RequestType === 'Delete') return { PhysicalResourceId };
+    const labelled = readKeys(event.ResourceProperties);
+    const keys = await Promise.all(labelled.map(exportKey));
+    log.info('Keys exported', { logCode: logCodes.keysExported, labels: labelled.map(({ label }) => label) });
+    return { PhysicalResourceId, Data: { Jwks: JSON.stringify({ keys }) } };
+
+    async function exportKey({ label, arn }: LabelledKey): Promise<PublicJwk> {
+      try {
+        return toJwk(await getGrantedKey(arn));
+      } catch (error) {
+        const { name, message } = error as Error;
+        throw new Error(`The signing key '${label}' (${arn}) could not be exported: ${name}: ${message}`);
+      }
+    }
+
+    /**
+     * Retries for 30 s while access is denied: this runs seconds after CloudFormation changed the function's policy.
+     * https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot.html#troubleshoot_general_eventual-consistency
+     */
+    async function getGrantedKey(arn: string, retries = 15): Promise<Uint8Array> {
+      try {
+        return await getPublicKey(arn);
+      } catch (error) {
+        if ((error as Error).name !== 'AccessDeniedException' || retries === 0) throw error;
+        await pause(2_000);
+        return getGrantedKey(arn, retries - 1);
+      }
+    }
+  };
+
 /** A signing key of the set: its label in the environments table and its ARN. */
-export interface LabelledKey {
+interface LabelledKey {
   readonly label: string;
   readonly arn: string;
 }
@@ -34,7 +72,7 @@ export interface LabelledKey {
  *
  * @throws Error when there is none, or one of them has no label or ARN.
  */
-export function readKeys(properties: Readonly<Record<string, unknown>>): readonly LabelledKey[] {
+function readKeys(properties: Readonly<Record<string, unknown>>): readonly LabelledKey[] {
   const keys = properties.Keys;
   if (!Array.isArray(keys) || keys.length === 0) throw new Error('Keys must name at least one signing key.');
   return keys.map((key: { Label?: unknown; Arn?: unknown } | null) => {
@@ -45,26 +83,28 @@ export function readKeys(properties: Readonly<Record<string, unknown>>): readonl
   });
 }
 
-/** Exports the public halves of a set of signing keys as a JWKS document, when the stack is created or the set changes. */
-export const createHandler =
-  ({ log, getPublicKey }: Dependencies) =>
-  async (event: CloudFormationCustomResourceEvent) => {
-    const PhysicalResourceId =
-      event.RequestType === 'Create' ? `signing-keys-${event.LogicalResourceId}` : event.PhysicalResourceId;
-    if (event.RequestType === 'Delete') return { PhysicalResourceId };
-    const labelled = readKeys(event.ResourceProperties);
-    const keys = await Promise.all(labelled.map((key) => exportKey(key, getPublicKey)));
-    log.info('Keys exported', { logCode: logCodes.keysExported, labels: labelled.map(({ label }) => label) });
-    return { PhysicalResourceId, Data: { Jwks: JSON.stringify({ keys }) } };
-  };
+/** A public key for ES256 signatures as RFC 7517 writes it. `kid` is the key's RFC 7638 thumbprint. */
+export type PublicJwk = {
+  readonly kty: 'EC';
+  readonly crv: 'P-256';
+  readonly x: string;
+  readonly y: string;
+  readonly alg: 'ES256';
+  readonly use: 'sig';
+  readonly kid: string;
+};
 
-async function exportKey(key: LabelledKey, getPublicKey: Dependencies['getPublicKey']): Promise<PublicJwk> {
-  try {
-    return toJwk(await retryAccessDenied(() => getPublicKey(key.arn)));
-  } catch (error) {
-    const { name, message } = error as Error;
-    throw new Error(`The signing key '${key.label}' (${key.arn}) could not be exported: ${name}: ${message}`);
+/**
+ * @param subjectPublicKeyInfo DER, as KMS gives it.
+ * @throws Error when the key is not on the curve P-256.
+ */
+export function toJwk(subjectPublicKeyInfo: Uint8Array): PublicJwk {
+  const key = createPublicKey({ key: Buffer.from(subjectPublicKeyInfo), format: 'der', type: 'spki' });
+  const { kty, crv, x, y } = key.export({ format: 'jwk' });
+  if (kty !== 'EC' || crv !== 'P-256' || !x || !y) {
+    throw new Error(`The key is ${kty ?? 'unknown'} on ${crv ?? 'no curve'}: ES256 needs EC on P-256.`);
   }
+  return { kty, crv, x, y, alg: 'ES256', use: 'sig', kid: thumbprint({ kty, crv, x, y }) };
 }
 
 export const handler = bind(createHandler, createDependencies);

@@ -10,90 +10,94 @@ export interface AcceptedEvent {
   readonly acceptedAt: number;
 }
 
+/** A webhook that gets an event. */
 export interface Subscriber {
   readonly webhookId: string;
-  /** Its last attempts were slow or failed: its deliveries go by the second lane. */
-  readonly troubled: boolean;
+  /** Its last attempts were slow or failed: its deliveries take the second lane. */
+  readonly unhealthy: boolean;
 }
 
-/** Who gets which event. */
 export interface Subscriptions {
   /**
-   * The organization's enabled webhooks that want the event's kind. If any wants it, a disabled one included, the event is
-   * kept.
+   * Finds the organization's enabled webhooks that want the event's kind. The event is stored if any webhook wants it, a
+   * disabled one included.
    */
-  wanting(accepted: AcceptedEvent): Promise<Result<readonly Subscriber[], DatabaseUnavailable>>;
+  findSubscribers(accepted: AcceptedEvent): Promise<Result<readonly Subscriber[], DatabaseUnavailable>>;
   /**
-   * A kept event; `undefined` when it is not kept, or when its webhook is not there, disabled, younger than the event, or
-   * does not want its kind.
+   * Finds a stored event; `undefined` when it is not stored, or when its webhook does not exist, is disabled, is younger
+   * than the event, or does not want its kind.
    */
-  kept(redelivery: Redelivery): Promise<Result<KeptEvent | undefined, DatabaseUnavailable>>;
+  findStoredEvent(redelivery: Redelivery): Promise<Result<StoredEvent | undefined, DatabaseUnavailable>>;
 }
 
-export interface KeptEvent {
+export interface StoredEvent {
   /** Its JSON text, byte for byte as it came. */
   readonly text: string;
   /** Milliseconds since 1970. */
   readonly acceptedAt: number;
-  readonly troubled: boolean;
+  /** Of the webhook, as of a `Subscriber`. */
+  readonly unhealthy: boolean;
 }
 
 export interface FanOutPorts {
   readonly subscriptions: Subscriptions;
-  /** The queues of deliveries: to webhooks in good standing, and to the others. */
+  /** The queues of deliveries: to healthy webhooks, and to the others. */
   readonly lanes: Readonly<Record<'first' | 'second', Queue>>;
 }
 
 type Unavailable = DatabaseUnavailable | QueueUnavailable;
 
 /**
- * Puts one delivery of the event for each webhook that wants it on the queue of its lane. Done again, it makes the same
- * deliveries, with the same ids.
+ * Sends one delivery of the event for each webhook that wants it. A repeat sends the same deliveries, with the same ids.
  *
  * @returns the number of deliveries
  */
 export async function fanOutEvent(
   accepted: AcceptedEvent,
-  ports: FanOutPorts,
+  { subscriptions, lanes }: FanOutPorts,
 ): Promise<Result<number, Unavailable>> {
-  const subscribers = await ports.subscriptions.wanting(accepted);
-  if (!subscribers.ok) return subscribers;
-
   const { event, acceptedAt } = accepted;
-  for (const [lane, troubled] of [
-    ['first', false],
-    ['second', true],
-  ] as const) {
-    const messages = subscribers.value
-      .filter((subscriber) => subscriber.troubled === troubled)
-      .map(({ webhookId }) => deliveryMessage({ eventId: event.id, webhookId }, event.text, acceptedAt));
-    const sent = messages.length === 0 ? ok(null) : await ports.lanes[lane].send(messages);
-    if (!sent.ok) return sent;
-  }
-  return ok(subscribers.value.length);
+  const subscribers = await subscriptions.findSubscribers(accepted);
+  return subscribers.ok
+    ? sendDeliveries({ eventId: event.id, text: event.text, acceptedAt }, subscribers.value, lanes)
+    : subscribers;
 }
 
 /**
- * Puts the delivery of a kept event to one webhook on a queue again, with the id that it had.
+ * Sends the delivery of a stored event to one webhook again, with the id that it had.
  *
  * @returns the number of deliveries: 0 for an event that cannot be delivered to the webhook
  */
 export async function redeliverEvent(
-  redelivery: Redelivery,
+  { eventId, webhookId }: Redelivery,
   { subscriptions, lanes }: FanOutPorts,
-): Promise<Result<0 | 1, Unavailable>> {
-  const kept = await subscriptions.kept(redelivery);
-  if (!kept.ok) return kept;
-  if (!kept.value) return ok(0);
-
-  const { text, acceptedAt, troubled } = kept.value;
-  const sent = await lanes[troubled ? 'second' : 'first'].send([
-    deliveryMessage(redelivery, text, acceptedAt),
-  ]);
-  return sent.ok ? ok(1) : sent;
+): Promise<Result<number, Unavailable>> {
+  const stored = await subscriptions.findStoredEvent({ eventId, webhookId });
+  if (!stored.ok) return stored;
+  if (!stored.value) return ok(0);
+  const { unhealthy, ...event } = stored.value;
+  return sendDeliveries({ eventId, ...event }, [{ webhookId, unhealthy }], lanes);
 }
 
-const deliveryMessage = ({ eventId, webhookId }: Redelivery, body: string, acceptedAt: number) => ({
-  group: webhookId,
-  body: writeDelivery({ deliveryId: deliveryId(eventId, webhookId), webhookId, eventId, acceptedAt, body }),
-});
+async function sendDeliveries(
+  {
+    eventId,
+    text,
+    acceptedAt,
+  }: { readonly eventId: string; readonly text: string; readonly acceptedAt: number },
+  subscribers: readonly Subscriber[],
+  lanes: FanOutPorts['lanes'],
+): Promise<Result<number, QueueUnavailable>> {
+  for (const lane of ['first', 'second'] as const) {
+    const messages = subscribers
+      .filter(({ unhealthy }) => unhealthy === (lane === 'second'))
+      .map(({ webhookId }) => {
+        const id = deliveryId(eventId, webhookId);
+        const delivery = { deliveryId: id, webhookId, eventId, acceptedAt, body: text };
+        return { group: webhookId, body: writeDelivery(delivery) };
+      });
+    const sent = messages.length === 0 ? ok(null) : await lanes[lane].send(messages);
+    if (!sent.ok) return sent;
+  }
+  return ok(subscribers.length);
+}

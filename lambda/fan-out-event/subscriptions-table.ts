@@ -1,19 +1,18 @@
 import type { Redelivery } from '../../domain/event';
 import { ok, type Result } from '../../domain/result';
-import type { Database, DatabaseUnavailable } from '../database/database';
-import { sql } from '../database/sql';
+import { type Database, type DatabaseUnavailable, sql } from '../database/database';
 import { coalesce } from '../shared/coalesce';
-import type { AcceptedEvent, KeptEvent, Subscriber, Subscriptions } from './fan-out-event';
+import type { AcceptedEvent, StoredEvent, Subscriber, Subscriptions } from './fan-out-event';
 
 /** The port on the region's database. The events of a batch share one statement: the Data API is billed by the call. */
 export function createSubscriptions(database: Database): Subscriptions {
   return {
-    wanting: coalesce((events) => allWanting(database, events)),
-    kept: (redelivery) => kept(database, redelivery),
+    findSubscribers: coalesce((events) => findAll(database, events)),
+    findStoredEvent: (redelivery) => findStored(database, redelivery),
   };
 }
 
-async function allWanting(
+async function findAll(
   database: Database,
   events: readonly AcceptedEvent[],
 ): Promise<Result<readonly Subscriber[], DatabaseUnavailable>[]> {
@@ -24,10 +23,10 @@ async function allWanting(
       select * from jsonb_to_recordset(${JSON.stringify(asked)}::jsonb) as event (
         index integer, id text, "organizationId" text, kind text, text text, "acceptedAt" float8)
     ), wanted as (
-      select index, webhook_id, enabled, troubled_at is not null as troubled
+      select index, webhook_id, enabled, unhealthy_at is not null as unhealthy
       from asked
       join webhooks on organization_id = "organizationId" and (kinds is null or kind = any(kinds))
-    ), kept as (
+    ), stored as (
       insert into webhook_events (event_id, organization_id, kind, accepted_at, body)
       select id, "organizationId", kind, to_timestamp("acceptedAt" / 1000), text
       from asked
@@ -35,14 +34,15 @@ async function allWanting(
       order by id, "organizationId"
       on conflict do nothing
     )
-    select index, webhook_id, troubled from wanted where enabled order by webhook_id`);
+    select index, webhook_id, unhealthy from wanted where enabled order by webhook_id`);
   if (!rows.ok) return events.map(() => rows);
-  const wanting = events.map((): Subscriber[] => []);
-  for (const row of rows.value) {
-    const subscriber = { webhookId: String(row.webhook_id), troubled: row.troubled === true };
-    wanting[Number(row.index)]?.push(subscriber);
-  }
-  return wanting.map((subscribers) => ok(subscribers));
+  return events.map((_, index) =>
+    ok(
+      rows.value
+        .filter((row) => row.index === index)
+        .map((row) => ({ webhookId: String(row.webhook_id), unhealthy: row.unhealthy === true })),
+    ),
+  );
 }
 
 /**
@@ -51,12 +51,12 @@ async function allWanting(
  */
 const partLength = 12_000;
 
-async function kept(
+async function findStored(
   database: Database,
   { eventId, webhookId }: Redelivery,
-): Promise<Result<KeptEvent | undefined, DatabaseUnavailable>> {
+): Promise<Result<StoredEvent | undefined, DatabaseUnavailable>> {
   const rows = await database.execute(sql`
-    select substr(body, start, ${partLength}::integer) as part, troubled_at is not null as troubled,
+    select substr(body, start, ${partLength}::integer) as part, unhealthy_at is not null as unhealthy,
       (extract(epoch from accepted_at) * 1000)::float8 as accepted_at
     from webhooks
     join webhook_events using (organization_id),
@@ -67,7 +67,7 @@ async function kept(
     order by start`);
   if (!rows.ok) return rows;
   const [first] = rows.value;
-  const text = rows.value.map(({ part }) => part).join('');
   if (!first) return ok(undefined);
-  return ok({ text, acceptedAt: Math.round(Number(first.accepted_at)), troubled: first.troubled === true });
+  const text = rows.value.map(({ part }) => part).join('');
+  return ok({ text, acceptedAt: Math.round(Number(first.accepted_at)), unhealthy: first.unhealthy === true });
 }

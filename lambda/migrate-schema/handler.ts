@@ -1,71 +1,36 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
-import { loadDataApi, loadDirect } from '../database/adapters';
-import { readCertificateAuthorities } from '../database/certificate-authorities';
-import type { TransactionalDatabase } from '../database/database';
+import { fail, type Result } from '../../domain/result';
+import { connectAsOwner } from '../database/connect';
+import type { DatabaseUnavailable } from '../database/database';
 import { databaseRoles } from '../database/environment';
 import { migrations } from '../database/migrations';
 import { bind } from '../shared/bind';
 import { readVariables } from '../shared/environment';
-import { createLog, logCodes } from '../shared/log';
-import { awaitDatabase, longestWait, SecretUnreadable } from './await-database';
-import { variables } from './environment';
-import type { Role } from './migrate-schema';
-import { type MigrationFailed, migrateSchema } from './migrate-schema';
-
-/**
- * Milliseconds for one file of migrations. The function's own timeout (14 minutes) is above both, and the Data API gives up before:
- * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api-timeouts.html
- */
-const fileTimeout = { dataApi: 60_000, direct: 10 * 60_000 };
-
-interface Secret {
-  readonly username: string;
-  readonly password: string;
-}
+import { createLog, type Log, logCodes } from '../shared/log';
+import { longestWait, variables } from './environment';
+import { type MigrationFailed, migrateSchema, type Role } from './migrate-schema';
 
 export function createDependencies() {
   const secrets = new SecretsManagerClient({
     requestHandler: { connectionTimeout: 3_000, requestTimeout: 10_000, throwOnRequestTimeout: true },
   });
-  const readSecret = async (arn: string): Promise<Secret> => {
+  const { DATABASE_MASTER_SECRET_ARN, DATABASE_ROLE_SECRETS } = readVariables(variables, process.env);
+
+  async function readSecret(arn: string): Promise<{ username: string; password: string }> {
     const { SecretString } = await secrets
       .send(new GetSecretValueCommand({ SecretId: arn }))
       .catch(({ name }: Error) => Promise.reject(new SecretUnreadable(`secret_${name}`)));
-    return JSON.parse(SecretString ?? '{}') as Secret;
-  };
+    return JSON.parse(SecretString ?? '{}');
+  }
 
   return {
     log: createLog('migrate-schema'),
-
-    /** The database, signed in as its owner. */
-    async connect(): Promise<TransactionalDatabase & { close?(): Promise<void> }> {
-      if (process.env.DATABASE_ACCESS === 'data-api') {
-        const settings = readVariables(variables['data-api'], process.env);
-        return loadDataApi().createDataApiDatabase({
-          clusterArn: settings.DATABASE_CLUSTER_ARN,
-          secretArn: settings.DATABASE_MASTER_SECRET_ARN,
-          database: settings.DATABASE_NAME,
-          callTimeout: fileTimeout.dataApi,
-          resumeTimeout: 120_000,
-        });
-      }
-      const settings = readVariables(variables.direct, process.env);
-      const owner = await readSecret(settings.DATABASE_MASTER_SECRET_ARN);
-      return loadDirect().createDirectDatabase({
-        host: settings.DATABASE_HOST,
-        port: Number(settings.DATABASE_PORT),
-        database: settings.DATABASE_NAME,
-        user: owner.username,
-        password: () => owner.password,
-        certificateAuthorities: readCertificateAuthorities(settings.DATABASE_CERTIFICATE_AUTHORITIES),
-        callTimeout: fileTimeout.direct,
-      });
-    },
+    connect: () => connectAsOwner(process.env, { secretArn: DATABASE_MASTER_SECRET_ARN, readSecret }),
 
     /** Every role, with its password where it signs in with one. */
     async readRoles(): Promise<readonly Role[]> {
-      const { DATABASE_ROLE_SECRETS } = readVariables(['DATABASE_ROLE_SECRETS'], process.env);
       const secretArns = JSON.parse(DATABASE_ROLE_SECRETS) as Partial<Record<string, string>>;
       return Promise.all(
         databaseRoles.map(async (name) => {
@@ -79,14 +44,13 @@ export function createDependencies() {
 
 export type Dependencies = ReturnType<typeof createDependencies>;
 
-/** Stable, so that an update never looks like a replacement, which CloudFormation would follow with a deletion. */
-const physicalResourceId = 'schema-migration';
-
 /** Brings the schema up to date when the stack is created or its SQL changes. A deletion leaves the data alone. */
 export const createHandler =
   ({ log, connect, readRoles }: Dependencies) =>
   async (event: Pick<CloudFormationCustomResourceEvent, 'RequestType'>) => {
-    if (event.RequestType === 'Delete') return { PhysicalResourceId: physicalResourceId };
+    // Stable, so that an update never looks like a replacement, which CloudFormation would follow with a deletion.
+    const PhysicalResourceId = 'schema-migration';
+    if (event.RequestType === 'Delete') return { PhysicalResourceId };
     const migrate = async () => {
       const [database, roles] = await Promise.all([connect(), readRoles()]);
       return migrateSchema(database, migrations, roles).finally(() => database.close?.());
@@ -97,7 +61,7 @@ export const createHandler =
       throw new Error(explain(result.error));
     }
     log.info('Migration completed', { logCode: logCodes.migrationCompleted, applied: result.value });
-    return { PhysicalResourceId: physicalResourceId, Data: { Applied: result.value.join(',') } };
+    return { PhysicalResourceId, Data: { Applied: result.value.join(',') } };
   };
 
 /** The message that CloudFormation shows. */
@@ -113,5 +77,61 @@ function explain(failure: MigrationFailed): string {
       return `The database could not be reached for ${longestWait / 60_000} minutes (${failure.reason}). Files that were applied stay applied; deploy again.`;
   }
 }
+
+/** The owner's or a role's secret cannot be read. */
+export class SecretUnreadable extends Error {
+  override readonly name = 'SecretUnreadable';
+}
+
+/** Errors that pass when everything that a first deployment creates is known everywhere; as the services name them. */
+const transientErrors = [
+  'AccessDeniedException',
+  'DatabaseNotFoundException',
+  'ForbiddenException',
+  'HttpEndpointNotEnabledException',
+  'SecretUnreadable',
+];
+
+/**
+ * Retries while the database cannot be reached: for some minutes after its creation an Aurora endpoint has an address
+ * and accepts no connection, the Data API does not know the cluster, and IAM has not made every grant known.
+ * https://github.com/awslabs/nx-plugin-for-aws/pull/653
+ * https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot.html#troubleshoot_general_eventual-consistency
+ *
+ * @param attempt must be safe to repeat
+ * @returns the first result that is not `database_unavailable`, or the last one when the time has run out
+ * @throws any error that does not pass by itself
+ */
+export async function awaitDatabase<T, E extends { readonly kind: string }>(
+  attempt: () => Promise<Result<T, E | DatabaseUnavailable>>,
+  {
+    log,
+    now = Date.now,
+    pause = sleep,
+  }: {
+    readonly log: Log;
+    /** Milliseconds. */
+    readonly now?: () => number;
+    readonly pause?: (milliseconds: number) => Promise<unknown>;
+  },
+): Promise<Result<T, E | DatabaseUnavailable>> {
+  const started = now();
+  for (let tries = 1; ; tries += 1) {
+    const result = await attempt().catch((error: Error) => {
+      if (!transientErrors.includes(error.name)) throw error;
+      const reason = error instanceof SecretUnreadable ? error.message : error.name;
+      return fail({ kind: 'database_unavailable', reason } as const);
+    });
+    const delay = Math.min(1_000 * 2 ** (tries - 1), 10_000);
+    const waitedMs = now() - started;
+    if (result.ok || !isUnavailable(result.error) || waitedMs + delay > longestWait) return result;
+    const { reason } = result.error;
+    log.warn('Database not ready', { logCode: logCodes.databaseNotReady, reason, tries, waitedMs });
+    await pause(delay);
+  }
+}
+
+const isUnavailable = (error: { readonly kind: string }): error is DatabaseUnavailable =>
+  error.kind === 'database_unavailable';
 
 export const handler = bind(createHandler, createDependencies);

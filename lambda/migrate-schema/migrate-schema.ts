@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto';
 import { fail, ok, type Result } from '../../domain/result';
-import type { Database, DatabaseUnavailable, TransactionalDatabase } from '../database/database';
-import { StatementRefused } from '../database/database';
+import {
+  type Database,
+  type DatabaseUnavailable,
+  type Statement,
+  StatementRefused,
+  sql,
+  type TransactionalDatabase,
+} from '../database/database';
 import type { Migration } from '../database/migrations';
-import { type Statement, sql } from '../database/sql';
 
 /** A database role to make. Without a password it signs in with IAM tokens. */
 export interface Role {
@@ -22,21 +27,22 @@ export type MigrationFailed =
   | { readonly kind: 'timed_out'; readonly migration: string }
   | DatabaseUnavailable;
 
-/** The names of the migrations that were applied now. */
-export type Applied = readonly string[];
-
 /**
  * Brings the schema up to date: makes the roles, then applies each file that was not applied, in a transaction of its
  * own, so that a failing file leaves nothing of itself behind. Two migrations at once wait for each other.
  *
  * A database that knows more files than this code is left as it is: that is a rollback of the code, and files only add.
+ *
+ * @returns the names of the files that were applied
  */
 export async function migrateSchema(
   database: TransactionalDatabase,
   migrations: readonly Migration[],
   roles: readonly Role[],
-): Promise<Result<Applied, MigrationFailed>> {
-  const prepared = await database.transaction((transaction) => prepare(transaction, roles));
+): Promise<Result<readonly string[], MigrationFailed>> {
+  const prepared = await database.transaction((transaction) =>
+    runAll(transaction, [lock, createHistory, closeToPublic, ...roles.flatMap(ensureRole)]),
+  );
   if (!prepared.ok) return prepared;
   const applied: string[] = [];
   for (const migration of migrations) {
@@ -47,56 +53,53 @@ export async function migrateSchema(
   return ok(applied);
 }
 
-async function prepare(
+async function runAll(
   database: Database,
-  roles: readonly Role[],
-): Promise<Result<void, DatabaseUnavailable>> {
-  for (const statement of [lock, createHistory, closeToPublic, ...roles.flatMap(ensureRole)]) {
+  statements: readonly Statement[],
+): Promise<Result<null, DatabaseUnavailable>> {
+  for (const statement of statements) {
     const result = await database.execute(statement);
     if (!result.ok) return result;
   }
-  return ok(undefined);
+  return ok(null);
 }
 
+/** @returns whether it was applied now */
 async function applyOnce(
   database: TransactionalDatabase,
-  migration: Migration,
+  { name, text }: Migration,
 ): Promise<Result<boolean, MigrationFailed>> {
-  const checksum = createHash('sha256').update(migration.text).digest('hex');
+  const checksum = createHash('sha256').update(text).digest('hex');
   try {
     return await database.transaction<boolean, MigrationFailed>(async (transaction) => {
       const locked = await transaction.execute(lock);
       if (!locked.ok) return locked;
       const known = await transaction.execute(
-        sql`select checksum from schema_migrations where name = ${migration.name}`,
+        sql`select checksum from schema_migrations where name = ${name}`,
       );
       if (!known.ok) return known;
       const [previous] = known.value;
       if (previous)
-        return previous.checksum === checksum
-          ? ok(false)
-          : fail({ kind: 'edited', migration: migration.name });
-      const applied = await transaction.execute(asOneStatement(migration.text));
+        return previous.checksum === checksum ? ok(false) : fail({ kind: 'edited', migration: name });
+      // The Data API takes one statement a call: a file becomes the body of one anonymous block.
+      const block = { text: [`do $migration$\nbegin\n${text}\nend\n$migration$`], values: [] };
+      const applied = await transaction.execute(block);
       if (!applied.ok)
-        return ranOutOfTime(applied.error) ? fail({ kind: 'timed_out', migration: migration.name }) : applied;
+        return hasTimedOut(applied.error) ? fail({ kind: 'timed_out', migration: name }) : applied;
       const recorded = await transaction.execute(
-        sql`insert into schema_migrations (name, checksum) values (${migration.name}, ${checksum})`,
+        sql`insert into schema_migrations (name, checksum) values (${name}, ${checksum})`,
       );
       return recorded.ok ? ok(true) : recorded;
     });
   } catch (error) {
     if (!(error instanceof StatementRefused)) throw error;
-    return fail({
-      kind: 'refused',
-      migration: migration.name,
-      sqlState: error.sqlState,
-      message: error.message,
-    });
+    const { sqlState, message } = error;
+    return fail({ kind: 'refused', migration: name, sqlState, message });
   }
 }
 
-/** As the client saw it, or as PostgreSQL says. To try such a file again would take as long again. */
-const ranOutOfTime = ({ reason }: DatabaseUnavailable): boolean =>
+/** As the client saw it, or as PostgreSQL says. A retry of such a file would take as long again. */
+const hasTimedOut = ({ reason }: DatabaseUnavailable): boolean =>
   reason === 'timeout' || reason === 'sql_state_57014';
 
 /** Any number that nothing else in this database locks. */
@@ -161,9 +164,4 @@ function ensureRole({ name, password }: Role): readonly Statement[] {
       end
       $migration$`,
   ];
-}
-
-/** The Data API takes one statement a call: a file becomes the body of one anonymous block. */
-function asOneStatement(text: string): Statement {
-  return { text: [`do $migration$\nbegin\n${text}\nend\n$migration$`], values: [] };
 }

@@ -1,15 +1,15 @@
 import { connectDatabase } from '../database/connect';
+import type { Database } from '../database/database';
+import { sql } from '../database/database';
 import { bind } from '../shared/bind';
-import { createLog } from '../shared/log';
-import { webhookLogCodes } from '../webhooks/log-codes';
-import { createExpiring } from './expiring-tables';
-import { purgeExpired } from './purge-expired';
+import { createLog, logCodes } from '../shared/log';
 
 export function createDependencies() {
   return {
-    expiring: createExpiring(connectDatabase(process.env)),
+    database: connectDatabase(process.env) as Database,
     log: createLog('purge-expired'),
     now: Date.now,
+    batchSize: 1_000,
   };
 }
 
@@ -18,17 +18,68 @@ export type Dependencies = ReturnType<typeof createDependencies>;
 /** Milliseconds of deleting; less than the function's timeout by the time that the last statement may take. */
 export const timeout = 4 * 60_000;
 
+/** Statements that delete at most `limit` expired rows each, by the name in the log, and give their number as `deleted`. */
+const deletions = {
+  webhookAttempts: (limit: number) => sql`
+    with deleted as (
+      delete from webhook_attempts
+      where webhook_attempt_id in (
+        select webhook_attempt_id from webhook_attempts
+        where attempted_at < now() - interval '31 days'
+        order by attempted_at
+        limit ${limit})
+      returning 1)
+    select count(*)::integer as deleted from deleted`,
+
+  webhookEvents: (limit: number) => sql`
+    with deleted as (
+      delete from webhook_events
+      where (event_id, organization_id) in (
+        select event_id, organization_id from webhook_events
+        where accepted_at < now() - interval '14 days'
+        order by accepted_at
+        limit ${limit})
+      returning 1)
+    select count(*)::integer as deleted from deleted`,
+
+  // An expired user action is refused as expired, so nothing has to remember its use. The hour covers clocks that differ, and
+  // the repeats of a request whose answer was lost.
+  usedUserActions: (limit: number) => sql`
+    with deleted as (
+      delete from used_user_actions
+      where user_action_id in (
+        select user_action_id from used_user_actions
+        where expires_at < now() - interval '1 hour'
+        order by expires_at
+        limit ${limit})
+      returning 1)
+    select count(*)::integer as deleted from deleted`,
+};
+
 /**
- * The daily purge. An unavailable database is a failed invocation, which Lambda repeats.
+ * The daily purge: a batch of each table in turn, so that no table starves another, until nothing is left or the time is over;
+ * the next day goes on.
  *
- * @throws Error when the database is not available.
+ * @throws Error when the database is not available: Lambda retries the invocation.
  */
 export const createHandler =
-  ({ expiring, log, now }: Dependencies) =>
+  ({ database, log, now, batchSize }: Dependencies) =>
   async (_event: unknown): Promise<void> => {
-    const purged = await purgeExpired(expiring, now() + timeout, now);
-    if (!purged.ok) throw new Error(`The database is not available: ${purged.error.reason}.`);
-    log.info('Expired rows purged', { logCode: webhookLogCodes.expiredPurged, ...purged.value });
+    const deadline = now() + timeout;
+    const purged: Record<string, number> = {};
+    let remaining = Object.entries(deletions);
+    while (remaining.length > 0 && now() < deadline) {
+      const full: typeof remaining = [];
+      for (const [name, statement] of remaining) {
+        const rows = await database.execute(statement(batchSize));
+        if (!rows.ok) throw new Error(`The database is not available: ${rows.error.reason}.`);
+        const deleted = Number(rows.value[0]?.deleted);
+        purged[name] = (purged[name] ?? 0) + deleted;
+        if (deleted === batchSize) full.push([name, statement]);
+      }
+      remaining = full;
+    }
+    log.info('Expired rows purged', { logCode: logCodes.expiredPurged, ...purged });
   };
 
 export const handler = bind(createHandler, createDependencies);

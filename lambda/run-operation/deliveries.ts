@@ -1,8 +1,7 @@
 import { outcomes } from '../../domain/delivery';
 import type { OperationError } from '../../domain/operations';
 import { fail, ok, type Result } from '../../domain/result';
-import type { Database, DatabaseUnavailable } from '../database/database';
-import { sql } from '../database/sql';
+import { type Database, type DatabaseUnavailable, sql } from '../database/database';
 import { count, eventId as eventIdField, flag, id, oneOf, optional, time } from './fields';
 import { operation, toIsoTime, webhookNotFound } from './operation';
 

@@ -1,7 +1,7 @@
 import { newId } from '../../domain/ids';
 import { fail, ok } from '../../domain/result';
-import { sql } from '../database/sql';
-import { deleteUserGroups } from '../shared/permission';
+import { deleteUserGroups } from '../../domain/tokens';
+import { sql } from '../database/database';
 import { flag, id, name } from './fields';
 import { operation, toIsoTime } from './operation';
 

@@ -3,8 +3,7 @@ import type { OperationError } from '../../domain/operations';
 import { readReceiverUrl, urlRefusals } from '../../domain/receiver-url';
 import { fail, ok, type Result } from '../../domain/result';
 import { rotationOverlap } from '../../domain/webhook-secrets';
-import type { Database, Row } from '../database/database';
-import { sql } from '../database/sql';
+import { type Database, type Row, sql } from '../database/database';
 import { flag, id, kinds as kindsField, optional, url as urlText } from './fields';
 import { operation, organizationNotFound, type Ports, toIsoTime, webhookNotFound } from './operation';
 
@@ -171,7 +170,7 @@ const rotateWebhookSecret = operation(
 /** Enables a webhook again: events from now on are delivered to it. */
 const enableWebhook = operation({ webhookId: id('wh') }, async ({ webhookId }, ports) => {
   const outcome = await ports.database.execute(sql`
-    update webhooks set enabled = true, disabled_reason = null, disabled_at = null, troubled_at = default
+    update webhooks set enabled = true, disabled_reason = null, disabled_at = null, unhealthy_at = default
     where webhook_id = ${webhookId}
     returning webhook_id`);
   if (!outcome.ok) return outcome;

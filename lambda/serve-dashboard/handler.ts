@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import type { APIGatewayProxyEvent, APIGatewayProxyResult } from 'aws-lambda';
 import { bind } from '../shared/bind';
 import { readVariables } from '../shared/environment';
-import { pageFile, variables } from './environment';
-import { fillPage } from './page';
+import { factsMarker, pageFile, variables } from './environment';
 
 export function createDependencies() {
   const { FACTS, OTHER_DASHBOARDS, RESPONSE_HEADERS } = readVariables(variables, process.env);
@@ -16,6 +15,19 @@ export function createDependencies() {
 }
 
 export type Dependencies = ReturnType<typeof createDependencies>;
+
+/**
+ * The page with the facts in a script element that holds data. Every `<` is escaped, so that no fact can end that element.
+ *
+ * @throws Error when the page has not exactly one place for them
+ */
+export function fillPage(page: string, facts: string): string {
+  const [before, after, ...more] = page.split(factsMarker);
+  if (before === undefined || after === undefined || more.length > 0) {
+    throw new Error(`The page has not exactly one ${factsMarker}.`);
+  }
+  return before + facts.replaceAll('<', '\\u003c') + after;
+}
 
 /** `GET /` of the dashboard's address: one page, the same for all. */
 export const createHandler =

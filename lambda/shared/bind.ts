@@ -1,26 +1,33 @@
-import { isKeepActive, noteKeptActive } from './keep-active';
-import type { Log } from './log';
+import { type Log, logCodes } from './log';
 
 /**
  * Binds a handler to its real dependencies, made once at the first event: importing a handler needs no environment,
- * so tests call the unbound function with dependencies of their own. An event that only keeps the function active ends here.
+ * so tests call the unbound function with dependencies of their own. An event that only keeps the function active
+ * (`keepActiveEvent`; neither the gateway nor a queue can send one) is counted and goes no further.
  */
 export function bind<Dependencies, Event, Response>(
   createHandler: (dependencies: Dependencies) => (event: Event) => Promise<Response>,
   createDependencies: () => Dependencies,
 ): (event: Event) => Promise<Response | undefined> {
-  let bound:
-    | { readonly handle: (event: Event) => Promise<Response>; readonly log: Log | undefined }
-    | undefined;
+  let bound: { handle(event: Event): Promise<Response>; readonly log?: Log } | undefined;
   return async (event) => {
     if (bound === undefined) {
       const dependencies = createDependencies();
-      bound = { handle: createHandler(dependencies), log: logOf(dependencies) };
+      // A function outside of a VPC may have no log.
+      bound = { handle: createHandler(dependencies), log: Object(dependencies).log };
     }
-    if (bound.log && isKeepActive(event)) return void noteKeptActive(bound.log);
+    if (Object(event).keepActive === true && bound.log) return void countKeptActive(bound.log);
     return bound.handle(event);
   };
 }
 
-/** A function outside of any VPC needs no keeping, and may have no log. */
-const logOf = (dependencies: unknown): Log | undefined => Object(dependencies).log;
+/** https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html */
+function countKeptActive(log: Log): void {
+  const metric = {
+    Namespace: 'WalletFunctions',
+    Dimensions: [['service']],
+    Metrics: [{ Name: 'KeptActive', Unit: 'Count' }],
+  };
+  const _aws = { Timestamp: Date.now(), CloudWatchMetrics: [metric] };
+  log.info('Kept active', { logCode: logCodes.keptActive, KeptActive: 1, _aws });
+}

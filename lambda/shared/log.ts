@@ -17,11 +17,23 @@ export const logCodes = {
   keysExported: 'SIGNING_KEYS_EXPORTED',
   operationCompleted: 'OPERATION_COMPLETED',
   operationRefused: 'OPERATION_REFUSED',
+  eventFannedOut: 'EVENT_FANNED_OUT',
+  eventRedelivered: 'EVENT_REDELIVERED',
+  eventRefused: 'EVENT_REFUSED',
+  eventWaits: 'EVENT_WAITS',
+  webhookAttempted: 'WEBHOOK_ATTEMPTED',
+  webhookAttemptNotRecorded: 'WEBHOOK_ATTEMPT_NOT_RECORDED',
+  webhookDisabled: 'WEBHOOK_DISABLED',
+  webhookSlow: 'WEBHOOK_SLOW',
+  webhookDeliveryStopped: 'WEBHOOK_DELIVERY_STOPPED',
+  webhookDeliveryWaits: 'WEBHOOK_DELIVERY_WAITS',
+  webhookDeliveryRefused: 'WEBHOOK_DELIVERY_REFUSED',
+  expiredPurged: 'EXPIRED_PURGED',
 } as const;
 
 export type Log = Pick<Logger, 'info' | 'warn' | 'error'>;
 
-/** A structured logger named after the function's use case. */
+/** A structured logger named after the function. */
 export function createLog(serviceName: string): Log {
   return new Logger({ serviceName });
 }

@@ -1,19 +1,26 @@
 import { JwtVerifier } from 'aws-jwt-verify';
 import {
-  JwtExpiredError,
-  JwtInvalidAudienceError,
   JwtInvalidSignatureAlgorithmError,
   JwtInvalidSignatureError,
-  JwtNotBeforeError,
   KidNotFoundInJwksError,
 } from 'aws-jwt-verify/error';
 import type { Jwks } from 'aws-jwt-verify/jwk';
 import { fail, ok, type Result } from '../../domain/result';
 import { parseStrictObject } from '../../domain/strict-json';
 
-/** Why a token is refused: a cause for the log, by class. Nothing of the token itself goes into it. */
+/** The codes with which an access token is refused, each with the `detail` for the caller. */
+export const tokenDetails = {
+  token_malformed:
+    'The Authorization header must hold one bearer token: a JWT signed with ES256 with the documented claims.',
+  token_signature_invalid: 'The access token is not signed by a key of this environment.',
+  token_expired: 'The access token has expired. Obtain a new one.',
+  token_not_yet_valid: 'The access token is not valid yet. Check the clock.',
+  token_wrong_region: 'The access token belongs to another environment. Use the base address of its region.',
+} as const;
+
+/** Why a token is refused. The cause is for the log; nothing of the token itself goes into it. */
 export interface TokenRefused {
-  readonly kind: 'malformed' | 'signature_invalid' | 'expired' | 'not_yet_valid' | 'wrong_issuer';
+  readonly code: keyof typeof tokenDetails;
   readonly cause: string;
 }
 
@@ -25,7 +32,7 @@ export interface TokenRules {
   readonly types: readonly (string | undefined)[];
   /** Seconds between `iat` and `exp`, at most. */
   readonly lifetimeSeconds: number;
-  /** Seconds before `iat` and `nbf` from which on the token passes: what uses its claims then checks them. @default 0 */
+  /** Seconds before `iat` and `nbf` at which the token is accepted; the caller checks the times again. @default 0 */
   readonly earlySeconds?: number;
 }
 
@@ -41,21 +48,22 @@ export type VerifyJwt = (token: string) => Result<Claims, TokenRefused>;
 export const clockToleranceSeconds = 5;
 
 /** Far above any token of ours, far below the gateway's 10,240 bytes for all headers together. */
-const maximumLength = 4096;
+const maxTokenLength = 4096;
 
 /** Bytes of an ES256 signature (RFC 7518 section 3.4). */
 const signatureLength = 64;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-const base64url = /^[A-Za-z0-9_-]+$/;
 const headerNames = new Set(['alg', 'kid', 'typ']);
+
+const refuse = (code: TokenRefused['code'], cause: string) => fail({ code, cause });
+const malformed = (cause: string) => refuse('token_malformed', cause);
 
 /**
  * Makes a verifier of ES256 JWTs against a fixed set of public keys; it never goes to the network.
  *
- * The library verifies signature, issuer, audience, `exp` and `nbf`. It accepts a token without `exp`, an unknown `crit`
- * header, an array of audiences and signatures in another encoding of the same bytes: those are refused here first. It has
- * one grace for both times and leaves `iat` alone: they are judged here once more.
+ * The library accepts a token without `exp`, an unknown `crit` header, an array of audiences and signatures in another
+ * encoding of the same bytes, and ignores `iat`: all of that is checked here.
  *
  * @throws when `jwks` is not a JWKS document.
  */
@@ -64,68 +72,64 @@ export function createJwtVerifier(jwks: Jwks, rules: TokenRules): VerifyJwt {
     issuer: rules.issuer,
     audience: rules.audience,
     jwksUri: 'https://keys.invalid/fixed-at-deployment',
-    graceSeconds: clockToleranceSeconds + (rules.earlySeconds ?? 0),
+    // Leaves times to `checkTimes`: the library has one tolerance for both.
+    graceSeconds: Number.MAX_SAFE_INTEGER,
   });
   verifier.cacheJwks(jwks);
 
   return (token) => {
-    const structure = readStructure(token, rules);
-    if (!structure.ok) return structure;
+    const claims = readClaims(token, rules);
+    if (!claims.ok) return claims;
     try {
       verifier.verifySync(token);
     } catch (error) {
-      return fail(refusalOf(error));
+      if (error instanceof KidNotFoundInJwksError) return refuse('token_signature_invalid', 'key_unknown');
+      return error instanceof JwtInvalidSignatureError || error instanceof JwtInvalidSignatureAlgorithmError
+        ? refuse('token_signature_invalid', 'signature_invalid')
+        : malformed('claims_not_allowed');
     }
-    const refusal = refusalByTime(structure.value, rules);
-    return refusal ? fail(refusal) : structure;
+    return checkTimes(claims.value, rules);
   };
 }
 
-function refusalByTime({ iat, nbf = 0, exp }: Claims, rules: TokenRules): TokenRefused | undefined {
-  const now = Date.now() / 1000;
-  const latestBegin = now + clockToleranceSeconds + (rules.earlySeconds ?? 0);
-  if (exp + clockToleranceSeconds < now) return { kind: 'expired', cause: 'expired' };
-  if (exp - iat > rules.lifetimeSeconds) return { kind: 'malformed', cause: 'lives_too_long' };
-  if (nbf > latestBegin) return { kind: 'not_yet_valid', cause: 'not_yet_valid' };
-  if (iat > latestBegin) return { kind: 'not_yet_valid', cause: 'issued_in_the_future' };
-  return undefined;
-}
-
-const malformed = (cause: string) => fail({ kind: 'malformed', cause } as const);
-
-function readStructure(token: string, rules: TokenRules): Result<Claims, TokenRefused> {
-  if (token.length > maximumLength) return malformed('too_long');
-  const [encodedHeader, encodedClaims, signature, ...rest] = token.split('.');
-  if (!encodedHeader || !encodedClaims || !signature || rest.length > 0) return malformed('not_three_parts');
-  if (![encodedHeader, encodedClaims, signature].every(isCanonicalBase64url))
-    return malformed('not_base64url');
+function readClaims(token: string, rules: TokenRules): Result<Claims, TokenRefused> {
+  if (token.length > maxTokenLength) return malformed('too_long');
+  const parts = token.split('.');
+  const [encodedHeader, encodedClaims, signature] = parts;
+  if (!encodedHeader || !encodedClaims || !signature || parts.length > 3) return malformed('not_three_parts');
+  // Another spelling of the same bytes would be a second token with the same signature.
+  const isCanonical = (part: string) => Buffer.from(part, 'base64url').toString('base64url') === part;
+  if (!parts.every(isCanonical)) return malformed('not_base64url');
   const header = readObject(encodedHeader);
   if (!header) return malformed('header_not_an_object');
   const claims = readObject(encodedClaims);
   if (!claims) return malformed('claims_not_an_object');
 
   if (header.alg !== 'ES256') return malformed('algorithm_not_allowed');
-  const unknownHeader = Object.keys(header).some((name) => !headerNames.has(name));
-  if (unknownHeader) return malformed('header_not_allowed');
+  if (Object.keys(header).some((name) => !headerNames.has(name))) return malformed('header_not_allowed');
   if (typeof header.kid !== 'string' || header.kid === '') return malformed('key_id_missing');
   if (!rules.types.includes(header.typ as string | undefined)) return malformed('type_not_allowed');
-
   if (Buffer.from(signature, 'base64url').length !== signatureLength) {
-    return fail({ kind: 'signature_invalid', cause: 'signature_length' });
+    return refuse('token_signature_invalid', 'signature_length');
   }
 
   const times = [claims.iat, claims.exp, ...('nbf' in claims ? [claims.nbf] : [])];
   if (!times.every(isTime)) return malformed('times_missing_or_not_integers');
   if (typeof claims.iss !== 'string') return malformed('issuer_missing');
   if (claims.aud !== rules.audience) return malformed('audience_not_allowed');
-  if (claims.iss !== rules.issuer)
-    return fail({ kind: 'wrong_issuer', cause: 'issuer_of_another_environment' });
+  if (claims.iss !== rules.issuer) return refuse('token_wrong_region', 'issuer_of_another_environment');
   return ok(claims as Claims);
 }
 
-/** Another spelling of the same bytes would be a second token with the same signature. */
-function isCanonicalBase64url(part: string): boolean {
-  return base64url.test(part) && Buffer.from(part, 'base64url').toString('base64url') === part;
+function checkTimes(claims: Claims, rules: TokenRules): Result<Claims, TokenRefused> {
+  const { iat, nbf = 0, exp } = claims;
+  const now = Date.now() / 1000;
+  const latestStart = now + clockToleranceSeconds + (rules.earlySeconds ?? 0);
+  if (exp + clockToleranceSeconds < now) return refuse('token_expired', 'expired');
+  if (exp - iat > rules.lifetimeSeconds) return malformed('lives_too_long');
+  if (nbf > latestStart) return refuse('token_not_yet_valid', 'not_yet_valid');
+  if (iat > latestStart) return refuse('token_not_yet_valid', 'issued_in_the_future');
+  return ok(claims);
 }
 
 /** Undefined unless it is a JSON object in UTF-8, without a byte order mark (RFC 8259 section 8.1). */
@@ -140,15 +144,4 @@ function readObject(part: string): Readonly<Record<string, unknown>> | undefined
 /** NumericDate of RFC 7519 in whole seconds, within what a `Date` can hold. */
 function isTime(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= 8.64e12;
-}
-
-function refusalOf(error: unknown): TokenRefused {
-  if (error instanceof JwtExpiredError) return { kind: 'expired', cause: 'expired' };
-  if (error instanceof JwtNotBeforeError) return { kind: 'not_yet_valid', cause: 'not_yet_valid' };
-  if (error instanceof KidNotFoundInJwksError) return { kind: 'signature_invalid', cause: 'key_unknown' };
-  if (error instanceof JwtInvalidSignatureError || error instanceof JwtInvalidSignatureAlgorithmError) {
-    return { kind: 'signature_invalid', cause: 'signature_invalid' };
-  }
-  if (error instanceof JwtInvalidAudienceError) return { kind: 'malformed', cause: 'audience_not_allowed' };
-  return { kind: 'malformed', cause: 'claims_not_allowed' };
 }

@@ -2,10 +2,12 @@ import {
   ChangeMessageVisibilityCommand,
   SendMessageBatchCommand,
   type SendMessageBatchRequestEntry,
-  type SQSClient,
+  SQSClient,
 } from '@aws-sdk/client-sqs';
+import type { SQSBatchResponse, SQSRecord } from 'aws-lambda';
 import { fail, ok, type Result } from '../../domain/result';
 import { coalesce } from '../shared/coalesce';
+import type { Log } from '../shared/log';
 
 /** The queue cannot be reached, or refuses. Some of the messages may have been sent all the same. */
 export interface QueueUnavailable {
@@ -17,11 +19,11 @@ export interface QueueUnavailable {
 export interface OutgoingMessage {
   readonly body: string;
   /**
-   * Messages of one group share a fair queue's attention: a group with a backlog does not hold up the others.
+   * In a fair queue, a message group with a backlog does not hold up the others.
    * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html
    */
   readonly group: string;
-  /** 0 to 900. @default 0 */
+  /** @default 0; SQS takes no more than `maxDelaySeconds` */
   readonly delaySeconds?: number;
   /** Why it is on a dead-letter queue: the message's attribute `Reason`. */
   readonly reason?: string;
@@ -44,22 +46,19 @@ const maxBatchCount = 10;
 const maxBatchBytes = 256 * 1024;
 
 /** The longest `DelaySeconds`. https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-queues.html */
-export const longestDelaySeconds = 900;
+export const maxDelaySeconds = 900;
 
-/**
- * Seconds until a message is received again after an internal error (database, KMS or SQS unavailable): 5 s, doubled with
- * each receive up to 15 minutes, ±20 %. With the queues' 1,000 receives that bridges ten days.
- *
- * @param receiveCount how often the message was received, this time included
- * @param random from 0 to 1
- */
-export function backoffSeconds(receiveCount: number, random: number): number {
-  const seconds = Math.min(900, 5 * 2 ** Math.min(receiveCount - 1, 10));
-  return seconds * (0.8 + 0.4 * random);
+/** Makes queues by their URLs. They share a client, which is created when there is something to send or to hide. */
+export function createQueues(createClient = () => new SQSClient({})): (url: string) => Queue {
+  let client: SQSClient | undefined;
+  return (url) =>
+    createQueue(url, () => {
+      client ??= createClient();
+      return client;
+    });
 }
 
-/** @param options `sqs`: is asked for its client when there is something to send or to hide */
-export function createQueue({ sqs, url }: { readonly sqs: () => SQSClient; readonly url: string }): Queue {
+function createQueue(url: string, sqs: () => SQSClient): Queue {
   const request = async (work: () => Promise<void>): Promise<Result<null, QueueUnavailable>> => {
     try {
       await work();
@@ -80,18 +79,18 @@ export function createQueue({ sqs, url }: { readonly sqs: () => SQSClient; reado
     });
 
   return {
-    // What a batch sends goes together. After a failure each is sent again alone, so that one cannot fail the others.
+    // After a failure each request is sent again alone, so that one cannot fail the others.
     send: coalesce(async (requests: readonly (readonly OutgoingMessage[])[]) => {
       const sent = await sendAll(requests.flat());
       if (sent.ok || requests.length === 1) return requests.map(() => sent);
       return Promise.all(requests.map(sendAll));
     }),
-    hide: (receiptHandle, seconds) =>
+    hide: (ReceiptHandle, seconds) =>
       request(async () => {
         await sqs().send(
           new ChangeMessageVisibilityCommand({
             QueueUrl: url,
-            ReceiptHandle: receiptHandle,
+            ReceiptHandle,
             VisibilityTimeout: Math.ceil(seconds),
           }),
           { abortSignal: AbortSignal.timeout(deadline) },
@@ -100,15 +99,16 @@ export function createQueue({ sqs, url }: { readonly sqs: () => SQSClient; reado
   };
 }
 
-function toEntry(message: OutgoingMessage, index: number): SendMessageBatchRequestEntry {
+function toEntry(
+  { body, group, delaySeconds, reason }: OutgoingMessage,
+  index: number,
+): SendMessageBatchRequestEntry {
   return {
     Id: String(index),
-    MessageBody: message.body,
-    MessageGroupId: message.group,
-    ...(message.delaySeconds ? { DelaySeconds: Math.round(message.delaySeconds) } : {}),
-    ...(message.reason
-      ? { MessageAttributes: { Reason: { DataType: 'String', StringValue: message.reason } } }
-      : {}),
+    MessageBody: body,
+    MessageGroupId: group,
+    ...(delaySeconds && { DelaySeconds: Math.round(delaySeconds) }),
+    ...(reason && { MessageAttributes: { Reason: { DataType: 'String', StringValue: reason } } }),
   };
 }
 
@@ -127,4 +127,75 @@ function batches(entries: readonly SendMessageBatchRequestEntry[]): SendMessageB
     }
   }
   return result;
+}
+
+/** How a function processes messages. */
+export interface Consumer<Message> {
+  /** The error is the reason with which an invalid message goes to the dead-letter queue. */
+  parse(body: string): Result<Message, string>;
+  /** A message that fails is received again after `retryInSeconds`. @default `backoffSeconds` */
+  handle(message: Message, record: SQSRecord): Promise<Result<unknown, MessageFailed>>;
+  /** The queue that the message was received from. */
+  queueOf(record: SQSRecord): Queue;
+  readonly deadLetters: Queue;
+  readonly log: Log;
+  readonly logCodes: { readonly refused: string; readonly waits: string };
+  /** From 0 to 1. */
+  readonly random: () => number;
+}
+
+interface MessageFailed {
+  readonly kind: string;
+  readonly reason: string;
+  readonly retryInSeconds?: number;
+}
+
+/** Processes the messages of a batch side by side. Those that fail are hidden for a time, and received again. */
+export async function consume<Message>(
+  records: readonly SQSRecord[],
+  consumer: Consumer<Message>,
+): Promise<SQSBatchResponse> {
+  const { log, logCodes } = consumer;
+  const failures = await Promise.all(records.map(receive));
+  return {
+    batchItemFailures: records
+      .filter((_, index) => failures[index])
+      .map(({ messageId }) => ({ itemIdentifier: messageId })),
+  };
+
+  /** @returns whether the message is to be received again */
+  async function receive(record: SQSRecord): Promise<boolean> {
+    const { messageId, receiptHandle, attributes } = record;
+    const outcome = await process(record).catch((error: Error) =>
+      fail<MessageFailed & { error: Error }>({ kind: 'internal_error', reason: error.name, error }),
+    );
+    if (outcome.ok) return false;
+    const { kind: cause, retryInSeconds, ...why } = outcome.error;
+    log.error('Message will be retried', { logCode: logCodes.waits, messageId, cause, ...why });
+    const receiveCount = Number(attributes.ApproximateReceiveCount);
+    const seconds = retryInSeconds ?? backoffSeconds(receiveCount, consumer.random());
+    await consumer.queueOf(record).hide(receiptHandle, seconds);
+    return true;
+  }
+
+  async function process(record: SQSRecord): Promise<Result<unknown, MessageFailed>> {
+    const { messageId, body } = record;
+    const message = consumer.parse(body);
+    if (message.ok) return consumer.handle(message.value, record);
+    const reason = message.error;
+    log.error('Invalid message', { logCode: logCodes.refused, messageId, reason });
+    return consumer.deadLetters.send([{ body, group: 'unreadable', reason }]);
+  }
+}
+
+/**
+ * Seconds until a message is received again after an internal error (database, KMS or SQS unavailable): 5 s, doubled with
+ * each receive up to 15 minutes, ±20 %. With the queues' 1,000 receives that bridges ten days.
+ *
+ * @param receiveCount how often the message was received, this time included
+ * @param random from 0 to 1
+ */
+export function backoffSeconds(receiveCount: number, random: number): number {
+  const seconds = Math.min(900, 5 * 2 ** Math.min(receiveCount - 1, 10));
+  return seconds * (0.8 + 0.4 * random);
 }

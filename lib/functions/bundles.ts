@@ -33,8 +33,8 @@ export const bundling = {
 } as const satisfies BuildOptions;
 
 /**
- * For one access to the database: `./adapters` is `adapters.data-api.ts` or `adapters.direct.ts`. esbuild neither trims nor merges
- * what is loaded on demand, as by `adapters.ts`.
+ * For one access to the database: `./connect` is `connect.data-api.ts` or `connect.direct.ts`. esbuild neither trims nor merges
+ * what is loaded on demand, as by `connect.ts`.
  */
 export const bundlingFor = (access: DatabaseAccess) => ({
   ...bundling,

@@ -5,7 +5,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { example } from '../../dashboard/content';
 import { formatAllowList } from '../../domain/allow-list';
 import type { DashboardFacts } from '../../domain/dashboard';
-import { fillPage } from '../../lambda/serve-dashboard/page';
+import { fillPage } from '../../lambda/serve-dashboard/handler';
 import { dashboardPage } from '../../lib/dashboard/page';
 import { deprecatedFacts, facts } from '../dashboard/facts';
 import { type HttpServer, startHttpServer } from '../support/http-server';

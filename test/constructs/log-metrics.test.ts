@@ -1,8 +1,8 @@
 import type { APIGatewayProxyEvent, APIGatewayRequestAuthorizerEvent } from 'aws-lambda';
 import { fail, ok } from '../../domain/result';
 import { createHandler as createAuthorizer } from '../../lambda/authorize-request/handler';
+import { createUserActionVerifier } from '../../lambda/delete-user-group/delete-user-group';
 import { createHandler as createDeletion } from '../../lambda/delete-user-group/handler';
-import { createUserActionVerifier } from '../../lambda/delete-user-group/user-action';
 import { createLog } from '../../lambda/shared/log';
 import { withSla } from '../support/rows';
 import { type Resource, stackOf } from '../support/stacks';
@@ -86,6 +86,7 @@ const deletion = (requested: string, outcome: Awaited<ReturnType<Deletion>> = ok
           sub: caller.identityId,
           org: caller.organizationId,
           kind: caller.kind,
+          nbf: `${seconds()}`,
           exp: `${seconds() + 60}`,
         },
       },
@@ -118,7 +119,7 @@ it.each([
 it('counts the refusal of a token by its code', async () => {
   const authorize = createAuthorizer({
     log: createLog('authorize-request'),
-    verifyAccessToken: () => fail({ kind: 'expired', cause: 'expired' }),
+    verifyAccessToken: () => fail({ code: 'token_expired', cause: 'expired' }),
   } as unknown as Parameters<typeof createAuthorizer>[0]);
   const lines = await linesOf(() =>
     authorize({

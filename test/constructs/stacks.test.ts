@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Stack } from 'aws-cdk-lib';
-import { longestWait } from '../../lambda/migrate-schema/await-database';
+import { longestWait } from '../../lambda/migrate-schema/environment';
 import { environments } from '../../lib/environments';
 import { newcomer, withStandby } from '../support/rows';
 import {

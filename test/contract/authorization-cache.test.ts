@@ -1,9 +1,11 @@
 import { ok } from '../../domain/result';
-import { createAccessTokenVerifier } from '../../lambda/authorize-request/access-token';
 import { decisionSeconds } from '../../lambda/authorize-request/environment';
-import { createHandler as createAuthorizer } from '../../lambda/authorize-request/handler';
+import {
+  createAccessTokenVerifier,
+  createHandler as createAuthorizer,
+} from '../../lambda/authorize-request/handler';
+import { createUserActionVerifier } from '../../lambda/delete-user-group/delete-user-group';
 import { createHandler as createDeletion } from '../../lambda/delete-user-group/handler';
-import { createUserActionVerifier } from '../../lambda/delete-user-group/user-action';
 import { gatewayResponse, groups, resource, start } from '../local/gateway/support';
 import { recordLog } from '../support/log';
 import {

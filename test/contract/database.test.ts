@@ -1,6 +1,5 @@
 import { fail, ok } from '../../domain/result';
-import { StatementRefused } from '../../lambda/database/database';
-import { sql } from '../../lambda/database/sql';
+import { StatementRefused, sql } from '../../lambda/database/database';
 import { type RegionDatabase, startRegionDatabase } from '../support/region-database';
 
 describe.each(['data-api', 'direct'] as const)('a database with %s access', (access) => {

@@ -3,9 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GetPublicKeyCommand, KMSClient } from '@aws-sdk/client-kms';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
-import { createAccessTokenVerifier } from '../../lambda/authorize-request/access-token';
-import { toJwk } from '../../lambda/export-jwks/export-jwks';
-import { createHandler } from '../../lambda/export-jwks/handler';
+import { createAccessTokenVerifier } from '../../lambda/authorize-request/handler';
+import { createHandler, toJwk } from '../../lambda/export-jwks/handler';
 import { signByKms } from '../support/api';
 import { localClient } from '../support/aws-client';
 import { startKms } from '../support/local-services';
@@ -50,7 +49,7 @@ async function sign(label: string): Promise<string> {
 
 /** Deploys keys with these labels: the custom resource's update, then the authorizer's verifier. */
 async function deploy(...labels: readonly string[]) {
-  const { Data } = await createHandler({ log: recordLog(), getPublicKey })({
+  const { Data } = await createHandler({ log: recordLog(), getPublicKey, pause: async () => undefined })({
     RequestType: 'Update',
     PhysicalResourceId: 'signing-keys',
     ResourceProperties: { Keys: labels.map((label) => ({ Label: label, Arn: arnOf(label) })) },

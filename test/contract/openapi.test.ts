@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { problems as handlerProblems } from '../../lambda/shared/problem';
+import { problems as handlerProblems } from '../../lambda/delete-user-group/problems';
 import { documentedProblems, expectDocumented, openApi, openApiFile, operations } from '../support/openapi';
 import { gatewayResponses, synthesizeApi } from '../support/region-api';
 import { temporaryFolder } from '../support/temporary-folder';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { parseEvent } from '../../domain/event';
-import { nextStep, retrySchedule } from '../../lambda/deliver-webhook/next-step';
+import { nextStep, retrySchedule } from '../../lambda/deliver-webhook/retry-schedule';
 import { expectDocumentedDelivery, openApi } from '../support/openapi';
 
 const { parameters, requestBody, responses } = openApi.webhooks.event.post;

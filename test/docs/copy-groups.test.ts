@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newId } from '../../domain/ids';
-import type { Row } from '../../lambda/database/database';
-import { sql } from '../../lambda/database/sql';
+import { type Row, sql } from '../../lambda/database/database';
 import { deleteInDatabase } from '../../lambda/delete-user-group/delete-in-database';
 import { addGroup, deletionOf, type Organization, rows, seedOrganization } from '../support/organization';
 import { type RegionDatabase, startMigratedDatabase } from '../support/region-database';

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { transformSync } from 'esbuild';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { type SignedContent, secretText, sign } from '../../domain/webhook-secrets';
-import { retrySchedule } from '../../lambda/deliver-webhook/next-step';
+import { retrySchedule } from '../../lambda/deliver-webhook/retry-schedule';
 import { projectRoot } from '../architecture/sources';
 import { openApi } from '../support/openapi';
 import { temporaryFolder } from '../support/temporary-folder';

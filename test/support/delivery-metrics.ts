@@ -7,7 +7,7 @@ import { recordLog } from './log';
 /** What the delivery function writes for CloudWatch after a delivery, a failure, the last failure and a disabling. */
 export async function metricsOfDelivery() {
   const { ports, metrics } = asOnAws(createDependencies);
-  const webhook = { url: 'https://example.com/', enabled: true, troubled: false, secretVersion: 1 };
+  const webhook = { url: 'https://example.com/', enabled: true, unhealthy: false, secretVersion: 1 };
   const disabling = { webhookId: 'wh-1', organizationId: 'or-1', reason: 'gone', disabledAt: 0 };
   const nothing = async () => ok(null);
   for (const [status, attempt] of [
@@ -28,7 +28,7 @@ export async function metricsOfDelivery() {
       ...ports,
       webhooks: {
         find: async () => ok(webhook),
-        trouble: nothing,
+        markUnhealthy: nothing,
         record: nothing,
         disable: async () => ok(disabling),
       },

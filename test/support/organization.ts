@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { newId } from '../../domain/ids';
 import type { Seeded as Organization } from '../../domain/operations';
-import type { Database, Row } from '../../lambda/database/database';
-import { type Statement, sql } from '../../lambda/database/sql';
+import { type Database, type Row, type Statement, sql } from '../../lambda/database/database';
 import type { UserGroupDeletion } from '../../lambda/delete-user-group/delete-in-database';
 import { organizations } from '../../lambda/run-operation/organizations';
 

@@ -1,5 +1,5 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
-import { type PublicJwk, toJwk } from '../../lambda/export-jwks/export-jwks';
+import { type PublicJwk, toJwk } from '../../lambda/export-jwks/handler';
 
 /** A signing key as KMS would hold it, and its public half as a handler would get it. */
 export interface SigningKey {

@@ -1,6 +1,5 @@
 import { newId, randomCharacters } from '../../domain/ids';
-import type { Database } from '../../lambda/database/database';
-import { sql } from '../../lambda/database/sql';
+import { type Database, sql } from '../../lambda/database/database';
 
 export async function addOrganization(owner: Database): Promise<string> {
   const organizationId = newId('or');
@@ -16,7 +15,7 @@ export async function addWebhook(
 ): Promise<string> {
   const webhookId = `wh-aaaaa-bbbbb-${randomCharacters(16)}`;
   await owner.execute(sql`
-    insert into webhooks (webhook_id, organization_id, url, kinds, troubled_at)
+    insert into webhooks (webhook_id, organization_id, url, kinds, unhealthy_at)
     values (${webhookId}, ${organizationId}, ${url}, ${kinds ? `{${kinds.join(',')}}` : null}::text[], null)`);
   return webhookId;
 }

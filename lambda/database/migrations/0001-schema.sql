@@ -105,9 +105,9 @@ create table webhooks (
   enabled boolean not null default true,
   disabled_reason text,
   disabled_at timestamptz,
-  -- When an attempt was slow or failed; null is good standing. Until one is good its deliveries go by the second lane, those of
-  -- a new webhook too: nobody knows yet how fast its receiver is.
-  troubled_at timestamptz default '-infinity',
+  -- When an attempt was last slow or failed; null is healthy. Until an attempt is good, deliveries take the second lane, those
+  -- of a new webhook too: nobody knows yet how fast its receiver is.
+  unhealthy_at timestamptz default '-infinity',
   created_at timestamptz not null default now(),
   check (enabled = (disabled_reason is null)),
   check (enabled = (disabled_at is null)),
@@ -279,17 +279,17 @@ grant insert, select (user_action_id, outcome) on audit_records to delete_user_g
 grant select on audit_records to run_operation;
 grant select, delete on used_user_actions to purge_expired;
 
-grant select (webhook_id, organization_id, kinds, enabled, troubled_at, created_at) on webhooks to fan_out_event;
+grant select (webhook_id, organization_id, kinds, enabled, unhealthy_at, created_at) on webhooks to fan_out_event;
 -- The body stays with the function that sends it: operators list events, and do not read them.
 grant select, insert on webhook_events to fan_out_event;
 
-grant select (webhook_id, organization_id, url, secret_version, rotated_at, enabled, disabled_at, troubled_at)
+grant select (webhook_id, organization_id, url, secret_version, rotated_at, enabled, disabled_at, unhealthy_at)
   on webhooks to deliver_webhook;
-grant update (enabled, disabled_reason, disabled_at, troubled_at) on webhooks to deliver_webhook;
+grant update (enabled, disabled_reason, disabled_at, unhealthy_at) on webhooks to deliver_webhook;
 grant insert on webhook_attempts to deliver_webhook;
 
 grant select, insert, delete on webhooks to run_operation;
-grant update (url, kinds, secret_version, rotated_at, enabled, disabled_reason, disabled_at, troubled_at)
+grant update (url, kinds, secret_version, rotated_at, enabled, disabled_reason, disabled_at, unhealthy_at)
   on webhooks to run_operation;
 grant select on webhook_attempts to run_operation;
 grant select (event_id, organization_id, kind, accepted_at) on webhook_events to run_operation;

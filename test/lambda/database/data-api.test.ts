@@ -1,7 +1,7 @@
 import { RDSDataClient } from '@aws-sdk/client-rds-data';
 import { fail, ok } from '../../../domain/result';
 import { createDataApiDatabase } from '../../../lambda/database/data-api';
-import { sql } from '../../../lambda/database/sql';
+import { sql } from '../../../lambda/database/database';
 import { localClient } from '../../support/aws-client';
 import { type HttpServer, startHttpServer } from '../../support/http-server';
 

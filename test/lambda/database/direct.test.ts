@@ -1,5 +1,5 @@
+import { sql } from '../../../lambda/database/database';
 import { createDirectDatabase } from '../../../lambda/database/direct';
-import { sql } from '../../../lambda/database/sql';
 import { startDatabaseEndpoint } from '../../../local/postgres/endpoint';
 import { createAuthority } from '../../support/certificates';
 import { startPostgres } from '../../support/postgres';

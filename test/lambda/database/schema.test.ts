@@ -1,5 +1,5 @@
+import { sql } from '../../../lambda/database/database';
 import { type DatabaseRole, databaseRoles } from '../../../lambda/database/environment';
-import { sql } from '../../../lambda/database/sql';
 import { useMigratedDatabase } from '../../support/region-database';
 
 const region = useMigratedDatabase();
@@ -37,17 +37,17 @@ const privileges: Readonly<Record<DatabaseRole, readonly string[]>> = {
     'DELETE webhooks',
     'INSERT webhooks',
     'SELECT webhooks',
-    'UPDATE webhooks (url kinds secret_version rotated_at enabled disabled_reason disabled_at troubled_at)',
+    'UPDATE webhooks (url kinds secret_version rotated_at enabled disabled_reason disabled_at unhealthy_at)',
   ],
   fan_out_event: [
     'INSERT webhook_events',
     'SELECT webhook_events',
-    'SELECT webhooks (webhook_id organization_id kinds enabled troubled_at created_at)',
+    'SELECT webhooks (webhook_id organization_id kinds enabled unhealthy_at created_at)',
   ],
   deliver_webhook: [
     'INSERT webhook_attempts',
-    'SELECT webhooks (webhook_id organization_id url secret_version rotated_at enabled disabled_at troubled_at)',
-    'UPDATE webhooks (enabled disabled_reason disabled_at troubled_at)',
+    'SELECT webhooks (webhook_id organization_id url secret_version rotated_at enabled disabled_at unhealthy_at)',
+    'UPDATE webhooks (enabled disabled_reason disabled_at unhealthy_at)',
   ],
   purge_expired: [
     'DELETE used_user_actions',

@@ -4,13 +4,13 @@ import { Metrics } from '@aws-lambda-powertools/metrics';
 import { DeleteMessageCommand } from '@aws-sdk/client-sqs';
 import { type Delivery, deliveryId, writeDelivery } from '../../../domain/delivery';
 import { secretText } from '../../../domain/webhook-secrets';
-import { sql } from '../../../lambda/database/sql';
+import { sql } from '../../../lambda/database/database';
 import type { DeliveryPorts, Webhooks } from '../../../lambda/deliver-webhook/deliver-webhook';
 import { createHandler, type Dependencies } from '../../../lambda/deliver-webhook/handler';
-import { retrySchedule } from '../../../lambda/deliver-webhook/next-step';
 import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
+import { retrySchedule } from '../../../lambda/deliver-webhook/retry-schedule';
 import { createWebhooks } from '../../../lambda/deliver-webhook/webhooks-table';
-import { createQueue } from '../../../lambda/webhooks/queue';
+import { createQueues } from '../../../lambda/webhooks/queue';
 import { createWebhookSecrets } from '../../../lambda/webhooks/webhook-secrets';
 import { type HttpServer, startHttpServer } from '../../support/http-server';
 import { recordLog } from '../../support/log';
@@ -181,7 +181,7 @@ class DeliveryWorld {
   }
 
   private queue(url: string) {
-    return createQueue({ sqs: () => this.queues.sqs, url });
+    return createQueues(() => this.queues.sqs)(url);
   }
 
   private async remove({ url: QueueUrl }: TestQueue, ReceiptHandle: string): Promise<void> {

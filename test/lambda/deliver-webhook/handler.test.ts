@@ -3,9 +3,9 @@ import { Webhook } from 'standardwebhooks';
 import { parseDelivery } from '../../../domain/delivery';
 import { parseEvent } from '../../../domain/event';
 import { fail } from '../../../domain/result';
-import { sql } from '../../../lambda/database/sql';
+import { sql } from '../../../lambda/database/database';
 import type { Webhooks } from '../../../lambda/deliver-webhook/deliver-webhook';
-import { retrySchedule } from '../../../lambda/deliver-webhook/next-step';
+import { retrySchedule } from '../../../lambda/deliver-webhook/retry-schedule';
 import { eventually } from '../../support/eventually';
 import { startHttpServer } from '../../support/http-server';
 import { expectDocumentedDelivery } from '../../support/openapi';
@@ -283,11 +283,11 @@ describe('the lane of a webhook', () => {
   });
   const standing = async () => {
     const found = await world.webhooks.find(webhookId);
-    return found.ok && found.value?.troubled ? 'troubled' : 'good';
+    return found.ok && found.value?.unhealthy ? 'unhealthy' : 'good';
   };
-  const trouble = (secondsAgo: number) =>
+  const markUnhealthy = (secondsAgo: number) =>
     world.database.query`
-      update webhooks set troubled_at = now() - make_interval(secs => ${secondsAgo}::float8)
+      update webhooks set unhealthy_at = now() - make_interval(secs => ${secondsAgo}::float8)
       where webhook_id = ${webhookId}`;
   const deliver = async (from = world.retries) => {
     await world.sendDelivery(webhookId, {}, from);
@@ -295,8 +295,8 @@ describe('the lane of a webhook', () => {
   };
 
   it('is the second one of a new webhook, until its first good attempt', async () => {
-    await world.database.query`update webhooks set troubled_at = default where webhook_id = ${webhookId}`;
-    expect(await standing()).toBe('troubled');
+    await world.database.query`update webhooks set unhealthy_at = default where webhook_id = ${webhookId}`;
+    expect(await standing()).toBe('unhealthy');
     await deliver();
     expect(await standing()).toBe('good');
   });
@@ -304,7 +304,7 @@ describe('the lane of a webhook', () => {
   it('is the second one after a failed attempt', async () => {
     world.answer = { status: 500 };
     await deliver(world.deliveries);
-    expect(await standing()).toBe('troubled');
+    expect(await standing()).toBe('unhealthy');
   });
 
   it('is the second one after two seconds: the attempt ends, and is made again there with all its time', async () => {
@@ -316,19 +316,19 @@ describe('the lane of a webhook', () => {
     const begin = performance.now();
     expect(await world.runBatch()).toMatchObject({ kept: 0 });
     expect(performance.now() - begin).toBeLessThan(2_900);
-    expect(await standing()).toBe('troubled');
+    expect(await standing()).toBe('unhealthy');
     expect(await world.attempts(webhookId)).toEqual([]);
     const [moved] = await world.retries.receive();
     expect(parseDelivery(moved?.body ?? '')).toEqual({ ok: true, value: delivery });
 
     await deliver();
     expect(await world.attempts(webhookId)).toMatchObject([{ outcome: 'delivered', status: 200 }]);
-    expect(await standing()).toBe('troubled');
+    expect(await standing()).toBe('unhealthy');
     await slow.stop();
   });
 
   it('moves what waits in the first one, without an attempt', async () => {
-    await trouble(0);
+    await markUnhealthy(0);
     const delivery = await world.sendDelivery(webhookId);
     expect(await world.runBatch()).toMatchObject({ kept: 0 });
     expect(world.requests).toEqual([]);
@@ -338,10 +338,10 @@ describe('the lane of a webhook', () => {
 
   it.each([
     ['the first one again after a good attempt', 31, 200, 'good'],
-    ['the second one for half a minute: a receiver may be slow now and then', 20, 200, 'troubled'],
-    ['the second one as long as attempts fail', 31, 500, 'troubled'],
+    ['the second one for half a minute: a receiver may be slow now and then', 20, 200, 'unhealthy'],
+    ['the second one as long as attempts fail', 31, 500, 'unhealthy'],
   ])('is %s', async (_, secondsAgo, status, expected) => {
-    await trouble(secondsAgo);
+    await markUnhealthy(secondsAgo);
     world.answer = { status };
     await deliver();
     expect(world.requests).toHaveLength(1);

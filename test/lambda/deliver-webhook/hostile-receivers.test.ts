@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import type { AttemptResult } from '../../../lambda/deliver-webhook/next-step';
 import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
+import type { AttemptResult } from '../../../lambda/deliver-webhook/retry-schedule';
 import { createAuthority } from '../../support/certificates';
 import {
   answered,

@@ -1,5 +1,5 @@
-import type { AttemptResult } from '../../../lambda/deliver-webhook/next-step';
 import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
+import type { AttemptResult } from '../../../lambda/deliver-webhook/retry-schedule';
 import {
   answered,
   type Behaviour,

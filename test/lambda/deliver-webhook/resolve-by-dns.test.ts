@@ -1,5 +1,4 @@
-import { resolveByDns } from '../../../lambda/deliver-webhook/receiver-address';
-import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
+import { createReceivers, resolveByDns } from '../../../lambda/deliver-webhook/receivers';
 import { type DnsServer, startDnsServer } from '../../support/dns-server';
 
 const webhookId = 'wh-00001-00001-0000000000000001';

@@ -1,8 +1,8 @@
 import type { AddressInfo } from 'node:net';
 import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
-import type { AttemptResult } from '../../../lambda/deliver-webhook/next-step';
 import { createReceivers, type ReceiverSettings } from '../../../lambda/deliver-webhook/receivers';
+import type { AttemptResult } from '../../../lambda/deliver-webhook/retry-schedule';
 import { createAuthority, type TestAuthority } from '../../support/certificates';
 
 export type Behaviour = (socket: Socket) => void;

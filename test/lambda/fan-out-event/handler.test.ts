@@ -5,7 +5,7 @@ import type { Database } from '../../../lambda/database/database';
 import type { Subscriptions } from '../../../lambda/fan-out-event/fan-out-event';
 import { createHandler, type Dependencies } from '../../../lambda/fan-out-event/handler';
 import { createSubscriptions } from '../../../lambda/fan-out-event/subscriptions-table';
-import { createQueue } from '../../../lambda/webhooks/queue';
+import { createQueues } from '../../../lambda/webhooks/queue';
 import { recordLog } from '../../support/log';
 import { type RegionDatabase, startMigratedDatabase } from '../../support/region-database';
 import { startTestQueues, type TestQueue, type TestQueues } from '../../support/sqs';
@@ -33,7 +33,7 @@ beforeEach(async () => {
 });
 afterAll(() => Promise.all([database.stop(), queues.stop()]));
 
-const queue = (url: string) => createQueue({ sqs: () => queues.sqs, url });
+const queue = (url: string) => createQueues(() => queues.sqs)(url);
 const gone = 'http://127.0.0.1:1/000000000000/gone';
 
 async function fanOut(change: Partial<Dependencies> = {}) {
@@ -102,13 +102,13 @@ it("puts each webhook's deliveries into a message group of its own", async () =>
 
 it('sends what is for a webhook that was slow or failed by the second lane', async () => {
   const good = await addWebhook(database.owner, organizationId);
-  const troubled = await addWebhook(database.owner, organizationId);
-  await database.query`update webhooks set troubled_at = now() where webhook_id = ${troubled}`;
+  const unhealthy = await addWebhook(database.owner, organizationId);
+  await database.query`update webhooks set unhealthy_at = now() where webhook_id = ${unhealthy}`;
   await events.send(eventText(organizationId, 'ev-1'));
   await fanOut();
-  await events.send(JSON.stringify({ redeliver: { eventId: 'ev-1', webhookId: troubled } }));
+  await events.send(JSON.stringify({ redeliver: { eventId: 'ev-1', webhookId: unhealthy } }));
   await fanOut();
-  expect([deliveries.groups(), retries.groups()]).toEqual([[good], [troubled, troubled]]);
+  expect([deliveries.groups(), retries.groups()]).toEqual([[good], [unhealthy, unhealthy]]);
 });
 
 it('makes no delivery of an event that no webhook wants', async () => {
@@ -162,9 +162,9 @@ describe('retries an event later when', () => {
     await events.send(eventText(organizationId, 'ev-1'));
   });
 
-  const wanting = (answer: Subscriptions['wanting']) => ({
+  const wanting = (answer: Subscriptions['findSubscribers']) => ({
     ports: {
-      subscriptions: { ...createSubscriptions(functionsDatabase), wanting: answer },
+      subscriptions: { ...createSubscriptions(functionsDatabase), findSubscribers: answer },
       lanes: { first: queue(deliveries.url), second: queue(retries.url) },
     },
   });
@@ -253,7 +253,7 @@ describe('a kept event', () => {
     const id = `ev-${organizationId}`;
     const acceptedAt = Date.UTC(2026, 10, 20, 12, 0, 0, 7);
     const event = { id, organizationId, kind: 'wallet.created', text };
-    await createSubscriptions(functionsDatabase).wanting({ event, acceptedAt });
+    await createSubscriptions(functionsDatabase).findSubscribers({ event, acceptedAt });
     await database.query`update webhooks set enabled = true, disabled_reason = null, disabled_at = null, created_at = '2026-01-01'`;
 
     await redeliver(id, webhookId);

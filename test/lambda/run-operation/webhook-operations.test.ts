@@ -22,7 +22,7 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
   const wanting = async (kind: string) => {
     const event = { id: 'e', organizationId, kind, text: '{}' };
     const subscriptions = createSubscriptions(region.as('fan_out_event'));
-    const subscribers = await subscriptions.wanting({ event, acceptedAt: Date.now() });
+    const subscribers = await subscriptions.findSubscribers({ event, acceptedAt: Date.now() });
     return subscribers.ok ? subscribers.value.map(({ webhookId }) => webhookId) : subscribers;
   };
 
@@ -320,7 +320,7 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
     it('refuses an event and a webhook that are not known, and lists nothing of those without an attempt', async () => {
       const webhookId = await add();
       const eventId = 'evt_kept';
-      await createSubscriptions(region.as('fan_out_event')).wanting({
+      await createSubscriptions(region.as('fan_out_event')).findSubscribers({
         event: { id: eventId, organizationId, kind: 'a', text: '{}' },
         acceptedAt: at,
       });
@@ -348,7 +348,7 @@ describe.each(['data-api', 'direct'] as const)('with the database adapter %s', (
   describe('list-kept-events', () => {
     const time = (second: number) => new Date(Date.UTC(2036, 10, 20, 12, 0, second, 7)).toISOString();
     const keep = (id: string, second: number, kind = 'wallet.created') =>
-      createSubscriptions(region.as('fan_out_event')).wanting({
+      createSubscriptions(region.as('fan_out_event')).findSubscribers({
         event: { id, organizationId, kind, text: '{}' },
         acceptedAt: Date.parse(time(second)),
       });

@@ -1,6 +1,5 @@
 import type { APIGatewayProxyEvent } from 'aws-lambda';
-import { createHandler } from '../../../lambda/serve-dashboard/handler';
-import { fillPage } from '../../../lambda/serve-dashboard/page';
+import { createHandler, fillPage } from '../../../lambda/serve-dashboard/handler';
 
 const page = '<script type="application/json">"{{facts}}"</script><p>$&</p>';
 

@@ -1,4 +1,4 @@
-import { createQueue, type Queue } from '../../../lambda/webhooks/queue';
+import { createQueues, type Queue } from '../../../lambda/webhooks/queue';
 import { startTestQueues, type TestQueue, type TestQueues } from '../../support/sqs';
 
 let queues: TestQueues;
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   received = await queues.create();
-  queue = createQueue({ sqs: () => queues.sqs, url: received.url });
+  queue = createQueues(() => queues.sqs)(received.url);
 });
 afterAll(() => queues.stop());
 

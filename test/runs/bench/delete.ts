@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database, TransactionalDatabase } from '../../../lambda/database/database';
-import { sql } from '../../../lambda/database/sql';
+import { type Database, sql, type TransactionalDatabase } from '../../../lambda/database/database';
 import { deleteInDatabase } from '../../../lambda/delete-user-group/delete-in-database';
 import { addGroup, deletionOf, rows, seedOrganization } from '../../support/organization';
 import { startMigratedDatabase } from '../../support/region-database';

@@ -7,8 +7,8 @@ import { Metrics } from '@aws-lambda-powertools/metrics';
 import { deliveryId, writeDelivery } from '../../../domain/delivery';
 import { ok } from '../../../domain/result';
 import { createHandler } from '../../../lambda/deliver-webhook/handler';
-import { retrySchedule } from '../../../lambda/deliver-webhook/next-step';
 import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
+import { retrySchedule } from '../../../lambda/deliver-webhook/retry-schedule';
 import { createAuthority } from '../../support/certificates';
 import { type Figure, interleave, type PartOptions } from './measure';
 
@@ -94,8 +94,8 @@ function handlerFor(url: string, receivers: ReturnType<typeof createReceivers>) 
   const handler = createHandler({
     ports: {
       webhooks: {
-        find: async () => ok({ url, enabled: true, troubled: false, secretVersion: 1 }),
-        trouble: async () => ok(null),
+        find: async () => ok({ url, enabled: true, unhealthy: false, secretVersion: 1 }),
+        markUnhealthy: async () => ok(null),
         record: async () => ok(null),
         disable: async () => ok(undefined),
       },

@@ -4,7 +4,7 @@ import {
   nextStep,
   reasonOf,
   retrySchedule as schedule,
-} from '../../../lambda/deliver-webhook/next-step';
+} from '../../../lambda/deliver-webhook/retry-schedule';
 
 const second = 1_000;
 const hour = 3_600 * second;

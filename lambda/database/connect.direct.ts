@@ -1,0 +1,2 @@
+/* What bundles for direct access have instead of `connect.ts`. */
+export { connectAsOwner, connectDatabase } from './direct';

@@ -1,0 +1,19 @@
+import { bind } from '../../../lambda/shared/bind';
+import { keepActiveEvent } from '../../../lambda/shared/environment';
+import { recordLog } from '../../support/log';
+
+it('counts an event that keeps the function active in the log, and does not handle it', async () => {
+  const events: unknown[] = [];
+  const log = recordLog();
+  const handler = bind(
+    () => async (event: unknown) => events.push(event),
+    () => ({ log }),
+  );
+  await handler(keepActiveEvent);
+  await handler({ Records: [] });
+  expect(events).toEqual([{ Records: [] }]);
+  const Metrics = [{ Name: 'KeptActive', Unit: 'Count' }];
+  const metrics = [{ Namespace: 'WalletFunctions', Dimensions: [['service']], Metrics }];
+  const _aws = { Timestamp: expect.any(Number), CloudWatchMetrics: metrics };
+  expect(log.lines).toEqual([{ message: 'Kept active', logCode: 'KEPT_ACTIVE', KeptActive: 1, _aws }]);
+});
