@@ -38,30 +38,19 @@ export async function callApi(
   }
 }
 
-/**
- * @param isOurs whether a 200 may be of the environment's API. @default - it is JSON
- * @throws CommandFailed with the response and the expected one
- */
+/** @throws CommandFailed with the response and the expected one */
 export function unexpectedResponse(
   target: Target,
   { method, path }: ApiRequest,
   { status, contentType, body }: ApiResponse,
   expected: string,
-  isOurs = /json/.test(contentType ?? ''),
 ): never {
-  const { code, detail } = Object(body) as { readonly code?: string; readonly detail?: string };
-  const isPage = /html/.test(contentType ?? '');
-  const text = isPage ? '' : `, ${typeof body === 'string' ? body : JSON.stringify(body)}`.slice(0, 500);
-  // All that the gateway and its functions refuse is a problem with a code.
-  const isApi = code !== undefined || (status === 200 && isOurs);
-  const received = code
-    ? `${status} ${code}: ${detail}`
-    : `${status}${isApi ? '' : `, ${contentType ?? 'no content type'}`}${text}`;
+  const text = typeof body === 'string' ? body.replace(/\s+/g, ' ') : JSON.stringify(body);
   throw new CommandFailed(
-    `${method} ${path} was answered with ${received}${isApi ? '' : `, not by the API of ${target.environment.name}`}. Expected ${expected}.`,
-    isApi
+    `${method} ${path} was answered with ${status}, ${contentType ?? 'no content type'}: ${text.slice(0, 500)}. Expected ${expected}.`,
+    /json/.test(contentType ?? '')
       ? `See the logs of the API and of the function, in ${target.logs}.`
-      : `A proxy, the sign-in page of a network, or another API answers for ${target.output('ApiBaseUrl')}: open it in a browser, and check the name.`,
+      : `A proxy or the sign-in page of a network answers for ${target.output('ApiBaseUrl')}: open it in a browser.`,
   );
 }
 

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import { CommandFailed } from './failure';
 import { type CommonOptions, withEnvironment } from './options';
-import { allowProduction, requireProductionAllowed } from './production-guard';
 import { openTarget, type Target } from './target';
 import type { Terminal } from './terminal';
 
@@ -9,7 +9,10 @@ export interface Definition<Options> {
   readonly summary: string;
   /** What --help prints below the options: remarks, then examples. */
   readonly help: string;
-  /** Requires --allow-production: what the command does there, as `requireProductionAllowed` says it. */
+  /**
+   * What the command does there that must not happen by mistake: in a deployed environment with an SLA, it requires
+   * --allow-production.
+   */
   readonly production?: string;
   /** @param print prints the result: the value with --json, the text otherwise */
   run(
@@ -30,10 +33,15 @@ export function environmentCommand<Options>(
     .summary(summary)
     .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`)
     .addHelpText('after', `\n${help}`);
-  if (production) command.addOption(allowProduction());
+  if (production) command.option('--allow-production', 'write to a deployed environment that has an SLA');
   return command.action(async (options: Options & CommonOptions & { readonly allowProduction?: boolean }) => {
     const target = await openTarget(options, terminal);
-    if (production) requireProductionAllowed(target, options, production);
+    const { local, environment } = target;
+    if (production && !local && environment.serviceLevelAgreement && !options.allowProduction)
+      throw new CommandFailed(
+        `Environment ${environment.name} is in production: ${production}.`,
+        'Add --allow-production if that is what you want.',
+      );
     await run(target, options, (value, text) =>
       terminal.result(options.json ? JSON.stringify(value) : text()),
     );

@@ -20,5 +20,3 @@ export class UsageError extends CommandFailed {
     return 2 as const;
   }
 }
-
-export { UsageError as UsedWrongly };

@@ -1,7 +1,7 @@
 import type { Input, OperationErrorCode, OperationName, OperationResult } from '../domain/operations';
 import { urlRefusals } from '../domain/receiver-url';
 import { AwsCallFailed, callAws } from './aws';
-import { CommandFailed, UsedWrongly } from './failure';
+import { CommandFailed, UsageError } from './failure';
 import { readFields } from './json';
 import { poll } from './poll';
 import type { Target } from './target';
@@ -47,7 +47,7 @@ export async function runOperation<Name extends OperationName>(
       'Deploy this version, or use the command line of the deployed version.',
     );
   const { code, message } = error;
-  if (code === 'input_invalid' || code in urlRefusals) throw new UsedWrongly(message);
+  if (code === 'input_invalid' || code in urlRefusals) throw new UsageError(message);
   throw new OperationRefused(code, message);
 }
 

@@ -10,7 +10,7 @@ import {
   type WebhookOrigin,
 } from '../domain/allow-list';
 import { kindOfAddress } from './address';
-import { CommandFailed, UsedWrongly } from './failure';
+import { CommandFailed, UsageError } from './failure';
 import { environment, path, port, withOutputs } from './options';
 import { openTarget, readEnvironments, type Target } from './target';
 import { type Terminal, table } from './terminal';
@@ -70,7 +70,7 @@ async function origins(options: OriginsOptions, terminal: Terminal): Promise<voi
 
   const format = options.format ?? (json ? 'json' : 'text');
   if (json && format !== 'json')
-    throw new UsedWrongly(`--json and --format ${format} contradict each other.`, 'Give one of them.');
+    throw new UsageError(`--json and --format ${format} contradict each other.`, 'Give one of them.');
   terminal.result(formatAllowList(format, listed, port));
   if (format !== 'json') terminal.note(`Use: ${allowListFormats[format].use}`);
 }
@@ -159,6 +159,6 @@ async function readList(file: string): Promise<string> {
   try {
     return await (file === '-' ? readAll(process.stdin) : readFile(file, 'utf8'));
   } catch (error) {
-    throw new UsedWrongly(`The list ${file} cannot be read: ${(error as Error).message}.`);
+    throw new UsageError(`The list ${file} cannot be read: ${(error as Error).message}.`);
   }
 }

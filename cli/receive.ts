@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Command } from 'commander';
 import { printableLine } from '../domain/printable';
 import { signatureHeaders } from '../domain/webhook-secrets';
-import { CommandFailed, UsedWrongly } from './failure';
+import { CommandFailed, UsageError } from './failure';
 import { awaitInterruption } from './interruption';
 import { readFields } from './json';
 import { runOperation } from './operations-function';
@@ -10,7 +10,7 @@ import { type CommonOptions, number, port, withEnvironment } from './options';
 import { type ReceivedRequest, startReceiver, verify } from './receiver';
 import { openTarget, type Target } from './target';
 import type { Terminal } from './terminal';
-import { openWebhookSecrets } from './webhooks';
+import { deriveSecret } from './webhooks';
 
 interface ReceiveOptions extends CommonOptions {
   readonly port: number;
@@ -58,7 +58,7 @@ async function receive(options: ReceiveOptions, terminal: Terminal): Promise<voi
   }
 
   try {
-    const receiver = await startReceiver({ port: options.port, option: '--port' }, answer);
+    const receiver = await startReceiver(options.port, answer);
     terminal.note(`Listening on ${receiver.url} until Ctrl-C.`);
     if (target?.local === false)
       target.note(
@@ -116,10 +116,9 @@ function createVerifier(given: string | undefined, target: Target | undefined) {
 /** The current secrets of an organization's webhooks: after a rotation, deliveries are signed by it and the one before. */
 async function secretsOf(target: Target, organizationId: string): Promise<readonly SigningSecret[]> {
   const { webhooks } = await runOperation(target, 'list-webhooks', { organizationId });
-  const deriveSecret = await openWebhookSecrets(target);
   return Promise.all(
     webhooks.map(async ({ webhookId, secretVersion }) => {
-      return { webhookId, secretVersion, secret: await deriveSecret(webhookId, secretVersion) };
+      return { webhookId, secretVersion, secret: await deriveSecret(target, webhookId, secretVersion) };
     }),
   );
 }
@@ -173,5 +172,5 @@ function formatReport(report: ReturnType<typeof reportOf>, { bad }: Terminal): s
 function secret(text: string): string {
   if (/^whsec_[A-Za-z0-9+/]+={0,2}$/.test(text)) return text;
   // Not InvalidArgumentError: commander would print the value.
-  throw new UsedWrongly('--secret has no secret.', 'Give it as "wallet webhook add" prints it: whsec_…');
+  throw new UsageError('--secret has no secret.', 'Give it as "wallet webhook add" prints it: whsec_…');
 }

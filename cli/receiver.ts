@@ -19,13 +19,12 @@ export interface ReceivedRequest {
 /**
  * Listens on 127.0.0.1.
  *
- * @param place port 0 takes any free one; `option` is how an operator chooses it
+ * @param port 0 takes any free one
  * @param answer gives the status to answer with
  * @returns its URL, with a slash at its end
- * @throws CommandFailed when the port is taken, or needs root
  */
 export async function startReceiver(
-  { port, option }: { readonly port: number; readonly option: string },
+  port: number,
   answer: (arrival: ReceivedRequest) => number | Promise<number>,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
   const serve = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
@@ -41,11 +40,9 @@ export async function startReceiver(
   try {
     await once(server.listen(port, '127.0.0.1'), 'listening');
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const why = code === 'EADDRINUSE' ? 'it is taken by another program' : message;
     throw new CommandFailed(
-      `Port ${port} cannot be listened on: ${why}.`,
-      `Choose another from 1024 up with ${option}; 0 takes any free one.`,
+      `Port ${port} is not available: ${(error as Error).message}.`,
+      'Give another one from 1024 up, or 0 for any free one.',
     );
   }
   return {

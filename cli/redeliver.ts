@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { writeRedelivery } from '../domain/event';
 import { type Definition, environmentCommand } from './environment-command';
-import { CommandFailed, UsedWrongly } from './failure';
+import { CommandFailed, UsageError } from './failure';
 import { awaitInterruption } from './interruption';
 import { runOperation } from './operations-function';
 import { number, time } from './options';
@@ -35,8 +35,8 @@ Examples:
   wallet redeliver --environment uae --webhook wh-… --since 2026-11-20T12:00:00Z --json`,
   async run(target, { webhook: webhookId, event, undelivered = false, dryRun = false, ...options }, print) {
     if ((event === undefined) === (options.since === undefined))
-      throw new UsedWrongly('Give --event or --since.');
-    if (undelivered && event) throw new UsedWrongly('--undelivered goes with --since.');
+      throw new UsageError('Give --event or --since.');
+    if (undelivered && event) throw new UsageError('--undelivered goes with --since.');
     await describeEnabledWebhook(target, webhookId);
 
     const { signal, forget } = awaitInterruption();

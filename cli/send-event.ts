@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { isEventId, type NewEvent, newEventId, parseEvent, writeEvent } from '../domain/event';
 import { environmentCommand } from './environment-command';
-import { UsedWrongly } from './failure';
+import { UsageError } from './failure';
 import { runOperation } from './operations-function';
 import { id } from './options';
 import { sendMessages } from './queue-messages';
@@ -49,7 +49,7 @@ export function register(program: Command, terminal: Terminal): void {
 export async function putEvent(target: Target, event: NewEvent): Promise<void> {
   const body = writeEvent(event);
   const parsed = parseEvent(body);
-  if (!parsed.ok) throw new UsedWrongly(parsed.error, 'Change --data.');
+  if (!parsed.ok) throw new UsageError(parsed.error, 'Change --data.');
   await sendMessages(target, 'WebhookEventsQueueUrl', [{ body, group: event.organizationId }]);
 }
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { accessTokenLifetime } from '../lib/environments';
 import { environmentCommand } from './environment-command';
-import { UsedWrongly } from './failure';
+import { UsageError } from './failure';
 import { duration, id } from './options';
 import { readCallerClaims, signAccessToken } from './signing';
 import type { Terminal } from './terminal';
@@ -24,7 +24,7 @@ export function register(program: Command, terminal: Terminal): void {
     async run(target, { caller, expiresIn }, print) {
       const longest = accessTokenLifetime(target.environment);
       if (expiresIn > longest)
-        throw new UsedWrongly(
+        throw new UsageError(
           `Environment ${target.environment.name} accepts access tokens of at most ${longest} s.`,
           `Give --expires-in ${longest}s or less.`,
         );

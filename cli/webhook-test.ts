@@ -1,8 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { writeDelivery } from '../domain/delivery';
+import { type Attempt, writeDelivery } from '../domain/delivery';
 import type { Webhook } from '../domain/operations';
-import { requireDelivered, waitForAttempt } from './delivery-outcome';
+import { listAttempts } from './deliveries';
 import type { Definition } from './environment-command';
+import { CommandFailed } from './failure';
+import { OperationRefused } from './operations-function';
+import { poll } from './poll';
 import { sendMessages } from './queue-messages';
 import type { Target } from './target';
 import { describeEnabledWebhook } from './webhooks';
@@ -47,3 +50,62 @@ async function sendTestEvent(target: Target, { webhookId, organizationId }: Webh
   ]);
   return eventId;
 }
+
+interface WaitOptions {
+  readonly seconds: number;
+  readonly signal?: AbortSignal;
+  /** @default - the first attempt will do */
+  readonly isOver?: (attempt: Attempt) => boolean;
+}
+
+/** Waits for an attempt; returns the last one when the time is over. @throws CommandFailed when there is none */
+export async function waitForAttempt(
+  target: Target,
+  { eventId, webhookId }: Pick<Attempt, 'eventId' | 'webhookId'>,
+  { isOver = () => true, ...options }: WaitOptions,
+): Promise<Attempt> {
+  let last: Attempt | undefined;
+  const ask = async () => {
+    try {
+      [last] = await listAttempts(target, { eventId, webhookId, limit: 1 });
+    } catch (error) {
+      // Not fanned out yet.
+      if (!(error instanceof OperationRefused && error.code === 'event_not_found')) throw error;
+    }
+    return last && isOver(last) ? last : undefined;
+  };
+  const attempt = (await poll(ask, { every: 500, ...options })) ?? last;
+  if (attempt) return attempt;
+  throw new CommandFailed(
+    `No delivery was attempted within ${options.seconds} s.`,
+    `The consumers may be off, or messages waiting: ${target.paste('origin-status')}\nOtherwise see the logs of the functions that fan out and deliver, in ${target.logs}.`,
+  );
+}
+
+/** @throws CommandFailed for any outcome but `delivered`, with the remedy */
+export function requireDelivered({ outcome, reason, status }: Attempt): void {
+  if (outcome === 'delivered') return;
+  throw new CommandFailed(
+    `The receiver ${status === null ? 'did not answer' : `answered ${status}`}: ${outcome}, ${reason}.`,
+    remedies.find(([pattern]) => pattern.test(`${status ?? reason}`))?.[1],
+  );
+}
+
+/** By the status, or by the reason why there is none. */
+const remedies: readonly (readonly [RegExp, string])[] = [
+  [/^401$/, 'It refused the signature: give it the secret of "wallet webhook secret", and check its clock.'],
+  [/^410$/, 'This disabled the webhook. Have the receiver answer 2xx, then: wallet webhook enable.'],
+  [/^3\d\d$/, 'Redirects are not followed. Give the final URL: wallet webhook update --url.'],
+  [/^5\d\d$/, 'See the log of the receiver.'],
+  [/^\d+$/, 'It has to answer 2xx: check the path of the URL, and any proxy or firewall in front of it.'],
+  [
+    /refused/,
+    'Nothing listens at the URL: start the receiver (here: wallet local receive), and check the port.',
+  ],
+  [
+    /timeout/,
+    'It has to accept a connection within 5 s and answer within 15 s: allow the address in its firewall (wallet origins), and answer before the work is done.',
+  ],
+  [/certificate|tls/, 'It needs an unexpired certificate of a public authority for the name in the URL.'],
+  [/./, 'Check that the URL leads to the receiver, from the internet.'],
+];

@@ -2,13 +2,13 @@ import type { Command } from 'commander';
 import { disabledEvent } from '../domain/event';
 import type { OperationResult, Webhook } from '../domain/operations';
 import { environmentCommand } from './environment-command';
-import { UsedWrongly } from './failure';
+import { UsageError } from './failure';
 import { runOperation } from './operations-function';
 import { duration, id } from './options';
 import { sendMessages } from './queue-messages';
 import { columns, type Terminal, table } from './terminal';
 import { type TestOptions, testWebhook } from './webhook-test';
-import { eventKind, openWebhookSecrets, receiverUrl, webhookOption } from './webhooks';
+import { deriveSecret, eventKind, receiverUrl, webhookOption } from './webhooks';
 
 interface OfOrganization {
   readonly organization: string;
@@ -39,13 +39,12 @@ Examples:
     --kinds wallet.created,wallet.deleted --json            {"webhookId":"…","secret":"…"}`,
     production: 'a webhook sends events of the organization out of it',
     async run(target, { organization: organizationId, url = '', kinds = null }, print) {
-      const deriveSecret = await openWebhookSecrets(target);
       const added = await runOperation(target, 'add-webhook', { organizationId, url, kinds });
       const { webhookId, secretVersion } = added;
       target.note(
         `Added ${webhookId}. To print its secret again: ${target.paste(`webhook secret --webhook ${webhookId}`)}`,
       );
-      const secret = await deriveSecret(webhookId, secretVersion);
+      const secret = await deriveSecret(target, webhookId, secretVersion);
       print({ webhookId, secret }, () => `webhookId  ${webhookId}\nsecret     ${secret}`);
       const kind = kinds?.[0] ?? 'wallet.created';
       const send = `local send-event --organization ${organizationId} --kind ${kind} --data '{}'`;
@@ -103,8 +102,8 @@ Examples:
     production: 'other events of the organization go out of it, or elsewhere',
     async run(target, { webhook: webhookId, url, kinds, allKinds }, print) {
       if (url === undefined && !kinds && !allKinds)
-        throw new UsedWrongly('There is nothing to change.', 'Give --url, --kinds or --all-kinds.');
-      if (kinds && allKinds) throw new UsedWrongly('Give --kinds or --all-kinds, not both.');
+        throw new UsageError('There is nothing to change.', 'Give --url, --kinds or --all-kinds.');
+      if (kinds && allKinds) throw new UsageError('Give --kinds or --all-kinds, not both.');
       const change = { webhookId, url, kinds: allKinds ? null : kinds };
       const webhook = await runOperation(target, 'update-webhook', change);
       print(webhook, () => formatWebhook(webhook));
@@ -127,9 +126,8 @@ Examples:
   SECRET=$(wallet webhook secret --webhook wh-…)
   wallet webhook secret --webhook wh-… --json            {"webhookId":"…","secret":"…","secretVersion":1}`,
     async run(target, { webhook: webhookId }, print) {
-      const deriveSecret = await openWebhookSecrets(target);
       const { secretVersion } = await runOperation(target, 'describe-webhook', { webhookId });
-      const secret = await deriveSecret(webhookId, secretVersion);
+      const secret = await deriveSecret(target, webhookId, secretVersion);
       print({ webhookId, secret, secretVersion }, () => secret);
     },
   }).requiredOption(...webhookOption);
@@ -142,13 +140,12 @@ Examples:
   wallet webhook rotate --webhook wh-…
   wallet webhook rotate --webhook wh-… --again --json    {"webhookId":"…","secret":"…","secretVersion":3,…}`,
     async run(target, { webhook: webhookId, again = false }, print) {
-      const deriveSecret = await openWebhookSecrets(target);
       const rotated = await runOperation(target, 'rotate-webhook-secret', { webhookId, again });
       const { secretVersion, previousSignsUntil } = rotated;
       target.note(
         `Rotated ${webhookId}. The new secret and the one before it both sign until ${previousSignsUntil}.`,
       );
-      const secret = await deriveSecret(webhookId, secretVersion);
+      const secret = await deriveSecret(target, webhookId, secretVersion);
       print({ webhookId, secret, secretVersion, previousSignsUntil }, () => secret);
     },
   })

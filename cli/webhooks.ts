@@ -4,7 +4,7 @@ import type { Webhook } from '../domain/operations';
 import { readReceiverUrl, urlRefusals } from '../domain/receiver-url';
 import { secretLength, secretMessage, secretText } from '../domain/webhook-secrets';
 import { callAws } from './aws';
-import { CommandFailed, UsedWrongly } from './failure';
+import { CommandFailed, UsageError } from './failure';
 import { runOperation } from './operations-function';
 import { id } from './options';
 import type { Target } from './target';
@@ -18,21 +18,13 @@ export function eventKind(text: string): string {
   );
 }
 
-/** Reads the URL of a receiver. Which ones an environment takes, its operations function decides. */
+/** Reads the URL of a receiver. Whether an environment reaches this machine, its operations function knows. */
 export function receiverUrl(text: string): string {
-  if (URL.canParse(text) && ['https:', 'http:'].includes(new URL(text).protocol)) return text;
-  throw new InvalidArgumentError('Give a URL such as https://hooks.customer.com/wallet.');
-}
-
-/**
- * Refuses a URL that deliveries can never go to, before anything is made for it.
- *
- * @param option where the URL was given, such as `--receiver-url`
- */
-export function requireReceiverUrl({ local }: Pick<Target, 'local'>, option: string, text: string): void {
-  const read = readReceiverUrl(text, { allowLocal: local });
-  if (!read.ok)
-    throw new UsedWrongly(`${option} ${text.replace(/\/\/[^/]*@/, '//…@')}: ${urlRefusals[read.error]}`);
+  const url = readReceiverUrl(text, { allowLocal: true });
+  if (url.ok) return text;
+  const message = urlRefusals[url.error];
+  // Commander would print the value.
+  throw url.error === 'credentials_in_url' ? new UsageError(message) : new InvalidArgumentError(message);
 }
 
 /** @throws CommandFailed for a disabled one, or OperationRefused `webhook_not_found` */
@@ -45,17 +37,15 @@ export async function describeEnabledWebhook(target: Target, webhookId: string):
   );
 }
 
-/** Derives webhooks' secrets, `whsec_…`, as delivery does. Needs `kms:GenerateMac` on output `WebhookSecretsKeyArn`. */
-export async function openWebhookSecrets(target: Target) {
+/** Derives a webhook's secret, `whsec_…`, as delivery does. Needs `kms:GenerateMac` on output `WebhookSecretsKeyArn`. */
+export async function deriveSecret(target: Target, webhookId: string, version: number): Promise<string> {
   const { KMS } = await import('@aws-sdk/client-kms');
   const client = new KMS(target.clientSettings('kms'));
   const KeyId = target.output('WebhookSecretsKeyArn');
-  return async (webhookId: string, version: number): Promise<string> => {
-    const Message = secretMessage(webhookId, version);
-    const { Mac } = await callAws(target, 'kms:GenerateMac', (options) =>
-      client.generateMac({ KeyId, MacAlgorithm: 'HMAC_SHA_256', Message }, options),
-    );
-    if (Mac?.length === secretLength) return secretText(Mac);
-    throw new CommandFailed(`${KeyId} made no MAC of ${secretLength} bytes.`, 'Check the outputs file.');
-  };
+  const Message = secretMessage(webhookId, version);
+  const { Mac } = await callAws(target, 'kms:GenerateMac', (options) =>
+    client.generateMac({ KeyId, MacAlgorithm: 'HMAC_SHA_256', Message }, options),
+  );
+  if (Mac?.length === secretLength) return secretText(Mac);
+  throw new CommandFailed(`${KeyId} made no MAC of ${secretLength} bytes.`, 'Check the outputs file.');
 }

@@ -136,7 +136,7 @@ it('prints how to send it something, and when its port is taken', async () => {
   const { port } = new URL(here.url);
   const second = await wallet('receive', '--secret', secret, '--port', port);
   expect(second).toMatchObject({ exitCode: 1, stdout: '' });
-  expect(second.stderr).toContain(`Port ${port} cannot be listened on: it is taken by another program.`);
+  expect(second.stderr).toContain(`Port ${port} is not available: listen EADDRINUSE`);
 });
 
 it('says that a deployed environment reaches public URLs only', async () => {

@@ -80,6 +80,7 @@ describe('a secret on the command line is not printed', () => {
     [['receive', `--secrt=${secret}`], secret],
     [['receive', '--scret=hunter2hunter2'], 'hunter2'],
     [[secret], secret],
+    [['webhook', 'add', '--url', 'https://user:hunter2@hooks.customer.com/'], 'hunter2'],
     [['audit', '--caller', token], token],
     [['token', '--caller', token], token],
   ])('%j', async (args, hidden) => {

@@ -1,4 +1,4 @@
-import { requireDelivered } from '../../cli/delivery-outcome';
+import { requireDelivered } from '../../cli/webhook-test';
 import { type Attempt, parseDelivery } from '../../domain/delivery';
 import { parseEvent } from '../../domain/event';
 import { organizationId, refusal, result, useRegion, webhookId } from './region';
