@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { App, Validations } from 'aws-cdk-lib';
-import { residencyPlugin } from './checks/residency/plugin';
+import { boundariesOf, ResidencyPlugin } from './checks/residency/plugin';
 import { addRulePacks } from './checks/rule-packs';
 import type { Environment } from './environment';
 import { developerEnvironment, environments as table } from './environments';
@@ -56,7 +56,7 @@ export function createApp(options: CreateAppOptions = {}): App {
       );
     }
   }
-  Validations.of(app).addPlugins(residencyPlugin(environments));
+  Validations.of(app).addPlugins(new ResidencyPlugin(boundariesOf(environments)));
   if (validateTemplates) addRulePacks(app);
   return app;
 }

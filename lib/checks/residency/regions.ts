@@ -1,6 +1,13 @@
 import { RegionInfo } from 'aws-cdk-lib/region-info';
-import { isObject, type LocatedValue, type Rule, rootOf, type Template } from './template';
-import { intrinsicOf, possibleTexts } from './texts';
+import {
+  intrinsicOf,
+  isObject,
+  type LocatedValue,
+  possibleTexts,
+  type Rule,
+  rootOf,
+  type Template,
+} from './template';
 
 /**
  * A region outside of the environment's list, anywhere in a resource or an output: in ARNs, service principals,
@@ -13,16 +20,12 @@ export const foreignRegion: Rule = {
   *find(template) {
     const { residencyRegions } = template.boundary;
     for (const resource of template.resources) {
-      const { logicalId } = resource;
-      for (const place of regionsNamed(rootOf(resource), residencyRegions, template)) {
-        yield { ...place, logicalId };
+      for (const found of regionsNamed(rootOf(resource), residencyRegions, template)) {
+        yield { ...found, logicalId: resource.logicalId };
       }
     }
-    yield* regionsNamed(
-      { location: 'Outputs', value: template.document.Outputs },
-      residencyRegions,
-      template,
-    );
+    const outputs = { location: 'Outputs', value: template.document.Outputs };
+    yield* regionsNamed(outputs, residencyRegions, template);
   },
 };
 
@@ -30,7 +33,7 @@ export const foreignRegion: Rule = {
 export const staysInRegion = (value: unknown, template: Template): boolean =>
   regionsNamed({ location: '', value }, [template.boundary.region], template).next().done === true;
 
-/** Prose and labels: nothing is sent to a region because a description or a tag mentions it. A variable may be both. */
+/** Nothing is sent to a region because a description or a tag mentions it. A variable may have such a name, too. */
 const isProse = (name: string, location: string) =>
   /description$|^tags$/i.test(name) && !location.endsWith('.Variables');
 
@@ -40,25 +43,21 @@ function* regionsNamed(
   allowed: readonly string[],
   template: Template,
 ): Generator<LocatedValue> {
-  if (typeof value === 'string' || intrinsicOf(value) !== undefined) {
-    for (const text of possibleTexts(value, template)) {
-      for (const region of regionsOutside(text, allowed)) yield { location, value: `${region} in ${text}` };
-    }
+  const namedIn = (text: string, location: string): LocatedValue[] =>
+    [...new Set(regionsIn(text))]
+      .filter((region) => !allowed.includes(region))
+      .map((region) => ({ location, value: `${region} in ${text}` }));
+  if (typeof value === 'string' || intrinsicOf(value).name !== undefined) {
+    yield* possibleTexts(value, template).flatMap((text) => namedIn(text, location));
     // A policy statement that denies may name any region.
   } else if (typeof value === 'object' && value !== null && !(isObject(value) && value.Effect === 'Deny')) {
     for (const [name, item] of Object.entries(value)) {
       if (isProse(name, location)) continue;
-      const place = { location: `${location}.${name}`, value: item };
-      for (const region of regionsOutside(name, allowed))
-        yield { location: place.location, value: `${region} in ${name}` };
-      yield* regionsNamed(place, allowed, template);
+      const entry = { location: `${location}.${name}`, value: item };
+      yield* namedIn(name, entry.location);
+      yield* regionsNamed(entry, allowed, template);
     }
   }
-}
-
-function regionsOutside(text: string, allowed: readonly string[]): readonly string[] {
-  const named = [...regionsIn(text), ...arnRegionsIn(text)];
-  return [...new Set(named)].filter((region) => !allowed.includes(region));
 }
 
 // A letter or digit before it is another word; a letter after it is an availability zone; hyphens are both around a
@@ -68,19 +67,16 @@ const regionPattern = new RegExp(
   'gi',
 );
 
-function regionsIn(text: string): readonly string[] {
-  // Nearly all texts end here, at a tenth of the pattern's price.
-  if (!/-\d/.test(text)) return [];
-  return Array.from(text.matchAll(regionPattern), ([, name = '']) => name.toLowerCase());
-}
+/** The region field of an ARN, such as `eu-west-1`, `*` or a placeholder. Global services have none. */
+const arnPattern = /\barn:(?:aws[a-z-]*|\*|‹[^›]*›):[a-z0-9*-]+:((?:‹[^›]*›|[^:\s"'])*):/gi;
 
-/**
- * The region fields of the ARNs in a text, such as `eu-west-1`, `*` or a parameter's placeholder. Global services have none, and a
- * value of the template itself is in the stack's region.
- */
-function arnRegionsIn(text: string): readonly string[] {
-  const fields = text.matchAll(/\barn:(?:aws[a-z-]*|\*|‹[^›]*›):[a-z0-9*-]+:((?:‹[^›]*›|[^:\s"'])*):/gi);
-  return Array.from(fields, ([, region = '']) => region).filter(
-    (region) => region !== '' && (!region.includes('‹') || region.includes('‹parameter ')),
-  );
+function regionsIn(text: string): readonly string[] {
+  // Most texts have neither, and the pattern of regions costs ten times as much.
+  const named = /-\d/.test(text)
+    ? Array.from(text.matchAll(regionPattern), ([, region = '']) => region.toLowerCase())
+    : [];
+  const ofArns = Array.from(text.matchAll(arnPattern), ([, region = '']) => region);
+  // A value of the template itself is in the stack's region; a parameter may be any.
+  const isKnown = (region: string) => !region.includes('‹') || region.includes('‹parameter ');
+  return [...named, ...ofArns.filter((region) => region !== '' && isKnown(region))];
 }

@@ -1,6 +1,5 @@
 import { staysInRegion } from './regions';
-import { type Rule, rootOf, type Template } from './template';
-import { possibleTexts, valuesAt } from './texts';
+import { possibleTexts, type Rule, rootOf, type Template, valuesAt } from './template';
 
 /**
  * The resource types in use, each with the properties that were reviewed: none takes data out of its region or opens an
@@ -153,8 +152,8 @@ export const allowedValues: Rule = {
   *find(template) {
     for (const resource of template.resources) {
       for (const [path, accepts] of Object.entries(allowed[resource.type] ?? {})) {
-        for (const place of valuesAt(rootOf(resource), path)) {
-          if (!accepts(place.value, template)) yield { ...place, logicalId: resource.logicalId };
+        for (const found of valuesAt(rootOf(resource), path)) {
+          if (!accepts(found.value, template)) yield { ...found, logicalId: resource.logicalId };
         }
       }
     }

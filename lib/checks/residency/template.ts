@@ -1,35 +1,17 @@
-import type { Environment } from '../../environment';
-
 /** What one stack must keep to, so that an environment's data stays in its regions. */
 export interface ResidencyBoundary {
-  /** The stack's path in the app; its name, for a stack that stands directly under the app. */
+  /** The stack's path in the app; its name, for a stack directly under the app. */
   readonly stackId: string;
   /** The AWS region that the stack is deployed to. */
   readonly region: string;
   /** All AWS regions that the environment's data may be in; contains `region`. */
   readonly residencyRegions: readonly string[];
-  /** NAT gateways that the stack has: one where it serves, none where it only stands by. */
+  /** NAT gateways of the stack: one where it serves, none where it only stands by. */
   readonly natGateways: 0 | 1;
   /** Elastic IPs that the stack may have. @default - as many as NAT gateways */
   readonly elasticIps?: 1 | 2;
   /** Types of global services that this stack may have and no other. @default - none */
   readonly globalTypes?: readonly string[];
-}
-
-/** The boundaries of the stacks that the environments' rows stand for, their standbys' among them. */
-export function boundariesOf(environments: readonly Environment[]): readonly ResidencyBoundary[] {
-  return environments.flatMap(({ stackId, region, residencyRegions, webhookOrigin, standby }) => [
-    {
-      stackId,
-      region,
-      residencyRegions,
-      natGateways: 1,
-      elasticIps: webhookOrigin?.reserve ? 2 : 1,
-    } as const,
-    ...(standby
-      ? [{ stackId: standby.stackId, region: standby.region, residencyRegions, natGateways: 0 } as const]
-      : []),
-  ]);
 }
 
 export type JsonObject = { readonly [key: string]: unknown };
@@ -62,7 +44,7 @@ export interface Finding extends LocatedValue {
   readonly logicalId?: string;
 }
 
-/** One of the things that could take data out of an environment's regions, or let the internet in. */
+/** Refuses what could take data out of an environment's regions, or let the internet in. */
 export interface Rule {
   readonly id: string;
   /** What is wrong; location and value follow. */
@@ -72,9 +54,8 @@ export interface Rule {
   readonly find: (template: Template) => Iterable<Finding>;
 }
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** A section or field that is an object; empty when it is left out. */
 export function objectAt(value: unknown, key: string): JsonObject {
@@ -84,7 +65,7 @@ export function objectAt(value: unknown, key: string): JsonObject {
 
 export function readTemplate(document: JsonObject, boundary: ResidencyBoundary): Template {
   const resources = Object.entries(objectAt(document, 'Resources')).map(([logicalId, declaration]) => {
-    const { Type, DeletionPolicy, UpdateReplacePolicy } = isObject(declaration) ? declaration : {};
+    const { Type, DeletionPolicy, UpdateReplacePolicy } = declaration as JsonObject;
     return {
       logicalId,
       type: String(Type),
@@ -96,7 +77,6 @@ export function readTemplate(document: JsonObject, boundary: ResidencyBoundary):
   return { document, boundary, resources };
 }
 
-/** All properties of a resource as one value. */
 export const rootOf = ({ properties }: Resource): LocatedValue => ({
   location: 'Properties',
   value: properties,
@@ -109,8 +89,119 @@ export function* entriesWithin({
 }: LocatedValue): Generator<LocatedValue & { readonly name: string }> {
   if (typeof value !== 'object' || value === null) return;
   for (const [name, item] of Object.entries(value)) {
-    const place = { location: `${location}.${name}`, value: item };
-    if (!Array.isArray(value)) yield { ...place, name };
-    yield* entriesWithin(place);
+    const entry = { location: `${location}.${name}`, value: item };
+    if (!Array.isArray(value)) yield { ...entry, name };
+    yield* entriesWithin(entry);
   }
+}
+
+/** Name and argument of an intrinsic function, if the value is one. */
+export function intrinsicOf(value: unknown): { readonly name?: string; readonly argument?: unknown } {
+  const [[name, argument] = ['', undefined], ...others] = isObject(value) ? Object.entries(value) : [];
+  return others.length === 0 && (name === 'Ref' || name.startsWith('Fn::')) ? { name, argument } : {};
+}
+
+/**
+ * The texts that a value can become: pieces are joined, variables filled in, and each branch of a condition and each allowed
+ * value of a parameter is a separate text. What only CloudFormation knows is a placeholder in ‹›.
+ *
+ * @throws when there are more than 1,000
+ */
+export function possibleTexts(value: unknown, template: Template): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [String(value ?? '')];
+  const { name, argument } = intrinsicOf(value);
+  const items: readonly unknown[] = name === undefined ? Object.values(value) : [argument].flat();
+  const [first, second] = items;
+  if (name === 'Ref') return reference(String(argument), template);
+  if (name === 'Fn::GetAtt') return [`‹${items.join('.')}›`];
+  if (name === 'Fn::If') return items.slice(1).flatMap((branch) => possibleTexts(branch, template));
+  if (name === 'Fn::Join' && Array.isArray(second)) {
+    return combine(
+      second.map((piece) => possibleTexts(piece, template)),
+      String(first),
+    );
+  }
+  if (name === 'Fn::Sub') {
+    const variables = isObject(second) ? second : {};
+    // Split by a capturing group: texts at even indexes, names of variables at odd ones.
+    const pieces = String(first).split(/\$\{([^}]+)\}/);
+    return combine(
+      pieces.map((piece, index) => {
+        if (index % 2 === 0) return [piece];
+        if (piece.startsWith('!')) return [`\${${piece.slice(1)}}`];
+        if (piece in variables) return possibleTexts(variables[piece], template);
+        return piece.includes('.') ? [`‹${piece}›`] : reference(piece, template);
+      }),
+      '',
+    );
+  }
+  return [`‹${items.flatMap((item) => possibleTexts(item, template)).join(' ')}›`];
+}
+
+function reference(name: string, { boundary, document }: Template): readonly string[] {
+  const pseudo: Readonly<Record<string, string>> = {
+    'AWS::Region': boundary.region,
+    'AWS::Partition': 'aws',
+    'AWS::URLSuffix': 'amazonaws.com',
+    'AWS::NoValue': '',
+  };
+  const known = pseudo[name];
+  if (known !== undefined) return [known];
+  const parameters = objectAt(document, 'Parameters');
+  if (!(name in parameters)) return [`‹${name}›`];
+  const { AllowedValues: allowed, Default: usual } = objectAt(parameters, name);
+  if (Array.isArray(allowed)) return allowed.map(String);
+  return [...(usual === undefined ? [] : [String(usual)]), `‹parameter ${name}›`];
+}
+
+function combine(pieces: readonly (readonly string[])[], separator: string): readonly string[] {
+  const [first = [''], ...rest] = pieces;
+  return rest.reduce((texts, alternatives) => {
+    if (texts.length * alternatives.length > 1000) {
+      throw new Error('A value of the template can become more than 1000 texts: use fewer conditions.');
+    }
+    return texts.flatMap((text) => alternatives.map((alternative) => `${text}${separator}${alternative}`));
+  }, first);
+}
+
+/**
+ * The values of a property by its path, `*` being each item of a list, in each branch of a condition. A property that is
+ * left out is `undefined`; an empty list has no values.
+ */
+export const valuesAt = (start: LocatedValue, path: string): readonly LocatedValue[] =>
+  path
+    .split('.')
+    .reduce<readonly LocatedValue[]>(
+      (found, step) => found.flatMap(branchesOf).flatMap((parent) => enter(parent, step)),
+      [start],
+    )
+    .flatMap(branchesOf);
+
+function branchesOf({ location, value }: LocatedValue): readonly LocatedValue[] {
+  const { name, argument } = intrinsicOf(value);
+  if (name === 'Ref' && argument === 'AWS::NoValue') return [{ location, value: undefined }];
+  if (name !== 'Fn::If' || !Array.isArray(argument)) return [{ location, value }];
+  return argument
+    .slice(1)
+    .flatMap((branch, index) => branchesOf({ location: `${location}.Fn::If.${index + 1}`, value: branch }));
+}
+
+function enter({ location, value }: LocatedValue, step: string): readonly LocatedValue[] {
+  if (step !== '*') {
+    return [{ location: `${location}.${step}`, value: isObject(value) ? value[step] : undefined }];
+  }
+  // CloudFormation takes a single value where a list is asked for.
+  const items = value === undefined ? [] : [value].flat();
+  return items.map((item, index) => ({ location: `${location}.${index}`, value: item }));
+}
+
+/** Logical ids that a value refers to. */
+export function referencesIn(value: unknown): readonly string[] {
+  const { name, argument } = intrinsicOf(value);
+  const items = [argument].flat();
+  if (name === 'Ref') return [String(argument)];
+  if (name === 'Fn::GetAtt') return [String(items[0]).replace(/\..*/, '')];
+  const inPattern = name === 'Fn::Sub' ? String(items[0]).matchAll(/\$\{([^}!.]+)[^}]*\}/g) : [].values();
+  const within = typeof value === 'object' && value !== null ? Object.values(value) : [];
+  return [...Array.from(inPattern, ([, id = '']) => id), ...within.flatMap(referencesIn)];
 }

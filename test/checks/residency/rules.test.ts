@@ -219,6 +219,7 @@ describe('a region outside of the list is refused', () => {
     ['another case', 'US-EAST-1'],
     ['a JSON text', JSON.stringify({ nested: JSON.stringify({ region: 'us-east-1' }) })],
     ['pieces', join('-', 'arn:aws:sqs:us', 'east', '1:123456789012:queue')],
+    ['an empty join in pieces', join('', 'us-east', join('x'), '-1')],
     ['pieces within pieces', join('', 'arn:aws:sqs:us-', join('-', 'east', '1:x:queue'))],
     [
       'pieces around a reference',
@@ -385,6 +386,7 @@ describe('a policy for everybody', () => {
       { ArnLike: { 'aws:PrincipalArn': 'arn:aws:iam::*:*' } },
       { StringLike: { 'aws:PrincipalOrgID': 'o-*' } },
       { StringEquals: { 'aws:SourceAccount': ['123456789012', '*'] } },
+      { StringEquals: { 'aws:SourceAccount': [] } },
       { Null: { 'aws:SourceArn': 'true' } },
       { 'ForAllValues:StringEquals': { 'aws:PrincipalOrgPaths': 'o-a1b2c3/r-1/' } },
     ].map((Condition): [string, object] => [JSON.stringify(Condition), { Condition }]),
