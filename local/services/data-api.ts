@@ -93,10 +93,13 @@ export function createDataApi(options: DataApiOptions) {
     throw new AwsError('SecretsErrorException', `The secret ${caller.secretArn} wasn't found`);
   }
 
-  /** As the service does: https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api.session-management.html */
+  /**
+   * As the service does: https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api.session-management.html
+   * It fails within a transaction, which ends with the connection then.
+   */
   async function giveBack(client: pg.PoolClient): Promise<void> {
     try {
-      for (const reset of ['rollback', 'discard all', limitStatements]) await client.query(reset);
+      for (const reset of ['discard all', limitStatements]) await client.query(reset);
       client.release();
     } catch {
       client.release(true);
