@@ -3,7 +3,7 @@
  * there has none.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { callAws } from '../cli/aws';
+import { ask } from '../cli/aws';
 import { allStacks, findDeployed, openCloudFormation } from '../cli/deployed-stack';
 import { step } from './github';
 
@@ -13,9 +13,7 @@ step(async () => {
   const { stackId: StackName, region } = stack;
   const cloudFormation = await openCloudFormation(region);
   if (!(await findDeployed(cloudFormation, StackName))) return;
-  const { TemplateBody = '' } = await callAws(undefined, 'cloudformation:GetTemplate', (options) =>
-    cloudFormation.getTemplate({ StackName }, options),
-  );
+  const { TemplateBody = '' } = await ask(cloudFormation, 'getTemplate', { StackName });
   mkdirSync('plan', { recursive: true });
   writeFileSync('plan/before.json', TemplateBody);
 });

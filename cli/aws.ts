@@ -93,6 +93,25 @@ const remedies: readonly (readonly [RegExp, string])[] = [
   [/^(E[A-Z_]+|TimeoutError)$/, networkRemedy],
 ];
 
+/** What a method of the SDK's clients takes and returns: the first of its overloads returns a promise. */
+type Call<Method> = Method extends {
+  (input: infer Input, options?: infer _Options): Promise<infer Output>;
+  (input: never, callback: never): void;
+  (input: never, options: never, callback: never): void;
+}
+  ? { readonly input: Input; readonly output: Output }
+  : never;
+
+/** Makes a call whose permission has its name, such as `ec2:DescribeAddresses`. @throws AwsCallFailed */
+export function ask<
+  Client extends { readonly config: { serviceId: string } },
+  Name extends keyof Client & string,
+>(client: Client, method: Name, input: Call<Client[Name]>['input']): Promise<Call<Client[Name]>['output']> {
+  const action = `${client.config.serviceId.toLowerCase()}:${method.charAt(0).toUpperCase()}${method.slice(1)}`;
+  // biome-ignore lint/suspicious/noExplicitAny: typed above
+  return callAws(undefined, action, (options) => (client as any)[method](input, options));
+}
+
 /** @returns undefined when AWS refuses the call by an error of this name */
 export async function unlessRefused<T>(errorName: RegExp, call: () => Promise<T>): Promise<T | undefined> {
   try {

@@ -1,6 +1,6 @@
 import type { CloudFormation, Stack } from '@aws-sdk/client-cloudformation';
 import { environments, stacksOf, type TableStack } from '../lib/environments';
-import { callAws, clientSettings, collect, unlessRefused } from './aws';
+import { ask, callAws, clientSettings, collect, unlessRefused } from './aws';
 import { CommandFailed } from './failure';
 
 /** Every stack of the table, in its order. */
@@ -15,11 +15,7 @@ export async function openCloudFormation(region: string): Promise<CloudFormation
 /** @returns undefined when there is none */
 export async function findStack(client: CloudFormation, StackName: string): Promise<Stack | undefined> {
   // CloudFormation has no error of its own for a missing stack.
-  const answer = await unlessRefused(/^ValidationError$/, () =>
-    callAws(undefined, 'cloudformation:DescribeStacks', (options) =>
-      client.describeStacks({ StackName }, options),
-    ),
-  );
+  const answer = await unlessRefused(/^ValidationError$/, () => ask(client, 'describeStacks', { StackName }));
   return answer?.Stacks?.[0];
 }
 

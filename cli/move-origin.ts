@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
-import { callAws } from './aws';
+import { ask } from './aws';
 import { listResources } from './deployed-stack';
 import { CommandFailed, UsageError } from './failure';
 import { type CommonOptions, withEnvironment } from './options';
@@ -234,7 +234,7 @@ async function waitForStack(
  * @returns the update's token
  */
 async function beginUpdate(
-  { cloudFormation, stackId, target }: OriginClients,
+  { cloudFormation, stackId }: OriginClients,
   stack: OriginStack,
   { zone, reserve }: OriginLocation,
 ): Promise<string> {
@@ -253,22 +253,18 @@ async function beginUpdate(
     Capabilities: stack.capabilities,
     ClientRequestToken: token,
   };
-  await callAws(target, 'cloudformation:UpdateStack', (options) =>
-    cloudFormation.updateStack(update, options),
-  );
+  await ask(cloudFormation, 'updateStack', update);
   return token;
 }
 
 /** With CloudFormation's reasons. Its latest 100 events are enough: a move changes a handful of resources. */
 async function updateFailed(
-  { cloudFormation, stackId, target }: OriginClients,
+  { cloudFormation, stackId }: OriginClients,
   { status, zone }: OriginStack,
   location: OriginLocation,
   token: string,
 ): Promise<CommandFailed> {
-  const { StackEvents = [] } = await callAws(target, 'cloudformation:DescribeStackEvents', (options) =>
-    cloudFormation.describeStackEvents({ StackName: stackId }, options),
-  );
+  const { StackEvents = [] } = await ask(cloudFormation, 'describeStackEvents', { StackName: stackId });
   const reasons = StackEvents.filter(
     ({ ClientRequestToken, ResourceStatus }) =>
       ClientRequestToken === token && ResourceStatus?.endsWith('_FAILED'),

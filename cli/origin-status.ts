@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { callAws } from './aws';
+import { ask, callAws } from './aws';
 import { listResources, type StackResource } from './deployed-stack';
 import { CommandFailed } from './failure';
 import { type CommonOptions, withEnvironment } from './options';
@@ -163,9 +163,7 @@ async function ageOfOldest(target: Target, url: string): Promise<number | undefi
     Period: 60,
     Statistics: ['Maximum' as const],
   };
-  const { Datapoints = [] } = await callAws(target, 'cloudwatch:GetMetricStatistics', (options) =>
-    client.getMetricStatistics(request, options),
-  );
+  const { Datapoints = [] } = await ask(client, 'getMetricStatistics', request);
   return Datapoints.toSorted((a, b) => Number(a.Timestamp) - Number(b.Timestamp)).at(-1)?.Maximum;
 }
 

@@ -1,5 +1,5 @@
 import type { CloudFormation, Stack } from '@aws-sdk/client-cloudformation';
-import { callAws } from './aws';
+import { ask } from './aws';
 import {
   type listResources,
   openCloudFormation,
@@ -86,9 +86,9 @@ export async function readOriginStack(client: CloudFormation, stackId: string): 
 
 /** @throws CommandFailed when the account no longer has the Elastic IP */
 export async function requireElasticIp({ ec2, target }: OriginClients, address: string): Promise<void> {
-  const { Addresses } = await callAws(target, 'ec2:DescribeAddresses', (options) =>
-    ec2.describeAddresses({ Filters: [{ Name: 'public-ip', Values: [address] }] }, options),
-  );
+  const { Addresses } = await ask(ec2, 'describeAddresses', {
+    Filters: [{ Name: 'public-ip', Values: [address] }],
+  });
   if (Addresses?.[0]?.AllocationId) return;
   throw new CommandFailed(
     `The account has no Elastic IP ${address} in ${target.environment.region}: it was released or moved to another account.`,
@@ -97,18 +97,18 @@ export async function requireElasticIp({ ec2, target }: OriginClients, address: 
 }
 
 /** @returns null when the stack has no gateway */
-export async function readGateway({ ec2, target }: OriginClients, resources: readonly StackResource[]) {
+export async function readGateway({ ec2 }: OriginClients, resources: readonly StackResource[]) {
   const id = resources.find(({ type }) => type === 'AWS::EC2::NatGateway')?.physicalId;
   if (id === undefined) return null;
-  const { NatGateways } = await callAws(target, 'ec2:DescribeNatGateways', (options) =>
-    ec2.describeNatGateways({ Filter: [{ Name: 'nat-gateway-id', Values: [id] }] }, options),
-  );
+  const { NatGateways } = await ask(ec2, 'describeNatGateways', {
+    Filter: [{ Name: 'nat-gateway-id', Values: [id] }],
+  });
   // EC2 lists a deleted gateway for about an hour.
   // https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-working-with.html
   const { State = 'deleted', SubnetId = '', NatGatewayAddresses } = NatGateways?.[0] ?? {};
-  const { Subnets } = await callAws(target, 'ec2:DescribeSubnets', (options) =>
-    ec2.describeSubnets({ Filters: [{ Name: 'subnet-id', Values: [SubnetId] }] }, options),
-  );
+  const { Subnets } = await ask(ec2, 'describeSubnets', {
+    Filters: [{ Name: 'subnet-id', Values: [SubnetId] }],
+  });
   return {
     id,
     /** `pending`, `available`, `failed`, `deleting` or `deleted`. */
@@ -120,16 +120,14 @@ export async function readGateway({ ec2, target }: OriginClients, resources: rea
 }
 
 /** The functions that read the stack's queues. */
-export const readConsumers = ({ target, lambda }: OriginClients, resources: readonly StackResource[]) =>
+export const readConsumers = ({ lambda }: OriginClients, resources: readonly StackResource[]) =>
   Promise.all(
     resources
       .filter(({ type }) => type === 'AWS::Lambda::EventSourceMapping')
       .map(async ({ physicalId }) => {
-        const { FunctionArn, EventSourceArn, State } = await callAws(
-          target,
-          'lambda:GetEventSourceMapping',
-          (options) => lambda.getEventSourceMapping({ UUID: physicalId }, options),
-        );
+        const { FunctionArn, EventSourceArn, State } = await ask(lambda, 'getEventSourceMapping', {
+          UUID: physicalId,
+        });
         const nameIn = (arn = '') => arn.split(':').at(-1) ?? '';
         return { functionName: nameIn(FunctionArn), queueName: nameIn(EventSourceArn), state: State ?? '' };
       }),

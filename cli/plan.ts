@@ -6,7 +6,7 @@ import { type Command, Option } from 'commander';
 import { statefulTypes } from '../domain/stateful-types';
 import { planFolder, planPrefix } from '../domain/workflow-roles';
 import { type AssembledStack, readAssembledStack } from './assembly';
-import { callAws, clientSettings, collect } from './aws';
+import { ask, callAws, clientSettings, collect } from './aws';
 import { allStacks, findDeployed, openCloudFormation } from './deployed-stack';
 import { CommandFailed } from './failure';
 import { path } from './options';
@@ -155,22 +155,16 @@ async function createChangeSet(
     Capabilities: ['CAPABILITY_IAM' as const, 'CAPABILITY_NAMED_IAM' as const],
   };
 
-  await callAws(undefined, 's3:PutObject', (options) =>
-    s3.putObject({ ...object, Body: JSON.stringify(template) }, options),
-  );
+  await ask(s3, 'putObject', { ...object, Body: JSON.stringify(template) });
   try {
-    await callAws(undefined, 'cloudformation:CreateChangeSet', (options) =>
-      cloudFormation.createChangeSet(request, options),
-    );
+    await ask(cloudFormation, 'createChangeSet', request);
     try {
       return await readChangeSet(cloudFormation, { StackName, ChangeSetName });
     } finally {
-      await callAws(undefined, 'cloudformation:DeleteChangeSet', (options) =>
-        cloudFormation.deleteChangeSet({ StackName, ChangeSetName }, options),
-      );
+      await ask(cloudFormation, 'deleteChangeSet', { StackName, ChangeSetName });
     }
   } finally {
-    await callAws(undefined, 's3:DeleteObject', (options) => s3.deleteObject(object, options));
+    await ask(s3, 'deleteObject', object);
   }
 }
 

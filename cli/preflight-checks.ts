@@ -6,7 +6,7 @@ import { RDS } from '@aws-sdk/client-rds';
 import { SSM } from '@aws-sdk/client-ssm';
 import type { Environment } from '../lib/environments';
 import type { AssembledStack } from './assembly';
-import { callAws, clientSettings, unlessRefused } from './aws';
+import { ask, clientSettings, unlessRefused } from './aws';
 import type { StackResource } from './deployed-stack';
 import { inProject } from './pasted-command';
 
@@ -58,9 +58,7 @@ export const accountChecks: readonly Check[] = [
     async ask({ stack: { region } }) {
       const iam = new IAM(clientSettings(region));
       const answer = await unlessRefused(/^NoSuchEntity/, () =>
-        callAws(undefined, 'iam:GetRole', (options) =>
-          iam.getRole({ RoleName: 'AWSServiceRoleForRDS' }, options),
-        ),
+        ask(iam, 'getRole', { RoleName: 'AWSServiceRoleForRDS' }),
       );
       if (answer) return `${answer.Role?.Arn}`;
       return failed(
@@ -79,9 +77,7 @@ export const stackChecks: readonly Check[] = [
     title: 'region is enabled',
     async ask({ stack: { region } }) {
       const account = new Account(clientSettings(region));
-      const { RegionOptStatus: status } = await callAws(undefined, 'account:GetRegionOptStatus', (options) =>
-        account.getRegionOptStatus({ RegionName: region }, options),
-      );
+      const { RegionOptStatus: status } = await ask(account, 'getRegionOptStatus', { RegionName: region });
       const found = `${region} is ${status}`;
       if (status === 'ENABLED' || status === 'ENABLED_BY_DEFAULT') return found;
       if (status === 'ENABLING') return failed(found, 'Wait: it takes minutes, and in some accounts hours.');
@@ -95,9 +91,7 @@ export const stackChecks: readonly Check[] = [
       const ssm = new SSM(clientSettings(region));
       const remedy = `Bootstrap the region: ${inProject(`npx cdk bootstrap aws://${caller.account}/${region}`)}`;
       const answer = await unlessRefused(/^ParameterNotFound$/, () =>
-        callAws(undefined, 'ssm:GetParameter', (options) =>
-          ssm.getParameter({ Name: bootstrap.parameter }, options),
-        ),
+        ask(ssm, 'getParameter', { Name: bootstrap.parameter }),
       );
       if (!answer) return failed(`${region} has none: no parameter ${bootstrap.parameter}`, remedy);
       const version = answer.Parameter?.Value;
@@ -123,11 +117,7 @@ export const stackChecks: readonly Check[] = [
     async ask({ zones, stack: { region }, deployed }) {
       const ec2 = new EC2(clientSettings(region));
       const Filters = [{ Name: 'zone-type', Values: ['availability-zone'] }];
-      const { AvailabilityZones = [] } = await callAws(
-        undefined,
-        'ec2:DescribeAvailabilityZones',
-        (options) => ec2.describeAvailabilityZones({ Filters }, options),
-      );
+      const { AvailabilityZones = [] } = await ask(ec2, 'describeAvailabilityZones', { Filters });
       const states = new Map(AvailabilityZones.map(({ ZoneName = '', State }) => [ZoneName, State]));
       const known = [...new Set([...zones, ...states.keys()])];
       const available = known.filter((zone) => states.get(zone) === 'available');
@@ -151,9 +141,7 @@ export const stackChecks: readonly Check[] = [
       if (!Object.values(template.Resources).some(({ Type }) => Type === 'AWS::ApiGateway::Stage'))
         return 'the stack serves no requests';
       const lambda = new Lambda(clientSettings(region));
-      const { AccountLimit } = await callAws(undefined, 'lambda:GetAccountSettings', (options) =>
-        lambda.getAccountSettings({}, options),
-      );
+      const { AccountLimit } = await ask(lambda, 'getAccountSettings', {});
       const { ConcurrentExecutions: all = 0, UnreservedConcurrentExecutions: free = 0 } = AccountLimit ?? {};
       const found = `${free} of ${all} executions unreserved, the throttle's burst is ${throttle.burst}`;
       if (free >= throttle.burst) return found;
@@ -174,9 +162,7 @@ export const stackChecks: readonly Check[] = [
       const input = { Engine, EngineVersion, DBInstanceClass: 'db.serverless' };
       // InvalidParameterValue: RDS does not have the version.
       const answer = await unlessRefused(/^InvalidParameter/, () =>
-        callAws(undefined, 'rds:DescribeOrderableDBInstanceOptions', (options) =>
-          rds.describeOrderableDBInstanceOptions(input, options),
-        ),
+        ask(rds, 'describeOrderableDBInstanceOptions', input),
       );
       const offers = answer?.OrderableDBInstanceOptions ?? [];
       const names = offers.flatMap(({ AvailabilityZones = [] }) => AvailabilityZones.map(({ Name }) => Name));
@@ -283,9 +269,7 @@ const clusterProperties = ({ template }: AssembledStack) =>
 async function describeCluster(region: string, DBClusterIdentifier: string) {
   const rds = new RDS(clientSettings(region));
   const answer = await unlessRefused(/^DBClusterNotFoundFault$/, () =>
-    callAws(undefined, 'rds:DescribeDBClusters', (options) =>
-      rds.describeDBClusters({ DBClusterIdentifier }, options),
-    ),
+    ask(rds, 'describeDBClusters', { DBClusterIdentifier }),
   );
   return answer?.DBClusters?.[0];
 }
@@ -293,9 +277,7 @@ async function describeCluster(region: string, DBClusterIdentifier: string) {
 async function readSnapshot(region: string, arn: string) {
   const rds = new RDS(clientSettings(region));
   const answer = await unlessRefused(/^DBClusterSnapshotNotFoundFault$/, () =>
-    callAws(undefined, 'rds:DescribeDBClusterSnapshots', (options) =>
-      rds.describeDBClusterSnapshots({ DBClusterSnapshotIdentifier: arn }, options),
-    ),
+    ask(rds, 'describeDBClusterSnapshots', { DBClusterSnapshotIdentifier: arn }),
   );
   const { Status, EngineVersion: version } = answer?.DBClusterSnapshots?.[0] ?? {};
   const found = `${arn} is ${Status ?? `not in ${region}`}`;
@@ -330,9 +312,9 @@ async function askForAddress(
   { stack: { region }, deployed }: Context,
 ): Promise<string | Finding> {
   const ec2 = new EC2(clientSettings(region));
-  const { Addresses } = await callAws(undefined, 'ec2:DescribeAddresses', (options) =>
-    ec2.describeAddresses({ Filters: [{ Name: 'allocation-id', Values: [allocationId] }] }, options),
-  );
+  const { Addresses } = await ask(ec2, 'describeAddresses', {
+    Filters: [{ Name: 'allocation-id', Values: [allocationId] }],
+  });
   const found = Addresses?.[0];
   if (found === undefined)
     return failed(
@@ -347,11 +329,7 @@ async function askForAddress(
   if (!found.AssociationId) return `${address} (${allocationId}) is free`;
 
   const own = (await deployed())?.resources.find(({ type }) => type === 'AWS::EC2::NatGateway');
-  const gateways =
-    own &&
-    (await callAws(undefined, 'ec2:DescribeNatGateways', (options) =>
-      ec2.describeNatGateways({ NatGatewayIds: [own.physicalId] }, options),
-    ));
+  const gateways = own && (await ask(ec2, 'describeNatGateways', { NatGatewayIds: [own.physicalId] }));
   const held = gateways?.NatGateways?.[0]?.NatGatewayAddresses ?? [];
   if (held.some(({ AllocationId }) => AllocationId === allocationId))
     return `${address} (${allocationId}) is on the stack's own gateway ${own?.physicalId}`;

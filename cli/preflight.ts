@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import type { Command } from 'commander';
 import { type Environment, environmentNamed } from '../lib/environments';
 import { type AssembledStack, readAssembledStack } from './assembly';
-import { AwsCallFailed, callAws, clientSettings } from './aws';
+import { AwsCallFailed, ask, clientSettings } from './aws';
 import { findStack, listResources, openCloudFormation } from './deployed-stack';
 import { CommandFailed } from './failure';
 import { environmentToWorkOn, path } from './options';
@@ -86,9 +86,7 @@ async function whoAmI(environment: string): Promise<Context['caller']> {
   // https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html
   const sts = new STS(clientSettings('us-east-1'));
   try {
-    const { Account = '', Arn = '' } = await callAws(undefined, 'sts:GetCallerIdentity', (options) =>
-      sts.getCallerIdentity({}, options),
-    );
+    const { Account = '', Arn = '' } = await ask(sts, 'getCallerIdentity', {});
     return { account: Account, arn: Arn };
   } catch (error) {
     if (!(error instanceof AwsCallFailed) || !/Credentials|Token|Signature|Expired/.test(error.errorName))
