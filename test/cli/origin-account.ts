@@ -30,7 +30,7 @@ const resources = [
 /** What AWS answers about one stack's webhook origin. An update is done after a few questions about it. */
 export class OriginAccount {
   readonly calls: { readonly action: string; readonly input: Input }[] = [];
-  readonly place = { zone: '1', reserve: 'no' };
+  readonly location = { zone: '1', reserve: 'no' };
   /** The stack's current status, then the next ones: one for each question. */
   statuses = ['UPDATE_COMPLETE'];
   /** The statuses of each update that begins. */
@@ -47,7 +47,7 @@ export class OriginAccount {
   /** Actions that are refused, with the error. */
   readonly refused = new Map<string, Error>();
 
-  constructor(readonly hasReserve = false) {}
+  constructor(public hasReserve = false) {}
 
   /** Has every client of the SDK in this process ask this account. */
   intercept(): void {
@@ -107,9 +107,9 @@ export class OriginAccount {
       Capabilities: ['CAPABILITY_IAM'],
       Parameters: [
         { ParameterKey: 'BootstrapVersion', ParameterValue: '/cdk-bootstrap/x/version' },
-        { ParameterKey: 'WebhookOriginZone', ParameterValue: this.place.zone },
+        { ParameterKey: 'WebhookOriginZone', ParameterValue: this.location.zone },
         ...(this.hasReserve
-          ? [{ ParameterKey: 'WebhookOriginUsesReserve', ParameterValue: this.place.reserve }]
+          ? [{ ParameterKey: 'WebhookOriginUsesReserve', ParameterValue: this.location.reserve }]
           : []),
       ],
       Outputs: Object.entries(outputs(this.hasReserve)[first.stackId] ?? {}).map(
@@ -123,16 +123,16 @@ export class OriginAccount {
     if (this.update.at(-1) === 'UPDATE_COMPLETE' || this.update.at(-1)?.includes('CLEANUP')) {
       const value = (name: string) =>
         Parameters.find(({ ParameterKey }: Input) => ParameterKey === name)?.ParameterValue;
-      this.place.zone = value('WebhookOriginZone');
-      this.place.reserve = value('WebhookOriginUsesReserve') ?? 'no';
+      this.location.zone = value('WebhookOriginZone');
+      this.location.reserve = value('WebhookOriginUsesReserve') ?? 'no';
     }
     this.events = this.events.map((event) => ({ ClientRequestToken, ...event }));
     return {};
   }
 
   private listResources(): object[] {
-    const gateway = ['WebhookOriginNatGateway', 'AWS::EC2::NatGateway', `nat-${this.place.zone}`];
-    const existing = zones.includes(this.place.zone) ? [...resources, gateway] : resources;
+    const gateway = ['WebhookOriginNatGateway', 'AWS::EC2::NatGateway', `nat-${this.location.zone}`];
+    const existing = zones.includes(this.location.zone) ? [...resources, gateway] : resources;
     return existing.map(([LogicalResourceId, ResourceType, PhysicalResourceId]) => ({
       LogicalResourceId,
       ResourceType,
@@ -142,17 +142,17 @@ export class OriginAccount {
   }
 
   private describeGateway(): object {
-    const PublicIp = addresses[this.place.reserve === 'yes' ? 'reserve' : 'one'];
+    const PublicIp = addresses[this.location.reserve === 'yes' ? 'reserve' : 'one'];
     return {
       State: 'available',
-      SubnetId: `subnet-${this.place.zone}`,
+      SubnetId: `subnet-${this.location.zone}`,
       NatGatewayAddresses: [{ PublicIp }],
       ...this.gateway,
     };
   }
 
   private mappingState(): string | undefined {
-    if (!zones.includes(this.place.zone)) return 'Disabled';
+    if (!zones.includes(this.location.zone)) return 'Disabled';
     return this.mappingStates.length > 1 ? this.mappingStates.shift() : this.mappingStates[0];
   }
 }

@@ -48,7 +48,7 @@ it('shows zone, address, gateway, consumers and queues, and changes nothing', as
 });
 
 it('shows what waits while no gateway holds the address, and since when', async () => {
-  account.place.zone = 'none';
+  account.location.zone = 'none';
   account.messages = 2;
   expect(await status()).toMatchObject({
     zone: 'none',
@@ -65,7 +65,7 @@ it('shows what waits while no gateway holds the address, and since when', async 
 it('shows whether the reserve is in use, and warns as long as it is', async () => {
   use(new OriginAccount(true));
   expect(await status()).toMatchObject({ reserve: { address: addresses.reserve, inUse: false }, faults: [] });
-  account.place.reserve = 'yes';
+  account.location.reserve = 'yes';
   expect(await status()).toMatchObject({
     address: addresses.one,
     reserve: { address: addresses.reserve, inUse: true },
@@ -115,24 +115,6 @@ describe('when AWS refuses a call, shows all else, and what is unknown', () => {
       new RegExp(`^warning: unknown: .*\\nerror: The status is incomplete.\\n.* who has \\w+:${action}.\\n$`),
     );
     expect(exitCode).toBe(1);
-  });
-
-  it('in words', async () => {
-    for (const action of ['DescribeStacks', 'ListStackResources'])
-      account.refused.set(action, refusal('AccessDenied', 'No.'));
-    expect((await run()).stdout).toBe(
-      [
-        `environment   ${first.name}`,
-        `stack         ${first.stackId}`,
-        'address       203.0.113.7',
-        'zone          unknown',
-        'gateway       unknown',
-        'consumers     unknown',
-        '',
-        'queues        unknown',
-        '',
-      ].join('\n'),
-    );
   });
 });
 

@@ -147,7 +147,7 @@ describe('the source of a delivery', () => {
   afterEach(() => jest.restoreAllMocks());
   async function compare(from: string, isReserveInUse = false) {
     const account = new OriginAccount(true);
-    account.place.reserve = isReserveInUse ? 'yes' : 'no';
+    account.location.reserve = isReserveInUse ? 'yes' : 'no';
     account.intercept();
     const compared = compareSource(await target(), { method: 'POST', from, headers: {}, body: '' });
     return {
