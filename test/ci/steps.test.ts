@@ -189,9 +189,9 @@ describe('by hand', () => {
     const more = { ...variables, SMOKE_RECEIVER_URL: receiver };
     expect(await checkout.step(step, more)).toMatchObject({ exitCode: 0 });
     const [outputs, operation = ''] = checkout.read('npm-calls').trim().split('\n');
-    expect(outputs).toBe('run -s wallet -- outputs --environment eu');
+    expect(outputs).toBe(`run -s wallet -- outputs --environment ${variables.ENVIRONMENT}`);
     expect(operation.replace(/(?<= --outputs )\S+/, 'FILE')).toBe(
-      `run -s wallet -- ${command} --environment eu --outputs FILE${options}`,
+      `run -s wallet -- ${command} --environment ${variables.ENVIRONMENT} --outputs FILE${options}`,
     );
     expect(flagsOf(command)).toEqual(expect.arrayContaining(options.match(/--[\w-]+/g) ?? []));
   });
