@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
+import { posix } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { AccountStack } from '../../lib/account/account-stack';
 import { readAccountSettings } from '../../lib/account/settings';
 import { commandLineContext } from '../../lib/app';
 import { environments } from '../../lib/environments';
-import { importsOf } from '../architecture/rules';
 import { sourcesIn } from '../architecture/sources';
 import { withStandby } from '../support/rows';
 import { synthesizeEveryStack, withTemporaryFolder } from '../support/stacks';
@@ -183,19 +183,29 @@ describe('the rights of a role', () => {
   }
 
   const sources = new Map(sourcesIn('cli').map((file) => [file.path.replace('.ts', ''), file]));
-  /** The actions that calls of `callAws` name, in the command's module and those that it imports. */
+  /** The actions that a command's module names, and the declarations that it uses of others. */
   function actionsOf(command: string): readonly string[] {
-    const modules = new Set(
-      [...sources.values()].filter(({ text }) => text.includes(`command('${command}')`)),
-    );
-    // The loop visits what is added to the set.
-    for (const module of modules) {
-      for (const path of importsOf(module)) {
-        const imported = sources.get(path);
-        if (imported) modules.add(imported);
-      }
-    }
-    return [...modules].flatMap(({ text }) => text.match(/(?<=')[a-z0-9-]+:[A-Z][A-Za-z]+(?=')/g) ?? []);
+    const used = new Map<string, string>();
+    const use = (path: string, name = '') => {
+      const { text = '' } = sources.get(path) ?? {};
+      const key = `${path} ${name}`;
+      if (used.has(key)) return;
+      const declarations = text.split(/^(?=(?:export )?(?:async )?(?:function|const|class) )/m);
+      const own = declarations
+        .filter((each) => !name || new RegExp(`^[a-z ]*\\b${name}\\b`).test(each))
+        .join('');
+      used.set(key, own);
+      const mentions = (each: string) => new RegExp(`\\b${each}\\b`).test(own);
+      for (const [, names = '', from = ''] of text.matchAll(/^import \{([^}]*)\} from '([^']+)'/gm))
+        for (const imported of (names.match(/\w+/g) ?? []).filter(mentions))
+          use(posix.join(posix.dirname(path), from), imported);
+      for (const [, declared = ''] of declarations
+        .join('')
+        .matchAll(/^(?:export )?(?:async )?(?:function|const) (\w+)/gm))
+        if (mentions(declared)) use(path, declared);
+    };
+    use(`cli/${command}`);
+    return [...used.values()].flatMap((text) => text.match(/(?<=')[a-z0-9-]+:[A-Z][A-Za-z]+(?=')/g) ?? []);
   }
   const madeBy = (command: string, places: readonly StackName[]) =>
     places.flatMap((stack) =>
