@@ -2,11 +2,9 @@ import { join, resolve } from 'node:path';
 import { environments } from '../lib/environments';
 import { type EnvironmentOptions, localOutputs } from './options';
 
-/** As one word of bash, zsh and fish alike: none of them takes a backslash within single quotes the same way. */
-const quote = (text: string): string => `'${text.replaceAll("'", `'"'"'`).replaceAll('\\', `'"\\\\"'`)}'`;
-
-/** As one word of bash, zsh and fish, left as it is where that is safe. */
-const shellWord = (text: string): string => (/^[\w./:@%+=-]+$/.test(text) ? text : quote(text));
+/** As one word of bash, zsh and fish. */
+const shellWord = (text: string): string =>
+  /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", `'"'"'`)}'`;
 
 // What is printed to be pasted: short in the folder of the project, and right in any other.
 const projectRoot = resolve(__dirname, '..');

@@ -153,20 +153,13 @@ function reportOf(
 }
 
 function formatReport(report: ReturnType<typeof reportOf>, { bad }: Terminal): string {
-  const { date, verified, reason, webhookId, deliveryId, arrivals, ageMs } = report;
+  const { date, verified, reason, webhookId, deliveryId, arrivals, answered } = report;
   const signedBy = webhookId ? ` by secret ${report.secretVersion} of ${webhookId}` : '';
-  const facts = [
-    `webhook-id ${printableLine(String(deliveryId ?? 'missing'))}`,
-    arrivals > 1 && `arrival ${arrivals}`,
-    `from ${report.from}`,
-    ageMs !== null && `${(ageMs / 1_000).toFixed(2)} s after the event`,
-    `answered ${report.answered}`,
-  ];
-  return [
-    `${date.slice(11, 23)}  ${verified ? `verified${signedBy}` : bad(`NOT verified: ${reason}`)}`,
-    `  ${facts.filter(Boolean).join(', ')}`,
-    `  ${printableLine(report.body)}`,
-  ].join('\n');
+  const verdict = verified ? `verified${signedBy}` : bad(`NOT verified: ${reason}`);
+  const id = printableLine(String(deliveryId ?? 'missing'));
+  return `${date.slice(11, 23)}  ${verdict}
+  webhook-id ${id}, arrival ${arrivals}, answered ${answered}
+  ${printableLine(report.body)}`;
 }
 
 function secret(text: string): string {

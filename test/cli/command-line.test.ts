@@ -130,18 +130,6 @@ describe('an operations function without network interfaces', () => {
 });
 
 it.each([
-  ['no command', []],
-  ['no command of a group', ['webhook']],
-  ['an unknown environment', ['seed', '--environment', 'mars']],
-  ['a missing option', ['token']],
-  ['too many arguments', ['origins', 'more']],
-])('exits with 2 and says why on stderr for %s', async (_, args) => {
-  const printed = await wallet(...args);
-  expect(printed).toMatchObject({ exitCode: 2, stdout: '' });
-  expect(printed.stderr).not.toBe('');
-});
-
-it.each([
   ['help seed', 'local seed --help'],
   ['seed --help', 'local seed --help'],
   ['help webhook add', 'webhook add --help'],
@@ -150,13 +138,6 @@ it.each([
   const printed = await wallet(...words.split(' '));
   expect(printed).toMatchObject({ exitCode: 0, stderr: '' });
   expect(printed).toEqual(await wallet(...command.split(' ')));
-});
-
-it('documents the exit codes, and prints its version', async () => {
-  expect((await wallet('--help')).stdout).toContain(
-    'Exit codes: 0 done, 1 failed (stderr says why and what to do), 2 used wrongly.',
-  );
-  expect(await wallet('--version')).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: '' });
 });
 
 describe('printed commands', () => {

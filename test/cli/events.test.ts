@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { parseEvent, parseRedelivery } from '../../domain/event';
 import { first } from '../support/rows';
 import { groupId, organizationId, result, useRegion, webhookId } from './region';
@@ -32,31 +31,16 @@ describe('send-event', () => {
     },
   );
 
-  it('sends nothing that the fan-out would refuse', async () => {
+  it.each([
+    [`"${'x'.repeat(65_536)}"`, /error: The event has \d+ bytes/],
+    ['{"a":["\\ud83d"]}', /unpaired surrogate/],
+    ['{"a":1,"a":2}', /twice/],
+    ['1,"kind":"b"', /Give JSON/],
+  ])('sends nothing that the fan-out would refuse: %.20s', async (data, message) => {
     wanting();
-    const send = (data: string) => region.wallet(...sendEvent, '--id', 'evt_1', '--data', data);
-    await fc.assert(
-      fc.asyncProperty(fc.json(), async (data) => {
-        const { exitCode } = await send(data);
-        const [body] = sent();
-        expect(body === undefined).toBe(exitCode === 2);
-        if (body) expect(parseEvent(body)).toMatchObject({ ok: true });
-      }),
-      { numRuns: 20 },
-    );
-    await send('""');
-    const space = 65_536 - Number(sent()[0]?.length);
-    expect(await send(`"${'x'.repeat(space)}"`)).toMatchObject({ exitCode: 0 });
-    for (const [data, why] of [
-      [`"${'x'.repeat(space + 1)}"`, 'The event has 65537 bytes'],
-      ['{"a":["\\ud83d"]}', 'unpaired surrogate'],
-      ['1,"kind":"b"', 'Give JSON'],
-    ] as const) {
-      sent();
-      const { exitCode, stderr } = await send(data);
-      expect({ exitCode, sent: sent() }).toEqual({ exitCode: 2, sent: [] });
-      expect(stderr).toContain(why);
-    }
+    const { exitCode, stderr } = await region.wallet(...sendEvent, '--data', data);
+    expect({ exitCode, sent: sent() }).toEqual({ exitCode: 2, sent: [] });
+    expect(stderr).toMatch(message);
   });
 });
 

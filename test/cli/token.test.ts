@@ -73,28 +73,19 @@ describe('token', () => {
   });
 });
 
-describe('user-action', () => {
-  it('prints a bare signature that the deletion accepts, with or without the empty object as body', async () => {
-    const verifyAction = createUserActionVerifier({ keys: [await publicKey(keyArns.userAction)] }, issuer);
-    const ids = [];
-    for (const body of ['', '{}']) {
-      const { stdout } = await userAction('--method', 'DELETE', '--body', body);
-      expect(verifyAction([stdout.trim()], caller, path)).toMatchObject({ ok: true });
-      ids.push(decode(stdout).claims.jti);
-    }
-    expect(new Set(ids).size).toBe(2);
+it('user-action prints a signature for one request that the deletion accepts, for five minutes', async () => {
+  const key = await publicKey(keyArns.userAction);
+  const { stdout } = await userAction('--method', 'delete', '--body', '{}');
+  const { header, claims } = decode(stdout);
+  expect(header).toEqual({ alg: 'ES256', typ: 'user-action+jwt', kid: key.kid });
+  expect(claims).toEqual({
+    ...{ iss: issuer, aud: 'wallet-user-action', sub: identityId, org: organizationId },
+    ...{ jti: expect.stringMatching(/^[0-9a-f-]{36}$/), htm: 'DELETE', htp: path },
+    bh: createHash('sha256').update('{}').digest('base64url'),
+    ...{ iat: expect.any(Number), exp: claims.iat + 300 },
   });
-
-  it('is bound to caller, method, path and body, and lives five minutes', async () => {
-    const { header, claims } = decode((await userAction('--method', 'patch', '--body', '{"a":1}')).stdout);
-    expect(header.typ).toBe('user-action+jwt');
-    expect(claims).toEqual({
-      ...{ iss: issuer, aud: 'wallet-user-action', sub: identityId, org: organizationId },
-      ...{ jti: expect.stringMatching(/^[0-9a-f-]{36}$/), htm: 'PATCH', htp: path },
-      bh: createHash('sha256').update('{"a":1}').digest('base64url'),
-      ...{ iat: expect.any(Number), exp: claims.iat + 300 },
-    });
-  });
+  const verifyAction = createUserActionVerifier({ keys: [key] }, issuer);
+  expect(verifyAction([stdout.trim()], caller, path)).toMatchObject({ ok: true });
 });
 
 it('delete-group sends one request with a token and a user action, and prints the response', async () => {
@@ -126,20 +117,12 @@ it('delete-group sends one request with a token and a user action, and prints th
   expect(decode(String(action)).claims).toMatchObject({ sub: identityId, htm: 'DELETE', htp: path });
 });
 
-describe('joseSignature', () => {
-  it('keeps a signature valid, whatever lengths its integers have', () => {
-    const { privateKey, publicKey: key } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-    // One in 128 signatures has an integer with a leading zero byte, so a thousand meet every length that matters.
-    for (let message = 0; message < 1_000; message++) {
-      const data = Buffer.from(String(message));
-      const signature = joseSignature(sign('sha256', data, { key: privateKey, dsaEncoding: 'der' }));
-      expect(verify('sha256', data, { key, dsaEncoding: 'ieee-p1363' }, signature)).toBe(true);
-    }
-  });
-
-  it('pads a short integer and drops the zero byte before a large one', () => {
-    const large = Buffer.alloc(32, 0xff);
-    const der = Buffer.concat([Buffer.from([0x30, 38, 0x02, 1, 0x07, 0x02, 33, 0x00]), large]);
-    expect(joseSignature(der)).toEqual(Buffer.concat([Buffer.alloc(31), Buffer.from([0x07]), large]));
-  });
+it('a signature stays valid, whatever lengths its integers have', () => {
+  const { privateKey, publicKey: key } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  // One in 128 signatures has an integer with a leading zero byte, so a thousand meet every length that matters.
+  for (let message = 0; message < 1_000; message++) {
+    const data = Buffer.from(String(message));
+    const signature = joseSignature(sign('sha256', data, { key: privateKey, dsaEncoding: 'der' }));
+    expect(verify('sha256', data, { key, dsaEncoding: 'ieee-p1363' }, signature)).toBe(true);
+  }
 });
