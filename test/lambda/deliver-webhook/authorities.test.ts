@@ -3,23 +3,23 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { good, receiverName, say, ToldReceivers } from './told-receivers';
+import { good, receiverName, ScriptedReceivers, say } from './scripted-receivers';
 
-let told: ToldReceivers;
+let scripted: ScriptedReceivers;
 const folder = mkdtempSync(join(tmpdir(), 'wallet-authorities-'));
 
 beforeAll(async () => {
-  told = await ToldReceivers.start();
+  scripted = await ScriptedReceivers.start();
 });
 afterAll(async () => {
-  await told.stop();
+  await scripted.stop();
   rmSync(folder, { recursive: true });
 });
 
-/** What a process that trusts the receiver's authority by `NODE_EXTRA_CA_CERTS` hears from it, by Node.js and by us. */
-async function heard(port: number): Promise<unknown> {
+/** The receiver's answers to Node.js and to us in a process that trusts its authority by `NODE_EXTRA_CA_CERTS`. */
+async function postTrusting(port: number): Promise<unknown> {
   const authority = join(folder, 'authority.pem');
-  writeFileSync(authority, told.authority.cert);
+  writeFileSync(authority, scripted.authority.cert);
   const script = `
     const { once } = require('node:events');
     const { request } = require('node:https');
@@ -45,8 +45,8 @@ async function heard(port: number): Promise<unknown> {
 }
 
 it("trusts Mozilla's authorities, and none that a variable adds", async () => {
-  const port = await told.tls(say(good));
-  expect(await heard(port)).toEqual({
+  const port = await scripted.tls(say(good));
+  expect(await postTrusting(port)).toEqual({
     byNode: 200,
     byUs: { answered: false, reason: 'certificate_untrusted' },
   });

@@ -11,8 +11,8 @@ export const refused = (code: string, message: unknown = expect.any(String)) => 
 });
 
 /** The function on a region's database, signed in as its role, for the tests of the block that calls it. */
-export function useOperations(access: 'data-api' | 'direct') {
-  const region = useMigratedDatabase(access);
+export function useOperations() {
+  const region = useMigratedDatabase();
   const log = recordLog();
   beforeEach(() => log.clear());
 

@@ -1,5 +1,4 @@
-import type { AddressInfo } from 'node:net';
-import { createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { createReceivers, type ReceiverSettings } from '../../../lambda/deliver-webhook/receivers';
 import type { AttemptResult } from '../../../lambda/deliver-webhook/retry-schedule';
@@ -8,34 +7,32 @@ import { createAuthority, type TestAuthority } from '../../support/certificates'
 export type Behaviour = (socket: Socket) => void;
 
 export const receiverName = 'hooks.example.com';
-/** Milliseconds: long enough for a busy machine, and the receivers are attempted side by side. */
-export const connectTimeout = 1_500;
-export const timeout = 2_500;
+export const publicAddress = '93.184.216.34';
 export const ourWebhook = 'wh-00001-00001-0000000000000001';
 
-/** Receivers on this machine that do what they are told from the connection on, and the product's client of them. */
-export class ToldReceivers {
+/** Receivers on this machine that follow a script from the connection on, and the product's client of them. */
+export class ScriptedReceivers {
   readonly sockets = new Set<Socket>();
   private readonly servers: Server[] = [];
 
   private constructor(
     readonly authority: TestAuthority,
-    private readonly good: { readonly key: string; readonly cert: string },
+    private readonly certificate: { readonly key: string; readonly cert: string },
   ) {}
 
-  static async start(): Promise<ToldReceivers> {
+  static async start(): Promise<ScriptedReceivers> {
     const authority = await createAuthority();
-    return new ToldReceivers(authority, await authority.issue({ name: receiverName }));
+    return new ScriptedReceivers(authority, await authority.issue({ name: receiverName }));
   }
 
   async stop(): Promise<void> {
     for (const socket of this.sockets) socket.destroy();
-    await Promise.all(this.servers.splice(0).map((server) => new Promise((done) => server.close(done))));
+    await Promise.all(this.servers.map((server) => new Promise((done) => server.close(done))));
   }
 
   /** @returns the port that it listens at */
   tls(behaviour: Behaviour, options: TlsOptions = {}): Promise<number> {
-    const server = createTlsServer({ noDelay: true, ...this.good, ...options }, (socket) => {
+    const server = createTlsServer({ noDelay: true, ...this.certificate, ...options }, (socket) => {
       socket.on('error', () => undefined);
       behaviour(socket);
     });
@@ -47,21 +44,19 @@ export class ToldReceivers {
     return this.listen(createTcpServer(behaviour));
   }
 
-  /** Stops the receiver that was started last. */
-  async stopLast(): Promise<void> {
-    await new Promise((done) => this.servers.pop()?.close(done));
-  }
-
-  /** @param settings @default - short times */
-  client(settings: ReceiverSettings = { connectTimeout, timeout }) {
+  /** @param settings @default - times that no busy machine exceeds */
+  client(settings: ReceiverSettings = { connectTimeout: 20_000, timeout: 25_000 }) {
     const receivers = createReceivers({
       certificateAuthorities: [this.authority.cert],
-      resolve: async () => ['93.184.216.34'],
+      resolve: async () => [publicAddress],
       route: () => '127.0.0.1',
       ...settings,
     });
-    return (port: number, body = '{}', webhookId = ourWebhook): Promise<AttemptResult> =>
-      receivers.post({ webhookId, url: `https://${receiverName}:${port}/in`, headers: {}, body });
+    /** @param limit milliseconds for this attempt */
+    return (port: number, body = '{}', webhookId = ourWebhook, limit?: number): Promise<AttemptResult> => {
+      const url = `https://${receiverName}:${port}/in`;
+      return receivers.post({ webhookId, url, headers: {}, body, ...(limit && { limit }) });
+    };
   }
 
   private async listen(server: Server): Promise<number> {
@@ -76,7 +71,7 @@ export class ToldReceivers {
   }
 }
 
-/** Says so much at once, once the request has begun to arrive. */
+/** Writes the text once the request has begun to arrive. */
 export const say = (text: string | Buffer, then: Behaviour = () => undefined): Behaviour => {
   return (socket) => {
     socket.once('data', () => {
