@@ -21,6 +21,9 @@ import {
   userGroupId,
 } from '../../support/tokens';
 
+// Tables are made when the file is loaded, and their times have to be the tests'.
+jest.spyOn(Date, 'now').mockReturnValue(Date.now());
+
 const key = createSigningKey();
 const log = recordLog();
 const deletions: UserGroupDeletion[] = [];
@@ -29,7 +32,7 @@ const responseHeaders = { Deprecation: '@1795132800' };
 const handler = createHandler({
   responseHeaders,
   log,
-  now: Date.now,
+  now: () => Date.now(),
   verifyUserAction: createUserActionVerifier({ keys: [key.jwk] }, issuer),
   deleteUserGroup: async (deletion) => {
     deletions.push(deletion);

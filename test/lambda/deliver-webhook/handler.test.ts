@@ -313,9 +313,7 @@ describe('the lane of a webhook', () => {
     });
     await world.database.query`update webhooks set url = ${slow.url} where webhook_id = ${webhookId}`;
     const delivery = await world.sendDelivery(webhookId);
-    const begin = performance.now();
     expect(await world.runBatch()).toMatchObject({ kept: 0 });
-    expect(performance.now() - begin).toBeLessThan(2_900);
     expect(await standing()).toBe('unhealthy');
     expect(await world.attempts(webhookId)).toEqual([]);
     const [moved] = await world.retries.receive();
