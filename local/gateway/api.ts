@@ -5,22 +5,18 @@ import type { LocalResource, ResourceRequest } from '../resources/deployment';
 export interface Api {
   readonly id: string;
   readonly stage: string;
-  readonly routes: readonly Route[];
+  readonly methods: readonly Method[];
   /** By response type, such as `ACCESS_DENIED`. */
   readonly gatewayResponses: ReadonlyMap<string, ResponseTemplate>;
   /** The token bucket of each method: requests per second, and requests at once. @default - unlimited */
   readonly throttle: { readonly rate: number; readonly burst: number } | undefined;
 }
 
-export interface Route {
-  readonly resourceId: string;
-  /** Such as `/auth/user-groups/{userGroupId}`. */
-  readonly path: string;
-  /** By HTTP method. */
-  readonly methods: Map<string, Method>;
-}
-
 export interface Method {
+  readonly httpMethod: string;
+  readonly resourceId: string;
+  /** Of the resource, such as `/auth/user-groups/{userGroupId}`. */
+  readonly path: string;
   readonly integration: LambdaIntegration | ResponseTemplate;
   readonly authorizer: Authorizer | undefined;
 }
@@ -99,27 +95,26 @@ export function readApi(resources: ReadonlyMap<string, Resource>, apiLogicalId: 
     if (String(PathPart).endsWith('+}')) throw unsupported(segment, 'a greedy parameter');
     return `${pathOf(String(ParentId))}/${PathPart}`;
   };
-  const routes = new Map<string, Route>();
-  for (const each of ofType('Method')) {
-    const { HttpMethod, ResourceId, AuthorizationType = 'NONE', AuthorizerId } = each.properties;
-    if (HttpMethod === 'ANY') throw unsupported(each, 'the method ANY');
-    const authorizer = AuthorizationType === 'CUSTOM' ? authorizers.get(String(AuthorizerId)) : undefined;
-    if (AuthorizationType !== 'NONE' && !authorizer) {
-      throw unsupported(each, `AuthorizationType ${AuthorizationType} with authorizer ${AuthorizerId}`);
-    }
-    const resourceId = String(ResourceId);
-    const route = routes.get(resourceId) ?? {
-      resourceId,
-      path: pathOf(resourceId) || '/',
-      methods: new Map(),
-    };
-    route.methods.set(String(HttpMethod), { integration: readIntegration(each), authorizer });
-    routes.set(resourceId, route);
-  }
   return {
     id: api.ref,
     stage: String(stage.properties.StageName),
-    routes: [...routes.values()],
+    methods: ofType('Method').map((each) => {
+      const { HttpMethod, ResourceId, AuthorizationType = 'NONE', AuthorizerId } = each.properties;
+      if (HttpMethod === 'ANY') throw unsupported(each, 'the method ANY');
+      const authorizer = AuthorizationType === 'CUSTOM' ? authorizers.get(String(AuthorizerId)) : undefined;
+      if (AuthorizationType !== 'NONE' && !authorizer) {
+        throw unsupported(each, `AuthorizationType ${AuthorizationType} with authorizer ${AuthorizerId}`);
+      }
+      const resourceId = String(ResourceId);
+      const path = pathOf(resourceId) || '/';
+      return {
+        httpMethod: String(HttpMethod),
+        resourceId,
+        path,
+        integration: readIntegration(each),
+        authorizer,
+      };
+    }),
     gatewayResponses: new Map(
       ofType('GatewayResponse').map((each) => [
         String(each.properties.ResponseType),

@@ -27,7 +27,7 @@ export function createAuthorize(findFunction: FindFunction, clock: () => number)
       request.headers.findLast(([name]) => name.toLowerCase() === authorizer.identityHeader) ?? [];
     // Without an identity the authorizer is not called:
     // https://docs.aws.amazon.com/apigateway/latest/developerguide/configure-api-gateway-lambda-authorization.html
-    if (!identity) throw new Fault('UNAUTHORIZED', 'Unauthorized');
+    if (!identity) throw new Fault('UNAUTHORIZED', 401, 'Unauthorized');
     const key = createHash('sha256').update(`${authorizer.id} ${identity}`).digest('base64');
     let { decision, expires = 0 } = cache.get(key) ?? {};
     if (!decision || expires <= clock()) {
@@ -40,7 +40,7 @@ export function createAuthorize(findFunction: FindFunction, clock: () => number)
     const effect = evaluate(decision.statements, wanted);
     if (effect === 'Allow') return;
     const reason = effect === 'Deny' ? ' with an explicit deny' : '';
-    throw new Fault('ACCESS_DENIED', `User is not authorized to access this resource${reason}`);
+    throw new Fault('ACCESS_DENIED', 403, `User is not authorized to access this resource${reason}`);
   };
 }
 
@@ -52,8 +52,9 @@ async function decide(
   const invoked = findFunction(authorizer.functionArn, `${apiArn}/authorizers/${authorizer.id}`);
   const result = await invoked.invoke({ type: 'REQUEST', methodArn, ...event });
   // The error `Unauthorized` is the documented way to a 401.
-  if (!result.ok && result.errorMessage === 'Unauthorized') throw new Fault('UNAUTHORIZED', 'Unauthorized');
-  if (!result.ok) throw new Fault('AUTHORIZER_FAILURE', 'Internal server error');
+  if (!result.ok && result.errorMessage === 'Unauthorized')
+    throw new Fault('UNAUTHORIZED', 401, 'Unauthorized');
+  if (!result.ok) throw new Fault('AUTHORIZER_FAILURE', 500, 'Internal server error');
   try {
     const { principalId, policyDocument, context } = result.payload as Readonly<Record<string, unknown>>;
     const values = Object.entries({ ...(context as object), principalId });
@@ -64,6 +65,6 @@ async function decide(
       context: Object.fromEntries(values.map(([name, value]) => [name, String(value)])),
     };
   } catch {
-    throw new Fault('AUTHORIZER_CONFIGURATION_ERROR', 'Internal server error');
+    throw new Fault('AUTHORIZER_CONFIGURATION_ERROR', 500, 'Internal server error');
   }
 }

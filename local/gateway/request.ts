@@ -2,38 +2,22 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { unescape as decode } from 'node:querystring';
 import { LOCAL_ACCOUNT_ID } from '../assembly/manifest';
-import type { Api, Method, Route } from './api';
+import type { Api, Method } from './api';
 
 /** An error of the gateway itself, which the gateway response of its type renders. */
 export class Fault extends Error {
-  /** @param status that of its type by default; a configured gateway response wins */
+  /**
+   * @param type https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
+   * @param status that of a configured gateway response wins
+   */
   constructor(
-    readonly type: keyof typeof faultTypes,
+    readonly type: string,
+    readonly status: number,
     message: string,
-    readonly status: number = faultTypes[type].status,
   ) {
     super(message);
   }
 }
-
-/**
- * Status and `x-amzn-ErrorType` of each type.
- * https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
- */
-export const faultTypes = {
-  ACCESS_DENIED: { status: 403, errorType: 'AccessDeniedException' },
-  AUTHORIZER_CONFIGURATION_ERROR: { status: 500, errorType: 'AuthorizerConfigurationException' },
-  AUTHORIZER_FAILURE: { status: 500, errorType: 'AuthorizerFailureException' },
-  BAD_REQUEST_PARAMETERS: { status: 400, errorType: 'BadRequestException' },
-  DEFAULT_4XX: { status: 400, errorType: 'BadRequestException' },
-  DEFAULT_5XX: { status: 500, errorType: 'InternalServerErrorException' },
-  INTEGRATION_TIMEOUT: { status: 504, errorType: 'InternalServerErrorException' },
-  MISSING_AUTHENTICATION_TOKEN: { status: 403, errorType: 'MissingAuthenticationTokenException' },
-  REQUEST_TOO_LARGE: { status: 413, errorType: 'RequestTooLargeException' },
-  THROTTLED: { status: 429, errorType: 'TooManyRequestsException' },
-  UNAUTHORIZED: { status: 401, errorType: 'UnauthorizedException' },
-  UNSUPPORTED_MEDIA_TYPE: { status: 415, errorType: 'UnsupportedMediaTypeException' },
-} as const;
 
 /** Bytes: https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html */
 const payloadLimit = 10 * 1_024 * 1_024;
@@ -101,17 +85,17 @@ export async function readRequest(
 ): Promise<GatewayRequest> {
   const { method: httpMethod = '', url = '', rawHeaders } = incoming;
   const body = await readBody(incoming);
-  if (/%(?![0-9a-f]{2})/i.test(url)) throw new Fault('BAD_REQUEST_PARAMETERS', 'Bad Request');
+  if (/%(?![0-9a-f]{2})/i.test(url)) throw new Fault('BAD_REQUEST_PARAMETERS', 400, 'Bad Request');
   const path = pathOf(url);
-  const { route, pathParameters } = findRoute(api, path) ?? {};
-  const method = route?.methods.get(httpMethod);
-  if (!route || !method) {
+  const { candidates, pathParameters } = findResource(api, path);
+  const method = candidates.find((each) => each.httpMethod === httpMethod);
+  if (!method) {
     // Without AWS credentials, or with a header that is no AWS signature, which has no gateway response type.
     throw incoming.headers.authorization === undefined
-      ? new Fault('MISSING_AUTHENTICATION_TOKEN', 'Missing Authentication Token')
-      : new Fault('DEFAULT_4XX', 'Invalid key=value pair (missing equal-sign) in Authorization header', 403);
+      ? new Fault('MISSING_AUTHENTICATION_TOKEN', 403, 'Missing Authentication Token')
+      : new Fault('DEFAULT_4XX', 403, 'Invalid key=value pair (missing equal-sign) in Authorization header');
   }
-  Object.assign(context, { resourceId: route.resourceId, resourcePath: route.path });
+  Object.assign(context, { resourceId: method.resourceId, resourcePath: method.path });
   const headers = rawHeaders.flatMap((name, index) =>
     index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] as const] : [],
   );
@@ -123,7 +107,7 @@ export async function readRequest(
     ...{ context, method, apiArn, headers, body },
     methodArn: `${apiArn}/${api.stage}/${httpMethod}/${path.replace(/^\//, '')}`,
     event: {
-      ...{ resource: route.path, path, httpMethod, pathParameters },
+      ...{ resource: method.path, path, httpMethod, pathParameters },
       headers: orNull(headers),
       multiValueHeaders: orNull(groupByName(headers)),
       queryStringParameters: orNull(query),
@@ -143,29 +127,34 @@ async function readBody(incoming: IncomingMessage): Promise<string> {
     if (length <= payloadLimit) chunks.push(chunk);
   }
   if (length <= payloadLimit) return Buffer.concat(chunks).toString('utf8');
-  throw new Fault('REQUEST_TOO_LARGE', `HTTP content length exceeded ${payloadLimit} bytes.`);
+  throw new Fault('REQUEST_TOO_LARGE', 413, `HTTP content length exceeded ${payloadLimit} bytes.`);
 }
 
 /**
- * Segments are split before they are decoded, so an encoded slash stays inside its segment; a trailing slash is ignored;
- * the most specific resource wins before the method is looked at.
+ * The methods of the most specific resource with a path: a literal comes before a parameter, from the first segment on.
+ * Segments are split before they are decoded, so an encoded slash stays inside its segment; a trailing slash is ignored.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-method-settings-method-request.html
  */
-export function findRoute({ routes }: Pick<Api, 'routes'>, path: string) {
+export function findResource<M extends Pick<Method, 'path'>>(
+  { methods }: { methods: readonly M[] },
+  path: string,
+) {
   const segments = split(path);
   const isParameter = (part: string) => part.startsWith('{');
   const fits = (part: string, index: number) =>
     isParameter(part) ? segments[index] !== '' : part === segments[index];
-  // A literal comes before a parameter, from the first segment on.
-  const rank = (route: Route) => split(route.path).map((part) => Number(isParameter(part)));
-  const [route] = routes
+  const rank = (each: M) =>
+    split(each.path)
+      .map((part) => Number(isParameter(part)))
+      .join('');
+  const found = methods
     .filter((each) => split(each.path).length === segments.length && split(each.path).every(fits))
-    .sort((a, b) => rank(a).join('').localeCompare(rank(b).join('')));
-  if (!route) return undefined;
-  const parameters = split(route.path).flatMap((part, index) =>
+    .sort((a, b) => rank(a).localeCompare(rank(b)));
+  const candidates = found.filter((each) => each.path === found[0]?.path);
+  const parameters = split(found[0]?.path ?? '').flatMap((part, index) =>
     isParameter(part) ? [[part.slice(1, -1), decode(segments[index] ?? '')] as const] : [],
   );
-  return { route, pathParameters: orNull(parameters) };
+  return { candidates, pathParameters: orNull(parameters) };
 }
 
 const split = (path: string): string[] => path.replace(/^\/|\/+$/g, '').split('/');

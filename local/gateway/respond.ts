@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Api, FindFunction, LambdaIntegration, Method, ResponseTemplate } from './api';
 import { createAuthorize } from './authorizer';
-import { type Context, Fault, faultTypes, type GatewayRequest } from './request';
+import { type Context, Fault, type GatewayRequest } from './request';
 
 export interface Reply {
   readonly status: number;
@@ -19,7 +19,7 @@ export function createRespond({ throttle }: Api, findFunction: FindFunction, clo
   const authorize = createAuthorize(findFunction, clock);
   return async (request: GatewayRequest): Promise<Reply> => {
     const { integration, authorizer } = request.method;
-    if (!admit(request.method)) throw new Fault('THROTTLED', 'Too Many Requests');
+    if (!admit(request.method)) throw new Fault('THROTTLED', 429, 'Too Many Requests');
     if (authorizer) await authorize(request, authorizer);
     return 'functionArn' in integration
       ? invokeFunction(request, integration, findFunction)
@@ -50,9 +50,9 @@ function createThrottle(limits: Api['throttle'], clock: () => number): (method: 
 function respondFromTemplate({ headers, context }: GatewayRequest, template: ResponseTemplate): Reply {
   const [, type = 'application/json'] = headers.findLast(([name]) => /^content-type$/i.test(name)) ?? [];
   if (!/^\s*application\/json\s*(;|$)/i.test(type)) {
-    throw new Fault('UNSUPPORTED_MEDIA_TYPE', 'Unsupported Media Type');
+    throw new Fault('UNSUPPORTED_MEDIA_TYPE', 415, 'Unsupported Media Type');
   }
-  return fill(template, context, {});
+  return fill(template, context);
 }
 
 async function invokeFunction(
@@ -67,11 +67,11 @@ async function invokeFunction(
     sleep(timeoutMs, undefined, { signal: answered.signal }),
   ]);
   answered.abort();
-  if (!result) throw new Fault('INTEGRATION_TIMEOUT', 'Endpoint request timed out');
+  if (!result) throw new Fault('INTEGRATION_TIMEOUT', 504, 'Endpoint request timed out');
   if (result.ok) return readResult(result.payload);
   // The gateway may not invoke the function: its own error. Any other is not a valid response.
   const status = result.errorType === 'AccessDeniedException' ? 500 : 502;
-  throw new Fault('DEFAULT_5XX', 'Internal server error', status);
+  throw new Fault('DEFAULT_5XX', status, 'Internal server error');
 }
 
 /**
@@ -79,7 +79,7 @@ async function invokeFunction(
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html#api-gateway-simple-proxy-for-lambda-output-format
  */
 function readResult(payload: unknown): Reply {
-  const malformed = () => new Fault('DEFAULT_5XX', 'Internal server error', 502);
+  const malformed = () => new Fault('DEFAULT_5XX', 502, 'Internal server error');
   if (typeof payload !== 'object' || payload === null) throw malformed();
   const result = payload as Readonly<Record<string, unknown>>;
   const { statusCode = 200, headers, multiValueHeaders, body, isBase64Encoded: _, ...others } = result;
@@ -121,18 +121,13 @@ export function renderFault(
       body: configured?.body ?? '{"message":$context.error.messageString}',
     },
     context,
-    { 'x-amzn-ErrorType': faultTypes[type].errorType },
   );
 }
 
 /** Replaces `$context.…` variables by their values, without escaping, as the gateway does; an unset one is empty. */
-function fill(
-  template: ResponseTemplate,
-  context: Context,
-  ownHeaders: Readonly<Record<string, string>>,
-): Reply {
+function fill(template: ResponseTemplate, context: Context): Reply {
   const { status = 200, headers, body = '' } = template;
-  const all = new Headers({ 'Content-Type': 'application/json', ...ownHeaders });
+  const all = new Headers({ 'Content-Type': 'application/json' });
   for (const [name, value] of headers) all.set(name, value);
   const text = body.replace(/\$context\.(\w+(?:\.\w+)*)/g, (_, path: string) => {
     let value: unknown = context;

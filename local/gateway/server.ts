@@ -50,7 +50,7 @@ function createHandle({ api, findFunction, region, clock = Date.now }: ServedApi
       .catch((error: Error) => {
         // A client that disconnected while it was sending.
         if (incoming.errored) throw error;
-        const fault = error instanceof Fault ? error : new Fault('DEFAULT_5XX', 'Internal server error');
+        const fault = error instanceof Fault ? error : new Fault('DEFAULT_5XX', 500, 'Internal server error');
         return renderFault(fault, api, context);
       });
     outgoing.statusCode = reply.status;
@@ -67,5 +67,5 @@ async function requireOwnHost(incoming: IncomingMessage, host: string): Promise<
   const own = [host, host.replace('127.0.0.1', 'localhost')];
   if (hosts.length === 1 && own.includes(String(hosts[0]).toLowerCase())) return;
   incoming.resume();
-  throw new Fault('DEFAULT_4XX', 'Forbidden', 403);
+  throw new Fault('DEFAULT_4XX', 403, 'Forbidden');
 }

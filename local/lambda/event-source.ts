@@ -116,10 +116,7 @@ function failedMessages(
   if (!result.ok) return all;
   if (!reportBatchItemFailures) return new Set();
   const { batchItemFailures } = (result.payload ?? {}) as { batchItemFailures?: unknown };
-  if (!Array.isArray(batchItemFailures ?? [])) return all;
-  const reported = ((batchItemFailures ?? []) as unknown[]).map(
-    (item) => (item as { itemIdentifier?: unknown } | null)?.itemIdentifier,
-  );
+  const reported = [batchItemFailures ?? []].flat().map((item) => Object(item).itemIdentifier as unknown);
   return reported.every((id) => all.has(id)) ? new Set(reported) : all;
 }
 

@@ -47,23 +47,24 @@ it('has its context in the response to a denial', async () => {
   expect(await remove('Bearer t')).toMatchObject({ status: 401, json: { code: 'token_expired' } });
 });
 
-it.each<[what: string, Behaviour, status: number, errorType: string, message: RegExp]>([
-  ['an explicit denial', deny, 403, 'AccessDenied', /with an explicit deny$/],
+it.each<[what: string, Behaviour, status: number, message: RegExp]>([
+  ['an explicit denial', deny, 403, /with an explicit deny$/],
   [
     'a policy for another method',
     ({ methodArn }) => allow({ methodArn: methodArn.replace('DELETE', 'GET') }),
-    ...([403, 'AccessDenied', /this resource$/] as const),
+    ...([403, /this resource$/] as const),
   ],
-  ['the error "Unauthorized"', throwing('Unauthorized'), 401, 'Unauthorized', /^Unauthorized$/],
-  ['another error', throwing('secret'), 500, 'AuthorizerFailure', /^Internal server error$/],
-  ['no result', () => null, 500, 'AuthorizerConfiguration', /^Internal/],
-  ['no policy', () => ({ principalId: 'x' }), 500, 'AuthorizerConfiguration', /^Internal/],
-  ['a nested context', (event) => allow(event, { a: [1] }), 500, 'AuthorizerConfiguration', /^Internal/],
-])('%s refuses the request', async (_, behaviour, status, errorType, message) => {
+  ['the error "Unauthorized"', throwing('Unauthorized'), 401, /^Unauthorized$/],
+  ['another error', throwing('secret'), 500, /^Internal server error$/],
+  ['no result', () => null, 500, /^Internal/],
+  ['no policy', () => ({ principalId: 'x' }), 500, /^Internal/],
+  ['a nested context', (event) => allow(event, { a: [1] }), 500, /^Internal/],
+])('%s refuses the request', async (_, behaviour, status, message) => {
   const { remove, deletions } = await run(behaviour);
-  const { headers, json, ...answer } = await remove('Bearer t');
-  expect([answer.status, headers['x-amzn-errortype']]).toEqual([status, `${errorType}Exception`]);
-  expect(json.message).toMatch(message);
+  expect(await remove('Bearer t')).toMatchObject({
+    status,
+    json: { message: expect.stringMatching(message) },
+  });
   expect(deletions()).toEqual([]);
 });
 
