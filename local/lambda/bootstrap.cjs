@@ -1,17 +1,69 @@
 /*
- * Runs inside a function's process: loads the bundle, then answers one invocation at a time over the IPC channel. Plain
- * CommonJS, so that the process needs no transpiler and starts as fast as the bundle does.
+ * A function's process: loads the bundle, then runs one invocation at a time that comes over the IPC channel. Plain CommonJS,
+ * so that it needs no transpiler and starts as fast as the bundle does. The runtime of tests uses its parts.
+ * Error types: https://docs.aws.amazon.com/lambda/latest/dg/nodejs-exceptions.html
  */
-const { describe, loadHandler } = require('./handler.cjs');
+const path = require('node:path');
 
-process.on('disconnect', () => process.exit(0));
-// Ctrl-C in a terminal reaches every process of its group; only the parent decides when functions end.
-process.on('SIGINT', () => {});
+const loadErrors = {
+  MODULE_NOT_FOUND: 'Runtime.ImportModuleError',
+  SyntaxError: 'Runtime.UserCodeSyntaxError',
+};
 
-try {
-  const handle = loadHandler(process.env, require);
-  process.on('message', (invocation) => handle(invocation).then((result) => process.send(result)));
-  process.send({ ok: true });
-} catch (error) {
-  process.send(describe(error, true), () => process.exit(1));
+/** The failed invocation of an error. */
+function describe(error, isLoading = false) {
+  // Not instanceof: the code may have another realm's Error.
+  if (typeof error?.message !== 'string') {
+    return { ok: false, errorType: typeof error, errorMessage: String(error), trace: [] };
+  }
+  const { code, name, message, stack } = error;
+  const errorType = (isLoading && (loadErrors[code] ?? loadErrors[name])) || name;
+  return { ok: false, errorType, errorMessage: message, trace: String(stack).split('\n') };
+}
+
+const named = (name, message) => Object.assign(new Error(message), { name });
+
+/**
+ * @param load loads a module by its path
+ * @returns a function that runs an invocation, and never rejects
+ */
+function loadHandler({ LAMBDA_TASK_ROOT: taskRoot, _HANDLER: handlerName }, load, log = console.error) {
+  const { dir, name: file, ext } = path.parse(handlerName);
+  const handler = load(path.join(taskRoot, dir, file))[ext.slice(1)];
+  if (typeof handler !== 'function') {
+    throw named('Runtime.HandlerNotFound', `${handlerName} is undefined or not exported`);
+  }
+  return async ({ event, context, deadline }) => {
+    try {
+      const result = await handler(JSON.parse(event), {
+        ...context,
+        callbackWaitsForEmptyEventLoop: true,
+        getRemainingTimeInMillis: () => Math.max(0, deadline - Date.now()),
+      });
+      try {
+        return { ok: true, payload: JSON.stringify(result ?? null) };
+      } catch {
+        throw named('Runtime.MarshalError', 'Unable to stringify response body');
+      }
+    } catch (error) {
+      const { ok: _, ...described } = describe(error);
+      log(`Invoke Error ${JSON.stringify(described)}`);
+      return { ok: false, ...described };
+    }
+  };
+}
+
+module.exports = { describe, loadHandler };
+
+if (require.main === module) {
+  process.on('disconnect', () => process.exit(0));
+  // Ctrl-C in a terminal reaches every process of its group; only the parent decides when functions end.
+  process.on('SIGINT', () => {});
+  try {
+    const handle = loadHandler(process.env, require);
+    process.on('message', (invocation) => handle(invocation).then((result) => process.send(result)));
+    process.send({ ok: true });
+  } catch (error) {
+    process.send(describe(error, true), () => process.exit(1));
+  }
 }

@@ -24,11 +24,11 @@ const loadEmulator = () => import('fauxqs');
 type Options = Parameters<Awaited<ReturnType<typeof loadEmulator>>['buildApp']>[0];
 type Stores = Required<NonNullable<Options>>['stores'];
 type Store = Stores['sqsStore'];
+type Message = Parameters<ReturnType<Store['createQueue']>['enqueue']>[0];
 interface StoreClass {
   new (): Store;
   createMessage(body: string, attributes: object, delaySeconds: number): Message;
 }
-type Message = Parameters<ReturnType<Store['createQueue']>['enqueue']>[0];
 
 interface SavedMessage extends Pick<Message, 'body'> {
   readonly queue: string;
@@ -129,22 +129,20 @@ const actionOf = (target: string): string =>
     .replace(/Batch$/, '')
     .toLowerCase()}`;
 
-export interface SqsEndpoint {
+interface SqsCall {
   readonly url: string;
   readonly region: string;
-  /** The caller's. @default - an administrator's */
+  /** @default - an administrator's */
   readonly accessKeyId?: string | undefined;
-  /** Ends the request early. */
   readonly signal?: AbortSignal;
 }
 
 /** A request of SQS's JSON protocol, without the SDK, whose client takes longer to load than the emulator to start. */
 export async function sqsRequest<Output>(
-  endpoint: SqsEndpoint,
+  { url, region, accessKeyId = 'local', signal = AbortSignal.timeout(30_000) }: SqsCall,
   action: string,
   input: object,
 ): Promise<Output> {
-  const { url, region, accessKeyId = 'local', signal = AbortSignal.timeout(30_000) } = endpoint;
   const response = await fetch(url, {
     method: 'POST',
     headers: {

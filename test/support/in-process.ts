@@ -13,7 +13,7 @@ import {
 
 type Handle = (invocation: Invocation) => Promise<JsonResult>;
 
-const { describe, loadHandler } = require('../../local/lambda/handler.cjs') as {
+const { describe, loadHandler } = require('../../local/lambda/bootstrap.cjs') as {
   describe(error: unknown, isLoading: boolean): JsonResult & { readonly ok: false };
   loadHandler(variables: Code['environment'], load: (path: string) => object, log: Code['onLog']): Handle;
 };
