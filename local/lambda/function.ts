@@ -27,7 +27,7 @@ export interface LocalFunction {
   readonly arn: string;
   /** Never rejects. */
   invoke(event: unknown): Promise<InvocationResult>;
-  instances(): readonly { readonly pid: number | undefined; readonly busy: boolean }[];
+  instances(): readonly Pick<Instance, 'pid'>[];
   /** Raises the maximum to the sum of what is reserved. */
   reserve(instances: number): void;
   /** Ends idle instances. */
@@ -122,7 +122,7 @@ export function startFunction(options: LocalFunctionOptions): LocalFunction {
 
   return {
     ...{ name, arn, invoke },
-    instances: () => [...instances].map((each) => ({ pid: each.pid, busy: !idle.has(each) })),
+    instances: () => [...instances],
     reserve(count) {
       reserved += count;
       maxInstances = Math.max(maxInstances, reserved);
