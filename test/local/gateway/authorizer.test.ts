@@ -1,8 +1,8 @@
-import { allow, type Behaviour, gatewayResponse, groups, start } from './support';
+import { allow, type Behaviour, groups, start } from './support';
 
-async function run(authorizer: Behaviour, options: object = {}, more: object = {}, clock?: () => number) {
+async function run(authorizer: Behaviour, options: object = {}, clock?: () => number) {
   const functions = { authorizer, groups: () => ({}) };
-  const { events, send } = await start({ ...groups(options), ...more }, functions, clock);
+  const { events, send } = await start(groups(options), functions, clock);
   return {
     decisions: () => events.filter(({ type }) => type === 'REQUEST'),
     deletions: () => events.filter(({ type }) => type === undefined),
@@ -35,17 +35,10 @@ it.each([undefined, ''])('is not called without an identity (%p): 401', async (t
 const statement = (Effect: string) => ({ Effect, Action: '*', Resource: '*' });
 const deny: Behaviour = () => ({
   policyDocument: { Statement: [statement('Allow'), statement('Deny')] },
-  context: { code: 'token_expired' },
 });
 const throwing = (message: string) => () => {
   throw new Error(message);
 };
-
-it('has its context in the response to a denial', async () => {
-  const Denied = gatewayResponse('ACCESS_DENIED', '401', '{"code":"$context.authorizer.code"}');
-  const { remove } = await run(deny, {}, { Denied });
-  expect(await remove('Bearer t')).toMatchObject({ status: 401, json: { code: 'token_expired' } });
-});
 
 it.each<[what: string, Behaviour, status: number, message: RegExp]>([
   ['an explicit denial', deny, 403, /with an explicit deny$/],
@@ -70,7 +63,7 @@ it.each<[what: string, Behaviour, status: number, message: RegExp]>([
 
 it('has its decision cached for its time to live, by identity, and applied to each method', async () => {
   let now = 1_000_000;
-  const { decisions, remove } = await run(allow, {}, {}, () => now);
+  const { decisions, remove } = await run(allow, {}, () => now);
   const expectStatus = async (expected: number, calls: number, ...request: [string, string?]) =>
     expect([(await remove(...request)).status, decisions().length]).toEqual([expected, calls]);
   await expectStatus(200, 1, 'Bearer a');

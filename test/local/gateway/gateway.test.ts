@@ -118,24 +118,21 @@ it('passes on status, headers, repeated headers and body', async () => {
     'x-flag': 'true',
     'set-cookie': ['a=1', 'b=2'],
   });
-});
-
-it('makes an empty object 200, application/json, without a body', async () => {
-  const { status, headers, body } = await replyTo({});
-  expect([status, headers['content-type'], body]).toEqual([200, 'application/json', '']);
+  const empty = { status: 200, headers: { 'content-type': 'application/json' }, body: '' };
+  expect(await replyTo({})).toMatchObject(empty);
 });
 
 it.each([
-  ['null', null],
-  ['a text', 'hello'],
-  ['an unknown field', { statusCode: 200, message: 'hello' }],
-  ['a status that is not a number', { statusCode: 'fine' }],
-  ['a status out of range', { statusCode: 99 }],
-  ['a body that is not a text', { statusCode: 200, body: { a: 1 } }],
-  ['a header that is not a text', { statusCode: 200, headers: { a: { b: 1 } } }],
-  ['a header value that HTTP does not allow', { statusCode: 200, headers: { a: 'x\r\ny: z' } }],
-  ['a header name that HTTP does not allow', { statusCode: 200, headers: { 'a b': 'x' } }],
-])('makes a malformed result (%s) 502', async (_, payload) => {
+  [null],
+  ['hello'],
+  [{ message: 'hello' }],
+  [{ statusCode: 'fine' }],
+  [{ statusCode: 99 }],
+  [{ body: { a: 1 } }],
+  [{ headers: { a: { b: 1 } } }],
+  [{ headers: { a: 'x\r\ny: z' } }],
+  [{ headers: { 'a b': 'x' } }],
+])('makes the malformed result %j 502', async (payload) => {
   expect(await replyTo(payload)).toMatchObject({ status: 502, json: { message: 'Internal server error' } });
 });
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { findResource } from '../../../local/gateway/request';
 import { groups, lambda, method, start } from './support';
 
@@ -27,21 +26,15 @@ it.each([
   expect(find(path, '/', '/groups', '/groups/{id}', '/groups/all').found).toBe(expected);
 });
 
-it('prefers a literal to a parameter, from the first segment on', () => {
-  const order = ['/a/{p}', '/{p}/b', '/{p}/{p}'];
-  fc.assert(
-    fc.property(fc.shuffledSubarray(order, { minLength: 1 }), (paths) => {
-      expect(find('/a/b', ...paths).found).toBe(order.find((each) => paths.includes(each)));
-    }),
-  );
+it.each([
+  ['/a/{p}', ['/{p}/{q}', '/{p}/b', '/a/{p}']],
+  ['/{p}/b', ['/{p}/{q}', '/{p}/b']],
+])('a literal wins over a parameter, from the first segment on: %s', (expected, paths) => {
+  expect(find('/a/b', ...paths).found).toBe(expected);
 });
 
 it('decodes a parameter from one segment', () => {
-  fc.assert(
-    fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (id) => {
-      expect(find(`/groups/${encodeURIComponent(id)}`, '/groups/{id}').pathParameters).toEqual({ id });
-    }),
-  );
+  expect(find('/groups/a%2Fb%20%C3%BC%ff', '/groups/{id}').pathParameters).toEqual({ id: 'a/b ü\uFFFD' });
 });
 
 it('gives functions the event of a REST API', async () => {

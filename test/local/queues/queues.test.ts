@@ -1,12 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  ChangeMessageVisibilityCommand,
-  GetQueueUrlCommand,
-  ListQueuesCommand,
-  ReceiveMessageCommand,
-  SQSClient,
-} from '@aws-sdk/client-sqs';
+import { GetQueueUrlCommand, ListQueuesCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { startQueues } from '../../../local/queues/queues';
 import { localClient } from '../../support/aws-client';
 import { startTestQueues, type TestQueues } from '../../support/sqs';
@@ -35,21 +29,6 @@ it('gives queue URLs on the loopback address, which need no name resolution', as
   expect(arn).toBe(`arn:aws:sqs:eu-central-1:000000000000:${QueueName}`);
   expect((await queues.sqs.send(new GetQueueUrlCommand({ QueueName }))).QueueUrl).toBe(url);
   expect((await queues.sqs.send(new ListQueuesCommand({}))).QueueUrls).toContain(url);
-});
-
-it('moves a message to the dead-letter queue after the receives that the redrive policy allows', async () => {
-  const dead = await queues.create();
-  const policy = { deadLetterTargetArn: dead.arn, maxReceiveCount: 2 };
-  const source = await queues.create({ RedrivePolicy: JSON.stringify(policy) });
-  await source.send('poison');
-  for (const receiveCount of ['1', '2']) {
-    const [message] = await source.receive();
-    expect(message?.attributes.ApproximateReceiveCount).toBe(receiveCount);
-    const visible = { QueueUrl: source.url, ReceiptHandle: message?.receiptHandle, VisibilityTimeout: 0 };
-    await queues.sqs.send(new ChangeMessageVisibilityCommand(visible));
-  }
-  expect(await source.receive()).toEqual([]);
-  expect(await dead.receive()).toMatchObject([{ body: 'poison' }]);
 });
 
 it('refuses a queue whose attributes SQS would refuse, with the reason', async () => {
