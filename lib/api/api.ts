@@ -15,8 +15,9 @@ import { Construct } from 'constructs';
 import { decisionSeconds } from '../../lambda/authorize-request/environment';
 import { acknowledge } from '../checks/acknowledgements';
 import type { Environment } from '../environment';
+import type { WebhookOrigin } from '../network/webhook-origin';
 import { addGatewayResponses, deprecationHeaders, staticValues } from './gateway-responses';
-import { gatewayOrigin, regionalRestApi } from './regional-rest-api';
+import { regionalRestApi } from './regional-rest-api';
 import { WebAcl } from './web-acl';
 
 export interface ApiProps {
@@ -24,20 +25,18 @@ export interface ApiProps {
   /** Verifies the access token: a REQUEST authorizer. */
   readonly authorizeRequest: IFunction;
   readonly deleteUserGroup: IFunction;
-  /** The address that webhooks come from, IPv4. */
-  readonly webhookOriginAddress: string;
-  /** The address that they come from in an announced emergency only, IPv4. @default - the row asks for none */
-  readonly webhookOriginReserve?: string | undefined;
+  /** IPv4 addresses. */
+  readonly webhookOrigin: {
+    readonly address: string;
+    readonly reserve: Pick<WebhookOrigin, 'address'> | undefined;
+  };
 }
 
 /** All carry the same signature: Standard Webhooks' own name, then two of which it is not specified where each applies. */
 export const signatureHeaders = ['webhook-signature', 'X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'] as const;
 
-/** The last segment of the base address. The interface has no version in its paths, so neither has this. */
-const STAGE_NAME = 'api';
-
 /**
- * The API of one environment, as `openapi.yaml` describes it: routes, authorizer, the gateway's own answers, firewall,
+ * The API of one environment, as `openapi.yaml` describes it: routes, authorizer, the gateway's own responses, firewall,
  * throttling and access log.
  */
 export class Api extends Construct {
@@ -46,62 +45,60 @@ export class Api extends Construct {
   readonly restApi: RestApi;
   /** A line of JSON for each request. */
   readonly accessLog: LogGroup;
-  /** The firewall before it, for other stages of the environment too. */
+  /** Also for other stages of the environment. */
   readonly webAcl: WebAcl;
 
   constructor(scope: Construct, id: string, props: ApiProps) {
     super(scope, id);
     const { environment } = props;
-    this.restApi = regionalRestApi(this, {
+    const { restApi, accessLog, url } = regionalRestApi(this, {
       environment,
       name: `wallet-${environment.name}`,
-      stageName: STAGE_NAME,
+      domainName: environment.domainNames?.api,
+      // The interface has no version in its paths, so neither has this.
+      stageName: 'api',
       makesLogRole: true,
     });
-    this.accessLog = this.node.findChild('AccessLog') as LogGroup;
-    acknowledge(this.restApi.node.findChild('CloudWatchRole'), 'logRole');
-    acknowledge(this.restApi, 'gatewayValidation');
-    addGatewayResponses(this.restApi, deprecationHeaders(environment.deprecation));
+    this.restApi = restApi;
+    this.accessLog = accessLog;
+    this.url = url;
+    acknowledge(restApi.node.findChild('CloudWatchRole'), 'logRole');
+    acknowledge(restApi, 'gatewayValidation');
+    addGatewayResponses(restApi, deprecationHeaders(environment.deprecation));
     this.addUserGroupDeletion(props);
     this.addWebhookOrigins(props);
-    this.webAcl = new WebAcl(this, 'WebAcl', {
-      stage: this.restApi.deploymentStage,
-      environmentName: environment.name,
-      logRetention: environment.logRetentionDays,
-    });
-
-    this.url = environment.domainNames
-      ? `https://${environment.domainNames.api}`
-      : `${gatewayOrigin(this.restApi)}/${STAGE_NAME}`;
+    this.webAcl = new WebAcl(this, 'WebAcl', { environment, stage: restApi.deploymentStage });
   }
 
-  private addUserGroupDeletion(props: ApiProps): void {
+  private addUserGroupDeletion({ authorizeRequest, deleteUserGroup }: ApiProps): void {
     const authorizer = new RequestAuthorizer(this, 'AccessToken', {
-      handler: props.authorizeRequest,
+      handler: authorizeRequest,
       // Also the cache's key, so that one token's decision never serves another token.
       identitySources: [IdentitySource.header('Authorization')],
       resultsCacheTtl: Duration.seconds(decisionSeconds),
     });
-
-    const userGroup = this.restApi.root
+    const deletion = this.restApi.root
       .addResource('auth')
       .addResource('user-groups')
-      .addResource('{userGroupId}');
-    const deletion = userGroup.addMethod(
-      'DELETE',
-      new LambdaIntegration(props.deleteUserGroup, { allowTestInvoke: false }),
-      { operationName: 'deleteUserGroup', authorizationType: AuthorizationType.CUSTOM, authorizer },
-    );
+      .addResource('{userGroupId}')
+      .addMethod('DELETE', new LambdaIntegration(deleteUserGroup, { allowTestInvoke: false }), {
+        operationName: 'deleteUserGroup',
+        authorizationType: AuthorizationType.CUSTOM,
+        authorizer,
+      });
     acknowledge(deletion, 'customTokens');
   }
+
   /**
    * `GET` and `HEAD /webhook-origins`: the addresses that receivers put on their allow-lists, the headers that they verify, and
-   * whether the environment is deprecated. The gateway answers itself: no token, no function, no database. `addresses`
-   * stays as it is while the reserve is in use: who allows both has nothing to do then.
+   * whether the environment is deprecated. The gateway responds itself: no token, no function, no database. `addresses`
+   * stays as it is while the reserve is in use: a receiver that allows both has nothing to do then.
    */
-  private addWebhookOrigins(props: ApiProps): void {
-    const { environment, webhookOriginAddress: address, webhookOriginReserve: reserve } = props;
+  private addWebhookOrigins({ environment, webhookOrigin }: ApiProps): void {
     const { name, region, deprecation } = environment;
+    const addresses = [webhookOrigin.address];
+    const reserve = webhookOrigin.reserve ? [webhookOrigin.reserve.address] : [];
+    const blocks = (all: readonly string[]) => all.map((address) => `${address}/32`);
     const rest = {
       signatureHeaders,
       deprecated: deprecation !== undefined,
@@ -110,8 +107,8 @@ export class Api extends Construct {
     const body = {
       environment: name,
       region,
-      addresses: [`${address}/32`],
-      ...(reserve && { reserve: [`${reserve}/32`] }),
+      addresses: blocks(addresses),
+      ...(webhookOrigin.reserve && { reserve: blocks(reserve) }),
       ...rest,
     };
     // The addresses are known when the stack is deployed, the rest now.
@@ -120,7 +117,7 @@ export class Api extends Construct {
       'Content-Type': 'application/json',
       // The addresses never change; an hour bounds how long a deprecation goes unnoticed.
       'Cache-Control': 'public, max-age=3600',
-      ETag: `"${[address, ...(reserve ? [reserve] : []), version].join('-')}"`,
+      ETag: `"${[...addresses, ...reserve, version].join('-')}"`,
       ...deprecationHeaders(deprecation),
     });
     const parameters = Object.entries(headers).map(
@@ -137,20 +134,14 @@ export class Api extends Construct {
         },
       ],
     });
+    const responseParameters = Object.fromEntries(parameters.map(([header]) => [header, true]));
+    const methodResponses = [{ statusCode: '200', responseParameters }];
     const resource = this.restApi.root.addResource('webhook-origins');
     for (const [method, operationName] of [
       ['GET', 'listWebhookOrigins'],
       ['HEAD', 'headWebhookOrigins'],
     ] as const) {
-      const added = resource.addMethod(method, integration, {
-        operationName,
-        methodResponses: [
-          {
-            statusCode: '200',
-            responseParameters: Object.fromEntries(parameters.map(([header]) => [header, true])),
-          },
-        ],
-      });
+      const added = resource.addMethod(method, integration, { operationName, methodResponses });
       acknowledge(added, 'publicOrigins');
     }
   }

@@ -8,9 +8,8 @@ import {
   MethodLoggingLevel,
   RestApi,
   SecurityPolicy,
-  type StageOptions,
 } from 'aws-cdk-lib/aws-apigateway';
-import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import { acknowledge } from '../checks/acknowledgements';
 import type { Environment } from '../environment';
@@ -18,6 +17,8 @@ import type { Environment } from '../environment';
 export interface RegionalRestApiProps {
   readonly environment: Environment;
   readonly name: string;
+  /** @default - served under the name that API Gateway gives */
+  readonly domainName: string | undefined;
   /** The last segment of the address that API Gateway gives. */
   readonly stageName: string;
   /**
@@ -25,19 +26,28 @@ export interface RegionalRestApiProps {
    * docs/decisions/api.md.
    */
   readonly makesLogRole: boolean;
-  /** Bytes from which answers are compressed for clients that accept it. @default - never */
+  /** Bytes from which responses are compressed for clients that accept it. @default - never */
   readonly compressFrom?: number;
 }
 
-/** A REST API that is served from its region alone: throttled as the environment says, logged, TLS 1.2 at least. */
-export function regionalRestApi(scope: Construct, props: RegionalRestApiProps): RestApi {
-  const { environment, name, stageName, makesLogRole, compressFrom } = props;
+/**
+ * A REST API that is served from its region alone: throttled as the environment says, logged, TLS 1.2 at least.
+ * `url` has no slash at its end.
+ */
+export function regionalRestApi(
+  scope: Construct,
+  { environment, name, domainName, stageName, makesLogRole, compressFrom }: RegionalRestApiProps,
+): { readonly restApi: RestApi; readonly accessLog: LogGroup; readonly url: string } {
+  const accessLog = new LogGroup(scope, 'AccessLog', {
+    retention: environment.logRetentionDays,
+    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+  });
   const restApi = new RestApi(scope, 'RestApi', {
     restApiName: name,
     endpointTypes: [EndpointType.REGIONAL],
     cloudWatchRole: makesLogRole,
-    // With custom domain names, the name that API Gateway gives answers 403 to every caller.
-    disableExecuteApiEndpoint: environment.domainNames !== undefined,
+    // With a custom domain name, the name that API Gateway gives returns 403 to every caller.
+    disableExecuteApiEndpoint: domainName !== undefined,
     ...(compressFrom !== undefined && { minCompressionSize: Size.bytes(compressFrom) }),
     deployOptions: {
       stageName,
@@ -47,7 +57,8 @@ export function regionalRestApi(scope: Construct, props: RegionalRestApiProps): 
       // Execution logs would show bodies and what the authorizer was given.
       loggingLevel: MethodLoggingLevel.OFF,
       dataTraceEnabled: false,
-      ...accessLog(scope, environment.logRetentionDays),
+      accessLogDestination: new LogGroupLogDestination(accessLog),
+      accessLogFormat: AccessLogFormat.custom(JSON.stringify(accessLogFields)),
     },
   });
 
@@ -60,13 +71,11 @@ export function regionalRestApi(scope: Construct, props: RegionalRestApiProps): 
   // The CDK's output of the address: the stack has outputs with stable names.
   restApi.node.tryRemoveChild('Endpoint');
   acknowledge(restApi.deploymentStage, 'executionLogs', 'responseCache', 'clientCertificate');
-  return restApi;
-}
-
-/** Where API Gateway serves a REST API, as scheme and host: what browsers take for its origin. */
-export function gatewayOrigin(restApi: RestApi): string {
-  const { region, urlSuffix } = Stack.of(restApi);
-  return `https://${restApi.restApiId}.execute-api.${region}.${urlSuffix}`;
+  const { region, urlSuffix } = Stack.of(scope);
+  const url = domainName
+    ? `https://${domainName}`
+    : `https://${restApi.restApiId}.execute-api.${region}.${urlSuffix}/${stageName}`;
+  return { restApi, accessLog, url };
 }
 
 /**
@@ -93,18 +102,3 @@ const accessLogFields = {
   wafResponseCode: '$context.wafResponseCode',
   tlsVersion: '$context.tlsVersion',
 };
-
-/** The access log of a stage, in its own log group, which outlives the stack. */
-function accessLog(
-  scope: Construct,
-  retention: RetentionDays,
-): Pick<StageOptions, 'accessLogDestination' | 'accessLogFormat'> {
-  const logGroup = new LogGroup(scope, 'AccessLog', {
-    retention,
-    removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-  });
-  return {
-    accessLogDestination: new LogGroupLogDestination(logGroup),
-    accessLogFormat: AccessLogFormat.custom(JSON.stringify(accessLogFields)),
-  };
-}

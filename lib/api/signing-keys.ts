@@ -16,10 +16,6 @@ export interface SigningKeySet {
   readonly jwks: string;
 }
 
-export interface SigningKeysProps {
-  readonly environment: Environment;
-}
-
 /**
  * The region's KMS keys (ECDSA on P-256), which never leave it, and their public halves, exported while the stack is
  * deployed so that functions verify offline. A key whose label is removed from the table stays in KMS, unused, until
@@ -29,7 +25,7 @@ export class SigningKeys extends Construct {
   readonly accessToken: SigningKeySet;
   readonly userAction: SigningKeySet;
 
-  constructor(scope: Construct, id: string, { environment }: SigningKeysProps) {
+  constructor(scope: Construct, id: string, { environment }: { readonly environment: Environment }) {
     super(scope, id);
     const exporter = new HandlerFunction(this, 'ExportJwks', {
       useCase: 'export-jwks',
@@ -44,8 +40,18 @@ export class SigningKeys extends Construct {
       handler: exporter,
       logRetention: environment.logRetentionDays,
     });
+    const createKey = (purpose: string, label: string): Key => {
+      const logicalId = `${purpose}SigningKey${label.replace('-', '')}`;
+      const key = new Key(this, logicalId, {
+        description: `${purpose} signatures of ${environment.name}, ${label}`,
+        keySpec: KeySpec.ECC_NIST_P256,
+        keyUsage: KeyUsage.SIGN_VERIFY,
+        removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+      });
+      return withStableLogicalId(key, logicalId);
+    };
     const keySet = (purpose: string, labels: readonly string[]): SigningKeySet => {
-      const keys = labels.map((label) => ({ label, key: this.keepKey(purpose, label, environment) }));
+      const keys = labels.map((label) => ({ label, key: createKey(purpose, label) }));
       exporter.addToRolePolicy(
         new PolicyStatement({ actions: ['kms:GetPublicKey'], resources: keys.map(({ key }) => key.keyArn) }),
       );
@@ -60,18 +66,5 @@ export class SigningKeys extends Construct {
     };
     this.accessToken = keySet('AccessToken', environment.signingKeyLabels.accessToken);
     this.userAction = keySet('UserAction', environment.signingKeyLabels.userAction);
-  }
-
-  private keepKey(purpose: string, label: string, environment: Environment): Key {
-    const logicalId = `${purpose}SigningKey${label.replace('-', '')}`;
-    return withStableLogicalId(
-      new Key(this, logicalId, {
-        description: `${purpose} signatures of ${environment.name}, ${label}`,
-        keySpec: KeySpec.ECC_NIST_P256,
-        keyUsage: KeyUsage.SIGN_VERIFY,
-        removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-      }),
-      logicalId,
-    );
   }
 }

@@ -1,18 +1,14 @@
 import { ArnFormat, Fn, RemovalPolicy, Stack } from 'aws-cdk-lib';
 import type { Stage } from 'aws-cdk-lib/aws-apigateway';
-import { LogGroup, type RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import { CfnLoggingConfiguration, CfnWebACL, CfnWebACLAssociation } from 'aws-cdk-lib/aws-wafv2';
 import { Construct } from 'constructs';
+import type { Environment } from '../environment';
 
 export interface WebAclProps {
+  readonly environment: Environment;
   readonly stage: Stage;
-  /** Part of the name of the log group, which AWS WAF wants to begin with `aws-waf-logs-`. */
-  readonly environmentName: string;
-  readonly logRetention: RetentionDays;
 }
-
-/** Requests that one address may send in five minutes. */
-const REQUESTS_PER_ADDRESS = 2000;
 
 /** Names the firewall among the metrics of `AWS/WAFV2`. */
 export const webAclMetricName = 'WebAcl';
@@ -21,29 +17,24 @@ export const webAclMetricName = 'WebAcl';
 const SECRET_HEADERS = ['authorization', 'x-svc-useraction'];
 
 /**
- * The AWS managed rule groups, in the order of evaluation, after the rate rule. They follow AWS's default version, so
+ * The AWS managed rule groups, in the order of evaluation, after the rate rule. Rules that would refuse an honest caller, or
+ * respond otherwise than the API's contract, are counted, not blocked. They follow AWS's default version, so
  * that new signatures arrive without a deployment.
  * https://docs.aws.amazon.com/waf/latest/developerguide/aws-managed-rule-groups-list.html
  */
-const MANAGED_RULE_GROUPS: readonly ManagedRuleGroup[] = [
-  { name: 'AWSManagedRulesAmazonIpReputationList', counted: [] },
-  { name: 'AWSManagedRulesKnownBadInputsRuleSet', counted: [] },
-  {
-    name: 'AWSManagedRulesCommonRuleSet',
-    counted: [
+const MANAGED_RULE_GROUPS: readonly (readonly [name: string, counted: readonly string[]])[] = [
+  ['AWSManagedRulesAmazonIpReputationList', []],
+  ['AWSManagedRulesKnownBadInputsRuleSet', []],
+  [
+    'AWSManagedRulesCommonRuleSet',
+    [
       // Callers are programs; many HTTP clients send no User-Agent.
       'NoUserAgent_HEADER',
       // A body of more than 8 KB is answered with `body_not_allowed` like any other body.
       'SizeRestrictions_BODY',
     ],
-  },
+  ],
 ];
-
-interface ManagedRuleGroup {
-  readonly name: string;
-  /** Rules that would refuse an honest caller, or answer otherwise than the API's contract: counted, not blocked. */
-  readonly counted: readonly string[];
-}
 
 /**
  * The regional firewall before a stage. What it blocks is answered by the gateway response `WAF_FILTERED`: a custom
@@ -53,13 +44,15 @@ interface ManagedRuleGroup {
 export class WebAcl extends Construct {
   private readonly arn: string;
 
-  constructor(scope: Construct, id: string, props: WebAclProps) {
+  constructor(scope: Construct, id: string, { environment, stage }: WebAclProps) {
     super(scope, id);
-
     const webAcl = new CfnWebACL(this, 'Resource', {
       scope: 'REGIONAL',
       defaultAction: { allow: {} },
-      rules: [rateRule(REQUESTS_PER_ADDRESS), ...MANAGED_RULE_GROUPS.map(managedRule)],
+      rules: [
+        rateRule,
+        ...MANAGED_RULE_GROUPS.map(([name, counted], index) => managedRule(name, counted, index)),
+      ],
       visibilityConfig: visibility(webAclMetricName),
       dataProtectionConfig: {
         dataProtections: [
@@ -69,9 +62,8 @@ export class WebAcl extends Construct {
     });
 
     this.arn = webAcl.attrArn;
-    this.protect(this, props.stage);
-
-    this.logBlockedRequests(webAcl, props);
+    this.protect(this, stage);
+    this.logBlockedRequests(webAcl, environment);
   }
 
   /** Stands before a stage too; `scope` becomes the parent of the association. */
@@ -79,13 +71,13 @@ export class WebAcl extends Construct {
     new CfnWebACLAssociation(scope, 'Association', { webAclArn: this.arn, resourceArn: stage.stageArn });
   }
 
-  private logBlockedRequests(webAcl: CfnWebACL, props: WebAclProps): void {
+  private logBlockedRequests(webAcl: CfnWebACL, environment: Environment): void {
     const stack = Stack.of(this);
     // The stack's own id is part of the name, so that a retained group does not stand in a new stack's way.
     const stackGuid = Fn.select(2, Fn.split('/', stack.stackId));
     const logGroup = new LogGroup(this, 'Log', {
-      logGroupName: Fn.join('-', ['aws-waf-logs-wallet', props.environmentName, stackGuid]),
-      retention: props.logRetention,
+      logGroupName: Fn.join('-', ['aws-waf-logs-wallet', environment.name, stackGuid]),
+      retention: environment.logRetentionDays,
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
     // The attribute `Arn` of a log group ends in `:*`, the ARN that AWS WAF wants does not
@@ -107,11 +99,9 @@ export class WebAcl extends Construct {
           {
             Behavior: 'KEEP',
             Requirement: 'MEETS_ANY',
-            Conditions: [
-              { ActionCondition: { Action: 'BLOCK' } },
-              { ActionCondition: { Action: 'COUNT' } },
-              { ActionCondition: { Action: 'EXCLUDED_AS_COUNT' } },
-            ],
+            Conditions: ['BLOCK', 'COUNT', 'EXCLUDED_AS_COUNT'].map((Action) => ({
+              ActionCondition: { Action },
+            })),
           },
         ],
       },
@@ -119,17 +109,16 @@ export class WebAcl extends Construct {
   }
 }
 
-function rateRule(limit: number): CfnWebACL.RuleProperty {
-  return {
-    name: 'RequestsPerAddress',
-    priority: 0,
-    action: { block: {} },
-    statement: { rateBasedStatement: { limit, aggregateKeyType: 'IP', evaluationWindowSec: 300 } },
-    visibilityConfig: visibility('RequestsPerAddress'),
-  };
-}
+/** Blocks an address that sends more than 2,000 requests in five minutes. */
+const rateRule: CfnWebACL.RuleProperty = {
+  name: 'RequestsPerAddress',
+  priority: 0,
+  action: { block: {} },
+  statement: { rateBasedStatement: { limit: 2000, aggregateKeyType: 'IP', evaluationWindowSec: 300 } },
+  visibilityConfig: visibility('RequestsPerAddress'),
+};
 
-function managedRule({ name, counted }: ManagedRuleGroup, index: number): CfnWebACL.RuleProperty {
+function managedRule(name: string, counted: readonly string[], index: number): CfnWebACL.RuleProperty {
   return {
     name,
     priority: index + 1,

@@ -9,7 +9,7 @@ import {
 } from 'aws-cdk-lib/aws-cloudwatch';
 import { Construct } from 'constructs';
 import type { Api } from '../api/api';
-import type { RegionDashboard } from '../dashboard/region-dashboard';
+import type { Dashboard as PublicDashboard } from '../dashboard/dashboard';
 import type { Environment } from '../environment';
 import type { WebhookOrigin } from '../network/webhook-origin';
 import { withStableLogicalId } from '../stable-logical-id';
@@ -32,7 +32,7 @@ export interface MonitoringProps {
   /** Encrypts the topic. */
   readonly key: OperationsKey;
   readonly api: Api;
-  readonly dashboard: RegionDashboard;
+  readonly dashboard: PublicDashboard;
   /** By the names that their alarms have. */
   readonly functions: Readonly<Record<string, WatchedFunction>> &
     Record<'authorize-request' | 'delete-user-group', WatchedFunction>;

@@ -3,7 +3,7 @@ import { MathExpression, Metric, SearchExpression } from 'aws-cdk-lib/aws-cloudw
 import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
 import type { Api } from '../api/api';
 import { webAclMetricName } from '../api/web-acl';
-import type { RegionDashboard } from '../dashboard/region-dashboard';
+import type { Dashboard } from '../dashboard/dashboard';
 import type { Environment } from '../environment';
 import { type AlarmRow, BREACHING, maximum, period, type Row, sum } from './alarms';
 import type { LogMetrics } from './log-metrics';
@@ -93,7 +93,7 @@ export interface WatchedFunction {
  */
 export function functionsRow(
   functions: Readonly<Record<string, WatchedFunction>>,
-  { restApi }: RegionDashboard,
+  { restApi }: Dashboard,
 ): Row {
   const throttles = Object.values(functions).map(
     ({ lambda }, index) => [`m${index}`, lambda.metricThrottles({ statistic: 'Sum' })] as const,

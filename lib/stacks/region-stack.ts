@@ -7,7 +7,7 @@ import { Api } from '../api/api';
 import { CustomDomainNames } from '../api/custom-domain-names';
 import { AuthorizeRequest, DeleteUserGroup } from '../api/handlers';
 import { SigningKeys } from '../api/signing-keys';
-import { RegionDashboard } from '../dashboard/region-dashboard';
+import { Dashboard } from '../dashboard/dashboard';
 import { Database } from '../database/database';
 import { DatabaseFunction } from '../database/database-function';
 import { SchemaMigration } from '../database/schema-migration';
@@ -48,15 +48,13 @@ export class RegionStack extends EnvironmentStack {
       environment,
       authorizeRequest,
       deleteUserGroup,
-      webhookOriginAddress: webhookOrigin.address,
-      webhookOriginReserve: webhookOrigin.reserve?.address,
+      webhookOrigin,
     });
-    const dashboard = new RegionDashboard(this, 'Dashboard', {
+    const dashboard = new Dashboard(this, 'Dashboard', {
       environment,
       others: otherDashboards,
       api,
-      webhookOriginAddress: webhookOrigin.address,
-      webhookOriginReserve: webhookOrigin.reserve?.address,
+      webhookOrigin,
     });
     const webhooks = new Webhooks(this, 'Webhooks', {
       environment,

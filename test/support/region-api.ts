@@ -31,8 +31,10 @@ export function synthesizeApi(
       environment,
       authorizeRequest,
       deleteUserGroup,
-      webhookOriginAddress: webhookOriginAddress(stack),
-      webhookOriginReserve,
+      webhookOrigin: {
+        address: webhookOriginAddress(stack),
+        reserve: webhookOriginReserve === undefined ? undefined : { address: webhookOriginReserve },
+      },
     });
     const template = Template.fromStack(stack);
 

@@ -3,67 +3,57 @@ import { LambdaIntegration, type RestApi } from 'aws-cdk-lib/aws-apigateway';
 import { Construct } from 'constructs';
 import type { DashboardFacts, OtherDashboard } from '../../domain/dashboard';
 import { pageFile, variables } from '../../lambda/serve-dashboard/environment';
-import type { Api } from '../api/api';
-import { signatureHeaders } from '../api/api';
+import { type Api, signatureHeaders } from '../api/api';
 import { addGatewayResponses, deprecationHeaders } from '../api/gateway-responses';
-import { gatewayOrigin, regionalRestApi } from '../api/regional-rest-api';
+import { regionalRestApi } from '../api/regional-rest-api';
 import { acknowledge } from '../checks/acknowledgements';
 import type { Environment } from '../environment';
 import { HandlerFunction } from '../functions/handler-function';
+import type { WebhookOrigin } from '../network/webhook-origin';
 import { dashboardPage, securityHeaders } from './page';
 
-export interface RegionDashboardProps {
+export interface DashboardProps {
   readonly environment: Environment;
   /** Those that the page links. */
   readonly others: readonly OtherDashboard[];
-  /** The API that the page names; its firewall stands before the page, too. */
+  /** The API that the page names; its firewall protects the page, too. */
   readonly api: Api;
-  /** The address that webhooks come from, IPv4. */
-  readonly webhookOriginAddress: string;
-  /** The address that they come from in an announced emergency only, IPv4. @default - the row asks for none */
-  readonly webhookOriginReserve?: string | undefined;
+  readonly webhookOrigin: WebhookOrigin;
 }
 
-/** The last segment of the address that API Gateway gives. */
-const STAGE_NAME = 'dashboard';
-
-/** Bytes: nothing but the page is larger. */
-const COMPRESS_FROM = 4096;
-
 /** The dashboard of one environment, at its own address, served from the region. */
-export class RegionDashboard extends Construct {
+export class Dashboard extends Construct {
   /** Without a slash at the end. */
   readonly url: string;
   readonly restApi: RestApi;
 
-  constructor(scope: Construct, id: string, props: RegionDashboardProps) {
+  constructor(scope: Construct, id: string, { environment, others, api, webhookOrigin }: DashboardProps) {
     super(scope, id);
-    const { environment, others, api, webhookOriginAddress, webhookOriginReserve } = props;
-    const restApi = regionalRestApi(this, {
+    const { name, deprecation } = environment;
+    const { restApi, url } = regionalRestApi(this, {
       environment,
-      name: `wallet-${environment.name}-dashboard`,
-      stageName: STAGE_NAME,
+      name: `wallet-${name}-dashboard`,
+      domainName: environment.domainNames?.dashboard,
+      stageName: 'dashboard',
       makesLogRole: false,
-      compressFrom: COMPRESS_FROM,
+      // Nothing but the page is larger.
+      compressFrom: 4096,
     });
     this.restApi = restApi;
-    this.url = environment.domainNames
-      ? `https://${environment.domainNames.dashboard}`
-      : `${gatewayOrigin(restApi)}/${STAGE_NAME}`;
-    const { purpose, region, residencyRegions, chains, deprecation, support } = environment;
+    this.url = url;
     const facts: Omit<DashboardFacts, 'others'> = {
-      environment: environment.name,
-      purpose,
-      region,
-      residencyRegions,
-      chains,
+      environment: name,
+      purpose: environment.purpose,
+      region: environment.region,
+      residencyRegions: environment.residencyRegions,
+      chains: environment.chains,
       serviceLevelAgreement: environment.serviceLevelAgreement,
       testFundsOnly: environment.testFundsOnly,
       ...(deprecation && { deprecation }),
       apiBaseUrl: api.url,
-      address: webhookOriginAddress,
-      ...(webhookOriginReserve && { reserve: webhookOriginReserve }),
-      support,
+      address: webhookOrigin.address,
+      ...(webhookOrigin.reserve && { reserve: webhookOrigin.reserve.address }),
+      support: environment.support,
       signatureHeaders,
     };
     const page = dashboardPage();
@@ -82,11 +72,8 @@ export class RegionDashboard extends Construct {
       memorySize: 256,
       logRetention: environment.logRetentionDays,
     });
-    const get = restApi.root.addMethod(
-      'GET',
-      new LambdaIntegration(serveDashboard, { allowTestInvoke: false }),
-      { operationName: 'getDashboard' },
-    );
+    const integration = new LambdaIntegration(serveDashboard, { allowTestInvoke: false });
+    const get = restApi.root.addMethod('GET', integration, { operationName: 'getDashboard' });
     acknowledge(restApi, 'pageValidation');
     acknowledge(get, 'publicPage');
     addGatewayResponses(restApi, { ...securityHeaders, ...deprecationHeaders(deprecation) });
