@@ -1,31 +1,25 @@
+import type { Seeded } from '../domain/operations';
 import type { Environment } from './start';
+import type { StateFolder } from './state';
 
-/** An organization with a user group, and a caller who may delete it. */
-export interface SampleData {
-  readonly organizationId: string;
-  readonly userGroupId: string;
-  readonly callerId: string;
-}
-
-export interface BannerOptions {
+interface BannerOptions {
   readonly running: readonly Environment[];
-  /** Of the first environment. Absent when it could not be made. */
-  readonly sample: SampleData | undefined;
-  readonly logsDirectory: string;
+  /** In the first environment. Absent when it could not be made. */
+  readonly sample: Pick<Seeded, 'organizationId' | 'userGroupId' | 'callerId'> | undefined;
+  readonly state: Pick<StateFolder, 'logsDirectory' | 'outputsFile'>;
   /** The folder of `package.json`. */
   readonly projectRoot: string;
-  readonly outputsFile: string;
 }
 
 /** What `npm start` prints when everything runs: the environments, and commands to paste into another terminal. */
-export function banner({ running, sample, logsDirectory, projectRoot, outputsFile }: BannerOptions): string {
+export function banner({ running, sample, state, projectRoot }: BannerOptions): string {
   const [first] = running;
-  const parts = [environmentsTable(running), `Logs: ${logsDirectory}, a folder for each environment.`];
+  const parts = [environmentsTable(running), `Logs: ${state.logsDirectory}, a folder for each environment.`];
   if (first && sample) {
-    const isUsual = outputsFile === `${projectRoot}/.local/outputs.json`;
+    const isUsual = state.outputsFile === `${projectRoot}/.local/outputs.json`;
     const place = [
       `--environment ${first.stack.environment}`,
-      ...(isUsual ? [] : [`--outputs ${shellWord(outputsFile)}`]),
+      ...(isUsual ? [] : [`--outputs ${shellWord(state.outputsFile)}`]),
     ].join(' ');
     const { organizationId, userGroupId, callerId } = sample;
     parts.push(

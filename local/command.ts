@@ -1,8 +1,9 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import type { Seeded } from '../domain/operations';
 import { provideAssembly } from './assembly/assembly-cache';
-import { banner, type SampleData } from './banner';
+import { banner } from './banner';
 import { allSettledOrThrow } from './cleanup';
 import { highestOffset, type Ports } from './ports';
 import { removePostgres } from './postgres/postgres';
@@ -50,7 +51,7 @@ export async function runLocalCommand(args: readonly string[], context: CommandC
       { offset: 0 },
     )
     .option('--state <folder>', 'the folder for data, logs and addresses, and nothing else (default: .local)')
-    .option('--fresh', 'first remove the data of earlier starts; synthesize the stacks in any case')
+    .option('--fresh', 'first remove the data of earlier starts, and the synthesized stacks')
     .configureOutput({
       writeOut: (text) => context.print(text.trimEnd()),
       writeErr: (text) => context.note(text.trimEnd()),
@@ -101,10 +102,10 @@ async function run(options: Options, context: CommandContext): Promise<number> {
   let local: start.Local | undefined;
   try {
     state = openState(resolve(projectRoot, options.state ?? '.local'));
-    const { assemblyDirectory, logsDirectory, outputsFile } = state;
+    const { assemblyDirectory } = state;
     if (options.fresh) await removeData(state, options.environment);
     const prepared = [
-      provideAssembly({ directory: assemblyDirectory, force: options.fresh ?? false, signal, onStep: step }),
+      provideAssembly({ directory: assemblyDirectory, signal, onStep: step }),
       prepareCluster(state),
     ];
     // Loaded while the stacks are synthesized in another process.
@@ -120,7 +121,7 @@ async function run(options: Options, context: CommandContext): Promise<number> {
     if (!signal.aborted) {
       const sample = await makeSampleData(local).catch((error: Error) => void note(error.message));
       step('ready');
-      print(banner({ running: local.environments, sample, logsDirectory, outputsFile, projectRoot }));
+      print(banner({ running: local.environments, sample, state, projectRoot }));
     }
     const failure = await Promise.race([interrupted, local.failure]);
     if (failure) throw new StartError(failure);
@@ -142,10 +143,11 @@ function describe(error: unknown): string {
   return error instanceof Error ? (isBug && error.stack) || error.message : String(error);
 }
 
-/** Removes what environments store between starts. @param chosen names. @default - all */
+/** Removes what environments store between starts, and the synthesized stacks. @param chosen names. @default - all */
 export async function removeData(state: StateFolder, chosen?: readonly string[]): Promise<void> {
   const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : []);
-  const folders = chosen ? [] : [state.environmentsDirectory, state.emptyClusterDirectory];
+  const folders = [state.assemblyDirectory];
+  if (!chosen) folders.push(state.environmentsDirectory, state.emptyClusterDirectory);
   for (const name of chosen ?? namesIn(state.environmentsDirectory)) {
     const { directory, logsDirectory } = state.environment(name);
     const databases = namesIn(directory).filter((each) => each.startsWith('postgres'));
@@ -156,11 +158,11 @@ export async function removeData(state: StateFolder, chosen?: readonly string[])
 }
 
 /** Makes an organization with a user group to delete, as the command line's `seed` does. */
-async function makeSampleData({ environments, invoke }: start.Local): Promise<SampleData> {
+async function makeSampleData({ environments, invoke }: start.Local): Promise<Seeded> {
   const functionName = String(environments[0]?.outputs.OperationsFunctionName);
   const invoked = await invoke(functionName, { operation: 'seed', input: { userGroupName: 'SampleData' } });
   const { result, error } = (invoked.ok ? invoked.payload : { error: { message: invoked.errorMessage } }) as {
-    readonly result?: SampleData;
+    readonly result?: Seeded;
     readonly error?: { readonly message: string };
   };
   if (result) return result;

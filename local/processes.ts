@@ -52,16 +52,3 @@ export function startOf(pid: number): string | undefined {
     return undefined;
   }
 }
-
-/** The processes that `pid` has started: its connections and background workers. */
-export function childrenOf(pid: number): number[] {
-  try {
-    const list =
-      process.platform === 'linux'
-        ? readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
-        : execFileSync('pgrep', ['-P', String(pid)], { encoding: 'utf8', stdio: 'pipe' });
-    return list.split(/\s+/).filter(Boolean).map(Number);
-  } catch {
-    return [];
-  }
-}

@@ -8,9 +8,9 @@ import type { EventSource } from './lambda/event-source';
 import { failed, type InvocationResult, type Runtime } from './lambda/instance';
 import { openLogs } from './logs';
 import { localCertificate } from './network/certificates';
-import { type Accesses, createPermissions } from './permissions/permissions';
+import { createPermissions } from './permissions/permissions';
 import { type Ports, portOf, requireFreePorts } from './ports';
-import { type Postgres, PostgresDidNotStart, startPostgres } from './postgres/postgres';
+import { PostgresDidNotStart, startPostgres } from './postgres/postgres';
 import { findFunction, type StackContext } from './resources/context';
 import { deployStack } from './resources/deployment';
 import { checkRules, startEventSources } from './resources/event-sources';
@@ -46,22 +46,7 @@ export interface Environment {
 }
 
 /** Environments that run on this machine. */
-export interface Local {
-  readonly environments: readonly Environment[];
-  /** By stack, in the shape of `cdk deploy --outputs-file`. */
-  readonly outputs: Readonly<Record<string, Readonly<Record<string, string>>>>;
-  /** Of the AWS services, by the names of `endpoints.json`. */
-  readonly endpoints: Readonly<Record<string, string>>;
-  /** Runs a function, by its name or ARN. @throws Error when there is none */
-  invoke(nameOrArn: string, event: unknown): Promise<InvocationResult>;
-  /** By the environment's name. */
-  readonly postgres: Readonly<Record<string, Pick<Postgres, 'pid' | 'restart'>>>;
-  readonly accesses: Accesses;
-  /** Resolves when a PostgreSQL ended by itself: to what happened, and where its log is. */
-  readonly failure: Promise<string>;
-  /** Answers running requests, then ends everything; a second call waits for the first. */
-  stop(): Promise<void>;
-}
+export type Local = Awaited<ReturnType<typeof start>>;
 
 /**
  * Runs environments on this machine from the templates of their stacks.
@@ -78,10 +63,16 @@ export async function startLocal(options: LocalOptions): Promise<Local> {
   }
 }
 
-async function start(options: LocalOptions, cleanup: Cleanup): Promise<Local> {
+async function start(options: LocalOptions, cleanup: Cleanup) {
   const { state, ports, log } = options;
   const serving = servingStacks(readAssembly(options.assembly));
-  const stacks = choose(serving, options.environments);
+  const all = serving.map(({ environment }) => environment);
+  const { environments: names = all } = options;
+  const unknown = names.find((name) => !all.includes(name));
+  if (unknown !== undefined) {
+    throw new StartError(`There is no environment "${unknown}". Choose from: ${all.join(', ')}.`, 2);
+  }
+  const stacks = serving.filter(({ environment }) => names.includes(environment));
   const portIn = (stack: Stack) => (stageName: string) => portOf(stageName, serving.indexOf(stack), ports);
   if (ports !== 'any') {
     await requireFreePorts(
@@ -175,24 +166,25 @@ async function start(options: LocalOptions, cleanup: Cleanup): Promise<Local> {
   writeJson(state.endpointsFile, services.endpoints);
   writeJson(state.outputsFile, outputs);
   return {
-    ...{ environments, outputs, failure, accesses: permissions.accesses, endpoints: services.endpoints },
-    async invoke(nameOrArn, event) {
+    environments,
+    /** By stack, in the shape of `cdk deploy --outputs-file`. */
+    outputs,
+    /** Of the AWS services, by the names of `endpoints.json`. */
+    endpoints: services.endpoints,
+    /** Runs a function, by its name or ARN. @throws Error when there is none */
+    async invoke(nameOrArn: string, event: unknown): Promise<InvocationResult> {
       const found = services.functions.find(nameOrArn);
       if (!found) throw new Error(`There is no function ${nameOrArn}.`);
       return found.invoke(event);
     },
+    /** By the environment's name. */
     postgres: Object.fromEntries(postgres),
+    accesses: permissions.accesses,
+    /** Resolves when a PostgreSQL ended by itself: to what happened, and where its log is. */
+    failure,
+    /** Answers running requests, then ends everything; a second call waits for the first. */
     stop: () => cleanup.run(),
   };
-}
-
-function choose(serving: readonly Stack[], names: readonly string[] | undefined): readonly Stack[] {
-  const all = serving.map(({ environment }) => environment);
-  const unknown = names?.find((name) => !all.includes(name));
-  if (unknown !== undefined) {
-    throw new StartError(`There is no environment "${unknown}". Choose of: ${all.join(', ')}.`, 2);
-  }
-  return serving.filter(({ environment }) => names?.includes(environment) ?? true);
 }
 
 /** Makes an environment's resources, then lets requests and messages in. @returns the stack's outputs */

@@ -23,8 +23,6 @@ export interface AssemblyCacheOptions {
   readonly directory: string;
   /** Aborts a synthesis. */
   readonly signal: AbortSignal;
-  /** Whether to synthesize in any case. @default false */
-  readonly force?: boolean;
   /** Gets a line for a person before and after. */
   readonly onStep?: (step: string) => void;
   /** The folder of the sources. @default - this project */
@@ -40,7 +38,7 @@ const digestsFile = 'digests.json';
  * @throws StartError with the app's output
  */
 export async function provideAssembly(options: AssemblyCacheOptions): Promise<void> {
-  const { directory, signal, force = false, onStep = () => undefined, root = projectRoot } = options;
+  const { directory, signal, onStep = () => undefined, root = projectRoot } = options;
   const sourcesDigest = () => `${process.version} ${digest(root, sources)}`;
   const digests = (assembly: string, ofSources: string) =>
     JSON.stringify([
@@ -54,7 +52,7 @@ export async function provideAssembly(options: AssemblyCacheOptions): Promise<vo
     ]);
   const before = sourcesDigest();
   const stored = join(directory, digestsFile);
-  if (!force && existsSync(stored) && readFileSync(stored, 'utf8') === digests(directory, before)) {
+  if (existsSync(stored) && readFileSync(stored, 'utf8') === digests(directory, before)) {
     return onStep('The stacks are unchanged since they were synthesized');
   }
   onStep('Synthesizing the stacks');

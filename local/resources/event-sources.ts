@@ -1,20 +1,9 @@
-import { type EventSource, type EventSourceOptions, startEventSource } from '../lambda/event-source';
+import { type EventSource, startEventSource } from '../lambda/event-source';
 import { findFunction, requireAllowed, type StackContext } from './context';
 import type { DeployedStack, ResourceRequest } from './deployment';
 
-/** `AWS::Lambda::EventSourceMapping`: a queue, a function, and how the one feeds the other. */
-export interface EventSourceMapping
-  extends Pick<EventSourceOptions, 'queueArn' | 'batchSize' | 'maximumConcurrency'> {
-  readonly functionName: string;
-  readonly enabled: boolean;
-  readonly reportBatchItemFailures: boolean;
-}
-
-/** @throws Error when its source is not a queue */
-export function eventSourceMapping(
-  logicalId: string,
-  properties: ResourceRequest['properties'],
-): EventSourceMapping {
+/** An `AWS::Lambda::EventSourceMapping`. @throws Error when its source is not a queue */
+export function eventSourceMapping(logicalId: string, properties: ResourceRequest['properties']) {
   const queueArn = String(properties.EventSourceArn);
   if (!queueArn.startsWith('arn:aws:sqs:')) {
     throw new Error(`${logicalId}: only queues feed functions on this machine, not ${queueArn}.`);

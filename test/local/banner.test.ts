@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { banner } from '../../local/banner';
+import { stateFolder } from '../../local/state';
 import { temporaryFolder } from '../support/temporary-folder';
 
 const folder = temporaryFolder();
@@ -29,13 +30,7 @@ const running = [
 ];
 const sample = { organizationId: 'or-1', userGroupId: 'ug-1', callerId: 'us-1' };
 const printed = (projectRoot: string, state = `${projectRoot}/.local`) =>
-  banner({
-    running,
-    sample,
-    projectRoot,
-    logsDirectory: `${state}/logs`,
-    outputsFile: `${state}/outputs.json`,
-  });
+  banner({ running, sample, projectRoot, state: stateFolder(state) });
 
 it('lists the environments, and what a deprecated one is for', () => {
   expect(printed('/srv').split('\n').slice(1, 4)).toEqual([

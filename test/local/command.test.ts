@@ -58,7 +58,7 @@ it('refuses an unknown environment and a taken port, with the remedy', async () 
   const mars = await startIn(projectRoot, ['--environment', 'mars', '--state', state]);
   const names = environments.map(({ name }) => name).join(', ');
   expect(mars.exitCode).toBe(2);
-  expect(mars.said).toContain(`There is no environment "mars". Choose of: ${names}.`);
+  expect(mars.said).toContain(`There is no environment "mars". Choose from: ${names}.`);
 
   const other = await startHttpServer(() => undefined);
   const offset = `--port-offset=${other.port - 8_001}`;

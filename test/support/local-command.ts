@@ -52,10 +52,11 @@ function processTable(): { readonly pid: number; readonly parent: number; readon
     .map(([pid, parent, state = '']) => ({ pid: Number(pid), parent: Number(parent), state }));
 }
 
+export const childrenOf = (pid: number, all = processTable()): number[] =>
+  all.filter(({ parent }) => parent === pid).map((child) => child.pid);
+
 function descendants(pid: number, all = processTable()): number[] {
-  return all
-    .filter(({ parent }) => parent === pid)
-    .flatMap((child) => [child.pid, ...descendants(child.pid, all)]);
+  return childrenOf(pid, all).flatMap((child) => [child, ...descendants(child, all)]);
 }
 
 /** Ended, and not yet reaped by its parent: in a container without an init, it never is. */

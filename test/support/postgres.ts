@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { openCluster } from '../../local/postgres/cluster';
 import { type Postgres, removePostgres, startPostgres as startIn } from '../../local/postgres/postgres';
-import { childrenOf, isAlive } from '../../local/processes';
+import { isAlive } from '../../local/processes';
 import { eventually } from './eventually';
+import { childrenOf } from './local-command';
 import { folderOncePerRun } from './once-per-run';
 
 export interface TestPostgres extends Postgres {

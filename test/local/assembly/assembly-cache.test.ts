@@ -48,19 +48,18 @@ const temporary = temporaryFolder();
 const home = (...names: string[]) => join(temporary(), ...names);
 beforeEach(() => cpSync(synthesized, home(), { recursive: true }));
 
-const provide = (folder: string, signal = new AbortController().signal, force = false) =>
-  provideAssembly({ directory: join(folder, 'state/cdk.out'), root: join(folder, 'project'), signal, force });
+const provide = (folder: string, signal = new AbortController().signal) =>
+  provideAssembly({ directory: join(folder, 'state/cdk.out'), root: join(folder, 'project'), signal });
 
 /** An aborted synthesis starts no process. */
-const isReused = (force = false) =>
-  provide(home(), AbortSignal.abort(), force).then(
+const isReused = () =>
+  provide(home(), AbortSignal.abort()).then(
     () => true,
     () => false,
   );
 
-it('reuses the assembly of unchanged sources, unless forced to synthesize', async () => {
+it('reuses the assembly of unchanged sources', async () => {
   expect(await isReused()).toBe(true);
-  expect(await isReused(true)).toBe(false);
 });
 
 it.each<[string, () => unknown]>([

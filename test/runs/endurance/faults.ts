@@ -1,7 +1,8 @@
 import { appendFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { childrenOf, commandLine } from '../../../local/processes';
+import { commandLine } from '../../../local/processes';
+import { childrenOf } from '../../support/local-command';
 import { databaseDirectory, openLocalDatabase } from '../../support/local-database';
 import type { TemporaryEnvironments } from '../environments';
 import { oneOf } from '../long-run';
