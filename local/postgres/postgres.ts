@@ -69,6 +69,8 @@ export async function startPostgres(options: PostgresOptions) {
       unix_socket_directories: socketDirectory,
       unix_socket_permissions: '0700',
       max_connections: 300,
+      // Without it there is no launcher process, which nothing here needs.
+      max_logical_replication_workers: 0,
       // In its data, not in the machine's memory, where a killed one would leave it.
       dynamic_shared_memory_type: 'mmap',
       fsync: options.durable === false ? 'off' : 'on',
