@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import { ask } from './aws';
 import { listResources } from './deployed-stack';
+import { environmentCommand } from './environment-command';
 import { CommandFailed, UsageError } from './failure';
-import { type CommonOptions, withEnvironment } from './options';
+import type { CommonOptions } from './options';
 import {
   addressAt,
   findFaults,
@@ -20,7 +21,7 @@ import {
   requireElasticIp,
 } from './origin';
 import { poll } from './poll';
-import { openTarget, type Target } from './target';
+import type { Target } from './target';
 import type { Terminal } from './terminal';
 
 interface MoveOriginOptions extends CommonOptions {
@@ -30,8 +31,7 @@ interface MoveOriginOptions extends CommonOptions {
   readonly dryRun?: boolean;
 }
 
-const help = `
-The address stays the same, the API keeps serving, and no webhook is lost: they wait for some minutes. If the command
+const help = `The address stays the same, the API keeps serving, and no webhook is lost: they wait for some minutes. If the command
 is interrupted, run it again: it continues.
 
 With --reserve webhooks come from the reserve address, after one update that needs nothing of the old zone; without
@@ -44,9 +44,11 @@ Examples:
   wallet move-origin --environment uae --outputs outputs.json --zone 3 --yes --json`;
 
 export function register(program: Command, terminal: Terminal): void {
-  withEnvironment(program.command('move-origin'))
-    .summary('move the webhook origin to another zone, with its address')
-    .description('Moves the NAT gateway and the fixed webhook origin address to another availability zone.')
+  environmentCommand<MoveOriginOptions>(program, terminal, 'move-origin', {
+    summary: 'move the NAT gateway and the fixed webhook origin address to another availability zone',
+    help,
+    run: (target, options) => moveOrigin(target, options, terminal),
+  })
     .requiredOption('--zone <number>', 'the zone to move to, from 1', (text) => {
       if (/^[1-9]$/.test(text)) return text;
       throw new InvalidArgumentError('Give the number of a zone, such as 2.');
@@ -54,15 +56,12 @@ export function register(program: Command, terminal: Terminal): void {
     .option('--reserve', 'with the reserve address instead of the one address')
     .option('--no-reserve', 'with the one address (default)')
     .option('--yes', 'do it without asking')
-    .option('--dry-run', 'print what would be done, and do nothing')
-    .addHelpText('after', help)
-    .action((options: MoveOriginOptions) => moveOrigin(options, terminal));
+    .option('--dry-run', 'print what would be done, and do nothing');
 }
 
-async function moveOrigin(options: MoveOriginOptions, terminal: Terminal): Promise<void> {
+async function moveOrigin(target: Target, options: MoveOriginOptions, terminal: Terminal): Promise<void> {
   const { zone, reserve = false, environment, json, dryRun, yes } = options;
   const destination = { zone, reserve };
-  const target = await openTarget(options, terminal);
   requireZone(target, zone);
   const clients = await openOrigin(target);
   const { cloudFormation, stackId } = clients;

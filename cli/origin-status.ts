@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { ask, callAws } from './aws';
 import { listResources, type StackResource } from './deployed-stack';
+import { environmentCommand } from './environment-command';
 import { CommandFailed } from './failure';
-import { type CommonOptions, withEnvironment } from './options';
 import {
   addressAt,
   findFaults,
@@ -13,11 +13,10 @@ import {
   readOriginStack,
   requireElasticIp,
 } from './origin';
-import { openTarget, type Target } from './target';
+import type { Target } from './target';
 import { type Terminal, table } from './terminal';
 
-const help = `
-On this machine there are neither zones nor gateways, so it shows the queues only, without the age of the oldest
+const help = `On this machine there are neither zones nor gateways, so it shows the queues only, without the age of the oldest
 message.
 
 When AWS does not answer a call, it shows everything else, and exits with 1.
@@ -27,15 +26,14 @@ Examples:
   wallet origin-status --environment uae --outputs outputs.json --json`;
 
 export function register(program: Command, terminal: Terminal): void {
-  withEnvironment(program.command('origin-status'))
-    .summary('show where the webhook origin is and what waits')
-    .description('Shows zone, addresses, gateway, consumers and waiting messages of the webhook origin.')
-    .addHelpText('after', help)
-    .action((options: CommonOptions) => originStatus(options, terminal));
+  environmentCommand(program, terminal, 'origin-status', {
+    summary: 'show zone, addresses, gateway, consumers and waiting messages of the webhook origin',
+    help,
+    run: (target, options) => originStatus(target, options.json === true, terminal),
+  });
 }
 
-async function originStatus(options: CommonOptions, terminal: Terminal): Promise<void> {
-  const target = await openTarget(options, terminal);
+async function originStatus(target: Target, json: boolean, terminal: Terminal): Promise<void> {
   const failures: { readonly name: string; readonly error: CommandFailed }[] = [];
   // In an emergency one service may be down: the others are asked all the same.
   const status = await readStatus(target, async (name, ask) => {
@@ -53,9 +51,9 @@ async function originStatus(options: CommonOptions, terminal: Terminal): Promise
   });
   const faults = [...status.faults, ...unknown];
   terminal.result(
-    options.json ? JSON.stringify({ ...status, faults }) : formatStatus(status, target.local, terminal),
+    json ? JSON.stringify({ ...status, faults }) : formatStatus(status, target.local, terminal),
   );
-  for (const warning of options.json ? unknown : faults) terminal.note(terminal.alarm(`warning: ${warning}`));
+  for (const warning of json ? unknown : faults) terminal.note(terminal.alarm(`warning: ${warning}`));
   if (failures.length === 0) return;
   const remedies = new Set(failures.flatMap(({ error }) => error.remedy ?? []));
   throw new CommandFailed('The status is incomplete.', [...remedies].join('\n'));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { withStandby } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { withoutStacks, withStacks } from './deployed-stacks';
-import { localAccount, type Replies, refusal } from './local-account';
+import { localAccount } from './local-account';
 import { wallet } from './region';
 
 const account = localAccount();
@@ -33,34 +33,14 @@ it('writes no file where the environments of this machine have theirs, and none 
   expect(readdirSync(folder())).toEqual(['endpoints.json']);
 });
 
-const describing = (...reply: Parameters<typeof refusal>): Replies => ({
-  'cloudformation:DescribeStacks': () => refusal(...reply),
-});
-
 it.each([
-  [
-    'is not deployed',
-    withoutStacks,
-    `error: There is no stack ${withStandby.stackId} in ${withStandby.region}`,
-  ],
-  [
-    'has a change set alone',
-    withStacks(undefined, { StackStatus: 'REVIEW_IN_PROGRESS' }),
-    'error: There is no stack',
-  ],
-  [
-    'may not be read',
-    describing('AccessDenied'),
-    'Sign in as someone who has cloudformation:DescribeStacks.',
-  ],
-  [
-    'needs a role that is not there',
-    describing('AccessDenied', 'The role x does not exist'),
-    'Sign in as someone who has',
-  ],
-])('fails when the stack %s', async (_, replies, message) => {
+  ['is not deployed', withoutStacks],
+  ['has only a change set', withStacks(undefined, { StackStatus: 'REVIEW_IN_PROGRESS' })],
+])('fails when the stack %s', async (_, replies) => {
   account().answer(replies);
-  const { exitCode, stdout, stderr } = await outputs();
-  expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
-  expect(stderr).toContain(message);
+  expect(await outputs()).toMatchObject({
+    exitCode: 1,
+    stdout: '',
+    stderr: expect.stringContaining(`There is no stack ${withStandby.stackId} in ${withStandby.region}`),
+  });
 });

@@ -87,15 +87,13 @@ it('does not check what only an external receiver sees', async () => {
   );
 });
 
-it('does not wait again for the record of a delivery that it has waited for', async () => {
+it('does not wait a second time for a delivery that did not come', async () => {
   const receiver = ['--receiver-listen', '0', '--receiver-url', 'https://tunnel.customer.com/'];
-  const { steps } = await smoke(...receiver, '--timeout', '2s');
-  const [received, recorded] = ['receive the delivery', 'find the attempt recorded'].map((step) =>
-    steps.find(({ name }) => name === step),
+  const { steps } = await smoke(...receiver, '--timeout', '100ms');
+  const details = ['receive the delivery', 'find the attempt recorded'].map(
+    (step) => steps.find(({ name }) => name === step)?.detail,
   );
-  expect(received?.ms).toBeGreaterThanOrEqual(1_950);
-  expect(recorded).toMatchObject({ outcome: 'failed' });
-  expect(recorded?.ms).toBeLessThan(1_000);
+  expect(details).toEqual(Array(2).fill('No delivery was attempted within 0 s.'));
 });
 
 it.each([
@@ -114,73 +112,45 @@ it.each([
   expect(aws.requests).toEqual([]);
 });
 
-describe('GET /webhook-origins', () => {
-  const answer = (body: unknown, status = 200, contentType = 'application/json') => ({
-    status,
-    contentType,
-    body,
-  });
-  const right = { environment: first.name, addresses: [`${address}/32`], reserve: [`${reserve}/32`] };
-
-  it('has the addresses of the outputs', async () => {
-    expect(compareOrigins(await target(), answer(right))).toBe(`${address}/32, reserve ${reserve}/32`);
-  });
-
-  it.each<[string, unknown, number, string, said: string, remedy: RegExp]>([
-    ['a page', '<html>', 200, 'text/html', 'answered with 200, text/html: <html>', /^A proxy /],
-    ['another API', { hello: 1 }, 200, 'application/json', ': {"hello":1}. Expected 200', /^See the logs/],
-    ['a failure', 'out of memory', 500, 'text/plain', 'with 500, text/plain: out of memory', /^A proxy /],
-    ['another reserve', { ...right, reserve: [] }, 200, 'application/json', '"reserve":[]', /logs/],
-    ['no reserve', { ...right, reserve: undefined }, 200, 'application/json', 'Expected 200 with', /logs/],
-  ])('from %s is named, with its body', async (_, body, status, type, said, remedy) => {
-    const from = await target();
-    expect(() => compareOrigins(from, answer(body, status, type))).toThrow(
-      expect.objectContaining({
-        message: expect.stringContaining(said),
-        remedy: expect.stringMatching(remedy),
-      }),
-    );
-  });
+const right = { environment: first.name, addresses: [`${address}/32`], reserve: [`${reserve}/32`] };
+it.each<[unknown, status: number, type: string, expected: string]>([
+  [right, 200, 'application/json', `${address}/32, reserve ${reserve}/32`],
+  ['<html>', 200, 'text/html', 'answered with 200, text/html: <html>'],
+  ['out of memory', 500, 'text/plain', 'answered with 500, text/plain: out of memory'],
+  [{ ...right, reserve: [] }, 200, 'application/json', '"reserve":[]'],
+  [{ ...right, reserve: undefined }, 200, 'application/json', 'Expected 200 with'],
+])('compares GET /webhook-origins: %j, %i', async (body, status, contentType, expected) => {
+  const from = await target();
+  let found = '';
+  try {
+    found = compareOrigins(from, { body, status, contentType });
+  } catch (error) {
+    found = (error as Error).message;
+  }
+  expect(found).toContain(expected);
 });
 
-describe('the source of a delivery', () => {
-  afterEach(() => jest.restoreAllMocks());
-  async function compare(from: string, isReserveInUse = false) {
-    const account = new OriginAccount(true);
-    account.location.reserve = isReserveInUse ? 'yes' : 'no';
-    account.intercept();
-    const compared = compareSource(await target(), { method: 'POST', from, headers: {}, body: '' });
-    return {
-      detail: await compared.then(
-        (detail) => detail,
-        ({ message }) => message,
-      ),
-      ...account,
-    };
-  }
+it.each([
+  [address, false, address],
+  [reserve, true, `${reserve}, the reserve, which is in use`],
+  [reserve, false, `from ${reserve}, not from ${address}`],
+  ['203.0.113.9', true, `from 203.0.113.9, not from ${address}`],
+])('compares the source %s, with the reserve in use: %s', async (from, inUse, expected) => {
+  const account = new OriginAccount(true);
+  account.location.reserve = inUse ? 'yes' : 'no';
+  account.intercept();
+  const arrival = { method: 'POST', from, headers: {}, body: '' };
+  const found = await compareSource(await target(), arrival).catch(({ message }) => message);
+  jest.restoreAllMocks();
+  expect(found).toContain(expected);
+});
 
-  it.each([
-    [address, false, address],
-    [reserve, true, `${reserve}, the reserve, which is in use`],
-    [reserve, false, `from ${reserve}, not from ${address}`],
-    ['203.0.113.9', true, `from 203.0.113.9, not from ${address}`],
-  ])('%s, with the reserve in use: %s', async (from, isReserveInUse, said) => {
-    expect((await compare(from, isReserveInUse)).detail).toContain(said);
-  });
-
-  it.each([
-    ['without a proxy: the peer', '203.0.113.7', undefined, '203.0.113.7'],
-    ['a tunnel on this machine: whom it saw', '127.0.0.1', '203.0.113.7', '203.0.113.7'],
-    ['two proxies: the last public address', '127.0.0.1', '203.0.113.7, 10.0.0.4', '203.0.113.7'],
-    [
-      'a network between: itself, not what it claims',
-      '127.0.0.1',
-      '203.0.113.7, 198.51.100.9',
-      '198.51.100.9',
-    ],
-    ['this machine', '127.0.0.1', undefined, '127.0.0.1'],
-    ['something that is no address', '127.0.0.1', 'unknown', '127.0.0.1'],
-  ])('%s', (_, from, forwarded, expected) => {
-    expect(sourceOf({ from, headers: { 'x-forwarded-for': forwarded } })).toBe(expected);
-  });
+it.each([
+  ['without a proxy: the peer', '203.0.113.7', undefined, '203.0.113.7'],
+  ['behind a tunnel on this machine: its peer', '127.0.0.1', '203.0.113.7', '203.0.113.7'],
+  ['behind two proxies: the last public address', '127.0.0.1', '203.0.113.7, 10.0.0.4', '203.0.113.7'],
+  ['behind a network: its own, not what it claims', '127.0.0.1', '203.0.113.7, 198.51.100.9', '198.51.100.9'],
+  ['on this machine', '127.0.0.1', 'unknown', '127.0.0.1'],
+])('finds the source %s', (_, from, forwarded, expected) => {
+  expect(sourceOf({ from, headers: { 'x-forwarded-for': forwarded } })).toBe(expected);
 });

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { environments } from '../../lib/environments';
-import { type HttpServer, startHttpServer } from '../support/http-server';
+import { startHttpServer } from '../support/http-server';
 import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
 import { startWallet } from '../support/node-process';
 import { writeOutputs } from '../support/outputs-file';
@@ -87,40 +87,21 @@ it.each<[string, () => Record<string, string>, failed: string[], skipped: string
   },
 );
 
-describe('with another receiver', () => {
-  let receiver: HttpServer;
-  let status: number;
-  beforeAll(async () => {
-    receiver = await startHttpServer((_, response) => response.writeHead(status).end());
+it('with another receiver, says what it cannot check', async () => {
+  const receiver = await startHttpServer((_, response) => response.writeHead(200).end());
+  const { exitCode, report, named } = await smoke(withOutputs({}), '--receiver-url', receiver.url);
+  expect(exitCode).toBe(0);
+  expect(named('unchecked')).toEqual([
+    'receive the delivery',
+    'verify its signature',
+    'compare its source address',
+  ]);
+  expect(report.steps.at(-2)).toMatchObject({
+    outcome: 'passed',
+    detail: expect.stringContaining('answered 200'),
   });
-  afterAll(() => receiver.stop());
-
-  it('it says what it cannot check', async () => {
-    status = 200;
-    const { exitCode, report, named } = await smoke(withOutputs({}), '--receiver-url', receiver.url);
-    expect(exitCode).toBe(0);
-    expect(named('unchecked')).toEqual([
-      'receive the delivery',
-      'verify its signature',
-      'compare its source address',
-    ]);
-    expect(report.steps.at(-2)).toMatchObject({
-      outcome: 'passed',
-      detail: expect.stringContaining('answered 200'),
-    });
-    await expectRemoved(report.organizationId);
-  });
-
-  it('one that refuses is a failure, with its status', async () => {
-    status = 410;
-    const { exitCode, report } = await smoke(withOutputs({}), '--receiver-url', receiver.url);
-    expect(exitCode).toBe(1);
-    expect(report.steps.at(-2)).toMatchObject({
-      outcome: 'failed',
-      detail: expect.stringContaining('answered 410: disabled'),
-    });
-    await expectRemoved(report.organizationId);
-  });
+  await receiver.stop();
+  await expectRemoved(report.organizationId);
 });
 
 it('behind a proxy, the source address is whom the proxy saw', async () => {
@@ -155,13 +136,10 @@ describe('is ended, after it has cleaned up, by', () => {
   };
   const organizationIn = (printed: string) => /or-[\w-]+/.exec(printed)?.[0] ?? '';
 
-  it.each([
-    ['Ctrl-C', 'SIGINT'],
-    ['a terminal that is closed', 'SIGHUP'],
-  ] as const)('%s', async (_, signal) => {
+  it('Ctrl-C', async () => {
     const { process: child, said, ended } = smoke();
     child.stdout.on('data', () => {
-      if (said.stdout.includes('verify its signature') && !child.killed) child.kill(signal);
+      if (said.stdout.includes('verify its signature') && !child.killed) child.kill('SIGINT');
     });
     const { exitCode, stdout: printed } = await ended();
     expect(exitCode).toBe(1);
