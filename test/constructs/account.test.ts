@@ -205,7 +205,15 @@ describe('the rights of a role', () => {
         if (mentions(declared)) use(path, declared);
     };
     use(`cli/${command}`);
-    return [...used.values()].flatMap((text) => text.match(/(?<=')[a-z0-9-]+:[A-Z][A-Za-z]+(?=')/g) ?? []);
+    const granted = ['Deploy', 'Read', 'Operate'].flatMap(statementsOf).flatMap(({ Action }) => Action);
+    return [...used.values()].flatMap((text) => [
+      ...(text.match(/(?<=')[a-z0-9-]+:[A-Z][A-Za-z]+(?=')/g) ?? []),
+      // `ask(client, 'describeStacks', …)` makes a call whose permission has its name.
+      ...[...text.matchAll(/\bask\(\s*\w+,\s*'(\w)(\w+)'/g)].map(([, first = '', rest = '']) => {
+        const name = `${first.toUpperCase()}${rest}`;
+        return granted.find((action) => action.endsWith(`:${name}`)) ?? `nobody-may:${name}`;
+      }),
+    ]);
   }
   const madeBy = (command: string, places: readonly StackName[]) =>
     places.flatMap((stack) =>
