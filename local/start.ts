@@ -10,7 +10,7 @@ import { openLogs } from './logs';
 import { localCertificate } from './network/certificates';
 import { createPermissions } from './permissions/permissions';
 import { type Ports, portOf, requireFreePorts } from './ports';
-import { PostgresDidNotStart, startPostgres } from './postgres/postgres';
+import { startPostgres } from './postgres/postgres';
 import { findFunction, type StackContext } from './resources/context';
 import { deployStack } from './resources/deployment';
 import { checkRules, startEventSources } from './resources/event-sources';
@@ -106,9 +106,7 @@ async function start(options: LocalOptions, cleanup: Cleanup) {
             `PostgreSQL of ${environment} ended by itself (${how}). Its log: ${logsDirectory}/postgresql.log`,
           ),
       }).catch((error: Error) => {
-        const isDamaged = error instanceof PostgresDidNotStart;
-        const advice = isDamaged ? '\nIf its data is damaged, start over without it: --fresh.' : '';
-        throw new StartError(`${environment}: ${error.message}${advice}`);
+        throw new StartError(`${environment}: ${error.message}`);
       }),
     );
     const ended = postgres.catch(() => undefined);

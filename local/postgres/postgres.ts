@@ -33,7 +33,10 @@ export class PostgresDidNotStart extends Error {
     data: string,
     readonly log: string,
   ) {
-    super(`PostgreSQL did not start on ${data}:\n${log}`);
+    const advice = log.includes('No space left on device')
+      ? 'Free some disk space and start again: no commit is lost.'
+      : 'If its data is damaged, start over without it: --fresh.';
+    super(`PostgreSQL did not start on ${data}:\n${log}\n${advice}`);
   }
 }
 

@@ -9,6 +9,7 @@ import { build } from 'esbuild';
 import { Client } from 'pg';
 import {
   type Postgres,
+  PostgresDidNotStart,
   type PostgresOptions,
   removePostgres,
   startPostgres,
@@ -130,7 +131,7 @@ it.each<[string, () => Promise<void>, RegExp]>([
   [
     'of another version',
     () => writeFile(join(folder, 'cluster', 'data', 'PG_VERSION'), '16\n'),
-    /initialized by PostgreSQL version 16.*exit code 1/s,
+    /initialized by PostgreSQL version 16.*exit code 1.*start over without it: --fresh/s,
   ],
   ['without a password', () => rm(join(folder, 'cluster', 'superuser-password')), /superuser-password/],
   ['without files', () => rm(join(folder, 'cluster', 'data'), { recursive: true }), /ENOENT/],
@@ -141,6 +142,15 @@ it.each<[string, () => Promise<void>, RegExp]>([
     name: 'PostgresDidNotStart',
     message: expect.stringMatching(message),
   });
+});
+
+it('does not advise to remove the data when the disk is full', () => {
+  const { message } = new PostgresDidNotStart(
+    '/data',
+    'FATAL: could not extend file: No space left on device',
+  );
+  expect(message).toMatch(/Free some disk space/);
+  expect(message).not.toContain('--fresh');
 });
 
 it('says what to do when its package is not installed', () => {
