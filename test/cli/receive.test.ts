@@ -106,7 +106,7 @@ it('says why a delivery does not verify, and answers 401', async () => {
   expect((await receiver.post(good)).status).toBe(204);
 });
 
-it('prints deliveries for people, without control characters, and answers what it is told to', async () => {
+it('prints deliveries for people, without control characters, and answers with --respond', async () => {
   const receiver = await receive('--secret', secret, '--respond', '503');
   const { status, printed } = await receiver.post(signed(secret));
   expect(status).toBe(503);
