@@ -13,8 +13,8 @@ import { keepStacksIn, silent } from '../../support/kept-state';
 import { oneOfEachAccess as environments, withDataApi } from '../../support/rows';
 import { runWallet } from '../../support/wallet-command';
 
-/** Policies that no function of ours lives on: AWS's services and the CDK's own function use them, at AWS alone. */
-const elsewhere = /^(NetworkVpcAllIAMRole|CustomVpcRestrictDefaultSG|OperationsKey)/;
+/** Policies for AWS's services and the CDK's own function, which run at AWS only. */
+const unused = /^(NetworkVpcAllIAMRole|CustomVpcRestrictDefaultSG|OperationsKey)/;
 
 let local: Local;
 let state: State;
@@ -60,12 +60,12 @@ const logged = (name: string, text: RegExp) => {
   return readdirSync(logs).some((file) => text.test(readFileSync(join(logs, file), 'utf8')));
 };
 
-/** A webhook whose receiver is gone: its organization is told. */
+/** A webhook whose receiver responds 410, of which its organization gets an event. */
 async function disableByReceiver(name: string): Promise<void> {
   const receiver = await startHttpServer((_, response) => response.writeHead(410).end());
   const json = async (...args: string[]) => {
-    const place = ['--environment', name, '--outputs', state.outputsFile, '--json'];
-    return JSON.parse((await runWallet([...args, ...place])).stdout) as { organizationId: string };
+    const options = ['--environment', name, '--outputs', state.outputsFile, '--json'];
+    return JSON.parse((await runWallet([...args, ...options])).stdout) as { organizationId: string };
   };
   const { organizationId } = await json('seed');
   await json('webhook', 'add', '--organization', organizationId, '--url', receiver.url);
@@ -74,8 +74,11 @@ async function disableByReceiver(name: string): Promise<void> {
   await receiver.stop();
 }
 
-/** What a smoke test does not come to: messages that cannot be read, wait or fail, a purge, a migration that is undone. */
-async function takeRareWays({ outputs, stack: { name: stackId, template } }: Environment): Promise<void> {
+/** What a smoke test does not do: unreadable, delayed and failing messages, a purge, a rolled back migration. */
+async function exerciseOtherPaths({
+  outputs,
+  stack: { name: stackId, template },
+}: Environment): Promise<void> {
   const sqs = new SQSClient(localClient(local.endpoints.sqs ?? ''));
   const send = (queue: string, body: object | string) =>
     sqs.send(
@@ -130,13 +133,13 @@ it.each(environments.map(({ name }) => name))(
     expect([exitCode, stderr]).toEqual([0, expect.stringContaining('12 passed')]);
     expect((await fetch(running(name).outputs.DashboardUrl ?? '')).status).toBe(200);
     await disableByReceiver(name);
-    await takeRareWays(running(name));
+    await exerciseOtherPaths(running(name));
     expect(local.accesses.refusals()).toEqual([]);
   },
 );
 
 it('each grant of the templates is missed when it is taken away', () => {
-  const grants = local.accesses.grants().filter(({ where }) => !elsewhere.test(where));
+  const grants = local.accesses.grants().filter(({ where }) => !unused.test(where));
   expect(grants.length).toBeGreaterThan(100);
   const idle = grants.filter((grant) => local.accesses.refusals(grant).length === 0);
   expect(idle.map(({ where, action }) => `${where} ${action}`)).toEqual([]);
