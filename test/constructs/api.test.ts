@@ -13,27 +13,6 @@ const only = (type: string) => {
   return found[0];
 };
 
-describe('the endpoint', () => {
-  it('is regional and speaks TLS 1.2 at least', () => {
-    expect(only('AWS::ApiGateway::RestApi')).toMatchObject({
-      EndpointConfiguration: { Types: ['REGIONAL'] },
-      SecurityPolicy: 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09',
-      EndpointAccessMode: 'STRICT',
-    });
-  });
-
-  it('has a base address without a slash at its end and without a version', () => {
-    const parts: unknown[] = api.url['Fn::Join'][1];
-    expect(parts[0]).toBe('https://');
-    expect(parts.at(-1)).toBe('/api');
-    expect(only('AWS::ApiGateway::Stage').StageName).toBe('api');
-  });
-
-  it('adds no output', () => {
-    expect(api.template.toJSON().Outputs).toBeUndefined();
-  });
-});
-
 describe('the deletion', () => {
   it('goes to its function behind the authorizer', () => {
     const [authorizer] = Object.keys(api.template.findResources('AWS::ApiGateway::Authorizer'));
@@ -44,7 +23,7 @@ describe('the deletion', () => {
     });
   });
 
-  it('keeps a decision for 60 seconds at most, for that very token', () => {
+  it('caches a decision for 60 seconds at most, for that very token', () => {
     expect(only('AWS::ApiGateway::Authorizer')).toMatchObject({
       Type: 'REQUEST',
       AuthorizerResultTtlInSeconds: 60,
@@ -95,7 +74,7 @@ describe('the webhook origins', () => {
     });
   });
 
-  it('tell the reserve apart, so that who compares the addresses sees the one as before', () => {
+  it('list the reserve apart, so that `addresses` does not change', () => {
     const reserving = JSON.parse(bodyOf(synthesizeApi({}, undefined, '203.0.113.8')));
     expect(reserving).toEqual({ ...JSON.parse(bodyOf(api)), reserve: ['203.0.113.8/32'] });
   });
@@ -113,7 +92,7 @@ describe('the webhook origins', () => {
     expect(new Set([api, ...others].map((each) => headerOf(each, 'ETag'))).size).toBe(4);
   });
 
-  it('are told by HEAD as by GET', () => {
+  it('respond to HEAD as to GET', () => {
     const { HttpMethod, OperationName, ...get } = originsOf(api);
     expect(api.routes()['HEAD /webhook-origins']).toMatchObject(get);
   });
@@ -121,14 +100,6 @@ describe('the webhook origins', () => {
 
 describe('the stage', () => {
   const stage = only('AWS::ApiGateway::Stage');
-
-  it('has metrics, and logs no content of requests', () => {
-    expect(stage.MethodSettings[0]).toMatchObject({
-      MetricsEnabled: true,
-      LoggingLevel: 'OFF',
-      DataTraceEnabled: false,
-    });
-  });
 
   it('logs each request as a line of JSON without credentials, paths or headers', () => {
     const format: Record<string, string> = JSON.parse(stage.AccessLogSetting.Format);

@@ -24,15 +24,6 @@ describe.each([
   ['with a certificate', own],
   ['with a hosted zone', zoned],
 ])('custom domain names, %s', (_, stack) => {
-  it.each([names.api, names.dashboard])('serve %s from the region, with TLS 1.2 at least', (name) => {
-    expect(domainOf(stack, name).Properties).toMatchObject({
-      EndpointConfiguration: { Types: ['REGIONAL'] },
-      SecurityPolicy: 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09',
-      EndpointAccessMode: 'STRICT',
-    });
-    expect(domainOf(stack, name).Properties).not.toHaveProperty('CertificateArn');
-  });
-
   it('lead to the API and to the dashboard, without a base path', () => {
     const served = stack.all('AWS::ApiGateway::BasePathMapping').map(({ Properties }) => {
       expect(Properties).not.toHaveProperty('BasePath');
@@ -49,7 +40,7 @@ describe.each([
     ]);
   });
 
-  it('are the addresses that the outputs tell, and those of API Gateway are off', () => {
+  it('are the addresses in the outputs, and the default endpoints are disabled', () => {
     const { ApiBaseUrl, DashboardUrl } = stack.json.Outputs;
     expect([ApiBaseUrl.Value, DashboardUrl.Value]).toEqual([
       `https://${names.api}`,
@@ -67,7 +58,7 @@ describe.each([
 });
 
 describe('with a certificate', () => {
-  it('uses it, makes no record, and tells where the names have to lead', () => {
+  it('uses it, makes no record, and outputs the targets of the names', () => {
     expect(domainOf(own, names.api).Properties.RegionalCertificateArn).toBe(certificateArn);
     expect(own.all('AWS::CertificateManager::Certificate')).toEqual([]);
     expect(own.all('AWS::Route53::RecordSet')).toEqual([]);

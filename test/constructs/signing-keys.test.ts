@@ -43,14 +43,6 @@ describe.each(Object.entries(stacks))('the signing keys of %s', (_, stack) => {
     for (const other of others)
       expect(JSON.stringify(stack.statementsOf(other))).not.toMatch(/SigningKey\d|kms:(Sign|GetPublicKey)/);
   });
-
-  it('cannot hang a deployment', () => {
-    for (const { Properties } of stack.all('Custom::SigningKeySet'))
-      expect(Number(Properties.ServiceTimeout)).toBeLessThanOrEqual(120);
-    expect(stack.named('AWS::Lambda::Function', 'SigningKeysExportJwks').Properties.Timeout).toBeLessThan(
-      120,
-    );
-  });
 });
 
 describe('rotation', () => {
