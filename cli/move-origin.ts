@@ -80,7 +80,12 @@ async function moveOrigin(target: Target, options: MoveOriginOptions, terminal: 
     return terminal.result(json ? JSON.stringify({ ...plan, ...from, steps }) : description);
   }
   terminal.note(description);
-  if (updates.length > 0 && !yes) await confirm(terminal);
+  if (updates.length > 0 && !yes) {
+    if (!terminal.ask)
+      throw new UsageError('There is no terminal to confirm this on.', 'Add --yes to do it without asking.');
+    const answer = await terminal.ask('Do it? [y/N] ');
+    if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailed('Nothing was changed.');
+  }
 
   const moved = await move(clients, destination, terminal.note).catch((error) => {
     if (!(error instanceof CommandFailed)) throw error;
@@ -165,13 +170,6 @@ function describePlan(
     `${heading}, webhook origin ${addressAt(stack, destination)}, from ${formatLocation(stack)} to ${to}:`,
     ...steps,
   ].join('\n');
-}
-
-async function confirm(terminal: Terminal): Promise<void> {
-  if (!terminal.ask)
-    throw new UsageError('There is no terminal to confirm this on.', 'Add --yes to do it without asking.');
-  const answer = await terminal.ask('Do it? [y/N] ');
-  if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailed('Nothing was changed.');
 }
 
 /** The state of the move is in the stack's own parameters: an interrupted move continues from there. */

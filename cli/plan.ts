@@ -86,11 +86,9 @@ async function plan({ stack: name, assembly, write, verify, json }: PlanOptions,
     return { deployed, base };
   };
   if (verify !== undefined) {
-    const planned = readPlan(verify, name);
-    requireSame(name, planned.base, (await findBase()).base);
+    requireSame(name, readPlan(verify, name).base, (await findBase()).base);
     return terminal.result(`${name} is unchanged since it was planned.`);
   }
-
   const assembled = readAssembledStack(assembly, name);
   const { deployed, base } = await findBase();
   if (deployed) terminal.note(`Asking CloudFormation what would change in ${name} (${region}) …`);

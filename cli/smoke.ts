@@ -84,13 +84,12 @@ async function smoke(target: Target, options: SmokeOptions, terminal: Terminal):
     return { value, detail: value.organizationId };
   });
   try {
-    const deleteGroup = ({ userGroupId, callerId, organizationId }: NonNullable<typeof organization>) =>
-      sendDeletion(
-        target,
-        { sub: callerId, org: organizationId, kind: 'CustomerEmployee' },
-        userGroupId,
-        signal,
-      );
+    const deleteGroup = ({
+      userGroupId,
+      callerId: sub,
+      organizationId: org,
+    }: NonNullable<typeof organization>) =>
+      sendDeletion(target, { sub, org, kind: 'CustomerEmployee' }, userGroupId, signal);
     const deleted = await step('delete its user group by the API', organization, async (value) => {
       const { request, answer } = await deleteGroup(value);
       if (answer.status !== 200 || !isDeepStrictEqual(answer.body, {}))

@@ -53,8 +53,12 @@ describe('with the real SDK', () => {
       new KMS(clientSettings(first.region)).describeKey({ KeyId: 'a' }, options),
     );
 
-  it.each([200, 502])('says that a page with status %i is not from AWS', async (status) => {
-    aws.answer(() => page(status));
+  it.each([
+    [200, page(200)],
+    [502, page(502)],
+    [404, { status: 404, headers: { 'content-type': 'application/json' }, body: '{"error":"gone"}' }],
+  ])('says that an answer with status %i is not from AWS', async (status, answer) => {
+    aws.answer(() => answer);
     await expect(sign()).rejects.toMatchObject({
       message: `kms:Sign failed: an answer with status ${status} that is not from AWS.`,
       remedy: expect.stringContaining('AWS_ENDPOINT_URL'),
