@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { CloudFormation, ResourceChange, Stack } from '@aws-sdk/client-cloudformation';
 import { type Command, Option } from 'commander';
-import { statefulTypes } from '../domain/stateful-types';
 import { planFolder, planPrefix } from '../domain/workflow-roles';
 import { type AssembledStack, readAssembledStack } from './assembly';
 import { ask, callAws, clientSettings, collect } from './aws';
@@ -11,6 +10,7 @@ import { allStacks, findDeployed, openCloudFormation } from './deployed-stack';
 import { CommandFailed } from './failure';
 import { path } from './options';
 import { poll } from './poll';
+import { statefulTypes } from './stateful-types';
 import type { Terminal } from './terminal';
 import { writeNamed } from './written-file';
 

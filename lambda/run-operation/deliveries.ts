@@ -1,18 +1,27 @@
+import * as v from 'valibot';
 import { outcomes } from '../../domain/delivery';
 import type { OperationError } from '../../domain/operations';
 import { fail, ok, type Result } from '../../domain/result';
 import { type Database, type DatabaseUnavailable, sql } from '../database/database';
-import { count, eventId as eventIdField, flag, id, oneOf, optional, time } from './fields';
-import { operation, toIsoTime, webhookNotFound } from './operation';
+import {
+  count,
+  eventId as eventIdField,
+  flag,
+  id,
+  operation,
+  time,
+  toIsoTime,
+  webhookNotFound,
+} from './operation';
 
 /** Attempts to deliver, the latest first, of the last 31 days. An event or webhook that is not known is an error. */
 const listDeliveryAttempts = operation(
   {
-    eventId: optional(eventIdField()),
-    webhookId: optional(id('wh')),
-    outcome: optional(oneOf(...outcomes)),
-    since: optional(time()),
-    until: optional(time()),
+    eventId: v.optional(eventIdField()),
+    webhookId: v.optional(id('wh')),
+    outcome: v.optional(v.picklist(outcomes, `one of ${outcomes.join(', ')}`)),
+    since: v.optional(time()),
+    until: v.optional(time()),
     limit: count(1_000),
   },
   async (input, ports) => {
@@ -89,11 +98,11 @@ async function requireKnown(
 const listKeptEvents = operation(
   {
     webhookId: id('wh'),
-    eventId: optional(eventIdField()),
+    eventId: v.optional(eventIdField()),
     undelivered: flag(),
     since: time(),
     until: time(),
-    after: optional(eventIdField()),
+    after: v.optional(eventIdField()),
     limit: count(1_000),
   },
   async (input, { database }) => {

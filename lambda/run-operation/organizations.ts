@@ -2,8 +2,7 @@ import { newId } from '../../domain/ids';
 import { fail, ok } from '../../domain/result';
 import { deleteUserGroups } from '../../domain/tokens';
 import { sql } from '../database/database';
-import { flag, id, name } from './fields';
-import { operation, toIsoTime } from './operation';
+import { flag, id, name, operation, toIsoTime } from './operation';
 
 /**
  * Makes an organization with a caller, a service account and an end user, all members of one user group, all

@@ -1,11 +1,20 @@
+import * as v from 'valibot';
 import { newId } from '../../domain/ids';
 import type { OperationError } from '../../domain/operations';
 import { readReceiverUrl, urlRefusals } from '../../domain/receiver-url';
 import { fail, ok, type Result } from '../../domain/result';
 import { rotationOverlap } from '../../domain/webhook-secrets';
 import { type Database, type Row, sql } from '../database/database';
-import { flag, id, kinds as kindsField, optional, url as urlText } from './fields';
-import { operation, organizationNotFound, type Ports, toIsoTime, webhookNotFound } from './operation';
+import {
+  flag,
+  id,
+  kinds as kindsField,
+  operation,
+  organizationNotFound,
+  type Ports,
+  toIsoTime,
+  webhookNotFound,
+} from './operation';
 
 /**
  * Enabled webhooks of one organization: as many as fit one answer of the Data API, 1 MiB, with their kinds and URLs, and
@@ -58,7 +67,7 @@ function readWebhookUrl(
 
 /** Adds a webhook to an organization. Its secret is derived from the id and version that this answers. */
 const addWebhook = operation(
-  { organizationId: id('or'), url: urlText(), kinds: optional(kindsField()) },
+  { organizationId: id('or'), url: v.string('a URL'), kinds: v.optional(kindsField()) },
   async ({ organizationId, url: text, kinds = null }, ports) => {
     const read = readWebhookUrl(text, ports);
     if (!read.ok) return read;
@@ -115,7 +124,7 @@ const describeWebhook = operation({ webhookId: id('wh') }, async ({ webhookId },
 
 /** Changes where a webhook's deliveries go, those on their way included, and which kinds of events it gets from now on. */
 const updateWebhook = operation(
-  { webhookId: id('wh'), url: optional(urlText()), kinds: optional(kindsField()) },
+  { webhookId: id('wh'), url: v.optional(v.string('a URL')), kinds: v.optional(kindsField()) },
   async ({ webhookId, url: text, kinds }, ports) => {
     const url = text === undefined ? ok(null) : readWebhookUrl(text, ports);
     if (!url.ok) return url;

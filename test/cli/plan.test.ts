@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { statefulTypes } from '../../domain/stateful-types';
+import { statefulTypes } from '../../cli/stateful-types';
 import { temporaryFolder } from '../support/temporary-folder';
 import { walletCommands } from '../support/wallet-commands';
 import { changeSetOf, withoutStacks, withStacks } from './deployed-stacks';

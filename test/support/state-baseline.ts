@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lossesOf } from '../../.ci/stacks';
-import { statefulTypes } from '../../domain/stateful-types';
+import { statefulTypes } from '../../cli/stateful-types';
 import { type Environment, stacksOf } from '../../lib/environment';
 import { environments as table } from '../../lib/environments';
 import { synthesizeEveryStack } from './stacks';
