@@ -5,16 +5,14 @@ export const accountVariable = (name: string): string =>
   `WALLET_${name.toUpperCase().replaceAll('-', '_')}_ACCOUNT`;
 
 /**
- * The deployer's AWS accounts by the environment's name. One that is not given, or is empty, is that of the credentials in
- * use, `CDK_DEFAULT_ACCOUNT`, which the CDK command line sets; without credentials there is none.
+ * The deployer's AWS accounts by the environment's name; without a variable, that of the credentials in use
+ * (`CDK_DEFAULT_ACCOUNT`, set by the CDK command line), if there are any.
  *
- * A variable like these that is no environment's can be that of one that is gone, or misspelt. A misspelt one would send a
- * stack to the account of the credentials, so it is refused where that can happen: an environment has no variable, and
- * the credentials are of another account than the stray variable gives. Everywhere else it is a warning.
+ * A variable of no environment may be misspelt. It throws where a stack would therefore go to another account, that of the
+ * credentials; otherwise it is a warning.
  *
  * @param variables such as `process.env`
- * @param warn gets a sentence for each variable that is no environment's and does no harm
- * @throws InvalidInput for an account that is none, and for a variable that may be misspelt
+ * @throws InvalidInput for a malformed account, and for a variable that may be misspelt
  */
 export function readAccounts(
   names: readonly string[],

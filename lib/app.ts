@@ -16,9 +16,8 @@ export interface CreateAppOptions {
   /** @default - the table in environments.ts; with `-c developer=NAME`, that copy of its first row alone */
   readonly environments?: readonly Environment[];
   /**
-   * Whether synthesis warns of deprecated environments and checks the templates, as CloudFormation would and against the
-   * rule packs (lib/checks/rule-packs.ts), which takes two thirds of its time. The CDK command line's `--no-validation` does the
-   * same for the checks. @default true
+   * Whether synthesis warns of deprecated environments and checks the templates, by CloudFormation's rules and the rule packs: two
+   * thirds of its time. Like `--no-validation` of the CDK command line. @default true
    */
   readonly validateTemplates?: boolean;
 }
@@ -41,7 +40,7 @@ export function createApp(options: CreateAppOptions = {}): App {
     options;
   for (const environment of environments) {
     const account = accounts[environment.name];
-    // Only the addresses of custom domain names are known before they are deployed.
+    // Other addresses are unknown before the deployment.
     const otherDashboards = environments
       .filter((other) => other !== environment)
       .flatMap(({ name, purpose, domainNames }) =>
@@ -50,7 +49,7 @@ export function createApp(options: CreateAppOptions = {}): App {
     const serving = new RegionStack(app, { environment, account, otherDashboards });
     if (validateTemplates) serving.warnOfDeprecation();
     if (environment.standby) {
-      // The replica joins a global database that the serving stack makes. Nothing else ties the two.
+      // The replica joins the global database of the serving stack: their one tie.
       new StandbyStack(app, { environment, standby: environment.standby, account }).addStackDependency(
         serving,
       );
@@ -61,7 +60,7 @@ export function createApp(options: CreateAppOptions = {}): App {
   return app;
 }
 
-/** The context that the CDK command line takes from cdk.json, feature flags above all. */
+/** The context in cdk.json, mainly feature flags, which only the CDK command line reads by itself. */
 export function commandLineContext(): Record<string, unknown> {
   const settings = JSON.parse(readFileSync(resolve(__dirname, '../cdk.json'), 'utf8')) as {
     readonly context: Record<string, unknown>;

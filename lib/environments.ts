@@ -16,10 +16,7 @@ const support = {
   guide: 'https://docs.wallet-infrastructure.example/receivers',
 };
 
-/**
- * The table of environments: one row, one serving stack. Validated when this module is loaded. The command line works on
- * the first row unless told otherwise.
- */
+/** One row, one serving stack. Validated when this module is loaded. The first row is the command line's default. */
 export const environments: readonly Environment[] = validateEnvironments([
   {
     name: 'eu',
@@ -105,8 +102,7 @@ export const environments: readonly Environment[] = validateEnvironments([
 ]);
 
 /**
- * A copy of the first row to try the service with, at the least capacity: `cdk deploy -c developer=NAME` makes it, under the
- * name `dev-NAME`, and the command line knows it by that.
+ * A copy of the first row at the least capacity, `dev-NAME`, to try the service with: `cdk deploy -c developer=NAME`.
  *
  * @throws InvalidInput for a name that cannot be part of the environment's
  */
@@ -125,7 +121,7 @@ export function developerEnvironment(name: string): Environment {
       stackId: `WalletDev${name.charAt(0).toUpperCase()}${name.slice(1)}`,
       purpose: `trial of ${name}`,
       residencyRegions: [row.region],
-      // The database's subnets have to be in two zones; its one instance and the gateway are in the first.
+      // A subnet group needs two zones. The instance and the gateway are in the first.
       zones: row.zones.slice(0, 2),
       serviceLevelAgreement: false,
       testFundsOnly: true,

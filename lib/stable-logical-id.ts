@@ -1,12 +1,7 @@
 import { CfnResource } from 'aws-cdk-lib';
 import type { IConstruct } from 'constructs';
 
-/**
- * Gives a resource that holds state a logical id that does not depend on where its construct stands, so that moving
- * code can never make CloudFormation replace it.
- *
- * @returns the construct
- */
+/** Gives a resource a logical id that does not depend on its scope, so that moving code never replaces its state. */
 export function withStableLogicalId<Resource extends IConstruct>(
   resource: Resource,
   logicalId: string,

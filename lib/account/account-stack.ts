@@ -18,9 +18,8 @@ import type { AccountSettings } from './settings';
 const issuer = 'token.actions.githubusercontent.com';
 
 /**
- * What an AWS account has for the workflows: GitHub's OIDC provider, the roles of its environments
- * (docs/decisions/deployments.md), and a budget. A person with rights deploys it: docs/deploying.md. IAM and AWS
- * Budgets are global services; nothing here holds data of an organization.
+ * An AWS account's part for the workflows: GitHub's OIDC provider, roles (docs/decisions/deployments.md), and a budget. Deployed by
+ * an administrator: docs/deploying.md. Global services, without customer data.
  */
 export class AccountStack extends Stack {
   /** The stack's name. Never change it. */

@@ -6,8 +6,7 @@ import { AccountStack } from './account-stack';
 import { readAccountSettings } from './settings';
 
 /**
- * The app of the account stack, not yet synthesized. It has the checks of the other app; its boundary names the types
- * of global services that no other stack may have.
+ * The app of the account stack, with the checks of the other app. Its boundary has types of global services that no other has.
  *
  * @param outdir the assembly's folder, by default what the CDK command line asks for
  * @param context as `cdk -c NAME=VALUE` gives it

@@ -1,10 +1,9 @@
 import { InvalidInput, isRegion, regionRemedy } from '../environment';
 import { environments as table } from '../environments';
 
-/** What the account stack is made for. */
 export type AccountSettings = ReturnType<typeof readAccountSettings>;
 
-/** Context that accepts several environments in one account, by its consequence. */
+/** Context to accept several environments in one account. */
 const sharing = 'environments-may-replace-each-other';
 
 const rows = new Map(table.map((row) => [row.name, row]));
@@ -13,10 +12,10 @@ const rows = new Map(table.map((row) => [row.name, row]));
 const withoutBudgets = ['me-central-1'];
 
 /**
- * Reads the settings from the context of `cdk -c NAME=VALUE`.
+ * Reads the context of `cdk -c NAME=VALUE`.
  *
  * @param read such as `app.node.tryGetContext`
- * @throws InvalidInput for a setting that is missing or wrong, with its name
+ * @throws InvalidInput naming the setting that is missing or wrong
  */
 export function readAccountSettings(read: (name: string) => unknown) {
   const required = (name: string, pattern: RegExp, example: string): string => {
@@ -46,19 +45,17 @@ export function readAccountSettings(read: (name: string) => unknown) {
     );
   }
   return {
-    /** Those that are deployed to this account. */
     environments,
-    /** Keeps the stack. What it makes is global. */
+    /** Of the stack, whose resources are global. */
     region,
     /**
-     * As the `sub` of GitHub's tokens names it: `owner/name`, or `owner@1234/name@5678` for one whose subjects are
-     * immutable, as those made or renamed since 15 July 2026 have them.
+     * As in the `sub` of GitHub's tokens: `owner/name`, or `owner@1234/name@5678` with immutable subjects, since 15 July 2026.
      * https://github.blog/changelog/2026-04-23-immutable-subject-claims-for-github-actions-oidc-tokens/
      */
     repository: required('repository', /^[\w-]+(@\d+)?\/[\w.-]+(@\d+)?$/, 'owner/name'),
     /** US dollars a month. */
     budget: Number(required('budget', /^[1-9]\d{0,6}$/, '500')),
-    /** Gets a mail when the budget is nearly spent. */
+    /** Receives a mail when the budget is nearly spent. */
     email: required('email', /^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'on-call@example.com'),
     /** Whether the account has GitHub's OIDC provider already: it can have one only. */
     adoptProvider: read('adopt-provider') === 'true',
