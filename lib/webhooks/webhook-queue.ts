@@ -6,9 +6,9 @@ import { withStableLogicalId } from '../stable-logical-id';
 export interface WebhookQueueProps {
   /** The queue's logical id without its ending `Queue`; the dead-letter queue's begins with it. */
   readonly logicalId: string;
-  /** Of the function that it feeds. */
+  /** Of its consumer. */
   readonly functionTimeout: Duration;
-  /** Where its messages go that cannot be read. @default - a queue of its own */
+  /** @default - a dead-letter queue of its own */
   readonly deadLetters?: Queue;
 }
 
@@ -21,11 +21,11 @@ export class WebhookQueue extends Construct {
     super(scope, id);
     this.deadLetters =
       deadLetters ??
-      withStableLogicalId(new Queue(this, 'DeadLetters', keptMessages), `${logicalId}DeadLetterQueue`);
+      withStableLogicalId(new Queue(this, 'DeadLetters', settings), `${logicalId}DeadLetterQueue`);
     this.queue = withStableLogicalId(
       new Queue(this, 'Messages', {
-        ...keptMessages,
-        maxMessageSizeBytes: maxMessageBytes - room,
+        ...settings,
+        maxMessageSizeBytes: maxMessageBytes - reasonBytes,
         // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html
         visibilityTimeout: Duration.seconds(6 * functionTimeout.toSeconds()),
         deadLetterQueue: { queue: this.deadLetters, maxReceiveCount },
@@ -36,19 +36,19 @@ export class WebhookQueue extends Construct {
 }
 
 /**
- * The most that SQS allows. What cannot be read is set aside by the function, at once and with the reason; a
- * retry is a new message. So receives count our own faults alone, which wait up to 15 minutes each: this
- * bridges ten days. A message that kills its function comes back after the visibility timeout and ends here within a week.
+ * The most that SQS allows. The function sets aside what it cannot read, at once and with the reason, and a retry is a new
+ * message. So receives count our own faults alone, which wait up to 15 minutes each: this bridges ten days. A message that kills
+ * its function comes back after the visibility timeout and ends in the dead-letter queue within a week.
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-configure-dead-letter-queue.html
  */
 const maxReceiveCount = 1_000;
 
 /** Events are at most 64 KiB, and their deliveries, with what JSON escapes, twice that. */
 const maxMessageBytes = 256 * 1024;
-/** Bytes by which a dead letter may be longer than the message was: by the reason why it was set aside. */
-const room = 1024;
+/** A dead letter is longer than its message was, by the reason. */
+const reasonBytes = 1024;
 
-const keptMessages = {
+const settings = {
   encryption: QueueEncryption.SQS_MANAGED,
   enforceSSL: true,
   // The most that SQS allows.

@@ -38,7 +38,7 @@ export class Webhooks extends Construct {
   readonly events: WebhookQueue;
   /** One message for each event and webhook in good standing. */
   readonly deliveries: WebhookQueue;
-  /** Retries, and what is for webhooks that were slow or failed: with a consumer of its own, it does not hold up the others. */
+  /** Retries, and first attempts to webhooks that were slow or failed. Its own consumer, so that they do not delay others. */
   readonly retries: WebhookQueue;
   /** The HMAC key that the webhooks' secrets are derived by. Deleting it would change every secret. */
   readonly secretsKey: Key;
@@ -88,7 +88,7 @@ export class Webhooks extends Construct {
       ...this.common,
       role: 'fan_out_event',
       useCase: 'fan-out-event',
-      description: 'Puts an event on its way to each webhook that wants it',
+      description: 'Sends an event to the queues, once for each webhook that subscribed',
       invokedBy: 'queue',
       variables: fanOutEvent.variables,
       environment: {
@@ -101,7 +101,7 @@ export class Webhooks extends Construct {
       network,
     });
     allowSending(handler, deadLetters, this.deliveries.queue, this.retries.queue);
-    this.feed(handler, queue, { concurrency: 10, needsOrigin: network !== undefined });
+    this.consume(handler, queue, { concurrency: 10, needsOrigin: network !== undefined });
     return handler;
   }
 
@@ -125,13 +125,13 @@ export class Webhooks extends Construct {
       timeout: deliveryTimeout,
       network,
     });
-    // Of a disabled webhook its organization is told by an event.
+    // The event queue, for `webhook.disabled`.
     allowSending(handler, deadLetters, retries, this.events.queue);
     handler.addToRolePolicy(
       new PolicyStatement({ actions: ['kms:GenerateMac'], resources: [this.secretsKey.keyArn] }),
     );
-    this.feed(handler, queue, { concurrency: 20, needsOrigin: true });
-    this.feed(handler, retries, { concurrency: 20, needsOrigin: true, name: 'Retry' });
+    this.consume(handler, queue, { concurrency: 20, needsOrigin: true });
+    this.consume(handler, retries, { concurrency: 20, needsOrigin: true, name: 'Retry' });
     return handler;
   }
 
@@ -140,7 +140,7 @@ export class Webhooks extends Construct {
       ...this.common,
       role: 'purge_expired',
       useCase: 'purge-expired',
-      description: 'Deletes what is kept for a time only',
+      description: 'Deletes expired attempts, events and user actions',
       invokedBy: 'schedule',
       variables: purgeExpired.variables,
       environment: {},
@@ -155,16 +155,9 @@ export class Webhooks extends Construct {
     return handler;
   }
 
-  /** Feeds a function from a queue. The bound is on the mapping: throttling on the function would count as receives. */
-  private feed(
-    handler: HandlerFunction,
-    queue: Queue,
-    {
-      concurrency,
-      needsOrigin,
-      name = '',
-    }: { readonly concurrency: number; readonly needsOrigin: boolean; readonly name?: string },
-  ): void {
+  /** Concurrency is bounded on the mapping: throttling of the function would count as receives. */
+  private consume(handler: HandlerFunction, queue: Queue, options: ConsumeOptions): void {
+    const { concurrency, needsOrigin, name = '' } = options;
     // Without `sqs:GetQueueUrl`, which the CDK's own grant has and nothing calls.
     // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html#events-sqs-permissions
     handler.addToRolePolicy(
@@ -211,10 +204,17 @@ export class Webhooks extends Construct {
   }
 }
 
+interface ConsumeOptions {
+  readonly concurrency: number;
+  readonly needsOrigin: boolean;
+  /** Tells two consumers of a function apart. */
+  readonly name?: string;
+}
+
 /**
- * Turns a consumer on and off with the origin, and on only after the routes are there: an attempt before that would fail,
- * and the receiver would be blamed. `DependsOn` cannot be under a condition, and on what is not made it keeps the
- * consumer from being made too; a reference in the metadata orders them alike.
+ * Enables a consumer while the origin is attached, and only after the routes exist: an attempt before that would fail and be
+ * charged to the receiver. `DependsOn` cannot be conditional, and on a resource that does not exist it removes the consumer
+ * too; a reference in the metadata orders them alike.
  *
  * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-condition.html
  * @see https://cloudonaut.io/optional-dependson-with-cloudformation-metadata-to-the-rescue
