@@ -53,7 +53,7 @@ const account = localAccount();
 const assembly = mkdtempSync(join(tmpdir(), 'wallet-test-'));
 const stacks: Record<string, AssembledStack> = {};
 beforeAll(() => {
-  const environments = [plain, { ...restoring, name: 'restoring' }];
+  const environments = [plain, { ...restoring, name: 'restoring' }, first];
   createApp({ outdir: assembly, environments, validateTemplates: false }).synth();
   for (const { stackId } of environments)
     stacks[stackId] = { ...readAssembledStack(assembly, stackId), account: accountId };
@@ -278,7 +278,7 @@ it('synthesizes the stacks, and prints an object or a line for each check', asyn
   });
 
   account().answer(refusing('iam:GetRole', 'NoSuchEntity'), ready);
-  const printed = await runWallet(['preflight', '--environment', first.name], { variables: process.env });
+  const printed = await runWallet(['preflight', '--environment', first.name, '--assembly', assembly]);
   expect(printed).toMatchObject({
     exitCode: 1,
     stdout: expect.stringMatching(/^failed +account +service-linked role of RDS .*aws iam create/m),
