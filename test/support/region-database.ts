@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { RDSDataClient } from '@aws-sdk/client-rds-data';
 import { Signer } from '@aws-sdk/rds-signer';
+import { Client } from 'pg';
 import { createDataApiDatabase } from '../../lambda/database/data-api';
 import { type Database, type Row, sql, type TransactionalDatabase } from '../../lambda/database/database';
 import { createDirectDatabase } from '../../lambda/database/direct';
@@ -14,10 +16,17 @@ import { startDataApi } from './local-services';
 import { readMigrations } from './migration-files';
 import { rows } from './organization';
 import { startPostgres, type TestPostgres } from './postgres';
+import { sharedPostgres } from './shared-postgres';
+
+/** A database, and how the superuser signs in to it. `stop` removes it. */
+type TestDatabase = Pick<
+  TestPostgres,
+  'host' | 'port' | 'superuser' | 'password' | 'socketDirectory' | 'stop'
+> & { readonly database: string };
 
 /** A real PostgreSQL as a region has it, reached by the product's own adapters. */
 export interface RegionDatabase {
-  readonly postgres: TestPostgres;
+  readonly postgres: TestDatabase;
   /** The schema's owner. */
   readonly owner: TransactionalDatabase;
   /** The rows of a statement of the owner, which must succeed. */
@@ -31,19 +40,72 @@ export interface RegionDatabase {
 
 const region = 'eu-central-1';
 const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
+/** Aurora has it; databases of one server share it. */
+const createIamRole = sql`
+  do $$ begin
+    create role rds_iam;
+  exception when duplicate_object then null;
+  end $$`;
 const rolePassword = 'only-for-this-test';
 const clusterArn = `arn:aws:rds:${region}:000000000000:cluster:test`;
 const secretPrefix = `arn:aws:secretsmanager:${region}:000000000000:secret:`;
 
-/** Starts an empty database: call `migrate` for the schema. It takes about a second. */
+/** A region's database on a server of its own, empty: call `migrate` for the schema. It takes about a second. */
 export async function startRegionDatabase(access: DatabaseAccess): Promise<RegionDatabase> {
   const postgres = await startPostgres();
-  const connect = await (access === 'data-api' ? serveDataApi : serveDirect)(postgres).catch(
-    async (error) => {
-      await postgres.stop();
-      throw error;
-    },
-  );
+  return openRegion(access, postgres).catch(async (error) => {
+    await postgres.stop();
+    throw error;
+  });
+}
+
+/**
+ * A region's database with the schema of the product, on a server that the test files of a run share: tests that change
+ * roles or disturb the server start one of their own.
+ *
+ * @param access @default - the one that most environments have
+ */
+export const startMigratedDatabase = async (access: DatabaseAccess = 'data-api'): Promise<RegionDatabase> =>
+  openRegion(access, await copyMigratedDatabase(access));
+
+/** A new database on the shared server, copied from one that the first test file migrates. */
+async function copyMigratedDatabase(access: DatabaseAccess): Promise<TestDatabase> {
+  const server = await sharedPostgres(access);
+  const database = `test_${randomBytes(8).toString('hex')}`;
+  await asSuperuser(server, async (client) => {
+    // One test file at a time.
+    await client.query('select pg_advisory_lock(1)');
+    const found = await client.query(`select from pg_database where datname = 'migrated'`);
+    if (found.rowCount === 0) {
+      await client.query('drop database if exists draft with (force)');
+      await client.query('create database draft');
+      const region = await openRegion(access, { ...server, database: 'draft', stop: async () => undefined });
+      await region.migrate().finally(region.stop);
+      await client.query('alter database draft rename to migrated');
+    }
+    await client.query('select pg_advisory_unlock(1)');
+    await client.query(`create database ${database} template migrated`);
+    // Its privileges are not copied: https://www.postgresql.org/docs/17/manage-ag-templatedbs.html
+    await client.query(
+      `update pg_database set datacl = (select datacl from pg_database where datname = 'migrated') where datname = $1`,
+      [database],
+    );
+  });
+  const stop = () => asSuperuser(server, (client) => client.query(`drop database ${database} with (force)`));
+  return { ...server, database, stop };
+}
+
+async function asSuperuser(
+  { host, port, superuser: user, password }: TestPostgres,
+  work: (client: Client) => Promise<unknown>,
+): Promise<void> {
+  const client = new Client({ host, port, user, password, database: 'postgres' });
+  await client.connect();
+  await work(client).finally(() => client.end());
+}
+
+async function openRegion(access: DatabaseAccess, postgres: TestDatabase): Promise<RegionDatabase> {
+  const connect = await (access === 'data-api' ? serveDataApi : serveDirect)(postgres);
   const owner = connect.as(postgres.superuser);
   return {
     postgres,
@@ -62,20 +124,6 @@ export async function startRegionDatabase(access: DatabaseAccess): Promise<Regio
       await postgres.stop();
     },
   };
-}
-
-/**
- * A region's database with the schema of the product.
- *
- * @param access @default - the one that most environments have
- */
-export async function startMigratedDatabase(access: DatabaseAccess = 'data-api'): Promise<RegionDatabase> {
-  const region = await startRegionDatabase(access);
-  await region.migrate().catch(async (error) => {
-    await region.stop();
-    throw error;
-  });
-  return region;
 }
 
 /** As `startMigratedDatabase`, for the tests of the file or block that calls it. */
@@ -104,7 +152,7 @@ interface Connections {
   close(): Promise<void>;
 }
 
-async function serveDataApi(postgres: TestPostgres): Promise<Connections> {
+async function serveDataApi(postgres: TestDatabase): Promise<Connections> {
   const dataApi = await startDataApi({
     resolve({ secretArn }) {
       const { host, port, database, superuser, password } = postgres;
@@ -131,7 +179,7 @@ async function serveDataApi(postgres: TestPostgres): Promise<Connections> {
   };
 }
 
-async function serveDirect(postgres: TestPostgres): Promise<Connections> {
+async function serveDirect(postgres: TestDatabase): Promise<Connections> {
   const directory = await mkdtemp(join(tmpdir(), 'wallet-test-'));
   const certificate = await localCertificate({ directory });
   const endpoint = await startDatabaseEndpoint({
@@ -155,7 +203,7 @@ async function serveDirect(postgres: TestPostgres): Promise<Connections> {
     return database;
   };
   const owner = connect(postgres.superuser, () => postgres.password);
-  await owner.execute(sql`create role rds_iam`);
+  await owner.execute(createIamRole);
   return {
     as(user) {
       if (user === postgres.superuser) return owner;

@@ -1,7 +1,9 @@
 import { rmSync } from 'node:fs';
+import { stopSharedPostgres } from './shared-postgres';
 
 /** Removes what `share-folder.ts` made. */
-export default function removeSharedFolder(): void {
+export default async function removeSharedFolder(): Promise<void> {
+  await stopSharedPostgres();
   const folder = process.env.SHARED_BY_TEST_RUN;
   if (folder) rmSync(folder, { recursive: true, force: true });
 }

@@ -3,6 +3,7 @@ import { chmodSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isAlive } from '../../local/processes';
+import { serveSharedPostgres } from './shared-postgres';
 
 /** Linux keeps it in memory. Making and removing the thousand files of a PostgreSQL takes a disk five times as long. */
 const inMemory = '/dev/shm';
@@ -11,12 +12,13 @@ const enough = 4 * 1024 ** 3;
 const prefix = 'wallet-test-run-';
 
 /** Makes the folder of all temporary files of the run, shared ones too: `once-per-run.ts`. `remove-shared-folder.ts` removes it. */
-export default function shareFolder(): void {
+export default async function shareFolder(): Promise<void> {
   const folder = inMemoryFolder() ?? mkdtempSync(join(tmpdir(), prefix));
   // PostgreSQL and others have an account of their own.
   chmodSync(folder, 0o711);
   process.env.SHARED_BY_TEST_RUN = folder;
   process.env.TMPDIR = folder;
+  await serveSharedPostgres();
 }
 
 function inMemoryFolder(): string | undefined {

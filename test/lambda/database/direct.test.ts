@@ -2,7 +2,7 @@ import { sql } from '../../../lambda/database/database';
 import { createDirectDatabase } from '../../../lambda/database/direct';
 import { startDatabaseEndpoint } from '../../../local/postgres/endpoint';
 import { createAuthority } from '../../support/certificates';
-import { startPostgres } from '../../support/postgres';
+import { startMigratedDatabase } from '../../support/region-database';
 
 const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
 
@@ -14,7 +14,8 @@ it('trusts a chain that ends in a root it was given, and none that ends in the r
   );
   const subordinate = await createAuthority('Amazon RDS me-central-1 Subordinate CA RSA2048 G1.A.1', root);
   const { key, cert } = await subordinate.issue({ name: 'localhost' });
-  const postgres = await startPostgres();
+  const region = await startMigratedDatabase('direct');
+  const { postgres } = region;
   const certificate = { key, cert: `${cert}\n${subordinate.cert}` };
   const endpoint = await startDatabaseEndpoint({
     postgres,
@@ -33,13 +34,11 @@ it('trusts a chain that ends in a root it was given, and none that ends in the r
     });
   const [trusted, untrusted] = [trusting(root?.cert ?? ''), trusting(elsewhere?.cert ?? '')];
   try {
-    // Signing in asks for this role.
-    await trusted.execute(sql`create role rds_iam`);
     expect(await trusted.execute(sql`select 1 as one`)).toEqual({ ok: true, value: [{ one: 1 }] });
     await expect(untrusted.execute(sql`select 1`)).rejects.toThrow(/certificate/);
   } finally {
     await Promise.all([trusted.close(), untrusted.close()]);
     await endpoint.close();
-    await postgres.stop();
+    await region.stop();
   }
 });
