@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, sql, type TransactionalDatabase } from '../../../lambda/database/database';
 import { deleteInDatabase } from '../../../lambda/delete-user-group/delete-in-database';
 import { addGroup, deletionOf, rows, seedOrganization } from '../../support/organization';
-import { startMigratedDatabase } from '../../support/region-database';
+import { startRegionDatabase } from '../../support/region-database';
 import { type Figure, interleave, type PartOptions } from './measure';
 
 /** Milliseconds between function and database: what regions have. */
@@ -11,8 +11,9 @@ const roundTrips = [1, 5];
 /** The deletion with direct access, against one inserted row and against a transaction of several statements. */
 export async function measureDeletion(options: PartOptions): Promise<Figure[]> {
   const { cleanup, progress } = options;
-  const region = await startMigratedDatabase('direct');
+  const region = await startRegionDatabase('direct');
   cleanup.add(() => region.stop());
+  await region.migrate();
   const organization = await seedOrganization(region.owner);
   const figures: Figure[] = [];
   for (const roundTrip of roundTrips) {

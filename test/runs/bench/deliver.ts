@@ -9,6 +9,7 @@ import { ok } from '../../../domain/result';
 import { createHandler } from '../../../lambda/deliver-webhook/handler';
 import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
 import { retrySchedule } from '../../../lambda/deliver-webhook/retry-schedule';
+import type { Queue } from '../../../lambda/webhooks/queue';
 import { createAuthority } from '../../support/certificates';
 import { type Figure, interleave, type PartOptions } from './measure';
 
@@ -89,8 +90,10 @@ export async function measureDelivery(options: PartOptions): Promise<Figure[]> {
 
 /** The product's handler with its two statements answered in memory; delivers so many messages. */
 function handlerFor(url: string, receivers: ReturnType<typeof createReceivers>) {
+  process.env.POWERTOOLS_METRICS_DISABLED = 'true';
+  const metrics = new Metrics({ namespace: 'bench' });
   const log = new Logger({ logLevel: 'SILENT' });
-  const queue = { send: async () => ok(undefined), hide: async () => undefined };
+  const queue: Queue = { send: async () => ok(null), hide: async () => ok(null) };
   const handler = createHandler({
     ports: {
       webhooks: {
@@ -100,12 +103,19 @@ function handlerFor(url: string, receivers: ReturnType<typeof createReceivers>) 
         disable: async () => ok(undefined),
       },
       secrets: { secret: async () => ok(Buffer.alloc(32)) },
-      ...{ receivers, log, events: queue, metrics: new Metrics({ namespace: 'bench' }) },
-      ...{ now: Date.now, random: Math.random, schedule: retrySchedule },
+      ...{
+        receivers,
+        log,
+        events: queue,
+        metrics,
+        now: Date.now,
+        random: Math.random,
+        schedule: retrySchedule,
+      },
     },
     lanes: { first: queue, second: queue },
-    ...{ secondLaneUrl: '/retries', deadLetters: queue, metrics: new Metrics({ namespace: 'bench' }) },
-  } as unknown as Parameters<typeof createHandler>[0]);
+    ...{ secondLaneUrl: '/retries', deadLetters: queue, metrics },
+  });
   return async (count: number): Promise<void> => {
     const message = {
       ...{

@@ -29,7 +29,7 @@ type Variant = () => Promise<number | undefined>;
 /**
  * Takes one sample of each variant in turn, again and again, so that other work of the machine falls on all alike.
  *
- * @param rounds usual number, scaled by the effort; one more goes before, to warm up
+ * @param rounds usual number, scaled by the effort; one more goes before, to warm up, unless only one is left
  * @returns milliseconds, or what the variants returned
  */
 export async function interleave<Name extends string>(
@@ -47,7 +47,8 @@ export async function interleave<Name extends string>(
     bench.add(name, async () => {
       own = await variants[name]();
     });
-  for (let round = 0; round <= Math.max(1, rounds * effort); round += 1)
+  const count = Math.max(1, Math.round(rounds * effort));
+  for (let round = count === 1 ? 1 : 0; round <= count; round += 1)
     for (const task of bench.tasks) {
       signal.throwIfAborted();
       task.reset();
