@@ -23,30 +23,29 @@ export interface TestQueues {
 }
 
 export interface TestQueue extends Queue {
-  /** @param reason the attribute of a message that was set aside. @default - none */
+  /** @param reason an attribute, as of a dead letter. @default - none */
   send(body: string, reason?: string): Promise<void>;
   /** Visible messages as Lambda gives them to a function. @param count at most. @default 10 */
   receive(count?: number): Promise<SQSRecord[]>;
-  /** Messages in sight, hidden, and delayed. */
   count(): Promise<{ readonly visible: number; readonly hidden: number; readonly delayed: number }>;
-  /** The message groups of what the client has sent to it in batches: the emulator does not return them. */
-  groups(): string[];
+  /** What the client has sent to it in batches, delayed messages included. */
+  sent(): { readonly body: string; readonly group: string; readonly delaySeconds: number }[];
   /** The seconds for which the client has hidden messages of it. */
-  waits(): number[];
+  visibilityTimeouts(): number[];
 }
 
-/** A call that SQS has answered without an error. */
-type Taken = Partial<SendMessageBatchRequest & ChangeMessageVisibilityRequest>;
+/** A call that SQS answered without an error. */
+type Call = Partial<SendMessageBatchRequest & ChangeMessageVisibilityRequest>;
 
 export async function startTestQueues(): Promise<TestQueues> {
   const server = await startQueues();
   const sqs = new SQSClient(localClient(server.url));
   let made = 0;
-  const taken: Taken[] = [];
+  const accepted: Call[] = [];
   sqs.middlewareStack.add(
     (next) => async (call) => {
       const answer = await next(call);
-      taken.push(call.input as Taken);
+      accepted.push(call.input as Call);
       return answer;
     },
     { step: 'initialize' },
@@ -60,7 +59,7 @@ export async function startTestQueues(): Promise<TestQueues> {
       made += 1;
       const queue = await server.createQueue({ name: `queue-${made}`, region, attributes });
       const QueueUrl = queue.url;
-      const calls = () => taken.filter((call) => call.QueueUrl === QueueUrl);
+      const calls = () => accepted.filter((call) => call.QueueUrl === QueueUrl);
       return {
         ...queue,
         async send(body, reason) {
@@ -96,9 +95,15 @@ export async function startTestQueues(): Promise<TestQueues> {
             delayed: Number(Attributes?.ApproximateNumberOfMessagesDelayed),
           };
         },
-        groups: () =>
-          calls().flatMap(({ Entries = [] }) => Entries.map(({ MessageGroupId = '' }) => MessageGroupId)),
-        waits: () => calls().flatMap(({ VisibilityTimeout }) => VisibilityTimeout ?? []),
+        sent: () =>
+          calls().flatMap(({ Entries = [] }) =>
+            Entries.map(({ MessageBody: body = '', MessageGroupId: group = '', DelaySeconds = 0 }) => ({
+              body,
+              group,
+              delaySeconds: DelaySeconds,
+            })),
+          ),
+        visibilityTimeouts: () => calls().flatMap(({ VisibilityTimeout }) => VisibilityTimeout ?? []),
       };
     },
     async stop() {

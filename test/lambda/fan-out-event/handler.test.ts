@@ -98,7 +98,8 @@ it('sends what is for a webhook that was slow or failed by the second lane', asy
   await fanOut();
   await events.send(JSON.stringify({ redeliver: { eventId: 'ev-1', webhookId: unhealthy } }));
   await fanOut();
-  expect([deliveries.groups(), retries.groups()]).toEqual([[good], [unhealthy, unhealthy]]);
+  const groups = [deliveries, retries].map((queue) => queue.sent().map(({ group }) => group));
+  expect(groups).toEqual([[good], [unhealthy, unhealthy]]);
 });
 
 it('makes more deliveries than fit one request, of bodies that take many', async () => {
@@ -160,7 +161,7 @@ describe('retries an event later when', () => {
   ])('%s, hidden for some seconds', async (_name, change) => {
     expect((await fanOut(change())).waiting).toHaveLength(1);
     expect(await events.count()).toEqual({ visible: 0, hidden: 1, delayed: 0 });
-    expect(events.waits()).toEqual([5]);
+    expect(events.visibilityTimeouts()).toEqual([5]);
     expect(await deadLetters.count()).toEqual({ visible: 0, hidden: 0, delayed: 0 });
     expect(log.lines).toContainEqual(expect.objectContaining({ logCode: 'EVENT_WAITS' }));
   });
