@@ -51,12 +51,12 @@ export const statefulTypes: Readonly<Record<string, StatefulType>> = {
       'UseLatestRestorableTime',
     ],
     remedy:
-      'Without `database.restoreFrom` in its row the new cluster would be empty: undo the change, or restore as in docs/runbook.md#restore-to-a-moment.',
+      'Without `database.restoreFrom` in its row the new cluster would be empty: undo the change, or restore as in docs/runbook.md#restore-to-a-point-in-time.',
   },
   'AWS::RDS::GlobalCluster': {
     fixed: ['Engine', 'GlobalClusterIdentifier', 'SourceDBClusterIdentifier', 'StorageEncrypted'],
     remedy:
-      'The replica in the other region would be lost. Undo the change, but for a restore: docs/runbook.md#restore-to-a-moment.',
+      'The replica in the other region would be lost. Undo the change, but for a restore: docs/runbook.md#restore-to-a-point-in-time.',
   },
   'AWS::KMS::Key': {
     // https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-kms-key.html

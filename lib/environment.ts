@@ -93,7 +93,7 @@ const standby = object({
   /** As many as the environment has. */
   zones,
   vpcCidr,
-  /** The Aurora Global Database of both clusters. Never change it, except for a restore: docs/runbook.md#restore-to-a-moment. */
+  /** The Aurora Global Database of both clusters. Never change it, except for a restore: docs/runbook.md#restore-to-a-point-in-time. */
   globalClusterIdentifier: rdsName,
   /** Database instances. The replica needs none; promotion needs one, or as many as serve. @default 0 */
   instances: optional(number(0, 16, 'instances')),
@@ -120,7 +120,7 @@ const database = object({
   replicaOf: optional(rdsName),
   /**
    * Point-in-time restore: where the data comes from. A change replaces the cluster and retains the old one
-   * (docs/runbook.md#restore-to-a-moment). Never remove it: CloudFormation would replace the cluster by an empty one.
+   * (docs/runbook.md#restore-to-a-point-in-time). Never remove it: CloudFormation would replace the cluster by an empty one.
    * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-rds-dbcluster.html
    */
   restoreFrom: optional(
@@ -345,7 +345,7 @@ const relations: readonly [
     // The old cluster stays the primary of the old global database.
     ['standby.globalClusterIdentifier', 'database'],
     ({ database }) =>
-      `Put "${restoreSuffix(database)}" at the end: the restored cluster needs a new standby, docs/runbook.md#restore-to-a-moment.`,
+      `Put "${restoreSuffix(database)}" at the end: the restored cluster needs a new standby, docs/runbook.md#restore-to-a-point-in-time.`,
     ({ standby, database }) => !standby || standby.globalClusterIdentifier.endsWith(restoreSuffix(database)),
   ],
 ];

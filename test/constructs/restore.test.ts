@@ -97,7 +97,7 @@ describe.each([
   it('is the one loss that the guard of the baseline reports, with the runbook', () => {
     const losses = lossesOfStack(stateOf(old.json), template.json);
     expect(losses.filter((loss) => !/^`Database(Global)?Cluster`/.test(loss))).toEqual([]);
-    expect(losses.join()).toContain('docs/runbook.md#restore-to-a-moment');
+    expect(losses.join()).toContain('docs/runbook.md#restore-to-a-point-in-time');
   });
 });
 
