@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { updatesBetween } from '../../cli/move-origin';
+import { callsNotGranted } from '../support/granted';
 import { writeOutputs } from '../support/outputs-file';
 import { readQuery, writeRefusal, writeResult } from '../support/query-protocol';
 import { first } from '../support/rows';
@@ -23,6 +24,7 @@ beforeEach(() => {
 afterEach(() => {
   jest.useRealTimers();
   jest.restoreAllMocks();
+  expect(callsNotGranted('operate', account.calls)).toEqual([]);
 });
 
 interface Setting {

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { callsNotGranted } from '../support/granted';
 import { withStandby } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { withoutStacks, withStacks } from './deployed-stacks';
@@ -8,6 +9,8 @@ import { wallet } from './region';
 
 const account = localAccount();
 const folder = temporaryFolder();
+afterEach(() => expect(callsNotGranted('operate', account().calls)).toEqual([]));
+
 const outputs = (...args: string[]) => wallet('outputs', '--environment', withStandby.name, ...args);
 const expected = {
   [withStandby.stackId]: { WebhookOriginAddress: '203.0.113.7', OperationsFunctionName: 'RunOperation' },

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { statefulTypes } from '../../cli/stateful-types';
+import { callsNotGranted } from '../support/granted';
 import { temporaryFolder } from '../support/temporary-folder';
 import { walletCommands } from '../support/wallet-commands';
 import { changeSetOf, withoutStacks, withStacks } from './deployed-stacks';
@@ -13,6 +14,12 @@ const template = {
   Parameters: { WebhookOriginZone: { Type: 'String' }, New: { Type: 'String', Default: 'x' } },
   Resources: { Key: { Type: 'AWS::KMS::Key' }, Role: { Type: 'AWS::IAM::Role' } },
 };
+
+afterEach(() => {
+  // Those of S3 have no action in their protocol.
+  const calls = account().calls.filter(({ service }) => service !== 's3');
+  expect(callsNotGranted('read', calls)).toEqual([]);
+});
 
 beforeEach(() => {
   writeFileSync(join(folder(), 'WalletEu.template.json'), JSON.stringify(template));

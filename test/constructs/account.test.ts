@@ -1,11 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { posix } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { AccountStack } from '../../lib/account/account-stack';
 import { readAccountSettings } from '../../lib/account/settings';
 import { commandLineContext } from '../../lib/app';
 import { environments } from '../../lib/environments';
-import { sourcesIn } from '../architecture/sources';
 import { withStandby } from '../support/rows';
 import { synthesizeEveryStack, withTemporaryFolder } from '../support/stacks';
 
@@ -159,6 +157,11 @@ describe('the rights of a role', () => {
     s3: (stack) => [{ resource: `${bucket(stack.region)}/wallet-plan/wallet-plan-0123.json` }],
     ec2: (stack) => [{ resource: '*', given: { 'aws:RequestedRegion': stack.region } }],
     kms: () => keys.map((key) => ({ resource: arn('kms', region, 'key/0123'), given: tagsOf(key) })),
+    // CloudFormation resolves parameters of SSM's types with the caller's rights.
+    ssm: (stack) =>
+      Object.values<Json>(templates[stack.stackId]?.json.Parameters)
+        .filter(({ Type }) => Type.startsWith('AWS::SSM::Parameter::Value<'))
+        .map(({ Default }) => ({ resource: arn('ssm', stack.region, `parameter${Default}`) })),
     sqs: () => [{ resource: arn('sqs', region, named('WebhookEventsQueueUrl')) }],
     lambda: () => [{ resource: arn('lambda', region, `function:${named('OperationsFunctionName')}`) }],
     'lambda:GetEventSourceMapping': () => [{ resource: arn('lambda', region, 'event-source-mapping:0123') }],
@@ -168,60 +171,23 @@ describe('the rights of a role', () => {
       { action, resource: 'unknown to this test' },
     ];
 
-  /** What CloudFormation asks of other services with its caller's rights. */
-  function madeByCloudFormation(action: string, stack: StackName): readonly Call[] {
-    if (!['cloudformation:UpdateStack', 'cloudformation:CreateChangeSet'].includes(action)) return [];
-    // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/systems-manager-parameter-types.html
-    const parameters = Object.values<Json>(templates[stack.stackId]?.json.Parameters)
-      .filter(({ Type }) => Type.startsWith('AWS::SSM::Parameter::Value<'))
-      .map(({ Default }) => ({
-        action: 'ssm:GetParameters',
-        resource: arn('ssm', stack.region, `parameter${Default}`),
-      }));
-    expect(parameters).not.toEqual([]);
-    return action.endsWith('UpdateStack') ? parameters : [...parameters, ...callsOf('s3:GetObject', stack)];
-  }
-
-  const sources = new Map(sourcesIn('cli').map((file) => [file.path.replace('.ts', ''), file]));
-  /** The actions that a command's module names, and the declarations that it uses of others. */
+  /** The actions that docs/operating.md lists for a command. The tests of the commands refuse calls without a permission. */
   function actionsOf(command: string): readonly string[] {
-    const used = new Map<string, string>();
-    const use = (path: string, name = '') => {
-      const { text = '' } = sources.get(path) ?? {};
-      const key = `${path} ${name}`;
-      if (used.has(key)) return;
-      const declarations = text.split(/^(?=(?:export )?(?:async )?(?:function|const|class) )/m);
-      const own = declarations
-        .filter((each) => !name || new RegExp(`^[a-z ]*\\b${name}\\b`).test(each))
-        .join('');
-      used.set(key, own);
-      const mentions = (each: string) => new RegExp(`\\b${each}\\b`).test(own);
-      for (const [, names = '', from = ''] of text.matchAll(/^import \{([^}]*)\} from '([^']+)'/gm))
-        for (const imported of (names.match(/\w+/g) ?? []).filter(mentions))
-          use(posix.join(posix.dirname(path), from), imported);
-      for (const [, declared = ''] of declarations
-        .join('')
-        .matchAll(/^(?:export )?(?:async )?(?:function|const) (\w+)/gm))
-        if (mentions(declared)) use(path, declared);
-    };
-    use(`cli/${command}`);
-    const granted = ['Deploy', 'Read', 'Operate'].flatMap(statementsOf).flatMap(({ Action }) => Action);
-    return [...used.values()].flatMap((text) => [
-      ...(text.match(/(?<=')[a-z0-9-]+:[A-Z][A-Za-z]+(?=')/g) ?? []),
-      // `ask(client, 'describeStacks', …)` makes a call whose permission has its name.
-      ...[...text.matchAll(/\bask\(\s*\w+,\s*'(\w)(\w+)'/g)].map(([, first = '', rest = '']) => {
-        const name = `${first.toUpperCase()}${rest}`;
-        return granted.find((action) => action.endsWith(`:${name}`)) ?? `nobody-may:${name}`;
-      }),
-    ]);
+    const [, section = ''] = readFileSync('docs/operating.md', 'utf8').split('## IAM permissions');
+    const rows = section.split('\n## ')[0]?.matchAll(/^\| (.+?) \| (.+?) \|/gm) ?? [];
+    let commands = '';
+    let service = '';
+    return Array.from(rows).flatMap(([, of = '', permissions = '']) => {
+      if (of !== 'the same') commands = of;
+      if (!commands.includes(`\`${command}\``)) return [];
+      return Array.from(permissions.matchAll(/`(?:(\w+):)?([A-Z]\w+)`/g), ([, prefix = service, name]) => {
+        service = prefix;
+        return `${service}:${name}`;
+      });
+    });
   }
   const madeBy = (command: string, places: readonly StackName[]) =>
-    places.flatMap((stack) =>
-      actionsOf(command).flatMap((action) => [
-        ...callsOf(action, stack),
-        ...madeByCloudFormation(action, stack),
-      ]),
-    );
+    places.flatMap((stack) => actionsOf(command).flatMap((action) => callsOf(action, stack)));
   const assuming = (...roles: string[]) =>
     roles.flatMap((role) =>
       stacks.map((stack) => ({ action: 'sts:AssumeRole', resource: bootstrapRole(role, stack.region) })),
