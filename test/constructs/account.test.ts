@@ -22,7 +22,7 @@ const context: Readonly<Record<string, string>> = {
 const settingsOf = (changes: Readonly<Record<string, string>>) =>
   readAccountSettings((key) => ({ ...context, ...changes })[key]);
 
-/** The template's resources, their ARNs as in an account. Its checks: test/checks/synthesis.test.ts. */
+/** The template's resources, their ARNs as in an account. Its checks: test/tools/synthesis.tool.ts. */
 function synthesize(changes: Readonly<Record<string, string>> = {}): Json {
   const text = withTemporaryFolder((outdir) => {
     const app = new App({ outdir, context: commandLineContext(), builtinCloudFormationValidation: false });

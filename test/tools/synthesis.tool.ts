@@ -4,13 +4,14 @@ import { environments } from '../../lib/environments';
 import { newcomer, promoted, restored, withDirectAccess, withStandby } from '../support/rows';
 import { withTemporaryFolder } from '../support/stacks';
 
-// All together: whatever its size, the first synthesis with CloudFormation's own rules takes a process five seconds.
+// CloudFormation's own rules take long to load.
+jest.setTimeout(120_000);
 
 it('rows as documents have them written pass every check of synthesis: added, with a reserve, restored, promoted', () => {
   const { standby: _, ...row } = withDirectAccess;
-  const moment = { cluster: 'wallet-direct-0123abcd', time: '2026-11-21T10:30:00Z' };
+  const source = { cluster: 'wallet-direct-0123abcd', time: '2026-11-21T10:30:00Z' };
   const added = { ...newcomer, webhookOrigin: { reserve: true } };
-  const rows = [added, restored(row, moment), promoted(withStandby)];
+  const rows = [added, restored(row, source), promoted(withStandby)];
   withTemporaryFolder((outdir) =>
     expect(() => createApp({ outdir, environments: rows }).synth()).not.toThrow(),
   );
