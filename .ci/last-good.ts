@@ -17,8 +17,7 @@ const isDeployment = (run: WorkflowRun): boolean =>
   run.head_branch === 'main' &&
   run.head_repository?.full_name === variable('GITHUB_REPOSITORY');
 
-step(async () => {
-  const [stack] = process.argv.slice(2);
+export async function findLastGood(stack: string): Promise<void> {
   const { artifacts } = await read<{ artifacts: readonly Artifact[] }>(
     `actions/artifacts?name=deployed-${stack}&per_page=100`,
   );
@@ -35,4 +34,6 @@ step(async () => {
     );
   }
   summarize(`There is no former assembly of ${stack} that passed smoke. If smoke fails, the new one stays.`);
-});
+}
+
+if (require.main === module) step(() => findLastGood(process.argv[2] ?? ''));

@@ -11,8 +11,8 @@ interface Environment {
   readonly protection_rules?: readonly { readonly type: string; readonly reviewers?: readonly unknown[] }[];
 }
 
-step(async () => {
-  const [name = ''] = process.argv.slice(2);
+/** @throws Error with the reason why nobody has to approve, and the remedy */
+export async function requireApproval(name: string): Promise<void> {
   const environment = await find<Environment>(`environments/${encodeURIComponent(name)}`);
   if (!environment)
     throw new Error(`The repository has no GitHub environment ${name}. Create it: docs/deploying.md.`);
@@ -27,4 +27,6 @@ step(async () => {
     throw new Error(
       `Administrators may bypass the approval in the GitHub environment ${name}. Turn that off: docs/deploying.md.`,
     );
-});
+}
+
+if (require.main === module) step(() => requireApproval(process.argv[2] ?? ''));

@@ -5,8 +5,8 @@
 import { allStacks } from '../cli/deployed-stack';
 import { output, step } from './github';
 
-step(async () => {
-  const [kind, name = ''] = process.argv.slice(2);
+/** @throws Error for a name that is not in the table */
+export function findTarget(kind: string, name: string): Record<string, string> {
   const nameOf = ({ stackId, environment }: ReturnType<typeof allStacks>[number]) =>
     kind === 'stack' ? stackId : environment.name;
   const stacks = allStacks();
@@ -17,9 +17,11 @@ step(async () => {
     throw new Error(`There is no ${kind} "${name}" in lib/environments.ts. There are: ${known}.`);
   }
   const { environment, stackId, region } = found;
-  output({
-    environment: environment.name,
-    region,
-    serves: String(stackId === environment.stackId),
+  return { environment: environment.name, region, serves: String(stackId === environment.stackId) };
+}
+
+if (require.main === module)
+  step(async () => {
+    const [kind = '', name = ''] = process.argv.slice(2);
+    output(findTarget(kind, name));
   });
-});

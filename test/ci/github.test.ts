@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs';
 import type { WorkflowRun } from '../../.ci/github';
+import { findLastGood } from '../../.ci/last-good';
+import { requireApproval } from '../../.ci/require-approval';
 import { requireGreen } from '../../.ci/require-green';
 import { environments } from '../../lib/environments';
 import { type HttpServer, startHttpServer } from '../support/http-server';
@@ -20,22 +23,31 @@ beforeAll(async () => {
 afterAll(() => github.stop());
 
 const commit = 'c0ffee';
-const step = (command: string, variables = {}) =>
-  new Workspace(folder()).step(command, {
-    GITHUB_API_URL: github.url.replace(/\/$/, ''),
-    GITHUB_REPOSITORY: 'owner/name',
-    GITHUB_SHA: commit,
-    GH_TOKEN: 'token',
-    STACK: 'WalletEu',
-    ...variables,
-  });
+const variables = () => ({
+  GITHUB_API_URL: github.url.replace(/\/$/, ''),
+  GITHUB_REPOSITORY: 'owner/name',
+  GITHUB_SHA: commit,
+  GH_TOKEN: 'token',
+  STACK: 'WalletEu',
+  ENVIRONMENT: 'eu',
+});
+const step = (command: string) => new Workspace(folder()).step(command, variables());
+
+/** Runs the work of a step in this process. */
+async function inProcess(work: () => Promise<void>) {
+  const { output, summary } = new Workspace(folder());
+  Object.assign(process.env, variables(), { GITHUB_OUTPUT: output, GITHUB_STEP_SUMMARY: summary });
+  jest.spyOn(console, 'error').mockReturnValueOnce();
+  await work();
+  return { output: readFileSync(output, 'utf8'), summary: readFileSync(summary, 'utf8') };
+}
 
 describe('a commit is deployed', () => {
   const run = { status: 'completed', conclusion: 'success', html_url: 'https://github.example/1' };
   const check = (runs?: readonly object[]) => {
     const url = `/repos/owner/name/actions/workflows/check.yml/runs?head_sha=${commit}&branch=main&event=push`;
     answers = runs ? { [url]: { workflow_runs: runs } } : {};
-    return step('node --import tsx .ci/require-green.ts');
+    return step('node --require tsx/cjs .ci/require-green.ts');
   };
 
   it('when its newest check passed', async () => {
@@ -65,35 +77,41 @@ describe('an approval', () => {
     protection_rules: [{ type: 'required_reviewers', reviewers }],
   };
 
+  const answer = (environment?: object) => {
+    answers = { '/repos/owner/name/environments/eu': environment };
+  };
+
+  it('is required', async () => {
+    answer(reviewed);
+    await inProcess(() => requireApproval('eu'));
+  });
+
   it.each([
-    ['is required', reviewed, 0, ''],
-    [
-      'is missing',
-      { ...reviewed, protection_rules: [{ type: 'branch_policy' }] },
-      1,
-      'Nobody has to approve',
-    ],
+    ['is missing', { ...reviewed, protection_rules: [{ type: 'branch_policy' }] }, 'Nobody has to approve'],
     [
       'has no reviewer',
       { protection_rules: [{ type: 'required_reviewers', reviewers: [] }] },
-      1,
       'Nobody has to approve',
     ],
-    ['may be bypassed', { ...reviewed, can_admins_bypass: true }, 1, 'Administrators may bypass'],
-    ['is of no environment', undefined, 1, 'has no GitHub environment eu'],
-  ])('%s', async (_, environment, exitCode, message) => {
-    answers = { '/repos/owner/name/environments/eu': environment };
-    const outcome = await step('node --import tsx .ci/require-approval.ts "$ENVIRONMENT"', {
-      ENVIRONMENT: 'eu',
+    ['may be bypassed', { ...reviewed, can_admins_bypass: true }, 'Administrators may bypass'],
+  ])('%s', async (_, environment, message) => {
+    answer(environment);
+    await expect(inProcess(() => requireApproval('eu'))).rejects.toThrow(message);
+  });
+
+  it('is of no environment', async () => {
+    answer();
+    expect(await step('node --require tsx/cjs .ci/require-approval.ts "$ENVIRONMENT"')).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('has no GitHub environment eu'),
     });
-    expect(outcome).toMatchObject({ exitCode, stderr: expect.stringContaining(message) });
   });
 });
 
 it('environments that GitHub does not have are skipped, and named', async () => {
   const { name: environment, region } = first;
   answers = { [`/repos/owner/name/environments/${environment}-read`]: {} };
-  const { output, summary } = await step('node --import tsx .ci/environments.ts');
+  const { output, summary } = await step('node --require tsx/cjs .ci/environments.ts');
   expect(output).toBe(`environments=${JSON.stringify([{ environment, region }])}\n`);
   for (const { name } of environments.slice(1)) expect(summary).toContain(`Skipped ${name}: `);
 });
@@ -108,7 +126,7 @@ describe('the last good assembly', () => {
     head_repository: { full_name: 'owner/name' },
   };
   /** Runs by their ids, each with an artifact of its day. */
-  const find = (runs: Readonly<Record<number, object | undefined>>, expired: readonly number[] = []) => {
+  const answer = (runs: Readonly<Record<number, object | undefined>>, expired: readonly number[] = []) => {
     const artifacts = Object.keys(runs).map((id) => ({
       expired: expired.includes(Number(id)),
       created_at: `2026-11-${id.padStart(2, '0')}`,
@@ -123,11 +141,10 @@ describe('the last good assembly', () => {
         ]),
       ),
     };
-    return step('node --import tsx .ci/last-good.ts "$STACK"');
   };
 
   it('is that of the newest deployment that passed smoke, whatever else is called so', async () => {
-    const { exitCode, output, summary } = await find(
+    answer(
       {
         ...{ 7: run, 8: run, 9: run },
         10: { ...run, path: '.github/workflows/check.yml' },
@@ -138,17 +155,20 @@ describe('the last good assembly', () => {
       },
       [9],
     );
+    const { exitCode, output, summary } = await step('node --require tsx/cjs .ci/last-good.ts "$STACK"');
     expect({ exitCode, output }).toEqual({ exitCode: 0, output: 'run=8\n' });
     expect(summary).toContain('the assembly of 2026-11-08 is deployed again');
   });
 
   it('is said to be missing', async () => {
-    const { exitCode, output, summary } = await find({ 7: run }, [7]);
-    expect({ exitCode, output }).toEqual({ exitCode: 0, output: '' });
+    answer({ 7: run }, [7]);
+    const { output, summary } = await inProcess(() => findLastGood('WalletEu'));
+    expect(output).toBe('');
     expect(summary).toContain('There is no former assembly of WalletEu that passed smoke.');
   });
 
   it('is not guessed when GitHub does not tell', async () => {
-    expect(await find({ 7: undefined })).toMatchObject({ exitCode: 1 });
+    answer({ 7: undefined });
+    await expect(inProcess(() => findLastGood('WalletEu'))).rejects.toThrow('GitHub has no actions/runs/7');
   });
 });

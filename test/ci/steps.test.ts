@@ -67,7 +67,7 @@ describe('plan and apply', () => {
 
   it('the template that a deployment replaces is stored, if there is one', async () => {
     const store = (checkout: Workspace) =>
-      checkout.step('node --import tsx .ci/before.ts "$STACK"', inAccount());
+      checkout.step('node --require tsx/cjs .ci/before.ts "$STACK"', inAccount());
     const checkout = workspace();
     account.answer(withoutStacks);
     expect(await store(checkout)).toMatchObject({ exitCode: 0 });

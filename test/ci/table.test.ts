@@ -1,5 +1,6 @@
 import { DefaultStackSynthesizer } from 'aws-cdk-lib';
 import { parse } from 'yaml';
+import { findTarget } from '../../.ci/target';
 import { githubEnvironments, type RoleKind, roleName } from '../../domain/workflow-roles';
 import { stacksOf } from '../../lib/environment';
 import { environments as table } from '../../lib/environments';
@@ -45,18 +46,14 @@ it("the CDK's roles have the qualifier of the bootstrap", () => {
 
 describe('a name that somebody typed', () => {
   const folder = temporaryFolder();
-  const target = (KIND: string, NAME: string) =>
-    new Workspace(folder()).step('node --import tsx .ci/target.ts "$KIND" "$NAME"', { KIND, NAME });
 
   it.each([
     ['environment', withStandby.name, withStandby.region, true],
     ['stack', withStandby.stackId, withStandby.region, true],
     ['stack', withStandby.standby.stackId, withStandby.standby.region, false],
-  ])('%s %s is in the table', async (kind, name, region, serves) => {
-    expect(await target(kind, name)).toMatchObject({
-      exitCode: 0,
-      output: `environment=${withStandby.name}\nregion=${region}\nserves=${serves}\n`,
-    });
+  ])('%s %s is in the table', (kind, name, region, serves) => {
+    const environment = withStandby.name;
+    expect(findTarget(kind, name)).toEqual({ environment, region, serves: String(serves) });
   });
 
   it.each([
@@ -64,11 +61,14 @@ describe('a name that somebody typed', () => {
     ['stack', withStandby.name],
     ['environment', withStandby.stackId],
     ['environment', `${withStandby.name} `],
-  ])('%s "%s" is refused', async (kind, name) => {
-    expect(await target(kind, name)).toMatchObject({
-      exitCode: 1,
-      output: '',
-      stderr: expect.stringContaining(`There is no ${kind} "${name}"`),
-    });
+  ])('%s "%s" is refused', (kind, name) => {
+    expect(() => findTarget(kind, name)).toThrow(`There is no ${kind} "${name}"`);
+  });
+
+  it('becomes outputs of a step', async () => {
+    const { name: NAME, region } = withStandby;
+    const step = 'node --require tsx/cjs .ci/target.ts "$KIND" "$NAME"';
+    const { output } = await new Workspace(folder()).step(step, { KIND: 'environment', NAME });
+    expect(output).toBe(`environment=${NAME}\nregion=${region}\nserves=true\n`);
   });
 });
