@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type Attempt, outcomes } from '../domain/delivery';
-import type { AttemptQuery } from '../domain/operations';
+import type { Input } from '../domain/operations';
 import { environmentCommand } from './environment-command';
 import { runOperation } from './operations-function';
 import { id, number, time } from './options';
@@ -59,6 +59,9 @@ export function register(program: Command, terminal: Terminal): void {
 }
 
 /** The attempts to deliver, the latest first. @throws OperationRefused `event_not_found`, `webhook_not_found` */
-export async function listAttempts(target: Target, query: AttemptQuery): Promise<readonly Attempt[]> {
+export async function listAttempts(
+  target: Target,
+  query: Input<'list-delivery-attempts'>,
+): Promise<readonly Attempt[]> {
   return (await runOperation(target, 'list-delivery-attempts', query)).attempts;
 }

@@ -18,7 +18,7 @@ interface OfWebhook {
 }
 interface Subscription {
   readonly url?: string;
-  readonly kinds?: readonly string[];
+  readonly kinds?: string[];
 }
 
 export function register(program: Command, terminal: Terminal): void {
@@ -193,7 +193,7 @@ Examples:
   });
 }
 
-const eventKinds = (text: string): readonly string[] => text.split(',').map(eventKind);
+const eventKinds = (text: string): string[] => text.split(',').map(eventKind);
 
 const formatKinds = (kinds: Webhook['kinds']) => kinds?.join(',') ?? 'all';
 

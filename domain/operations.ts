@@ -1,4 +1,7 @@
-import type { Attempt } from './delivery';
+import * as v from 'valibot';
+import { type Attempt, outcomes } from './delivery';
+import { isEventId, isEventKind } from './event';
+import { type IdPrefix, isId } from './ids';
 import type { UrlRefusal } from './receiver-url';
 
 /** A webhook as operators see it. Times, here and below, are ISO 8601, UTC. */
@@ -6,7 +9,7 @@ export interface Webhook {
   readonly webhookId: string;
   readonly organizationId: string;
   readonly url: string;
-  /** Null is all of them. */
+  /** Null: all. */
   readonly kinds: readonly string[] | null;
   readonly enabled: boolean;
   readonly disabledReason: string | null;
@@ -37,110 +40,141 @@ export interface AuditRecord {
   readonly requestId: string;
 }
 
-/** Which attempts: all when left out. */
-export interface AttemptQuery {
-  readonly eventId?: string | undefined;
-  readonly webhookId?: string | undefined;
-  readonly outcome?: Attempt['outcome'] | undefined;
-  readonly since?: string | undefined;
-  readonly until?: string | undefined;
-  /** @default 1,000, which is the most */
-  readonly limit?: number;
+interface Results {
+  seed: Seeded;
+  'add-user-group': Seeded;
+  'remove-ephemeral-organizations': { readonly removed: readonly string[] };
+  'describe-identity': {
+    readonly identityId: string;
+    readonly organizationId: string;
+    readonly kind: string;
+    readonly active: boolean;
+  };
+  'list-audit-records': { readonly records: readonly AuditRecord[] };
+  'add-webhook': Pick<Webhook, 'webhookId' | 'organizationId' | 'url' | 'kinds' | 'secretVersion'>;
+  'list-webhooks': { readonly webhooks: readonly Webhook[] };
+  'describe-webhook': Webhook;
+  'update-webhook': Webhook;
+  'rotate-webhook-secret': {
+    readonly webhookId: string;
+    readonly secretVersion: number;
+    readonly rotatedAt: string;
+    readonly previousSignsUntil: string;
+  };
+  'enable-webhook': Pick<Webhook, 'webhookId' | 'enabled' | 'disabledReason'>;
+  'disable-webhook': Pick<Webhook, 'webhookId' | 'organizationId' | 'enabled'> & {
+    readonly disabledReason: string;
+    readonly disabledAt: string;
+    /** False when it was disabled before. */
+    readonly changed: boolean;
+  };
+  'remove-webhook': Pick<Webhook, 'webhookId' | 'organizationId'>;
+  'list-delivery-attempts': { readonly attempts: readonly Attempt[] };
+  'list-kept-events': {
+    readonly events: readonly { readonly eventId: string; readonly acceptedAt: string }[];
+  };
 }
 
-/** Which kept events. The next page begins at the last event's time, `after` its id. */
-export interface KeptEventQuery {
-  readonly webhookId: string;
-  readonly eventId?: string | undefined;
-  /** Leaves out those that were delivered to the webhook. @default false */
-  readonly undelivered?: boolean;
-  readonly since: string;
-  readonly until: string;
-  readonly after?: string | undefined;
-  /** @default 1,000, which is the most */
-  readonly limit?: number;
-}
+// Fields of inputs. Each message completes the sentence "FIELD must be …".
 
-export interface KeptEvent {
-  readonly eventId: string;
-  readonly acceptedAt: string;
-}
+const text = (isValid: (value: string) => boolean, form: string) =>
+  v.pipe(v.string(form), v.check(isValid, form));
 
-interface OfWebhook {
-  readonly webhookId: string;
-}
+const id = <Prefix extends IdPrefix>(...prefixes: readonly Prefix[]) =>
+  text(
+    (value) => isId(value, ...prefixes),
+    `an id such as ${prefixes.map((prefix) => `${prefix}-xxxxx-xxxxx-xxxxxxxxxxxxxxxx`).join(' or ')}`,
+  );
 
-/** What the operations function does for operators, by name: input and result. */
-export interface Operations {
-  seed: [input: { readonly userGroupName: string; readonly ephemeral?: boolean }, result: Seeded];
-  'add-user-group': [
-    input: { readonly organizationId: string; readonly userGroupName: string },
-    result: Seeded,
-  ];
-  'remove-ephemeral-organizations': [
-    input: { readonly organizationId: string },
-    result: { readonly removed: readonly string[] },
-  ];
-  'describe-identity': [
-    input: { readonly identityId: string },
-    result: {
-      readonly identityId: string;
-      readonly organizationId: string;
-      readonly kind: string;
-      readonly active: boolean;
-    },
-  ];
-  'list-audit-records': [
-    input: { readonly userGroupId: string },
-    result: { readonly records: readonly AuditRecord[] },
-  ];
-  'add-webhook': [
-    input: {
-      readonly organizationId: string;
-      readonly url: string;
-      readonly kinds?: readonly string[] | null | undefined;
-    },
-    result: Pick<Webhook, 'webhookId' | 'organizationId' | 'url' | 'kinds' | 'secretVersion'>,
-  ];
-  'list-webhooks': [
-    input: { readonly organizationId: string },
-    result: { readonly webhooks: readonly Webhook[] },
-  ];
-  'describe-webhook': [input: OfWebhook, result: Webhook];
-  'update-webhook': [
-    input: OfWebhook & {
-      readonly url?: string | undefined;
-      readonly kinds?: readonly string[] | null | undefined;
-    },
-    result: Webhook,
-  ];
-  'rotate-webhook-secret': [
-    input: OfWebhook & { readonly again?: boolean },
-    result: {
-      readonly webhookId: string;
-      readonly secretVersion: number;
-      readonly rotatedAt: string;
-      readonly previousSignsUntil: string;
-    },
-  ];
-  'enable-webhook': [input: OfWebhook, result: Pick<Webhook, 'webhookId' | 'enabled' | 'disabledReason'>];
-  'disable-webhook': [
-    input: OfWebhook,
-    result: Pick<Webhook, 'webhookId' | 'organizationId' | 'enabled'> & {
-      readonly disabledReason: string;
-      readonly disabledAt: string;
-      /** False when it was disabled before. */
-      readonly changed: boolean;
-    },
-  ];
-  'remove-webhook': [input: OfWebhook, result: Pick<Webhook, 'webhookId' | 'organizationId'>];
-  'list-delivery-attempts': [input: AttemptQuery, result: { readonly attempts: readonly Attempt[] }];
-  'list-kept-events': [input: KeptEventQuery, result: { readonly events: readonly KeptEvent[] }];
-}
+const [organizationId, webhookId] = [id('or'), id('wh')];
+const eventId = text(isEventId, "an event's id: 1 to 64 letters, digits, hyphens or underscores");
+const url = v.string('a URL');
+/** False when left out. */
+const flag = v.optional(v.boolean('true or false'), false);
 
-export type OperationName = keyof Operations;
-export type Input<Name extends OperationName> = Operations[Name][0];
-export type OperationResult<Name extends OperationName> = Operations[Name][1];
+/** As long as the database's schema allows. */
+const name = text(
+  (value) => /^[^\p{Cc}\p{Cs}]{1,256}$/u.test(value),
+  '1 to 256 characters without control characters or unpaired surrogates',
+);
+
+const limitForm = 'a whole number from 1 to 1000';
+const limit = v.optional(
+  v.pipe(v.number(limitForm), v.integer(limitForm), v.minValue(1, limitForm), v.maxValue(1_000, limitForm)),
+  1_000,
+);
+
+const [earliest, latest] = ['0001-01-01T00:00:00Z', '+010000-01-01T00:00:00Z'].map(Date.parse) as [
+  number,
+  number,
+];
+
+/**
+ * A time in ISO 8601, read into UTC. In UTC it has a year of four digits, from 0001: PostgreSQL knows no year 0, and
+ * JavaScript writes later ones in a form that PostgreSQL refuses.
+ */
+const time = v.pipe(
+  text((value) => {
+    const date = /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : Number.NaN;
+    return date >= earliest && date < latest;
+  }, 'a time such as 2026-11-20T12:00:00Z, of the years 0001 to 9999'),
+  v.transform((value) => new Date(value).toISOString()),
+);
+
+const kindsForm = '1 to 100 kinds of events such as wallet.created, or null for all';
+/** Unique kinds of events; null is all of them. */
+const kinds = v.nullable(
+  v.pipe(
+    v.array(text(isEventKind, kindsForm), kindsForm),
+    v.minLength(1, kindsForm),
+    v.maxLength(100, kindsForm),
+    v.transform((values) => [...new Set(values)]),
+  ),
+);
+
+/** The fields of each operation's input. Others are refused. */
+export const inputs = {
+  seed: { userGroupName: name, ephemeral: flag },
+  'add-user-group': { organizationId, userGroupName: name },
+  'remove-ephemeral-organizations': { organizationId },
+  'describe-identity': { identityId: id('us', 'sa') },
+  'list-audit-records': { userGroupId: id('ug') },
+  'add-webhook': { organizationId, url, kinds: v.optional(kinds) },
+  'list-webhooks': { organizationId },
+  'describe-webhook': { webhookId },
+  'update-webhook': { webhookId, url: v.optional(url), kinds: v.optional(kinds) },
+  'rotate-webhook-secret': { webhookId, again: flag },
+  'enable-webhook': { webhookId },
+  'disable-webhook': { webhookId },
+  'remove-webhook': { webhookId },
+  'list-delivery-attempts': {
+    eventId: v.optional(eventId),
+    webhookId: v.optional(webhookId),
+    outcome: v.optional(v.picklist(outcomes, `one of ${outcomes.join(', ')}`)),
+    since: v.optional(time),
+    until: v.optional(time),
+    limit,
+  },
+  'list-kept-events': {
+    webhookId,
+    eventId: v.optional(eventId),
+    undelivered: flag,
+    since: time,
+    until: time,
+    after: v.optional(eventId),
+    limit,
+  },
+};
+
+export type OperationName = keyof Results & keyof typeof inputs;
+type Schemas = {
+  [Name in keyof typeof inputs]: v.StrictObjectSchema<(typeof inputs)[Name], undefined>;
+};
+type Inputs = { [Name in keyof Schemas]: v.InferInput<Schemas[Name]> };
+export type Input<Name extends OperationName> = Inputs[Name];
+/** An input that was checked, with its defaults. */
+export type ValidInput<Name extends OperationName> = v.InferOutput<Schemas[Name]>;
+export type OperationResult<Name extends OperationName> = Results[Name];
 
 export type OperationErrorCode =
   | 'input_invalid'

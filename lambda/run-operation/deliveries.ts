@@ -1,51 +1,39 @@
-import * as v from 'valibot';
-import { outcomes } from '../../domain/delivery';
-import type { OperationError } from '../../domain/operations';
-import { fail, ok, type Result } from '../../domain/result';
-import { type Database, type DatabaseUnavailable, sql } from '../database/database';
-import {
-  count,
-  eventId as eventIdField,
-  flag,
-  id,
-  operation,
-  time,
-  toIsoTime,
-  webhookNotFound,
-} from './operation';
+import { fail, ok } from '../../domain/result';
+import { sql } from '../database/database';
+import { type Operations, toIsoTime, webhookNotFound } from './operation';
 
-/** Attempts to deliver, the latest first, of the last 31 days. An event or webhook that is not known is an error. */
-const listDeliveryAttempts = operation(
-  {
-    eventId: v.optional(eventIdField()),
-    webhookId: v.optional(id('wh')),
-    outcome: v.optional(v.picklist(outcomes, `one of ${outcomes.join(', ')}`)),
-    since: v.optional(time()),
-    until: v.optional(time()),
-    limit: count(1_000),
-  },
-  async (input, ports) => {
+export const deliveries = {
+  /** Attempts of the last 31 days, the latest first. An unknown event or webhook is an error. */
+  async 'list-delivery-attempts'(input, { database, environment }) {
     const { eventId = null, webhookId = null, outcome = null, since = null, until = null, limit } = input;
-    const found = await ports.database.execute(sql`
-    select event_id, webhook_id, delivery_id, cast(extract(epoch from attempted_at) as double precision) as attempted_at,
-      duration_ms, status, outcome, reason,
-      cast(extract(epoch from next_attempt_at) as double precision) as next_attempt_at
-    from webhook_attempts
-    where (${eventId}::text is null or event_id = ${eventId})
-      and (${webhookId}::text is null or webhook_id = ${webhookId})
-      and (${outcome}::text is null or outcome = ${outcome})
-      and (${since}::timestamptz is null or webhook_attempts.attempted_at >= ${since}::timestamptz)
-      and (${until}::timestamptz is null or webhook_attempts.attempted_at <= ${until}::timestamptz)
-    order by webhook_attempts.attempted_at desc, webhook_attempt_id desc
-    limit ${limit}`);
+    const found = await database.execute(sql`
+      select event_id, webhook_id, delivery_id, cast(extract(epoch from attempted_at) as double precision) as attempted_at,
+        duration_ms, status, outcome, reason,
+        cast(extract(epoch from next_attempt_at) as double precision) as next_attempt_at
+      from webhook_attempts
+      where (${eventId}::text is null or event_id = ${eventId})
+        and (${webhookId}::text is null or webhook_id = ${webhookId})
+        and (${outcome}::text is null or outcome = ${outcome})
+        and (${since}::timestamptz is null or webhook_attempts.attempted_at >= ${since}::timestamptz)
+        and (${until}::timestamptz is null or webhook_attempts.attempted_at <= ${until}::timestamptz)
+      order by webhook_attempts.attempted_at desc, webhook_attempt_id desc
+      limit ${limit}`);
     if (!found.ok) return found;
     if (found.value.length === 0) {
-      const known = await requireKnown(ports.database, {
-        eventId,
-        webhookId,
-        environment: ports.environment,
-      });
+      // An attempt outlives its webhook and its event's body.
+      const known = await database.execute(sql`
+        select
+          exists (select from webhook_events where event_id = ${eventId})
+            or exists (select from webhook_attempts where event_id = ${eventId}) as event,
+          exists (select from webhooks where webhook_id = ${webhookId})
+            or exists (select from webhook_attempts where webhook_id = ${webhookId}) as webhook`);
       if (!known.ok) return known;
+      if (eventId !== null && !known.value[0]?.event)
+        return fail({
+          code: 'event_not_found',
+          message: `No event ${eventId} is known in environment ${environment}: it was never sent, is not fanned out yet (see "origin-status"), no webhook wants it, or it is too old.`,
+        });
+      if (webhookId !== null && !known.value[0]?.webhook) return webhookNotFound(webhookId, environment);
     }
     const attempts = found.value.map((row) => ({
       date: toIsoTime(row.attempted_at),
@@ -60,67 +48,28 @@ const listDeliveryAttempts = operation(
     }));
     return ok({ attempts });
   },
-);
 
-interface Named {
-  readonly eventId: string | null;
-  readonly webhookId: string | null;
-  readonly environment: string;
-}
-
-/** Attempts outlive their webhook, and the event's body: what they name is known. */
-async function requireKnown(
-  database: Database,
-  { eventId, webhookId, environment }: Named,
-): Promise<Result<null, OperationError | DatabaseUnavailable>> {
-  const known = await database.execute(sql`
-    select
-      exists (select from webhook_events where event_id = ${eventId})
-        or exists (select from webhook_attempts where event_id = ${eventId}) as event,
-      exists (select from webhooks where webhook_id = ${webhookId})
-        or exists (select from webhook_attempts where webhook_id = ${webhookId}) as webhook`);
-  if (!known.ok) return known;
-  if (eventId !== null && !known.value[0]?.event) {
-    return fail<OperationError>({
-      code: 'event_not_found',
-      message: `No event ${eventId} is known in environment ${environment}: it was never sent, is not fanned out yet (see "origin-status"), no webhook wants it, or it is too old.`,
-    });
-  }
-  if (webhookId !== null && !known.value[0]?.webhook) return webhookNotFound(webhookId, environment);
-  return ok(null);
-}
-
-/**
- * Kept events of `since` to `until` that a webhook wants, whether or not it was enabled then, in the order in which they
- * were accepted. The next page begins at the last event's time, `after` its id. With `undelivered`, without those that
- * were delivered to it.
- */
-const listKeptEvents = operation(
-  {
-    webhookId: id('wh'),
-    eventId: v.optional(eventIdField()),
-    undelivered: flag(),
-    since: time(),
-    until: time(),
-    after: v.optional(eventIdField()),
-    limit: count(1_000),
-  },
-  async (input, { database }) => {
+  /**
+   * Kept events of `since` to `until` that a webhook wants, whether or not it was enabled then, in the order in which they
+   * were accepted. The next page begins at the last event's time, `after` its id. With `undelivered`, without those that
+   * were delivered to it.
+   */
+  async 'list-kept-events'(input, { database }) {
     const { webhookId, eventId = null, undelivered, since, until, after = '', limit } = input;
     const found = await database.execute(sql`
-    select event_id, cast(extract(epoch from accepted_at) as double precision) as accepted_at
-    from webhooks join webhook_events using (organization_id)
-    where webhook_id = ${webhookId} and (kinds is null or webhook_events.kind = any (kinds))
-      and (${eventId}::text is null or event_id = ${eventId})
-      and webhook_events.accepted_at between ${since}::timestamptz and ${until}::timestamptz
-      and webhooks.created_at <= webhook_events.accepted_at
-      and (webhook_events.accepted_at, event_id) > (${since}::timestamptz, ${after}::text)
-      and not (${undelivered} and exists (
-        select from webhook_attempts attempt
-        where attempt.event_id = webhook_events.event_id and attempt.webhook_id = webhooks.webhook_id
-          and outcome = 'delivered'))
-    order by webhook_events.accepted_at, event_id
-    limit ${limit}`);
+      select event_id, cast(extract(epoch from accepted_at) as double precision) as accepted_at
+      from webhooks join webhook_events using (organization_id)
+      where webhook_id = ${webhookId} and (kinds is null or webhook_events.kind = any (kinds))
+        and (${eventId}::text is null or event_id = ${eventId})
+        and webhook_events.accepted_at between ${since}::timestamptz and ${until}::timestamptz
+        and webhooks.created_at <= webhook_events.accepted_at
+        and (webhook_events.accepted_at, event_id) > (${since}::timestamptz, ${after}::text)
+        and not (${undelivered} and exists (
+          select from webhook_attempts attempt
+          where attempt.event_id = webhook_events.event_id and attempt.webhook_id = webhooks.webhook_id
+            and outcome = 'delivered'))
+      order by webhook_events.accepted_at, event_id
+      limit ${limit}`);
     if (!found.ok) return found;
     const events = found.value.map((row) => ({
       eventId: row.event_id,
@@ -128,10 +77,4 @@ const listKeptEvents = operation(
     }));
     return ok({ events });
   },
-);
-
-/** By the names that commands call them by. */
-export const deliveries = {
-  'list-delivery-attempts': listDeliveryAttempts,
-  'list-kept-events': listKeptEvents,
-} as const;
+} satisfies Partial<Operations>;

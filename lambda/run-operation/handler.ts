@@ -1,6 +1,7 @@
-import type { OperationError, OperationName } from '../../domain/operations';
+import * as v from 'valibot';
+import { inputs, type OperationError, type OperationName } from '../../domain/operations';
 import { localReceiversVariable } from '../../domain/receiver-url';
-import { fail } from '../../domain/result';
+import { fail, type Result } from '../../domain/result';
 import { isObject } from '../../domain/strict-json';
 import { connectDatabase } from '../database/connect';
 import { bind } from '../shared/bind';
@@ -8,7 +9,7 @@ import { readVariables } from '../shared/environment';
 import { createLog, logCodes } from '../shared/log';
 import { deliveries } from './deliveries';
 import { variables } from './environment';
-import { invalid, type Operation, type Ports } from './operation';
+import type { Operations, Ports } from './operation';
 import { organizations } from './organizations';
 import { webhooks } from './webhooks';
 
@@ -24,11 +25,7 @@ export function createDependencies() {
 
 export type Dependencies = ReturnType<typeof createDependencies>;
 
-const operations: Readonly<Record<OperationName, Operation>> = {
-  ...organizations,
-  ...webhooks,
-  ...deliveries,
-};
+const operations: Operations = { ...organizations, ...webhooks, ...deliveries };
 
 /** What an invocation returns. A bug is a thrown error: Lambda's `FunctionError`. */
 export type Response =
@@ -36,8 +33,8 @@ export type Response =
   | { readonly ok: false; readonly error: OperationError };
 
 /**
- * Does what an operator's command asks: `{"operation": NAME, "input": {…}}`; no input is an empty one. Who may ask is
- * decided by IAM: `lambda:InvokeFunction` on this function.
+ * Runs an operator's command: `{"operation": NAME, "input": {…}}`; without an input, an empty one. IAM decides who may:
+ * `lambda:InvokeFunction` on this function.
  */
 export const createHandler =
   ({ ports, log }: Dependencies) =>
@@ -46,7 +43,7 @@ export const createHandler =
       return invalid('The payload must be {"operation": NAME, "input": {…}}.');
     }
     const { operation, input = {} } = payload;
-    const outcome = isKnown(operation) ? await operations[operation](input, ports) : unknown(operation);
+    const outcome = isKnown(operation) ? await run(operation, input, ports) : unknown(operation);
     if (!outcome.ok) {
       const { code } = outcome.error;
       log.warn('Operation refused', { logCode: logCodes.operationRefused, operation, code });
@@ -55,6 +52,33 @@ export const createHandler =
     log.info('Operation completed', { logCode: logCodes.operationCompleted, operation });
     return { ok: true, result: outcome.value };
   };
+
+async function run(
+  operation: OperationName,
+  input: unknown,
+  ports: Ports,
+): Promise<Result<unknown, OperationError>> {
+  const fields = inputs[operation];
+  const read = v.safeParse(v.strictObject(fields), input, { abortEarly: true });
+  if (!read.success) return invalid(problemOf(read.issues[0], Object.keys(fields)));
+  const outcome = await operations[operation](read.output as never, ports);
+  if (outcome.ok || 'code' in outcome.error) return outcome as Result<unknown, OperationError>;
+  const { kind: code, reason } = outcome.error;
+  return fail({
+    code,
+    message: `The database did not answer in time (${reason}). The change may have been made: check before you retry.`,
+  });
+}
+
+function problemOf(issue: v.BaseIssue<unknown>, fields: readonly string[]): string {
+  const field = issue.path?.[0]?.key;
+  if (field === undefined) return '"input" must be an object.';
+  if (!fields.includes(String(field)))
+    return `"${field}" is not a field of this operation. It has: ${fields.join(', ')}.`;
+  return issue.type === 'strict_object' ? `"${field}" is missing.` : `"${field}" must be ${issue.message}.`;
+}
+
+const invalid = (message: string) => ({ ok: false, error: { code: 'input_invalid', message } }) as const;
 
 const isKnown = (name: string): name is OperationName => Object.hasOwn(operations, name);
 

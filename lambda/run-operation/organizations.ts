@@ -2,18 +2,17 @@ import { newId } from '../../domain/ids';
 import { fail, ok } from '../../domain/result';
 import { deleteUserGroups } from '../../domain/tokens';
 import { sql } from '../database/database';
-import { flag, id, name, operation, toIsoTime } from './operation';
+import { type Operations, toIsoTime } from './operation';
 
-/**
- * Makes an organization with a caller, a service account and an end user, all members of one user group, all
- * holding `Auth:UserGroups:Delete` directly, and the group holding it too. The end user's kind is what keeps it
- * from deleting the group, so that the rule can be seen at work.
- *
- * With `ephemeral`, `remove-ephemeral-organizations` removes it all again; an organization without can never be removed.
- */
-const seed = operation(
-  { userGroupName: name(), ephemeral: flag() },
-  async ({ userGroupName, ephemeral }, { database }) => {
+export const organizations = {
+  /**
+   * Makes an organization with a caller, a service account and an end user, all members of one user group, all
+   * holding `Auth:UserGroups:Delete` directly, and the group holding it too. The end user's kind is what keeps it
+   * from deleting the group, so that the rule can be seen at work.
+   *
+   * With `ephemeral`, `remove-ephemeral-organizations` removes it all again; an organization without can never be removed.
+   */
+  async seed({ userGroupName, ephemeral }, { database }) {
     const made = {
       organizationId: newId('or'),
       callerId: newId('us'),
@@ -25,65 +24,62 @@ const seed = operation(
     const { organizationId, callerId, serviceAccountId, endUserId, userGroupId } = made;
     const permissionId = newId('pm');
     const outcome = await database.execute(sql`
-    with organization as (
-      insert into organizations (organization_id, ephemeral) values (${organizationId}, ${ephemeral})
-    ), identity as (
-      insert into identities (identity_id, organization_id, kind) values
-        (${callerId}, ${organizationId}, 'CustomerEmployee'),
-        (${serviceAccountId}, ${organizationId}, 'ServiceAccount'),
-        (${endUserId}, ${organizationId}, 'EndUser')
-    ), user_group as (
-      insert into user_groups (user_group_id, organization_id, name)
-      values (${userGroupId}, ${organizationId}, ${userGroupName})
-    ), member as (
-      insert into user_group_members (organization_id, user_group_id, identity_id) values
-        (${organizationId}, ${userGroupId}, ${callerId}),
-        (${organizationId}, ${userGroupId}, ${serviceAccountId}),
-        (${organizationId}, ${userGroupId}, ${endUserId})
-    ), permission as (
-      insert into permissions (permission_id, organization_id, name, operations)
-      values (${permissionId}, ${organizationId}, 'Delete user groups', array[${deleteUserGroups}])
-    )
-    insert into permission_assignments
-      (assignment_id, organization_id, permission_id, identity_id, user_group_id)
-    values
-      (${newId('as')}, ${organizationId}, ${permissionId}, ${callerId}, null),
-      (${newId('as')}, ${organizationId}, ${permissionId}, ${serviceAccountId}, null),
-      (${newId('as')}, ${organizationId}, ${permissionId}, ${endUserId}, null),
-      (${newId('as')}, ${organizationId}, ${permissionId}, null, ${userGroupId})`);
+      with organization as (
+        insert into organizations (organization_id, ephemeral) values (${organizationId}, ${ephemeral})
+      ), identity as (
+        insert into identities (identity_id, organization_id, kind) values
+          (${callerId}, ${organizationId}, 'CustomerEmployee'),
+          (${serviceAccountId}, ${organizationId}, 'ServiceAccount'),
+          (${endUserId}, ${organizationId}, 'EndUser')
+      ), user_group as (
+        insert into user_groups (user_group_id, organization_id, name)
+        values (${userGroupId}, ${organizationId}, ${userGroupName})
+      ), member as (
+        insert into user_group_members (organization_id, user_group_id, identity_id) values
+          (${organizationId}, ${userGroupId}, ${callerId}),
+          (${organizationId}, ${userGroupId}, ${serviceAccountId}),
+          (${organizationId}, ${userGroupId}, ${endUserId})
+      ), permission as (
+        insert into permissions (permission_id, organization_id, name, operations)
+        values (${permissionId}, ${organizationId}, 'Delete user groups', array[${deleteUserGroups}])
+      )
+      insert into permission_assignments
+        (assignment_id, organization_id, permission_id, identity_id, user_group_id)
+      values
+        (${newId('as')}, ${organizationId}, ${permissionId}, ${callerId}, null),
+        (${newId('as')}, ${organizationId}, ${permissionId}, ${serviceAccountId}, null),
+        (${newId('as')}, ${organizationId}, ${permissionId}, ${endUserId}, null),
+        (${newId('as')}, ${organizationId}, ${permissionId}, null, ${userGroupId})`);
     return outcome.ok ? ok(made) : outcome;
   },
-);
 
-/**
- * Adds one more user group to an organization that `seed` made, with the same three identities as members. It is
- * for trying a deletion again: an organization without a caller of each kind that holds the permission is refused.
- */
-const addUserGroup = operation(
-  { organizationId: id('or'), userGroupName: name() },
-  async ({ organizationId, userGroupName }, ports) => {
+  /**
+   * Adds one more user group to an organization that `seed` made, with the same three identities as members. It is
+   * for trying a deletion again: an organization without a caller of each kind that holds the permission is refused.
+   */
+  async 'add-user-group'({ organizationId, userGroupName }, ports) {
     const userGroupId = newId('ug');
     const outcome = await ports.database.execute(sql`
-    with holder as (
-      select distinct on (identities.kind) identities.kind, identities.identity_id, permissions.permission_id
-      from identities
-        join permission_assignments using (organization_id, identity_id)
-        join permissions using (organization_id, permission_id)
-      where organization_id = ${organizationId} and active and ${deleteUserGroups} = any (operations)
-      order by identities.kind, identities.created_at, identities.identity_id
-    ), user_group as (
-      insert into user_groups (user_group_id, organization_id, name)
-      select ${userGroupId}, ${organizationId}, ${userGroupName} where (select count(*) from holder) = 3
-      on conflict (organization_id, name) do nothing
-      returning organization_id, user_group_id
-    ), member as (
-      insert into user_group_members (organization_id, user_group_id, identity_id)
-      select user_group.organization_id, user_group_id, identity_id from user_group, holder
-    ), assignment as (
-      insert into permission_assignments (assignment_id, organization_id, permission_id, user_group_id)
-      select ${newId('as')}, organization_id, (select min(permission_id) from holder), user_group_id from user_group
-    )
-    select kind, identity_id, exists (select from user_group) as added from holder`);
+      with holder as (
+        select distinct on (identities.kind) identities.kind, identities.identity_id, permissions.permission_id
+        from identities
+          join permission_assignments using (organization_id, identity_id)
+          join permissions using (organization_id, permission_id)
+        where organization_id = ${organizationId} and active and ${deleteUserGroups} = any (operations)
+        order by identities.kind, identities.created_at, identities.identity_id
+      ), user_group as (
+        insert into user_groups (user_group_id, organization_id, name)
+        select ${userGroupId}, ${organizationId}, ${userGroupName} where (select count(*) from holder) = 3
+        on conflict (organization_id, name) do nothing
+        returning organization_id, user_group_id
+      ), member as (
+        insert into user_group_members (organization_id, user_group_id, identity_id)
+        select user_group.organization_id, user_group_id, identity_id from user_group, holder
+      ), assignment as (
+        insert into permission_assignments (assignment_id, organization_id, permission_id, user_group_id)
+        select ${newId('as')}, organization_id, (select min(permission_id) from holder), user_group_id from user_group
+      )
+      select kind, identity_id, exists (select from user_group) as added from holder`);
     if (!outcome.ok) return outcome;
 
     const holders = new Map(outcome.value.map((row) => [row.kind, row.identity_id]));
@@ -108,18 +104,13 @@ const addUserGroup = operation(
       userGroupName,
     });
   },
-);
 
-/**
- * Removes an organization that was made to be thrown away, with its webhooks, user groups, permissions and identities,
- * and any that was left behind more than a day ago. Repeating it changes nothing.
- *
- * Any other organization is refused, by the database itself: this function's role can delete webhooks alone. What was recorded
- * of the organization stays: its audit records for good, used user actions and attempts until they expire.
- */
-const removeEphemeralOrganizations = operation(
-  { organizationId: id('or') },
-  async ({ organizationId }, ports) => {
+  /**
+   * Removes an ephemeral organization with all that it has, and any that was created more than a day ago. Repeating it
+   * changes nothing. The database refuses any other organization: this function's role may delete only webhooks. Audit
+   * records stay for good, used user actions and attempts until they expire.
+   */
+  async 'remove-ephemeral-organizations'({ organizationId }, ports) {
     const removal = await ports.database.execute(sql`
       select removed as organization_id from remove_ephemeral_organizations(${organizationId}) as removed`);
     if (!removal.ok) return removal;
@@ -132,72 +123,63 @@ const removeEphemeralOrganizations = operation(
     if (remaining.value.length === 0) return ok({ removed });
     return fail({
       code: 'organization_not_ephemeral',
-      message: `${organizationId} was not made to be thrown away: it is never removed.`,
+      message: `${organizationId} is not ephemeral: it is never removed.`,
     });
   },
-);
 
-/** The organization and kind of an identity, as its tokens carry them. */
-const describeIdentity = operation({ identityId: id('us', 'sa') }, async ({ identityId }, ports) => {
-  const outcome = await ports.database.execute(sql`
+  /** The organization and kind of an identity, as its tokens carry them. */
+  async 'describe-identity'({ identityId }, ports) {
+    const outcome = await ports.database.execute(sql`
     select organization_id, kind, active from identities where identity_id = ${identityId}`);
-  if (!outcome.ok) return outcome;
+    if (!outcome.ok) return outcome;
 
-  const [identity] = outcome.value;
-  if (!identity) {
-    return fail({
-      code: 'identity_not_found',
-      message: `There is no identity ${identityId} in environment ${ports.environment}. "seed" makes some.`,
+    const [identity] = outcome.value;
+    if (!identity) {
+      return fail({
+        code: 'identity_not_found',
+        message: `There is no identity ${identityId} in environment ${ports.environment}. "seed" makes some.`,
+      });
+    }
+    return ok({
+      identityId,
+      organizationId: identity.organization_id,
+      kind: identity.kind,
+      active: identity.active,
     });
-  }
-  return ok({
-    identityId,
-    organizationId: identity.organization_id,
-    kind: identity.kind,
-    active: identity.active,
-  });
-});
+  },
 
-/** What was done to a user group, the latest first, at most 100 records. They outlive the group and its organization. */
-const listAuditRecords = operation({ userGroupId: id('ug') }, async ({ userGroupId }, ports) => {
-  const outcome = await ports.database.execute(sql`
+  /** What was done to a user group, the latest first, at most 100 records. They outlive the group and its organization. */
+  async 'list-audit-records'({ userGroupId }, ports) {
+    const outcome = await ports.database.execute(sql`
     select cast(extract(epoch from occurred_at) as double precision) as occurred_at, organization_id, identity_id,
       operation, subject_id, subject_name, outcome, request_id
     from audit_records
     where subject_id = ${userGroupId}
     order by audit_record_id desc
     limit 100`);
-  if (!outcome.ok) return outcome;
-  if (outcome.value.length === 0) {
-    const group = await ports.database.execute(sql`
+    if (!outcome.ok) return outcome;
+    if (outcome.value.length === 0) {
+      const group = await ports.database.execute(sql`
       select user_group_id from user_groups where user_group_id = ${userGroupId}`);
-    if (!group.ok) return group;
-    if (group.value.length === 0) {
-      return fail({
-        code: 'user_group_not_found',
-        message: `There is no user group ${userGroupId} in environment ${ports.environment}, and nothing was recorded of one.`,
-      });
+      if (!group.ok) return group;
+      if (group.value.length === 0) {
+        return fail({
+          code: 'user_group_not_found',
+          message: `There is no user group ${userGroupId} in environment ${ports.environment}, and nothing was recorded of one.`,
+        });
+      }
     }
-  }
-  return ok({
-    records: outcome.value.map((row) => ({
-      date: toIsoTime(row.occurred_at),
-      organizationId: row.organization_id,
-      identityId: row.identity_id,
-      operation: row.operation,
-      subjectId: row.subject_id,
-      subjectName: row.subject_name,
-      outcome: row.outcome,
-      requestId: row.request_id,
-    })),
-  });
-});
-
-/** By the names that commands call them by. */
-export const organizations = {
-  seed,
-  'add-user-group': addUserGroup,
-  'remove-ephemeral-organizations': removeEphemeralOrganizations,
-  'describe-identity': describeIdentity,
-  'list-audit-records': listAuditRecords,
-} as const;
+    return ok({
+      records: outcome.value.map((row) => ({
+        date: toIsoTime(row.occurred_at),
+        organizationId: row.organization_id,
+        identityId: row.identity_id,
+        operation: row.operation,
+        subjectId: row.subject_id,
+        subjectName: row.subject_name,
+        outcome: row.outcome,
+        requestId: row.request_id,
+      })),
+    });
+  },
+} satisfies Partial<Operations>;

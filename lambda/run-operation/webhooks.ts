@@ -1,20 +1,10 @@
-import * as v from 'valibot';
 import { newId } from '../../domain/ids';
 import type { OperationError } from '../../domain/operations';
 import { readReceiverUrl, urlRefusals } from '../../domain/receiver-url';
 import { fail, ok, type Result } from '../../domain/result';
 import { rotationOverlap } from '../../domain/webhook-secrets';
 import { type Database, type Row, sql } from '../database/database';
-import {
-  flag,
-  id,
-  kinds as kindsField,
-  operation,
-  organizationNotFound,
-  type Ports,
-  toIsoTime,
-  webhookNotFound,
-} from './operation';
+import { type Operations, organizationNotFound, type Ports, toIsoTime, webhookNotFound } from './operation';
 
 /**
  * Enabled webhooks of one organization: as many as fit one answer of the Data API, 1 MiB, with their kinds and URLs, and
@@ -37,6 +27,13 @@ async function findWebhooks(
     order by enabled desc, webhooks.created_at desc, webhook_id
     limit ${maxWebhooks}`);
   return outcome.ok ? ok(outcome.value.map(toWebhook)) : outcome;
+}
+
+async function describeWebhook({ webhookId }: { readonly webhookId: string }, ports: Ports) {
+  const found = await findWebhooks(ports.database, { webhookId });
+  if (!found.ok) return found;
+  const [webhook] = found.value;
+  return webhook ? ok(webhook) : webhookNotFound(webhookId, ports.environment);
 }
 
 /** A webhook as operators see it. */
@@ -65,27 +62,26 @@ function readWebhookUrl(
   return read.ok ? ok(url) : fail({ code: read.error, message: urlRefusals[read.error] });
 }
 
-/** Adds a webhook to an organization. Its secret is derived from the id and version that this answers. */
-const addWebhook = operation(
-  { organizationId: id('or'), url: v.string('a URL'), kinds: v.optional(kindsField()) },
-  async ({ organizationId, url: text, kinds = null }, ports) => {
+export const webhooks = {
+  /** Adds a webhook to an organization. Its secret is derived from the id and version that this answers. */
+  async 'add-webhook'({ organizationId, url: text, kinds = null }, ports) {
     const read = readWebhookUrl(text, ports);
     if (!read.ok) return read;
     const url = read.value;
 
     const webhookId = newId('wh');
     const outcome = await ports.database.execute(sql`
-    with organization as (
-      select organization_id,
-        (select count(*) from webhooks
-          where webhooks.organization_id = organizations.organization_id and enabled) as webhooks
-      from organizations where organization_id = ${organizationId}),
-    added as (
-      insert into webhooks (webhook_id, organization_id, url, kinds)
-      select ${webhookId}, organization_id, ${url}, string_to_array(${kinds?.join(',') ?? null}, ',')
-      from organization where webhooks < ${maxWebhooks}
-      returning secret_version)
-    select added.secret_version from organization left join added on true`);
+      with organization as (
+        select organization_id,
+          (select count(*) from webhooks
+            where webhooks.organization_id = organizations.organization_id and enabled) as webhooks
+        from organizations where organization_id = ${organizationId}),
+      added as (
+        insert into webhooks (webhook_id, organization_id, url, kinds)
+        select ${webhookId}, organization_id, ${url}, string_to_array(${kinds?.join(',') ?? null}, ',')
+        from organization where webhooks < ${maxWebhooks}
+        returning secret_version)
+      select added.secret_version from organization left join added on true`);
     if (!outcome.ok) return outcome;
 
     const [added] = outcome.value;
@@ -98,57 +94,40 @@ const addWebhook = operation(
     }
     return ok({ webhookId, organizationId, url, kinds, secretVersion: added.secret_version });
   },
-);
 
-/** An organization's webhooks: the enabled ones first, the latest first, at most `maxWebhooks`. */
-const listWebhooks = operation({ organizationId: id('or') }, async ({ organizationId }, ports) => {
-  const webhooks = await findWebhooks(ports.database, { organizationId });
-  if (!webhooks.ok) return webhooks;
-  if (webhooks.value.length > 0) return ok({ webhooks: webhooks.value });
+  /** An organization's webhooks: the enabled ones first, the latest first, at most `maxWebhooks`. */
+  async 'list-webhooks'({ organizationId }, ports) {
+    const webhooks = await findWebhooks(ports.database, { organizationId });
+    if (!webhooks.ok) return webhooks;
+    if (webhooks.value.length > 0) return ok({ webhooks: webhooks.value });
 
-  const organization = await ports.database.execute(sql`
+    const organization = await ports.database.execute(sql`
     select organization_id from organizations where organization_id = ${organizationId}`);
-  if (!organization.ok) return organization;
-  if (organization.value.length === 0) return organizationNotFound(organizationId, ports.environment);
-  return ok({ webhooks: [] });
-});
+    if (!organization.ok) return organization;
+    if (organization.value.length === 0) return organizationNotFound(organizationId, ports.environment);
+    return ok({ webhooks: [] });
+  },
 
-/** One webhook as it is. */
-const describeWebhook = operation({ webhookId: id('wh') }, async ({ webhookId }, ports) => {
-  const webhooks = await findWebhooks(ports.database, { webhookId });
-  if (!webhooks.ok) return webhooks;
+  'describe-webhook': describeWebhook,
 
-  const [webhook] = webhooks.value;
-  return webhook ? ok(webhook) : webhookNotFound(webhookId, ports.environment);
-});
-
-/** Changes where a webhook's deliveries go, those on their way included, and which kinds of events it gets from now on. */
-const updateWebhook = operation(
-  { webhookId: id('wh'), url: v.optional(v.string('a URL')), kinds: v.optional(kindsField()) },
-  async ({ webhookId, url: text, kinds }, ports) => {
+  /** Changes where a webhook's deliveries go, those on their way included, and which kinds of events it gets from now on. */
+  async 'update-webhook'({ webhookId, url: text, kinds }, ports) {
     const url = text === undefined ? ok(null) : readWebhookUrl(text, ports);
     if (!url.ok) return url;
     const updated = await ports.database.execute(sql`
-    update webhooks set url = coalesce(${url.value}, url),
-      kinds = case when ${kinds === undefined} then kinds else string_to_array(${kinds?.join(',') ?? null}, ',') end
-    where webhook_id = ${webhookId}`);
-    if (!updated.ok) return updated;
-    const webhooks = await findWebhooks(ports.database, { webhookId });
-    if (!webhooks.ok) return webhooks;
-    const [webhook] = webhooks.value;
-    return webhook ? ok(webhook) : webhookNotFound(webhookId, ports.environment);
+      update webhooks set url = coalesce(${url.value}, url),
+        kinds = case when ${kinds === undefined} then kinds else string_to_array(${kinds?.join(',') ?? null}, ',') end
+      where webhook_id = ${webhookId}`);
+    return updated.ok ? describeWebhook({ webhookId }, ports) : updated;
   },
-);
 
-/**
- * Gives a webhook its next secret, which signs beside the present one for 24 h.
- *
- * Two secrets sign at most, so another rotation within that time ends the older one at once. It is refused unless
- * `again` is true: otherwise, repeating a command whose answer was lost would break the receiver.
- */
-const rotateWebhookSecret = operation(
-  { webhookId: id('wh'), again: flag() },
-  async ({ webhookId, again }, ports) => {
+  /**
+   * Gives a webhook its next secret, which signs beside the present one for 24 h.
+   *
+   * Two secrets sign at most, so another rotation within that time ends the older one at once. It is refused unless
+   * `again` is true: otherwise, repeating a command whose answer was lost would break the receiver.
+   */
+  async 'rotate-webhook-secret'({ webhookId, again }, ports) {
     const outcome = await ports.database.execute(sql`
       with rotated as (
         update webhooks set secret_version = secret_version + 1, rotated_at = now()
@@ -174,25 +153,24 @@ const rotateWebhookSecret = operation(
     }
     return ok({ webhookId, secretVersion: webhook.secret_version, rotatedAt, previousSignsUntil });
   },
-);
 
-/** Enables a webhook again: events from now on are delivered to it. */
-const enableWebhook = operation({ webhookId: id('wh') }, async ({ webhookId }, ports) => {
-  const outcome = await ports.database.execute(sql`
+  /** Enables a webhook again: events from now on are delivered to it. */
+  async 'enable-webhook'({ webhookId }, ports) {
+    const outcome = await ports.database.execute(sql`
     update webhooks set enabled = true, disabled_reason = null, disabled_at = null, unhealthy_at = default
     where webhook_id = ${webhookId}
     returning webhook_id`);
-  if (!outcome.ok) return outcome;
-  if (outcome.value.length === 0) return webhookNotFound(webhookId, ports.environment);
-  return ok({ webhookId, enabled: true, disabledReason: null });
-});
+    if (!outcome.ok) return outcome;
+    if (outcome.value.length === 0) return webhookNotFound(webhookId, ports.environment);
+    return ok({ webhookId, enabled: true, disabledReason: null });
+  },
 
-/**
- * Disables a webhook: its deliveries stop, those on their way included. One that is disabled keeps its reason and time.
- * The organization is yet to be told, when `changed`.
- */
-const disableWebhook = operation({ webhookId: id('wh') }, async ({ webhookId }, ports) => {
-  const outcome = await ports.database.execute(sql`
+  /**
+   * Disables a webhook: its deliveries stop, those on their way included. If it was disabled before, its reason and time stay.
+   * When `changed`, the caller sends the event.
+   */
+  async 'disable-webhook'({ webhookId }, ports) {
+    const outcome = await ports.database.execute(sql`
     with found as (
       select webhook_id, enabled from webhooks where webhook_id = ${webhookId} for update
     )
@@ -202,38 +180,27 @@ const disableWebhook = operation({ webhookId: id('wh') }, async ({ webhookId }, 
     where webhooks.webhook_id = found.webhook_id
     returning organization_id, disabled_reason, found.enabled as changed,
       cast(extract(epoch from disabled_at) as double precision) as disabled_at`);
-  if (!outcome.ok) return outcome;
+    if (!outcome.ok) return outcome;
 
-  const [webhook] = outcome.value;
-  if (!webhook) return webhookNotFound(webhookId, ports.environment);
-  return ok({
-    webhookId,
-    organizationId: webhook.organization_id,
-    enabled: false,
-    disabledReason: webhook.disabled_reason,
-    disabledAt: toIsoTime(webhook.disabled_at),
-    changed: webhook.changed,
-  });
-});
+    const [webhook] = outcome.value;
+    if (!webhook) return webhookNotFound(webhookId, ports.environment);
+    return ok({
+      webhookId,
+      organizationId: webhook.organization_id,
+      enabled: false,
+      disabledReason: webhook.disabled_reason,
+      disabledAt: toIsoTime(webhook.disabled_at),
+      changed: webhook.changed,
+    });
+  },
 
-/** Removes a webhook for good. Deliveries on their way to it are dropped; its attempts stay until they expire. */
-const removeWebhook = operation({ webhookId: id('wh') }, async ({ webhookId }, ports) => {
-  const removed = await ports.database.execute(sql`
+  /** Removes a webhook for good. Deliveries on their way to it are dropped; its attempts stay until they expire. */
+  async 'remove-webhook'({ webhookId }, ports) {
+    const removed = await ports.database.execute(sql`
     delete from webhooks where webhook_id = ${webhookId} returning organization_id`);
-  if (!removed.ok) return removed;
-  const [webhook] = removed.value;
-  if (!webhook) return webhookNotFound(webhookId, ports.environment);
-  return ok({ webhookId, organizationId: webhook.organization_id });
-});
-
-/** By the names that commands call them by. */
-export const webhooks = {
-  'add-webhook': addWebhook,
-  'list-webhooks': listWebhooks,
-  'describe-webhook': describeWebhook,
-  'update-webhook': updateWebhook,
-  'rotate-webhook-secret': rotateWebhookSecret,
-  'enable-webhook': enableWebhook,
-  'disable-webhook': disableWebhook,
-  'remove-webhook': removeWebhook,
-} as const;
+    if (!removed.ok) return removed;
+    const [webhook] = removed.value;
+    if (!webhook) return webhookNotFound(webhookId, ports.environment);
+    return ok({ webhookId, organizationId: webhook.organization_id });
+  },
+} satisfies Partial<Operations>;

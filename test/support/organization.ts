@@ -8,7 +8,10 @@ import { organizations } from '../../lambda/run-operation/organizations';
 export type { Organization };
 
 export async function seedOrganization(database: Database): Promise<Organization> {
-  const made = await organizations.seed({ userGroupName: 'Treasury' }, { database, environment: 'test' });
+  const made = await organizations.seed(
+    { userGroupName: 'Treasury', ephemeral: false },
+    { database, environment: 'test' },
+  );
   if (!made.ok) throw new Error(JSON.stringify(made.error));
   return made.value as Organization;
 }
