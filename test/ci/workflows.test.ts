@@ -123,7 +123,7 @@ describe('the linter', () => {
   const lint = (text: string) => {
     const file = join(folder(), 'check.yml');
     writeFileSync(file, text);
-    return startNode('--require', 'tsx/cjs', 'test/ci/lint-workflows.ts', file).ended();
+    return startNode('--import', 'tsx', 'test/ci/lint-workflows.ts', file).ended();
   };
 
   it('refuses what GitHub would refuse, or read as nothing', async () => {
