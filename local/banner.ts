@@ -3,7 +3,7 @@ import type { Environment } from './start';
 import type { StateFolder } from './state';
 
 interface BannerOptions {
-  readonly running: readonly Environment[];
+  readonly running: readonly Pick<Environment, 'stack' | 'outputs'>[];
   /** In the first environment. Absent when it could not be made. */
   readonly sample: Pick<Seeded, 'organizationId' | 'userGroupId' | 'callerId'> | undefined;
   readonly state: Pick<StateFolder, 'logsDirectory' | 'outputsFile'>;
@@ -35,7 +35,7 @@ export function banner({ running, sample, state, projectRoot }: BannerOptions): 
   return `\n${[...parts, 'Ctrl-C stops everything.'].join('\n\n')}`;
 }
 
-function environmentsTable(running: readonly Environment[]): string {
+function environmentsTable(running: BannerOptions['running']): string {
   const rows = running.map(({ stack, outputs }) => [
     stack.environment,
     stack.region,

@@ -4,27 +4,19 @@ import { readAssembly, type Stack, servingStacks } from './assembly/manifest';
 import { allSettledOrThrow, Cleanup } from './cleanup';
 import { type ApiAddresses, openApiAddresses } from './gateway/addresses';
 import { readApi } from './gateway/api';
-import type { EventSource } from './lambda/event-source';
-import { failed, type InvocationResult, type Runtime } from './lambda/instance';
+import { failed, type Runtime } from './lambda/instance';
 import { openLogs } from './logs';
 import { localCertificate } from './network/certificates';
 import { createPermissions } from './permissions/permissions';
 import { type Ports, portOf, requireFreePorts } from './ports';
 import { startPostgres } from './postgres/postgres';
-import { findFunction, type StackContext } from './resources/context';
+import type { StackContext } from './resources/context';
 import { deployStack } from './resources/deployment';
 import { checkRules, startEventSources } from './resources/event-sources';
 import { makeResource } from './resources/table';
 import { provideDatabaseFolder } from './restore';
 import { startServices } from './services/services';
 import { StartError, type StateFolder, writeJson } from './state';
-
-/** Lines for a person. */
-export interface Log {
-  step(line: string): void;
-  /** Problems while the environments run, such as an error that a function logged. */
-  problem(line: string): void;
-}
 
 export interface LocalOptions {
   /** The folder of a cloud assembly. */
@@ -34,19 +26,15 @@ export interface LocalOptions {
   readonly ports: Ports;
   /** Names. @default - every environment that serves */
   readonly environments?: readonly string[];
-  readonly log: Log;
+  /** Lines for a person. `problem`: while the environments run, such as an error that a function logged. */
+  readonly log: { step(line: string): void; problem(line: string): void };
   /** Runs the functions. @default - in processes */
   readonly runtime?: Runtime;
 }
 
-export interface Environment {
-  readonly stack: Stack;
-  /** The stack's outputs, with this machine's values. */
-  readonly outputs: Readonly<Record<string, string>>;
-}
-
 /** Environments that run on this machine. */
 export type Local = Awaited<ReturnType<typeof start>>;
+export type Environment = Local['environments'][number];
 
 /**
  * Runs environments on this machine from the templates of their stacks.
@@ -75,10 +63,8 @@ async function start(options: LocalOptions, cleanup: Cleanup) {
   const stacks = serving.filter(({ environment }) => names.includes(environment));
   const portIn = (stack: Stack) => (stageName: string) => portOf(stageName, serving.indexOf(stack), ports);
   if (ports !== 'any') {
-    await requireFreePorts(
-      stacks.flatMap((stack) => ['api', 'dashboard'].map(portIn(stack))),
-      ports.offset,
-    );
+    const wanted = stacks.flatMap((stack) => ['api', 'dashboard'].map(portIn(stack)));
+    await requireFreePorts(wanted, ports.offset);
   }
   // Commands find running environments by these files.
   const removeAddresses = () => {
@@ -90,28 +76,33 @@ async function start(options: LocalOptions, cleanup: Cleanup) {
   const failure = new Promise<string>((resolve) => {
     fail = resolve;
   });
-  const started = stacks.map((stack) => {
+  const parts = stacks.map((stack) => {
     const { environment } = stack;
-    const { logsDirectory } = state.environment(environment);
-    const logs = openLogs(logsDirectory, (functionName, message) =>
+    const folder = state.environment(environment);
+    const logs = openLogs(folder.logsDirectory, (functionName, message) =>
       log.problem(`${environment}, ${functionName}: ${message}`),
     );
     cleanup.add(() => logs.close());
-    const postgres = provideDatabaseFolder(stack, state, log.step).then((directory) =>
+    const startDatabase = async () =>
       startPostgres({
-        directory,
+        directory: await provideDatabaseFolder(stack, state, log.step),
         onLog: (line) => logs.write('postgresql', line),
-        onUnexpectedEnd: (how) =>
-          fail(
-            `PostgreSQL of ${environment} ended by itself (${how}). Its log: ${logsDirectory}/postgresql.log`,
-          ),
-      }).catch((error: Error) => {
-        throw new StartError(`${environment}: ${error.message}`);
-      }),
+        onUnexpectedEnd: (how) => {
+          const file = `${folder.logsDirectory}/postgresql.log`;
+          fail(`PostgreSQL of ${environment} ended by itself (${how}). Its log: ${file}`);
+        },
+      });
+    const postgres = startDatabase().catch((error: Error) => {
+      throw new StartError(`${environment}: ${error.message}`);
+    });
+    cleanup.add(() =>
+      postgres.then(
+        (started) => started.stop(),
+        () => undefined,
+      ),
     );
-    const ended = postgres.catch(() => undefined);
-    cleanup.add(async () => (await ended)?.stop());
-    return { stack, logs, postgres };
+    const own = new Cleanup();
+    return { stack, folder, logs, postgres, cleanup: own };
   });
 
   const permissions = createPermissions();
@@ -120,47 +111,38 @@ async function start(options: LocalOptions, cleanup: Cleanup) {
     startServices(cleanup, permissions.authorize),
   ]);
   // Before any resource: functions need the address, and the dashboards link each other.
-  const addresses = await allSettledOrThrow(
-    stacks.map(async (stack) => {
-      const opened = await openApiAddresses(stack, portIn(stack));
-      cleanup.add(() => opened.close());
-      return opened;
+  const opened = await allSettledOrThrow(
+    parts.map(async (part) => {
+      const addresses = await openApiAddresses(part.stack, portIn(part.stack));
+      cleanup.add(() => addresses.close());
+      return { ...part, addresses };
     }),
   );
-  const dashboards = stacks.map(({ environment, purpose }, index) => ({
-    ...{ environment, purpose },
-    url: addresses[index]?.urls.dashboard ?? '',
-  }));
-
-  const cleanups = stacks.map(() => new Cleanup());
-  cleanup.add(() => allSettledOrThrow(cleanups.map((each) => each.run())));
+  cleanup.add(() => allSettledOrThrow(opened.map((each) => each.cleanup.run())));
   const environments = await allSettledOrThrow(
-    started.map(async ({ stack, logs, postgres }, index) => {
-      const { environment } = stack;
+    opened.map(async ({ addresses, ...part }) => {
+      const { stack, postgres } = part;
+      const others = opened
+        .filter((other) => other.stack !== stack)
+        .map((other) => {
+          const { environment, purpose } = other.stack;
+          return { environment, purpose, url: other.addresses.urls.dashboard ?? '' };
+        });
       const context: StackContext = {
-        ...{ stack, logs, postgres, certificate, permissions, services },
-        folder: state.environment(environment),
-        runtime: options.runtime,
+        ...{ ...part, certificate, permissions, services, runtime: options.runtime, onProblem: log.problem },
         ownVariables: {
           DATABASE_CERTIFICATE_AUTHORITIES: certificate.certFile,
-          OTHER_DASHBOARDS: JSON.stringify(dashboards.filter((other) => other.environment !== environment)),
+          OTHER_DASHBOARDS: JSON.stringify(others),
         },
-        functions: new Map(),
-        secrets: new Map(),
-        cleanup: cleanups[index] as Cleanup,
-        onProblem: log.problem,
       };
-      const outputs = await startEnvironment(context, addresses[index] as ApiAddresses);
-      log.step(`Started ${environment}: ${outputs.ApiBaseUrl}`);
-      return { stack, outputs };
+      const outputs = await startEnvironment(context, addresses);
+      log.step(`Started ${stack.environment}: ${outputs.ApiBaseUrl}`);
+      return { stack, outputs, postgres: await postgres };
     }),
-  );
-  const postgres = await Promise.all(
-    started.map(async (each) => [each.stack.environment, await each.postgres] as const),
   );
 
   cleanup.add(removeAddresses);
-  const outputs = Object.fromEntries(environments.map(({ stack, outputs }) => [stack.name, outputs]));
+  const outputs = Object.fromEntries(environments.map((each) => [each.stack.name, each.outputs]));
   writeJson(state.endpointsFile, services.endpoints);
   writeJson(state.outputsFile, outputs);
   return {
@@ -169,14 +151,10 @@ async function start(options: LocalOptions, cleanup: Cleanup) {
     outputs,
     /** Of the AWS services, by the names of `endpoints.json`. */
     endpoints: services.endpoints,
-    /** Runs a function, by its name or ARN. @throws Error when there is none */
-    async invoke(nameOrArn: string, event: unknown): Promise<InvocationResult> {
-      const found = services.functions.find(nameOrArn);
-      if (!found) throw new Error(`There is no function ${nameOrArn}.`);
-      return found.invoke(event);
-    },
+    /** Runs a function, by its name or ARN. @throws (rejects) Error when there is none */
+    invoke: async (nameOrArn: string, event: unknown) => services.functions.find(nameOrArn).invoke(event),
     /** By the environment's name. */
-    postgres: Object.fromEntries(postgres),
+    postgres: Object.fromEntries(environments.map((each) => [each.stack.environment, each.postgres])),
     accesses: permissions.accesses,
     /** Resolves when a PostgreSQL ended by itself: to what happened, and where its log is. */
     failure,
@@ -186,44 +164,38 @@ async function start(options: LocalOptions, cleanup: Cleanup) {
 }
 
 /** Makes an environment's resources, then lets requests and messages in. @returns the stack's outputs */
-async function startEnvironment(
-  context: StackContext,
-  addresses: ApiAddresses,
-): Promise<Environment['outputs']> {
-  const { stack, folder, permissions, services, logs, functions, secrets, cleanup } = context;
-  services.functions.add((nameOrArn) => functions.get(nameOrArn.split(':').at(-1) ?? ''));
-  cleanup.add(() => Promise.all([...functions.values()].map((each) => each.stop())));
+async function startEnvironment(context: StackContext, addresses: ApiAddresses) {
+  const { stack, folder, permissions, services, logs, cleanup } = context;
   const deployed = await deployStack(
     stack,
     (request) => makeResource(request, context),
-    (secretId) => secrets.get(secretId),
+    services.secrets.valueOf,
     addresses.localize,
   );
   checkRules(deployed, context);
-
   for (const [logicalId, gateway] of addresses.gateways) {
     gateway.serve({
       api: readApi(deployed.resources, logicalId),
       findFunction: (functionArn, sourceArn) => {
         const refusal = permissions.authorizeService('apigateway.amazonaws.com', functionArn, sourceArn);
-        if (refusal === undefined) return findFunction(context, functionArn);
+        if (refusal === undefined) return services.functions.find(functionArn);
         logs.write('access', refusal);
         return { invoke: async () => failed('AccessDeniedException', refusal) };
       },
       region: stack.region,
     });
   }
-  const queueNames = [...deployed.resources.values()]
-    .filter(({ type }) => type === 'AWS::SQS::Queue')
-    .map(({ attributes }) => String(attributes.QueueName));
   services.queues.restore(folder.messagesFile);
-  let eventSources: readonly EventSource[] = [];
+  const eventSources = startEventSources(deployed, context);
   // Running requests and messages have a second to end before their functions do.
   cleanup.add(async () => {
     const stopped = Promise.all(eventSources.map((source) => source.stop()));
     await Promise.all([addresses.close(), Promise.race([stopped, sleep(1_000, undefined, { ref: false })])]);
-    services.queues.save(folder.messagesFile, queueNames);
+    const queues = [...deployed.resources.values()].filter(({ type }) => type === 'AWS::SQS::Queue');
+    services.queues.save(
+      folder.messagesFile,
+      queues.map(({ attributes }) => attributes.QueueName),
+    );
   });
-  eventSources = startEventSources(deployed, context);
   return deployed.outputs;
 }

@@ -8,10 +8,14 @@ import type {
   AwsCloudFormationStackProperties,
 } from 'aws-cdk-lib/cloud-assembly-schema';
 
+/** Of a template. Its types are CloudFormation's: `npm run synth` validates them. */
+// biome-ignore lint/suspicious/noExplicitAny: a type of ours for each would say nothing more
+export type TemplateObject = Readonly<Record<string, any>>;
+
 /** A resource of a template. */
 export interface TemplateResource {
   readonly Type: string;
-  readonly Properties?: Readonly<Record<string, unknown>>;
+  readonly Properties?: TemplateObject;
   readonly DependsOn?: string | readonly string[];
   readonly Condition?: string;
 }
@@ -21,7 +25,6 @@ export interface Template {
   readonly Parameters?: Readonly<
     Record<string, { readonly Type: string; readonly Default?: string | number }>
   >;
-  readonly Mappings?: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, unknown>>>>>>;
   readonly Conditions?: Readonly<Record<string, unknown>>;
   readonly Resources: Readonly<Record<string, TemplateResource>>;
   readonly Outputs?: Readonly<Record<string, { readonly Value: unknown; readonly Condition?: string }>>;

@@ -1,67 +1,21 @@
-import type { LocalFunction } from '../lambda/function';
-import type { LocalResource, ResourceRequest } from '../resources/deployment';
+import type { TemplateObject } from '../assembly/manifest';
+import type { InvocationResult } from '../lambda/instance';
+import type { DeployedResource } from '../resources/deployment';
 
 /** A REST API as its template describes it. */
-export interface Api {
-  readonly id: string;
-  readonly stage: string;
-  readonly methods: readonly Method[];
-  /** By response type, such as `ACCESS_DENIED`. */
-  readonly gatewayResponses: ReadonlyMap<string, ResponseTemplate>;
-  /** The token bucket of each method: requests per second, and requests at once. @default - unlimited */
-  readonly throttle: { readonly rate: number; readonly burst: number } | undefined;
-}
-
-export interface Method {
-  readonly httpMethod: string;
-  readonly resourceId: string;
-  /** Of the resource, such as `/auth/user-groups/{userGroupId}`. */
-  readonly path: string;
-  readonly integration: LambdaIntegration | ResponseTemplate;
-  readonly authorizer: Authorizer | undefined;
-}
-
-export interface Authorizer {
-  readonly id: string;
-  readonly functionArn: string;
-  /** The name of the header that identifies the caller, in lowercase. */
-  readonly identityHeader: string;
-  /** Seconds; 0 turns the cache off. */
-  readonly resultTtl: number;
-}
-
-export interface LambdaIntegration {
-  readonly functionArn: string;
-  readonly timeoutMs: number;
-}
-
-/** The gateway's response to an error, or that of a method without a backend (MOCK). */
-export interface ResponseTemplate {
-  /** @default - that of the error */
-  readonly status: number | undefined;
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  /** Variables are written `$context.NAME`. @default - the error's message as JSON */
-  readonly body: string | undefined;
-}
+export type Api = ReturnType<typeof readApi>;
+export type Method = Api['methods'][number];
+export type Authorizer = NonNullable<Method['authorizer']>;
+export type ResponseTemplate = ReturnType<typeof readResponse>;
 
 /**
  * @param sourceArn of the method or the authorizer that invokes the function, as a permission names it
  * @throws Error when there is no function with the ARN
  */
-export type FindFunction = (functionArn: string, sourceArn: string) => Pick<LocalFunction, 'invoke'>;
-
-type Resource = LocalResource & ResourceRequest;
-type Fields = Readonly<Record<string, unknown>>;
-
-/** The properties that are used or may be ignored, of each type whose others would change a response. */
-const supported: Readonly<Record<string, RegExp>> = {
-  RestApi:
-    /^(Name|Description|Endpoint\w+|SecurityPolicy|DisableExecuteApiEndpoint|MinimumCompressionSize|Tags)$/,
-  Stage: /^(RestApiId|StageName|DeploymentId|MethodSettings|AccessLogSetting|Tags)$/,
-  Authorizer: /^(RestApiId|Name|Type|AuthorizerUri|IdentitySource|AuthorizerResultTtlInSeconds)$/,
-  Method:
-    /^(RestApiId|ResourceId|HttpMethod|Authoriz(ationType|erId)|Integration|MethodResponses|OperationName)$/,
-};
+export type FindFunction = (
+  functionArn: string,
+  sourceArn: string,
+) => { invoke(event: unknown): Promise<InvocationResult> };
 
 /** https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html */
 const defaultTimeoutMs = 29_000;
@@ -69,126 +23,107 @@ const defaultTimeoutMs = 29_000;
 /**
  * Reads a REST API among the resources of a stack.
  *
- * @throws Error, with the logical id, for what is not supported here
+ * @throws Error, with the logical id, for unsupported values: the table of resources has refused unsupported properties
  */
-export function readApi(resources: ReadonlyMap<string, Resource>, apiLogicalId: string): Api {
-  const api = resources.get(apiLogicalId);
+export function readApi(resources: ReadonlyMap<string, DeployedResource>, apiLogicalId: string) {
+  const id = String(resources.get(apiLogicalId)?.ref);
   const ofType = (type: string) =>
     [...resources.values()].filter(
-      (each) => each.type === `AWS::ApiGateway::${type}` && each.properties.RestApiId === api?.ref,
+      (each) => each.type === `AWS::ApiGateway::${type}` && each.properties.RestApiId === id,
     );
-  const [stage, another] = ofType('Stage');
-  if (!api || !stage || another) throw new Error(`${apiLogicalId}: one stage is needed.`);
-  for (const each of [api, ...['Stage', 'Authorizer', 'Method'].flatMap(ofType)]) {
-    const names = supported[each.type.replace('AWS::ApiGateway::', '')];
-    const found = Object.keys(each.properties).find((name) => !names?.test(name));
-    if (found !== undefined) throw unsupported(each, found);
-  }
-
-  const authorizers = new Map(ofType('Authorizer').map((each) => [each.ref, readAuthorizer(each)]));
   const segments = new Map(ofType('Resource').map((each) => [each.ref, each]));
   // The root has no resource in the template: CloudFormation makes it with the API.
-  const pathOf = (id: string): string => {
-    const segment = segments.get(id);
+  const pathOf = (resourceId: string): string => {
+    const segment = segments.get(resourceId);
     if (!segment) return '';
     const { ParentId, PathPart } = segment.properties;
-    if (String(PathPart).endsWith('+}')) throw unsupported(segment, 'a greedy parameter');
-    return `${pathOf(String(ParentId))}/${PathPart}`;
+    requireSupported(segment, 'the path part', PathPart, /^(?!.*\+}$)/);
+    return `${pathOf(ParentId)}/${PathPart}`;
   };
+  const authorizers = new Map(ofType('Authorizer').map((each) => [each.ref, readAuthorizer(each)]));
+  const [stage] = ofType('Stage');
   return {
-    id: api.ref,
-    stage: String(stage.properties.StageName),
+    id,
+    stage: String(stage?.properties.StageName),
     methods: ofType('Method').map((each) => {
-      const { HttpMethod, ResourceId, AuthorizationType = 'NONE', AuthorizerId } = each.properties;
-      if (HttpMethod === 'ANY') throw unsupported(each, 'the method ANY');
-      const authorizer = AuthorizationType === 'CUSTOM' ? authorizers.get(String(AuthorizerId)) : undefined;
-      if (AuthorizationType !== 'NONE' && !authorizer) {
-        throw unsupported(each, `AuthorizationType ${AuthorizationType} with authorizer ${AuthorizerId}`);
-      }
-      const resourceId = String(ResourceId);
-      const path = pathOf(resourceId) || '/';
+      const { HttpMethod, ResourceId, AuthorizationType, AuthorizerId, Integration } = each.properties;
+      requireSupported(each, 'the method', HttpMethod, /^(?!ANY$)/);
+      const authorizer = authorizers.get(AuthorizerId);
+      requireSupported(each, 'AuthorizationType', AuthorizationType, authorizer ? /^CUSTOM$/ : /^NONE$/);
+      requireSupported(each, 'an integration of type', Integration.Type, /^(AWS_PROXY|MOCK)$/);
       return {
         httpMethod: String(HttpMethod),
-        resourceId,
-        path,
-        integration: readIntegration(each),
+        resourceId: String(ResourceId),
+        /** Such as `/auth/user-groups/{userGroupId}`. */
+        path: pathOf(ResourceId) || '/',
         authorizer,
+        integration:
+          Integration.Type === 'MOCK'
+            ? readResponse(each, Integration.IntegrationResponses[0])
+            : {
+                functionArn: functionArnIn(Integration.Uri),
+                timeoutMs: Number(Integration.TimeoutInMillis ?? defaultTimeoutMs),
+              },
       };
     }),
+    /** By response type, such as `ACCESS_DENIED`. */
     gatewayResponses: new Map(
-      ofType('GatewayResponse').map((each) => [
-        String(each.properties.ResponseType),
-        readResponse(each, each.properties),
-      ]),
+      ofType('GatewayResponse').map(
+        (each) => [String(each.properties.ResponseType), readResponse(each, each.properties)] as const,
+      ),
     ),
-    throttle: readThrottle(stage),
+    throttle: stage && readThrottle(stage),
   };
 }
 
-function readAuthorizer(resource: Resource): Authorizer {
-  const { Type, IdentitySource, AuthorizerUri, AuthorizerResultTtlInSeconds = 300 } = resource.properties;
-  if (Type !== 'REQUEST') throw unsupported(resource, `an authorizer of type ${Type}`);
-  const header = /^method\.request\.header\.([\w-]+)$/.exec(String(IdentitySource))?.[1];
-  if (!header) throw unsupported(resource, `the identity source ${IdentitySource}`);
+function readAuthorizer(resource: DeployedResource) {
+  const { Type, IdentitySource, AuthorizerUri, AuthorizerResultTtlInSeconds } = resource.properties;
+  requireSupported(resource, 'an authorizer of type', Type, /^REQUEST$/);
+  const header = /^method\.request\.header\.([\w-]+)$/;
+  requireSupported(resource, 'the identity source', IdentitySource, header);
   return {
     id: resource.ref,
-    functionArn: functionArnOf(resource, AuthorizerUri),
-    identityHeader: header.toLowerCase(),
-    // https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-apigateway-authorizer.html
+    functionArn: functionArnIn(AuthorizerUri),
+    /** The name of the header that identifies the caller, in lowercase. */
+    identityHeader: String(IdentitySource).replace(header, '$1').toLowerCase(),
+    /** Seconds; 0 turns the cache off. */
     resultTtl: Number(AuthorizerResultTtlInSeconds),
   };
 }
 
-function readIntegration(resource: Resource): Method['integration'] {
-  const integration = resource.properties.Integration as Fields;
-  if (integration.Type === 'AWS_PROXY') {
-    const { Uri, TimeoutInMillis = defaultTimeoutMs } = integration;
-    return { functionArn: functionArnOf(resource, Uri), timeoutMs: Number(TimeoutInMillis) };
-  }
-  const [response, another] = (integration.IntegrationResponses as Fields[] | undefined) ?? [];
-  if (integration.Type !== 'MOCK' || !response || another || response.SelectionPattern) {
-    throw unsupported(resource, `an integration of type ${integration.Type} with these responses`);
-  }
-  // The gateway takes the status from the request template, and refuses every content type without one.
-  const requestTemplate = `{"statusCode": ${response.StatusCode}}`;
-  const templates = integration.RequestTemplates as Fields | undefined;
-  if (integration.PassthroughBehavior !== 'NEVER' || templates?.['application/json'] !== requestTemplate) {
-    throw unsupported(resource, `MOCK other than with PassthroughBehavior NEVER and ${requestTemplate}`);
-  }
-  return readResponse(resource, response);
-}
-
-function readResponse(resource: Resource, response: Fields): ResponseTemplate {
+/** The gateway's response to an error, or that of a method without a backend (MOCK). */
+function readResponse(resource: DeployedResource, response: TemplateObject) {
   const { StatusCode, ResponseParameters = {}, ResponseTemplates = {} } = response;
-  const body = (ResponseTemplates as Readonly<Record<string, string>>)['application/json'];
-  const language = /\$(?!context\.\w)\S*|#\w+/.exec(body ?? '')?.[0];
-  if (language) throw unsupported(resource, `${language} in a template`);
+  const body: string | undefined = ResponseTemplates['application/json'];
+  // Of the template language, `$context.NAME` alone.
+  requireSupported(resource, 'the template', body ?? '', /^(?!.*(\$(?!context\.\w)|#\w))/s);
   return {
+    /** @default - that of the error */
     status: StatusCode === undefined ? undefined : Number(StatusCode),
-    headers: Object.entries(ResponseParameters as Fields).map(([name, expression]) => {
-      const value = /^'(.*)'$/s.exec(String(expression))?.[1];
-      if (value === undefined) throw unsupported(resource, `the header value ${expression}`);
-      return [name.replace(/^(method\.response|gatewayresponse)\.header\./, ''), value];
+    headers: Object.entries(ResponseParameters).map(([name, expression]): [name: string, value: string] => {
+      requireSupported(resource, 'the header value', expression, /^'.*'$/s);
+      return [
+        name.replace(/^(method\.response|gatewayresponse)\.header\./, ''),
+        String(expression).slice(1, -1),
+      ];
     }),
+    /** @default - the error's message as JSON */
     body,
   };
 }
 
-function readThrottle(stage: Resource): Api['throttle'] {
-  const settings = (stage.properties.MethodSettings ?? []) as readonly Fields[];
-  if (settings.some(({ ResourcePath, HttpMethod }) => ResourcePath !== '/*' || HttpMethod !== '*')) {
-    throw unsupported(stage, 'MethodSettings of a single method');
-  }
-  const [{ ThrottlingRateLimit: rate, ThrottlingBurstLimit: burst } = {}] = settings;
-  return rate === undefined ? undefined : { rate: Number(rate), burst: Number(burst) };
+/** The token bucket of each method: requests per second, and requests at once. @default - unlimited */
+function readThrottle(stage: DeployedResource) {
+  const [settings, single] = stage.properties.MethodSettings ?? [];
+  requireSupported(stage, 'MethodSettings', JSON.stringify(single), /^undefined$/);
+  if (settings?.ThrottlingRateLimit === undefined) return undefined;
+  return { rate: Number(settings.ThrottlingRateLimit), burst: Number(settings.ThrottlingBurstLimit) };
 }
 
 /** The function's ARN inside the URI by which API Gateway invokes it. */
-function functionArnOf(resource: Resource, uri: unknown): string {
-  const arn = /\/functions\/(arn:[^/]+)\/invocations$/.exec(String(uri))?.[1];
-  if (!arn) throw unsupported(resource, `the integration ${uri}`);
-  return arn;
-}
+const functionArnIn = (uri: string): string => uri.replace(/^.*\/functions\/(arn:[^/]+)\/invocations$/, '$1');
 
-const unsupported = ({ logicalId }: Resource, what: string): Error =>
-  new Error(`${logicalId}: ${what} is not supported on this machine.`);
+function requireSupported({ logicalId }: DeployedResource, what: string, value: unknown, supported: RegExp) {
+  if (supported.test(String(value))) return;
+  throw new Error(`${logicalId}: ${what} ${value} is not supported on this machine.`);
+}

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Api, FindFunction, LambdaIntegration, Method, ResponseTemplate } from './api';
+import type { Api, FindFunction, Method, ResponseTemplate } from './api';
 import { createAuthorize } from './authorizer';
 import { type Context, Fault, type GatewayRequest } from './request';
 
@@ -57,7 +57,7 @@ function respondFromTemplate({ headers, context }: GatewayRequest, template: Res
 
 async function invokeFunction(
   { methodArn, event, body }: GatewayRequest,
-  { functionArn, timeoutMs }: LambdaIntegration,
+  { functionArn, timeoutMs }: Exclude<Method['integration'], ResponseTemplate>,
   findFunction: FindFunction,
 ): Promise<Reply> {
   const invoked = findFunction(functionArn, methodArn);

@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import { arn } from '../assembly/manifest';
+import { arn, type TemplateObject } from '../assembly/manifest';
 import { readJson, StartError, writeJson } from '../state';
-import { findFunction, requireAllowed, type StackContext } from './context';
+import { requireAllowed, type StackContext } from './context';
 import type { LocalResource, ResourceRequest } from './deployment';
 
 /** A custom resource as the last start left it. */
 interface Applied {
   readonly physicalId: string;
   /** The values of `Fn::GetAtt`. */
-  readonly data: Readonly<Record<string, unknown>>;
-  readonly properties: Readonly<Record<string, unknown>>;
+  readonly data: TemplateObject;
+  readonly properties: TemplateObject;
 }
 
 /**
@@ -24,9 +24,13 @@ export async function makeCustomResource(
   { logicalId, type, properties }: ResourceRequest,
   context: StackContext,
 ): Promise<LocalResource> {
-  const { stack, folder } = context;
+  const { stack, folder, services } = context;
   const { ServiceToken, ...wanted } = properties;
-  const handler = handlerBehind(logicalId, String(ServiceToken), context);
+  const framework = services.functions.find(ServiceToken);
+  const handler = services.functions.find(framework.variables.USER_ON_EVENT_FUNCTION_ARN ?? '');
+  // What the framework calls: aws-cdk-lib/custom-resources, provider-framework/runtime/outbound.
+  const actions = ['lambda:GetFunction', 'lambda:InvokeFunction'];
+  requireAllowed(context, logicalId, framework.role, actions, handler.arn);
   const applied = () => readJson<Record<string, Applied>>(folder.customResourcesFile) ?? {};
   const last = applied()[logicalId];
   if (last && isDeepStrictEqual(last.properties, wanted))
@@ -51,26 +55,11 @@ export async function makeCustomResource(
       `${stack.name}: ${RequestType} of ${logicalId} failed: ${result.errorMessage}${advice}`,
     );
   }
-  const answer = (result.payload ?? {}) as { PhysicalResourceId?: string; Data?: Applied['data'] };
-  const { PhysicalResourceId: physicalId = last?.physicalId ?? logicalId, Data: data = {} } = answer;
+  const { PhysicalResourceId: physicalId = last?.physicalId ?? logicalId, Data: data = {} } =
+    (result.payload ?? {}) as { PhysicalResourceId?: string; Data?: TemplateObject };
   writeJson(folder.customResourcesFile, {
     ...applied(),
     [logicalId]: { physicalId, data, properties: wanted } satisfies Applied,
   });
   return { ref: physicalId, attributes: data };
-}
-
-/** The `onEvent` function that the framework's own function, which has the service token as its ARN, calls. */
-function handlerBehind(logicalId: string, serviceToken: string, context: StackContext) {
-  const { variables, role } = findFunction(context, serviceToken);
-  if (!variables.USER_ON_EVENT_FUNCTION_ARN || variables.USER_IS_COMPLETE_FUNCTION_ARN) {
-    throw new Error(
-      `${logicalId}: ${serviceToken} is not a provider framework with an onEvent function alone.`,
-    );
-  }
-  const handler = findFunction(context, variables.USER_ON_EVENT_FUNCTION_ARN);
-  // What the framework calls: aws-cdk-lib/custom-resources, provider-framework/runtime/outbound.
-  const actions = ['lambda:GetFunction', 'lambda:InvokeFunction'];
-  if (role) requireAllowed(context, logicalId, role, actions, handler.arn);
-  return handler;
 }

@@ -6,25 +6,15 @@ import type { Postgres } from '../postgres/postgres';
 import type { StackContext } from './context';
 import type { LocalResource, ResourceRequest } from './deployment';
 
-interface ClusterProperties {
-  readonly DBClusterIdentifier?: string;
-  readonly DatabaseName?: string;
-  readonly MasterUsername?: string;
-  readonly MasterUserPassword: string;
-  readonly EnableHttpEndpoint?: boolean;
-  readonly EnableIAMDatabaseAuthentication?: boolean;
-}
-
 /** `AWS::RDS::DBCluster`: a PostgreSQL, reached only in the ways that the template allows. */
 export async function makeCluster(
   { logicalId, properties }: ResourceRequest,
   context: StackContext,
 ): Promise<LocalResource> {
-  const { stack, folder, services, permissions, secrets, cleanup } = context;
-  const cluster = properties as unknown as ClusterProperties;
-  const { DBClusterIdentifier = `${stack.name}-${logicalId}`, MasterUserPassword: password } = cluster;
+  const { stack, folder, services, permissions, cleanup } = context;
+  const { DBClusterIdentifier = `${stack.name}-${logicalId}`, MasterUserPassword: password } = properties;
   // A replica and a restored cluster have both from their data; here they may begin empty.
-  const { DatabaseName: defaultDatabase = 'wallet', MasterUsername: username = 'wallet_owner' } = cluster;
+  const { DatabaseName: defaultDatabase = 'wallet', MasterUsername: username = 'wallet_owner' } = properties;
   const postgres = await context.postgres;
   if (await ensureDatabase(postgres, defaultDatabase, { username, password })) {
     // They are about an earlier database.
@@ -34,19 +24,12 @@ export async function makeCluster(
   const identifier = DBClusterIdentifier.toLowerCase();
   const clusterArn = arn(stack, 'rds', `cluster:${identifier}`);
   const resourceId = `cluster-${resourceHash(stack, logicalId).slice(0, 26).toUpperCase()}`;
-  if (cluster.EnableHttpEndpoint) {
-    services.databases.add({
-      arn: clusterArn,
-      target(secretArn, database = defaultDatabase) {
-        const secret = secrets.get(secretArn);
-        if (secret === undefined) return undefined;
-        const { username: user, password } = JSON.parse(secret) as { username: string; password: string };
-        return { host: postgres.host, port: postgres.port, user, password, database };
-      },
-    });
+  if (properties.EnableHttpEndpoint) {
+    const { host, port } = postgres;
+    services.clusters.set(clusterArn, { host, port, database: defaultDatabase });
   }
   let endpoint: { readonly host: string; readonly port: number } = postgres;
-  if (cluster.EnableIAMDatabaseAuthentication) {
+  if (properties.EnableIAMDatabaseAuthentication) {
     const started = await startDatabaseEndpoint({
       postgres,
       certificate: context.certificate,

@@ -1,44 +1,40 @@
-import { createResolver, type ResourceValues, references } from '../assembly/intrinsics';
-import type { Stack } from '../assembly/manifest';
+import { createResolver, references } from '../assembly/intrinsics';
+import type { Stack, TemplateObject } from '../assembly/manifest';
 import { allSettledOrThrow } from '../cleanup';
-
-/** What a resource is on this machine. */
-export interface LocalResource {
-  /** The value of `Ref`. */
-  readonly ref: string;
-  /** The values of `Fn::GetAtt`. */
-  readonly attributes: Readonly<Record<string, unknown>>;
-}
 
 /** A resource to make on this machine, after everything that it refers to. */
 export interface ResourceRequest {
   readonly logicalId: string;
   readonly type: string;
   /** Resolved when read, and not before: others may refer to what does not exist on this machine. */
-  readonly properties: Readonly<Record<string, unknown>>;
+  readonly properties: TemplateObject;
 }
 
-export type Provision = (request: ResourceRequest) => Promise<LocalResource>;
-
-export interface DeployedStack {
-  /** The resources whose condition holds, by logical id. */
-  readonly resources: ReadonlyMap<string, LocalResource & ResourceRequest>;
-  readonly outputs: Readonly<Record<string, string>>;
+/** What a resource is on this machine. */
+export interface LocalResource {
+  /** The value of `Ref`. */
+  readonly ref: string;
+  /** The values of `Fn::GetAtt`. */
+  readonly attributes: TemplateObject;
 }
+
+export type DeployedResource = ResourceRequest & LocalResource;
+export type DeployedStack = Awaited<ReturnType<typeof deployStack>>;
 
 /**
  * Makes a stack's resources, each as soon as those that it refers to or depends on are there.
  *
  * @param localize replaces addresses at AWS by those on this machine, in properties and outputs
+ * @returns the resources whose condition holds, by logical id, and the outputs
  * @throws the first error of a resource, once no other is being made
  */
 export async function deployStack(
   { template, name: stackName, region }: Pick<Stack, 'name' | 'region' | 'template'>,
-  provision: Provision,
-  secret: ResourceValues['secret'] = () => undefined,
+  make: (request: ResourceRequest) => LocalResource | Promise<LocalResource>,
+  secret: (secretArn: string) => string | undefined = () => undefined,
   localize: <T>(value: T) => T = (value) => value,
-): Promise<DeployedStack> {
-  const resources = new Map<string, LocalResource & ResourceRequest>();
+) {
+  const resources = new Map<string, DeployedResource>();
   const resolver = createResolver({
     ...{ stackName, region, template },
     resources: {
@@ -51,9 +47,9 @@ export async function deployStack(
   const present = <T extends { readonly Condition?: string }>(all: Readonly<Record<string, T>>) =>
     Object.entries(all).filter(([, { Condition }]) => !Condition || resolver.condition(Condition));
   const toMake = new Map(present(template.Resources));
-  const started = new Map<string, Promise<void>>();
+  const started = new Map<string, Promise<unknown>>();
 
-  async function make(logicalId: string): Promise<void> {
+  async function makeAfterOthers(logicalId: string): Promise<void> {
     const { Type: type, Properties = {}, DependsOn = [] } = toMake.get(logicalId) ?? { Type: '' };
     const dependencies = [...references(Properties), ...[DependsOn].flat()];
     await Promise.all(dependencies.filter((id) => toMake.has(id)).map(makeOnce));
@@ -63,11 +59,11 @@ export async function deployStack(
       Object.defineProperty(properties, name, { enumerable: true, get });
     }
     const request = { logicalId, type, properties };
-    resources.set(logicalId, { ...request, ...(await provision(request)) });
+    resources.set(logicalId, { ...request, ...(await make(request)) });
   }
 
-  function makeOnce(logicalId: string): Promise<void> {
-    const making = started.get(logicalId) ?? make(logicalId);
+  function makeOnce(logicalId: string): Promise<unknown> {
+    const making = started.get(logicalId) ?? makeAfterOthers(logicalId);
     started.set(logicalId, making);
     return making;
   }

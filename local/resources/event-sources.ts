@@ -1,57 +1,46 @@
-import { type EventSource, startEventSource } from '../lambda/event-source';
-import { findFunction, requireAllowed, type StackContext } from './context';
-import type { DeployedStack, ResourceRequest } from './deployment';
-
-/** An `AWS::Lambda::EventSourceMapping`. @throws Error when its source is not a queue */
-export function eventSourceMapping(logicalId: string, properties: ResourceRequest['properties']) {
-  const queueArn = String(properties.EventSourceArn);
-  if (!queueArn.startsWith('arn:aws:sqs:')) {
-    throw new Error(`${logicalId}: only queues feed functions on this machine, not ${queueArn}.`);
-  }
-  const { MaximumConcurrency } = (properties.ScalingConfig ?? {}) as {
-    readonly MaximumConcurrency?: unknown;
-  };
-  const number = (value: unknown) => (value === undefined ? undefined : Number(value));
-  return {
-    queueArn,
-    functionName: String(properties.FunctionName),
-    enabled: properties.Enabled !== false,
-    reportBatchItemFailures: [properties.FunctionResponseTypes].flat().includes('ReportBatchItemFailures'),
-    batchSize: number(properties.BatchSize),
-    maximumConcurrency: number(MaximumConcurrency),
-  };
-}
+import { startEventSource } from '../lambda/event-source';
+import { requireAllowed, type StackContext } from './context';
+import type { DeployedStack } from './deployment';
 
 /**
- * Starts the event sources of a stack that are enabled.
+ * Starts the event sources of a stack that are enabled: queues that feed functions.
  *
  * @throws Error when a function's role may not read its queue, as Lambda refuses such an event source:
  * https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html#events-sqs-permissions
  */
-export function startEventSources({ resources }: DeployedStack, context: StackContext): EventSource[] {
-  const { stack, services } = context;
-  const { queues } = services;
-  const sources = [...resources.values()]
-    .filter(({ type }) => type === 'AWS::Lambda::EventSourceMapping')
-    .map(({ logicalId, properties }) => ({ logicalId, ...eventSourceMapping(logicalId, properties) }))
-    .filter(({ enabled }) => enabled)
-    .map((mapping) => ({ mapping, target: findFunction(context, mapping.functionName) }));
+export function startEventSources({ resources }: DeployedStack, context: StackContext) {
+  const { queues, functions } = context.services;
   const actions = ['sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ReceiveMessage'];
-  for (const { mapping, target } of sources) {
-    if (target.role) requireAllowed(context, mapping.logicalId, target.role, actions, mapping.queueArn);
-  }
-  return sources.map(({ mapping, target }) => {
-    if (mapping.maximumConcurrency !== undefined) target.reserve(mapping.maximumConcurrency);
-    return startEventSource({
-      ...mapping,
-      region: stack.region,
-      endpoint: queues.url,
-      queueUrl: queues.urlOf(mapping.queueArn),
-      accessKeyId: target.accessKeyId,
-      invoke: (event) => target.invoke(event),
-      onProblem: context.onProblem,
+  const sources = [...resources.values()]
+    .filter(
+      ({ type, properties }) => type === 'AWS::Lambda::EventSourceMapping' && properties.Enabled !== false,
+    )
+    .map(({ logicalId, properties }) => {
+      const {
+        EventSourceArn,
+        FunctionName,
+        BatchSize,
+        ScalingConfig,
+        FunctionResponseTypes = [],
+      } = properties;
+      const target = functions.find(FunctionName);
+      requireAllowed(context, logicalId, target.role, actions, EventSourceArn);
+      const maximumConcurrency: number | undefined = ScalingConfig?.MaximumConcurrency;
+      if (maximumConcurrency !== undefined) target.reserve(maximumConcurrency);
+      return {
+        endpoint: queues.url,
+        queueUrl: queues.urlOf(EventSourceArn),
+        queueArn: EventSourceArn,
+        region: context.stack.region,
+        accessKeyId: target.accessKeyId,
+        batchSize: BatchSize,
+        maximumConcurrency,
+        reportBatchItemFailures: FunctionResponseTypes.includes('ReportBatchItemFailures'),
+        invoke: target.invoke,
+        onProblem: context.onProblem,
+      };
     });
-  });
+  return sources.map(startEventSource);
 }
 
 /**
@@ -59,15 +48,11 @@ export function startEventSources({ resources }: DeployedStack, context: StackCo
  *
  * @throws Error when EventBridge may not invoke the function of a rule
  */
-export function checkRules(
-  { resources }: DeployedStack,
-  { permissions }: Pick<StackContext, 'permissions'>,
-): void {
+export function checkRules({ resources }: DeployedStack, { permissions }: StackContext): void {
   for (const { logicalId, type, attributes, properties } of resources.values()) {
     if (type !== 'AWS::Events::Rule') continue;
-    for (const { Arn } of properties.Targets as readonly { readonly Arn: string }[]) {
-      if (!Arn.startsWith('arn:aws:lambda:')) continue;
-      const refusal = permissions.authorizeService('events.amazonaws.com', Arn, String(attributes.Arn));
+    for (const { Arn } of properties.Targets) {
+      const refusal = permissions.authorizeService('events.amazonaws.com', Arn, attributes.Arn);
       if (refusal !== undefined) throw new Error(`${logicalId}: ${refusal}`);
     }
   }

@@ -3,18 +3,6 @@ import { startFunction } from '../lambda/function';
 import { requireAllowed, type StackContext } from './context';
 import type { LocalResource, ResourceRequest } from './deployment';
 
-interface FunctionProperties {
-  readonly Code: { readonly S3Key?: string };
-  readonly Handler?: string;
-  /** ARN. */
-  readonly Role?: string;
-  readonly LoggingConfig?: { readonly LogGroup?: string };
-  readonly FunctionName?: string;
-  readonly Environment?: { readonly Variables?: Readonly<Record<string, string>> };
-  readonly Timeout?: number;
-  readonly MemorySize?: number;
-}
-
 /** https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions */
 const networkInterfaceActions = [
   'ec2:AssignPrivateIpAddresses',
@@ -30,30 +18,20 @@ export function makeFunction(
   { logicalId, properties }: ResourceRequest,
   context: StackContext,
 ): LocalResource {
-  const { stack, services, permissions, ownVariables } = context;
-  const {
-    FunctionName: name = physicalName(stack, logicalId),
-    // https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-lambda-function.html
-    Timeout = 3,
-    MemorySize = 128,
-    Code,
-    Handler,
-    Role: role,
-    LoggingConfig,
-    Environment,
-  } = properties as unknown as FunctionProperties;
-  const bundleDirectory = stack.assets.get(Code.S3Key ?? '');
-  if (!bundleDirectory || !Handler)
-    throw new Error(`${logicalId}: only functions whose code is an asset run here.`);
-  const variables = Environment?.Variables ?? {};
+  const { stack, services, permissions, ownVariables, logs, runtime, cleanup } = context;
+  // https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-lambda-function.html
+  const { Code, Handler, Role, LoggingConfig, Environment, Timeout = 3, MemorySize = 128 } = properties;
+  const bundleDirectory = stack.assets.get(Code.S3Key);
+  if (!bundleDirectory) throw new Error(`${logicalId}: only functions whose code is an asset run here.`);
+  const variables: Readonly<Record<string, string>> = Environment?.Variables ?? {};
   const hash = resourceHash(stack, logicalId);
   const accessKey = {
     accessKeyId: `LOCAL${hash.slice(0, 15).toUpperCase()}`,
     secretAccessKey: hash.slice(15, 55),
     sessionToken: 'local',
   };
-  const local = startFunction({
-    name,
+  const started = startFunction({
+    name: physicalName(stack, logicalId),
     region: stack.region,
     bundleDirectory,
     handler: Handler,
@@ -63,26 +41,22 @@ export function makeFunction(
       AWS_SECRET_ACCESS_KEY: accessKey.secretAccessKey,
       AWS_SESSION_TOKEN: accessKey.sessionToken,
       ...Object.fromEntries(
-        Object.entries(variables).map(([variable, value]) => [
-          variable,
-          ownVariables[variable] ?? String(value),
-        ]),
+        Object.entries(variables).map(([name, value]) => [name, ownVariables[name] ?? String(value)]),
       ),
     },
     timeoutSeconds: Timeout,
     memoryMiB: MemorySize,
-    runtime: context.runtime,
-    onLog: (line) => context.logs.writeFunction(logicalId, line),
+    runtime,
+    onLog: (line) => logs.writeFunction(logicalId, line),
   });
-  if (role !== undefined) {
-    const stream = arn(stack, 'logs', `log-group:${LoggingConfig?.LogGroup}:log-stream:local`);
-    const logActions = LoggingConfig?.LogGroup ? ['logs:CreateLogStream', 'logs:PutLogEvents'] : [];
-    requireAllowed(context, logicalId, role, logActions, stream);
-    // Only its presence: the security groups have no value on this machine.
-    if ('VpcConfig' in properties) requireAllowed(context, logicalId, role, networkInterfaceActions, '*');
-    permissions.addFunction(accessKey, role);
+  cleanup.add(() => started.stop());
+  if (LoggingConfig) {
+    const stream = arn(stack, 'logs', `log-group:${LoggingConfig.LogGroup}:log-stream:local`);
+    requireAllowed(context, logicalId, Role, ['logs:CreateLogStream', 'logs:PutLogEvents'], stream);
   }
-  const made = { ...local, accessKeyId: accessKey.accessKeyId, role, variables };
-  context.functions.set(name, made);
-  return { ref: name, attributes: { Arn: local.arn } };
+  // Only its presence: the security groups have no value on this machine.
+  if ('VpcConfig' in properties) requireAllowed(context, logicalId, Role, networkInterfaceActions, '*');
+  permissions.addFunction(accessKey, Role);
+  services.functions.add({ ...started, accessKeyId: accessKey.accessKeyId, role: Role, variables });
+  return { ref: started.name, attributes: { Arn: started.arn } };
 }

@@ -6,7 +6,7 @@ export interface Secret {
   readonly name: string;
   readonly value: string;
   /** ARN of the key that encrypts it. @default - the key of Secrets Manager, which every caller may use */
-  readonly keyArn?: string;
+  readonly keyArn?: string | undefined;
 }
 
 /** A small Secrets Manager: GetSecretValue of a secret's only version, by its name or ARN. */
@@ -42,6 +42,8 @@ export function createSecretsManager(authorize: Authorize = allowEverything) {
       },
     }),
     authorizeRead,
+    /** Undefined when there is no such secret. */
+    valueOf: (secretArn: string) => secrets.get(secretArn)?.value,
     /** Adds a secret, or gives it another value. */
     put: (secret: Secret): void => void secrets.set(secret.arn, secret),
   };

@@ -9,43 +9,35 @@ import { createKms } from './kms';
 import { createLambdaApi } from './lambda-api';
 import { createSecretsManager } from './secrets-manager';
 
-/** A cluster with the Data API enabled. */
-export interface DataApiCluster {
-  readonly arn: string;
-  /** Undefined when there is no such secret. */
-  target(secretArn: string, database: string | undefined): DatabaseTarget | undefined;
+/** A function of a stack. */
+export interface StackFunction extends LocalFunction {
+  /** Of its credentials. */
+  readonly accessKeyId: string;
+  /** ARN. */
+  readonly role: string;
+  /** Those of the template. */
+  readonly variables: Readonly<Record<string, string>>;
 }
-
-/** Finds a function by its name or ARN. */
-type FindFunction = (nameOrArn: string) => LocalFunction | undefined;
 
 /** The AWS services on this machine, shared by all environments. */
 export type Services = Awaited<ReturnType<typeof startServices>>;
 
-/** Credentials of a function without a role: an administrator's. */
-export const functionCredentials = {
-  AWS_ACCESS_KEY_ID: 'LOCALFUNCTION',
-  AWS_SECRET_ACCESS_KEY: 'local',
-  AWS_SESSION_TOKEN: 'local',
-} as const;
-
 /** Starts the services on free ports of 127.0.0.1: SQS on one, all others on another. */
 export async function startServices(cleanup: Cleanup, authorize: Authorize) {
-  const clusters = new Map<string, DataApiCluster>();
-  const stacks: FindFunction[] = [];
-  const findFunction: FindFunction = (nameOrArn) => {
-    for (const find of stacks) {
-      const found = find(nameOrArn);
-      if (found) return found;
-    }
-    return undefined;
-  };
+  /** Those with the Data API, by ARN, and their default database. */
+  const clusters = new Map<string, Pick<DatabaseTarget, 'host' | 'port' | 'database'>>();
+  const functions: StackFunction[] = [];
+  const findFunction = (nameOrArn: string) =>
+    functions.find(({ name, arn }) => name === nameOrArn || arn === nameOrArn);
   const keys = createKms(authorize);
   const secrets = createSecretsManager(authorize);
   const dataApi = createDataApi({
     resolve: ({ resourceArn, secretArn, database }) => {
       const cluster = clusters.get(resourceArn);
-      return cluster && (cluster.target(secretArn, database) ?? 'unknown-secret');
+      const secret = secrets.valueOf(secretArn);
+      if (!cluster || secret === undefined) return cluster && 'unknown-secret';
+      const { username: user, password } = JSON.parse(secret);
+      return { ...cluster, user, password, ...(database !== undefined && { database }) };
     },
     authorize: ({ accessKeyId, action, resourceArn, secretArn }) =>
       authorize({ accessKeyId, action, resource: resourceArn }) ??
@@ -68,7 +60,6 @@ export async function startServices(cleanup: Cleanup, authorize: Authorize) {
     endpoints: { 'rds-data': url, sqs: queues.url, kms: url, secretsmanager: url, lambda: url },
     /** Variables that functions get on this machine beside their own. */
     variables: {
-      ...functionCredentials,
       AWS_ENDPOINT_URL: url,
       AWS_ENDPOINT_URL_SQS: queues.url,
       // Lets webhooks go to the loopback address. In no template.
@@ -79,7 +70,15 @@ export async function startServices(cleanup: Cleanup, authorize: Authorize) {
     queues,
     keys,
     secrets,
-    databases: { add: (cluster: DataApiCluster) => void clusters.set(cluster.arn, cluster) },
-    functions: { add: (find: FindFunction) => void stacks.push(find), find: findFunction },
+    clusters,
+    functions: {
+      add: (added: StackFunction) => void functions.push(added),
+      /** By name or ARN. @throws Error when there is none */
+      find(nameOrArn: string): StackFunction {
+        const found = findFunction(nameOrArn);
+        if (!found) throw new Error(`There is no function ${nameOrArn}.`);
+        return found;
+      },
+    },
   };
 }

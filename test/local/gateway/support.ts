@@ -25,7 +25,7 @@ export const resource = (type: string, properties: object) => ({
 });
 
 export const method = (ResourceId: string, HttpMethod: string, Integration: object, more: object = {}) =>
-  resource('Method', { ResourceId, HttpMethod, Integration, ...more });
+  resource('Method', { ResourceId, HttpMethod, Integration, AuthorizationType: 'NONE', ...more });
 
 export const stage = (more: object = {}) => resource('Stage', { StageName: 'prod', ...more });
 

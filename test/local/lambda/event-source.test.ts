@@ -5,7 +5,6 @@ import {
   startEventSource,
 } from '../../../local/lambda/event-source';
 import { failed } from '../../../local/lambda/instance';
-import { eventSourceMapping } from '../../../local/resources/event-sources';
 import { eventually } from '../../support/eventually';
 import { startTestQueues, type TestQueue, type TestQueues } from '../../support/sqs';
 
@@ -153,21 +152,4 @@ it('runs as many invocations at once as it may, beside those of another queue', 
   await quickDone;
   await eventually(async () => (await left(slow)) === 0);
   expect(most).toBe(2);
-});
-
-describe('a mapping of a template', () => {
-  const mapping = { EventSourceArn: 'arn:aws:sqs:eu-central-1:000000000000:events', FunctionName: 'fan-out' };
-  const read = (properties: object) => eventSourceMapping('M', { ...mapping, ...properties });
-
-  it('is enabled, and its function succeeds or fails as a whole, by default', () => {
-    const defaults = { functionName: 'fan-out', enabled: true, reportBatchItemFailures: false };
-    expect(read({})).toMatchObject(defaults);
-  });
-
-  it.each([[{ EventSourceArn: 'arn:aws:kinesis:…' }, 'M: only queues feed functions on this machine']])(
-    'with %j is refused',
-    (properties, problem) => {
-      expect(() => read(properties)).toThrow(problem);
-    },
-  );
 });

@@ -1,10 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how Fn::Sub is written.
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Template } from '../../../local/assembly/manifest';
-import { deployStack, type Provision } from '../../../local/resources/deployment';
+import { deployStack } from '../../../local/resources/deployment';
 
-const deploy = (template: Template, provision: Provision) =>
-  deployStack({ name: 'WalletEu', region: 'eu-central-1', template }, provision);
+const deploy = (template: Template, make: Parameters<typeof deployStack>[1]) =>
+  deployStack({ name: 'WalletEu', region: 'eu-central-1', template }, make);
 
 it('makes a resource after those that it refers to or depends on, and the others at the same time', async () => {
   const order: string[] = [];

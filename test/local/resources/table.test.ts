@@ -2,8 +2,9 @@ import { statSync } from 'node:fs';
 import type { Template } from '../../../local/assembly/manifest';
 import { failed } from '../../../local/lambda/instance';
 import { createPermissions } from '../../../local/permissions/permissions';
-import { findFunction, type StackContext } from '../../../local/resources/context';
+import type { StackContext } from '../../../local/resources/context';
 import { makeResource } from '../../../local/resources/table';
+import type { StackFunction } from '../../../local/services/services';
 import { stateFolder } from '../../../local/state';
 import { temporaryFolder } from '../../support/temporary-folder';
 
@@ -12,6 +13,7 @@ const temporary = temporaryFolder();
 /** A stack on the same state as the others of a test. */
 function open(region = 'eu-central-1', Resources: Template['Resources'] = {}) {
   const stored: { readonly arn: string; readonly value: string }[] = [];
+  const functions: StackFunction[] = [];
   const context = {
     stack: { name: 'WalletEu', region, assets: new Map([['code.zip', '/nowhere']]), template: { Resources } },
     folder: stateFolder(temporary()).environment(region),
@@ -19,10 +21,13 @@ function open(region = 'eu-central-1', Resources: Template['Resources'] = {}) {
     services: {
       secrets: { put: (secret: { arn: string; value: string }) => stored.push(secret) },
       variables: {},
+      functions: {
+        add: (added: StackFunction) => functions.push(added),
+        find: (sought: string) => functions.find(({ arn }) => arn === sought),
+      },
     },
     ownVariables: {},
-    functions: new Map(),
-    secrets: new Map(),
+    cleanup: { add: () => undefined },
     logs: { write: () => undefined, writeFunction: () => undefined },
   } as unknown as StackContext;
   const make = (logicalId: string, type: string, properties: object = {}) =>
@@ -30,18 +35,17 @@ function open(region = 'eu-central-1', Resources: Template['Resources'] = {}) {
   return { context, stored, make };
 }
 
-const code = { Code: { S3Key: 'code.zip' }, Handler: 'index.handler' };
+const Role = 'arn:aws:iam::000000000000:role/Framework';
+const code = { Code: { S3Key: 'code.zip' }, Handler: 'index.handler', Role };
 
 it.each([
   ['AWS::DynamoDB::Table', {}, 'WalletEu, X: AWS::DynamoDB::Table is not supported on this machine.'],
   ['AWS::SQS::Queue', { FifoQueue: true }, 'WalletEu, X: FifoQueue of AWS::SQS::Queue is not supported'],
   ['AWS::Lambda::Function', { Layers: [] }, 'Layers of AWS::Lambda::Function is not supported'],
   ['AWS::KMS::Key', { MultiRegion: true }, 'MultiRegion of AWS::KMS::Key is not supported'],
-  [
-    'AWS::Lambda::EventSourceMapping',
-    { FilterCriteria: {} },
-    'FilterCriteria of AWS::Lambda::EventSourceMapping is',
-  ],
+  ['AWS::Lambda::EventSourceMapping', { StartingPosition: '' }, 'StartingPosition of AWS::Lambda::Event'],
+  ['AWS::ApiGateway::Method', { ApiKeyRequired: true }, 'ApiKeyRequired of AWS::ApiGateway::Method is not'],
+  ['AWS::ApiGateway::RestApi', { Policy: {} }, 'Policy of AWS::ApiGateway::RestApi is not supported'],
   ['AWS::Lambda::Function', { Code: { ZipFile: 'x' } }, 'only functions whose code is an asset run here'],
 ])('refuses %s with %j, by name', async (type, properties, message) => {
   await expect(open().make('X', type, properties)).rejects.toThrow(message);
@@ -96,7 +100,9 @@ describe('a custom resource', () => {
       ...code,
       Environment: { Variables },
     });
-    Object.assign(findFunction(context, String(attributes.Arn)), {
+    const grant = { Effect: 'Allow', Action: ['lambda:*'], Resource: attributes.Arn };
+    context.permissions.attachToRole(Role, { Statement: [grant] }, 'Role');
+    Object.assign(context.services.functions.find(attributes.Arn), {
       async invoke(event: object) {
         events.push(event);
         return returned instanceof Error
@@ -135,16 +141,5 @@ describe('a custom resource', () => {
       /^WalletEu: Update of Keys failed: no\n.*start over without it: --fresh\.$/,
     );
     expect((await apply({ Arn: 'a' })).events).toEqual([]);
-  });
-
-  it('without a provider framework behind its service token is refused', async () => {
-    const { make } = open();
-    const { attributes } = await make('Handler', 'AWS::Lambda::Function', code);
-    await expect(make('Keys', 'Custom::Keys', { ServiceToken: attributes.Arn })).rejects.toThrow(
-      'is not a provider framework',
-    );
-    await expect(make('Keys', 'Custom::Keys', { ServiceToken: 'Absent' })).rejects.toThrow(
-      'WalletEu has no function Absent.',
-    );
   });
 });

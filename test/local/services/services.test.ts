@@ -123,9 +123,7 @@ describe('Lambda', () => {
       events.push(event);
       return result;
     };
-    services.functions.add((id) =>
-      ['operations', functionArn].includes(id) ? ({ arn: functionArn, invoke } as never) : undefined,
-    );
+    services.functions.add({ name: 'operations', arn: functionArn, invoke } as never);
   });
   afterAll(() => client.destroy());
 
