@@ -21,6 +21,10 @@ const table: Readonly<Record<string, readonly [properties: string, make: Make]>>
     'AuthorizerResultTtlInSeconds AuthorizerUri IdentitySource Name RestApiId Type',
     standIn,
   ],
+  'AWS::ApiGateway::DomainName': [
+    '*',
+    ({ logicalId }) => ({ ref: logicalId, attributes: { RegionalDomainName: '127.0.0.1' } }),
+  ],
   'AWS::ApiGateway::Method': [
     'AuthorizationType AuthorizerId HttpMethod Integration MethodResponses OperationName ResourceId RestApiId',
     standIn,
