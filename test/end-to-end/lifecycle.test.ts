@@ -6,11 +6,11 @@ import { promisify } from 'node:util';
 import { removePostgres } from '../../local/postgres/postgres';
 import { send as sendRequest, walletDeletion } from '../support/api';
 import { eventually } from '../support/eventually';
-import { keepStateIn } from '../support/kept-state';
 import { isRunning, type LocalCommand, startLocalCommand } from '../support/local-command';
 import { databaseDirectory, openLocalDatabase } from '../support/local-database';
 import { openLocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
+import { prepareState } from '../support/prepared-state';
 import { first } from '../support/rows';
 
 jest.setTimeout(90_000);
@@ -27,7 +27,7 @@ const start = (...args: string[]) => {
 const isLocked = () => lstatSync(join(directory, 'lock'), { throwIfNoEntry: false }) !== undefined;
 
 // Other end-to-end tests show a first start.
-beforeAll(() => keepStateIn(directory, [name]));
+beforeAll(() => prepareState(directory, [name]));
 afterAll(async () => {
   for (const { process } of commands) process.kill('SIGKILL');
   await Promise.all(commands.map((command) => command.ended()));

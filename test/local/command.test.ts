@@ -7,7 +7,7 @@ import { warningOf } from '../../bin/node-version';
 import { environments } from '../../lib/environments';
 import { runLocalCommand } from '../../local/command';
 import { startHttpServer } from '../support/http-server';
-import { keepStacksIn } from '../support/kept-state';
+import { prepareAssembly } from '../support/prepared-state';
 import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 
@@ -54,7 +54,7 @@ it.each([
 
 it('refuses an unknown environment and a taken port, with the remedy', async () => {
   const state = join(folder(), 'state');
-  await keepStacksIn(state);
+  await prepareAssembly(state);
   const mars = await startIn(projectRoot, ['--environment', 'mars', '--state', state]);
   const names = environments.map(({ name }) => name).join(', ');
   expect(mars.exitCode).toBe(2);

@@ -3,11 +3,11 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Cleanup } from '../../local/cleanup';
 import { removePostgres } from '../../local/postgres/postgres';
-import { keepStacksIn } from '../support/kept-state';
 import { asLocalCommand, type LocalCommand } from '../support/local-command';
 import { databaseDirectory } from '../support/local-database';
 import { type LocalEnvironment, openLocalEnvironment } from '../support/local-environment';
 import { startNodeIn } from '../support/node-process';
+import { prepareAssembly } from '../support/prepared-state';
 import { projectRoot, temporaryFolder } from './long-run';
 
 export interface TemporaryEnvironments {
@@ -32,7 +32,7 @@ export async function startEnvironments(
   signal: AbortSignal,
 ): Promise<TemporaryEnvironments> {
   const directory = await temporaryFolder(cleanup);
-  await keepStacksIn(directory);
+  await prepareAssembly(directory);
   const control = join(directory, 'control');
   await mkdir(control);
   let noDisks: string | undefined;

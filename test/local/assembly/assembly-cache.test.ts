@@ -14,7 +14,7 @@ import { dirname, join } from 'node:path';
 import { provideAssembly, sources } from '../../../local/assembly/assembly-cache';
 import { projectRoot, synthesize } from '../../../local/assembly/synthesis';
 import { eventually } from '../../support/eventually';
-import { keepStacksIn } from '../../support/kept-state';
+import { prepareAssembly } from '../../support/prepared-state';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 /** An app that leaves a temporary folder, as the product's does while it runs. */
@@ -126,7 +126,7 @@ it("the project's stacks have no other sources", async () => {
   const { signal } = new AbortController();
   await Promise.all([
     synthesize(home('of-copy'), signal, { root: home('copy') }),
-    keepStacksIn(home('of-project')),
+    prepareAssembly(home('of-project')),
   ]);
   expect(contentsOf(home('of-copy'))).toEqual(contentsOf(home('of-project/cdk.out')));
 }, 90_000);

@@ -9,7 +9,7 @@ import { localClient } from '../../support/aws-client';
 import { eventually } from '../../support/eventually';
 import { startHttpServer } from '../../support/http-server';
 import { startInProcess } from '../../support/in-process';
-import { keepStacksIn, silent } from '../../support/kept-state';
+import { prepareAssembly, silent } from '../../support/prepared-state';
 import { oneOfEachAccess as environments, withDataApi } from '../../support/rows';
 import { runWallet } from '../../support/wallet-command';
 
@@ -21,7 +21,7 @@ let state: State;
 
 beforeAll(async () => {
   const directory = mkdtempSync(join(tmpdir(), 'wallet-test-'));
-  await keepStacksIn(directory);
+  await prepareAssembly(directory);
   state = openState(directory);
   local = await startLocal({
     assembly: state.assemblyDirectory,
