@@ -1,10 +1,8 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { projectRoot } from '../architecture/sources';
-import { startNode } from '../support/node-process';
-import { temporaryFolder } from '../support/temporary-folder';
-import { readWorkflows, runSteps, type Workflow } from './workflows';
+import { commandsOf, readWorkflows, type Workflow } from './workflows';
 
 // biome-ignore lint/suspicious/noExplicitAny: a workflow is as free as this
 type Yaml = any;
@@ -13,8 +11,8 @@ const filesIn = (folder: string, ending: RegExp) =>
   readdirSync(join(projectRoot, folder))
     .filter((name) => ending.test(name))
     .map((name) => readFileSync(join(projectRoot, folder, name), 'utf8'));
-/** What runs the commands of the workflows here. */
-const tried = [
+/** The files that run the workflows' commands here. */
+const tested = [
   ...filesIn('.ci', /^run$/),
   ...filesIn('test/ci', /(?<!workflows)\.test\.ts$/),
   ...filesIn('test/tools', /\.tool\.ts$/),
@@ -44,7 +42,7 @@ function faultsOf(workflow: Workflow): string[] {
   // A job that calls a workflow of this project has no more than that.
   const own = Object.entries<Yaml>(jobs).filter(([, { uses }]) => !uses?.startsWith('./'));
   const ofJobs = own.flatMap(([name, job]) => [
-    ...(job['runs-on'] === 'ubuntu-24.04' ? [] : [`${name}: no runner that is known to exist`]),
+    ...(job['runs-on'] === 'ubuntu-24.04' ? [] : [`${name}: unknown runner`]),
     ...(job['timeout-minutes'] ? [] : [`${name}: no timeout`]),
     ...job.steps
       .filter(({ uses }: Yaml) => uses && !/^[\w/-]+@[0-9a-f]{40}$/.test(uses))
@@ -53,13 +51,13 @@ function faultsOf(workflow: Workflow): string[] {
       .filter((step: Yaml) => step.uses?.startsWith('actions/upload-artifact@') && !step.with.overwrite)
       .map((step: Yaml) => `${name}: a second attempt of the run could not upload ${step.with.name} again`),
   ]);
-  const ofCommands = runSteps(workflow).flatMap(({ place, command }) => [
+  const ofCommands = commandsOf(workflow).flatMap((command) => [
     // GitHub puts the value into the script's text: https://docs.github.com/en/actions/concepts/security/script-injections
-    ...(command.includes('${{') ? [`${place} puts a value into a command. Pass it by env.`] : []),
+    ...(command.includes('${{') ? [`A value is part of "${command}". Pass it by env.`] : []),
     ...partsOf(command)
-      .filter((part) => !tried.includes(part))
-      .map((part) => `${place}: nothing here runs "${part}"`),
-    ...(command.includes('\n') ? [`${place} has more than one line. Put them into a script.`] : []),
+      .filter((part) => !tested.includes(part))
+      .map((part) => `No test runs "${part}"`),
+    ...(command.includes('\n') ? [`"${command}" has several lines. Put them into a script.`] : []),
   ]);
   const ofActions = Array.from(workflow.text.matchAll(/uses: (\S+)@\S+ # v(\d+)/g))
     .filter(([, action = '', major]) => !(Number(major) >= (firstOnNode24[action] ?? Infinity)))
@@ -82,18 +80,18 @@ describe('the workflows', () => {
 
   it.each([
     ['permissions:\n  contents: read\n\nconc', 'conc', 'no permissions: the token could do more'],
-    ['runs-on: ubuntu-24.04', 'runs-on: ubuntu-42.04', 'tests: no runner that is known to exist'],
+    ['runs-on: ubuntu-24.04', 'runs-on: ubuntu-42.04', 'tests: unknown runner'],
     ['    timeout-minutes: 45\n', '', 'tests: no timeout'],
     [/@[0-9a-f]{40} # v[\d.]+/, '@v4', 'tests: actions/checkout@v4 is not pinned to a commit'],
     [/# v5[\d.]+/, '# v4.3.1', 'actions/checkout 4 does not run on Node.js 24'],
     ['          overwrite: true\n', '', 'diff: a second attempt of the run could not upload diff again'],
-    ['bash .ci/run tests', 'bash .ci/new', ': nothing here runs ".ci/new"'],
-    ['bash .ci/run tests', 'npm run new -- one', ': nothing here runs "npm run new -- one"'],
-    ['run tests', 'run ${{ github.head_ref', ' puts a value into a command. Pass it by env.'],
+    ['bash .ci/run tests', 'bash .ci/new', 'No test runs ".ci/new"'],
+    ['bash .ci/run tests', 'npm run new -- one', 'No test runs "npm run new -- one"'],
+    ['run tests', 'run ${{ github.head_ref', 'Pass it by env.'],
     [
       'bash .ci/run tests',
       '|\n          bash .ci/run\n          b',
-      ' has more than one line. Put them into a script.',
+      'has several lines. Put them into a script.',
     ],
   ])('%s as %j is a fault', (from, to, fault) => {
     const text = check.text.replace(from, to);
@@ -107,41 +105,13 @@ const { plan, apply }: Record<string, Yaml> = parse(
 ).jobs;
 const stepWith = (job: Yaml, script: string) => job.steps.find(({ run }: Yaml) => run?.includes(script));
 
-it('whether somebody has to approve is asked before the job that needs it, and in none of its environment', () => {
+it('the job before the one that needs approval checks that approval is required', () => {
   expect(stepWith(plan, '.ci/require-approval.ts "$ENVIRONMENT"')).toBeDefined();
   expect(plan.env.ENVIRONMENT).toBe(apply.environment);
   expect(plan.environment).not.toBe(apply.environment);
   expect(apply.needs).toContain('plan');
 });
 
-it('a cancelled deployment ends with the step that says so', () => {
+it('a cancelled deployment names the page of the runbook', () => {
   expect(stepWith(apply, '.ci/cancelled')).toMatchObject({ if: 'cancelled()' });
-});
-
-describe('the linter', () => {
-  const folder = temporaryFolder();
-  const lint = (text: string) => {
-    const file = join(folder(), 'check.yml');
-    writeFileSync(file, text);
-    return startNode('--import', 'tsx', 'test/ci/lint-workflows.ts', file).ended();
-  };
-
-  it('refuses what GitHub would refuse, or read as nothing', async () => {
-    const { exitCode, stderr } = await lint(
-      check.text
-        .replace('needs: diff', 'needs: nothing')
-        .replace('matrix.node', 'matrix.nodes')
-        .replace('contents: read', 'contents: reed')
-        .replace('timeout-minutes', 'timeout-minuten'),
-    );
-    expect(exitCode).toBe(1);
-    const [needs, matrix, permission, key] = [
-      "unknown job 'nothing'",
-      'nodes',
-      "'reed'",
-      "'timeout-minuten'",
-    ];
-    for (const part of [needs, matrix, permission, key]) expect(stderr).toContain(part);
-    expect(stderr).toMatch(/check\.yml:\d+: /);
-  });
 });

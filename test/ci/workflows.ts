@@ -1,19 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isMap, LineCounter, parseDocument, type YAMLMap, type YAMLSeq } from 'yaml';
+import { parse } from 'yaml';
 import { projectRoot } from '../architecture/sources';
 
 export interface Workflow {
   /** From the root of the project. */
   readonly path: string;
   readonly text: string;
-}
-
-export interface RunStep {
-  /** Such as `.github/workflows/check.yml:38`. */
-  readonly place: string;
-  readonly command: string;
-  readonly environment: Readonly<Record<string, string>>;
 }
 
 export function readWorkflows(): readonly Workflow[] {
@@ -24,17 +17,8 @@ export function readWorkflows(): readonly Workflow[] {
   }));
 }
 
-/** The steps of a workflow that run a command. */
-export function runSteps({ path, text }: Workflow): readonly RunStep[] {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
-  const jobs = document.get('jobs') as YAMLMap<unknown, YAMLMap>;
-  return jobs.items.flatMap(({ value: job }) => {
-    const steps = job?.get('steps') as YAMLSeq | undefined;
-    return (steps?.items ?? []).filter(isMap).flatMap((step) => {
-      const { run, env = {} } = step.toJS(document);
-      const place = `${path}:${lines.linePos(step.range?.[0] ?? 0).line}`;
-      return run === undefined ? [] : [{ place, command: run.trim(), environment: env }];
-    });
-  });
+/** The commands that a workflow runs. */
+export function commandsOf({ text }: Workflow): readonly string[] {
+  const jobs = Object.values<{ steps?: readonly { run?: string }[] }>(parse(text).jobs);
+  return jobs.flatMap(({ steps = [] }) => steps.flatMap(({ run }) => run?.trim() ?? []));
 }

@@ -3,21 +3,19 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../architecture/sources';
-import { readWorkflows, runSteps } from './workflows';
+import { commandsOf, readWorkflows } from './workflows';
 
-/** What stands in a workflow's `run:`, by its file. */
-export const runCommands: readonly string[] = readWorkflows()
-  .flatMap(runSteps)
-  .map(({ command }) => command);
+/** The commands of all workflows. */
+export const runCommands: readonly string[] = readWorkflows().flatMap(commandsOf);
 
-/** A checkout of this repository in a folder of its own, and what a runner gives a step. */
+/** A checkout of this repository, with the files that a GitHub runner gives a step. */
 export class Workspace {
   readonly output: string;
   readonly summary: string;
   private readonly tools: string;
 
   constructor(readonly folder: string) {
-    // What steps write is not shared with the project.
+    // Without what steps write.
     for (const name of readdirSync(projectRoot))
       if (!['.git', 'cdk.out', 'plan', 'outputs.json'].includes(name))
         symlinkSync(join(projectRoot, name), join(folder, name));
@@ -28,7 +26,7 @@ export class Workspace {
     for (const file of [this.output, this.summary]) writeFileSync(file, '');
   }
 
-  /** Has a command line do something else, as a shell script. */
+  /** Replaces a command by a shell script. */
   stub(command: string, script: string): void {
     writeFileSync(join(this.tools, command), `#!/bin/bash\n${script}\n`, { mode: 0o755 });
   }
@@ -42,7 +40,7 @@ export class Workspace {
     return readFileSync(join(this.folder, path), 'utf8');
   }
 
-  /** Runs a step as its workflow does. The command stands in one, word for word. */
+  /** Runs a command of a workflow as GitHub does. */
   async step(command: string, variables: Readonly<Record<string, string | undefined>> = {}) {
     expect(runCommands).toContain(command);
     const { PATH, HOME } = process.env;
@@ -58,15 +56,15 @@ export class Workspace {
         ...variables,
       },
     });
-    const said = { stdout: '', stderr: '' };
+    const printed = { stdout: '', stderr: '' };
     for (const name of ['stdout', 'stderr'] as const)
       child[name].setEncoding('utf8').on('data', (text: string) => {
-        said[name] += text;
+        printed[name] += text;
       });
     const [exitCode] = await once(child, 'close');
     return {
       exitCode,
-      ...said,
+      ...printed,
       output: readFileSync(this.output, 'utf8'),
       summary: readFileSync(this.summary, 'utf8'),
     };

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { readWorkflows, runSteps } from '../ci/workflows';
+import { commandsOf, readWorkflows } from '../ci/workflows';
 import { eventually } from '../support/eventually';
 import { temporaryFolder } from '../support/temporary-folder';
 
@@ -63,8 +63,8 @@ it('the command of check.yml shows the change against the first parent of its me
   await git('checkout', 'main');
   await git('merge', '--no-ff', 'change');
 
-  const steps = readWorkflows().flatMap(runSteps);
-  const { command = '' } = steps.find(({ command }) => command.startsWith('npm run -s diff')) ?? {};
+  const commands = readWorkflows().flatMap(commandsOf);
+  const command = commands.find((each) => each.startsWith('npm run -s diff')) ?? '';
   const summary = join(folder(), 'summary');
   const { exitCode, output } = await start('bash', ['-eo', 'pipefail', '-c', command], {
     GITHUB_STEP_SUMMARY: summary,
