@@ -2,7 +2,7 @@ import { createHandler } from '../../../lambda/run-operation/handler';
 import { recordLog } from '../../support/log';
 import { useMigratedDatabase } from '../../support/region-database';
 
-type Json = Readonly<Record<string, unknown>>;
+export type Json = Readonly<Record<string, unknown>>;
 
 /** The response to an operation that is refused. */
 export const refused = (code: string, message: unknown = expect.any(String)) => ({
@@ -10,21 +10,21 @@ export const refused = (code: string, message: unknown = expect.any(String)) => 
   error: { code, message },
 });
 
-/** The function on a region's database, signed in as its role, for the tests of the block that calls it. */
+/** The function on a region's database, signed in as its role, for the tests of a file. */
 export function useOperations() {
   const region = useMigratedDatabase();
   const log = recordLog();
   beforeEach(() => log.clear());
 
-  const invoke = (operation: string, input: unknown, localReceivers = false) => {
+  const invoke = (operation: string, input: Json, localReceivers = false) => {
     const ports = { database: region.as('run_operation'), environment: 'test', localReceivers };
     return createHandler({ ports, log })({ operation, input });
   };
   /** The result of an operation that must succeed. */
-  const done = async <Result = Json>(operation: string, input: Json): Promise<Result> => {
+  const run = async <Result = Json>(operation: string, input: Json): Promise<Result> => {
     const response = await invoke(operation, input);
     if (!response.ok) throw new Error(response.error.message);
     return response.result as Result;
   };
-  return { region, log, invoke, done };
+  return { region, log, invoke, run };
 }

@@ -1,0 +1,180 @@
+import { newId } from '../../../domain/ids';
+import type { Organization } from '../../support/organization';
+import { refused, useOperations } from './operations';
+
+const { region, log, invoke, run } = useOperations();
+const seed = (userGroupName = 'Approvers', ephemeral = false) =>
+  run<Organization>('seed', { userGroupName, ephemeral });
+
+/** How many rows of each table belong to the organization. */
+const count = async (organizationId: string) => {
+  const [counts] = await region.query`
+    select
+      (select count(*)::int from organizations where organization_id = ${organizationId}) as organizations,
+      (select count(*)::int from identities where organization_id = ${organizationId}) as identities,
+      (select count(*)::int from user_groups where organization_id = ${organizationId}) as groups,
+      (select count(*)::int from user_group_members where organization_id = ${organizationId}) as members,
+      (select count(*)::int from permissions where organization_id = ${organizationId}) as permissions,
+      (select count(*)::int from permission_assignments where organization_id = ${organizationId}) as assignments,
+      (select count(*)::int from webhooks where organization_id = ${organizationId}) as webhooks`;
+  return counts;
+};
+const seeded = {
+  ...{ organizations: 1, identities: 3, groups: 1, members: 3 },
+  ...{ permissions: 1, assignments: 4, webhooks: 0 },
+};
+
+it('seed makes a group with three members, who all hold the permission', async () => {
+  const userGroupName = `'); drop table user_groups; -- :p1 $1 ${'😀'.repeat(200)}`;
+  const made = await seed(userGroupName);
+  const format = '[a-z0-9]{5}-[a-z0-9]{5}-[a-z0-9]{14,16}$';
+  expect(made).toEqual({
+    organizationId: expect.stringMatching(`^or-${format}`),
+    callerId: expect.stringMatching(`^us-${format}`),
+    serviceAccountId: expect.stringMatching(`^sa-${format}`),
+    endUserId: expect.stringMatching(`^us-${format}`),
+    userGroupId: expect.stringMatching(`^ug-${format}`),
+    userGroupName,
+  });
+  const members = await region.query`
+    select kind, identity_id, active from identities
+      join user_group_members using (organization_id, identity_id)
+      join permission_assignments using (organization_id, identity_id)
+      join permissions using (organization_id, permission_id)
+    where user_group_members.user_group_id = ${made.userGroupId} and 'Auth:UserGroups:Delete' = any (operations)
+    order by kind`;
+  expect(members).toEqual([
+    { kind: 'CustomerEmployee', identity_id: made.callerId, active: true },
+    { kind: 'EndUser', identity_id: made.endUserId, active: true },
+    { kind: 'ServiceAccount', identity_id: made.serviceAccountId, active: true },
+  ]);
+  expect(await count(made.organizationId)).toEqual(seeded);
+  expect(await region.query`select name from user_groups where user_group_id = ${made.userGroupId}`).toEqual([
+    { name: userGroupName },
+  ]);
+});
+
+describe('add-user-group', () => {
+  const add = (organizationId: string, userGroupName = 'Second') =>
+    invoke('add-user-group', { organizationId, userGroupName });
+
+  it('adds a group with the same members and an assignment of its own', async () => {
+    const first = await seed();
+    expect(await add(first.organizationId)).toEqual({
+      ok: true,
+      result: { ...first, userGroupName: 'Second', userGroupId: expect.stringMatching(/^ug-/) },
+    });
+    const expected = { ...seeded, groups: 2, members: 6, assignments: 5 };
+    expect(await count(first.organizationId)).toEqual(expected);
+  });
+
+  it('refuses a name that another group has, also when both are added at once', async () => {
+    const { organizationId } = await seed('Taken');
+    expect(await add(organizationId, 'Taken')).toEqual(
+      refused('user_group_name_taken', expect.stringContaining('"Taken"')),
+    );
+    const answers = await Promise.all([add(organizationId), add(organizationId)]);
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(1);
+  });
+
+  it('refuses an organization without an active caller of each kind, or that does not exist', async () => {
+    const { organizationId, serviceAccountId } = await seed();
+    await region.query`update identities set active = false where identity_id = ${serviceAccountId}`;
+    for (const id of [organizationId, newId('or')])
+      expect(await add(id)).toEqual(refused('organization_not_seeded'));
+    expect(await count(organizationId)).toEqual(seeded);
+  });
+});
+
+describe('remove-ephemeral-organizations', () => {
+  const make = async (ephemeral: boolean) => {
+    const { organizationId } = await seed('Approvers', ephemeral);
+    await run('add-webhook', { organizationId, url: 'https://hooks.customer.com/' });
+    return organizationId;
+  };
+  const remove = (organizationId: string) => invoke('remove-ephemeral-organizations', { organizationId });
+  const whole = { ...seeded, webhooks: 1 };
+  const none = Object.fromEntries(Object.keys(whole).map((table) => [table, 0]));
+
+  it('removes everything of the organization, once, and nothing of others', async () => {
+    const [removed, neighbour] = [await make(true), await make(true)];
+    expect(await remove(removed)).toEqual({ ok: true, result: { removed: [removed] } });
+    expect(await remove(removed)).toEqual({ ok: true, result: { removed: [] } });
+    expect([await count(removed), await count(neighbour)]).toEqual([none, whole]);
+  });
+
+  it('refuses an organization that is not ephemeral', async () => {
+    const real = await make(false);
+    expect(await remove(real)).toEqual(refused('organization_not_ephemeral', expect.stringContaining(real)));
+    expect(await count(real)).toEqual(whole);
+  });
+
+  it('removes ephemeral ones that are older than a day, too', async () => {
+    const [old, recent, real] = [await make(true), await make(true), await make(false)];
+    await region.query`
+      update organizations set created_at = now() - interval '25 hours' where organization_id in (${old}, ${real})`;
+    expect(await remove(newId('or'))).toEqual({ ok: true, result: { removed: [old] } });
+    expect([await count(old), await count(recent), await count(real)]).toEqual([none, whole, whole]);
+  });
+});
+
+it('describe-identity returns organization and kind, or names the environment', async () => {
+  const { organizationId, endUserId: identityId } = await seed();
+  expect(await run('describe-identity', { identityId })).toEqual({
+    ...{ identityId, organizationId, kind: 'EndUser', active: true },
+  });
+  const unknown = newId('us');
+  expect(await invoke('describe-identity', { identityId: unknown })).toEqual(
+    refused('identity_not_found', expect.stringContaining(`${unknown} in environment test`)),
+  );
+});
+
+describe('list-audit-records', () => {
+  it('lists the records of a group, the latest first, even if its organization is gone', async () => {
+    const [organizationId, identityId, userGroupId] = [newId('or'), newId('us'), newId('ug')];
+    for (const [requestId, date] of [
+      ['first', '2026-11-20 10:00:00.123456+00'],
+      ['second', '2026-11-20 10:00:00+00'],
+    ] as const)
+      await region.query`
+        insert into audit_records (occurred_at, organization_id, identity_id, operation, subject_id, subject_name,
+          outcome, request_id, user_action_id)
+        values (${date}::timestamptz, ${organizationId}, ${identityId}, 'Auth:UserGroups:Delete', ${userGroupId},
+          'Approvers', 'deleted', ${requestId}, ${requestId})`;
+    const record = {
+      date: '2026-11-20T10:00:00.000Z',
+      organizationId,
+      identityId,
+      operation: 'Auth:UserGroups:Delete',
+      subjectId: userGroupId,
+      subjectName: 'Approvers',
+      outcome: 'deleted',
+      requestId: 'second',
+    };
+    expect(await run('list-audit-records', { userGroupId })).toEqual({
+      records: [record, { ...record, date: '2026-11-20T10:00:00.123Z', requestId: 'first' }],
+    });
+  });
+
+  it('distinguishes a group without records from an unknown one', async () => {
+    const { userGroupId } = await seed();
+    expect(await run('list-audit-records', { userGroupId })).toEqual({ records: [] });
+    expect(await invoke('list-audit-records', { userGroupId: newId('ug') })).toEqual(
+      refused('user_group_not_found'),
+    );
+  });
+});
+
+it('logs operations by name, without their input', async () => {
+  const { organizationId } = await seed('Secret plans');
+  await invoke('add-user-group', { organizationId, userGroupName: 'Secret plans' });
+  expect(log.lines).toEqual([
+    { message: 'Operation completed', logCode: 'OPERATION_COMPLETED', operation: 'seed' },
+    {
+      message: 'Operation refused',
+      logCode: 'OPERATION_REFUSED',
+      operation: 'add-user-group',
+      code: 'user_group_name_taken',
+    },
+  ]);
+});
