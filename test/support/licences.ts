@@ -49,13 +49,13 @@ export function licencesDocument(): string {
 
   return `# Licences
 
-Written by \`npx tsx test/support/licences.ts\` from \`package-lock.json\` and from what the bundler puts into the functions;
-a test holds it. The project itself is unlicensed: it is not published.
+\`npx tsx test/support/licences.ts\` writes this page from \`package-lock.json\` and from the contents of the function bundles; a test
+compares it. The project itself is unpublished and has no licence.
 
-## What is deployed
+## Deployed packages
 
-The functions' bundles hold these packages. They go into the deployer's own AWS account, and nothing of them is passed on
-to anybody: the dashboard's page, which browsers are given, holds none. A test refuses any licence in a bundle but
+The function bundles contain these packages. Bundles are deployed to the deployer's own AWS account only; the dashboard's page, which
+browsers download, contains no packages. A test rejects bundled packages with any licence except
 ${inWords(deployableLicences)}. \`aws-cdk-lib\` (Apache-2.0) adds functions of its own to every stack.
 
 | Licence | Packages |
@@ -66,7 +66,7 @@ ${grouped([...deployed])
 
 ## Direct dependencies
 
-| For | Licence | Packages |
+| Use | Licence | Packages |
 |---|---|---|
 ${direct
   .flatMap(([use, names]) =>
@@ -76,9 +76,9 @@ ${direct
   )
   .join('\n')}
 
-## Every package of the lock file
+## All packages in the lock file
 
-${folders.length} packages, those for other platforms than one's own included. All but these have one of the licences above.
+${folders.length} packages, including those for other platforms. All except these have one of the licences above.
 
 | Licence | Packages |
 |---|---|
