@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandFailed } from './failure';
 import { parseJson } from './json';
 import { startCommand } from './pasted-command';
@@ -22,39 +21,8 @@ interface ApiRequest {
 /** Milliseconds: the gateway gives a function 29 s. */
 const deadline = 35_000;
 
-/** How often a throttled request is sent again, a second later. The gateway throttles before anything is done. */
-const maxThrottled = 20;
-
 /** Sends a request to the API. @throws CommandFailed when there is no response */
 export async function callApi(
-  target: Target,
-  request: ApiRequest,
-  signal: AbortSignal,
-): Promise<ApiResponse> {
-  for (let throttled = 0; ; throttled++) {
-    const answer = await send(target, request, signal);
-    if (answer.status !== 429 || throttled === maxThrottled) return answer;
-    await sleep(1_000, undefined, { signal });
-  }
-}
-
-/** @throws CommandFailed with the response and the expected one */
-export function unexpectedResponse(
-  target: Target,
-  { method, path }: ApiRequest,
-  { status, contentType, body }: ApiResponse,
-  expected: string,
-): never {
-  const text = typeof body === 'string' ? body.replace(/\s+/g, ' ') : JSON.stringify(body);
-  throw new CommandFailed(
-    `${method} ${path} was answered with ${status}, ${contentType ?? 'no content type'}: ${text.slice(0, 500)}. Expected ${expected}.`,
-    /json/.test(contentType ?? '')
-      ? `See the logs of the API and of the function, in ${target.logs}.`
-      : `A proxy or the sign-in page of a network answers for ${target.output('ApiBaseUrl')}: open it in a browser.`,
-  );
-}
-
-async function send(
   target: Target,
   { method, path, headers = {} }: ApiRequest,
   signal: AbortSignal,
@@ -77,11 +45,27 @@ async function send(
     const { message } = ((error as Error).cause ?? error) as Error;
     throw new CommandFailed(
       timeout.aborted
-        ? `${method} ${url} was not answered within ${deadline / 1_000} s.`
+        ? `${method} ${url} timed out after ${deadline / 1_000} s.`
         : `${method} ${url} could not be sent: ${message}.`,
       target.local
         ? `Start the environments of this machine: ${startCommand}`
         : 'Check the network, the name in ApiBaseUrl, and that the stack is deployed.',
     );
   }
+}
+
+/** @throws CommandFailed with the response and the expected one */
+export function unexpectedResponse(
+  target: Target,
+  { method, path }: ApiRequest,
+  { status, contentType, body }: ApiResponse,
+  expected: string,
+): never {
+  const text = (typeof body === 'string' ? body.replace(/\s+/g, ' ') : JSON.stringify(body)).slice(0, 500);
+  throw new CommandFailed(
+    `${method} ${path} returned ${status}, ${contentType ?? 'no content type'}: ${text}. Expected ${expected}.`,
+    /json/.test(contentType ?? '')
+      ? `See the logs of the API and of the function, in ${target.logs}.`
+      : `A proxy or the sign-in page of a network answers for ${target.output('ApiBaseUrl')}: open it in a browser.`,
+  );
 }

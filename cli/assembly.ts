@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CommandFailed } from './failure';
+import { readJson } from './json';
 import { inProject } from './pasted-command';
 
 export type AssembledStack = ReturnType<typeof readAssembledStack>;
@@ -15,7 +15,7 @@ const remedy = `Name the folder with --assembly, or synthesize the stacks: ${inP
 
 /** Reads a stack of a cloud assembly. @throws CommandFailed when the folder has no such stack */
 export function readAssembledStack(folder: string, name: string) {
-  const { environment, properties } = readJson(join(folder, 'manifest.json')).artifacts?.[name] ?? {};
+  const { environment, properties } = readJson(join(folder, 'manifest.json'), remedy).artifacts?.[name] ?? {};
   if (!properties?.templateFile) throw new CommandFailed(`${folder} has no stack ${name}.`, remedy);
   // Such as aws://111122223333/eu-central-1, or aws://unknown-account/eu-central-1.
   const [, account, region = ''] = /^aws:\/\/(?:(\d{12})|[\w-]+)\/([\w-]+)$/.exec(environment) ?? [];
@@ -32,15 +32,6 @@ export function readAssembledStack(folder: string, name: string) {
       version: properties.requiresBootstrapStackVersion as number,
       parameter: properties.bootstrapStackVersionSsmParameter as string,
     },
-    template: readJson(join(folder, properties.templateFile)) as Template,
+    template: readJson(join(folder, properties.templateFile), remedy) as Template,
   };
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: the CDK's format
-function readJson(file: string): any {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8'));
-  } catch (error) {
-    throw new CommandFailed(`${file} cannot be read: ${(error as Error).message}.`, remedy);
-  }
 }

@@ -50,7 +50,7 @@ export async function callAws<T>(
     const failed = (text: string, remedy?: string) => new AwsCallFailed(name, text, remedy);
     if (abortSignal.aborted)
       throw failed(
-        `${action} was not answered within ${deadline / 1_000} s.`,
+        `${action} timed out after ${deadline / 1_000} s.`,
         'It may have succeeded; check before retrying.',
       );
     if (target?.local && code === 'ECONNREFUSED')
@@ -66,8 +66,9 @@ export async function callAws<T>(
     const cause = isForeign
       ? `an answer with status ${$response.statusCode} that is not from AWS`
       : message || errors?.map((each) => each.message).join(', ') || code;
+    const said = `${$fault && !isForeign ? `${name}: ` : ''}${cause.replace(/\s+/g, ' ').replace(/\.$/, '')}`;
     throw failed(
-      `${action} failed: ${$fault && !isForeign ? `${name}: ` : ''}${cause.replace(/\s+/g, ' ').replace(/\.$/, '')}.`,
+      `${action} failed: ${said}.`,
       isForeign ? networkRemedy : known?.[1].replace('ACTION', action),
     );
   }

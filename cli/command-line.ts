@@ -53,8 +53,6 @@ const commands: Readonly<Record<string, Commands>> = {
 };
 
 const help = `
-Every command has its own --help, with examples.
-
 On this machine, while "npm start" runs:
   ./wallet smoke                             deletes a user group, and has a webhook delivered
   ./wallet local seed                        creates a user group and those who may delete it
@@ -62,6 +60,7 @@ On this machine, while "npm start" runs:
 
 On a deployed environment:
   ./wallet preflight --environment uae       before each deployment
+  ./wallet outputs --environment uae --write outputs.json
   ./wallet smoke --environment uae --outputs outputs.json --allow-production --without-webhook
 
 Each command's permissions are in docs/operating.md#iam-permissions. Results go to stdout, everything else to stderr;
@@ -79,7 +78,8 @@ export function createProgram(terminal: Terminal, variables: Variables = {}, onl
     .commandsGroup('This command line:')
     .helpCommand('help [command...]', 'print the help of a command')
     .addHelpText('after', help)
-    .showHelpAfterError('Add --help for the options and examples.')
+    .showHelpAfterError('Add --help for the options.')
+    .configureHelp({ optionTerm: ({ flags, mandatory }) => `${flags}${mandatory ? ' (required)' : ''}` })
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.result(text.trimEnd()),
@@ -116,19 +116,12 @@ export async function runCommandLine(
     await createProgram(terminal, variables, full[0]).parseAsync(full, { from: 'user' });
     return 0;
   } catch (error) {
-    return report(error, terminal);
+    // Commander has written its message already. It exits with 1 for wrong usage, with 0 after help.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    const failure = error instanceof CommandFailed ? error : undefined;
+    terminal.note(terminal.alarm(`error: ${failure?.message ?? 'this is a bug of the command line.'}`));
+    const details = failure ? failure.remedy : error instanceof Error ? error.stack : String(error);
+    if (details) terminal.note(details);
+    return failure?.exitCode ?? 1;
   }
-}
-
-function report(error: unknown, terminal: Terminal): number {
-  // Commander has written its message already. It exits with 1 for wrong usage, with 0 after help.
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  if (error instanceof CommandFailed) {
-    terminal.note(terminal.alarm(`error: ${error.message}`));
-    if (error.remedy) terminal.note(error.remedy);
-    return error.exitCode;
-  }
-  terminal.note(terminal.alarm('error: this is a bug of the command line.'));
-  terminal.note(error instanceof Error ? (error.stack ?? error.message) : String(error));
-  return 1;
 }

@@ -7,22 +7,11 @@ import { type CallerClaims, readCallerClaims, signAccessToken, signUserAction } 
 import type { Target } from './target';
 import type { Terminal } from './terminal';
 
-interface DeleteGroupOptions {
-  readonly group: string;
-  readonly caller: string;
-}
-
-const help = `Signs an access token and a user action of the caller, and sends the request: "local token", "local user-action" and curl in
-one. The API authorizes it as for any caller.
-
-Examples:
-  wallet delete-group --group ug-… --caller us-…
-  wallet delete-group --environment uae --group ug-… --caller sa-… --json     {"status":200,"body":{}}`;
-
 export function register(program: Command, terminal: Terminal): void {
-  environmentCommand<DeleteGroupOptions>(program, terminal, 'delete-group', {
+  environmentCommand<{ readonly group: string; readonly caller: string }>(program, terminal, 'delete-group', {
     summary: 'delete a user group through the API, as its caller, and print the response',
-    help,
+    help: `Signs an access token and a user action of the caller, and sends the request: "local token", "local user-action" and curl
+in one. The API authorizes it as for any caller.`,
     production: 'a deleted group cannot be brought back',
     async run(target, { group, caller }, print) {
       const claims = await readCallerClaims(target, caller);

@@ -1,11 +1,9 @@
 import { type Command, Option } from 'commander';
 import { type Attempt, outcomes } from '../domain/delivery';
-import type { Input } from '../domain/operations';
 import { environmentCommand } from './environment-command';
 import { runOperation } from './operations-function';
 import { id, number, time } from './options';
 import { eventId } from './send-event';
-import type { Target } from './target';
 import { type Terminal, table } from './terminal';
 
 interface DeliveriesOptions {
@@ -22,13 +20,7 @@ const help = `Without --event and --webhook: those of the last 24 hours, unless 
 with test_ in their id come from "wallet webhook test".
 
 Outcomes: "failed" is retried at the time in the last column, "given_up" was the last attempt ("wallet redeliver"),
-"disabled" disabled its webhook, because the receiver answered 410.
-
-Examples:
-  wallet deliveries --event evt_…
-  wallet deliveries --webhook wh-… --status failed --since 2h
-  wallet deliveries --status given_up --since 2026-11-20 --until 2026-11-21
-  wallet deliveries --environment uae --event evt_… --json`;
+"disabled" disabled its webhook, because the receiver answered 410.`;
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand<DeliveriesOptions>(program, terminal, 'deliveries', {
@@ -37,7 +29,7 @@ export function register(program: Command, terminal: Terminal): void {
     async run(target, { event, webhook, status, until, limit, json, ...options }, print) {
       const since = options.since ?? (event || webhook ? undefined : time('24h'));
       const query = { eventId: event, webhookId: webhook, outcome: status, since, until, limit };
-      const attempts = await listAttempts(target, query);
+      const { attempts } = await runOperation(target, 'list-delivery-attempts', query);
       if (!json && attempts.length === 0)
         return target.note(`No attempts yet in ${target.environment.name}, or none that match.`);
       const rows = attempts.map(({ durationMs, ...attempt }) => [
@@ -56,12 +48,4 @@ export function register(program: Command, terminal: Terminal): void {
     .option('--since <time>', 'from this time: ISO 8601, or an age such as 2h', time)
     .option('--until <time>', 'up to this time: ISO 8601, or an age', time)
     .option('--limit <number>', 'maximum, up to 1000', number(1, 1_000), 100);
-}
-
-/** The attempts to deliver, the latest first. @throws OperationRefused `event_not_found`, `webhook_not_found` */
-export async function listAttempts(
-  target: Target,
-  query: Input<'list-delivery-attempts'>,
-): Promise<readonly Attempt[]> {
-  return (await runOperation(target, 'list-delivery-attempts', query)).attempts;
 }

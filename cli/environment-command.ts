@@ -7,12 +7,9 @@ import type { Terminal } from './terminal';
 export interface Definition<Options> {
   /** In the imperative, without a full stop. */
   readonly summary: string;
-  /** What --help prints below the options: remarks, then examples. */
-  readonly help: string;
-  /**
-   * What the command does there that must not happen by mistake: in a deployed environment with an SLA, it requires
-   * --allow-production.
-   */
+  /** Remarks below the options of --help. @default - none */
+  readonly help?: string;
+  /** Why the command requires --allow-production in a deployed environment with an SLA. @default - it does not */
   readonly production?: string;
   /** @param print prints the result: the value with --json, the text otherwise */
   run(
@@ -31,8 +28,8 @@ export function environmentCommand<Options>(
 ): Command {
   const command = withEnvironment(parent.command(name))
     .summary(summary)
-    .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`)
-    .addHelpText('after', `\n${help}`);
+    .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`);
+  if (help) command.addHelpText('after', `\n${help}`);
   if (production) command.option('--allow-production', 'write to a deployed environment that has an SLA');
   return command.action(async (options: Options & CommonOptions & { readonly allowProduction?: boolean }) => {
     const target = await openTarget(options, terminal);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
+import type { OutputName } from '../domain/outputs';
 import { ask } from './aws';
 import { listResources } from './deployed-stack';
 import { environmentCommand } from './environment-command';
@@ -31,17 +32,11 @@ interface MoveOriginOptions extends CommonOptions {
   readonly dryRun?: boolean;
 }
 
-const help = `The address stays the same, the API keeps serving, and no webhook is lost: they wait for some minutes. If the command
-is interrupted, run it again: it continues.
+const help = `The address stays the same, the API keeps serving, and webhooks wait for some minutes. If the command is interrupted,
+run it again: it continues.
 
 With --reserve webhooks come from the reserve address, after one update that needs nothing of the old zone; without
-it, they come from the one address again.
-
-Examples:
-  wallet move-origin --outputs outputs.json --zone 2 --dry-run          what it would do
-  wallet move-origin --outputs outputs.json --zone 2
-  wallet move-origin --outputs outputs.json --zone 2 --reserve          in an announced emergency
-  wallet move-origin --environment uae --outputs outputs.json --zone 3 --yes --json`;
+it, they come from the one address again.`;
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand<MoveOriginOptions>(program, terminal, 'move-origin', {
@@ -73,7 +68,7 @@ async function moveOrigin(target: Target, options: MoveOriginOptions, terminal: 
   const address = addressAt(before, destination);
   const plan = { environment, stack: stackId, address, ...destination };
   const updates = updatesBetween(before, destination);
-  const description = describePlan(target, before, destination, updates);
+  const description = describePlan(target, before, updates);
   if (dryRun) {
     const steps = updates.map((location) => ({ step: 'update', ...location }));
     const from = { from: before.zone, fromReserve: before.reserve };
@@ -94,7 +89,7 @@ async function moveOrigin(target: Target, options: MoveOriginOptions, terminal: 
   });
   if (moved.stack.status.endsWith('_IN_PROGRESS'))
     terminal.note(
-      'CloudFormation is still deleting the old gateway. Webhooks do not wait for that, but the stack takes no other update.',
+      'CloudFormation is still deleting the old gateway; until then, the stack takes no other update.',
     );
   const { id: natGatewayId, availabilityZone } = moved.gateway ?? {};
   terminal.result(
@@ -107,14 +102,11 @@ async function moveOrigin(target: Target, options: MoveOriginOptions, terminal: 
 function requireZone({ environment: { name, zones }, local }: Target, zone: string): void {
   if (local)
     throw new UsageError(
-      `Environment ${name} runs on this machine, which has neither zones nor gateways: move-origin is for deployed environments.`,
+      'This machine has neither zones nor gateways: move-origin is for deployed environments.',
       'Give the outputs file of the deployment with --outputs.',
     );
   if (Number(zone) > zones.length)
-    throw new UsageError(
-      `Environment ${name} has no zone ${zone}.`,
-      `Give a zone from 1 to ${zones.length}.`,
-    );
+    throw new UsageError(`Environment ${name} has no zone ${zone}. Give a zone from 1 to ${zones.length}.`);
 }
 
 /** Receivers allow the published addresses, and no others. */
@@ -123,18 +115,17 @@ function requireKnownAddresses(target: Target, stack: OriginStack, { reserve }: 
   if (reserve && stack.reserveAddress === undefined)
     throw new UsageError(
       `Stack ${stackId} has no reserve address.`,
-      'Move without --reserve. To have one in the next emergency: "webhookOrigin: { reserve: true }" in the row, deploy it, and tell receivers its address.',
+      'Move without --reserve. To have one in the next emergency: "webhookOrigin: { reserve: true }" in the row.',
     );
-  const addresses = [
-    ['webhook origin', target.output('WebhookOriginAddress'), stack.address],
-    ['reserve', reserve ? target.output('WebhookOriginReserveAddress') : undefined, stack.reserveAddress],
-  ] as const;
-  for (const [name, expected, found] of addresses)
-    if (expected !== undefined && expected !== found)
-      throw new CommandFailed(
-        `Stack ${stackId} has the ${name} ${found}, the outputs file has ${expected}.`,
-        'Check the AWS account you are signed in to and the outputs file, before anything is moved.',
-      );
+  const compare = (output: OutputName, found: string | undefined) => {
+    if (target.output(output) === found) return;
+    throw new CommandFailed(
+      `${output} of stack ${stackId} is ${found}, the outputs file has ${target.output(output)}.`,
+      'Check the AWS account you are signed in to, and the outputs file.',
+    );
+  };
+  compare('WebhookOriginAddress', stack.address);
+  if (reserve) compare('WebhookOriginReserveAddress', stack.reserveAddress);
 }
 
 /**
@@ -153,22 +144,18 @@ const isSame = (one: OriginLocation, other: OriginLocation): boolean =>
 function describePlan(
   { environment: { stackId, region } }: Target,
   stack: OriginStack,
-  destination: OriginLocation,
   updates: readonly OriginLocation[],
 ): string {
-  const to = formatLocation(destination);
-  const heading = `Stack ${stackId} (${region}, ${stack.status})`;
-  if (updates.length === 0) return `${heading} is in ${to}: there is nothing to do.`;
-  const steps = updates.map((location, index) => {
-    const effect =
-      location.zone === noZone
-        ? 'consumers off, then routes and gateway deleted. Webhooks wait.'
-        : `gateway with ${addressAt(stack, location)}, routes to it, consumers on. Webhooks go out.`;
-    return `  ${index + 1}. Update the stack to ${formatLocation(location)}: ${effect}`;
-  });
+  const steps = updates.map((location) =>
+    location.zone === noZone
+      ? 'Update the stack to zone none: consumers off, then routes and gateway deleted. Webhooks wait.'
+      : `Update the stack to ${formatLocation(location)}: gateway with ${addressAt(stack, location)}, routes to it, consumers on.`,
+  );
   return [
-    `${heading}, webhook origin ${addressAt(stack, destination)}, from ${formatLocation(stack)} to ${to}:`,
-    ...steps,
+    `Stack ${stackId} (${region}, ${stack.status}) is in ${formatLocation(stack)}.`,
+    ...(steps.length > 0
+      ? steps.map((step, index) => `  ${index + 1}. ${step}`)
+      : ['There is nothing to do.']),
   ].join('\n');
 }
 
@@ -240,17 +227,16 @@ async function beginUpdate(
     [parameterNames.reserve]: reserve ? 'yes' : 'no',
   };
   const token = randomUUID();
-  const update = {
+  await ask(cloudFormation, 'updateStack', {
     StackName: stackId,
     UsePreviousTemplate: true,
     Parameters: stack.parameters.map((name) => ({
       ParameterKey: name,
-      ...(values[name] === undefined ? { UsePreviousValue: true } : { ParameterValue: values[name] }),
+      ...(values[name] ? { ParameterValue: values[name] } : { UsePreviousValue: true }),
     })),
     Capabilities: stack.capabilities,
     ClientRequestToken: token,
-  };
-  await ask(cloudFormation, 'updateStack', update);
+  });
   return token;
 }
 
@@ -281,7 +267,7 @@ async function verify(clients: OriginClients, stack: OriginStack) {
       readGateway(clients, resources),
       readConsumers(clients, resources),
     ]);
-    faults = findFaults({ gateway, consumers, resources }, stack);
+    faults = findFaults(stack, resources, gateway, consumers);
     // `Enabling`, `Updating`: https://docs.aws.amazon.com/lambda/latest/api/API_GetEventSourceMapping.html
     const isChanging = consumers.some(({ state }) => state.endsWith('ing'));
     return faults.length === 0 || !isChanging ? { gateway } : undefined;

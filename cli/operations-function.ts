@@ -17,9 +17,9 @@ export class OperationRefused extends CommandFailed {
 }
 
 interface Answer<Name extends OperationName> {
-  readonly ok?: boolean;
   readonly result?: OperationResult<Name>;
   readonly error?: { readonly code: OperationErrorCode; readonly message: string };
+  /** Of a function that crashed. */
   readonly errorMessage?: string;
 }
 
@@ -78,7 +78,7 @@ async function invoke(target: Target, payload: string) {
 }
 
 /**
- * Whether Lambda refused to invoke the function because it is not ready: then it has done nothing.
+ * Whether Lambda refused to invoke the function because it is not ready.
  * https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html#API_Invoke_Errors,
  * https://github.com/boto/boto3/issues/3788
  */

@@ -41,28 +41,19 @@ export function environment(description: string): Option {
   );
 }
 
-interface DurationBounds {
-  readonly usual: string;
-  /** @default - 1 ms */
-  readonly least?: string;
-  readonly most: string;
-}
-
 /** An option with a duration such as `90s`, read into seconds. */
 export function duration(
   flags: `--${string} <duration>`,
   description: string,
-  { usual, least, most }: DurationBounds,
+  { usual, most }: { readonly usual: string; readonly most: string },
 ): Option {
-  const bounds = least ? `from ${least} to ${most}` : `at most ${most}`;
-  return new Option(flags, `${description}: 90s, 5m, a number alone is seconds; ${bounds}`)
+  const format = `90s, 5m, a number alone is seconds; at most ${most}`;
+  return new Option(flags, `${description}: ${format}`)
     .default(parseDuration(usual), usual)
     .argParser((text: string) => {
       const seconds = parseDuration(text);
-      if (seconds >= parseDuration(least ?? '1ms') && seconds <= parseDuration(most)) return seconds;
-      throw new InvalidArgumentError(
-        `Give a duration such as 90s or 5m, ${bounds}; a number alone is seconds.`,
-      );
+      if (seconds > 0 && seconds <= parseDuration(most)) return seconds;
+      throw new InvalidArgumentError(`Give a duration: ${format}.`);
     });
 }
 
@@ -80,7 +71,7 @@ export function time(text: string): string {
   // A number alone may be meant as a date.
   const age = /[a-z]$/.test(text) ? parseDuration(text) : Number.NaN;
   const date = new Date(isDate ? text : Date.now() - age * 1_000);
-  // Before 1970: a year that was mistyped, or a duration out of all bounds.
+  // Before 1970: a mistyped year, or an excessive age.
   if (date.getTime() >= 0) return date.toISOString();
   throw new InvalidArgumentError('Give a time such as 2026-11-20T12:00:00Z, or an age such as 2h.');
 }
@@ -96,9 +87,6 @@ export const number = (least: number, most: number) => (text: string) => {
   if (/^\d{1,9}$/.test(text) && Number(text) >= least && Number(text) <= most) return Number(text);
   throw new InvalidArgumentError(`Give a number from ${least} to ${most}.`);
 };
-
-/** Reads a TCP port. @param least 0 where it stands for any free port */
-export const port = (least: 0 | 1) => number(least, 65_535);
 
 /** Reads an id of the service, such as `us-xxxxx-xxxxx-xxxxxxxxxxxxxxxx`. */
 export function id(...prefixes: readonly string[]) {

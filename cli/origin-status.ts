@@ -14,52 +14,39 @@ import {
   requireElasticIp,
 } from './origin';
 import type { Target } from './target';
-import { type Terminal, table } from './terminal';
-
-const help = `On this machine there are neither zones nor gateways, so it shows the queues only, without the age of the oldest
-message.
-
-When AWS does not answer a call, it shows everything else, and exits with 1.
-
-Examples:
-  wallet origin-status --outputs outputs.json
-  wallet origin-status --environment uae --outputs outputs.json --json`;
+import { columns, type Terminal, table } from './terminal';
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand(program, terminal, 'origin-status', {
     summary: 'show zone, addresses, gateway, consumers and waiting messages of the webhook origin',
-    help,
-    run: (target, options) => originStatus(target, options.json === true, terminal),
+    help: `On this machine there are neither zones nor gateways: it shows the queues only.
+When AWS refuses a call, it shows everything else, and exits with 1.`,
+    async run(target, { json }, print) {
+      const failures: { readonly name: string; readonly error: CommandFailed }[] = [];
+      // In an emergency one service may be down: the others are asked all the same.
+      const status = await readStatus(target, async (name, ask) => {
+        try {
+          return await ask();
+        } catch (error) {
+          if (!(error instanceof CommandFailed)) throw error;
+          failures.push({ name, error });
+          return undefined;
+        }
+      });
+      const unknown = [...new Set(failures.map(({ error }) => error.message))].map((message) => {
+        const names = failures.filter(({ error }) => error.message === message).map(({ name }) => name);
+        return `unknown: ${names.join(', ')}, because ${message}`;
+      });
+      const faults = [...status.faults, ...unknown];
+      print({ ...status, faults }, () => formatStatus(status, target.local, terminal));
+      for (const warning of json ? unknown : faults) terminal.note(terminal.alarm(`warning: ${warning}`));
+      const remedies = new Set(failures.flatMap(({ error }) => error.remedy ?? []));
+      if (failures.length > 0) throw new CommandFailed('The status is incomplete.', [...remedies].join('\n'));
+    },
   });
 }
 
-async function originStatus(target: Target, json: boolean, terminal: Terminal): Promise<void> {
-  const failures: { readonly name: string; readonly error: CommandFailed }[] = [];
-  // In an emergency one service may be down: the others are asked all the same.
-  const status = await readStatus(target, async (name, ask) => {
-    try {
-      return await ask();
-    } catch (error) {
-      if (!(error instanceof CommandFailed)) throw error;
-      failures.push({ name, error });
-      return undefined;
-    }
-  });
-  const unknown = [...new Set(failures.map(({ error }) => error.message))].map((message) => {
-    const names = failures.filter(({ error }) => error.message === message).map(({ name }) => name);
-    return `unknown: ${names.join(', ')}, because ${message.replace(/\.$/, '')}`;
-  });
-  const faults = [...status.faults, ...unknown];
-  terminal.result(
-    json ? JSON.stringify({ ...status, faults }) : formatStatus(status, target.local, terminal),
-  );
-  for (const warning of json ? unknown : faults) terminal.note(terminal.alarm(`warning: ${warning}`));
-  if (failures.length === 0) return;
-  const remedies = new Set(failures.flatMap(({ error }) => error.remedy ?? []));
-  throw new CommandFailed('The status is incomplete.', [...remedies].join('\n'));
-}
-
-/** Gives undefined for what cannot be read. */
+/** Returns undefined for what cannot be read. */
 type Attempt = <T>(name: string, ask: () => Promise<T>) => Promise<T | undefined>;
 
 /** What `--json` prints: `null` for what is unknown or absent. */
@@ -71,14 +58,14 @@ async function readStatus(target: Target, attempt: Attempt) {
       attempt('status and zone of the stack', () => readOriginStack(clients.cloudFormation, stackId)),
     clients && attempt('gateway, consumers, queues', () => listResources(clients.cloudFormation, stackId)),
   ]);
-  const address = stack ? addressAt(stack) : target.output('WebhookOriginAddress');
+  const address = target.output('WebhookOriginAddress');
   const [gateway, consumers, queues] = await Promise.all([
     clients && resources && attempt('gateway', () => readGateway(clients, resources)),
     clients && resources && attempt('consumers', () => readConsumers(clients, resources)),
     (!clients || resources) && readQueues(target, resources, attempt),
-    clients && attempt('Elastic IP', () => requireElasticIp(clients, address)),
+    clients && attempt('Elastic IP', () => requireElasticIp(clients, stack ? addressAt(stack) : address)),
   ]);
-  const faults = stack ? findFaults({ gateway, consumers, resources }, stack) : [];
+  const faults = stack ? findFaults(stack, resources, gateway, consumers) : [];
   if (stack?.reserve)
     faults.push(
       `webhooks come from the reserve address ${stack.reserveAddress}, not from ${stack.address}: "A zone is gone" in docs/runbook.md`,
@@ -87,7 +74,7 @@ async function readStatus(target: Target, attempt: Attempt) {
     environment: name,
     stack: stackId,
     stackStatus: stack?.status ?? null,
-    address: stack?.address ?? target.output('WebhookOriginAddress'),
+    address: stack?.address ?? address,
     reserve: stack?.reserveAddress ? { address: stack.reserveAddress, inUse: stack.reserve } : null,
     /** A zone's number, or `none`. */
     zone: stack?.zone ?? null,
@@ -103,8 +90,8 @@ async function readStatus(target: Target, attempt: Attempt) {
 async function readQueues(target: Target, resources: readonly StackResource[] | undefined, attempt: Attempt) {
   const { SQS } = await import('@aws-sdk/client-sqs');
   const client = new SQS({ ...target.clientSettings('sqs'), maxAttempts: 8 });
+  const prefix = `${target.environment.stackId}-`;
   const findByName = async () => {
-    const prefix = `${target.environment.stackId}-`;
     const { QueueUrls = [] } = await callAws(target, 'sqs:ListQueues', (options) =>
       client.listQueues({ QueueNamePrefix: prefix }, options),
     );
@@ -116,27 +103,21 @@ async function readQueues(target: Target, resources: readonly StackResource[] | 
         .map(({ logicalId, physicalId }) => ({ name: logicalId, url: physicalId }))
     : await attempt('queues', findByName);
   const readQueue = async ({ name, url }: { readonly name: string; readonly url: string }) => {
-    const [attributes, oldest] = await Promise.all([
+    const input = { QueueUrl: url, AttributeNames: ['All' as const] };
+    const [counts, oldest] = await Promise.all([
       attempt(`messages in ${name}`, () =>
-        callAws(target, 'sqs:GetQueueAttributes', (options) =>
-          client.getQueueAttributes({ QueueUrl: url, AttributeNames: ['All'] }, options),
-        ),
+        callAws(target, 'sqs:GetQueueAttributes', (options) => client.getQueueAttributes(input, options)),
       ),
       target.local ? undefined : attempt(`age of the oldest in ${name}`, () => ageOfOldest(target, url)),
     ]);
-    const count = (...states: readonly ('' | 'NotVisible' | 'Delayed')[]) =>
-      attributes
-        ? states.reduce(
-            (sum, state) => sum + Number(attributes.Attributes?.[`ApproximateNumberOfMessages${state}`]),
-            0,
-          )
-        : null;
+    const count = (state: '' | 'NotVisible' | 'Delayed') =>
+      Number(counts?.Attributes?.[`ApproximateNumberOfMessages${state}`]);
     return {
       name,
       /** Messages that a consumer would get now. */
-      waiting: count(''),
+      waiting: counts ? count('') : null,
       /** Messages that a consumer has, or that wait for their next attempt. */
-      later: count('NotVisible', 'Delayed'),
+      later: counts ? count('NotVisible') + count('Delayed') : null,
       /** Seconds. */
       oldest: oldest ?? null,
     };
@@ -151,32 +132,38 @@ async function readQueues(target: Target, resources: readonly StackResource[] | 
 async function ageOfOldest(target: Target, url: string): Promise<number | undefined> {
   const { CloudWatch } = await import('@aws-sdk/client-cloudwatch');
   const client = new CloudWatch({ ...target.clientSettings('cloudwatch'), maxAttempts: 8 });
-  const now = Date.now();
-  const request = {
+  const { Datapoints = [] } = await ask(client, 'getMetricStatistics', {
     Namespace: 'AWS/SQS',
     MetricName: 'ApproximateAgeOfOldestMessage',
     Dimensions: [{ Name: 'QueueName', Value: nameOf(url) }],
-    StartTime: new Date(now - 10 * 60_000),
-    EndTime: new Date(now),
+    StartTime: new Date(Date.now() - 10 * 60_000),
+    EndTime: new Date(),
     Period: 60,
-    Statistics: ['Maximum' as const],
-  };
-  const { Datapoints = [] } = await ask(client, 'getMetricStatistics', request);
+    Statistics: ['Maximum'],
+  });
   return Datapoints.toSorted((a, b) => Number(a.Timestamp) - Number(b.Timestamp)).at(-1)?.Maximum;
 }
 
 const nameOf = (url: string): string => url.split('/').at(-1) ?? '';
 
 function formatStatus(
-  status: Awaited<ReturnType<typeof readStatus>>,
+  {
+    environment,
+    stack,
+    stackStatus,
+    address,
+    reserve,
+    zone,
+    ...status
+  }: Awaited<ReturnType<typeof readStatus>>,
   local: boolean,
   { bold }: Terminal,
 ): string {
-  const { address, reserve, zone, availabilityZone, gateway, consumers } = status;
+  const { availabilityZone, gateway, consumers, queues } = status;
   const missing = local ? 'not on this machine' : 'unknown';
   const facts = [
-    ['environment', status.environment],
-    ['stack', [status.stack, status.stackStatus].filter(Boolean).join(', ')],
+    ['environment', environment],
+    ['stack', stackStatus ? `${stack}, ${stackStatus}` : stack],
     ['address', `${address}${reserve?.inUse ? ', not in use' : ''}`],
     ...(reserve ? [['reserve', `${reserve.address}, ${reserve.inUse ? 'in use' : 'not in use'}`]] : []),
     ['zone', zone ? `${zone}${availabilityZone ? ` (${availabilityZone})` : ''}` : missing],
@@ -184,18 +171,16 @@ function formatStatus(
     ...(consumers?.map(({ functionName, state }) => ['consumer', `${functionName}, ${state}`]) ?? [
       ['consumers', missing],
     ]),
-  ].map(([name = '', value = '']) => `${name.padEnd(12)}  ${value}`);
-  const queues = status.queues?.map(({ name, waiting, later, oldest }) => [
+    ...(queues ? [] : [['queues', 'unknown']]),
+  ];
+  const rows = queues?.map(({ name, waiting, later, oldest }) => [
     name,
     String(waiting ?? 'unknown'),
     String(later ?? 'unknown'),
     waiting === 0 && later === 0 ? '' : oldest === null ? 'unknown' : formatDuration(oldest),
   ]);
-  return [
-    ...facts,
-    '',
-    queues ? table([['QUEUE', 'WAITING', 'LATER', 'OLDEST'], ...queues], bold) : 'queues        unknown',
-  ].join('\n');
+  const lines = columns(facts).join('\n');
+  return rows ? `${lines}\n\n${table([['QUEUE', 'WAITING', 'LATER', 'OLDEST'], ...rows], bold)}` : lines;
 }
 
 /** Seconds, as `5 min` or `2 h 14 min`. */

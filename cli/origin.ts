@@ -1,13 +1,13 @@
 import type { CloudFormation, Stack } from '@aws-sdk/client-cloudformation';
+import { IPv4 } from 'ipaddr.js';
 import { ask } from './aws';
-import {
-  type listResources,
-  openCloudFormation,
-  requireDeployed,
-  type StackResource,
-} from './deployed-stack';
+import { openCloudFormation, requireDeployed, type StackResource } from './deployed-stack';
 import { CommandFailed } from './failure';
 import { otherVersionRemedy, type Target } from './target';
+
+/** Also an address for documentation (RFC 5737), as examples have: `reserved`. */
+export const isPublicAddress = (text: string): boolean =>
+  IPv4.isValidFourPartDecimal(text) && ['unicast', 'reserved'].includes(IPv4.parse(text).range());
 
 /** The zone while no gateway has the address. */
 export const noZone = 'none';
@@ -41,10 +41,8 @@ export const addressAt = (stack: OriginStack, { reserve }: OriginLocation = stac
 export type OriginClients = Awaited<ReturnType<typeof openOrigin>>;
 
 export async function openOrigin(target: Target) {
-  const [{ EC2 }, { Lambda }] = await Promise.all([
-    import('@aws-sdk/client-ec2'),
-    import('@aws-sdk/client-lambda'),
-  ]);
+  const { EC2 } = await import('@aws-sdk/client-ec2');
+  const { Lambda } = await import('@aws-sdk/client-lambda');
   const { stackId, region } = target.environment;
   return {
     target,
@@ -57,16 +55,12 @@ export async function openOrigin(target: Target) {
 
 /** @throws CommandFailed when the stack is missing or has no webhook origin */
 export async function readOriginStack(client: CloudFormation, stackId: string): Promise<OriginStack> {
-  const {
-    StackStatus = '',
-    Parameters = [],
-    Outputs = [],
-    Capabilities,
-  } = await requireDeployed(client, stackId);
-  const parameter = (name: string) =>
-    Parameters.find(({ ParameterKey }) => ParameterKey === name)?.ParameterValue;
-  const output = (name: string) => Outputs.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
-  const zone = parameter(parameterNames.zone);
+  const { StackStatus = '', Parameters, Outputs, Capabilities } = await requireDeployed(client, stackId);
+  const parameters = Object.fromEntries(
+    (Parameters ?? []).map(({ ParameterKey = '', ParameterValue }) => [ParameterKey, ParameterValue]),
+  );
+  const output = (name: string) => Outputs?.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
+  const zone = parameters[parameterNames.zone];
   const address = output('WebhookOriginAddress');
   if (!zone || !address)
     throw new CommandFailed(
@@ -76,10 +70,10 @@ export async function readOriginStack(client: CloudFormation, stackId: string): 
   return {
     status: StackStatus,
     zone,
-    reserve: parameter(parameterNames.reserve) === 'yes',
+    reserve: parameters[parameterNames.reserve] === 'yes',
     address,
     reserveAddress: output('WebhookOriginReserveAddress'),
-    parameters: Parameters.map(({ ParameterKey = '' }) => ParameterKey),
+    parameters: Object.keys(parameters),
     capabilities: Capabilities,
   };
 }
@@ -92,7 +86,7 @@ export async function requireElasticIp({ ec2, target }: OriginClients, address: 
   if (Addresses?.[0]?.AllocationId) return;
   throw new CommandFailed(
     `The account has no Elastic IP ${address} in ${target.environment.region}: it was released or moved to another account.`,
-    'Look for it before anything else is changed: "Keeping the address" in docs/runbook.md.',
+    'Find it first: "Keeping the address" in docs/runbook.md.',
   );
 }
 
@@ -133,17 +127,12 @@ export const readConsumers = ({ lambda }: OriginClients, resources: readonly Sta
       }),
   );
 
-/** What AWS has; undefined where it could not be read. */
-interface OriginState {
-  readonly gateway: Awaited<ReturnType<typeof readGateway>> | undefined;
-  readonly consumers: Awaited<ReturnType<typeof readConsumers>> | undefined;
-  readonly resources: Awaited<ReturnType<typeof listResources>> | undefined;
-}
-
 /** How the origin differs from the stack's parameters: CloudFormation does not know of changes made outside it. */
 export function findFaults(
-  { gateway, consumers = [], resources = [] }: OriginState,
   stack: OriginStack,
+  resources: readonly StackResource[] = [],
+  gateway: Awaited<ReturnType<typeof readGateway>> | undefined,
+  consumers: Awaited<ReturnType<typeof readConsumers>> = [],
 ): string[] {
   const { zone } = stack;
   const address = addressAt(stack);
@@ -154,11 +143,14 @@ export function findFaults(
       type === 'AWS::EC2::Subnet' && logicalId.startsWith(`NetworkVpcPublicSubnet${zone}Subnet`),
   );
   const faults: string[] = [];
-  if (gateway && gateway.state !== 'available') faults.push(`gateway ${gateway.id} is ${gateway.state}`);
-  if (gateway && gateway.subnetId !== subnet?.physicalId)
-    faults.push(`gateway ${gateway.id} is in subnet ${gateway.subnetId}, not in the one of zone ${zone}`);
-  if (gateway && gateway.address !== address)
-    faults.push(`gateway ${gateway.id} sends from ${gateway.address ?? 'no address'}, not ${address}`);
+  if (gateway) {
+    const { id, state, subnetId } = gateway;
+    if (state !== 'available') faults.push(`gateway ${id} is ${state}`);
+    if (subnetId !== subnet?.physicalId)
+      faults.push(`gateway ${id} is in subnet ${subnetId}, not in the one of zone ${zone}`);
+    if (gateway.address !== address)
+      faults.push(`gateway ${id} sends from ${gateway.address ?? 'no address'}, not ${address}`);
+  }
   for (const { functionName, state } of consumers)
     if (state !== 'Enabled') faults.push(`the consumer ${functionName} is ${state.toLowerCase()}`);
   return faults;

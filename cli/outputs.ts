@@ -1,22 +1,17 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
-import { environmentNamed } from '../lib/environments';
+import { type Environment, environmentNamed } from '../lib/environments';
 import { openCloudFormation, requireDeployed } from './deployed-stack';
 import { UsageError } from './failure';
+import { writeJson } from './json';
 import { environmentToWorkOn, path } from './options';
 import type { Terminal } from './terminal';
-import { writeNamed } from './written-file';
 
 interface OutputsOptions {
   readonly environment: string;
   readonly write?: string;
 }
-
-const help = `
-Examples:
-  wallet outputs --environment uae
-  wallet outputs --environment uae --write outputs.json`;
 
 export function register(program: Command, terminal: Terminal): void {
   program
@@ -25,7 +20,6 @@ export function register(program: Command, terminal: Terminal): void {
     .option('--write <file>', 'write them into this file instead', path)
     .summary('print or write the outputs file of a deployed environment')
     .description('Reads the outputs of the serving stack, as "cdk deploy --outputs-file" writes them.')
-    .addHelpText('after', help)
     .action((options: OutputsOptions) => outputs(options, terminal));
 }
 
@@ -35,12 +29,11 @@ async function outputs({ environment, write: file }: OutputsOptions, terminal: T
       `${file} would be taken for a local environment's: endpoints.json is beside it.`,
       'Give a file in another folder.',
     );
-  const { stackId, region } = environmentNamed(environment) ?? {};
-  if (!stackId || !region) throw new Error(`No environment ${environment}`);
+  const { stackId, region } = environmentNamed(environment) as Environment;
   const { Outputs = [] } = await requireDeployed(await openCloudFormation(region), stackId);
   const values = Outputs.map(({ OutputKey, OutputValue }) => [OutputKey, OutputValue]);
   const content = { [stackId]: Object.fromEntries(values) };
   if (file === undefined) return terminal.result(JSON.stringify(content, undefined, 2));
-  writeNamed(file, content);
+  writeJson(file, content);
   terminal.note(`Wrote ${file}.`);
 }

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { CloudFormation, ResourceChange, Stack } from '@aws-sdk/client-cloudformation';
 import { type Command, Option } from 'commander';
@@ -8,11 +7,11 @@ import { type AssembledStack, readAssembledStack } from './assembly';
 import { ask, callAws, clientSettings, collect } from './aws';
 import { allStacks, findDeployed, openCloudFormation } from './deployed-stack';
 import { CommandFailed } from './failure';
+import { readJson, writeJson } from './json';
 import { path } from './options';
 import { poll } from './poll';
 import { statefulTypes } from './stateful-types';
 import type { Terminal } from './terminal';
-import { writeNamed } from './written-file';
 
 interface PlanOptions {
   readonly stack: string;
@@ -30,29 +29,15 @@ interface Plan {
   readonly changes: readonly ReturnType<typeof readChange>[];
 }
 
+const harmful = ['deleted', 'replaced', 'left behind', 'perhaps replaced', 'unknown'] as const;
 /** The worst first. `left behind`: remains in the account, outside the stack. `unknown`: CloudFormation decides later. */
-const effects = [
-  'deleted',
-  'replaced',
-  'left behind',
-  'perhaps replaced',
-  'unknown',
-  'changed',
-  'imported',
-  'added',
-] as const;
-const harmless: readonly string[] = ['changed', 'imported', 'added'];
+const effects = [...harmful, 'changed', 'imported', 'added'] as const;
 
 const help = `
 It creates a change set of the assembly's template, reads and deletes it, and executes nothing. It marks resources
 that hold state (the address, clusters, keys, queues, secrets) and would be lost or replaced.
 
-Exit codes: 0 planned, or unchanged with --verify; 1 it failed, or the stack has changed; 2 used wrongly.
-
-Examples:
-  wallet plan --stack WalletUae
-  wallet plan --stack WalletEu --assembly cdk.out --write plan.json
-  wallet plan --stack WalletEu --verify plan.json            before the assembly of that plan is deployed`;
+Exit codes: 0 planned, or unchanged with --verify; 1 it failed, or the stack has changed; 2 used wrongly.`;
 
 export function register(program: Command, terminal: Terminal): void {
   program
@@ -86,7 +71,11 @@ async function plan({ stack: name, assembly, write, verify, json }: PlanOptions,
     return { deployed, base };
   };
   if (verify !== undefined) {
-    requireSame(name, readPlan(verify, name).base, (await findBase()).base);
+    const remedy = `Give the file that "wallet plan --stack ${name} --write" wrote.`;
+    const planned: Partial<Plan> = Object(readJson(verify, remedy));
+    if (planned.stack !== name || planned.base === undefined)
+      throw new CommandFailed(`${verify} is not a plan of ${name}.`, remedy);
+    requireSame(name, planned.base, (await findBase()).base);
     return terminal.result(`${name} is unchanged since it was planned.`);
   }
   const assembled = readAssembledStack(assembly, name);
@@ -100,30 +89,16 @@ async function plan({ stack: name, assembly, write, verify, json }: PlanOptions,
         ResourceType: Type,
       }));
   const planned: Plan = { stack: name, region, base, changes: changes.map(readChange) };
-  if (write !== undefined) writeNamed(write, planned);
+  if (write !== undefined) writeJson(write, planned);
   terminal.result(json ? JSON.stringify(planned) : formatMarkdown(planned));
-}
-
-function readPlan(file: string, name: string): Plan {
-  let content: Partial<Plan> | null;
-  try {
-    content = JSON.parse(readFileSync(file, 'utf8'));
-  } catch (error) {
-    throw new CommandFailed(`${file} cannot be read: ${(error as Error).message}.`);
-  }
-  if (content?.stack === name && content.base !== undefined) return content as Plan;
-  throw new CommandFailed(
-    `${file} is not a plan of ${name}.`,
-    `Give the file that "wallet plan --stack ${name} --write" wrote.`,
-  );
 }
 
 function requireSame(name: string, planned: Plan['base'], now: Plan['base']): void {
   if (now?.id === planned?.id && now?.changed === planned?.changed) return;
-  const format = (base: Plan['base']) => (base ? `last changed at ${base.changed}` : 'not deployed');
-  const isOther = now && planned && now.id !== planned.id;
+  const format = (base: Plan['base']) =>
+    base ? `${base.id}, last changed at ${base.changed}` : 'not deployed';
   throw new CommandFailed(
-    `${name} was ${format(planned)} when it was planned, and is ${format(now)}${isOther ? ', as another stack' : ''}.`,
+    `${name} has changed since it was planned: it was ${format(planned)}, and is ${format(now)}.`,
     'Plan again, and have the new plan approved.',
   );
 }
@@ -204,7 +179,7 @@ function readChange(change: ResourceChange) {
     effect,
     details: [...new Set(Details.map(formatDetail))],
     /** For a resource that holds state: the loss, and what to do instead. */
-    warning: harmless.includes(effect) ? undefined : statefulTypes[type]?.remedy,
+    warning: harmful.some((each) => each === effect) ? statefulTypes[type]?.remedy : undefined,
   };
 }
 
@@ -229,24 +204,22 @@ function formatDetail({ Target, CausingEntity }: NonNullable<ResourceChange['Det
 
 /** For the approver: what would be lost, then every change. */
 function formatMarkdown({ stack, region, base, changes }: Plan): string {
-  const byEffect = effects.map((effect) => changes.filter((change) => change.effect === effect));
-  const counts = byEffect.flatMap(([first, ...others]) =>
-    first ? `${others.length + 1} ${first.effect}` : [],
-  );
+  const sorted = effects.flatMap((effect) => changes.filter((change) => change.effect === effect));
   const warnings = changes.filter(({ warning }) => warning !== undefined);
-  const rows = byEffect
-    .flat()
-    .map(
-      ({ effect, logicalId, type, details }) =>
-        `| ${effect} | \`${logicalId}\` | ${type} | ${details.map(escapeHtml).join('<br>')} |`,
-    );
+  const counts = effects.flatMap((effect) => {
+    const count = changes.filter((change) => change.effect === effect).length;
+    return count > 0 ? `${count} ${effect}` : [];
+  });
+  const rows = sorted.map(
+    ({ effect, logicalId, type, details }) =>
+      `| ${effect} | \`${logicalId}\` | ${type} | ${details.map(escapeHtml).join('<br>')} |`,
+  );
   return [
     `## Plan of ${stack} (${region})`,
     '',
-    ...warnings.flatMap(({ logicalId, type, effect, details, warning }) => [
+    ...warnings.flatMap(({ logicalId, type, effect, warning }) => [
       '> [!CAUTION]',
       `> **\`${logicalId}\` (${type}) holds state and would be ${effect}.** ${warning}`,
-      ...details.map((detail) => `> - ${escapeHtml(detail)}`),
       '',
     ]),
     base ? `The stack was last changed at ${base.changed}.` : 'A new stack.',

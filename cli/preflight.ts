@@ -23,13 +23,7 @@ type Variables = Readonly<Record<string, string | undefined>>;
 
 const help = `
 It reads only, with the credentials that deploy, in the region of each stack of the environment. A warning fails
-nothing: the deployment may be the repair. Permissions: docs/operating.md.
-
-Exit codes: 0 nothing failed, 1 a check failed, or nobody is signed in, 2 used wrongly.
-
-Examples:
-  wallet preflight --environment uae
-  AWS_PROFILE=wallet-eu wallet preflight --environment eu --assembly cdk.out --json`;
+nothing: the deployment may be the repair. Permissions: docs/operating.md.`;
 
 /** @param variables such as `process.env`, which has the AWS accounts */
 export function register(program: Command, terminal: Terminal, variables: Variables): void {

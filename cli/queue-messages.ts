@@ -3,7 +3,7 @@ import { callAws } from './aws';
 import { CommandFailed } from './failure';
 import type { Target } from './target';
 
-export interface OutgoingMessage {
+interface OutgoingMessage {
   readonly body: string;
   /** The message group, which keeps the queue fair. */
   readonly group: string;
@@ -15,23 +15,16 @@ export interface OutgoingMessage {
  *
  * @param output the stack output with the queue's URL
  */
-export async function sendMessages(
-  target: Target,
-  output: OutputName,
-  messages: readonly OutgoingMessage[],
-): Promise<void> {
+export async function sendMessages(target: Target, output: OutputName, messages: readonly OutgoingMessage[]) {
   const { SQS } = await import('@aws-sdk/client-sqs');
   const client = new SQS(target.clientSettings('sqs'));
-  const batch = {
-    QueueUrl: target.output(output),
-    Entries: messages.map(({ body, group }, index) => ({
-      Id: String(index),
-      MessageBody: body,
-      MessageGroupId: group,
-    })),
-  };
+  const Entries = messages.map(({ body, group }, index) => ({
+    Id: String(index),
+    MessageBody: body,
+    MessageGroupId: group,
+  }));
   const { Failed = [] } = await callAws(target, 'sqs:SendMessage', (options) =>
-    client.sendMessageBatch(batch, options),
+    client.sendMessageBatch({ QueueUrl: target.output(output), Entries }, options),
   );
   if (Failed[0])
     throw new CommandFailed(

@@ -1,13 +1,16 @@
 import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
+import { Webhook } from 'standardwebhooks';
 import { printableLine } from '../domain/printable';
 import { signatureHeaders } from '../domain/webhook-secrets';
 import { CommandFailed, UsageError } from './failure';
 import { awaitInterruption } from './interruption';
 import { readFields } from './json';
 import { runOperation } from './operations-function';
-import { type CommonOptions, number, port, withEnvironment } from './options';
-import { type ReceivedRequest, startReceiver, verify } from './receiver';
+import { type CommonOptions, number, withEnvironment } from './options';
 import { openTarget, type Target } from './target';
 import type { Terminal } from './terminal';
 import { deriveSecret } from './webhooks';
@@ -19,50 +22,79 @@ interface ReceiveOptions extends CommonOptions {
 }
 
 const help = `
-Verifies each delivery as a receiver should, and answers 204, or 401 when the signature does not verify. It looks up the
-secrets of the environment's webhooks; with --secret it needs no environment.
-
-Examples:
-  wallet local receive                                   verifies and prints what arrives
-  wallet local receive --environment uae --port 8020
-  wallet local receive --secret whsec_… --json           one line of JSON for each delivery
-  wallet local receive --respond 500                     to see retries
-  wallet local receive --respond 410                     to see the webhook disabled`;
+Answers 204 to a verified delivery, and 401 to any other. It looks up the secrets of the environment's webhooks; with
+--secret it needs no environment. --respond 500 shows retries, --respond 410 disables the webhook.`;
 
 export function register(program: Command, terminal: Terminal): void {
   withEnvironment(program.command('receive'))
     .summary('run a small receiver of webhooks on this machine')
     .description('Listens on 127.0.0.1 for webhooks, verifies and prints what arrives, until Ctrl-C.')
-    .option('--port <port>', 'where to listen; 0 takes any free port', port(0), 8010)
-    .option('--secret <secret>', 'verify by this secret only', secret)
+    .option('--port <port>', 'where to listen; 0 takes any free port', number(0, 65_535), 8010)
+    .option('--secret <secret>', 'verify by this secret only', readSecret)
     .option('--respond <number>', 'answer with this status', number(200, 599))
     .addHelpText('after', help)
     .action((options: ReceiveOptions) => receive(options, terminal));
 }
 
-async function receive(options: ReceiveOptions, terminal: Terminal): Promise<void> {
-  const target = options.secret ? undefined : await openTarget(options, terminal);
-  const verifyDelivery = createVerifier(options.secret, target);
+function readSecret(value: string): string {
+  if (/^whsec_[A-Za-z0-9+/]+={0,2}$/.test(value)) return value;
+  // Not InvalidArgumentError: commander would print the value.
+  throw new UsageError('--secret has no secret.', 'Give it as "wallet webhook add" prints it: whsec_…');
+}
+
+async function receive({ secret, respond, json, port, ...options }: ReceiveOptions, terminal: Terminal) {
+  const target = secret ? undefined : await openTarget(options, terminal);
+  const verifyDelivery = createVerifier(secret, target);
   const arrivals = new Map<string, number>();
   const { signal, forget } = awaitInterruption();
 
-  async function answer(request: ReceivedRequest): Promise<number> {
-    if (request.method !== 'POST') return 405;
-    const verification = await verifyDelivery(request);
-    const deliveryId = String(request.headers['webhook-id']);
-    arrivals.set(deliveryId, (arrivals.get(deliveryId) ?? 0) + 1);
-    const answered = options.respond ?? (verification.verified ? 204 : 401);
-    const report = reportOf(request, verification, { arrivals: arrivals.get(deliveryId), answered });
-    terminal.result(options.json ? JSON.stringify(report) : formatReport(report, terminal));
+  async function answer({ method, headers, body, from }: ReceivedRequest): Promise<number> {
+    if (method !== 'POST') return 405;
+    const verification = await verifyDelivery({ headers, body });
+    const { verified, reason, webhookId, secretVersion } = verification;
+    const deliveryId = printableLine(String(headers['webhook-id'] ?? 'missing'));
+    const arrival = (arrivals.get(deliveryId) ?? 0) + 1;
+    arrivals.set(deliveryId, arrival);
+    const answered = respond ?? (verified ? 204 : 401);
+    const now = new Date();
+    const { id = null, kind = null, date } = readFields(body);
+    const age = now.getTime() - Date.parse(String(date));
+    const shown = ['webhook-id', 'webhook-timestamp', ...signatureHeaders];
+    const report = {
+      /** When it arrived: ISO 8601, UTC. */
+      date: now.toISOString(),
+      ...verification,
+      deliveryId: headers['webhook-id'] ?? null,
+      /** How often this `webhook-id` has come, this time included. */
+      arrivals: arrival,
+      eventId: id,
+      kind,
+      /** Since the event's date. */
+      ageMs: Number.isNaN(age) ? null : age,
+      from,
+      headers: Object.fromEntries(shown.flatMap((name) => (headers[name] ? [[name, headers[name]]] : []))),
+      /** The bytes that were signed. */
+      body,
+      answered,
+    };
+    const signedBy = webhookId ? ` by secret ${secretVersion} of ${webhookId}` : '';
+    const verdict = verified ? `verified${signedBy}` : terminal.bad(`NOT verified: ${reason}`);
+    terminal.result(
+      json
+        ? JSON.stringify(report)
+        : `${report.date.slice(11, 23)}  ${verdict}
+  webhook-id ${deliveryId}, arrival ${arrival}, answered ${answered}
+  ${printableLine(body)}`,
+    );
     return answered;
   }
 
   try {
-    const receiver = await startReceiver(options.port, answer);
+    const receiver = await startReceiver(port, answer);
     terminal.note(`Listening on ${receiver.url} until Ctrl-C.`);
     if (target?.local === false)
       target.note(
-        `Environment ${target.environment.name} is deployed: have a public https URL lead here, by a tunnel or a proxy.`,
+        'The environment is deployed: it reaches this machine by a tunnel with a public https URL.',
       );
     const url = target?.local ? receiver.url : 'https://…';
     if (target) target.note(target.paste(`webhook add --organization or-… --url ${url}`));
@@ -73,97 +105,117 @@ async function receive(options: ReceiveOptions, terminal: Terminal): Promise<voi
   }
 }
 
-/** Of a delivery; by a webhook's secret, which one. */
-interface Verification {
-  readonly verified: boolean;
-  readonly reason: string | null;
-  readonly webhookId: string | null;
-  readonly secretVersion: number | null;
-}
+type SignedRequest = Pick<ReceivedRequest, 'headers' | 'body'>;
 
-type SigningSecret = Pick<Verification, 'webhookId' | 'secretVersion'> & { readonly secret: string };
+interface SigningSecret {
+  readonly secret: string;
+  /** Absent from a secret given with --secret. */
+  readonly webhookId?: string;
+  readonly secretVersion?: number;
+}
 
 /** Verifies by the given secret, or by those of the organization's webhooks, which are looked up again when none fits. */
 function createVerifier(given: string | undefined, target: Target | undefined) {
-  let secrets: readonly SigningSecret[] = given
-    ? [{ webhookId: null, secretVersion: null, secret: given }]
-    : [];
-  const unverified = (reason: string) => ({ verified: false, reason, webhookId: null, secretVersion: null });
-  const verifyByAny = (request: ReceivedRequest): Verification => {
-    const reasons: string[] = [];
-    for (const { secret, ...signedBy } of secrets) {
-      const reason = verify(request, secret);
-      if (reason === undefined) return { verified: true, reason: null, ...signedBy };
-      reasons.push(reason);
-    }
+  let secrets: readonly SigningSecret[] = given ? [{ secret: given }] : [];
+  const verifyByAny = (request: SignedRequest) => {
+    const reasons = secrets.map(({ secret }) => verify(request, secret));
+    const signedBy = secrets[reasons.indexOf(undefined)];
     // With the secret of another webhook, no signature matches.
-    const reason = reasons.find((each) => !each.endsWith('No matching signature found')) ?? reasons[0];
-    return unverified(reason ?? 'there is no secret to verify it by');
+    const reason = reasons.find((each) => !each?.endsWith('No matching signature found')) ?? reasons[0];
+    return {
+      verified: signedBy !== undefined,
+      reason: signedBy ? null : (reason ?? 'there is no secret to verify it by'),
+      webhookId: signedBy?.webhookId ?? null,
+      secretVersion: signedBy?.secretVersion ?? null,
+    };
   };
-  return async (request: ReceivedRequest): Promise<Verification> => {
+  return async (request: SignedRequest) => {
     const verification = verifyByAny(request);
     if (verification.verified || !target) return verification;
     try {
-      secrets = await secretsOf(target, String(readFields(request.body).organizationId));
+      secrets = await readSecrets(target, String(readFields(request.body).organizationId));
       return verifyByAny(request);
     } catch (error) {
-      if (error instanceof CommandFailed) return unverified(error.message);
+      if (error instanceof CommandFailed) return { ...verification, reason: error.message };
       throw error;
     }
   };
 }
 
 /** The current secrets of an organization's webhooks: after a rotation, deliveries are signed by it and the one before. */
-async function secretsOf(target: Target, organizationId: string): Promise<readonly SigningSecret[]> {
+async function readSecrets(target: Target, organizationId: string): Promise<readonly SigningSecret[]> {
   const { webhooks } = await runOperation(target, 'list-webhooks', { organizationId });
   return Promise.all(
-    webhooks.map(async ({ webhookId, secretVersion }) => {
-      return { webhookId, secretVersion, secret: await deriveSecret(target, webhookId, secretVersion) };
-    }),
+    webhooks.map(async ({ webhookId, secretVersion }) => ({
+      webhookId,
+      secretVersion,
+      secret: await deriveSecret(target, webhookId, secretVersion),
+    })),
   );
 }
 
-/** What `--json` prints of a delivery. */
-function reportOf(
-  { headers, body, from }: ReceivedRequest,
-  verification: Verification,
-  { arrivals = 0, answered }: { readonly arrivals: number | undefined; readonly answered: number },
+/** A request as it came. */
+export interface ReceivedRequest {
+  readonly method: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+  /** The address that it came from. */
+  readonly from: string;
+}
+
+/**
+ * Listens on 127.0.0.1.
+ *
+ * @param port 0 takes any free one
+ * @param answer gives the status to answer with
+ * @returns its URL, with a slash at its end
+ */
+export async function startReceiver(
+  port: number,
+  answer: (arrival: ReceivedRequest) => number | Promise<number>,
 ) {
-  const now = new Date();
-  const { id = null, kind = null, date } = readFields(body);
-  const age = now.getTime() - Date.parse(String(date));
-  const shown = ['webhook-id', 'webhook-timestamp', ...signatureHeaders];
+  const serve = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const { method = '', headers, socket } = incoming;
+    const body = await text(incoming);
+    const status = await answer({ method, headers, body, from: socket.remoteAddress ?? '' });
+    outgoing.writeHead(status, { 'Content-Length': 0 }).end();
+  };
+  // A sender that disconnects is no failure of the receiver.
+  const server = createServer(
+    (incoming, outgoing) => void serve(incoming, outgoing).catch(() => outgoing.destroy()),
+  );
+  try {
+    await once(server.listen(port, '127.0.0.1'), 'listening');
+  } catch (error) {
+    throw new CommandFailed(
+      `Port ${port} is not available: ${(error as Error).message}.`,
+      'Give another one.',
+    );
+  }
   return {
-    /** When it arrived: ISO 8601, UTC. */
-    date: now.toISOString(),
-    ...verification,
-    deliveryId: headers['webhook-id'] ?? null,
-    /** How often this `webhook-id` has come, this time included. */
-    arrivals,
-    eventId: id,
-    kind,
-    /** Since the event's date. */
-    ageMs: Number.isNaN(age) ? null : age,
-    from,
-    headers: Object.fromEntries(shown.flatMap((name) => (headers[name] ? [[name, headers[name]]] : []))),
-    /** The bytes that were signed. */
-    body,
-    answered,
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    async close() {
+      const closed = once(server.close(), 'close');
+      server.closeAllConnections();
+      await closed;
+    },
   };
 }
 
-function formatReport(report: ReturnType<typeof reportOf>, { bad }: Terminal): string {
-  const { date, verified, reason, webhookId, deliveryId, arrivals, answered } = report;
-  const signedBy = webhookId ? ` by secret ${report.secretVersion} of ${webhookId}` : '';
-  const verdict = verified ? `verified${signedBy}` : bad(`NOT verified: ${reason}`);
-  const id = printableLine(String(deliveryId ?? 'missing'));
-  return `${date.slice(11, 23)}  ${verdict}
-  webhook-id ${id}, arrival ${arrivals}, answered ${answered}
-  ${printableLine(report.body)}`;
-}
-
-function secret(text: string): string {
-  if (/^whsec_[A-Za-z0-9+/]+={0,2}$/.test(text)) return text;
-  // Not InvalidArgumentError: commander would print the value.
-  throw new UsageError('--secret has no secret.', 'Give it as "wallet webhook add" prints it: whsec_…');
+/** Verifies with the library of Standard Webhooks, under each signature header. @returns why it does not verify */
+export function verify({ headers, body }: SignedRequest, secret: string): string | undefined {
+  for (const name of signatureHeaders) {
+    const standard = {
+      'webhook-id': String(headers['webhook-id'] ?? ''),
+      'webhook-timestamp': String(headers['webhook-timestamp'] ?? ''),
+      'webhook-signature': String(headers[name] ?? ''),
+    };
+    try {
+      new Webhook(secret).verify(body, standard, { jsonParse: false });
+    } catch (error) {
+      return `${name}: ${(error as Error).message}`;
+    }
+  }
+  return undefined;
 }

@@ -27,12 +27,7 @@ const redeliver: Definition<RedeliverOptions> = {
   summary: 'deliver events to a webhook again: one, or all since a time',
   help: `Events of the last 14 days that the webhook wants and that are not older than it: delivered before, given up, or never
 sent because it was disabled. Each delivery keeps its webhook-id and is attempted for another 72 hours. The command can be
-interrupted and run again: receivers recognize duplicates by the webhook-id.
-
-Examples:
-  wallet redeliver --webhook wh-… --event evt_…          one delivery, a successful one too
-  wallet redeliver --webhook wh-… --since 24h --undelivered --dry-run
-  wallet redeliver --environment uae --webhook wh-… --since 2026-11-20T12:00:00Z --json`,
+interrupted and run again: receivers recognize duplicates by the webhook-id.`,
   async run(target, { webhook: webhookId, event, undelivered = false, dryRun = false, ...options }, print) {
     if ((event === undefined) === (options.since === undefined))
       throw new UsageError('Give --event or --since.');

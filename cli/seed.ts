@@ -5,18 +5,11 @@ import { runOperation } from './operations-function';
 import { id } from './options';
 import { columns, type Terminal } from './terminal';
 
-const help = `The caller (CustomerEmployee) and the service account may delete the group. The end user holds the same permission
-and may not, because of its kind.
-
-Examples:
-  wallet local seed                                            a new organization in eu
-  wallet local seed --environment uae --json                   the same in uae, for a program to read
-  wallet local seed --organization or-…                        another group for the same identities`;
-
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand<{ readonly organization?: string }>(program, terminal, 'seed', {
     summary: 'create an organization with three identities and a user group, and print their ids',
-    help,
+    help: `The caller (CustomerEmployee) and the service account may delete the group. The end user holds the same permission
+and may not, because of its kind.`,
     production: 'what "seed" makes stays there',
     async run(target, { organization: organizationId }, print) {
       const userGroupName = `Approvers ${randomBytes(3).toString('hex')}`;

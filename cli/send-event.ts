@@ -17,18 +17,10 @@ interface SendEventOptions {
   readonly id?: string;
 }
 
-const help = `Each enabled webhook of the organization that wants the kind gets the event. An event that is sent again with --id has
-the same webhook-id at each receiver as before.
-
-Examples:
-  wallet local send-event --organization or-… --kind wallet.created --data '{"walletId":"wa-1"}'
-  EVENT=$(wallet local send-event --organization or-… --kind wallet.created --data '{}')
-  wallet local send-event --environment uae --organization or-… --kind a.b --data '[1]' --json     {"eventId":"…"}`;
-
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand<SendEventOptions>(program, terminal, 'send-event', {
     summary: "send an event to an organization's webhooks, and print its id",
-    help,
+    help: 'An event that is sent again with --id has the same webhook-id at each receiver as before.',
     production: 'receivers take the event for a real one',
     async run(target, { id: eventId = newEventId(), organization: organizationId, kind, data }, print) {
       const { webhooks } = await runOperation(target, 'list-webhooks', { organizationId });
@@ -64,7 +56,5 @@ function json(text: string): string {
 
 export function eventId(text: string): string {
   if (isEventId(text)) return text;
-  throw new InvalidArgumentError(
-    'Give 1 to 64 letters, digits, hyphens or underscores, the first a letter or digit.',
-  );
+  throw new InvalidArgumentError('Give 1 to 64 of a-z, A-Z, 0-9, - and _, the first a letter or digit.');
 }

@@ -22,18 +22,8 @@ export async function readCallerClaims(target: Target, identityId: string): Prom
 /** Seconds since the epoch. */
 const now = () => Math.floor(Date.now() / 1_000);
 
-interface SignedToken {
-  readonly token: string;
-  /** ISO 8601, UTC. */
-  readonly expiresAt: string;
-}
-
 /** Signs an access token. @param lifetime seconds, at most a day */
-export function signAccessToken(
-  target: Target,
-  caller: CallerClaims,
-  lifetime: number,
-): Promise<SignedToken> {
+export function signAccessToken(target: Target, caller: CallerClaims, lifetime: number) {
   const iat = now();
   return sign(target, 'TokenSigningKeyArn', accessToken, { ...caller, iat, nbf: iat }, lifetime);
 }
@@ -52,7 +42,7 @@ export function signUserAction(
   { sub, org }: CallerClaims,
   { method, path, body }: SignedRequest,
   lifetime: number,
-): Promise<SignedToken> {
+) {
   const claims = { sub, org, iat: now(), jti: randomUUID(), htm: method, htp: path, bh: bodyHash(body) };
   return sign(target, 'UserActionSigningKeyArn', userAction, claims, lifetime);
 }
@@ -64,7 +54,7 @@ async function sign(
   { type: typ, audience }: { readonly type: string; readonly audience: string },
   own: { readonly iat: number; readonly [claim: string]: unknown },
   lifetime: number,
-): Promise<SignedToken> {
+) {
   const { KMS } = await import('@aws-sdk/client-kms');
   const client = new KMS(target.clientSettings('kms'));
   const KeyId = target.output(key);
@@ -73,20 +63,22 @@ async function sign(
   );
   const der = Buffer.from(PublicKey ?? []);
   const jwk = createPublicKey({ key: der, format: 'der', type: 'spki' }).export({ format: 'jwk' });
-  const exp = own.iat + Math.floor(lifetime);
+  const exp = own.iat + Math.ceil(lifetime);
   const header = { alg: 'ES256', kid: thumbprint(jwk), typ };
   const claims = { iss: target.environment.tokenIssuer, aud: audience, ...own, exp };
-  const content = [header, claims]
-    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
-    .join('.');
-  const { Signature } = await callAws(target, 'kms:Sign', (options) =>
-    client.sign(
-      { KeyId, Message: Buffer.from(content), MessageType: 'RAW', SigningAlgorithm: 'ECDSA_SHA_256' },
-      options,
-    ),
+  const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
+  const content = `${encode(header)}.${encode(claims)}`;
+  const request = {
+    KeyId,
+    Message: Buffer.from(content),
+    MessageType: 'RAW' as const,
+    SigningAlgorithm: 'ECDSA_SHA_256' as const,
+  };
+  const { Signature = new Uint8Array() } = await callAws(target, 'kms:Sign', (options) =>
+    client.sign(request, options),
   );
-  const signature = joseSignature(Signature ?? new Uint8Array()).toString('base64url');
-  return { token: `${content}.${signature}`, expiresAt: new Date(exp * 1_000).toISOString() };
+  const token = `${content}.${joseSignature(Signature).toString('base64url')}`;
+  return { token, expiresAt: new Date(exp * 1_000).toISOString() };
 }
 
 /**

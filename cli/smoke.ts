@@ -3,9 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Command } from 'commander';
 import type { Attempt } from '../domain/delivery';
 import { newEventId } from '../domain/event';
-import { kindOfAddress } from './address';
 import { type ApiResponse, callApi, unexpectedResponse } from './api';
-import { listAuditRecords } from './audit';
 import { sendDeletion } from './delete-group';
 import { openCloudFormation } from './deployed-stack';
 import { environmentCommand } from './environment-command';
@@ -13,10 +11,10 @@ import { CommandFailed, UsageError } from './failure';
 import { awaitInterruption } from './interruption';
 import { readFields } from './json';
 import { runOperation } from './operations-function';
-import { type CommonOptions, duration, port } from './options';
-import { readOriginStack } from './origin';
+import { type CommonOptions, duration, number } from './options';
+import { isPublicAddress, readOriginStack } from './origin';
 import { poll } from './poll';
-import { type ReceivedRequest, startReceiver, verify } from './receiver';
+import { type ReceivedRequest, startReceiver, verify } from './receive';
 import { putEvent } from './send-event';
 import type { Target } from './target';
 import type { Terminal } from './terminal';
@@ -38,16 +36,10 @@ const help = `On this machine the command runs the receiver itself. A deployed e
                                             proxy with a certificate that adds X-Forwarded-For): all is checked
   --without-webhook                         leaves webhooks out
 
-It also cleans up after a failure and after Ctrl-C. The audit record and the attempt stay, as they always do. If a run
-was killed, a run on a later day removes what it left.
+It also cleans up after a failure and after Ctrl-C. The audit record and the attempt stay. If a run was killed, a run on a
+later day removes what it left.
 
-Exit codes: 0 every step passed or could not be checked from here, 1 a step failed or was skipped, 2 used wrongly.
-
-Examples:
-  wallet smoke                                           the environment eu of this machine
-  wallet smoke --environment uae --json
-  wallet smoke --outputs outputs.json --allow-production --receiver-url https://hooks.customer.com/wallet
-  wallet smoke --outputs outputs.json --allow-production --receiver-listen 8010 --receiver-url https://tunnel.customer.com/`;
+Exit codes: 0 every step passed or could not be checked from here, 1 a step failed or was skipped, 2 used wrongly.`;
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand<SmokeOptions>(program, terminal, 'smoke', {
@@ -57,16 +49,16 @@ export function register(program: Command, terminal: Terminal): void {
     run: (target, options) => smoke(target, options, terminal),
   })
     .option('--receiver-url <url>', 'where the webhook goes: https, with a public name', receiverUrl)
-    .option(
-      '--receiver-listen <port>',
-      'where the command listens on 127.0.0.1; 0 takes any free port',
-      port(0),
-    )
+    .option('--receiver-listen <port>', 'listen on 127.0.0.1; 0 takes any free port', number(0, 65_535))
     .option('--without-webhook', 'leave webhooks out')
     .addOption(
       duration('--timeout <duration>', 'how long to wait for the delivery', { usual: '2m', most: '15m' }),
     );
 }
+
+const received = ['receive the delivery', 'verify its signature', 'compare its source address'] as const;
+const recorded = 'find the attempt recorded';
+const lastStep = 'clean up';
 
 async function smoke(target: Target, options: SmokeOptions, terminal: Terminal): Promise<void> {
   const { withoutWebhook, json, environment, timeout } = options;
@@ -77,36 +69,35 @@ async function smoke(target: Target, options: SmokeOptions, terminal: Terminal):
 
   const begun = performance.now();
   const { signal, forget } = awaitInterruption();
-  const { steps, step, cleanUp, leaveOut } = createSteps(signal, json ? undefined : terminal);
+  const { steps, step, leaveOut } = createSteps(signal, json ? undefined : terminal);
 
   const organization = await step('make an ephemeral organization', true, async () => {
-    const value = await runOperation(target, 'seed', { userGroupName: 'Smoke test', ephemeral: true });
-    return { value, detail: value.organizationId };
+    const seeded = await runOperation(target, 'seed', { userGroupName: 'Smoke test', ephemeral: true });
+    return [seeded.organizationId, seeded];
   });
   try {
-    const deleteGroup = ({
-      userGroupId,
-      callerId: sub,
-      organizationId: org,
-    }: NonNullable<typeof organization>) =>
-      sendDeletion(target, { sub, org, kind: 'CustomerEmployee' }, userGroupId, signal);
-    const deleted = await step('delete its user group by the API', organization, async (value) => {
-      const { request, answer } = await deleteGroup(value);
-      if (answer.status !== 200 || !isDeepStrictEqual(answer.body, {}))
-        unexpectedResponse(target, request, answer, '200 {}');
-      return { value, detail: '200 {}' };
-    });
-    await step('delete it again: it is gone', deleted, async (value) => {
-      const { request, answer } = await deleteGroup(value);
-      const { code } = Object(answer.body) as { readonly code?: string };
-      if (answer.status !== 404 || code !== 'user_group_not_found')
-        unexpectedResponse(target, request, answer, '404 user_group_not_found');
-      return { detail: '404 user_group_not_found' };
-    });
+    const deleteGroup = async (
+      { userGroupId, callerId: sub, organizationId: org }: NonNullable<typeof organization>,
+      expected: readonly [status: number, body: string | undefined],
+    ) => {
+      const caller = { sub, org, kind: 'CustomerEmployee' };
+      const { request, answer } = await sendDeletion(target, caller, userGroupId, signal);
+      const { code } = Object(answer.body);
+      const found = [answer.status, isDeepStrictEqual(answer.body, {}) ? '{}' : code];
+      if (isDeepStrictEqual(found, expected)) return expected.join(' ');
+      return unexpectedResponse(target, request, answer, expected.join(' '));
+    };
+    const deleted = await step('delete its user group by the API', organization, async (group) => [
+      await deleteGroup(group, [200, '{}']),
+      group,
+    ]);
+    await step('delete it again: it is gone', deleted, async (group) => [
+      await deleteGroup(group, [404, 'user_group_not_found']),
+    ]);
     await step('find the deletion in the audit', deleted, async ({ userGroupId, callerId }) => {
-      const records = await listAuditRecords(target, userGroupId);
+      const { records } = await runOperation(target, 'list-audit-records', { userGroupId });
       const record = records.find((each) => each.outcome === 'deleted' && each.identityId === callerId);
-      if (record) return { detail: `${record.operation} by ${callerId}` };
+      if (record) return [`${record.operation} by ${callerId}`];
       throw new CommandFailed(
         `None of the ${records.length} audit records of ${userGroupId} says that ${callerId} deleted it.`,
         `See the log of the function that deletes user groups, in ${target.logs}.`,
@@ -114,24 +105,24 @@ async function smoke(target: Target, options: SmokeOptions, terminal: Terminal):
     });
     await step('compare GET /webhook-origins', true, async () => {
       const answer = await callApi(target, { method: 'GET', path: '/webhook-origins' }, signal);
-      return { detail: compareOrigins(target, answer) };
+      return [compareOrigins(target, answer)];
     });
 
     if (!receiver)
       leaveOut('left out: --without-webhook', 'add a webhook', 'send an event', ...received, recorded);
     else {
-      const added = await step('add a webhook', organization, async ({ organizationId }) => {
-        const input = { organizationId, url: receiver.url, kinds: null };
+      const { url, delivery } = receiver;
+      const webhook = await step('add a webhook', organization, async ({ organizationId }) => {
+        const input = { organizationId, url, kinds: null };
         const { webhookId, secretVersion } = await runOperation(target, 'add-webhook', input);
         const secret = await deriveSecret(target, webhookId, secretVersion);
-        return { value: { organizationId, webhookId, secret }, detail: `${webhookId} to ${receiver.url}` };
+        return [`${webhookId} to ${url}`, { organizationId, webhookId, secret }];
       });
-      const sent = await step('send an event', added, async ({ organizationId, webhookId, secret }) => {
+      const sent = await step('send an event', webhook, async ({ organizationId, ...added }) => {
         await putEvent(target, { id: eventId, organizationId, kind: 'smoke.test', data: '{"smoke":true}' });
-        return { value: { eventId, webhookId, secret }, detail: eventId };
+        return [eventId, { eventId, ...added }];
       });
       let seconds = timeout;
-      const { delivery } = receiver;
       if (!delivery) leaveOut('only the receiver sees it: --receiver-listen checks it', ...received);
       else {
         const [receive, verifySignature, compareAddress] = received;
@@ -139,34 +130,32 @@ async function smoke(target: Target, options: SmokeOptions, terminal: Terminal):
           const started = performance.now();
           const arrival = await poll(delivery, { seconds: timeout, every: 50, signal });
           const took = formatSeconds(performance.now() - started);
-          if (arrival) return { value: { arrival, secret }, detail: `${took} after it was sent` };
+          if (arrival) return [`${took} after it was sent`, { arrival, secret }];
           seconds = 0;
           requireDelivered(await waitForAttempt(target, { eventId, webhookId }, { seconds, signal }));
           throw new CommandFailed(`The delivery reached another receiver than this one within ${timeout} s.`);
         });
         await step(verifySignature, arrived, async ({ arrival, secret }) => {
           const reason = verify(arrival, secret);
-          if (!reason) return { detail: `Standard Webhooks, ${arrival.headers['webhook-id']}` };
+          if (!reason) return [`Standard Webhooks, ${arrival.headers['webhook-id']}`];
           throw new CommandFailed(
             `The delivery does not verify: ${reason}.`,
             'Check that the delivery function and WebhookSecretsKeyArn in the outputs file are of the same stack, and the clock of this machine.',
           );
         });
-        await step(compareAddress, arrived, async ({ arrival }) => ({
-          detail: await compareSource(target, arrival),
-        }));
+        await step(compareAddress, arrived, async ({ arrival }) => [await compareSource(target, arrival)]);
       }
-      await step(recorded, sent, async (delivery) => {
+      await step(recorded, sent, async (event) => {
         const isOver = ({ outcome }: Attempt) => outcome !== 'failed';
-        const attempt = await waitForAttempt(target, delivery, { seconds, signal, isOver });
+        const attempt = await waitForAttempt(target, event, { seconds, signal, isOver });
         requireDelivered(attempt);
-        return { detail: `answered ${attempt.status} after ${attempt.durationMs} ms` };
+        return [`answered ${attempt.status} after ${attempt.durationMs} ms`];
       });
     }
   } finally {
-    await cleanUp('clean up', organization, async ({ organizationId }) => {
+    await step(lastStep, organization, async ({ organizationId }) => {
       const { removed } = await runOperation(target, 'remove-ephemeral-organizations', { organizationId });
-      return { detail: `removed ${removed.join(', ')}` };
+      return [`removed ${removed.join(', ')}`];
     });
     forget();
     await receiver?.close?.();
@@ -176,17 +165,15 @@ async function smoke(target: Target, options: SmokeOptions, terminal: Terminal):
   const passed = steps.every(({ outcome }) => outcome === 'passed' || outcome === 'unchecked');
   const { organizationId = null } = organization ?? {};
   if (json) terminal.result(JSON.stringify({ environment, passed, ms, organizationId, eventId, steps }));
-  const counts = (['passed', 'failed', 'skipped', 'unchecked'] as const)
-    .map((outcome) => ({ outcome, count: steps.filter((each) => each.outcome === outcome).length }))
-    .flatMap(({ outcome, count }) => (count > 0 ? `${count} ${outcome}` : []));
+  const counts = ['passed', 'failed', 'skipped', 'unchecked'].flatMap((outcome) => {
+    const count = steps.filter((each) => each.outcome === outcome).length;
+    return count > 0 ? `${count} ${outcome}` : [];
+  });
   const summary = `${environment}: ${counts.join(', ')}, in ${formatSeconds(ms)}.`;
   if (passed) return terminal.note(summary);
   for (const { name, remedy } of steps) if (remedy) terminal.note(`To "${name}": ${remedy}`);
   throw new CommandFailed(`${signal.aborted ? 'Interrupted. ' : ''}${summary}`);
 }
-
-const received = ['receive the delivery', 'verify its signature', 'compare its source address'] as const;
-const recorded = 'find the attempt recorded';
 
 interface StepResult {
   readonly name: string;
@@ -203,45 +190,42 @@ function createSteps(signal: AbortSignal, terminal: Terminal | undefined) {
   const formatRow = (outcome: string, time: string, name: string, found: string) =>
     `${outcome.padEnd(9)}  ${time.padStart(8)}  ${name.padEnd(32)}  ${found}`.trimEnd();
   terminal?.result(terminal.bold(formatRow('RESULT', 'TIME', 'STEP', 'FOUND')));
-  const add = (
-    name: string,
-    outcome: StepResult['outcome'],
-    detail: string,
-    begun?: number,
-    remedy?: string,
-  ) => {
-    const ms = begun === undefined ? null : Math.round(performance.now() - begun);
-    steps.push({ name, outcome, ms, detail, remedy: remedy ?? null });
+  const add = (result: StepResult) => {
+    steps.push(result);
+    const { name, outcome, ms, detail } = result;
     const row = formatRow(outcome, ms === null ? '' : formatSeconds(ms), name, detail);
     terminal?.result(outcome === 'failed' ? terminal.bad(row) : row);
     return undefined;
   };
   /** @returns the value of `work`; undefined if it failed, or `need` is undefined: then it is skipped */
-  const cleanUp = async <Need, T>(
+  async function step<Need, T>(
     name: string,
     need: Need | undefined,
-    work: (need: Need) => Promise<{ readonly detail: string; readonly value?: T }>,
-  ): Promise<T | undefined> => {
-    if (need === undefined)
-      return add(name, 'skipped', signal.aborted ? 'interrupted' : 'needs a step that failed');
+    work: (need: Need) => Promise<readonly [detail: string, value?: T]>,
+  ): Promise<T | undefined> {
+    const interrupted = signal.aborted && name !== lastStep;
+    const skip = (detail: string, ms: number | null) =>
+      add({ name, outcome: 'skipped', ms, detail, remedy: null });
+    if (interrupted || need === undefined)
+      return skip(signal.aborted ? 'interrupted' : 'needs a step that failed', null);
     const begun = performance.now();
+    const elapsed = () => Math.round(performance.now() - begun);
     try {
-      const { detail, value } = await work(need);
-      add(name, 'passed', detail, begun);
+      const [detail, value] = await work(need);
+      add({ name, outcome: 'passed', ms: elapsed(), detail, remedy: null });
       return value;
     } catch (error) {
-      const { name: kind, message, stack } = error as Error;
-      if (signal.aborted && kind === 'AbortError') return add(name, 'skipped', 'interrupted', begun);
-      const remedy =
-        error instanceof CommandFailed ? error.remedy : `This is a bug of the command line: ${stack}`;
-      return add(name, 'failed', message, begun, remedy);
+      const { name: kind, message: detail, stack } = error as Error;
+      if (signal.aborted && kind === 'AbortError') return skip('interrupted', elapsed());
+      const isBug = !(error instanceof CommandFailed);
+      const remedy = isBug ? `This is a bug of the command line: ${stack}` : (error.remedy ?? null);
+      return add({ name, outcome: 'failed', ms: elapsed(), detail, remedy });
     }
+  }
+  const leaveOut = (detail: string, ...names: readonly string[]) => {
+    for (const name of names) add({ name, outcome: 'unchecked', ms: null, detail, remedy: null });
   };
-  const step: typeof cleanUp = (name, need, work) => cleanUp(name, signal.aborted ? undefined : need, work);
-  const leaveOut = (reason: string, ...names: readonly string[]) => {
-    for (const name of names) add(name, 'unchecked', reason);
-  };
-  return { steps: steps as readonly StepResult[], step, cleanUp, leaveOut };
+  return { steps: steps as readonly StepResult[], step, leaveOut };
 }
 
 const formatSeconds = (ms: number) => `${(ms / 1_000).toFixed(2)} s`;
@@ -252,7 +236,7 @@ async function openReceiver(target: Target, eventId: string, options: SmokeOptio
   if (!target.local && url === undefined)
     throw new UsageError(
       `Environment ${target.environment.name} is deployed and cannot reach a receiver on this machine.`,
-      'Give a public one with --receiver-url, lead a URL to this machine (--receiver-listen 8010 --receiver-url https://…), or leave webhooks out with --without-webhook.',
+      'Give --receiver-url, also with --receiver-listen, or --without-webhook: see --help.',
     );
   if (url !== undefined && receiverListen === undefined) return { url };
   let arrival: ReceivedRequest | undefined;
@@ -266,18 +250,18 @@ async function openReceiver(target: Target, eventId: string, options: SmokeOptio
 
 /** Expects the addresses of the stack's outputs, and no others. */
 export function compareOrigins(target: Target, answer: ApiResponse): string {
-  const reserve = target.optionalOutput('WebhookOriginReserveAddress');
+  const output = target.optionalOutput('WebhookOriginReserveAddress');
   const expected = {
     environment: target.environment.name,
     addresses: [`${target.output('WebhookOriginAddress')}/32`],
-    ...(reserve && { reserve: [`${reserve}/32`] }),
+    ...(output && { reserve: [`${output}/32`] }),
   };
-  const { environment, addresses, reserve: published } = Object(answer.body);
-  const found = { environment, addresses, ...(published !== undefined && { reserve: published }) };
+  const { environment, addresses, reserve } = Object(answer.body);
+  const found = { environment, addresses, ...(reserve !== undefined && { reserve }) };
   const request = { method: 'GET', path: '/webhook-origins' } as const;
   if (answer.status !== 200 || !isDeepStrictEqual(found, expected))
     unexpectedResponse(target, request, answer, `200 with ${JSON.stringify(expected)}`);
-  return [...expected.addresses, ...(reserve ? [`reserve ${reserve}/32`] : [])].join(', ');
+  return `${expected.addresses}${output ? `, reserve ${output}/32` : ''}`;
 }
 
 /** Expects the address that receivers allow: the reserve only while the stack uses it. */
@@ -302,6 +286,5 @@ export async function compareSource(target: Target, arrival: ReceivedRequest): P
  */
 export function sourceOf({ headers, from }: Pick<ReceivedRequest, 'headers' | 'from'>): string {
   const forwarded = String(headers['x-forwarded-for'] ?? '').split(',');
-  const chain = [...forwarded, from].map((address) => address.trim());
-  return chain.findLast((address) => ['public', 'documentation'].includes(kindOfAddress(address))) ?? from;
+  return [...forwarded, from].map((address) => address.trim()).findLast(isPublicAddress) ?? from;
 }

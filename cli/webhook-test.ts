@@ -1,31 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { type Attempt, writeDelivery } from '../domain/delivery';
 import type { Webhook } from '../domain/operations';
-import { listAttempts } from './deliveries';
 import type { Definition } from './environment-command';
 import { CommandFailed } from './failure';
-import { OperationRefused } from './operations-function';
+import { OperationRefused, runOperation } from './operations-function';
 import { poll } from './poll';
 import { sendMessages } from './queue-messages';
 import type { Target } from './target';
 import { describeEnabledWebhook } from './webhooks';
 
-export interface TestOptions {
-  readonly webhook: string;
-  /** Seconds. */
-  readonly timeout: number;
-}
-
-export const testWebhook: Definition<TestOptions> = {
+export const testWebhook: Definition<{ readonly webhook: string; readonly timeout: number }> = {
   summary: 'send a webhook a signed test event, and print the first attempt',
   help: `Only this webhook gets the event, whatever kinds it wants; it has no data of the organization and needs no
---allow-production. It is retried for 72 hours if it fails.
-
-Exit codes: 0 the receiver answered with 2xx; 1 it did not, or not in time; 2 used wrongly.
-
-Examples:
-  wallet webhook test --webhook wh-…
-  wallet webhook test --environment uae --webhook wh-… --json`,
+--allow-production. It is retried for 72 hours if it fails.`,
   async run(target, { webhook: webhookId, timeout }, print) {
     const webhook = await describeEnabledWebhook(target, webhookId);
     const eventId = await sendTestEvent(target, webhook);
@@ -45,9 +32,8 @@ async function sendTestEvent(target: Target, { webhookId, organizationId }: Webh
   const event = { id: eventId, organizationId, kind: 'webhook.test', date, data: { webhookId } };
   const body = JSON.stringify(event);
   const delivery = { deliveryId: `msg_${random}`, webhookId, eventId, acceptedAt: date.getTime(), body };
-  await sendMessages(target, 'WebhookDeliveryQueueUrl', [
-    { body: writeDelivery(delivery), group: webhookId },
-  ]);
+  const message = { body: writeDelivery(delivery), group: webhookId };
+  await sendMessages(target, 'WebhookDeliveryQueueUrl', [message]);
   return eventId;
 }
 
@@ -67,7 +53,8 @@ export async function waitForAttempt(
   let last: Attempt | undefined;
   const ask = async () => {
     try {
-      [last] = await listAttempts(target, { eventId, webhookId, limit: 1 });
+      const query = { eventId, webhookId, limit: 1 };
+      [last] = (await runOperation(target, 'list-delivery-attempts', query)).attempts;
     } catch (error) {
       // Not fanned out yet.
       if (!(error instanceof OperationRefused && error.code === 'event_not_found')) throw error;
@@ -98,14 +85,8 @@ const remedies: readonly (readonly [RegExp, string])[] = [
   [/^3\d\d$/, 'Redirects are not followed. Give the final URL: wallet webhook update --url.'],
   [/^5\d\d$/, 'See the log of the receiver.'],
   [/^\d+$/, 'It has to answer 2xx: check the path of the URL, and any proxy or firewall in front of it.'],
-  [
-    /refused/,
-    'Nothing listens at the URL: start the receiver (here: wallet local receive), and check the port.',
-  ],
-  [
-    /timeout/,
-    'It has to accept a connection within 5 s and answer within 15 s: allow the address in its firewall (wallet origins), and answer before the work is done.',
-  ],
+  [/refused/, 'Nothing listens at the URL: start the receiver (wallet local receive), and check the port.'],
+  [/timeout/, 'It has to answer within 15 s: allow the address in its firewall, see "wallet origins".'],
   [/certificate|tls/, 'It needs an unexpired certificate of a public authority for the name in the URL.'],
   [/./, 'Check that the URL leads to the receiver, from the internet.'],
 ];

@@ -65,8 +65,6 @@ interface Results {
   'disable-webhook': Pick<Webhook, 'webhookId' | 'organizationId' | 'enabled'> & {
     readonly disabledReason: string;
     readonly disabledAt: string;
-    /** False when it was disabled before. */
-    readonly changed: boolean;
   };
   'remove-webhook': Pick<Webhook, 'webhookId' | 'organizationId'>;
   'list-delivery-attempts': { readonly attempts: readonly Attempt[] };

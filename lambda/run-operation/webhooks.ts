@@ -167,18 +167,14 @@ export const webhooks = {
 
   /**
    * Disables a webhook: its deliveries stop, those on their way included. If it was disabled before, its reason and time stay.
-   * When `changed`, the caller sends the event.
+   * The caller sends the event.
    */
   async 'disable-webhook'({ webhookId }, ports) {
     const outcome = await ports.database.execute(sql`
-    with found as (
-      select webhook_id, enabled from webhooks where webhook_id = ${webhookId} for update
-    )
     update webhooks set enabled = false, disabled_reason = coalesce(disabled_reason, 'operator'),
       disabled_at = coalesce(disabled_at, now())
-    from found
-    where webhooks.webhook_id = found.webhook_id
-    returning organization_id, disabled_reason, found.enabled as changed,
+    where webhook_id = ${webhookId}
+    returning organization_id, disabled_reason,
       cast(extract(epoch from disabled_at) as double precision) as disabled_at`);
     if (!outcome.ok) return outcome;
 
@@ -190,7 +186,6 @@ export const webhooks = {
       enabled: false,
       disabledReason: webhook.disabled_reason,
       disabledAt: toIsoTime(webhook.disabled_at),
-      changed: webhook.changed,
     });
   },
 

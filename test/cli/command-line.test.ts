@@ -44,7 +44,12 @@ describe('errors say what and why', () => {
   const token = (...args: string[]) => wallet('token', '--caller', identityId, ...args);
   const environment = ['--environment', madeUp.name];
   it.each([
-    ['no outputs file', undefined, [], /^error: There is no outputs file \S+\.\n.*--outputs.*: npm start$/m],
+    [
+      'no outputs file',
+      undefined,
+      [],
+      /^error: \/nowhere\/outputs.json cannot be read: ENOENT.*\n.*--outputs.*: npm start$/m,
+    ],
     ['a list', '[]', [], /outputs\.json/],
     ['a damaged file', '{', [], /outputs\.json/],
     ['a stack that is no object', '{"Stack":1}', [], /outputs\.json/],

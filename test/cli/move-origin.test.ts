@@ -116,7 +116,7 @@ it.each([
 
 it('prints what it would do with --dry-run', async () => {
   const { stdout } = await run(['--zone', '2', '--dry-run']);
-  expect(stdout).toContain('from zone 1 to zone 2:\n  1. Update the stack to zone none:');
+  expect(stdout).toContain('is in zone 1.\n  1. Update the stack to zone none:');
   const { stdout: json } = await run(['--zone', '2', '--no-reserve', '--dry-run', '--json']);
   expect(JSON.parse(json)).toEqual({
     environment: first.name,
@@ -156,7 +156,7 @@ it.each<[string, args: readonly string[], exitCode: number, said: string, Settin
     'with another reserve than the outputs file',
     [...moveTo2, '--reserve'],
     1,
-    `has the reserve ${addresses.reserve}, the outputs file has ${other}`,
+    `is ${addresses.reserve}, the outputs file has ${other}`,
     { hasReserve: true, changed: { WebhookOriginReserveAddress: other } },
   ],
   ['without its Elastic IP', moveTo2, 1, '"Keeping the address" in docs/runbook.md', { hasElasticIp: false }],
@@ -197,7 +197,7 @@ it('takes one update to the reserve, without waiting for the old zone or asking 
   account.refused.set('DescribeAddresses', refusal('Unavailable', 'down'));
   expect(await run([...moveTo2, '--reserve'])).toMatchObject({
     exitCode: 0,
-    stderr: expect.stringContaining('CloudFormation is still deleting the old gateway.'),
+    stderr: expect.stringContaining('CloudFormation is still deleting the old gateway;'),
   });
   expect(account.updates()).toEqual(['2 yes']);
   account.refused.clear();

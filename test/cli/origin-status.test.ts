@@ -57,7 +57,7 @@ it('shows what waits while no gateway holds the address, and since when', async 
     faults: ['no gateway holds the address'],
   });
   const { stdout, stderr } = await run();
-  expect(stdout).toMatch(/^zone {10}none\ngateway {7}none\nconsumer {6}mapping-deliver, Disabled$/m);
+  expect(stdout).toMatch(/^zone {9}none\ngateway {6}none\nconsumer {5}mapping-deliver, Disabled$/m);
   expect(stdout).toMatch(/^WebhookDeliveryQueue +2 +0 +2 h 5 min$/m);
   expect(stderr).toBe('warning: no gateway holds the address\n');
 });
@@ -72,7 +72,7 @@ it('shows whether the reserve is in use, and warns as long as it is', async () =
     faults: [expect.stringContaining(`webhooks come from the reserve address ${addresses.reserve}`)],
   });
   const { stdout } = await run();
-  expect(stdout).toMatch(/^address {7}203\.0\.113\.7, not in use\nreserve {7}203\.0\.113\.8, in use$/m);
+  expect(stdout).toMatch(/^address {6}203\.0\.113\.7, not in use\nreserve {6}203\.0\.113\.8, in use$/m);
 });
 
 it('shows what was changed outside CloudFormation', async () => {
@@ -110,7 +110,7 @@ describe('when AWS refuses a call, shows all else, and what is unknown', () => {
     const { queues: ____, ...others } = lost as { queues?: null };
     expect(printed).toEqual({ ...known, ...others });
     expect(faults).toEqual([expect.stringContaining(`unknown: ${unknown}`)]);
-    expect(faults[0]).toMatch(new RegExp(`because \\w+:${action} failed: AccessDenied: No$`));
+    expect(faults[0]).toMatch(new RegExp(`because \\w+:${action} failed: AccessDenied: No\\.$`));
     expect(stderr).toMatch(
       new RegExp(`^warning: unknown: .*\\nerror: The status is incomplete.\\n.* who has \\w+:${action}.\\n$`),
     );
@@ -143,7 +143,7 @@ it('on this machine, shows the queues of the environment, and there is nothing t
     queues: [{ name: 'WebhookDeliveryQueue', waiting: 1, later: 0, oldest: null }],
     faults: [],
   });
-  expect(words.stdout).toMatch(/^zone {10}not on this machine$/m);
+  expect(words.stdout).toMatch(/^zone {9}not on this machine$/m);
   expect(words.stdout).toMatch(/^WebhookDeliveryQueue +1 +0 +unknown$/m);
   const moved = await runWallet(['move-origin', '--outputs', file, '--zone', '2', '--yes']);
   expect(moved).toMatchObject({

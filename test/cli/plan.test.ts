@@ -172,10 +172,16 @@ describe('--verify', () => {
   const other = withStacks(undefined, { StackId: 'arn:aws:cloudformation:eu-central-1:1:stack/WalletEu/1' });
   it.each<[string, planned: Replies, now: Replies, exitCode: number, said: string]>([
     ['as it was', withStacks(), withStacks(), 0, 'WalletEu is unchanged since it was planned.'],
-    ['changed since', withStacks(), later, 1, 'and is last changed at 2026-11-21T08:00:00.000Z.\nPlan again'],
+    ['changed since', withStacks(), later, 1, ', last changed at 2026-11-21T08:00:00.000Z.\nPlan again'],
     ['gone', withStacks(), withoutStacks, 1, 'and is not deployed.'],
-    ['another', withStacks(), other, 1, ', as another stack.'],
-    ['there by now', withoutStacks, withStacks(), 1, 'WalletEu was not deployed when it was planned'],
+    [
+      'another',
+      withStacks(),
+      other,
+      1,
+      'and is arn:aws:cloudformation:eu-central-1:1:stack/WalletEu/1, last',
+    ],
+    ['there by now', withoutStacks, withStacks(), 1, 'it was not deployed, and is arn:'],
   ])('asks whether the stack is %s', async (_, planned, now, exitCode, said) => {
     const file = join(folder(), 'plan.json');
     account().answer(planned, changeSet);

@@ -139,5 +139,5 @@ it('prints how to send it something, and when its port is taken', async () => {
 
 it('says that a deployed environment reaches public URLs only', async () => {
   const deployed = await receive('--outputs', writeOutputs(folder(), { [first.stackId]: {} }));
-  expect(deployed.notes[1]).toContain(`${first.name} is deployed: have a public https URL lead here`);
+  expect(deployed.notes[1]).toContain('it reaches this machine by a tunnel with a public https URL');
 });

@@ -115,8 +115,8 @@ it.each([
 const right = { environment: first.name, addresses: [`${address}/32`], reserve: [`${reserve}/32`] };
 it.each<[unknown, status: number, type: string, expected: string]>([
   [right, 200, 'application/json', `${address}/32, reserve ${reserve}/32`],
-  ['<html>', 200, 'text/html', 'answered with 200, text/html: <html>'],
-  ['out of memory', 500, 'text/plain', 'answered with 500, text/plain: out of memory'],
+  ['<html>', 200, 'text/html', 'returned 200, text/html: <html>'],
+  ['out of memory', 500, 'text/plain', 'returned 500, text/plain: out of memory'],
   [{ ...right, reserve: [] }, 200, 'application/json', '"reserve":[]'],
   [{ ...right, reserve: undefined }, 200, 'application/json', 'Expected 200 with'],
 ])('compares GET /webhook-origins: %j, %i', async (body, status, contentType, expected) => {

@@ -56,7 +56,7 @@ describe('token', () => {
   it('prints with --json when it expires, at a whole second', async () => {
     const printed = JSON.parse((await token('--json', '--expires-in', '120.9s')).stdout);
     const { claims } = decode(printed.token);
-    expect(claims.exp - claims.iat).toBe(120);
+    expect(claims.exp - claims.iat).toBe(121);
     expect(printed.expiresAt).toBe(new Date(claims.exp * 1_000).toISOString());
   });
 

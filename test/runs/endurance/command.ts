@@ -27,7 +27,7 @@ void longRun<Options>({
     'Sends deletions and events to local environments, half of the time while faults are made, and checks every response, group, user action and delivery, and memory.',
   declare: (command) =>
     command
-      .addOption(duration('--duration <duration>', 'how long', { usual: '10m', least: '10s', most: '1d' }))
+      .addOption(duration('--duration <duration>', 'how long', { usual: '10m', most: '1d' }))
       .option('--rate <number>', 'deletions a second in each environment', numberFrom(1), 5)
       .option('--event-rate <number>', 'events a second in each environment', numberFrom(0.1), 2)
       .option(
