@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { dashboardPage } from '../../lib/dashboard/page';
+import { dashboardPage, securityHeaders } from '../../lib/dashboard/page';
 import { first, withReserve } from '../support/rows';
 import {
   environmentsWithEveryOption,
@@ -120,42 +120,13 @@ describe.each(each)('the dashboard of %s', (_, stack) => {
     });
   });
 
-  it('allows its own script and style, and no requests', () => {
-    expect(policyOf(headers['Content-Security-Policy'])).toEqual({
-      'default-src': ["'none'"],
-      'script-src': [expect.stringMatching(/^'sha256-/)],
-      'style-src': [expect.stringMatching(/^'sha256-/)],
-      'img-src': ['data:'],
-      'base-uri': ["'none'"],
-      'form-action': ["'none'"],
-      'frame-ancestors': ["'none'"],
-      'require-trusted-types-for': ["'script'"],
-      'trusted-types': ["'none'"],
-    });
-  });
-
-  it('is not cached or framed, uses TLS alone, and sends no referrer', () => {
-    expect(headers).toMatchObject({
-      'Cache-Control': 'no-store',
-      'Strict-Transport-Security': expect.stringMatching(/^max-age=\d{8,}$/),
-      'X-Content-Type-Options': 'nosniff',
-      'X-Frame-Options': 'DENY',
-      'Referrer-Policy': 'no-referrer',
-      'Cross-Origin-Opener-Policy': 'same-origin',
-      'Cross-Origin-Resource-Policy': 'same-origin',
-      'Permissions-Policy': expect.stringContaining('camera=()'),
-    });
+  it('sends its security headers with the page and with refusals', () => {
+    expect(headers).toMatchObject(dashboardPage().headers);
     const refusals = ofApi('GatewayResponse').map(({ Properties }) => Properties.ResponseParameters);
-    expect(refusals).toHaveLength(10);
-    for (const parameters of refusals) {
-      expect(parameters).toMatchObject({
-        'gatewayresponse.header.X-Content-Type-Options': "'nosniff'",
-        'gatewayresponse.header.Strict-Transport-Security': headers['Strict-Transport-Security']?.replace(
-          /.*/,
-          "'$&'",
-        ),
-      });
-    }
+    expect(refusals).not.toEqual([]);
+    for (const parameters of refusals)
+      for (const [name, value] of Object.entries(securityHeaders))
+        expect(parameters[`gatewayresponse.header.${name}`]).toBe(`'${value}'`);
   });
 
   it('fits into the variables of a function', () => {
@@ -206,6 +177,34 @@ describe('the page', () => {
     expect(html).not.toMatch(/ (on\w+|style)=/);
   });
 
+  it('may load its own script and style, and may not be cached or framed, or send requests or its address', () => {
+    const {
+      'script-src': script,
+      'style-src': style,
+      ...others
+    } = policyOf(headers['Content-Security-Policy']);
+    expect([script, style]).toEqual([
+      [expect.stringMatching(/^'sha256-/)],
+      [expect.stringMatching(/^'sha256-/)],
+    ]);
+    expect(others).toEqual({
+      'default-src': ["'none'"],
+      'img-src': ['data:'],
+      'base-uri': ["'none'"],
+      'form-action': ["'none'"],
+      'frame-ancestors': ["'none'"],
+      'require-trusted-types-for': ["'script'"],
+      'trusted-types': ["'none'"],
+    });
+    expect(headers).toMatchObject({
+      'Cache-Control': 'no-store',
+      'Strict-Transport-Security': expect.stringMatching(/^max-age=\d{8,}$/),
+      'X-Content-Type-Options': 'nosniff',
+      'X-Frame-Options': 'DENY',
+      'Referrer-Policy': 'no-referrer',
+    });
+  });
+
   it('loads nothing', () => {
     const addresses = [...html.matchAll(/(?:src|href|action)="([^"]*)"/g)].map(([, address = '']) => address);
     // A link is followed by a person alone.
@@ -213,9 +212,5 @@ describe('the page', () => {
     expect(links).toEqual(['https://www.standardwebhooks.com']);
     expect(addresses.filter((address) => !/^(#|data:)/.test(address))).toEqual(links);
     expect(html).not.toMatch(/@import|url\(/);
-  });
-
-  it('is small', () => {
-    expect(Buffer.byteLength(html)).toBeLessThan(64 * 1024);
   });
 });

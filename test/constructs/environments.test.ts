@@ -170,7 +170,7 @@ function withField(row: object, field: string, value: unknown): Record<string, u
   return changed;
 }
 
-/** What is refused of rows, by the fields. */
+/** The refused fields of rows, by path. */
 function refusal(...rows: readonly unknown[]): Readonly<Record<string, InvalidField>> {
   try {
     validateEnvironments(rows);
@@ -207,7 +207,7 @@ describe('a row', () => {
     expect(found?.value).toEqual(value);
   });
 
-  it('is refused with every wrong field at once, those that contradict others among them', () => {
+  it('is refused with every wrong field and broken relation at once', () => {
     const row = { ...full, vpcCird: 1, region: 'frankfurt', purpose: undefined, disposable: true };
     expect(Object.keys(refusal(row)).sort()).toEqual([
       'eu.disposable',
@@ -245,7 +245,6 @@ describe('a row', () => {
     ['a certificate to create', { ...alone, domainNames: { ...names, hostedZone } }, []],
     ['a certificate of its own', { ...alone, domainNames: { ...names, certificateArn } }, []],
     ['no certificate', { ...alone, domainNames: names }, ['domainNames.certificateArn']],
-    ['an address from a pool', { ...least, publicIpv4Pool: 'ipv4pool-ec2-0123456789abcdef0' }, []],
     ['a promoted cluster', { ...least, database: { ...eu.database, replicaOf: 'wallet-eu' } }, []],
     [
       'a promoted cluster with a new standby',
@@ -273,22 +272,17 @@ describe('a row', () => {
     );
   });
 
-  it.each([null, 'eu', 5])('is not %j', (row) => {
+  it.each([null, 'eu'])('is not %j', (row) => {
     expect(Object.keys(refusal(row))).toEqual(['environments[0]']);
   });
 
-  it.each(['deprecated', 'vpcCird', 'database.reader', 'adoptedElasticIp.adress', 'standby.size'])(
-    'has no field %s',
-    (field) => {
-      expect(Object.keys(refusal(withField(full, field, 1)))).toContain(`eu.${field}`);
-    },
-  );
+  it.each(['deprecated', 'database.reader', 'adoptedElasticIp.adress'])('has no field %s', (field) => {
+    expect(Object.keys(refusal(withField(full, field, 1)))).toContain(`eu.${field}`);
+  });
 
   it.each([
-    ['database', 'large'],
     ['database', undefined],
     ['database.capacity', 4],
-    ['standby', 'eu-west-1'],
   ])('has an object for %s, not %j', (field, value) => {
     expect(refusal(withField(full, field, value))).toEqual({
       [`eu.${field}`]: { field: `eu.${field}`, value, remedy: expect.stringContaining('Write an object') },
@@ -302,12 +296,12 @@ describe('a row', () => {
   });
 });
 
-describe('two rows that share what must differ', () => {
+describe('unique fields of two rows', () => {
   const { standby, domainNames, adoptedElasticIp } = full;
   const refusalOf = (changes: Partial<Environment>) =>
     Object.values(refusal(full, { ...newcomer, ...changes }));
 
-  it('are accepted when they share nothing', () => {
+  it('are accepted when they differ', () => {
     expect(refusalOf({})).toEqual([]);
   });
 
@@ -343,13 +337,13 @@ describe('two rows that share what must differ', () => {
     });
   });
 
-  it('are told apart by their places when it is the name', () => {
+  it('are named by index when the name itself is repeated', () => {
     expect(refusalOf({ name: full.name })).toMatchObject([
       { field: 'environments[1].name', remedy: 'environments[0].name is the same: choose another.' },
     ]);
   });
 });
 
-it.each([[], {}, undefined])('%j is no table', (table) => {
+it.each([[], {}, undefined])('%j is not a table', (table) => {
   expect(() => validateEnvironments(table)).toThrow(/^environments is .*Give a list/);
 });

@@ -45,41 +45,21 @@ describe.each(Object.entries(stacks))('the signing keys of %s', (_, stack) => {
   });
 });
 
-describe('rotation', () => {
-  const rotated = (accessToken: string[]) =>
-    stackOf({ ...first, signingKeyLabels: { accessToken, userAction: ['2026-11'] } });
-  const labels = (stack: StackTemplate) =>
-    stack.all('Custom::SigningKeySet')[0]?.Properties.Keys.map(({ Label }: { Label: string }) => Label);
-
-  const before = rotated(['2026-11']);
-  const added = rotated(['2026-11', '2027-02']);
-  const moved = rotated(['2027-02', '2026-11']);
-  const removed = rotated(['2027-02']);
-
-  it('adds a key beside the old one, which signs on', () => {
-    expect(labels(added)).toEqual(['2026-11', '2027-02']);
-    expect(added.get('AccessTokenSigningKey202611')).toEqual(before.get('AccessTokenSigningKey202611'));
-    expect(added.json.Outputs.TokenSigningKeyArn.Value).toEqual({
-      'Fn::GetAtt': ['AccessTokenSigningKey202611', 'Arn'],
-    });
-  });
-
-  it('lets the new key sign while both verify', () => {
-    expect(labels(moved)).toEqual(['2027-02', '2026-11']);
-    expect(moved.json.Outputs.TokenSigningKeyArn.Value).toEqual({
-      'Fn::GetAtt': ['AccessTokenSigningKey202702', 'Arn'],
-    });
-    for (const id of ['AccessTokenSigningKey202611', 'AccessTokenSigningKey202702'])
-      expect(moved.get(id)).toEqual(added.get(id));
-  });
-
-  it('stops accepting the old key, which stays in KMS', () => {
-    expect(labels(removed)).toEqual(['2027-02']);
-    expect(moved.get('AccessTokenSigningKey202611').DeletionPolicy).toBe('RetainExceptOnCreate');
-  });
-
-  it('leaves the keys of user actions alone', () => {
-    for (const stack of [added, moved, removed])
-      expect(stack.get('UserActionSigningKey202611')).toEqual(before.get('UserActionSigningKey202611'));
-  });
+it('a rotation adds a key that verifies, lets it sign, then stops accepting the old one, which stays in KMS', () => {
+  const [old, young] = ['AccessTokenSigningKey202611', 'AccessTokenSigningKey202702'];
+  const steps = [['2026-11'], ['2026-11', '2027-02'], ['2027-02', '2026-11'], ['2027-02']].map(
+    (accessToken) => stackOf({ ...first, signingKeyLabels: { accessToken, userAction: ['2026-11'] } }),
+  );
+  const [before, added, moved] = steps as [StackTemplate, StackTemplate, StackTemplate];
+  const signing = steps.map(({ json }) => json.Outputs.TokenSigningKeyArn.Value['Fn::GetAtt'][0]);
+  expect(signing).toEqual([old, old, young, young]);
+  const verifying = steps.map((stack) =>
+    stack.all('Custom::SigningKeySet')[0]?.Properties.Keys.map(({ Label }: { Label: string }) => Label),
+  );
+  expect(verifying).toEqual([['2026-11'], ['2026-11', '2027-02'], ['2027-02', '2026-11'], ['2027-02']]);
+  expect(added.get(old)).toEqual(before.get(old));
+  for (const id of [old, young]) expect(moved.get(id)).toEqual(added.get(id));
+  expect(moved.get(old).DeletionPolicy).toBe('RetainExceptOnCreate');
+  for (const stack of steps)
+    expect(stack.get('UserActionSigningKey202611')).toEqual(before.get('UserActionSigningKey202611'));
 });

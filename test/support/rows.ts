@@ -43,9 +43,6 @@ export const withoutSla = rowWith(
   ({ alarmEmail: _, standby: __, ...row }) => ({ ...row, serviceLevelAgreement: false }),
 );
 
-/** Its database pauses while nobody uses it. */
-export const pausing = rowWith(({ database }) => database.capacity.minimum === 0, pausingRow);
-
 function withMadeUpStandby(row: Environment): Environment {
   const region = row.region === 'eu-west-1' ? 'eu-west-2' : 'eu-west-1';
   return {
@@ -58,14 +55,6 @@ function withMadeUpStandby(row: Environment): Environment {
       vpcCidr: '10.250.0.0/16',
       globalClusterIdentifier: `wallet-${row.name}`,
     },
-  };
-}
-
-function pausingRow(): Environment {
-  const { standby: _, ...row } = withoutSla;
-  return {
-    ...row,
-    database: { ...row.database, capacity: { minimum: 0, maximum: 4 }, pauseAfterMinutes: 15 },
   };
 }
 

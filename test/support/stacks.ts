@@ -50,7 +50,7 @@ export class StackTemplate {
     return { logicalId, ...this.json.Resources[logicalId] };
   }
 
-  /** The resource of a type whose logical id begins so. */
+  /** The one resource of a type whose logical id has this prefix. */
   named(type: string, prefix: string): Resource {
     const found = this.all(type).filter(({ logicalId }) => logicalId.startsWith(prefix));
     expect(found.map(({ logicalId }) => logicalId)).toHaveLength(1);
@@ -77,7 +77,7 @@ export class StackTemplate {
   }
 }
 
-/** A folder for what a test writes, removed at the end. */
+/** A temporary folder, removed at the end. */
 export function withTemporaryFolder<Result>(use: (folder: string) => Result): Result {
   const folder = mkdtempSync(join(tmpdir(), 'wallet-test-'));
   try {
@@ -103,10 +103,10 @@ export function synthesizeEveryStack(
   );
 }
 
-/** As `StackTemplate` is made of it. */
+/** What `StackTemplate` is made from. */
 type SynthesizedStack = Pick<StackTemplate, 'text' | 'manifest'>;
 
-/** The serving stack of a row and its standby, by their names: nothing of a template is another row's, but links to a custom domain name. */
+/** The serving stack of a row and its standby, by name. Alone: only links between dashboards depend on other rows. */
 function synthesize(environment: Environment): Record<string, SynthesizedStack> {
   return withTemporaryFolder((outdir) => {
     const environments = [environment];
@@ -133,13 +133,6 @@ export function synthesizeStacks(
 /** Synthesizes the serving stack of one row. */
 export const stackOf = (row: Environment): StackTemplate =>
   synthesizeStacks([row])[row.name] as StackTemplate;
-
-/** The stack of the table's first environment with this access, whichever the row has. */
-export function stackWithAccess(databaseAccess: Environment['databaseAccess']): StackTemplate {
-  const [row] = table.map((environment) => ({ ...environment, databaseAccess }));
-  if (row === undefined) throw new Error('The table is empty');
-  return stackOf(row);
-}
 
 /** The table with every option that its rows may have. */
 export function environmentsWithEveryOption(): readonly Environment[] {
@@ -172,7 +165,7 @@ export function withApp<Result>(use: (app: App) => Result, options?: CreateAppOp
   );
 }
 
-/** Names of the files and folders in the folder for temporary ones that begin so. */
+/** Names in the system's temporary folder that have this prefix. */
 export function temporaryFiles(prefix: string): string[] {
   return readdirSync(tmpdir()).filter((name) => name.startsWith(prefix));
 }

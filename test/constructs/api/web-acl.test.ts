@@ -13,13 +13,6 @@ describe('the firewall', () => {
   const rules: { Name: string; Statement: Record<string, Record<string, unknown>>; Action?: object }[] =
     webAcl.Rules;
 
-  it('is regional and stands before the stage', () => {
-    expect(webAcl.Scope).toBe('REGIONAL');
-    const { ResourceArn } = only('AWS::WAFv2::WebACLAssociation');
-    const [stage] = Object.keys(api.template.findResources('AWS::ApiGateway::Stage'));
-    expect(ResourceArn['Fn::Join'][1].at(-1)).toEqual({ Ref: stage });
-  });
-
   it('lets honest programs through: without User-Agent, and with a body that the API itself refuses', () => {
     const common = rules.find(({ Name }) => Name === 'AWSManagedRulesCommonRuleSet');
     expect(common?.Statement.ManagedRuleGroupStatement?.RuleActionOverrides).toEqual([
@@ -28,7 +21,7 @@ describe('the firewall', () => {
     ]);
   });
 
-  it('leaves the answer to the gateway, which knows the id of the request', () => {
+  it('leaves the response to the gateway, which has the id of the request', () => {
     expect(JSON.stringify(rules)).not.toContain('CustomResponse');
     expect(webAcl.CustomResponseBodies).toBeUndefined();
   });
@@ -50,11 +43,5 @@ describe('the firewall', () => {
     ) as [string, { Properties: { LogGroupName: object } }];
     expect(JSON.stringify(Properties.LogGroupName)).toContain(`aws-waf-logs-wallet-${api.environment.name}`);
     expect(destination['Fn::Join'][1].at(-1)).toEqual({ Ref: logGroup });
-  });
-
-  it('is measured, rule by rule', () => {
-    const metrics = [webAcl, ...webAcl.Rules].map(({ VisibilityConfig }) => VisibilityConfig);
-    expect(new Set(metrics.map(({ MetricName }) => MetricName)).size).toBe(5);
-    for (const metric of metrics) expect(metric).toMatchObject({ CloudWatchMetricsEnabled: true });
   });
 });
