@@ -15,7 +15,7 @@ export interface WebhookEvent {
   readonly text: string;
 }
 
-/** Bytes of an event's JSON: what receivers are told to expect. The delivery with its wrapping fits a batch. */
+/** Bytes of an event's JSON, as receivers' documentation promises. The delivery with its wrapping fits a batch. */
 export const maxEventBytes = 64 * 1024;
 
 /** An event's id: it becomes part of a signed text that is delimited by full stops, so it has none. */
@@ -95,7 +95,7 @@ export interface Disabling {
 }
 
 /**
- * The event by which an organization is told, through its other webhooks: its id is the same however often it is sent
+ * The event that notifies the organization's other webhooks: its id is the same however often it is sent
  * for one disabling. It has no URL, which may carry a token.
  */
 export function disabledEvent({ webhookId, organizationId, reason, disabledAt }: Disabling) {
@@ -106,7 +106,7 @@ export function disabledEvent({ webhookId, organizationId, reason, disabledAt }:
   return { id, text };
 }
 
-/** A message of the events queue that is no event: a kept event goes to one webhook again. */
+/** A message of the events queue that is not an event: redelivers a stored one to one webhook. */
 export interface Redelivery {
   readonly eventId: string;
   readonly webhookId: string;

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { fail, ok, type Result } from './result';
 
-/** Where a webhook's deliveries go, as far as the URL alone can tell. */
+/** A receiver's URL, before its name is resolved. */
 export interface ReceiverUrl {
   readonly secure: boolean;
   /** Lower case, in ASCII (IDNA) form. */

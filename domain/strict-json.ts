@@ -28,7 +28,7 @@ export function isUnicode(json: string): boolean {
   return texts.every((text) => (JSON.parse(text) as string).isWellFormed());
 }
 
-/** Reads a JSON object; undefined for other JSON and for what is no JSON. */
+/** Reads a JSON object; undefined for anything else. */
 export function parseObject(json: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(json);

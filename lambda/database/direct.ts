@@ -63,7 +63,7 @@ export interface DirectSettings {
   readonly password: () => string | Promise<string>;
   /** Milliseconds for one statement to be answered. @default 8,000 */
   readonly callTimeout?: number;
-  /** PEM of the authorities, one of which the server's certificate has to end in. */
+  /** PEM of the trusted authorities of the server's certificate. */
   readonly certificateAuthorities: string;
 }
 

@@ -31,7 +31,7 @@ export interface ReceiverSettings {
 const maxHeadBytes = 16 * 1024;
 const maxBodyBytes = 16 * 1024;
 const maxInterimResponses = 10;
-/** Bytes of all that a receiver sends: also of what is outside of heads and bodies, such as empty lines before. */
+/** Bytes of a connection's responses in all: head, body, and what is outside of both, such as empty lines. */
 const maxBytes = 256 * 1024;
 /** Milliseconds for the body, which is discarded: a receiver that never ends it would hold up a whole batch. */
 const bodyTimeout = 1_000;
@@ -48,7 +48,7 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
   const { allowLocal = false, resolve = resolveByDns } = settings;
   const { route = (address) => address } = settings;
   let secureContext: SecureContext | undefined;
-  /** The one that was not used for the longest time first. */
+  /** The least recently used first. */
   const agents = new Map<string, http.Agent>();
 
   return {
@@ -115,7 +115,7 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
       port,
       path,
       family: 4,
-      // To the very address that was judged: Node.js looks nothing up by itself.
+      // To the address that was checked: Node.js looks nothing up by itself.
       lookup: (_name: string, _options: object, answer: (error: null, address: string, family: 4) => void) =>
         answer(null, route(address), 4),
       headers: {
@@ -204,8 +204,8 @@ const keyOf = (webhookId: string, hostname: string, address: string, port: numbe
 const unanswered = (reason: string): AttemptResult => ({ answered: false, reason });
 
 /**
- * Sends one request. The status is the result; the body is read for a second, up to 16 KiB, never decompressed, never
- * kept. Redirects are not followed.
+ * Sends one request. The status is the result; the body is read for a second, up to 16 KiB, and discarded without
+ * decompression. Redirects are not followed.
  *
  * @returns `connection_lost` when a connection that was idle turned out to be closed before a byte of an answer: to be sent
  *   again
@@ -220,11 +220,11 @@ function send(
     let result: AttemptResult | undefined;
     let bytes = 0;
     let bodyTimer: NodeJS.Timeout | undefined;
-    let isSettled = false;
+    let isFinished = false;
     const outgoing = (options.servername ? https : http).request(options);
     const connectTimer = setTimeout(() => end('connect_timeout'), connectTimeout);
-    const settle = (outcome: AttemptResult | 'connection_lost') => {
-      isSettled = true;
+    const finish = (outcome: AttemptResult | 'connection_lost') => {
+      isFinished = true;
       clearTimeout(connectTimer);
       clearTimeout(bodyTimer);
       signal.removeEventListener('abort', timeOut);
@@ -232,8 +232,8 @@ function send(
     };
     const end = (reason: string) => {
       // The connection may be another request's by now.
-      if (isSettled) return;
-      settle(result ?? unanswered(reason));
+      if (isFinished) return;
+      finish(result ?? unanswered(reason));
       outgoing.destroy();
       // After the response's end Node.js no longer does it.
       outgoing.socket?.destroy();
@@ -272,15 +272,15 @@ function send(
       });
       response.on('end', () => {
         // Not before the connection is free: the next request would open another one.
-        outgoing.once('close', () => settle(answer));
+        outgoing.once('close', () => finish(answer));
         setImmediate(() => outgoing.writableFinished || end('ok'));
       });
       response.on('close', () => response.complete || end('ok'));
       response.on('error', () => end('ok'));
     });
     outgoing.on('error', (error) => {
-      if (isSettled) return;
-      if (outgoing.reusedSocket && bytes === 0) settle('connection_lost');
+      if (isFinished) return;
+      if (outgoing.reusedSocket && bytes === 0) finish('connection_lost');
       else end(failureReason(error));
     });
     outgoing.end(body);

@@ -112,7 +112,7 @@ const createHistory = sql`
     applied_at timestamptz not null default now()
   )`;
 
-/** PostgreSQL lets every role connect and make temporary tables unless it is told otherwise. */
+/** PostgreSQL lets every role connect and make temporary tables by default. */
 const closeToPublic = sql`
   do $migration$
   begin

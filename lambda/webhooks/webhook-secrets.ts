@@ -15,7 +15,7 @@ export interface WebhookSecrets {
   secret(webhookId: string, version: number): Promise<Result<Uint8Array, SecretUnavailable>>;
 }
 
-/** Secrets kept in memory; they never change, so none grows old. */
+/** Cached secrets; they never change, so none expires. */
 const cacheSize = 1_000;
 /** Milliseconds for KMS to answer, the client's own retries included. */
 const deadline = 5_000;

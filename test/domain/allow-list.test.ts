@@ -105,7 +105,7 @@ describe.each(allowListFormatNames)('%s', (format) => {
   });
 });
 
-it('the port is 443 unless told otherwise', () => {
+it('the default port is 443', () => {
   expect(formatAllowList('nftables', [eu])).toContain('tcp dport 443 drop');
 });
 

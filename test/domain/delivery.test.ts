@@ -38,6 +38,6 @@ it.each<[name: string, change: Record<string, unknown>, reason: string]>([
   expect(refused).toEqual({ ok: false, error: expect.stringContaining(reason) });
 });
 
-it.each(['x', 'null', '[]', '{"id":"ev-1","data":1}'])('refuses what is no delivery: %s', (text) => {
+it.each(['x', 'null', '[]', '{"id":"ev-1","data":1}'])('refuses %s', (text) => {
   expect(parseDelivery(text).ok).toBe(false);
 });

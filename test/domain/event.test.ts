@@ -8,7 +8,7 @@ const event = {
   data: { amount: 1 },
 };
 
-it('keeps the bytes of an event, numbers beyond 2^53 among them', () => {
+it('does not change the bytes of an event, such as numbers beyond 2^53', () => {
   const text = JSON.stringify(event).replace('1}', '12345678901234567890 }');
   expect(parseEvent(text)).toEqual({
     ok: true,
@@ -38,16 +38,16 @@ it.each(Object.keys(event))('refuses an event without %s, naming it', (name) => 
   expect(parseEvent(JSON.stringify(rest))).toEqual({ ok: false, error: `The event lacks: ${name}.` });
 });
 
-it('refuses a field that it does not know: nothing rides along in what is signed', () => {
+it('refuses an unknown field, as it would be signed too', () => {
   expect(parseEvent(JSON.stringify({ ...event, more: 1 })).ok).toBe(false);
 });
 
 it.each([
-  ['a full stop in the id, which delimits what is signed', { id: 'ev.1' }],
+  ['a full stop in the id, which delimits the signed text', { id: 'ev.1' }],
   ['a line break in the id, which is a header', { id: 'ev-1\n' }],
   ['an id of 65 characters', { id: 'e'.repeat(65) }],
   ['a number for an id', { id: 1 }],
-  ['an organization that is none', { organizationId: 'ug-aaaaa-bbbbb-cccccccccccccc' }],
+  ['an invalid organization', { organizationId: 'ug-aaaaa-bbbbb-cccccccccccccc' }],
   ['an empty kind', { kind: '' }],
   ['a kind of 129 characters', { kind: 'k'.repeat(129) }],
   ['a kind with a space', { kind: 'wallet created' }],
@@ -100,7 +100,7 @@ it.each([
   });
 });
 
-it('refuses what is too large, by its bytes and not its characters', () => {
+it('limits the bytes, not the characters', () => {
   const room = maxEventBytes - Buffer.byteLength(withData('""'));
   expect(parseEvent(withData(`"${'a'.repeat(room)}"`)).ok).toBe(true);
   expect(parseEvent(withData(`"${'a'.repeat(room + 1)}"`)).ok).toBe(false);

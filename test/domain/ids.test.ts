@@ -1,12 +1,12 @@
 import { isId, newId } from '../../domain/ids';
 
-it('makes ids in the format of the specification, no two of them alike', () => {
+it('makes unique ids in the format of the specification', () => {
   const ids = Array.from({ length: 1_000 }, () => newId('ug'));
   for (const id of ids) expect(id).toMatch(/^ug-[a-z0-9]{5}-[a-z0-9]{5}-[a-z0-9]{14,16}$/);
   expect(new Set(ids).size).toBe(1_000);
 });
 
-it('uses every character of the alphabet alike', () => {
+it('uses every character with the same probability', () => {
   const counts = new Map<string, number>();
   const characters = Array.from({ length: 4_000 }, () => newId('or').slice(3).replaceAll('-', '')).join('');
   for (const character of characters) counts.set(character, (counts.get(character) ?? 0) + 1);
@@ -27,6 +27,6 @@ it.each([
   ['ug-ABCDE-12345-abcdefghij1234', false],
   ['ug-abcde-12345-abcdefghij1234\n', false],
   ['', false],
-])('tells an id of a user group from anything else: %j', (text, expected) => {
+])('recognizes an id of a user group: %j', (text, expected) => {
   expect(isId(text, 'ug')).toBe(expected);
 });

@@ -1,6 +1,6 @@
 import type { Log } from '../../lambda/shared/log';
 
-/** A log that keeps what is written: the message under `message`, beside the line's other attributes. */
+/** A log in memory: the message under `message`, beside the line's attributes. */
 export interface RecordedLog extends Log {
   readonly lines: Readonly<Record<string, unknown>>[];
   clear(): void;

@@ -16,7 +16,7 @@ export async function seedOrganization(database: Database): Promise<Organization
   return made.value as Organization;
 }
 
-/** The deletion of the organization's group by its caller, which is due, but for what is changed. */
+/** A valid deletion of the organization's group by its caller, with changes. */
 export const deletionOf = (
   { organizationId, callerId: identityId, userGroupId }: Organization,
   changes: Partial<UserGroupDeletion> = {},

@@ -149,7 +149,7 @@ const notUtf8 = Buffer.concat([
   Buffer.from(claims.replace('}', ',"name":"')),
   Buffer.from([0xff, 0x22, 0x7d]),
 ]);
-/** As long as is told, with padding in a claim. */
+/** Padded with a claim. */
 const ofLength = (length: number) => {
   for (let pad = 0; ; pad += 1) {
     const text = token({ pad: 'x'.repeat(pad) });

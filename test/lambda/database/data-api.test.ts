@@ -74,18 +74,18 @@ it.each<[Reply, string]>([
   [[500, 'InternalFailure'], 'http_500'],
   [502, 'http_502'],
   ['reset', 'connection_lost'],
-])('calls %s unavailable, and sends nothing twice', async (reply, reason) => {
+])('reports %s as unavailable, without a retry', async (reply, reason) => {
   replies = [reply];
   expect(await ask()).toEqual(unavailable(reason));
   expect(calls).toBe(1);
 });
 
-it('does not wait for ever for an answer', async () => {
+it('times out', async () => {
   replies = ['silence'];
   expect(await ask(0, 200)).toEqual(unavailable('timeout'));
 });
 
-it('takes a refusal of AWS for a bug', async () => {
+it('throws when AWS denies access', async () => {
   replies = [[403, 'AccessDeniedException']];
   await expect(ask()).rejects.toMatchObject({ name: 'AccessDeniedException' });
 });

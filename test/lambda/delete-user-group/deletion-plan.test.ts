@@ -6,7 +6,7 @@ import { executedPlans, mostRows } from '../../support/executed-plans';
 import { deletionOf, type Organization, seedOrganization } from '../../support/organization';
 import { useMigratedDatabase } from '../../support/region-database';
 
-/** Far more than a deletion concerns. */
+/** Far more than a deletion should read. */
 const crowd = 2_000;
 const few = 20;
 
@@ -108,7 +108,7 @@ it('keeps the plan for any values from the first deletion of a session on', asyn
     const { rows } = await session.query(
       `select name from pg_backend_memory_contexts where ident like '%same_request%' order by name`,
     );
-    // A plan for its values alone would not be kept, only its source.
+    // A custom plan would not be cached, only its source.
     expect(rows).toEqual([{ name: 'CachedPlan' }, { name: 'CachedPlanSource' }]);
   } finally {
     await session.end();

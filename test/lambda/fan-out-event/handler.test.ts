@@ -34,13 +34,16 @@ beforeEach(async () => {
 afterAll(() => Promise.all([database.stop(), queues.stop()]));
 
 const queue = (url: string) => createQueues(() => queues.sqs)(url);
-const gone = 'http://127.0.0.1:1/000000000000/gone';
+const missing = 'http://127.0.0.1:1/000000000000/missing';
 
-async function fanOut(change: Partial<Dependencies> = {}) {
+type ChangedDependencies = Omit<Partial<Dependencies>, 'ports'> & { ports?: Partial<Dependencies['ports']> };
+
+async function fanOut({ ports, ...change }: ChangedDependencies = {}) {
   const handler = createHandler({
     ports: {
       subscriptions: createSubscriptions(functionsDatabase),
       lanes: { first: queue(deliveries.url), second: queue(retries.url) },
+      ...ports,
     },
     events: queue(events.url),
     deadLetters: queue(deadLetters.url),
@@ -67,7 +70,7 @@ async function delivered() {
   });
 }
 
-it("makes one delivery for each of the organization's enabled webhooks that want the kind, and no other", async () => {
+it("makes and logs a delivery for each of the organization's enabled webhooks that want the kind", async () => {
   const { owner } = database;
   const all = await addWebhook(owner, organizationId);
   const one = await addWebhook(owner, organizationId, { kinds: ['wallet.created', 'key.created'] });
@@ -86,11 +89,18 @@ it("makes one delivery for each of the organization's enabled webhooks that want
       eventId: 'ev-1',
       body: text,
     });
-    expect(Math.abs(Date.now() - delivery.acceptedAt)).toBeLessThan(5_000);
   }
+  const line = {
+    logCode: 'EVENT_FANNED_OUT',
+    eventId: 'ev-1',
+    organizationId,
+    kind: 'wallet.created',
+    deliveries: 2,
+  };
+  expect(log.lines).toEqual([{ message: 'Event fanned out', ...line }]);
 });
 
-it('sends what is for a webhook that was slow or failed by the second lane', async () => {
+it('sends deliveries to slow or failing webhooks to the second lane', async () => {
   const good = await addWebhook(database.owner, organizationId);
   const unhealthy = await addWebhook(database.owner, organizationId);
   await database.query`update webhooks set unhealthy_at = now() where webhook_id = ${unhealthy}`;
@@ -102,19 +112,7 @@ it('sends what is for a webhook that was slow or failed by the second lane', asy
   expect(groups).toEqual([[good], [unhealthy, unhealthy]]);
 });
 
-it('makes more deliveries than fit one request, of bodies that take many', async () => {
-  const webhookIds = await Promise.all(
-    Array.from({ length: 23 }, () => addWebhook(database.owner, organizationId)),
-  );
-  const text = JSON.stringify({ ...JSON.parse(eventText(organizationId, 'ev-1')), data: '"'.repeat(30_000) });
-  await events.send(text);
-  expect((await fanOut()).waiting).toEqual([]);
-  const seen = [...(await delivered()), ...(await delivered()), ...(await delivered())];
-  expect(seen.map(({ webhookId }) => webhookId).sort()).toEqual(webhookIds.sort());
-  expect(new Set(seen.map(({ body }) => body))).toEqual(new Set([text]));
-});
-
-it('sends invalid events to the dead-letter queue at once, with the reason, and processes the others', async () => {
+it('sends invalid events to the dead-letter queue with the reason, and processes the others', async () => {
   await addWebhook(database.owner, organizationId);
   const halved = eventText(organizationId, 'ev-2').replace('"amount"', String.raw`"\ud83d"`);
   await events.send('{"id":1}');
@@ -138,26 +136,18 @@ describe('retries an event later when', () => {
     await events.send(eventText(organizationId, 'ev-1'));
   });
 
-  const wanting = (answer: Subscriptions['findSubscribers']) => ({
-    ports: {
-      subscriptions: { ...createSubscriptions(functionsDatabase), findSubscribers: answer },
-      lanes: { first: queue(deliveries.url), second: queue(retries.url) },
-    },
+  const finding = (findSubscribers: Subscriptions['findSubscribers']) => ({
+    ports: { subscriptions: { ...createSubscriptions(functionsDatabase), findSubscribers } },
   });
   const unavailable = async () => fail({ kind: 'database_unavailable', reason: 'timeout' } as const);
 
-  it.each<[string, () => Partial<Dependencies>]>([
-    ['the database is unavailable', () => wanting(unavailable)],
+  it.each<[string, () => ChangedDependencies]>([
+    ['the database is unavailable', () => finding(unavailable)],
     [
       'the delivery queue is unavailable',
-      () => ({
-        ports: {
-          subscriptions: createSubscriptions(functionsDatabase),
-          lanes: { first: queue(gone), second: queue(gone) },
-        },
-      }),
+      () => ({ ports: { lanes: { first: queue(missing), second: queue(missing) } } }),
     ],
-    ['a bug throws', () => wanting(() => Promise.reject(new Error('bug')))],
+    ['a bug throws', () => finding(() => Promise.reject(new Error('bug')))],
   ])('%s, hidden for some seconds', async (_name, change) => {
     expect((await fanOut(change())).waiting).toHaveLength(1);
     expect(await events.count()).toEqual({ visible: 0, hidden: 1, delayed: 0 });
@@ -168,24 +158,8 @@ describe('retries an event later when', () => {
 
   it('the dead-letter queue is unavailable, instead of losing an invalid event', async () => {
     await events.send('not an event');
-    expect((await fanOut({ deadLetters: queue(gone) })).waiting).toEqual(['not an event']);
+    expect((await fanOut({ deadLetters: queue(missing) })).waiting).toEqual(['not an event']);
   });
-});
-
-it('logs ids and counts, and nothing of the event', async () => {
-  await addWebhook(database.owner, organizationId);
-  await events.send(eventText(organizationId, 'ev-1'));
-  await fanOut();
-  expect(log.lines).toEqual([
-    {
-      message: 'Event fanned out',
-      logCode: 'EVENT_FANNED_OUT',
-      eventId: 'ev-1',
-      organizationId,
-      kind: 'wallet.created',
-      deliveries: 1,
-    },
-  ]);
 });
 
 it("looks up the webhooks of a batch's events in one statement, each event's own", async () => {
@@ -200,11 +174,7 @@ it("looks up the webhooks of a batch's events in one statement, each event's own
     functionsDatabase.execute(statement),
   );
   const subscriptions = createSubscriptions({ execute });
-  const lanes = { first: queue(deliveries.url), second: queue(retries.url) };
-  expect(await fanOut({ ports: { subscriptions, lanes } })).toEqual({
-    received: 3,
-    waiting: [],
-  });
+  expect(await fanOut({ ports: { subscriptions } })).toEqual({ received: 3, waiting: [] });
   expect(execute).toHaveBeenCalledTimes(1);
   const made = (await delivered()).map(({ eventId, webhookId }) => [eventId, webhookId]);
   expect(made.sort()).toEqual([
@@ -213,11 +183,11 @@ it("looks up the webhooks of a batch's events in one statement, each event's own
   ]);
 });
 
-describe('a kept event', () => {
+describe('a stored event', () => {
   const redeliver = (eventId: string, webhookId: string) =>
     events.send(JSON.stringify({ redeliver: { eventId, webhookId } }));
 
-  it('is delivered again to one webhook with the id, body and time that it had, also when it came while that was disabled', async () => {
+  it('is redelivered to one webhook, unchanged, also when that was disabled before', async () => {
     const webhookId = await addWebhook(database.owner, organizationId);
     await addWebhook(database.owner, organizationId);
     await disableWebhook(database.owner, webhookId);
@@ -240,7 +210,7 @@ describe('a kept event', () => {
     expect(log.lines).toEqual([{ message: 'Event redelivered', ...line }]);
   });
 
-  it('goes to no webhook that is disabled, gone, does not want it, or is of another organization', async () => {
+  it('is not redelivered to a webhook that is disabled, removed, younger, for other kinds or of another organization', async () => {
     const disabled = await addWebhook(database.owner, organizationId);
     await events.send(eventText(organizationId, `ev-${organizationId}`));
     await fanOut();
@@ -254,29 +224,28 @@ describe('a kept event', () => {
     ];
     for (const webhookId of others) await redeliver(`ev-${organizationId}`, webhookId);
     await redeliver('ev-unknown', others[2] ?? '');
-    // Younger than the event.
     await redeliver(`ev-${organizationId}`, await addWebhook(database.owner, organizationId));
     expect(await fanOut()).toEqual({ received: 6, waiting: [] });
     expect(await delivered()).toEqual([]);
   });
 
-  it('is one that a webhook wants: nothing else is stored', async () => {
+  it('is one that a webhook wants', async () => {
     await addWebhook(database.owner, organizationId, { kinds: ['key.created'] });
     const ids = [`a-${organizationId}`, `b-${organizationId}`, `b-${organizationId}`];
     for (const [index, id] of ids.entries())
       await events.send(eventText(organizationId, id, index === 0 ? 'wallet.created' : 'key.created'));
     await events.send(eventText(newId('or'), `c-${organizationId}`));
     await fanOut();
-    const kept = await database.query`
+    const stored = await database.query`
       select event_id, organization_id, kind from webhook_events where event_id like ${`%${organizationId}`}`;
-    expect(kept).toEqual([{ event_id: ids[1], organization_id: organizationId, kind: 'key.created' }]);
+    expect(stored).toEqual([{ event_id: ids[1], organization_id: organizationId, kind: 'key.created' }]);
   });
 
   it.each([
     '{"redeliver":null}',
     '{"redeliver":{"eventId":"a.b","webhookId":"wh-1"}}',
     '{"redeliver":{"eventId":1,"webhookId":[]}}',
-  ])('is not asked for by %s, which goes to the dead-letter queue', async (body) => {
+  ])('is not redelivered by %s, which goes to the dead-letter queue', async (body) => {
     await events.send(body);
     expect(await fanOut()).toEqual({ received: 1, waiting: [] });
     const [refused] = await deadLetters.receive();

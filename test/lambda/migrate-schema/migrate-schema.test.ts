@@ -41,14 +41,14 @@ const tables = async () => {
   return found.map(({ tablename }) => tablename);
 };
 
-it('applies each file once, only what is new, and nothing to a database that is ahead', async () => {
+it('applies each new file once, and nothing to a newer database', async () => {
   expect(await migrate(first)).toEqual(ok(['0001-first']));
   expect(await migrate(first, second)).toEqual(ok(['0002-second']));
   expect(await migrate(first)).toEqual(ok([]));
   expect(await tables()).toEqual(['first', 'schema_migrations', 'second']);
 });
 
-it('leaves nothing of a failing file, keeps those before it, and says which and why', async () => {
+it('rolls back a failing file only, and reports its name and reason', async () => {
   const error = { kind: 'refused', migration: '0002-broken', sqlState: '42P01' };
   expect(await migrate(first, broken)).toMatchObject(
     fail({ ...error, message: expect.stringContaining('nowhere') }),

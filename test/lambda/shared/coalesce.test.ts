@@ -1,6 +1,6 @@
 import { coalesce } from '../../../lambda/shared/coalesce';
 
-/** Doubles each number when told to, and records what each call was asked for. */
+/** Doubles numbers, and records the calls. */
 function createDoubler() {
   const calls: (readonly number[])[] = [];
   const double = coalesce(async (numbers: readonly number[]) => {
@@ -12,7 +12,7 @@ function createDoubler() {
   return { calls, double };
 }
 
-it('makes one call for concurrent requests, and one more for all that come while it runs', async () => {
+it('makes one call for concurrent requests, and one for those that arrive while it runs', async () => {
   const { calls, double } = createDoubler();
   const first = Promise.all([1, 2, 3].map(double));
   while (calls.length === 0) await new Promise(setImmediate);
@@ -25,7 +25,7 @@ it('makes one call for concurrent requests, and one more for all that come while
   expect(calls).toEqual([[1, 2, 3], [4, 5], [6]]);
 });
 
-it('repeats a failed call for each item alone, and then works again', async () => {
+it('repeats a failed call item by item', async () => {
   const { calls, double } = createDoubler();
   const outcomes = await Promise.allSettled([1, 13, 3].map(double));
   expect(outcomes).toMatchObject([{ value: 2 }, { reason: new Error('13') }, { value: 6 }]);

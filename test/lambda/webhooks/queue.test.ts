@@ -13,13 +13,19 @@ beforeEach(async () => {
 });
 afterAll(() => queues.stop());
 
-it('sends more small messages than SQS takes at once', async () => {
-  const messages = Array.from({ length: 23 }, (_, index) => ({ body: `${index}`, group: 'wh-1' }));
+it.each([
+  ['10 messages', 1, 3],
+  ['256 KiB', 60_000, 6],
+])('sends many messages in requests of at most %s', async (_, bytes, count) => {
+  const requests = jest.spyOn(queues.sqs, 'send');
+  const messages = Array.from({ length: 23 }, () => ({ body: 'x'.repeat(bytes), group: 'wh-1' }));
   expect(await queue.send(messages)).toEqual({ ok: true, value: null });
+  expect(requests).toHaveBeenCalledTimes(count);
+  requests.mockRestore();
   expect(await received.count()).toMatchObject({ visible: 23 });
 });
 
-it('fails when SQS takes a request but refuses a message of it, and gives the reason', async () => {
+it('fails with the reason when SQS refuses one message of a request', async () => {
   const refused = { body: 'a\u0000', group: 'wh-1' };
   expect(await queue.send([{ body: 'a', group: 'wh-1' }, refused])).toEqual({
     ok: false,
@@ -28,7 +34,7 @@ it('fails when SQS takes a request but refuses a message of it, and gives the re
   expect(await received.count()).toMatchObject({ visible: 1 });
 });
 
-it('sends what is sent at the same time in one request, ten messages in each', async () => {
+it('shares requests between concurrent calls', async () => {
   const requests = jest.spyOn(queues.sqs, 'send');
   const sent = await Promise.all(
     Array.from({ length: 15 }, (_, index) => queue.send([{ body: `${index}`, group: 'wh-1' }])),
@@ -39,7 +45,7 @@ it('sends what is sent at the same time in one request, ten messages in each', a
   expect(await received.count()).toMatchObject({ visible: 15 });
 });
 
-it('fails for the message that SQS refuses, not for those that went with it', async () => {
+it('fails only for the call whose message SQS refuses', async () => {
   const [good, bad] = await Promise.all(
     ['a', 'a\u0000'].map((body) => queue.send([{ body, group: 'wh-1' }])),
   );

@@ -14,7 +14,7 @@ afterAll(() => server.stop());
 
 const create = (keyId = 'key-1') => createWebhookSecrets({ kms: server.kms, keyId });
 
-it('derives 32 bytes from webhook id and version: the same for the same, others for others', async () => {
+it('derives 32 bytes that depend on key, webhook id and version only', async () => {
   const secrets = create();
   const [first, again, version, webhook, key] = await Promise.all([
     secrets.secret('wh-1', 1),
@@ -31,14 +31,14 @@ it('derives 32 bytes from webhook id and version: the same for the same, others 
   expect(new Set(different).size).toBe(4);
 });
 
-it('asks KMS once for a secret, also when several are in need of it at once', async () => {
+it('calls KMS once for a secret, also for concurrent requests', async () => {
   const secrets = create();
   await Promise.all([secrets.secret('wh-1', 1), secrets.secret('wh-1', 1)]);
   await secrets.secret('wh-1', 1);
   expect(server.messages).toEqual(['wh-1.1']);
 });
 
-it('keeps a bounded number in memory, and those that are in use', async () => {
+it('caches the 1,000 most recently used', async () => {
   const messages: string[] = [];
   // A thousand requests of the SDK take seconds.
   const kms = {
@@ -48,20 +48,20 @@ it('keeps a bounded number in memory, and those that are in use', async () => {
     },
   } as unknown as KMSClient;
   const secrets = createWebhookSecrets({ kms, keyId: 'key-1' });
-  await secrets.secret('wh-kept', 1);
+  await secrets.secret('wh-used', 1);
   for (let count = 0; count < 1_000; count += 1) {
     await secrets.secret(`wh-${count}`, 1);
-    if (count % 100 === 0) await secrets.secret('wh-kept', 1);
+    if (count % 100 === 0) await secrets.secret('wh-used', 1);
   }
   messages.splice(0);
-  await secrets.secret('wh-kept', 1);
+  await secrets.secret('wh-used', 1);
   await secrets.secret('wh-999', 1);
   expect(messages).toEqual([]);
   await secrets.secret('wh-0', 1);
   expect(messages).toEqual(['wh-0.1']);
 });
 
-it('names the failure, and asks again afterwards', async () => {
+it('reports a failure, and calls KMS again afterwards', async () => {
   const secrets = create();
   server.failing = true;
   expect(await secrets.secret('wh-1', 1)).toEqual({
