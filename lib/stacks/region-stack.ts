@@ -2,16 +2,19 @@ import { Duration } from 'aws-cdk-lib';
 import type { RestApi } from 'aws-cdk-lib/aws-apigateway';
 import type { Construct } from 'constructs';
 import type { OtherDashboard } from '../../domain/dashboard';
-import { variables } from '../../lambda/run-operation/environment';
+import { variables as authorizeRequestVariables } from '../../lambda/authorize-request/environment';
+import { variables as deleteUserGroupVariables } from '../../lambda/delete-user-group/environment';
+import { variables as runOperationVariables } from '../../lambda/run-operation/environment';
 import { Api } from '../api/api';
 import { CustomDomainNames } from '../api/custom-domain-names';
-import { AuthorizeRequest, DeleteUserGroup } from '../api/handlers';
+import { deprecationHeaders } from '../api/gateway-responses';
 import { SigningKeys } from '../api/signing-keys';
 import { Dashboard } from '../dashboard/dashboard';
 import { Database } from '../database/database';
 import { DatabaseFunction } from '../database/database-function';
 import { SchemaMigration } from '../database/schema-migration';
-import type { Environment } from '../environment';
+import { accessTokenLifetime, type Environment } from '../environment';
+import { HandlerFunction } from '../functions/handler-function';
 import { Monitoring } from '../monitoring/monitoring';
 import { OperationsKey } from '../monitoring/operations-key';
 import { Network } from '../network/network';
@@ -35,39 +38,50 @@ export class RegionStack extends EnvironmentStack {
     const database = new Database(this, 'Database', { environment, vpc });
     const schema = new SchemaMigration(this, 'SchemaMigration', { environment, database });
     const keys = new SigningKeys(this, 'SigningKeys', { environment });
-    const authorizeRequest = new AuthorizeRequest(this, 'AuthorizeRequest', {
-      environment,
-      keys: keys.accessToken,
+    const authorizeRequest = new HandlerFunction(this, 'AuthorizeRequest', {
+      useCase: 'authorize-request',
+      description: 'Verifies access tokens',
+      invokedBy: 'gateway',
+      variables: authorizeRequestVariables,
+      environment: {
+        TOKEN_ISSUER: environment.tokenIssuer,
+        TOKEN_KEYS: keys.accessToken.jwks,
+        TOKEN_LIFETIME: String(accessTokenLifetime(environment)),
+      },
+      timeout: Duration.seconds(5),
+      logRetention: environment.logRetentionDays,
     });
-    const deleteUserGroup = new DeleteUserGroup(this, 'DeleteUserGroup', {
-      environment,
+    const deleteUserGroup = new DatabaseFunction(this, 'DeleteUserGroup', {
+      useCase: 'delete-user-group',
+      description: 'Deletes a user group',
+      invokedBy: 'gateway',
+      variables: deleteUserGroupVariables,
+      environment: {
+        TOKEN_ISSUER: environment.tokenIssuer,
+        USER_ACTION_KEYS: keys.userAction.jwks,
+        RESPONSE_HEADERS: JSON.stringify(deprecationHeaders(environment.deprecation)),
+      },
+      // The gateway waits 29 s at most; by then the function has answered.
+      timeout: Duration.seconds(28),
+      memorySize: 1024,
+      logRetention: environment.logRetentionDays,
       schema,
-      keys: keys.userAction,
+      role: 'delete_user_group',
     });
-    const api = new Api(this, 'Api', {
-      environment,
-      authorizeRequest,
-      deleteUserGroup,
-      webhookOrigin,
-    });
+    const api = new Api(this, 'Api', { environment, authorizeRequest, deleteUserGroup, webhookOrigin });
     const dashboard = new Dashboard(this, 'Dashboard', {
       environment,
       others: otherDashboards,
       api,
       webhookOrigin,
     });
-    const webhooks = new Webhooks(this, 'Webhooks', {
-      environment,
-      vpc,
-      webhookOrigin,
-      schema,
-    });
+    const webhooks = new Webhooks(this, 'Webhooks', { environment, vpc, webhookOrigin, schema });
     this.addDomainNames(environment, { api: api.restApi, dashboard: dashboard.restApi });
     const operations = new DatabaseFunction(this, 'RunOperation', {
       useCase: 'run-operation',
       description: "Carries out the operations of the operator's command line",
       invokedBy: 'operator',
-      variables,
+      variables: runOperationVariables,
       environment: { ENVIRONMENT: environment.name },
       timeout: Duration.seconds(30),
       logRetention: environment.logRetentionDays,
