@@ -10,7 +10,7 @@ import { isRunning, type LocalCommand, startLocalCommand } from '../support/loca
 import { databaseDirectory, openLocalDatabase } from '../support/local-database';
 import { openLocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
-import { prepareState } from '../support/prepared-state';
+import { prepareAssembly } from '../support/prepared-state';
 import { first } from '../support/rows';
 
 jest.setTimeout(90_000);
@@ -26,8 +26,7 @@ const start = (...args: string[]) => {
 };
 const isLocked = () => lstatSync(join(directory, 'lock'), { throwIfNoEntry: false }) !== undefined;
 
-// Other end-to-end tests show a first start.
-beforeAll(() => prepareState(directory, [name]));
+beforeAll(() => prepareAssembly(directory));
 afterAll(async () => {
   for (const { process } of commands) process.kill('SIGKILL');
   await Promise.all(commands.map((command) => command.ended()));

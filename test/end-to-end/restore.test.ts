@@ -2,17 +2,18 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createApp } from '../../lib/app';
 import { readAssembly, type Stack } from '../../local/assembly/manifest';
-import { synthesize } from '../../local/assembly/synthesis';
 import { removePostgres } from '../../local/postgres/postgres';
 import { provideDatabaseFolder } from '../../local/restore';
 import { type Local, startLocal } from '../../local/start';
 import { openState, readJson, stateFolder, writeJson } from '../../local/state';
 import { send, walletDeletion } from '../support/api';
+import { startInProcess } from '../support/in-process';
 import { type LocalEnvironment, openLocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
 import { copyNewCluster } from '../support/postgres';
-import { formerEnvironment, snapshotName } from '../support/restored-app';
+import { formerEnvironment, restoredEnvironment, snapshotName } from '../support/restored-app';
 
 const state = openState(mkdtempSync(join(tmpdir(), 'wallet-restore-')));
 const { name, stackId } = formerEnvironment;
@@ -28,7 +29,7 @@ const assembly = (app: 'former' | 'restored') => join(state.directory, app);
 
 async function start(app: 'former' | 'restored'): Promise<LocalEnvironment> {
   const log = { step: (line: string) => steps.push(line), problem: () => undefined };
-  running = await startLocal({ assembly: assembly(app), state, ports: 'any', log });
+  running = await startLocal({ assembly: assembly(app), state, ports: 'any', log, runtime: startInProcess });
   return openLocalEnvironment(state.directory);
 }
 
@@ -38,14 +39,9 @@ async function stop(): Promise<void> {
 }
 
 beforeAll(async () => {
-  const { signal } = new AbortController();
-  const scripts = ['former', 'restored'] as const;
-  await Promise.all([
-    ...scripts.map((app) =>
-      synthesize(assembly(app), signal, { script: join(__dirname, `../support/${app}-app.ts`) }),
-    ),
-    copyNewCluster(former),
-  ]);
+  for (const [app, row] of Object.entries({ former: formerEnvironment, restored: restoredEnvironment }))
+    createApp({ outdir: join(state.directory, app), environments: [row], validateTemplates: false }).synth();
+  await copyNewCluster(former);
 }, 90_000);
 afterAll(async () => {
   await stop();

@@ -2,6 +2,7 @@ import { provideAssembly } from '../../local/assembly/assembly-cache';
 import { startLocal } from '../../local/start';
 import { openState } from '../../local/state';
 import { startInProcess } from './in-process';
+import { copyAssembly } from './prepared-state';
 
 /** The environments of a test run, with functions in this process. Ends by a signal, and when the process that forked it is gone. */
 async function main(directory: string): Promise<void> {
@@ -12,6 +13,7 @@ async function main(directory: string): Promise<void> {
   });
   const state = openState(directory);
   const { assemblyDirectory: assembly } = state;
+  await copyAssembly(assembly);
   await provideAssembly({ directory: assembly, signal: new AbortController().signal });
   const log = { step: console.log, problem: console.log };
   const local = await startLocal({ assembly, state, ports: 'any', log, runtime: startInProcess });

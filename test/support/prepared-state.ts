@@ -1,39 +1,28 @@
-import { provideAssembly } from '../../local/assembly/assembly-cache';
-import { startLocal } from '../../local/start';
-import { openState, type StateFolder, stateFolder } from '../../local/state';
+import { cpSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { provideAssembly, sources } from '../../local/assembly/assembly-cache';
+import { projectRoot } from '../../local/assembly/synthesis';
+import { openState, stateFolder } from '../../local/state';
 import { folderOncePerRun } from './once-per-run';
 import { copyWithOwners } from './postgres';
 
 export const silent = { step: () => undefined, problem: () => undefined };
 
-/** Copies the stacks' assembly into a new state folder, as if from an earlier start. Synthesized once in a run. */
+/** Copies the stacks' assembly into a new state folder, as if from an earlier start. */
 export async function prepareAssembly(stateDirectory: string): Promise<void> {
   openState(stateDirectory).close();
-  const assembly = await folderOncePerRun('stacks', (directory) =>
-    provideAssembly({ directory, signal: new AbortController().signal }),
-  );
-  if (assembly) copyWithOwners(assembly, stateFolder(stateDirectory).assemblyDirectory);
+  await copyAssembly(stateFolder(stateDirectory).assemblyDirectory);
 }
 
-/** Copies all that an earlier start of these environments leaves: assembly, databases, keys, certificates. */
-export async function prepareState(stateDirectory: string, names: readonly string[]): Promise<void> {
-  openState(stateDirectory).close();
-  const state = await folderOncePerRun('state', startOnce);
-  if (!state) return;
-  const partsOf = (folder: StateFolder) => [
-    folder.assemblyDirectory,
-    folder.certificatesDirectory,
-    ...names.map((name) => folder.environment(name).directory),
-  ];
-  const to = partsOf(stateFolder(stateDirectory));
-  for (const [index, part] of partsOf(stateFolder(state)).entries())
-    copyWithOwners(part, to[index] as string);
-}
-
-async function startOnce(directory: string): Promise<void> {
-  await prepareAssembly(directory);
-  const state = openState(directory);
-  const local = await startLocal({ assembly: state.assemblyDirectory, state, ports: 'any', log: silent });
-  await local.stop();
-  state.close();
+/** Copies the assembly of the run's one synthesis by a process. Its sources are a copy of the listed ones: no other exists. */
+export async function copyAssembly(to: string): Promise<void> {
+  const assembly = await folderOncePerRun('stacks', async (directory) => {
+    const root = `${directory}.sources`;
+    for (const name of sources.filter((each) => !each.startsWith('node_modules')))
+      cpSync(join(projectRoot, name), join(root, name), { recursive: true });
+    symlinkSync(join(projectRoot, 'node_modules'), join(root, 'node_modules'));
+    await provideAssembly({ directory, root, signal: new AbortController().signal });
+    rmSync(root, { recursive: true });
+  });
+  if (assembly) copyWithOwners(assembly, to);
 }

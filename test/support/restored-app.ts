@@ -1,4 +1,3 @@
-import { createApp } from '../../lib/app';
 import type { Environment } from '../../lib/environment';
 import { environments } from '../../lib/environments';
 
@@ -21,6 +20,3 @@ export const restoredEnvironment: Environment = {
     restoreFrom: { snapshot: `arn:aws:rds:${alone.region}:111122223333:cluster-snapshot:${snapshotName}` },
   },
 };
-
-if (require.main === module)
-  createApp({ environments: [restoredEnvironment], validateTemplates: false }).synth();

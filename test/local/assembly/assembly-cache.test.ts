@@ -1,20 +1,9 @@
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { appendFile, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { provideAssembly, sources } from '../../../local/assembly/assembly-cache';
-import { projectRoot, synthesize } from '../../../local/assembly/synthesis';
 import { eventually } from '../../support/eventually';
-import { prepareAssembly } from '../../support/prepared-state';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 /** An app that leaves a temporary folder, as the product's does while it runs. */
@@ -117,30 +106,3 @@ it('an aborted synthesis leaves neither a part of an assembly nor temporary file
   await outcome;
   expect(await readdir(home('state'))).toEqual(['cdk.out']);
 });
-
-it("the project's stacks have no other sources", async () => {
-  for (const name of sources.filter((each) => !each.startsWith('node_modules'))) {
-    cpSync(join(projectRoot, name), home('copy', name), { recursive: true });
-  }
-  symlinkSync(join(projectRoot, 'node_modules'), home('copy/node_modules'));
-  const { signal } = new AbortController();
-  await Promise.all([
-    synthesize(home('of-copy'), signal, { root: home('copy') }),
-    prepareAssembly(home('of-project')),
-  ]);
-  expect(contentsOf(home('of-copy'))).toEqual(contentsOf(home('of-project/cdk.out')));
-}, 90_000);
-
-/** Names and contents, except paths of source files and digests of bundles that hold such paths. */
-function contentsOf(folder: string): readonly string[] {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true });
-  return files
-    .filter((entry) => entry.isFile() && !/^digests\.json$|\.metadata\.json$/.test(entry.name))
-    .map(({ parentPath, name }) => {
-      const path = join(parentPath, name);
-      return `${path.slice(folder.length)}\n${readFileSync(path, 'utf8')}`
-        .replaceAll(/(\.\.\/)+[^"]*\/(?=node_modules\/)/g, '')
-        .replaceAll(/\b([0-9a-f]{64}|[0-9a-f]{8})\b/g, 'digest');
-    })
-    .sort();
-}
