@@ -1,4 +1,3 @@
-import { AuthorizeSecurityGroupIngressCommand, EC2Client } from '@aws-sdk/client-ec2';
 import { allowListFormatNames, formatAllowList } from '../../domain/allow-list';
 
 const eu = { environment: 'eu', region: 'eu-central-1', address: '203.0.113.7', reserve: '203.0.113.8' };
@@ -107,30 +106,4 @@ describe.each(allowListFormatNames)('%s', (format) => {
 
 it('the default port is 443', () => {
   expect(formatAllowList('nftables', [eu])).toContain('tcp dport 443 drop');
-});
-
-it('EC2 gets the rules of the security group as its SDK sends them', async () => {
-  let sent = new URLSearchParams();
-  const client = new EC2Client({
-    region: 'eu-central-1',
-    credentials: { accessKeyId: 'none', secretAccessKey: 'none' },
-    requestHandler: {
-      handle: ({ body }: { body: string }) => {
-        sent = new URLSearchParams(body);
-        throw new Error('Not sent.');
-      },
-    },
-    maxAttempts: 1,
-  });
-  const input = { GroupId: 'sg-1', ...JSON.parse(formatAllowList('aws-security-group', [eu])) };
-  await expect(client.send(new AuthorizeSecurityGroupIngressCommand(input))).rejects.toThrow('Not sent.');
-  expect(Object.fromEntries([...sent].filter(([name]) => name.startsWith('IpPermissions.')))).toEqual({
-    'IpPermissions.1.IpProtocol': 'tcp',
-    'IpPermissions.1.FromPort': '443',
-    'IpPermissions.1.ToPort': '443',
-    'IpPermissions.1.IpRanges.1.CidrIp': '203.0.113.7/32',
-    'IpPermissions.1.IpRanges.1.Description': 'eu in eu-central-1',
-    'IpPermissions.1.IpRanges.2.CidrIp': '203.0.113.8/32',
-    'IpPermissions.1.IpRanges.2.Description': reserveComment,
-  });
 });

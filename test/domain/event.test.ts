@@ -42,14 +42,11 @@ it('refuses an unknown field, as it would be signed too', () => {
   expect(parseEvent(JSON.stringify({ ...event, more: 1 })).ok).toBe(false);
 });
 
+// Lengths and types are compared with the documented schema in test/contract/webhooks.test.ts.
 it.each([
   ['a full stop in the id, which delimits the signed text', { id: 'ev.1' }],
   ['a line break in the id, which is a header', { id: 'ev-1\n' }],
-  ['an id of 65 characters', { id: 'e'.repeat(65) }],
-  ['a number for an id', { id: 1 }],
-  ['an invalid organization', { organizationId: 'ug-aaaaa-bbbbb-cccccccccccccc' }],
-  ['an empty kind', { kind: '' }],
-  ['a kind of 129 characters', { kind: 'k'.repeat(129) }],
+  ['the id of something else', { organizationId: 'ug-aaaaa-bbbbb-cccccccccccccc' }],
   ['a kind with a space', { kind: 'wallet created' }],
   ['a date without a time', { date: '2026-11-20' }],
   ['a date that does not exist', { date: '2026-13-20T12:00:00Z' }],

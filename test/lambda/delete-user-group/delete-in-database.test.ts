@@ -33,7 +33,7 @@ const by = (identityId: string, kind: Caller['kind'] = 'CustomerEmployee') => ({
   caller: { identityId, organizationId: organization.organizationId, kind },
 });
 
-it('deletes the group with its members and assignments, and nothing else, and writes the audit record', async () => {
+it('deletes only the group with its members and assignments, and writes the audit record', async () => {
   const other = await addGroup(region.owner, organization);
   const request = deletion();
   expect(await deleteUserGroup(request)).toEqual(ok('deleted'));
@@ -59,7 +59,7 @@ it('deletes the group with its members and assignments, and nothing else, and wr
   expect(await deleteUserGroup(deletion())).toEqual(ok('user_group_not_found'));
 });
 
-it("leaves another organization's group as if it did not exist", async () => {
+it("does not find another organization's group", async () => {
   const other = await seedOrganization(region.owner);
   expect(await deleteUserGroup(deletion({ userGroupId: other.userGroupId }))).toEqual(
     ok('user_group_not_found'),
@@ -81,15 +81,15 @@ it.each<[string, () => Promise<unknown>, () => Partial<UserGroupDeletion>]>([
 type Changes = Partial<UserGroupDeletion>;
 it.each<[string, () => Changes | Promise<Changes>]>([
   ['is an end user', () => by(organization.endUserId, 'EndUser')],
-  ['is an end user, and an employee by the token', () => by(organization.endUserId)],
-  ['is a service account, and an employee by the token', () => by(organization.serviceAccountId)],
+  ['is an end user, but an employee in the token', () => by(organization.endUserId)],
+  ['is a service account, but an employee in the token', () => by(organization.serviceAccountId)],
   ['is unknown', () => by(newId('us'))],
   [
     'belongs to another organization than the token says',
     async () => by((await seedOrganization(region.owner)).callerId),
   ],
   [
-    'does not hold the permission, nor does a group of the caller',
+    'does not hold the permission, directly or through a group',
     async () => {
       await withoutOwnAssignment();
       await region.query`delete from user_group_members where identity_id = ${organization.callerId}`;
@@ -122,7 +122,7 @@ it.each<[string, () => Changes | Promise<Changes>]>([
 });
 
 describe('with a used user action', () => {
-  it('is a replay, also when its use is forgotten or another identity repeats the request', async () => {
+  it('is a replay, also after the purge or by another identity', async () => {
     const first = deletion();
     await deleteUserGroup(first);
     const userGroupId = await addGroup(region.owner, organization);
@@ -145,6 +145,7 @@ describe('with a used user action', () => {
 describe('200 at once', () => {
   const instances = 20;
   let ports: readonly DeleteUserGroup[];
+  let first: UserGroupDeletion;
   beforeAll(() => {
     ports = Array.from({ length: instances }, () => deleteInDatabase(region.as('delete_user_group')));
   });
@@ -160,19 +161,17 @@ describe('200 at once', () => {
     return counts;
   }
 
-  it('delete one group exactly once', async () => {
-    expect(await countOutcomes(() => deletion())).toEqual({ deleted: 1, user_group_not_found: 199 });
-  });
-
-  it('use one user action exactly once', async () => {
-    const { userAction } = deletion();
-    const counts = await countOutcomes(() => deletion({ userAction }));
-    expect(counts).toEqual({ deleted: 1, user_action_replayed: 199 });
-  });
-
-  it('report one outcome when they are the same request', async () => {
-    const request = deletion();
-    expect(await countOutcomes(() => request)).toEqual({ deleted: 200 });
+  it.each<[string, () => Partial<UserGroupDeletion>, object]>([
+    ['delete one group once', () => ({}), { deleted: 1, user_group_not_found: 199 }],
+    [
+      'use one user action once',
+      () => ({ userAction: first.userAction }),
+      { deleted: 1, user_action_replayed: 199 },
+    ],
+    ['report one outcome of the same request', () => first, { deleted: 200 }],
+  ])('%s', async (_, changes, counts) => {
+    first = deletion();
+    expect(await countOutcomes(() => deletion(changes()))).toEqual(counts);
     expect(await traces(region.owner, organization.userGroupId)).toEqual(gone);
   });
 });

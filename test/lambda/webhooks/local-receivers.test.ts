@@ -30,23 +30,18 @@ const deliver = (variables: Readonly<Record<string, string>>) =>
     body: '{}',
   });
 
-describe.each([
+it.each([
   ['without the variable', {}],
   ['with another value of the variable', { [localReceiversVariable]: 'true' }],
-])('%s, a receiver on this very machine', (_, variables) => {
-  it('gets no delivery', async () => {
-    expect(await deliver(variables)).toEqual({ answered: false, reason: 'scheme_not_https' });
-    expect(visits).toBe(0);
-  });
-
-  it('cannot be added', async () => {
-    const input = { organizationId: newId('or'), url: inside.url };
-    const answer = await createHandler(asOnAws(runOperation, variables))({ operation: 'add-webhook', input });
-    expect(answer).toMatchObject({ ok: false, error: { code: 'scheme_not_https' } });
-  });
+])('%s, a receiver on this machine gets no delivery and cannot be added', async (_, variables) => {
+  expect(await deliver(variables)).toEqual({ answered: false, reason: 'scheme_not_https' });
+  expect(visits).toBe(0);
+  const input = { organizationId: newId('or'), url: inside.url };
+  const answer = await createHandler(asOnAws(runOperation, variables))({ operation: 'add-webhook', input });
+  expect(answer).toMatchObject({ ok: false, error: { code: 'scheme_not_https' } });
 });
 
-it('with the variable, a receiver on this very machine gets deliveries', async () => {
+it('with the variable, it gets deliveries', async () => {
   expect(await deliver({ [localReceiversVariable]: 'allowed' })).toEqual({ answered: true, status: 200 });
   expect(visits).toBe(1);
 });
