@@ -210,33 +210,57 @@ export const stackChecks: readonly Check[] = [
       const suffix = properties.DBClusterIdentifier['Fn::Join'][1].at(-1);
       const cluster = (await deployed())?.resources.find(({ type }) => type === clusterType);
       if (cluster?.physicalId.endsWith(suffix)) return `${cluster.physicalId} is restored already`;
-      const source = SnapshotIdentifier
+      const { found, version, remedy } = SnapshotIdentifier
         ? await readSnapshot(stack.region, SnapshotIdentifier)
         : await readBackups(stack.region, SourceDBClusterIdentifier, RestoreToTime);
-      if ('outcome' in source) return source;
+      if (remedy) return failed(found, remedy);
       // A restore to a point in time begins at the source's version.
-      if (source.version === EngineVersion) return `${source.found}, version ${source.version}`;
+      if (version === EngineVersion) return `${found}, version ${version}`;
       return failed(
-        `${source.found}, but is of version ${source.version}; the template has ${EngineVersion}`,
-        `Put ${source.version} into databaseVersion in lib/database/cluster.ts for this deployment, and upgrade afterwards.`,
+        `${found}, but is of version ${version}; the template has ${EngineVersion}`,
+        `Put ${version} into databaseVersion in lib/database/cluster.ts for this deployment, and upgrade afterwards.`,
       );
     },
   },
   {
     id: 'adopted-address',
     title: 'adopted Elastic IPs',
-    async ask(context) {
-      const { adoptedElasticIp, webhookOrigin } = context.environment;
+    async ask({ environment: { stackId, adoptedElasticIp, webhookOrigin }, stack, deployed }) {
       const adopted = { adoptedElasticIp, 'webhookOrigin.adoptedReserve': webhookOrigin?.adoptedReserve };
       const found: string[] = [];
       // The standby adopts none.
-      if (context.stack.name === context.environment.stackId)
-        for (const [property, elasticIp] of Object.entries(adopted)) {
-          const finding = elasticIp && (await askForAddress(elasticIp, property, context));
-          if (typeof finding === 'object') return finding;
-          if (finding) found.push(finding);
-        }
-      return found.join(', ') || 'the stack adopts none';
+      for (const [property, elasticIp] of Object.entries(stack.name === stackId ? adopted : {})) {
+        if (!elasticIp) continue;
+        const { allocationId, address } = elasticIp;
+        const ec2 = new EC2(clientSettings(stack.region));
+        const region = `--region ${stack.region}`;
+        const Filters = [{ Name: 'allocation-id', Values: [allocationId] }];
+        const { Addresses: [current] = [] } = await ask(ec2, 'describeAddresses', { Filters });
+        if (!current)
+          return failed(
+            `the account has no ${allocationId} in ${stack.region}`,
+            `Look for the address: aws ec2 describe-addresses --filters Name=public-ip,Values=${address} ${region}`,
+          );
+        if (current.PublicIp !== address)
+          return failed(
+            `${allocationId} is ${current.PublicIp}, the environment has ${address}`,
+            `Correct ${property} in lib/environments.ts: receivers rely on the address.`,
+          );
+        found.push(`${address} (${allocationId})`);
+        if (!current.AssociationId) continue;
+        // An Elastic IP cannot be on two gateways.
+        const own = (await deployed())?.resources.find(({ type }) => type === 'AWS::EC2::NatGateway');
+        const gateways = own && (await ask(ec2, 'describeNatGateways', { NatGatewayIds: [own.physicalId] }));
+        const held = gateways?.NatGateways?.[0]?.NatGatewayAddresses ?? [];
+        if (!held.some(({ AllocationId }) => AllocationId === allocationId))
+          return failed(
+            `${address} (${allocationId}) is on ${current.NetworkInterfaceId}, not on the stack's gateway`,
+            `Free it: "Keeping the address" in docs/runbook.md; what holds it: aws ec2 describe-network-interfaces --filters Name=association.allocation-id,Values=${allocationId} ${region}`,
+          );
+      }
+      return found.length > 0
+        ? `${found.join(', ')}: free, or on the stack's own gateway`
+        : 'the stack adopts none';
     },
   },
 ];
@@ -245,17 +269,11 @@ export const stackChecks: readonly Check[] = [
 const stateRemedies: readonly (readonly [RegExp, string])[] = [
   [
     /^REVIEW_IN_PROGRESS$/,
-    'A change set was never executed, and there is no stack behind it. Remove it: aws cloudformation delete-stack STACK',
+    'Remove its change set, which was never executed: aws cloudformation delete-stack STACK',
   ],
-  [/_IN_PROGRESS$/, 'Wait until CloudFormation has finished, then run this command again.'],
-  [
-    /^(CREATE_FAILED|ROLLBACK_COMPLETE|ROLLBACK_FAILED)$/,
-    'Remove what the failed creation left, see "Recovering from a failed first deployment" in docs/runbook.md. The stack itself: aws cloudformation delete-stack STACK',
-  ],
-  [
-    /^DELETE_FAILED$/,
-    'Remove what could not be deleted, see "Deleting a stack with an SLA" in docs/runbook.md, then: aws cloudformation delete-stack STACK',
-  ],
+  [/_IN_PROGRESS$/, 'Wait until CloudFormation has finished.'],
+  [/^(CREATE|ROLLBACK)_/, 'See "Recovering from a failed first deployment" in docs/runbook.md.'],
+  [/^DELETE_FAILED$/, 'See "Deleting a stack with an SLA" in docs/runbook.md.'],
   [/^UPDATE_ROLLBACK_FAILED$/, 'Remove the cause, then: aws cloudformation continue-update-rollback STACK'],
   [/^UPDATE_FAILED$/, 'Undo the failed update: aws cloudformation rollback-stack STACK'],
 ];
@@ -274,7 +292,14 @@ async function describeCluster(region: string, DBClusterIdentifier: string) {
   return answer?.DBClusters?.[0];
 }
 
-async function readSnapshot(region: string, arn: string) {
+interface RestoreSource {
+  readonly found: string;
+  readonly version?: string | undefined;
+  /** If the database cannot be restored from it. */
+  readonly remedy?: string | undefined;
+}
+
+async function readSnapshot(region: string, arn: string): Promise<RestoreSource> {
   const rds = new RDS(clientSettings(region));
   const answer = await unlessRefused(/^DBClusterSnapshotNotFoundFault$/, () =>
     ask(rds, 'describeDBClusterSnapshots', { DBClusterSnapshotIdentifier: arn }),
@@ -282,59 +307,25 @@ async function readSnapshot(region: string, arn: string) {
   const { Status, EngineVersion: version } = answer?.DBClusterSnapshots?.[0] ?? {};
   const found = `${arn} is ${Status ?? `not in ${region}`}`;
   if (Status === 'available') return { found, version };
-  return failed(
-    found,
-    `Wait until it is available, or name another: aws rds describe-db-cluster-snapshots --region ${region} --query "DBClusterSnapshots[].[DBClusterSnapshotArn,SnapshotCreateTime,Status]"`,
-  );
+  const list = `aws rds describe-db-cluster-snapshots --region ${region}`;
+  return { found, remedy: `Wait until it is available, or name another: ${list}` };
 }
 
-async function readBackups(region: string, identifier: string, time: string) {
+async function readBackups(region: string, identifier: string, time: string): Promise<RestoreSource> {
   const cluster = await describeCluster(region, identifier);
-  if (!cluster)
-    return failed(
-      `${region} has no cluster ${identifier}`,
-      `Name another: aws rds describe-db-clusters --region ${region} --query "DBClusters[].DBClusterIdentifier"`,
-    );
-  const { EarliestRestorableTime: earliest, LatestRestorableTime: latest, EngineVersion: version } = cluster;
-  const found = `${identifier} can be restored from ${earliest?.toISOString()} to ${latest?.toISOString()}`;
+  const {
+    EarliestRestorableTime: earliest,
+    LatestRestorableTime: latest,
+    EngineVersion: version,
+  } = cluster ?? {};
+  if (!earliest || !latest)
+    return {
+      found: `${region} has no cluster ${identifier} with backups`,
+      remedy: `Name another: aws rds describe-db-clusters --region ${region}`,
+    };
+  const found = `${identifier} can be restored from ${earliest.toISOString()} to ${latest.toISOString()}`;
   const wanted = new Date(time);
-  if (earliest && latest && earliest <= wanted && wanted <= latest) return { found, version };
-  return failed(
-    `${found}, the row has ${time}`,
-    'Give a time between them; the latest is about five minutes ago. For an earlier one, restore a snapshot.',
-  );
-}
-
-/** An Elastic IP cannot be on two gateways. @param property of the row that names it */
-async function askForAddress(
-  { allocationId, address }: { readonly allocationId: string; readonly address: string },
-  property: string,
-  { stack: { region }, deployed }: Context,
-): Promise<string | Finding> {
-  const ec2 = new EC2(clientSettings(region));
-  const { Addresses } = await ask(ec2, 'describeAddresses', {
-    Filters: [{ Name: 'allocation-id', Values: [allocationId] }],
-  });
-  const found = Addresses?.[0];
-  if (found === undefined)
-    return failed(
-      `the account has no ${allocationId} in ${region}`,
-      `Look for the address: aws ec2 describe-addresses --filters Name=public-ip,Values=${address} --region ${region}`,
-    );
-  if (found.PublicIp !== address)
-    return failed(
-      `${allocationId} is ${found.PublicIp}, the environment has ${address}`,
-      `Correct ${property} in lib/environments.ts: receivers rely on the address.`,
-    );
-  if (!found.AssociationId) return `${address} (${allocationId}) is free`;
-
-  const own = (await deployed())?.resources.find(({ type }) => type === 'AWS::EC2::NatGateway');
-  const gateways = own && (await ask(ec2, 'describeNatGateways', { NatGatewayIds: [own.physicalId] }));
-  const held = gateways?.NatGateways?.[0]?.NatGatewayAddresses ?? [];
-  if (held.some(({ AllocationId }) => AllocationId === allocationId))
-    return `${address} (${allocationId}) is on the stack's own gateway ${own?.physicalId}`;
-  return failed(
-    `${address} (${allocationId}) is on ${found.InstanceId || found.NetworkInterfaceId || found.AssociationId}, not on the stack's gateway`,
-    `Free it: "Keeping the address" in docs/runbook.md; what holds it: aws ec2 describe-network-interfaces --filters Name=association.allocation-id,Values=${allocationId} --region ${region}`,
-  );
+  if (earliest <= wanted && wanted <= latest) return { found, version };
+  const remedy = 'Give a time between them; for an earlier one, restore a snapshot.';
+  return { found: `${found}, the row has ${time}`, remedy };
 }

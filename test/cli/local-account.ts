@@ -4,9 +4,8 @@ import {
   startLoopbackServer,
 } from '../../local/network/loopback-server';
 import { readQuery, writeRefusal, writeResult } from '../support/query-protocol';
-import { setVariables } from './aws-endpoint';
 
-/** One call of an SDK, told apart by its signature. */
+/** One call of an SDK, recognized by its signature. */
 export interface Call {
   /** The service's name in the signature, such as `servicequotas`. */
   readonly service: string;
@@ -16,7 +15,7 @@ export interface Call {
   readonly input: any;
 }
 
-/** What a service answers: a result, a refusal, a page that is none of its, or nothing. */
+/** What a service answers: a result, a refusal, a page of another server, or nothing. */
 export type Reply =
   | { readonly result: unknown }
   | { readonly refusal: string; readonly message?: string }
@@ -75,11 +74,23 @@ export function localAccount(): () => LocalAccount {
   return () => account;
 }
 
+/** The SDK's variables, as they are set for the rest of a test file. @returns what puts the former ones back */
+export function setVariables(values: Readonly<Record<string, string | undefined>>): () => void {
+  const before = Object.fromEntries(Object.keys(values).map((name) => [name, process.env[name]]));
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
+  return () => void setVariables(before);
+}
+
 /** What leads the SDK to an account, in this process or in another. */
 export const accountVariables = (url: string): Readonly<Record<string, string | undefined>> => ({
   AWS_ENDPOINT_URL: url,
+  AWS_ENDPOINT_URL_SQS: undefined,
   AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
   AWS_SECRET_ACCESS_KEY: 'secret',
+  AWS_SESSION_TOKEN: undefined,
   AWS_PROFILE: undefined,
   AWS_CONFIG_FILE: '/dev/null',
   AWS_SHARED_CREDENTIALS_FILE: '/dev/null',

@@ -53,11 +53,6 @@ it('prints one environment, with its reserve, for a port', async () => {
   expect(stdout).toContain('tcp dport 8443 drop');
 });
 
-it('says on stderr how to use it', async () => {
-  const { stderr } = await origins('--format', 'aws-security-group');
-  expect(stderr).toMatch(/^Use: aws ec2 authorize-security-group-ingress/);
-});
-
 it('prints JSON with --json', async () => {
   const { stdout } = await origins('--json', '--environment', first.name);
   expect(JSON.parse(stdout)).toMatchObject([{ environment: first.name, addresses: [entries[0]] }]);

@@ -75,12 +75,12 @@ const changeSet = changeSetOf(changes.map(([each]) => each));
 it('has CloudFormation make a change set, reads all of it, and leaves nothing behind', async () => {
   account().answer(withStacks(), changeSet);
   const { exitCode, stdout } = await plan('--json');
-  const { changes: told, ...facts } = JSON.parse(stdout);
+  const { changes: planned, ...facts } = JSON.parse(stdout);
   expect({ exitCode, facts }).toMatchObject({
     exitCode: 0,
     facts: { stack: 'WalletEu', region: 'eu-central-1', base: { changed: '2026-11-20T12:00:00.000Z' } },
   });
-  expect(told.map(({ details: _, ...each }: { details: unknown }) => each)).toEqual(
+  expect(planned.map(({ details: _, ...each }: { details: unknown }) => each)).toEqual(
     changes.map(([{ LogicalResourceId, ResourceType }, effect, warns]) => ({
       logicalId: LogicalResourceId,
       type: ResourceType,

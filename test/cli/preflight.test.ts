@@ -175,7 +175,7 @@ it.each<[expected: string, text: string, Environment, Replies, toTime?: boolean]
   ['failed stack-state', 'continue-update-rollback', plain, deployed('UPDATE_ROLLBACK_FAILED')],
   ['failed stack-state', 'rollback-stack --stack-name WalletPlain', plain, deployed('UPDATE_FAILED')],
   ['failed stack-state', '"Recovering from a failed first', plain, deployed('ROLLBACK_COMPLETE')],
-  ['failed stack-state', 'Remove what could not be deleted', plain, deployed('DELETE_FAILED')],
+  ['failed stack-state', '"Deleting a stack with an SLA"', plain, deployed('DELETE_FAILED')],
   ['failed stack-state', 'was never executed', plain, deployed('REVIEW_IN_PROGRESS')],
   ['failed zones', 'c is not there; available: eu-central-1a, eu-central-1b', plain, lost],
   ['warning zones', 'unless this deployment is the repair', plain, { ...isDeployed, ...lost }],
