@@ -1,21 +1,21 @@
-import { Cleanup } from '../../local/cleanup';
-import { startEnvironments } from '../runs/environments';
 import { type Answer, dueDeletion, openTokenMaker, send, type TokenMaker } from '../support/api';
 import { type LocalDatabase, openLocalDatabase } from '../support/local-database';
-import type { LocalEnvironment } from '../support/local-environment';
+import { type LocalEnvironment, openLocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
+import { startOwnEnvironments } from '../support/own-environments';
 import { oneOfEachAccess } from '../support/rows';
 
 jest.setTimeout(90_000);
 
-const cleanup = new Cleanup();
 let local: LocalEnvironment;
+let stop: () => Promise<void>;
 
 beforeAll(async () => {
-  const names = oneOfEachAccess.map(({ name }) => name);
-  ({ local } = await startEnvironments(cleanup, names, new AbortController().signal));
+  const own = await startOwnEnvironments(oneOfEachAccess.map(({ name }) => name));
+  ({ stop } = own);
+  local = openLocalEnvironment(own.state.directory);
 });
-afterAll(() => cleanup.run());
+afterAll(() => stop?.());
 
 describe.each(oneOfEachAccess)('in $name, by $databaseAccess access', ({ name, tokenIssuer }) => {
   let tokens: TokenMaker;

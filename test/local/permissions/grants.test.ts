@@ -1,15 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-
-import { type Environment, type Local, startLocal } from '../../../local/start';
-import { openState, type State } from '../../../local/state';
+import type { Environment, Local } from '../../../local/start';
+import type { StateFolder } from '../../../local/state';
 import { localClient } from '../../support/aws-client';
 import { eventually } from '../../support/eventually';
 import { startHttpServer } from '../../support/http-server';
-import { startInProcess } from '../../support/in-process';
-import { prepareAssembly, silent } from '../../support/prepared-state';
+import { startOwnEnvironments } from '../../support/own-environments';
 import { oneOfEachAccess as environments, withDataApi } from '../../support/rows';
 import { runWallet } from '../../support/wallet-command';
 
@@ -17,25 +14,13 @@ import { runWallet } from '../../support/wallet-command';
 const unused = /^(NetworkVpcAllIAMRole|CustomVpcRestrictDefaultSG|OperationsKey)/;
 
 let local: Local;
-let state: State;
+let state: StateFolder;
+let stop: () => Promise<void>;
 
 beforeAll(async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'wallet-test-'));
-  await prepareAssembly(directory);
-  state = openState(directory);
-  local = await startLocal({
-    assembly: state.assemblyDirectory,
-    state,
-    ports: 'any',
-    environments: environments.map(({ name }) => name),
-    log: silent,
-    runtime: startInProcess,
-  });
+  ({ local, state, stop } = await startOwnEnvironments(environments.map(({ name }) => name)));
 }, 60_000);
-afterAll(async () => {
-  await local?.stop();
-  rmSync(state.directory, { recursive: true, force: true });
-});
+afterAll(() => stop?.());
 
 const running = (name: string) =>
   local.environments.find(({ stack }) => stack.environment === name) as Environment;
