@@ -36,7 +36,10 @@ export function createAuthorize(findFunction: FindFunction, clock: () => number)
       cache.set(key, { decision, expires: clock() + authorizer.resultTtl * 1_000 });
     }
     request.context.authorizer = decision.context;
-    const wanted = { action: 'execute-api:Invoke', resource: request.methodArn, context: {} };
+    const wanted = {
+      ...{ principal: '', action: 'execute-api:Invoke', resource: request.methodArn },
+      context: {},
+    };
     const effect = evaluate(decision.statements, wanted);
     if (effect === 'Allow') return;
     const reason = effect === 'Deny' ? ' with an explicit deny' : '';

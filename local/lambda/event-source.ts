@@ -27,23 +27,20 @@ export interface EventSourceOptions {
   onProblem(line: string): void;
 }
 
-export interface EventSource {
-  /** Receives no more messages, and resolves when running invocations have ended. */
-  stop(): Promise<void>;
-}
+export type EventSource = ReturnType<typeof startEventSource>;
 
 /** A message as `ReceiveMessage` returns it. */
 export type ReceivedMessage = Message & { readonly MessageId: string; readonly ReceiptHandle: string };
 
-/** Seconds for which SQS waits for a message, at most. */
-const longPoll = 20;
-const pauseAfterProblemMs = 1_000;
-
 /** Starts to feed a function from a queue: one poll at a time, and an invocation for each batch. */
-export function startEventSource(options: EventSourceOptions): EventSource {
+export function startEventSource(options: EventSourceOptions) {
   const { endpoint, region, accessKeyId, queueUrl: QueueUrl } = options;
   const { batchSize = 10, maximumConcurrency = 5, reportBatchItemFailures = false } = options;
   const sqs = { url: endpoint, region, accessKeyId };
+  const receive = {
+    ...{ QueueUrl, MaxNumberOfMessages: batchSize, WaitTimeSeconds: 20 },
+    ...{ MessageSystemAttributeNames: ['All'], MessageAttributeNames: ['All'] },
+  };
   const running = new Set<Promise<void>>();
   let isStopped = false;
   // A new one for each poll: `fetch` listens to its signal until it is garbage-collected.
@@ -61,10 +58,7 @@ export function startEventSource(options: EventSourceOptions): EventSource {
         const { Messages = [] } = await sqsRequest<{ Messages?: ReceivedMessage[] }>(
           { ...sqs, signal },
           'ReceiveMessage',
-          {
-            ...{ QueueUrl, MaxNumberOfMessages: batchSize, WaitTimeSeconds: longPoll },
-            ...{ MessageSystemAttributeNames: ['All'], MessageAttributeNames: ['All'] },
-          },
+          receive,
         );
         if (Messages.length === 0) continue;
         const handling = handle(Messages)
@@ -73,7 +67,7 @@ export function startEventSource(options: EventSourceOptions): EventSource {
         running.add(handling);
       } catch (error) {
         report(error as Error);
-        await sleep(pauseAfterProblemMs, undefined, { signal }).catch(() => undefined);
+        await sleep(1_000, undefined, { signal }).catch(() => undefined);
       }
     }
   }
@@ -94,7 +88,8 @@ export function startEventSource(options: EventSourceOptions): EventSource {
 
   const polled = poll();
   return {
-    async stop() {
+    /** Receives no more messages, and resolves when running invocations have ended. */
+    async stop(): Promise<void> {
       isStopped = true;
       polling.abort();
       await polled;
@@ -123,7 +118,7 @@ function failedMessages(
 /** A message as Lambda gives it to a function: https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html */
 export function sqsRecord(
   message: ReceivedMessage,
-  { queueArn, region }: { readonly queueArn: string; readonly region: string },
+  { queueArn, region }: Pick<EventSourceOptions, 'queueArn' | 'region'>,
 ): SQSRecord {
   const attributes = Object.entries(message.MessageAttributes ?? {});
   return {
@@ -132,14 +127,9 @@ export function sqsRecord(
     body: message.Body ?? '',
     attributes: (message.Attributes ?? {}) as unknown as SQSRecord['attributes'],
     messageAttributes: Object.fromEntries(
-      attributes.map(([name, { StringValue, BinaryValue, DataType = '' }]) => [
+      attributes.map(([name, { StringValue: stringValue = '', DataType = '' }]) => [
         name,
-        {
-          ...(StringValue !== undefined && { stringValue: StringValue }),
-          // Already base64: SQS's JSON protocol has no bytes.
-          ...(BinaryValue !== undefined && { binaryValue: String(BinaryValue) }),
-          ...{ stringListValues: [], binaryListValues: [], dataType: DataType },
-        },
+        { stringValue, stringListValues: [], binaryListValues: [], dataType: DataType },
       ]),
     ),
     md5OfBody: message.MD5OfBody ?? '',

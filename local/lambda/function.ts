@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { resolve as resolvePath } from 'node:path';
 import { LOCAL_ACCOUNT_ID } from '../assembly/manifest';
-import { type Code, failed, type Instance, type InvocationResult, type Runtime } from './instance';
-import { startProcess } from './process';
+import {
+  type Code,
+  failed,
+  type Instance,
+  type InvocationResult,
+  type Runtime,
+  startProcess,
+} from './instance';
 
 /**
  * The largest event, and the largest result, in bytes of JSON.
@@ -10,10 +16,10 @@ import { startProcess } from './process';
  */
 const payloadLimit = 6_291_556;
 
-export interface LocalFunctionOptions extends Omit<Code, 'environment'> {
+export interface LocalFunctionOptions extends Code {
   readonly name: string;
-  /** Wins over the variables of Lambda's runtime. */
-  readonly environment: Readonly<Record<string, string>>;
+  /** File and export, such as `index.handler`. */
+  readonly handler: string;
   readonly timeoutSeconds: number;
   readonly region: string;
   /** Concurrent invocations; others wait. @default 10 */
@@ -22,28 +28,28 @@ export interface LocalFunctionOptions extends Omit<Code, 'environment'> {
   readonly runtime?: Runtime | undefined;
 }
 
-export interface LocalFunction {
-  readonly name: string;
-  readonly arn: string;
-  /** Never rejects. */
-  invoke(event: unknown): Promise<InvocationResult>;
-  instances(): readonly Pick<Instance, 'pid'>[];
-  /** Raises the maximum to the sum of what is reserved. */
-  reserve(instances: number): void;
-  /** Ends idle instances. */
-  endIdle(): void;
-  /** Kills every instance; running, waiting and later invocations fail. */
-  stop(): Promise<void>;
-}
+export type LocalFunction = ReturnType<typeof startFunction>;
 
 /** A Lambda function on this machine, run by a pool of instances. */
-export function startFunction(options: LocalFunctionOptions): LocalFunction {
+export function startFunction(options: LocalFunctionOptions) {
   const { name, region, timeoutSeconds, memoryMiB, onLog, runtime = startProcess } = options;
   const arn = `arn:aws:lambda:${region}:${LOCAL_ACCOUNT_ID}:function:${name}`;
-  const code = {
-    ...{ handler: options.handler, memoryMiB, onLog },
-    bundleDirectory: resolvePath(options.bundleDirectory),
-    environment: { ...runtimeEnvironment(options), ...options.environment },
+  const bundleDirectory = resolvePath(options.bundleDirectory);
+  const environment = {
+    // https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html#configuration-envvars-runtime
+    AWS_DEFAULT_REGION: region,
+    AWS_REGION: region,
+    AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
+    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMiB),
+    AWS_LAMBDA_FUNCTION_NAME: name,
+    AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
+    AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
+    LAMBDA_TASK_ROOT: bundleDirectory,
+    LANG: 'en_US.UTF-8',
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    TZ: 'UTC',
+    _HANDLER: options.handler,
+    ...options.environment,
   };
   const instances = new Set<Instance>();
   const idle = new Set<Instance>();
@@ -71,7 +77,7 @@ export function startFunction(options: LocalFunctionOptions): LocalFunction {
   async function invokeOnInstance(event: string): Promise<InvocationResult> {
     if (isStopped) return failed('Runtime.Stopped', `Function ${name} is stopped`);
     const [warm] = idle;
-    const instance = warm ?? (await runtime(code));
+    const instance = warm ?? (await runtime({ bundleDirectory, environment, memoryMiB, onLog }));
     if ('ok' in instance) return instance;
     idle.delete(instance);
     if (!warm) {
@@ -123,7 +129,8 @@ export function startFunction(options: LocalFunctionOptions): LocalFunction {
   return {
     ...{ name, arn, invoke },
     instances: () => [...instances],
-    reserve(count) {
+    /** Raises the maximum to the sum of what is reserved. */
+    reserve(count: number) {
       reserved += count;
       maxInstances = Math.max(maxInstances, reserved);
     },
@@ -131,40 +138,11 @@ export function startFunction(options: LocalFunctionOptions): LocalFunction {
       for (const instance of idle) instance.kill();
       idle.clear();
     },
+    /** Kills every instance; running, waiting and later invocations fail. */
     async stop() {
       isStopped = true;
       for (const instance of instances) instance.kill();
       await Promise.all([...instances].map(({ ended }) => ended));
     },
-  };
-}
-
-/**
- * The environment variables that Lambda itself defines.
- * https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html#configuration-envvars-runtime
- */
-export function runtimeEnvironment({
-  name,
-  region,
-  memoryMiB,
-  handler,
-  bundleDirectory,
-}: Pick<LocalFunctionOptions, 'name' | 'region' | 'memoryMiB' | 'handler' | 'bundleDirectory'>) {
-  return {
-    AWS_ACCESS_KEY_ID: 'LOCALFUNCTION',
-    AWS_SECRET_ACCESS_KEY: 'local',
-    AWS_SESSION_TOKEN: 'local',
-    AWS_DEFAULT_REGION: region,
-    AWS_REGION: region,
-    AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
-    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMiB),
-    AWS_LAMBDA_FUNCTION_NAME: name,
-    AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
-    AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
-    LAMBDA_TASK_ROOT: resolvePath(bundleDirectory),
-    LANG: 'en_US.UTF-8',
-    PATH: '/usr/local/bin:/usr/bin:/bin',
-    TZ: 'UTC',
-    _HANDLER: handler,
   };
 }

@@ -2,11 +2,10 @@ import type { AccessKey } from '../postgres/token';
 import { type AccessRequest, evaluate, readPolicy, type Statement } from './policy';
 
 /** A call to a service on this machine. */
-export interface Call
-  extends Pick<AccessRequest, 'action' | 'resource'>,
-    Partial<Pick<AccessRequest, 'context'>> {
+export interface Call extends Pick<AccessRequest, 'action' | 'resource'> {
   /** The access key id of the request's signature. */
   readonly accessKeyId: string;
+  readonly context?: AccessRequest['context'];
 }
 
 /** Returns why a call is refused, in IAM's words; undefined when it is allowed. */
@@ -26,7 +25,6 @@ export interface Grant {
 }
 
 export type Permissions = ReturnType<typeof createPermissions>;
-export type Accesses = Permissions['accesses'];
 
 /**
  * The permissions of the local account. A function may do what the policies of its role and of the resource allow, and
@@ -52,30 +50,30 @@ export function createPermissions() {
 
   /** https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic_policy-eval-basics.html */
   function decide(request: AccessRequest, without: Grant | undefined): string | undefined {
-    const { principal = '', action, resource } = request;
-    const statementsOf = (policies: Map<string, Statement[]>, arn: string) =>
-      (policies.get(arn) ?? []).map((statement) =>
+    const { principal, action, resource } = request;
+    const remaining = (statements: readonly Statement[] = []) =>
+      statements.map((statement) =>
         statement === without?.statement
           ? { ...statement, actions: statement.actions.filter((each) => each !== without.action) }
           : statement,
       );
-    const ofRole = statementsOf(ofRoles, principal);
-    const ofResource = statementsOf(ofResources, resource);
+    const ofRole = remaining(ofRoles.get(principal));
+    const ofResource = remaining(ofResources.get(resource));
     const because = (reason: string) =>
       `User: ${principal} is not authorized to perform: ${action} on resource: ${resource} ${reason}`;
     if (evaluate([...ofRole, ...ofResource], request) === 'Deny') return because('with an explicit deny');
-    const names = ({ principals = [] }: Statement) =>
-      principals.includes('*') || principals.includes(principal);
-    if (evaluate(ofResource.filter(names), request)) return undefined;
+    const named = ofResource.filter(({ principals }) =>
+      ['*', principal].some((name) => principals?.includes(name)),
+    );
+    if (evaluate(named, request)) return undefined;
     // A key's policy has to allow the request too, if only by naming the account; a service has no policy of its own.
     // https://docs.aws.amazon.com/kms/latest/developerguide/key-policies.html
     const isLeftToRole = action.startsWith('kms:')
       ? evaluate(ofResource, request) !== undefined
       : principal.startsWith('arn:');
-    if (!isLeftToRole) return because(`because no resource-based policy allows the ${action} action`);
-    return evaluate(ofRole, request)
-      ? undefined
-      : because(`because no identity-based policy allows the ${action} action`);
+    if (isLeftToRole && evaluate(ofRole, request)) return undefined;
+    const kind = isLeftToRole ? 'identity' : 'resource';
+    return because(`because no ${kind}-based policy allows the ${action} action`);
   }
 
   function authorizePrincipal(request: AccessRequest): string | undefined {
@@ -90,7 +88,7 @@ export function createPermissions() {
     principal: string,
     action: string,
     resource: string,
-    context: AccessRequest['context'] = {},
+    context: Call['context'] = {},
   ) =>
     authorizePrincipal({
       principal,
@@ -135,7 +133,7 @@ export function createPermissions() {
         principal,
         action: 'lambda:InvokeFunction',
         resource: functionArn,
-        context: { 'aws:sourcearn': sourceArn, 'aws:sourceaccount': sourceArn.split(':')[4] ?? '' },
+        context: { 'aws:sourcearn': sourceArn },
       }),
   };
 }

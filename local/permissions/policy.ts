@@ -1,3 +1,5 @@
+import type { TemplateObject } from '../assembly/manifest';
+
 /** One statement of a policy, with every list written out. */
 export interface Statement {
   readonly effect: 'Allow' | 'Deny';
@@ -7,15 +9,15 @@ export interface Statement {
   /** ARNs of roles and accounts, services such as `events.amazonaws.com`, `*` for everyone; absent from a role's policy. */
   readonly principals?: readonly string[];
   readonly conditions: readonly {
-    readonly operator: Operator;
+    readonly isMet: (value: string, actual: string) => boolean;
     readonly key: string;
-    readonly values: Texts;
+    readonly values: readonly string[];
   }[];
 }
 
 export interface AccessRequest {
-  /** A role's ARN or a service. @default - nobody in particular, for policies that name no principal */
-  readonly principal?: string;
+  /** A role's ARN or a service; empty for policies that name no principal. */
+  readonly principal: string;
   /** Such as `kms:Sign`. */
   readonly action: string;
   /** ARN. */
@@ -24,16 +26,12 @@ export interface AccessRequest {
   readonly context: Readonly<Record<string, string>>;
 }
 
-type Operator = keyof typeof operators;
-type Texts = readonly string[];
-type Fields = Readonly<Record<string, unknown>>;
-
 /** https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements_condition_operators.html */
-const operators = {
-  StringEquals: (value: string, actual: string) => value === actual,
-  Bool: (value: string, actual: string) => value.toLowerCase() === actual.toLowerCase(),
-  ArnLike: matches,
-} as const;
+const operators = new Map([
+  ['StringEquals', (value: string, actual: string) => value === actual],
+  ['Bool', (value: string, actual: string) => value === actual],
+  ['ArnLike', matches],
+]);
 
 /** The condition keys of the templates: those of requests on this machine, and those of requests at AWS only. */
 const conditionKeys = [
@@ -57,45 +55,33 @@ export function readPolicy(document: unknown, where: string): readonly Statement
   const refuse = (what: string): never => {
     throw new Error(`${where}: ${what} is not supported on this machine.`);
   };
-  const fields = (value: unknown, known?: Texts): Fields => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      return refuse(String(JSON.stringify(value)));
-    }
-    const unknown = Object.keys(value).find((name) => known?.includes(name) === false);
-    return unknown === undefined ? (value as Fields) : refuse(`the element ${unknown}`);
-  };
-  const texts = (value: unknown): Texts =>
+  const texts = (value: unknown): readonly string[] =>
     [value].flat().map((text) => {
       const isText = ['string', 'boolean'].includes(typeof text) && !String(text).includes('${');
       return isText ? String(text) : refuse(`the value ${JSON.stringify(text)}`);
     });
-  const principals = (value: unknown): Texts =>
-    value === '*'
-      ? ['*']
-      : Object.entries(fields(value)).flatMap(([kind, names]) =>
-          ['AWS', 'Service'].includes(kind) ? texts(names) : refuse(`the principal ${kind}`),
-        );
-  const conditions = (value: Fields) =>
-    Object.entries(value).flatMap(([operator, tests]) => {
-      if (!Object.hasOwn(operators, operator)) refuse(`the condition operator ${operator}`);
-      return Object.entries(fields(tests)).map(([name, values]) => {
-        const key = name.toLowerCase();
-        if (!conditionKeys.includes(key)) refuse(`the condition key ${name}`);
-        return { operator: operator as Operator, key, values: texts(values) };
-      });
-    });
-
-  const { Version = '2012-10-17', Statement } = fields(document, ['Version', 'Statement']);
-  if (Version !== '2012-10-17') refuse(`version ${Version}`);
-  return [Statement].flat().map((value): Statement => {
-    const elements = ['Sid', 'Effect', 'Action', 'Resource', 'Principal', 'Condition'];
-    const { Effect, Action, Resource = '*', Principal, Condition = {} } = fields(value, elements);
+  const elements = ['Sid', 'Effect', 'Action', 'Resource', 'Principal', 'Condition'];
+  return [(document as TemplateObject).Statement].flat().map((statement: TemplateObject): Statement => {
+    const unknown = Object.keys(statement).find((name) => !elements.includes(name));
+    if (unknown !== undefined) refuse(`the element ${unknown}`);
+    const { Effect, Action, Resource = '*', Principal, Condition = {} } = statement;
+    const principals = Object.entries(Principal === '*' ? { AWS: '*' } : (Principal ?? {}));
+    const foreign = principals.find(([kind]) => !['AWS', 'Service'].includes(kind));
+    if (foreign) refuse(`the principal ${foreign[0]}`);
     return {
       effect: Effect === 'Allow' || Effect === 'Deny' ? Effect : refuse(`the effect ${Effect}`),
       actions: texts(Action),
       resources: texts(Resource),
-      ...(Principal !== undefined && { principals: principals(Principal) }),
-      conditions: conditions(fields(Condition)),
+      ...(Principal !== undefined && { principals: principals.flatMap(([, names]) => texts(names)) }),
+      conditions: Object.entries<TemplateObject>(Condition).flatMap(([operator, tests]) => {
+        const isMet = operators.get(operator) ?? refuse(`the condition operator ${operator}`);
+        return Object.entries(tests).map(([name, values]) => {
+          const key = name.toLowerCase();
+          return conditionKeys.includes(key)
+            ? { isMet, key, values: texts(values) }
+            : refuse(`the condition key ${name}`);
+        });
+      }),
     };
   });
 }
@@ -110,7 +96,7 @@ export function evaluate(
 }
 
 function applies({ actions, resources, principals, conditions }: Statement, request: AccessRequest): boolean {
-  const { principal = '', action, resource, context } = request;
+  const { principal, action, resource, context } = request;
   const account = principal.split(':')[4] ?? '';
   const names = ['*', principal, account, `arn:aws:iam::${account}:root`];
   return (
@@ -118,9 +104,9 @@ function applies({ actions, resources, principals, conditions }: Statement, requ
     resources.some((pattern) => matches(pattern, resource)) &&
     (principals?.some((name) => names.includes(name)) ?? true) &&
     // A condition on a key that the request lacks is not met.
-    conditions.every(({ operator, key, values }) => {
+    conditions.every(({ isMet, key, values }) => {
       const actual = context[key];
-      return actual !== undefined && values.some((value) => operators[operator](value, actual));
+      return actual !== undefined && values.some((value) => isMet(value, actual));
     })
   );
 }
@@ -129,7 +115,7 @@ function applies({ actions, resources, principals, conditions }: Statement, requ
 function matches(pattern: string, text: string): boolean {
   const source = pattern
     .replace(/[.+^${}()|[\]\\]/g, '\\$&')
-    .replace(/\*+/g, '.*')
+    .replaceAll('*', '.*')
     .replaceAll('?', '.');
   return new RegExp(`^${source}$`, 's').test(text);
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { startProcess } from '../../../local/lambda/process';
+import { startProcess } from '../../../local/lambda/instance';
 import { isAlive } from '../../../local/processes';
 import { eventually } from '../../support/eventually';
 import { startInProcess } from '../../support/in-process';
