@@ -1,7 +1,7 @@
 /** The steps that undo a start: they run in reverse order, and a failure does not keep the rest from running. */
 export class Cleanup {
   private readonly steps: (() => unknown)[] = [];
-  private running: Promise<void> | undefined;
+  private running: Promise<void> = Promise.resolve();
 
   add(step: () => unknown): void {
     this.steps.push(step);
@@ -13,20 +13,16 @@ export class Cleanup {
    * @throws AggregateError with every failure, when all has been tried
    */
   run(): Promise<void> {
-    this.running = this.running?.finally(() => this.undo()) ?? this.undo();
-    return this.running;
-  }
-
-  private async undo(): Promise<void> {
-    const failures: unknown[] = [];
-    for (let step = this.steps.pop(); step; step = this.steps.pop()) {
-      try {
-        await step();
-      } catch (error) {
-        failures.push(error);
+    this.running = this.running.finally(async () => {
+      const failures: unknown[] = [];
+      for (let step = this.steps.pop(); step; step = this.steps.pop()) {
+        await Promise.resolve()
+          .then(step)
+          .catch((error) => failures.push(error));
       }
-    }
-    if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join('\n'));
+      if (failures.length > 0) throw new AggregateError(failures, failures.map(String).join('\n'));
+    });
+    return this.running;
   }
 }
 

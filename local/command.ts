@@ -36,7 +36,7 @@ interface Options {
  * @returns the exit code: 0 (stopped by a signal), 1 (it failed), 2 (used wrongly)
  */
 export async function runLocalCommand(args: readonly string[], context: CommandContext): Promise<number> {
-  let exitCode = 0;
+  const { print, note, variables } = context;
   const program = new Command('npm start --')
     .description('Runs the environments on this machine, from the templates of their stacks, until Ctrl-C.')
     .option(
@@ -52,31 +52,24 @@ export async function runLocalCommand(args: readonly string[], context: CommandC
     )
     .option('--state <folder>', 'the folder for data, logs and addresses, and nothing else (default: .local)')
     .option('--fresh', 'first remove the data of earlier starts, and the synthesized stacks')
-    .configureOutput({
-      writeOut: (text) => context.print(text.trimEnd()),
-      writeErr: (text) => context.note(text.trimEnd()),
-    })
-    .exitOverride()
-    .action(async (options: Options) => {
-      exitCode = await run(options, context);
-    });
+    .configureOutput({ writeOut: (text) => print(text.trimEnd()), writeErr: (text) => note(text.trimEnd()) })
+    .exitOverride();
   // Without `--` before them, npm takes options for its own and hands on their values alone.
   const taken = program.options.flatMap(({ long = '' }) =>
-    context.variables[`npm_config_${long.slice(2).replaceAll('-', '_')}`] ? long : [],
+    variables[`npm_config_${long.slice(2).replaceAll('-', '_')}`] ? long : [],
   );
   if (taken.length > 0) {
-    context.note(
-      `error: npm took options for its own. Put -- before them: npm start -- ${[...taken, ...args].join(' ')}`,
-    );
+    const command = `npm start -- ${[...taken, ...args].join(' ')}`;
+    note(`error: npm took options for its own. Put -- before them: ${command}`);
     return 2;
   }
   try {
-    await program.parseAsync([...args], { from: 'user' });
-    return exitCode;
+    program.parse(args, { from: 'user' });
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     throw error;
   }
+  return run(program.opts(), context);
 }
 
 function readOffset(text: string): Ports {
@@ -85,14 +78,16 @@ function readOffset(text: string): Ports {
   throw new InvalidArgumentError(`Give a number up to ${highestOffset}, such as 1000, or any.`);
 }
 
-async function run(options: Options, context: CommandContext): Promise<number> {
-  const { print, note, projectRoot } = context;
+async function run(
+  options: Options,
+  { print, note, projectRoot, onSignal }: CommandContext,
+): Promise<number> {
   // Since the process began: loading counts.
   const step = (line: string) => note(`${(performance.now() / 1_000).toFixed(1).padStart(4)} s  ${line}`);
   const interruption = new AbortController();
   const { signal } = interruption;
   const interrupted = new Promise<undefined>((resolve) => {
-    context.onSignal(() => {
+    onSignal(() => {
       if (!signal.aborted) note('Stopping…');
       interruption.abort();
       resolve(undefined);
@@ -102,22 +97,15 @@ async function run(options: Options, context: CommandContext): Promise<number> {
   let local: start.Local | undefined;
   try {
     state = openState(resolve(projectRoot, options.state ?? '.local'));
-    const { assemblyDirectory } = state;
+    const { assemblyDirectory: assembly } = state;
     if (options.fresh) await removeData(state, options.environment);
-    const prepared = [
-      provideAssembly({ directory: assemblyDirectory, signal, onStep: step }),
-      prepareCluster(state),
-    ];
+    const prepared = [provideAssembly({ directory: assembly, signal, onStep: step }), prepareCluster(state)];
     // Loaded while the stacks are synthesized in another process.
     const { startLocal } = require('./start') as typeof start;
     await allSettledOrThrow(prepared);
-    local = await startLocal({
-      assembly: assemblyDirectory,
-      state,
-      ports: options.portOffset,
-      ...(options.environment && { environments: options.environment }),
-      log: { step, problem: note },
-    });
+    const { environment: environments, portOffset: ports } = options;
+    const log = { step, problem: note };
+    local = await startLocal({ assembly, state, ports, log, ...(environments && { environments }) });
     if (!signal.aborted) {
       const sample = await makeSampleData(local).catch((error: Error) => void note(error.message));
       step('ready');
@@ -128,19 +116,16 @@ async function run(options: Options, context: CommandContext): Promise<number> {
     return 0;
   } catch (error) {
     if (signal.aborted) return 0;
-    note(`error: ${describe(error)}`);
+    const { message, stack } = error as Error;
+    // Those of the language are bugs.
+    const isBug = [TypeError, ReferenceError, RangeError].some((type) => error instanceof type);
+    note(`error: ${isBug ? stack : message}`);
     return error instanceof StartError ? error.exitCode : 1;
   } finally {
     await local?.stop();
     state?.close();
     if (signal.aborted) note('Stopped.');
   }
-}
-
-/** With the stack for bugs, which alone are errors of the language. */
-function describe(error: unknown): string {
-  const isBug = error instanceof TypeError || error instanceof ReferenceError || error instanceof RangeError;
-  return error instanceof Error ? (isBug && error.stack) || error.message : String(error);
 }
 
 /** Removes what environments store between starts, and the synthesized stacks. @param chosen names. @default - all */

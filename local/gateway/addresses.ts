@@ -1,17 +1,8 @@
-import type { Stack } from '../assembly/manifest';
-import { physicalName } from '../assembly/manifest';
+import { physicalName, type Stack, type TemplateObject } from '../assembly/manifest';
 import { type Gateway, openGateway } from './server';
 
 /** The addresses of a stack's REST APIs on this machine and at AWS. */
-export interface ApiAddresses {
-  /** By the logical id of the API. */
-  readonly gateways: ReadonlyMap<string, Gateway>;
-  /** Address on this machine by the name of the API's stage. */
-  readonly urls: Readonly<Record<string, string>>;
-  /** Replaces the addresses at AWS by those on this machine, anywhere in a JSON value. */
-  localize<T>(value: T): T;
-  close(): Promise<void>;
-}
+export type ApiAddresses = Awaited<ReturnType<typeof openApiAddresses>>;
 
 /**
  * Opens a port for each REST API of a stack before any resource is made: functions and other APIs need the address.
@@ -22,26 +13,28 @@ export interface ApiAddresses {
 export async function openApiAddresses(
   stack: Pick<Stack, 'name' | 'region' | 'template'>,
   portOf: (stageName: string) => number,
-): Promise<ApiAddresses> {
+) {
+  /** By the logical id of the API. */
   const gateways = new Map<string, Gateway>();
+  /** By the name of the API's stage. */
   const urls: Record<string, string> = {};
   const replacements: (readonly [deployed: string, local: string])[] = [];
   const close = async () => void (await Promise.all([...gateways.values()].map((each) => each.close())));
   const ofType = (type: string) =>
     Object.entries(stack.template.Resources)
       .filter(([, { Type }]) => Type === `AWS::ApiGateway::${type}`)
-      .map(([id, { Properties = {} }]) => ({ id, ...Properties }) as ApiResource);
+      .map(([id, { Properties }]): TemplateObject => ({ id, ...Properties }));
   try {
     for (const { id } of ofType('RestApi')) {
-      const isOfApi = ({ RestApiId }: ApiResource) => RestApiId?.Ref === id;
-      const stageName = String(ofType('Stage').find(isOfApi)?.StageName);
+      const isOfApi = ({ RestApiId }: TemplateObject) => RestApiId?.Ref === id;
+      const stageName = ofType('Stage').find(isOfApi)?.StageName;
       const gateway = await openGateway(portOf(stageName));
       gateways.set(id, gateway);
       urls[stageName] = gateway.url;
       const origin = `https://${physicalName(stack, id)}.execute-api.${stack.region}.amazonaws.com`;
       const domains = ofType('BasePathMapping')
         .filter(isOfApi)
-        .map((mapping) => ofType('DomainName').find((each) => each.id === (mapping.DomainName as Ref)?.Ref))
+        .map((mapping) => ofType('DomainName').find((each) => each.id === mapping.DomainName.Ref))
         .map((domain) => `https://${domain?.DomainName}`);
       // The longer address comes before its own prefix.
       for (const deployed of [`${origin}/${stageName}`, origin, ...domains]) {
@@ -54,20 +47,11 @@ export async function openApiAddresses(
   }
   return {
     ...{ gateways, urls, close },
-    localize: (value) => {
+    /** Replaces the addresses at AWS by those on this machine, anywhere in a JSON value. */
+    localize<T>(value: T): T {
       const json = JSON.stringify(value) as string | undefined;
       if (json === undefined) return value;
       return JSON.parse(replacements.reduce((text, [from, to]) => text.replaceAll(from, to), json));
     },
   };
-}
-
-interface Ref {
-  readonly Ref?: string;
-}
-interface ApiResource {
-  readonly id: string;
-  readonly RestApiId?: Ref;
-  readonly StageName?: string;
-  readonly DomainName?: string | Ref;
 }

@@ -26,21 +26,16 @@ const payloadLimit = 10 * 1_024 * 1_024;
  * The `$context` variables of one request; also the `requestContext` of events.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-mapping-template-reference.html
  */
-export interface Context extends Record<string, unknown> {
-  readonly requestId: string;
-  /** Never from the client; also in the header `x-amz-apigw-id`. */
-  readonly extendedRequestId: string;
-  /** Set by the authorizer. */
-  authorizer?: Readonly<Record<string, string>>;
-}
+export type Context = ReturnType<typeof newContext> & Record<string, unknown>;
 
-export function newContext(api: Api, incoming: IncomingMessage, now: number): Context {
+export function newContext(api: Api, incoming: IncomingMessage, now: number) {
   const { headers, method, url = '', httpVersion, socket } = incoming;
   return {
     accountId: LOCAL_ACCOUNT_ID,
     apiId: api.id,
     stage: api.stage,
     requestId: randomUUID(),
+    /** Never from the client; also in the header `x-amz-apigw-id`. */
     extendedRequestId: `${randomBytes(11).toString('base64url')}=`,
     requestTimeEpoch: now,
     httpMethod: method,
@@ -55,22 +50,7 @@ export function newContext(api: Api, incoming: IncomingMessage, now: number): Co
 const pathOf = (url: string): string => (url.split('?')[0] ?? '').replace(/^\/+/, '/');
 
 /** A request for a method of the API. */
-export interface GatewayRequest {
-  readonly context: Context;
-  readonly method: Method;
-  /** As permissions and policies name the API. */
-  readonly apiArn: string;
-  /** https://docs.aws.amazon.com/apigateway/latest/developerguide/arn-format-reference.html */
-  readonly methodArn: string;
-  /** Names as the client wrote them, in order. */
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly body: string;
-  /**
-   * The event of an authorizer; that of a Lambda proxy integration has the body too.
-   * https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html
-   */
-  readonly event: object;
-}
+export type GatewayRequest = Awaited<ReturnType<typeof readRequest>>;
 
 /**
  * Reads a request to its end and finds its method.
@@ -82,7 +62,7 @@ export async function readRequest(
   api: Api,
   context: Context,
   region: string,
-): Promise<GatewayRequest> {
+) {
   const { method: httpMethod = '', url = '', rawHeaders } = incoming;
   const body = await readBody(incoming);
   if (/%(?![0-9a-f]{2})/i.test(url)) throw new Fault('BAD_REQUEST_PARAMETERS', 400, 'Bad Request');
@@ -104,8 +84,17 @@ export async function readRequest(
   const query = [...new URLSearchParams(url.replace(/^[^?]*/, '').replaceAll(';', '&'))];
   const apiArn = `arn:aws:execute-api:${region}:${LOCAL_ACCOUNT_ID}:${api.id}`;
   return {
-    ...{ context, method, apiArn, headers, body },
+    ...{ context, method, body },
+    /** As permissions and policies name the API. */
+    apiArn,
+    /** Names as the client wrote them, in order. */
+    headers,
+    /** https://docs.aws.amazon.com/apigateway/latest/developerguide/arn-format-reference.html */
     methodArn: `${apiArn}/${api.stage}/${httpMethod}/${path.replace(/^\//, '')}`,
+    /**
+     * The event of an authorizer; that of a Lambda proxy integration has the body too.
+     * https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html
+     */
     event: {
       ...{ resource: method.path, path, httpMethod, pathParameters },
       headers: orNull(headers),
@@ -162,7 +151,7 @@ const split = (path: string): string[] => path.replace(/^\/|\/+$/g, '').split('/
 const orNull = <T>(pairs: readonly (readonly [name: string, value: T])[]) =>
   pairs.length > 0 ? Object.fromEntries(pairs) : null;
 
-function groupByName(pairs: GatewayRequest['headers']): [name: string, values: string[]][] {
+function groupByName(pairs: readonly (readonly [name: string, value: string])[]) {
   const groups = new Map<string, string[]>();
   for (const [name, value] of pairs) groups.set(name, [...(groups.get(name) ?? []), value]);
   return [...groups];

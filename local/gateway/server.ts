@@ -29,9 +29,7 @@ type Handle = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<v
  */
 export async function openGateway(port: number): Promise<Gateway> {
   let serve: (handle: Handle) => void = () => undefined;
-  const served = new Promise<Handle>((resolve) => {
-    serve = resolve;
-  });
+  const served = new Promise<Handle>((resolve) => (serve = resolve));
   const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, outgoing) => {
     // A client that disconnected, or a bug.
     served.then((handle) => handle(incoming, outgoing)).catch(() => outgoing.destroy());
