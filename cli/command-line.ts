@@ -109,6 +109,13 @@ export async function runCommandLine(
   terminal: Terminal,
   variables: Variables = {},
 ): Promise<number> {
+  const taken = ['environment', 'json', 'outputs'].filter((name) => variables[`npm_config_${name}`]);
+  if (taken.length > 0) {
+    const written = [args[0], ...taken.map((name) => `--${name}`)].join(' ');
+    terminal.note(terminal.alarm('error: npm took options for its own.'));
+    terminal.note(`Put -- before the command, npm run -s wallet -- ${written}, or run ./wallet ${written}`);
+    return 2;
+  }
   // Commander's own help command knows the first word only.
   const words = args[0] === 'help' ? [...args.slice(1), '--help'] : args;
   const full = Object.hasOwn(localCommands, words[0] ?? '') ? ['local', ...words] : words;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { OutputName } from '../domain/outputs';
-import { type Environment, environmentNamed } from '../lib/environments';
+import { type Environment, environmentNamed, environments } from '../lib/environments';
 import { clientSettings } from './aws';
 import { CommandFailed } from './failure';
 import { readJson } from './json';
@@ -20,14 +20,21 @@ export async function openTarget(
   const environment = environmentNamed(name) as Environment;
   const { stackId, region } = environment;
   const stack = outputs[stackId];
+  // `npm start` writes it beside the outputs; a deployment writes none.
+  const endpointsFile = join(dirname(file), 'endpoints.json');
+  const endpoints = existsSync(endpointsFile) ? readJson(endpointsFile, outputsRemedy) : undefined;
+  if (!stack && endpoints) {
+    const running = environments.filter((each) => outputs[each.stackId]).map((each) => each.name);
+    throw new CommandFailed(
+      `The environment ${name} is not started on this machine.`,
+      `Choose one that runs, with --environment (${running.join(', ')}), or start all: ${startCommand}`,
+    );
+  }
   if (!stack)
     throw new CommandFailed(
       `${file} has no outputs of environment ${name} (stack ${stackId}). It has: ${Object.keys(outputs).join(', ') || 'none'}.`,
       `Give the file that has them with --outputs, or deploy it: ${inProject(`npx cdk deploy ${stackId} --outputs-file FILE`)}`,
     );
-  // `npm start` writes it beside the outputs; a deployment writes none.
-  const endpointsFile = join(dirname(file), 'endpoints.json');
-  const endpoints = existsSync(endpointsFile) ? readJson(endpointsFile, outputsRemedy) : undefined;
   const missing = (what: string): never => {
     throw new CommandFailed(
       what,

@@ -57,12 +57,7 @@ export type GatewayRequest = Awaited<ReturnType<typeof readRequest>>;
  *
  * @throws Fault when it is malformed, too large, or has no route
  */
-export async function readRequest(
-  incoming: IncomingMessage,
-  api: Api,
-  context: Context,
-  region: string,
-) {
+export async function readRequest(incoming: IncomingMessage, api: Api, context: Context, region: string) {
   const { method: httpMethod = '', url = '', rawHeaders } = incoming;
   const body = await readBody(incoming);
   if (/%(?![0-9a-f]{2})/i.test(url)) throw new Fault('BAD_REQUEST_PARAMETERS', 400, 'Bad Request');

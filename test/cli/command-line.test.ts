@@ -8,6 +8,7 @@ import { writeOutputs } from '../support/outputs-file';
 import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { unusedPort } from '../support/unused-port';
+import { runWallet } from '../support/wallet-command';
 import { groupId, identityId, organizationId, refusal, result, useRegion, wallet } from './region';
 import { madeUp } from './table-and-one-more';
 
@@ -75,6 +76,19 @@ describe('errors say what and why', () => {
       exitCode: 1,
       stderr: expect.stringContaining(` has no outputs of any environment. It has: ${stacks}.\n`),
     });
+  });
+
+  it('of an environment that is not started on this machine', async () => {
+    const outputs = writeOutputs(folder(), { [first.stackId]: {} }, {});
+    const { stderr } = await wallet('seed', '--outputs', outputs, ...environment);
+    expect(stderr).toContain(`${madeUp.name} is not started on this machine`);
+    expect(stderr).toContain(`--environment (${first.name})`);
+    expect(stderr).not.toContain('cdk deploy');
+  });
+
+  it('of an option that npm took for its own', async () => {
+    const { exitCode, stderr } = await runWallet(['seed'], { variables: { npm_config_json: 'true' } });
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining('npm run -s wallet -- seed --json')]);
   });
 
   const unhandled = { headers: { 'x-amz-function-error': 'Unhandled' }, body: '{"errorMessage":"no table"}' };
