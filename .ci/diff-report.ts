@@ -27,7 +27,7 @@ export function formatReport(before: Stacks, after: Stacks): string {
       : []),
     ...(stacks.length > 0 ? stacks : ['No stack changes.']),
   ].join('\n');
-  // Hashes of assets are 64 digits; eight of them tell two apart.
+  // Hashes of assets have 64 digits; eight are enough to distinguish them.
   return report.replace(/\b([0-9a-f]{8})[0-9a-f]{56}\b/g, '$1…');
 }
 
@@ -46,7 +46,7 @@ function describe(base: Stack | undefined, change: Stack | undefined): readonly 
   ];
 }
 
-/** Takes functions out of which nothing changes but the code: a hash says nothing to a reader. @returns their logical ids */
+/** Removes functions whose only change is the code's hash. @returns their logical ids */
 function takeCodeChanges({ resources }: TemplateDiff): readonly string[] {
   const rebuilt = Object.entries(resources.changes).filter(
     ([, { newResourceType, isUpdate, propertyUpdates, otherChanges }]) =>

@@ -1,4 +1,4 @@
-/** What a step of a workflow reads from GitHub, and tells it. */
+/** How a step of a workflow reads from GitHub and writes its outputs. */
 import { appendFileSync } from 'node:fs';
 import { printable } from '../domain/printable';
 
@@ -50,7 +50,7 @@ export interface WorkflowRun {
   readonly head_repository: { readonly full_name: string } | null;
 }
 
-/** Runs the step, and says in one line why it failed. */
+/** Runs the step; prints one line if it fails. */
 export function step(work: () => Promise<void>): void {
   work().catch((error: Error) => {
     console.error(printable(error.message));

@@ -30,7 +30,7 @@ export async function findLastGood(stack: string): Promise<void> {
     if (!isDeployment(run)) continue;
     output({ run: String(run.id) });
     return summarize(
-      `If smoke fails, the assembly of ${date} is deployed again, unless something stands against it: commit ${run.head_sha}, ${run.html_url}`,
+      `If smoke fails, the assembly of ${date} is deployed again if possible: commit ${run.head_sha}, ${run.html_url}`,
     );
   }
   summarize(`There is no former assembly of ${stack} that passed smoke. If smoke fails, the new one stays.`);

@@ -1,5 +1,5 @@
 /**
- * Prints what stands against taking a stack back to the last good assembly, a line each, and then fails:
+ * Prints why a stack cannot be taken back to the last good assembly, one reason a line, and fails if there is any:
  * `.ci/obstacles.ts DEPLOYED LAST-GOOD BEFORE STACK`, two assemblies and the template that the deployment replaced.
  */
 import { existsSync, readFileSync } from 'node:fs';

@@ -32,7 +32,7 @@ export function readStacks(assembly: string): Readonly<Record<string, Stack>> {
 }
 
 /**
- * What a change of a stack would replace, remove or no longer keep among what holds state: a sentence each, with the
+ * What a change would replace, remove or no longer retain of a stack's state: a sentence each, with the
  * remedy. The library knows what a change replaces; `statefulTypes` says which types hold state.
  */
 export function lossesOf(base: Stack, change: Stack): readonly string[] {
@@ -46,14 +46,14 @@ export function lossesOf(base: Stack, change: Stack): readonly string[] {
     ...Object.entries(resources.changes).flatMap(([logicalId, difference]) => {
       const type = difference.oldResourceType ?? '';
       const { fixed, remedy } = statefulTypes[type] ?? {};
-      // What goes with its stack, such as a role's password, can be made again.
+      // What is deleted with its stack, such as a role's password, can be recreated.
       if (!fixed || difference.oldValue?.DeletionPolicy === 'Delete') return [];
-      return fatesOf(difference, fixed).map((fate) => `\`${logicalId}\` (${type}) ${fate}. ${remedy}`);
+      return effectsOf(difference, fixed).map((effect) => `\`${logicalId}\` (${type}) ${effect}. ${remedy}`);
     }),
   ];
 }
 
-function fatesOf(difference: ResourceDifference, fixed: readonly string[]): readonly string[] {
+function effectsOf(difference: ResourceDifference, fixed: readonly string[]): readonly string[] {
   const { changeImpact, oldValue, newValue, propertyUpdates } = difference;
   if (difference.isRemoval)
     return [
@@ -64,18 +64,18 @@ function fatesOf(difference: ResourceDifference, fixed: readonly string[]): read
     .filter(([name, { changeImpact }]) => fixed.includes(name) || /REPLACE/.test(changeImpact ?? ''))
     .map(([name, { oldValue, newValue }]) => `${name} was ${text(oldValue)} and is ${text(newValue)}`);
   const verb = changeImpact === ResourceImpact.WILL_REPLACE ? 'would' : 'may';
-  const keeps = (policy: unknown) => policy !== undefined && policy !== 'Delete';
+  const retains = (policy: unknown) => policy !== undefined && policy !== 'Delete';
   return [
     ...(replacing.length > 0 ? [`${verb} be replaced: ${replacing.join(', ')}`] : []),
     ...(['DeletionPolicy', 'UpdateReplacePolicy'] as const)
-      .filter((policy) => keeps(oldValue?.[policy]) && !keeps(newValue?.[policy]))
-      .map((policy) => `would no longer be kept: ${policy} changes`),
+      .filter((policy) => retains(oldValue?.[policy]) && !retains(newValue?.[policy]))
+      .map((policy) => `would no longer be retained: ${policy} changes`),
   ];
 }
 
 const text = (value: unknown) => (value === undefined ? 'left out' : JSON.stringify(value));
 
-/** Migrations of a release with which the release before cannot live: a sentence each, with the reason. */
+/** Migrations of a release on which the release before cannot run: a sentence each, with the reason. */
 export function finalMigrations(before: Stack, release: Stack): readonly string[] {
   const [known, all] = [before, release].map(({ template }) =>
     Object.assign(

@@ -78,9 +78,9 @@ for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-c
     const source = byId(button.dataset.copy ?? '');
     const copied = navigator.clipboard.writeText(source.textContent ?? '').then(() => 'Copied');
     // Without permission the text is selected, for the keys that copy.
-    const said = await copied.catch(() => getSelection()?.selectAllChildren(source) ?? 'Selected');
-    announce(said);
-    button.textContent = said;
+    const outcome = await copied.catch(() => getSelection()?.selectAllChildren(source) ?? 'Selected');
+    announce(outcome);
+    button.textContent = outcome;
     setTimeout(() => button.replaceChildren('Copy'), 2_000);
   });
 

@@ -80,7 +80,7 @@ export async function verify(
     return { verdict: 'refused', title: `${title}: the body was changed`, details: [cause, ...ignored] };
   }
   const questions = [
-    'Body, id or timestamp were changed, or the secret is another one. A signature cannot tell which.',
+    'Body, id or timestamp were changed, or the secret is another one. A signature cannot show which.',
     'Is this the body that arrived with these very headers, byte by byte?',
     'Is this the secret of this webhook in this environment? 24 hours after a rotation, the old one no longer signs.',
   ];
@@ -111,7 +111,7 @@ function changedBodies(body: string): (readonly [how: string, body: string])[] {
     ['without the white space around it', body.trim()],
     ['with a line break at its end', `${body}\n`],
     ['with Windows line breaks', body.replaceAll('\n', '\r\n')],
-    ['as compact JSON: something parsed it and wrote it anew', compact ? JSON.stringify(compact) : body],
+    ['as compact JSON: something parsed and rewrote it', compact ? JSON.stringify(compact) : body],
   ];
   return changed.filter(([, each]) => each !== body);
 }
@@ -127,7 +127,7 @@ function readHeaders(text: string): ReadonlyMap<string, ReadonlySet<string>> {
   for (const [name, value] of Object.entries(parseObject(text) ?? {}))
     for (const each of [value].flat()) add(name, String(each).trim());
   if (headers.size > 0) return headers;
-  // In Node's notation of an object, a comma stands before the next name, and others within `v1,…`.
+  // In Node's notation of an object, a comma precedes the next name, and others within `v1,…`.
   const lines = text.trim().startsWith('{')
     ? text.replace(/^\s*\{|\}[\s;]*$/g, '').split(/,\s*(?=["'`]?[\w-]+["'`]?\s*:)/)
     : text.split(/\r?\n/);

@@ -36,8 +36,8 @@ export function permissionsOf(
     ),
   });
   /**
-   * Every template has the parameter `BootstrapVersion`, of an SSM type. `UpdateStack` and `CreateChangeSet` read it anew,
-   * also with `UsePreviousValue`, with the caller's rights: the CDK's bootstrap template grants its deploy role the same.
+   * Every template has the parameter `BootstrapVersion`, of an SSM type. `UpdateStack` and `CreateChangeSet` read it
+   * again, also with `UsePreviousValue`, with the caller's rights: the CDK's bootstrap template grants its deploy role the same.
    * https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/systems-manager-parameter-types.html
    * https://github.com/aws/aws-cdk/issues/20959
    */

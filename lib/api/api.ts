@@ -32,7 +32,7 @@ export interface ApiProps {
   };
 }
 
-/** All carry the same signature: Standard Webhooks' own name, then two of which it is not specified where each applies. */
+/** All carry the same signature: the name in Standard Webhooks, then the two of the specification. */
 export const signatureHeaders = ['webhook-signature', 'X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'] as const;
 
 /**

@@ -122,7 +122,7 @@ export function addGatewayResponses(restApi: RestApi, headers: Readonly<Record<s
   }
 }
 
-/** Header values as the gateway's mappings want them: a static value stands in single quotes. */
+/** Header values for the gateway's mappings: a static value is in single quotes. */
 export function staticValues(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `'${value}'`]));
 }
@@ -133,7 +133,7 @@ function problemTemplate({ status, code, title, detail }: Problem): string {
 }
 
 /**
- * The headers that tell every caller of a deprecated environment: `Deprecation` (RFC 9745, a structured date) and,
+ * Headers of every response in a deprecated environment: `Deprecation` (RFC 9745, a structured date) and,
  * once the day is decided, `Sunset` (RFC 8594, an HTTP date). None for an environment that is not deprecated.
  */
 export function deprecationHeaders(deprecation: Deprecation | undefined): Readonly<Record<string, string>> {

@@ -80,7 +80,7 @@ export function regionalRestApi(
 
 /**
  * One line of JSON a request. Nothing that a caller writes freely is in it, neither token nor header nor path: the
- * line is filled without escaping, and 1,024 bytes of it are kept
+ * line is filled without escaping, and API Gateway keeps 1,024 bytes of it
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html). Latencies are in ms.
  * Variables: https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-variables-for-access-logging.html
  */

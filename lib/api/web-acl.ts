@@ -10,7 +10,7 @@ export interface WebAclProps {
   readonly stage: Stage;
 }
 
-/** Names the firewall among the metrics of `AWS/WAFV2`. */
+/** The firewall's dimension in the metrics of `AWS/WAFV2`. */
 export const webAclMetricName = 'WebAcl';
 
 /** Headers that are credentials: neither the log nor the console's request samples may show them. */
@@ -37,7 +37,7 @@ const MANAGED_RULE_GROUPS: readonly (readonly [name: string, counted: readonly s
 ];
 
 /**
- * The regional firewall before a stage. What it blocks is answered by the gateway response `WAF_FILTERED`: a custom
+ * The regional firewall before a stage. The gateway response `WAF_FILTERED` answers blocked requests: a custom
  * response of a rule would win over that, and could not carry the request's id
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html).
  */
@@ -66,14 +66,14 @@ export class WebAcl extends Construct {
     this.logBlockedRequests(webAcl, environment);
   }
 
-  /** Stands before a stage too; `scope` becomes the parent of the association. */
+  /** Protects another stage; `scope` becomes the parent of the association. */
   protect(scope: Construct, stage: Stage): void {
     new CfnWebACLAssociation(scope, 'Association', { webAclArn: this.arn, resourceArn: stage.stageArn });
   }
 
   private logBlockedRequests(webAcl: CfnWebACL, environment: Environment): void {
     const stack = Stack.of(this);
-    // The stack's own id is part of the name, so that a retained group does not stand in a new stack's way.
+    // The stack's own id is part of the name, so that a retained group does not block a new stack.
     const stackGuid = Fn.select(2, Fn.split('/', stack.stackId));
     const logGroup = new LogGroup(this, 'Log', {
       logGroupName: Fn.join('-', ['aws-waf-logs-wallet', environment.name, stackGuid]),

@@ -69,7 +69,7 @@ function pageHeaders(script: string, style: string): Readonly<Record<string, str
     "default-src 'none'",
     `script-src ${script}`,
     `style-src ${style}`,
-    // The icon stands in the page.
+    // The icon is part of the page.
     'img-src data:',
     "base-uri 'none'",
     "form-action 'none'",

@@ -45,7 +45,7 @@ export class DatabaseCluster extends Construct {
   /** Encrypts the storage, its backups, and the secrets of its users. */
   readonly key: Key;
   /**
-   * The same key, for secrets. The CDK would add to the key's policy what its first statement says already, among it
+   * The same key, for secrets. The CDK would repeat the first statement of the key's policy, including
    * `kms:CreateGrant` without the condition `kms:GrantIsForAWSResource`.
    */
   readonly keyOfSecrets: IKey;
@@ -248,7 +248,7 @@ export class DatabaseCluster extends Construct {
         engine: engine.engineType,
         dbInstanceClass: 'db.serverless',
         availabilityZone: zones[index % zones.length] ?? '',
-        // A reader of tier 1 is kept as large as the writer, so that it can take over at once.
+        // Aurora scales a reader of tier 1 with the writer, so that it can take over at once.
         promotionTier: Math.min(index, 1),
         publiclyAccessible: false,
         // The template says which version runs: docs/decisions/database-versions.md

@@ -149,12 +149,12 @@ export function originRow(environment: Environment, origin: WebhookOrigin, webho
   const unreachable: AlarmRow = {
     name: 'origin-unreachable',
     runbookAnchor: 'a-zone-is-gone',
-    description: `For ten of the last twenty minutes webhooks were tried and nothing at all came back through the gateway of the webhook origin: the gateway or its zone is gone, receivers are not the cause. Look: wallet origin-status --environment ${name}. Move: ${move}, ${
+    description: `For ten of the last twenty minutes webhooks were attempted and no packet came back through the gateway of the webhook origin: the gateway or its zone is gone, receivers are not the cause. Look: wallet origin-status --environment ${name}. Move: ${move}, ${
       webhookOrigin?.reserve ? 'with --reserve if the address does not come free' : 'another zone than now'
     }.`,
     metric: new MathExpression({
       // Why these: docs/decisions/alarms.md. A sum counts what is missing as zero, and is itself missing where all
-      // is: with `0 * tried` it is zero for a gateway that has stopped reporting.
+      // is: with `0 * tried` it is zero for a gateway that stopped reporting.
       expression:
         'IF(tried + retried > done + redone AND 0 * (tried + retried) + inward + delivered < 1, 1, 0)',
       usingMetrics: {

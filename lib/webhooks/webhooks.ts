@@ -207,7 +207,7 @@ export class Webhooks extends Construct {
 interface ConsumeOptions {
   readonly concurrency: number;
   readonly needsOrigin: boolean;
-  /** Tells two consumers of a function apart. */
+  /** Distinguishes two consumers of a function. */
   readonly name?: string;
 }
 

@@ -32,7 +32,7 @@ const isProduct = (path: string): boolean => /^(bin|cli|dashboard|domain|lambda|
 const imports =
   /^(?:import|export)\s+(type\s)?[^;'"]*?\bfrom\s*['"]([^'"]+)['"]|^import\s*['"]([^'"]+)['"]|\b(?:import|require(?:\.resolve)?)\(\s*['"]([^'"]+)['"]/gm;
 
-/** The packages that a file imports; `typesOnly` for those of which nothing is left when it runs. */
+/** The packages that a file imports; `typesOnly` for imports without code. */
 function packagesOf({ text }: SourceFile): readonly { name: string; typesOnly: boolean }[] {
   return [...text.matchAll(imports)].flatMap(([, type, from, bare, called]) => {
     const name = /^(?:@[\w.-]+\/)?[\w][\w.-]*(?=\/|$)/.exec(from ?? bare ?? called ?? '')?.[0];
@@ -67,6 +67,6 @@ export function dependencyFaults(manifest: Manifest, files: readonly SourceFile[
       .map((name) => `Nothing imports ${name}.`),
     ...Object.keys(neededOtherwise)
       .filter((name) => !(name in listed))
-      .map((name) => `${name} is said to be needed, and is not listed.`),
+      .map((name) => `${name} is an exception, but not listed.`),
   ];
 }

@@ -12,7 +12,7 @@ const run = (script: string) => {
   return { status, stderr };
 };
 
-it('every entry point judges the version of Node.js first, and then has errors that nobody catches reported', () => {
+it('every entry point checks the version of Node.js first, then reports uncaught errors', () => {
   const entryPoints = sourcesIn('bin').filter(
     ({ path }) => path.endsWith('.ts') && !['bin/node-version.ts', 'bin/uncaught.ts'].includes(path),
   );

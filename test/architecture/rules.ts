@@ -62,7 +62,7 @@ type ImportRule = (path: string, imported: string) => boolean;
 
 /** Each says whether an import breaks it. */
 const importRules: Readonly<Record<string, ImportRule>> = {
-  'each program imports itself, domain and what it may besides': (path, imported) =>
+  'each program imports itself, domain and its permitted others': (path, imported) =>
     isOfProject(imported) && !(mayImport[programOf(path)]?.test(imported) ?? true),
 
   'an entry point imports domain and the program that it starts': (path, imported) =>
@@ -141,7 +141,7 @@ const textRules: Readonly<Record<string, TextRule>> = {
       ].join('|'),
     ),
   ],
-  // A made-up row or stack may have any name. The names in the table that others rely on are held in one place.
+  // A made-up row or stack may have any name. Names that others rely on are checked in one place.
   'tests pick an environment by what it has, not by its name': [
     (path) =>
       isIn(path, 'test') &&
@@ -197,7 +197,7 @@ export function violations(files: readonly SourceFile[]): readonly Violation[] {
 }
 
 /**
- * Every import that leads back to where it stands.
+ * Every import that leads back to its own file.
  *
  * @param nodeOf what a file, or an import, counts as
  */

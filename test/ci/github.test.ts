@@ -54,7 +54,7 @@ describe('a commit is deployed', () => {
     expect(await check([run, { ...run, conclusion: 'failure' }])).toMatchObject({ exitCode: 0 });
   });
 
-  it('not when GitHub does not tell', async () => {
+  it('not when GitHub does not answer', async () => {
     expect(await check()).toMatchObject({
       exitCode: 1,
       stderr: expect.stringContaining('the token may not read it'),
@@ -143,7 +143,7 @@ describe('the last good assembly', () => {
     };
   };
 
-  it('is that of the newest deployment that passed smoke, whatever else is called so', async () => {
+  it('is that of the newest deployment that passed smoke, not another artifact of that name', async () => {
     answer(
       {
         ...{ 7: run, 8: run, 9: run },
@@ -160,14 +160,14 @@ describe('the last good assembly', () => {
     expect(summary).toContain('the assembly of 2026-11-08 is deployed again');
   });
 
-  it('is said to be missing', async () => {
+  it('is reported missing', async () => {
     answer({ 7: run }, [7]);
     const { output, summary } = await inProcess(() => findLastGood('WalletEu'));
     expect(output).toBe('');
     expect(summary).toContain('There is no former assembly of WalletEu that passed smoke.');
   });
 
-  it('is not guessed when GitHub does not tell', async () => {
+  it('is not guessed when GitHub does not answer', async () => {
     answer({ 7: undefined });
     await expect(inProcess(() => findLastGood('WalletEu'))).rejects.toThrow('GitHub has no actions/runs/7');
   });

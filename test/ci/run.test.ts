@@ -14,7 +14,7 @@ function stub(name: string, says = ''): void {
   chmodSync(file, 0o755);
 }
 
-/** Runs `.ci/run` where these commands are all there is. */
+/** Runs `.ci/run` with these commands only. */
 function run(group: string, variables: NodeJS.ProcessEnv = {}, prepare = () => {}) {
   const tools = ['sed', 'dirname', 'id', 'mktemp', 'cat', 'rm'];
   const real = (tool: string) =>
@@ -26,26 +26,26 @@ function run(group: string, variables: NodeJS.ProcessEnv = {}, prepare = () => {
   const env = { PATH: path(), ...variables };
   const { status, stdout, stderr } = spawnSync('/bin/bash', ['.ci/run', group], { cwd: projectRoot, env });
   const calls = existsSync(join(path(), 'calls')) ? readFileSync(join(path(), 'calls'), 'utf8') : '';
-  return { status, said: String(stdout) + String(stderr), calls: calls.split('\n').slice(0, -1) };
+  return { status, printed: String(stdout) + String(stderr), calls: calls.split('\n').slice(0, -1) };
 }
 
 it('fails at once in CI without cfn-lint, and says how to install the very version', () => {
-  const { status, said, calls } = run('checks', { CI: 'true' });
+  const { status, printed, calls } = run('checks', { CI: 'true' });
   expect({ status, calls }).toEqual({ status: 1, calls: [] });
-  expect(said).toContain(`cfn-lint ${pinned} is needed; on this machine is none.`);
-  expect(said).toContain(`pip install cfn-lint==${pinned}`);
+  expect(printed).toContain(`cfn-lint ${pinned} is needed; on this machine is none.`);
+  expect(printed).toContain(`pip install cfn-lint==${pinned}`);
 });
 
 it('fails at once in CI with another cfn-lint', () => {
   stub('cfn-lint', 'cfn-lint 1.0.0');
-  const { status, said, calls } = run('checks', { CI: 'true' });
+  const { status, printed, calls } = run('checks', { CI: 'true' });
   expect({ status, calls }).toEqual({ status: 1, calls: ['cfn-lint --version'] });
-  expect(said).toContain(`cfn-lint ${pinned} is needed; on this machine is 1.0.0.`);
+  expect(printed).toContain(`cfn-lint ${pinned} is needed; on this machine is 1.0.0.`);
 });
 
 it('goes on in CI with the pinned cfn-lint, and leaves out no tools', () => {
   stub('cfn-lint', `cfn-lint ${pinned}`);
-  const { status, said, calls } = run('checks', { CI: 'true' });
+  const { status, printed, calls } = run('checks', { CI: 'true' });
   expect(calls).toEqual([
     'cfn-lint --version',
     'npm ci',
@@ -59,28 +59,31 @@ it('goes on in CI with the pinned cfn-lint, and leaves out no tools', () => {
   ]);
   expect(calls.slice(-3).sort()).toEqual(sideBySide);
   // There is no apt-get: in CI that is a failure.
-  expect({ status, said }).toEqual({ status: 1, said: expect.stringContaining('Left out: shellcheck') });
+  expect({ status, printed }).toEqual({
+    status: 1,
+    printed: expect.stringContaining('Left out: shellcheck'),
+  });
 });
 
 const checks = ['npm run lint', 'npm run typecheck', 'npm run synth'];
 const sideBySide = ['npm run bench -- --effort 0.001', 'npm run compatible --', 'npm run fuzz -- --runs 200'];
 
 it('goes on without cfn-lint outside of CI, and says what is left out', () => {
-  const { status, said, calls } = run('checks');
+  const { status, printed, calls } = run('checks');
   expect(status).toBe(0);
   expect(calls.slice(0, -3)).toEqual(['npm ci', ...checks, 'npm run endurance -- --duration 40s']);
-  expect(said).toContain('Left out: cfn-lint is not on this machine.');
+  expect(printed).toContain('Left out: cfn-lint is not on this machine.');
 });
 
 it('fails when one of the commands that run at once does, and prints what each wrote', () => {
   const npm = join(path(), 'npm');
-  const { status, said } = run('checks', {}, () =>
+  const { status, printed } = run('checks', {}, () =>
     writeFileSync(npm, '#!/bin/sh\necho "ran $*"\n[ "$2" != fuzz ]\n'),
   );
   expect(status).toBe(1);
-  expect(said).toContain('ran run compatible --');
-  expect(said).toContain('ran run bench -- --effort 0.001');
-  expect(said).toContain('Failed: (npm run fuzz -- --runs 200)');
+  expect(printed).toContain('ran run compatible --');
+  expect(printed).toContain('ran run bench -- --effort 0.001');
+  expect(printed).toContain('Failed: (npm run fuzz -- --runs 200)');
 });
 
 it('runs the tests alone, without cfn-lint', () => {
@@ -89,7 +92,7 @@ it('runs the tests alone, without cfn-lint', () => {
 });
 
 it('exits with 2 for a group that it does not have', () => {
-  const { status, said, calls } = run('test');
+  const { status, printed, calls } = run('test');
   expect({ status, calls }).toEqual({ status: 2, calls: [] });
-  expect(said).toContain('There is no test.');
+  expect(printed).toContain('There is no test.');
 });

@@ -9,17 +9,17 @@ import { temporaryFolder } from '../support/temporary-folder';
 type Json = any;
 
 const hash = (digit: string) => digit.repeat(64);
-const kept = { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' };
+const retained = { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' };
 const resources = {
   Cluster: {
     Type: 'AWS::RDS::DBCluster',
-    ...kept,
+    ...retained,
     Properties: { DatabaseName: 'wallet', EngineVersion: '17.9', Port: 5432 },
   },
-  Address: { Type: 'AWS::EC2::EIP', ...kept, Properties: { Domain: 'vpc' } },
-  Queue: { Type: 'AWS::SQS::Queue', ...kept, Properties: { VisibilityTimeout: 30 } },
+  Address: { Type: 'AWS::EC2::EIP', ...retained, Properties: { Domain: 'vpc' } },
+  Queue: { Type: 'AWS::SQS::Queue', ...retained, Properties: { VisibilityTimeout: 30 } },
   Topic: { Type: 'AWS::SNS::Topic', Properties: {} },
-  Unkept: { Type: 'AWS::SQS::Queue', Properties: {} },
+  Disposable: { Type: 'AWS::SQS::Queue', Properties: {} },
   Password: { Type: 'AWS::SecretsManager::Secret', DeletionPolicy: 'Delete', Properties: { Name: 'a' } },
   Handler: { Type: 'AWS::Lambda::Function', Properties: { Code: { S3Key: `${hash('a')}.zip` } } },
   Migration: { Type: 'Custom::SchemaMigration', Metadata: { CannotBeTakenBack: {} } },
@@ -54,14 +54,14 @@ it.each<[string, (resources: Json) => unknown, string, object?]>([
     '`Address` (AWS::EC2::EIP) may be replaced: PublicIpv4Pool was left out and is "x". Webhooks would come',
   ],
   [
-    'removed and kept',
+    'removed and retained',
     (all) => delete all.Queue,
     '`Queue` (AWS::SQS::Queue) would be removed from the stack and left behind. Messages that wait',
   ],
   [
     'removed',
-    (all) => delete all.Unkept,
-    '`Unkept` (AWS::SQS::Queue) would be removed from the stack and deleted.',
+    (all) => delete all.Disposable,
+    '`Disposable` (AWS::SQS::Queue) would be removed from the stack and deleted.',
   ],
   [
     'of another type',
@@ -69,9 +69,9 @@ it.each<[string, (resources: Json) => unknown, string, object?]>([
     '`Queue` (AWS::SQS::Queue) would be replaced by a AWS::SNS::Topic.',
   ],
   [
-    'no longer kept',
+    'no longer retained',
     (all) => Object.assign(all.Queue, { DeletionPolicy: 'Delete' }),
-    '`Queue` (AWS::SQS::Queue) would no longer be kept: DeletionPolicy changes.',
+    '`Queue` (AWS::SQS::Queue) would no longer be retained: DeletionPolicy changes.',
   ],
   [
     'elsewhere',
@@ -96,7 +96,7 @@ it.each<[string, (resources: Json) => unknown, string, object?]>([
   expect(report).toContain(`\n> - **WalletEu**: ${loss}`);
 });
 
-it('does not warn of changes in place, nor of what can be made again', () => {
+it('does not warn of changes in place, nor of what can be recreated', () => {
   const report = reportOn((all) => {
     all.Cluster.Properties.Port = 5433;
     all.Password.Properties.Name = 'b';
@@ -124,7 +124,7 @@ it('shows permissions that a change grants', () => {
   expect(report).toMatch(/\+ │ \* +│ Allow +│ kms:Sign +│ AWS:\$\{Role\}/);
 });
 
-it('tells which stacks are gone and which are new', () => {
+it('names the stacks that are gone and those that are new', () => {
   const each = stack(resources);
   const report = formatReport({ Uae: each, Eu: each }, { Eu: each, Sg: each });
   expect(report).toContain('### Uae\n\nIs no longer in the app.');
@@ -135,7 +135,7 @@ it('tells which stacks are gone and which are new', () => {
 describe('taking back', () => {
   const lastGood = { ...resources, Topic: { ...resources.Topic, Properties: { DisplayName: '…' } } };
   const before = { Resources: JSON.parse(JSON.stringify(lastGood).replace('…', '?')) };
-  /** What stands against it after a deployment of `change`. */
+  /** The obstacles after a deployment of `change`. */
   const obstacles = (change: (resources: Json) => unknown, replaced: unknown = before) => {
     const deployed = structuredClone(lastGood);
     change(deployed);

@@ -108,7 +108,7 @@ describe('after a failed smoke', () => {
     ['WalletEu could not be taken back.', 1, false, queue, queue, 'exit 1'],
     ['was not taken back:** there is no former assembly', 1, false, undefined, queue],
     ['Something else ran before this release.', 1, false, queue, {}],
-  ])('%s', async (said, exitCode, deployed, lastGood, before, npx = cdk) => {
+  ])('%s', async (sentence, exitCode, deployed, lastGood, before, npx = cdk) => {
     const checkout = workspace();
     writeAssembly(checkout, 'cdk.out', { ...queue, New: { Type: 'AWS::SNS::Topic' } });
     if (lastGood) writeAssembly(checkout, 'last-good', lastGood);
@@ -116,7 +116,7 @@ describe('after a failed smoke', () => {
     checkout.stub('npx', npx);
     const { summary, ...outcome } = await checkout.step('bash .ci/take-back "$STACK"', variables);
     expect(outcome.exitCode).toBe(exitCode);
-    expect(summary).toContain(said);
+    expect(summary).toContain(sentence);
     expect(existsSync(join(checkout.folder, 'cdk-calls'))).toBe(deployed);
   });
 });

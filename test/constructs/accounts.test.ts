@@ -35,7 +35,7 @@ describe('the account of an environment', () => {
 
 describe('a variable that is no environment’s', () => {
   const stray = { WALLET_EUU_ACCOUNT: account };
-  const said =
+  const warning =
     'WALLET_EUU_ACCOUNT belongs to no environment. There are WALLET_EU_ACCOUNT, WALLET_NORTH_SEA_ACCOUNT. Correct it, or unset it if its environment is gone.';
 
   it.each<[string, Readonly<Record<string, string>>]>([
@@ -46,14 +46,14 @@ describe('a variable that is no environment’s', () => {
       { CDK_DEFAULT_ACCOUNT: credentials, WALLET_EU_ACCOUNT: account, WALLET_NORTH_SEA_ACCOUNT: account },
     ],
   ])('is a warning where %s', (_, variables) => {
-    expect(read({ ...stray, ...variables }).warnings).toEqual([said]);
+    expect(read({ ...stray, ...variables }).warnings).toEqual([warning]);
   });
 
   it('is refused where a stack could go to the account of the credentials for a misspelling', () => {
     expect(() =>
       read({ ...stray, WALLET_NORTH_SEA_ACCOUNT: account, CDK_DEFAULT_ACCOUNT: credentials }),
     ).toThrow(
-      `${said} Without WALLET_EU_ACCOUNT, a stack would go to ${credentials}, the account of the credentials.`,
+      `${warning} Without WALLET_EU_ACCOUNT, a stack would go to ${credentials}, the account of the credentials.`,
     );
   });
 });

@@ -24,7 +24,7 @@ const each = [
   ['one with a reserve', stackOf(withReserve)] as const,
 ];
 
-/** A value of a template as text, with what it refers to in braces. */
+/** A value of a template as text, with references in braces. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   const [, parts] = (value as { 'Fn::Join'?: [string, unknown[]] })['Fn::Join'] ?? [];

@@ -30,7 +30,7 @@ const documented: Readonly<Record<string, readonly string[]>> = {
   'AWS/SQS': ['ApproximateNumberOfMessagesDelayed', 'ApproximateNumberOfMessagesVisible'],
 };
 
-/** Dimensions whose values name resources, or are a closed list. None tells an organization. */
+/** Dimensions whose values name resources, or are a closed list. None identifies an organization. */
 const dimensionNames = [
   'ApiName',
   'DBClusterIdentifier',

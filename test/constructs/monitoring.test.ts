@@ -104,7 +104,7 @@ describe('alarms', () => {
     expect(alarms[0]?.Properties.AlarmActions).toEqual([Outputs.AlarmTopicArn.Value]);
   });
 
-  it('are there for the agreement, whatever the environment is called', () => {
+  it('exist with a service level agreement only', () => {
     const { database } = withoutSla;
     const promised = { ...withoutSla, serviceLevelAgreement: true, database: { ...database, readers: 2 } };
     expect(alarmOf(stackOf(promised), 'database-replication')).toBeDefined();

@@ -83,7 +83,7 @@ const cases: Readonly<Record<string, { readonly hour: Hour; readonly raised: rea
 const lanes = ['WebhookDeliveryQueue', 'WebhookRetryQueue'];
 
 describe.each(lanes)(
-  'with all messages in %s, the alarms tell the gateway or its zone from receivers',
+  'with all messages in %s, the alarms distinguish a lost gateway or zone from failing receivers',
   (lane) => {
     const stack = stackOf(withSla);
 
@@ -103,7 +103,7 @@ describe('the alarm on the reserve', () => {
       .all('AWS::CloudWatch::Alarm')
       .find(({ Properties }) => /-origin-reserve-in-use$/.test(Properties.AlarmName));
 
-  it('exists while the reserve is in use, and is raised then, whatever is delivered', () => {
+  it('exists while the reserve is in use, and is raised then', () => {
     const alarm = alarmOf(true) as Resource;
     expect(alarm.Condition).toBe('WebhookOriginReserveIsInUse');
     for (const hour of [{}, { Delivered: 0 }, { Delivered: 300 }]) expect(isRaised(alarm, hour)).toBe(true);

@@ -84,7 +84,7 @@ describe('a change of a template', () => {
       resources.WebhookOriginElasticIp.DeletionPolicy = 'Delete';
     });
     expect(found).toEqual([
-      expect.stringContaining('`WebhookOriginElasticIp` (AWS::EC2::EIP) would no longer be kept'),
+      expect.stringContaining('`WebhookOriginElasticIp` (AWS::EC2::EIP) would no longer be retained'),
       expect.stringContaining('`WebhookEventsQueue` (AWS::SQS::Queue) would be removed from the stack'),
       expect.stringContaining('`Renamed` is new'),
     ]);

@@ -111,7 +111,7 @@ it('each source of data gives the cluster another name', () => {
   expect(JSON.stringify(identifier)).toContain(`"${suffixes[0]}"`);
 });
 
-it('a snapshot of another region is refused, whatever the rules of the row say', () => {
+it('a snapshot of another region is refused, by the residency rules too', () => {
   const environments = [restored(unprotected, snapshotIn('us-east-1'))];
   withApp((app) => expect(() => app.synth()).toThrow(/Residency::value-not-allowed/), {
     environments,

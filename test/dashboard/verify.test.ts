@@ -117,7 +117,7 @@ describe('what does not hold', () => {
   const cannotTell = {
     verdict: 'refused',
     title: 'The signature does not hold',
-    details: expect.arrayContaining([expect.stringContaining('A signature cannot tell which.')]),
+    details: expect.arrayContaining([expect.stringContaining('A signature cannot show which.')]),
   };
 
   it.each<[string, Change]>([

@@ -64,7 +64,8 @@ const ofType = ({ resources }: Template, ...types: readonly string[]): readonly 
 /** An adopted address is no resource of the stack, so there may be fewer Elastic IPs. */
 export const natCount: Rule = {
   id: 'nat-count',
-  refuses: 'Not the number of NAT gateways that the stack has: one where it serves, none where it stands by',
+  refuses:
+    'Not the number of NAT gateways or addresses that the stack may have: one gateway if it serves, none in a standby',
   remedy: 'Send everything through the one webhook origin gateway, with the one address.',
   *find(template) {
     const { natGateways, elasticIps = natGateways } = template.boundary;
@@ -109,7 +110,7 @@ const allowedInPublic = [
 
 export const publicSubnet: Rule = {
   id: 'public-subnet',
-  refuses: 'Something else than the NAT gateway in a public subnet',
+  refuses: 'A resource other than the NAT gateway in a public subnet',
   remedy: 'Put it into the private or the isolated subnets.',
   *find(template) {
     const publicTables = ofType(template, 'AWS::EC2::Route')

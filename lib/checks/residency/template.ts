@@ -1,4 +1,4 @@
-/** What one stack must keep to, so that an environment's data stays in its regions. */
+/** The limits of one stack, so that an environment's data stays in its regions. */
 export interface ResidencyBoundary {
   /** The stack's path in the app; its name, for a stack directly under the app. */
   readonly stackId: string;
@@ -6,7 +6,7 @@ export interface ResidencyBoundary {
   readonly region: string;
   /** All AWS regions that the environment's data may be in; contains `region`. */
   readonly residencyRegions: readonly string[];
-  /** NAT gateways of the stack: one where it serves, none where it only stands by. */
+  /** NAT gateways of the stack: one where it serves, none in a standby. */
   readonly natGateways: 0 | 1;
   /** Elastic IPs that the stack may have. @default - as many as NAT gateways */
   readonly elasticIps?: 1 | 2;

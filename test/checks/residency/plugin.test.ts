@@ -58,7 +58,7 @@ describe('a stack', () => {
     expect(synthesize(build)).toThrow(/Region is "(.|\n)*Residency::unlisted-stack/);
   });
 
-  it('is not let pass by an acknowledgement', () => {
+  it('is refused despite an acknowledgement', () => {
     const build = (app: App) => {
       const key = new Key(new Stack(app, 'Test', { env: { region: boundary.region } }), 'Key', {
         multiRegion: true,

@@ -227,7 +227,7 @@ describe('a region outside of the list is refused', () => {
     expect(refusals(only('AWS::SQS::Queue', properties), boundary)).toEqual([]);
   });
 
-  it('fails rather than give up on a value with too many forms', () => {
+  it('fails on a value with too many variants', () => {
     const sections = parameter({ AllowedValues: Array.from({ length: 11 }, (_, index) => `part-${index}`) });
     const part = { Ref: 'Where' };
     expect(() => refusals(value(join('', part, part, part)), oneRegion, sections)).toThrow(
@@ -251,7 +251,11 @@ describe('what the checks do not read, and what ties stacks together, is refused
   });
 });
 
-const kept = { Type: 'AWS::EC2::EIP', DeletionPolicy: 'RetainExceptOnCreate', UpdateReplacePolicy: 'Retain' };
+const elasticIp = {
+  Type: 'AWS::EC2::EIP',
+  DeletionPolicy: 'RetainExceptOnCreate',
+  UpdateReplacePolicy: 'Retain',
+};
 const gateway = { Type: 'AWS::EC2::NatGateway', Properties: { AllocationId: 'eipalloc-1' } };
 
 describe('the webhook origin', () => {
@@ -260,17 +264,21 @@ describe('the webhook origin', () => {
     ['nat-count: Two, Type', { One: gateway, Two: gateway }, serving],
     ['nat-count: Two, Type', { One: gateway, Two: gateway }, reserving],
     ['nat-count: One, Type', { One: gateway }, oneRegion],
-    ['nat-count: Address, Type', { Address: kept }, oneRegion],
-    ['nat-count: Second, Type', { One: gateway, Address: kept, Second: kept }, serving],
-    ['nat-count: Third, Type', { One: gateway, Address: kept, Second: kept, Third: kept }, reserving],
+    ['nat-count: Address, Type', { Address: elasticIp }, oneRegion],
+    ['nat-count: Second, Type', { One: gateway, Address: elasticIp, Second: elasticIp }, serving],
+    [
+      'nat-count: Third, Type',
+      { One: gateway, Address: elasticIp, Second: elasticIp, Third: elasticIp },
+      reserving,
+    ],
     [
       'elastic-ip-not-retained: Address, DeletionPolicy',
-      { One: gateway, Address: { ...kept, DeletionPolicy: 'Delete' } },
+      { One: gateway, Address: { ...elasticIp, DeletionPolicy: 'Delete' } },
       serving,
     ],
     [
       'elastic-ip-not-retained: Address, UpdateReplacePolicy',
-      { One: gateway, Address: { ...kept, UpdateReplacePolicy: undefined } },
+      { One: gateway, Address: { ...elasticIp, UpdateReplacePolicy: undefined } },
       serving,
     ],
   ])('is refused with %s', (refusal, resources, boundary) => {
@@ -280,18 +288,18 @@ describe('the webhook origin', () => {
   it.each<[name: string, resources: Resources, boundary: ResidencyBoundary]>([
     [
       'one gateway with its address',
-      { One: gateway, Address: { ...kept, DeletionPolicy: 'Retain' } },
+      { One: gateway, Address: { ...elasticIp, DeletionPolicy: 'Retain' } },
       serving,
     ],
     ['an adopted address', { One: gateway }, serving],
-    ['the reserve that the row asks for', { One: gateway, Address: kept, Second: kept }, reserving],
-    ['nothing where the stack stands by', {}, oneRegion],
+    ['the reserve that the row asks for', { One: gateway, Address: elasticIp, Second: elasticIp }, reserving],
+    ['nothing in a standby', {}, oneRegion],
   ])('may be %s', (_, resources, boundary) => {
     expect(refusals(resources, boundary)).toEqual([]);
   });
 });
 
-it('nothing but the gateway stands in a public subnet', () => {
+it('a public subnet holds the gateway alone', () => {
   const routed = (subnet: string, route: object) => ({
     [`${subnet}Route`]: {
       Type: 'AWS::EC2::Route',

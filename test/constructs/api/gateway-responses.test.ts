@@ -11,7 +11,7 @@ describe("the gateway's own responses", () => {
   };
   const responses = gatewayResponses(api, context);
 
-  it('have a default for both kinds of errors, and differ from it where they stand', () => {
+  it('have a default for both kinds of errors, and no response repeats another', () => {
     const known = Object.values(ResponseType).map(({ responseType }) => responseType);
     expect(known).toEqual(expect.arrayContaining(responses.map(({ type }) => type)));
     const bodies = responses.map(({ body }) => body);
