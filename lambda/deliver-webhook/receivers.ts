@@ -19,6 +19,8 @@ export interface ReceiverSettings {
   readonly connectTimeout?: number;
   /** Milliseconds for all. @default 15,000 */
   readonly timeout?: number;
+  /** Milliseconds that a connection may be idle. @default 4,000: servers close theirs after 5 s and more, and ours go first */
+  readonly idleTimeout?: number;
   /** @default the machine's DNS servers */
   readonly resolve?: Resolve;
   /** PEM. @default Mozilla's list as Node.js has it, and not what `NODE_EXTRA_CA_CERTS` adds */
@@ -36,8 +38,6 @@ const maxBytes = 256 * 1024;
 /** Milliseconds for the body, which is discarded: a receiver that never ends it would hold up a whole batch. */
 const bodyTimeout = 1_000;
 
-/** Milliseconds that a connection may be idle. Servers close theirs after 5 s and more: ours go first. */
-const idleLimit = 4_000;
 /** Agents in memory: more than the deliveries of a batch, so that the oldest has no request. */
 const maxAgents = 200;
 /** Deliveries of a batch. */
@@ -133,7 +133,7 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
 
   /** One for a webhook and an address: what a receiver that many organizations use says reaches its own webhook alone. */
   function agentOf(key: string, secure: boolean): http.Agent {
-    const idle = { keepAlive: true, timeout: idleLimit, maxFreeSockets: maxIdlePerAgent };
+    const idle = { keepAlive: true, timeout: settings.idleTimeout ?? 4_000, maxFreeSockets: maxIdlePerAgent };
     const agent = agents.get(key) ?? (secure ? secureAgent(idle) : new http.Agent(idle));
     agents.delete(key);
     agents.set(key, agent);

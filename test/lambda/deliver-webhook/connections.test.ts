@@ -171,7 +171,7 @@ describe('is chosen by the addresses that were checked for this attempt:', () =>
 
 it('is closed when idle, before a receiver closes it after 5 s', async () => {
   const { port, seen } = await answering(() => good);
-  await scripted.client()(port);
+  await scripted.client({})(port);
   await until(() => seen.closed === 1);
 });
 

@@ -45,7 +45,7 @@ export class ScriptedReceivers {
   }
 
   /** @param settings @default - times that no busy machine exceeds */
-  client(settings: ReceiverSettings = { connectTimeout: 20_000, timeout: 25_000 }) {
+  client(settings: ReceiverSettings = { connectTimeout: 20_000, timeout: 25_000, idleTimeout: 60_000 }) {
     const receivers = createReceivers({
       certificateAuthorities: [this.authority.cert],
       resolve: async () => [publicAddress],
