@@ -114,6 +114,8 @@ describe('after a failed smoke', () => {
     if (lastGood) writeAssembly(checkout, 'last-good', lastGood);
     checkout.write('plan/before.json', JSON.stringify({ Resources: before }));
     checkout.stub('npx', npx);
+    // The other rows run what looks for obstacles.
+    if (npx !== cdk) checkout.stub('node', 'exit 0');
     const { summary, ...outcome } = await checkout.step('bash .ci/take-back "$STACK"', variables);
     expect(outcome.exitCode).toBe(exitCode);
     expect(summary).toContain(sentence);
