@@ -1,23 +1,17 @@
 import type { APIGatewayProxyResult } from 'aws-lambda';
 import { tokenDetails } from '../tokens/verify-jwt';
 
+const tokenProblem = (code: keyof typeof tokenDetails) => ({
+  status: 401,
+  title: 'Access token refused',
+  detail: tokenDetails[code],
+});
+
 /** Every problem that the function answers with. The contract is `lib/openapi.yaml`. */
 export const problems = {
-  token_malformed: {
-    status: 401,
-    title: 'Access token refused',
-    detail: tokenDetails.token_malformed,
-  },
-  token_expired: {
-    status: 401,
-    title: 'Access token refused',
-    detail: tokenDetails.token_expired,
-  },
-  token_not_yet_valid: {
-    status: 401,
-    title: 'Access token refused',
-    detail: tokenDetails.token_not_yet_valid,
-  },
+  token_malformed: tokenProblem('token_malformed'),
+  token_expired: tokenProblem('token_expired'),
+  token_not_yet_valid: tokenProblem('token_not_yet_valid'),
   invalid_user_group_id: {
     status: 400,
     title: 'Invalid user group id',
@@ -90,7 +84,8 @@ export type ProblemCode = keyof typeof problems;
 
 /** A problem document (RFC 9457). */
 export function problemResponse(code: ProblemCode, requestId: string): APIGatewayProxyResult {
-  const { status, title, detail } = problems[code];
+  const problem = problems[code];
+  const { status } = problem;
   return {
     statusCode: status,
     headers: {
@@ -99,13 +94,6 @@ export function problemResponse(code: ProblemCode, requestId: string): APIGatewa
       ...(status === 401 && { 'WWW-Authenticate': 'Bearer error="invalid_token"' }),
       ...(status === 503 && { 'Retry-After': '5' }),
     },
-    body: JSON.stringify({
-      type: `urn:wallet-infrastructure:problem:${code}`,
-      title,
-      status,
-      detail,
-      code,
-      requestId,
-    }),
+    body: JSON.stringify({ type: `urn:wallet-infrastructure:problem:${code}`, ...problem, code, requestId }),
   };
 }

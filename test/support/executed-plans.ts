@@ -2,9 +2,7 @@ import type { Client } from 'pg';
 
 /** Names as PostgreSQL writes them. https://www.postgresql.org/docs/17/sql-explain.html */
 interface PlanNode {
-  readonly 'Node Type': string;
-  readonly 'Relation Name'?: string;
-  /** Rows of one loop, on average: given on, and read in vain. */
+  /** Average rows of a loop: returned, and read in vain. */
   readonly 'Actual Rows': number;
   readonly 'Rows Removed by Filter'?: number;
   readonly 'Rows Removed by Join Filter'?: number;
@@ -13,15 +11,15 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** A statement as it was carried out, its own or a trigger's on its behalf. */
+/** A statement that was executed, by itself or by a trigger. */
 export interface ExecutedPlan {
   readonly statement: string;
   readonly nodes: readonly PlanNode[];
 }
 
 /**
- * Runs `work` on a superuser's connection and gives the plans of all that was carried out, as EXPLAIN (ANALYZE) would:
- * those of cascading deletions included, which EXPLAIN does not show.
+ * Runs `work` on a superuser's connection and returns the executed plans, as EXPLAIN (ANALYZE) would: those of cascading
+ * deletions included, which EXPLAIN does not show.
  * Source: https://www.postgresql.org/docs/17/auto-explain.html
  */
 export async function executedPlans(client: Client, work: () => Promise<unknown>): Promise<ExecutedPlan[]> {
@@ -53,14 +51,7 @@ function nodesOf(node: PlanNode): PlanNode[] {
   return [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 }
 
-/** The tables that were read from one end to the other. */
-export function sequentialScans({ nodes }: ExecutedPlan): string[] {
-  return nodes
-    .filter((node) => node['Node Type'] === 'Seq Scan' && node['Actual Loops'] > 0)
-    .map((node) => node['Relation Name'] ?? 'unknown');
-}
-
-/** The most rows that a step of the plan has handled, whatever came of them. */
+/** The most rows that a step of the plan read or returned. */
 export function mostRows({ nodes }: ExecutedPlan): number {
   return Math.max(...nodes.map((node) => node['Actual Loops'] * rowsOfLoop(node)));
 }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import autocannon from 'autocannon';
 import type { TokenMaker, WireRequest } from '../../support/api';
-import { type Mistake, mistakes } from '../../support/deletion-mistakes';
 import { expectDocumented } from '../../support/openapi';
 import { type Checks, oneOf } from '../long-run';
 import { type GroupState, type Groups, isGone, isWhole } from './groups';
+import { type Mistake, mistakes } from './mistakes';
 
 /** Where groups are deleted. */
 export interface Api {

@@ -1,10 +1,10 @@
-import { newId } from '../../domain/ids';
-import { deletion, dueDeletion, type TokenMaker, type WireRequest } from './api';
-import type { Organization } from './organization';
+import { newId } from '../../../domain/ids';
+import { deletion, dueDeletion, type TokenMaker, type WireRequest } from '../../support/api';
+import type { Organization } from '../../support/organization';
 
-/** A way for a request to be wrong. */
+/** An invalid request. */
 export interface Mistake {
-  /** What it is answered with. */
+  /** The expected response. */
   readonly answer: string;
   make(
     right: WireRequest,
@@ -13,7 +13,6 @@ export interface Mistake {
   ): WireRequest | Promise<WireRequest>;
 }
 
-/** Each is wrong in one way. */
 export const mistakes: readonly Mistake[] = [
   { answer: '401 token_missing', make: ({ path }) => ({ path }) },
   {
@@ -47,7 +46,7 @@ export const mistakes: readonly Mistake[] = [
     },
   },
   {
-    // The token says what the database does not: an end user that calls itself an employee.
+    // An end user whose token says that it is an employee.
     answer: '403 permission_missing',
     make: (_, organization, tokens) =>
       dueDeletion(tokens, { ...organization, callerId: organization.endUserId }),
