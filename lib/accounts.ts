@@ -5,11 +5,8 @@ export const accountVariable = (name: string): string =>
   `WALLET_${name.toUpperCase().replaceAll('-', '_')}_ACCOUNT`;
 
 /**
- * The deployer's AWS accounts by the environment's name; without a variable, that of the credentials in use
- * (`CDK_DEFAULT_ACCOUNT`, set by the CDK command line), if there are any.
- *
- * A variable of no environment may be misspelt. It throws where a stack would therefore go to another account, that of the
- * credentials; otherwise it is a warning.
+ * The AWS account of each environment: of its variable, otherwise of the credentials (`CDK_DEFAULT_ACCOUNT`, set by the CDK).
+ * A variable of no environment may be misspelt: a warning, unless a stack would therefore go to the account of the credentials.
  *
  * @param variables such as `process.env`
  * @throws InvalidInput for a malformed account, and for a variable that may be misspelt

@@ -385,11 +385,7 @@ export class InvalidEnvironment extends InvalidInput {
   }
 }
 
-/**
- * Checks each row, then what must differ between rows.
- *
- * @throws InvalidEnvironment with every wrong field
- */
+/** Checks each row, then what must differ between rows. @throws InvalidEnvironment with every wrong field */
 export function validateEnvironments(table: unknown): readonly Environment[] {
   if (!Array.isArray(table) || table.length === 0) {
     const remedy = 'Give a list with at least one environment.';

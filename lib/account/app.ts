@@ -5,12 +5,7 @@ import { addRulePacks } from '../checks/rule-packs';
 import { AccountStack } from './account-stack';
 import { readAccountSettings } from './settings';
 
-/**
- * The app of the account stack, with the checks of the other app. Its boundary has types of global services that no other has.
- *
- * @param outdir the assembly's folder, by default what the CDK command line asks for
- * @param context as `cdk -c NAME=VALUE` gives it
- */
+/** The app of the account stack, with the checks of the other app. It alone may have some types of global services. */
 export function createAccountApp(outdir?: string, context?: Readonly<Record<string, string>>): App {
   const app = new App({
     ...(outdir !== undefined && { outdir }),

@@ -11,12 +11,7 @@ const rows = new Map(table.map((row) => [row.name, row]));
 /** cfn-lint 1.51 lists no AWS::Budgets::Budget there. */
 const withoutBudgets = ['me-central-1'];
 
-/**
- * Reads the context of `cdk -c NAME=VALUE`.
- *
- * @param read such as `app.node.tryGetContext`
- * @throws InvalidInput naming the setting that is missing or wrong
- */
+/** Reads the context of `cdk -c NAME=VALUE`. @throws InvalidInput with the name of a missing or wrong setting */
 export function readAccountSettings(read: (name: string) => unknown) {
   const required = (name: string, pattern: RegExp, example: string): string => {
     const value = read(name);

@@ -94,11 +94,7 @@ const problems: Readonly<Record<string, Problem>> = {
   },
 };
 
-/**
- * Gives every response of the gateway itself the shape of a problem (RFC 9457), with `code` and `requestId`.
- *
- * @param headers sent with every one of them, besides those of the problem.
- */
+/** Makes every response of the gateway itself a problem document (RFC 9457), with `headers` and those of its problem. */
 export function addGatewayResponses(restApi: RestApi, headers: Readonly<Record<string, string>>): void {
   let previous: GatewayResponse | undefined;
   for (const [type, problem] of Object.entries(problems)) {

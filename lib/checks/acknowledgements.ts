@@ -183,11 +183,9 @@ const acknowledgements = {
 } as const satisfies Record<string, Acknowledgement>;
 
 /**
- * Acknowledges findings on one resource: synthesis goes on despite them, and fails on all others. Nothing below or beside the
- * resource is covered.
+ * Acknowledges findings on one resource, and on none below or beside it.
  *
  * @param construct the resource, or the construct whose default child it is
- * @throws Error when the construct has no resource
  */
 export function acknowledge(
   construct: IConstruct,

@@ -10,13 +10,8 @@ export interface NewMigration {
 }
 
 /**
- * The migrations that the project in `change` has and the one in `base` has not, in order.
- *
- * A file that the release before cannot live with says so in a line of its own:
- *
- * ```sql
- * -- cannot-be-taken-back: the column held secrets, and had to go at once
- * ```
+ * The migrations that a change adds, in order. One on whose schema the former release cannot run has a line with the reason:
+ * `-- cannot-be-taken-back: the column held secrets, and had to go at once`
  *
  * @param base a project's folder; so is `change`
  * @throws Error for a header without a reason, and for a file of the base that was edited or removed: it may be applied

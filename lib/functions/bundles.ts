@@ -53,11 +53,7 @@ export interface BundleOptions {
   readonly databaseAccess?: DatabaseAccess | undefined;
 }
 
-/**
- * The code of `lambda/<useCase>/handler.ts` as one CommonJS file, `index.js`, with everything it imports.
- *
- * @throws Error when there is no such handler, or when it does not build; the message has esbuild's findings.
- */
+/** The code of `lambda/<useCase>/handler.ts` as one CommonJS file, `index.js`. @throws Error with esbuild's findings */
 export class BundledCode extends Code {
   readonly isInline = false;
 
