@@ -71,8 +71,7 @@ async function origins({ outputs, check, json, port, ...options }: OriginsOption
 }
 
 function readOrigin({ environment: { name, region, deprecation }, ...target }: Target): WebhookOrigin {
-  if (target.local)
-    target.note(`warning: ${name} runs on this machine: the list is good for trying out only.`);
+  if (target.local) target.note(`warning: ${name} runs on this machine: the list is for trials only.`);
   const isUsable = target.local ? IPv4.isValidFourPartDecimal : isPublicAddress;
   const read = (output: 'WebhookOriginAddress' | 'WebhookOriginReserveAddress'): string => {
     const address = target.output(output);

@@ -33,9 +33,7 @@ export function register(program: Command, terminal: Terminal, variables: Variab
     .option('--assembly <folder>', 'what "npm run synth" wrote (default: synthesizes the stacks)', path)
     .option('--json', 'print JSON')
     .summary('ask the AWS account whether a deployment can work')
-    .description(
-      'Checks what a deployment would fail on half-way: account, region, roles, quotas, zones, versions.',
-    )
+    .description('Finds what would make a deployment fail: account, region, roles, quotas, zones, versions.')
     .addHelpText('after', help)
     .action((options: PreflightOptions) => preflight(options, terminal, variables));
 }

@@ -168,7 +168,7 @@ export interface ReceivedRequest {
  * Listens on 127.0.0.1.
  *
  * @param port 0 takes any free one
- * @param answer gives the status to answer with
+ * @param answer returns the response's status
  * @returns its URL, with a slash at its end
  */
 export async function startReceiver(

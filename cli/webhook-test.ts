@@ -44,7 +44,7 @@ interface WaitOptions {
   readonly isOver?: (attempt: Attempt) => boolean;
 }
 
-/** Waits for an attempt; returns the last one when the time is over. @throws CommandFailed when there is none */
+/** Waits for an attempt; returns the last one after the timeout. @throws CommandFailed if there is no attempt */
 export async function waitForAttempt(
   target: Target,
   { eventId, webhookId }: Pick<Attempt, 'eventId' | 'webhookId'>,

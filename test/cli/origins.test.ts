@@ -58,11 +58,11 @@ it('prints JSON with --json', async () => {
   expect(JSON.parse(stdout)).toMatchObject([{ environment: first.name, addresses: [entries[0]] }]);
 });
 
-it('warns that the list of this machine is for trying out', async () => {
+it('warns that the list of this machine is for trials', async () => {
   writeOutputs(folder(), { [first.stackId]: { WebhookOriginAddress: '127.0.0.1' } }, {});
   expect(await origins()).toMatchObject({
     exitCode: 0,
-    stderr: expect.stringMatching(/^warning: \S+ runs on this machine: the list is good for trying out only/),
+    stderr: expect.stringMatching(/^warning: \S+ runs on this machine: the list is for trials only/),
   });
 });
 
