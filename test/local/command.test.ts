@@ -70,6 +70,25 @@ it('refuses an unknown environment and a taken port, with the remedy', async () 
   );
 }, 60_000);
 
+it('ends with 1 when a PostgreSQL ends by itself, and names its log', async () => {
+  const state = join(folder(), 'state');
+  await prepareAssembly(state);
+  // A state that has environments needs no new cluster.
+  mkdirSync(join(state, 'environments'), { recursive: true });
+  const failure = Promise.resolve('PostgreSQL of eu ended by itself. Its log: /x/postgresql.log');
+  const local = {
+    environments: [],
+    failure,
+    invoke: () => Promise.reject(new Error()),
+    stop: () => undefined,
+  };
+  jest.doMock('../../local/start', () => ({ startLocal: async () => local }));
+  const { exitCode, said } = await startIn(projectRoot, ['--state', state]);
+  jest.dontMock('../../local/start');
+  expect(exitCode).toBe(1);
+  expect(said).toContain('error: PostgreSQL of eu ended by itself. Its log: /x/postgresql.log');
+}, 60_000);
+
 it.each([
   [{ npm_config_port_offset: 'true' }, ['3000'], '--port-offset 3000'],
   [{ npm_config_fresh: 'true' }, [], '--fresh'],
