@@ -16,7 +16,7 @@ it('names a delivery by its event and webhook, always the same, and without a fu
   expect(new Set([...others, deliveryId('ev-1', 'wh-1')]).size).toBe(4);
 });
 
-it.each([{}, { attempt: 2, notBefore: 3 }])('survives the queue with %j', (times) => {
+it.each([{}, { attempt: 1, notBefore: 8.64e15 }])('survives the queue with %j', (times) => {
   expect(parseDelivery(writeDelivery({ ...delivery, ...times }))).toEqual({
     ok: true,
     value: { ...delivery, ...times },
@@ -29,6 +29,9 @@ it.each<[name: string, change: Record<string, unknown>, reason: string]>([
   ['an id that PostgreSQL refuses', { webhookId: `${webhookId}\0` }, '"webhookId" must be'],
   ['an event id with a full stop', { eventId: 'ev.1' }, '"eventId" must be an event\'s id.'],
   ['a delivery id that is no header', { deliveryId: 'a\r\nb: c' }, '"deliveryId" must be "msg_"'],
+  ['a delivery id with more after it', { deliveryId: `${delivery.deliveryId}0` }, '"deliveryId" must be'],
+  ['a delivery id with more before it', { deliveryId: `0${delivery.deliveryId}` }, '"deliveryId" must be'],
+  ['an empty body', { body: '' }, '"body" must be text.'],
   ['a time that is text', { acceptedAt: '1' }, '"acceptedAt" must be a time in milliseconds since 1970.'],
   ['a time beyond the calendar', { notBefore: 8.64e15 + 1 }, '"notBefore" must be a time in milliseconds'],
   ['an attempt before the first', { attempt: 0 }, '"attempt" must be the number of an attempt, or absent.'],
@@ -39,5 +42,5 @@ it.each<[name: string, change: Record<string, unknown>, reason: string]>([
 });
 
 it.each(['x', 'null', '[]', '{"id":"ev-1","data":1}'])('refuses %s', (text) => {
-  expect(parseDelivery(text).ok).toBe(false);
+  expect(parseDelivery(text)).toMatchObject({ ok: false, error: expect.stringMatching(/./) });
 });

@@ -97,8 +97,9 @@ export const hostileUrls: readonly (readonly [name: string, url: string, reason:
   ['a name for tests', 'https://receiver.test/', 'name_not_public'],
   ['an empty label', 'https://example..com/', 'name_not_public'],
   ['a label that begins with a hyphen', 'https://-example.com/', 'name_not_public'],
+  ['a label that ends with a hyphen', 'https://example-.com/', 'name_not_public'],
   ['a label of 64 characters', `https://${'a'.repeat(64)}.com/`, 'name_not_public'],
-  ['a name of more than 253 characters', `https://${'abcdefgh.'.repeat(30)}com/`, 'name_not_public'],
+  ['a name of 254 characters', `https://${'abcdefg.'.repeat(31)}abc.de/`, 'name_not_public'],
 
   ['port 0', 'https://example.com:0/', 'port_not_allowed'],
   ['SSH', 'https://example.com:22/', 'port_not_allowed'],

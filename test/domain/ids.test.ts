@@ -26,6 +26,7 @@ it.each([
   ['ug-abcde-12345-abcdefghij1234567', false],
   ['ug-ABCDE-12345-abcdefghij1234', false],
   ['ug-abcde-12345-abcdefghij1234\n', false],
+  ['ug-us-abcde-12345-abcdefghij1234', false],
   ['', false],
 ])('recognizes an id of a user group: %j', (text, expected) => {
   expect(isId(text, 'ug')).toBe(expected);

@@ -26,6 +26,8 @@ it.each([
   'https://under_score.example.com/',
   'https://1.example.com/',
   'https://127.0.0.1.example.com/',
+  `https://example.com/${'a'.repeat(2_028)}`,
+  `https://${'abcdefg.'.repeat(31)}ab.de/`,
 ])('allows %s', (url) => {
   expect(read(url).ok).toBe(true);
 });
