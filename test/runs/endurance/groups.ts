@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { newId } from '../../../domain/ids';
 import { openLocalDatabase } from '../../support/local-database';
 import type { Organization } from '../../support/organization';
@@ -15,6 +16,9 @@ export const isWhole = ({ groups, members, assignments, deletions }: GroupState)
 
 export const isGone = ({ groups, members, assignments, deletions }: GroupState): boolean =>
   groups === 0 && members === 0 && assignments === 0 && deletions.length === 1;
+
+/** Milliseconds: longer than any fault and its recovery. */
+const patience = 60_000;
 
 /** Groups of one organization, made and read directly in the database. */
 export class Groups {
@@ -50,13 +54,19 @@ export class Groups {
     return new Map(rows.map(({ id, uses }) => [id, uses]));
   }
 
-  /** The statement's rows, by the superuser. */
+  /** The statement's rows, by the superuser. It is repeated while a fault keeps the database from answering. */
   async query<Row>(text: string, values: readonly unknown[] = []): Promise<readonly Row[]> {
-    const { client, close } = await openLocalDatabase(this.stateDirectory, this.environment);
-    try {
-      return (await client.query(text, [...values])).rows;
-    } finally {
-      await close();
+    for (const deadline = Date.now() + patience; ; await sleep(200)) {
+      try {
+        const { client, close } = await openLocalDatabase(this.stateDirectory, this.environment);
+        try {
+          return (await client.query(text, [...values])).rows;
+        } finally {
+          await close().catch(() => undefined);
+        }
+      } catch (error) {
+        if (Date.now() > deadline) throw error;
+      }
     }
   }
 }
@@ -64,13 +74,16 @@ export class Groups {
 const insertGroups = `
   with made as (
     insert into user_groups (user_group_id, organization_id, name) select id, $1, id from unnest($2::text[]) as id
+    on conflict do nothing
   ), joined as (
     insert into user_group_members (organization_id, user_group_id, identity_id)
     select $1, id, member from unnest($2::text[]) as id, unnest($3::text[]) as member
+    on conflict do nothing
   )
   insert into permission_assignments (assignment_id, organization_id, permission_id, user_group_id)
   select assignment, $1, (select permission_id from permissions where organization_id = $1), id
-  from unnest($4::text[], $2::text[]) as pairs (assignment, id)`;
+  from unnest($4::text[], $2::text[]) as pairs (assignment, id)
+  on conflict do nothing`;
 
 const selectStates = `
   select id,

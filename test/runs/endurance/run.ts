@@ -82,7 +82,7 @@ export async function endure(options: EnduranceOptions) {
       });
     }
     const run = new Run(subjects, context, checks, options);
-    await run.round({ seconds: 3, affected: subjects });
+    await run.warmUp();
     progress('Without faults');
     const calm = await run.withoutFaults();
     progress('With faults');
@@ -116,19 +116,18 @@ class Run {
     this.faultRandom = seededRandom(options.seed);
   }
 
+  /** Sends deletions to every subject at once and checks the responses. @param seconds of steady traffic @default - a burst */
+  async round(seconds?: number): Promise<void> {
+    const send = await this.sign(seconds);
+    await send();
+  }
+
   /**
-   * Sends deletions to every subject at once and checks the responses.
+   * Signs the deletions of a round, which needs the database, and returns what sends them.
    *
-   * @param seconds of steady traffic @default - a burst
    * @param affected the subjects in which a fault may refuse deletions @default - none
    */
-  async round({
-    seconds,
-    affected = [],
-  }: {
-    readonly seconds?: number;
-    readonly affected?: readonly Subject[];
-  }): Promise<void> {
+  private async sign(seconds?: number, affected: readonly Subject[] = []): Promise<() => Promise<unknown>> {
     const { checks, trafficRandom } = this;
     const { rate, signal } = this.options;
     // Autocannon gives each connection a whole number of requests a second.
@@ -137,15 +136,20 @@ class Run {
       seconds === undefined
         ? [burst.count, { connections: burst.connections, signal }]
         : [connections * Math.ceil((rate * seconds) / connections), { connections, rate, signal }];
-    await Promise.all(
+    const rounds = await Promise.all(
       this.subjects.map(async (subject) => {
         const made = await signDeletions(subject, count, subject.deletions.slice(-200), trafficRandom);
-        await sendDeletions(subject, made, how, checks);
-        subject.deletions.push(...made);
-        const mayRefuse = seconds === undefined || affected.includes(subject);
-        checkResponses(subject, made, checks, mayRefuse);
+        return { subject, made, mayRefuse: seconds === undefined || affected.includes(subject) };
       }),
     );
+    return () =>
+      Promise.all(
+        rounds.map(async ({ subject, made, mayRefuse }) => {
+          await sendDeletions(subject, made, how, checks);
+          subject.deletions.push(...made);
+          checkResponses(subject, made, checks, mayRefuse);
+        }),
+      );
   }
 
   private async checkState(from: readonly number[]): Promise<void> {
@@ -154,6 +158,12 @@ class Run {
       await checkGroups(subject, recent, this.checks);
       await checkReplays(subject, recent, this.checks, this.options.signal);
     }
+  }
+
+  /** Deletions while functions start may be refused. */
+  async warmUp(): Promise<void> {
+    const send = await this.sign(3, this.subjects);
+    await send();
   }
 
   private counts = () => this.subjects.map(({ deletions }) => deletions.length);
@@ -170,8 +180,8 @@ class Run {
     );
     do {
       const from = this.counts();
-      await this.round({ seconds: 5 });
-      await this.round({});
+      await this.round(5);
+      await this.round();
       await this.checkState(from);
       await sampleMemory(this.context.control, samples);
       progress(`${Math.round((Date.now() - began) / 1_000)} s, ${this.checks.violations.length} violations`);
@@ -226,14 +236,17 @@ class Run {
     const [shortest, longest] = fault.lasts;
     const milliseconds = shortest + this.faultRandom() * (longest - shortest);
     const from = this.counts();
+    const affected = fault.affectsDeletions ? reached : [];
+    const send = await this.sign(Math.max(1, milliseconds / 1_000), affected);
     const end = await fault.begin({
       ...this.context,
       environment: one.name,
       webhooks: this.subjects.map(({ webhooks }) => webhooks),
       random: seededRandom(this.faultRandom() * 2 ** 32),
     });
-    const affected = fault.affectsDeletions ? reached : [];
-    const traffic = this.round({ seconds: Math.max(1, milliseconds / 1_000), affected });
+    const traffic = send();
+    // Awaited below, when the fault has ended.
+    traffic.catch(() => undefined);
     try {
       await sleep(milliseconds, undefined, { signal });
     } finally {
@@ -242,7 +255,7 @@ class Run {
     const endedAt = Date.now();
     const recoveries = await Promise.all(reached.map((subject) => this.recover(subject, fault, endedAt)));
     await traffic;
-    await this.round({ seconds: 2 });
+    await this.round(2);
     await this.checkState(from);
     const slowest = (what: 'deletions' | 'deliveries') =>
       Math.max(...recoveries.map((recovery) => recovery[what])) / 1_000;
