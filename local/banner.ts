@@ -4,32 +4,32 @@ import type { StateFolder } from './state';
 
 interface BannerOptions {
   readonly running: readonly Pick<Environment, 'stack' | 'outputs'>[];
-  /** In the first environment. Absent when it could not be made. */
+  /** In the first environment. @default - none: it could not be created */
   readonly sample: Pick<Seeded, 'organizationId' | 'userGroupId' | 'callerId'> | undefined;
   readonly state: Pick<StateFolder, 'logsDirectory' | 'outputsFile'>;
   /** The folder of `package.json`. */
   readonly projectRoot: string;
 }
 
-/** What `npm start` prints when everything runs: the environments, and commands to paste into another terminal. */
+/** `npm start` prints this when everything runs: the environments, and commands to paste into another terminal. */
 export function banner({ running, sample, state, projectRoot }: BannerOptions): string {
   const [first] = running;
-  const parts = [environmentsTable(running), `Logs: ${state.logsDirectory}, a folder for each environment.`];
+  const parts = [environmentsTable(running), `Logs: ${state.logsDirectory}/ENVIRONMENT`];
   if (first && sample) {
-    const isUsual = state.outputsFile === `${projectRoot}/.local/outputs.json`;
-    const place = [
+    const isDefault = state.outputsFile === `${projectRoot}/.local/outputs.json`;
+    const target = [
       `--environment ${first.stack.environment}`,
-      ...(isUsual ? [] : [`--outputs ${shellWord(state.outputsFile)}`]),
+      ...(isDefault ? [] : [`--outputs ${shellWord(state.outputsFile)}`]),
     ].join(' ');
     const { organizationId, userGroupId, callerId } = sample;
     parts.push(
-      `In another terminal, in ${projectRoot}: delete a user group,`,
-      `./wallet delete-group ${place} --group ${userGroupId} --caller ${callerId}`,
-      'or receive a webhook:',
-      `./wallet local receive ${place}`,
-      'and in a third terminal, add the webhook and send an event:',
-      `./wallet webhook add ${place} --organization ${organizationId} --url http://127.0.0.1:8010/
-./wallet local send-event ${place} --organization ${organizationId} --kind wallet.created --data '{"walletId":"wa-1"}'`,
+      `In another terminal, in ${projectRoot}, delete a user group:`,
+      `./wallet delete-group ${target} --group ${userGroupId} --caller ${callerId}`,
+      'or receive webhooks:',
+      `./wallet local receive ${target}`,
+      'then, in a third terminal, add the webhook and send an event:',
+      `./wallet webhook add ${target} --organization ${organizationId} --url http://127.0.0.1:8010/
+./wallet local send-event ${target} --organization ${organizationId} --kind wallet.created --data '{"walletId":"wa-1"}'`,
     );
   }
   return `\n${[...parts, 'Ctrl-C stops everything.'].join('\n\n')}`;
@@ -47,12 +47,12 @@ function environmentsTable(running: BannerOptions['running']): string {
       .filter(Boolean)
       .join(': '),
   ]);
-  const table = [['NAME', 'REGION', 'BASE ADDRESS', 'DASHBOARD', 'WEBHOOK ORIGIN', 'SLA', ''], ...rows];
+  const table = [['NAME', 'REGION', 'BASE URL', 'DASHBOARD', 'WEBHOOK ORIGIN', 'SLA', ''], ...rows];
   const widthOf = (column: number) => Math.max(...table.map((row) => row[column]?.length ?? 0));
   const lines = table.map((row) => row.map((cell, column) => cell.padEnd(widthOf(column))).join('  '));
   return lines.map((line) => line.trimEnd()).join('\n');
 }
 
-/** A word for a POSIX shell. */
+/** Quotes for a POSIX shell. */
 const shellWord = (text: string): string =>
   /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,4 +1,4 @@
-/** The steps that undo a start: they run in reverse order, and a failure does not keep the rest from running. */
+/** Cleanup steps, run in reverse order. If one fails, the rest still run. */
 export class Cleanup {
   private readonly steps: (() => unknown)[] = [];
   private running: Promise<void> = Promise.resolve();
@@ -8,9 +8,9 @@ export class Cleanup {
   }
 
   /**
-   * Undoes everything; a second call waits for the first, and undoes what was added since.
+   * Runs all steps. A second call waits for the first, then runs steps added since.
    *
-   * @throws AggregateError with every failure, when all has been tried
+   * @throws AggregateError with every failure, after all steps
    */
   run(): Promise<void> {
     this.running = this.running.finally(async () => {
@@ -27,7 +27,7 @@ export class Cleanup {
 }
 
 /**
- * As `Promise.all`, but waits for all also when one fails, so that nothing starts during a cleanup.
+ * Like `Promise.all`, but after a failure it waits for the rest, so that nothing starts during cleanup.
  *
  * @throws the first failure
  */

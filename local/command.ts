@@ -14,12 +14,12 @@ import { openState, StartError, type State, type StateFolder } from './state';
 export interface CommandContext {
   /** Results. */
   print(text: string): void;
-  /** Steps and problems. */
+  /** Progress and errors. */
   note(text: string): void;
   /** The folder of `package.json`. */
   readonly projectRoot: string;
   readonly variables: Readonly<Record<string, string | undefined>>;
-  /** Registers a listener for the signals that end the command. */
+  /** Registers a listener for SIGINT and SIGTERM. */
   onSignal(listener: () => void): void;
 }
 
@@ -33,34 +33,37 @@ interface Options {
 /**
  * `npm start`: runs environments on this machine until a signal.
  *
- * @returns the exit code: 0 (stopped by a signal), 1 (it failed), 2 (used wrongly)
+ * @returns the exit code: 0 (stopped by a signal), 1 (failed), 2 (usage error)
  */
 export async function runLocalCommand(args: readonly string[], context: CommandContext): Promise<number> {
   const { print, note, variables } = context;
   const program = new Command('npm start --')
-    .description('Runs the environments on this machine, from the templates of their stacks, until Ctrl-C.')
+    .description('Runs the environments on this machine from their CloudFormation templates, until Ctrl-C.')
     .option(
       '--environment <name>',
-      'run only this one (repeatable), with its usual ports',
+      'run only this environment (repeatable), on its usual ports',
       (name, earlier: readonly string[] = []) => [...earlier, name],
     )
     .option(
       '--port-offset <number>',
-      'add this to all ports, which begin at 8001 (APIs) and 8101 (dashboards); any: take free ports',
+      'add this to all ports, which start at 8001 (APIs) and 8101 (dashboards); any: use free ports',
       readOffset,
       { offset: 0 },
     )
-    .option('--state <folder>', 'the folder for data, logs and addresses, and nothing else (default: .local)')
-    .option('--fresh', 'first remove the data of earlier starts, and the synthesized stacks')
+    .option(
+      '--state <folder>',
+      'folder for data, logs and addresses; must contain nothing else (default: .local)',
+    )
+    .option('--fresh', 'delete stored data and synthesized stacks first')
     .configureOutput({ writeOut: (text) => print(text.trimEnd()), writeErr: (text) => note(text.trimEnd()) })
     .exitOverride();
-  // Without `--` before them, npm takes options for its own and hands on their values alone.
-  const taken = program.options.flatMap(({ long = '' }) =>
+  // Without `--`, npm consumes options and passes on only their values.
+  const consumed = program.options.flatMap(({ long = '' }) =>
     variables[`npm_config_${long.slice(2).replaceAll('-', '_')}`] ? long : [],
   );
-  if (taken.length > 0) {
-    const command = `npm start -- ${[...taken, ...args].join(' ')}`;
-    note(`error: npm took options for its own. Put -- before them: ${command}`);
+  if (consumed.length > 0) {
+    const command = `npm start -- ${[...consumed, ...args].join(' ')}`;
+    note(`error: npm consumed the options. Put -- before them: ${command}`);
     return 2;
   }
   try {
@@ -75,14 +78,14 @@ export async function runLocalCommand(args: readonly string[], context: CommandC
 function readOffset(text: string): Ports {
   if (text === 'any') return 'any';
   if (/^\d{1,5}$/.test(text) && Number(text) <= highestOffset) return { offset: Number(text) };
-  throw new InvalidArgumentError(`Give a number up to ${highestOffset}, such as 1000, or any.`);
+  throw new InvalidArgumentError(`Expected a number up to ${highestOffset}, such as 1000, or any.`);
 }
 
 async function run(
   options: Options,
   { print, note, projectRoot, onSignal }: CommandContext,
 ): Promise<number> {
-  // Since the process began: loading counts.
+  // Since process start, to include loading.
   const step = (line: string) => note(`${(performance.now() / 1_000).toFixed(1).padStart(4)} s  ${line}`);
   const interruption = new AbortController();
   const { signal } = interruption;
@@ -100,14 +103,14 @@ async function run(
     const { assemblyDirectory: assembly } = state;
     if (options.fresh) await removeData(state, options.environment);
     const prepared = [provideAssembly({ directory: assembly, signal, onStep: step }), prepareCluster(state)];
-    // Loaded while the stacks are synthesized in another process.
+    // Loaded while another process synthesizes the stacks.
     const { startLocal } = require('./start') as typeof start;
     await allSettledOrThrow(prepared);
     const { environment: environments, portOffset: ports } = options;
     const log = { step, problem: note };
     local = await startLocal({ assembly, state, ports, log, ...(environments && { environments }) });
     if (!signal.aborted) {
-      const sample = await makeSampleData(local).catch((error: Error) => void note(error.message));
+      const sample = await createSampleData(local).catch((error: Error) => void note(error.message));
       step('ready');
       print(banner({ running: local.environments, sample, state, projectRoot }));
     }
@@ -117,7 +120,7 @@ async function run(
   } catch (error) {
     if (signal.aborted) return 0;
     const { message, stack } = error as Error;
-    // Those of the language are bugs.
+    // JavaScript's own errors are bugs.
     const isBug = [TypeError, ReferenceError, RangeError].some((type) => error instanceof type);
     note(`error: ${isBug ? stack : message}`);
     return error instanceof StartError ? error.exitCode : 1;
@@ -128,7 +131,7 @@ async function run(
   }
 }
 
-/** Removes what environments store between starts, and the synthesized stacks. @param chosen names. @default - all */
+/** Deletes the environments' stored data and the synthesized stacks. @param chosen names. @default - all */
 export async function removeData(state: StateFolder, chosen?: readonly string[]): Promise<void> {
   const namesIn = (folder: string) => (existsSync(folder) ? readdirSync(folder) : []);
   const folders = [state.assemblyDirectory];
@@ -142,8 +145,8 @@ export async function removeData(state: StateFolder, chosen?: readonly string[])
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 }
 
-/** Makes an organization with a user group to delete, as the command line's `seed` does. */
-async function makeSampleData({ environments, invoke }: start.Local): Promise<Seeded> {
+/** Creates an organization with a user group to delete, like `./wallet seed`. */
+async function createSampleData({ environments, invoke }: start.Local): Promise<Seeded> {
   const functionName = String(environments[0]?.outputs.OperationsFunctionName);
   const invoked = await invoke(functionName, { operation: 'seed', input: { userGroupName: 'SampleData' } });
   const { result, error } = (invoked.ok ? invoked.payload : { error: { message: invoked.errorMessage } }) as {
@@ -151,5 +154,5 @@ async function makeSampleData({ environments, invoke }: start.Local): Promise<Se
     readonly error?: { readonly message: string };
   };
   if (result) return result;
-  throw new Error(`The sample user group could not be made: ${error?.message}`);
+  throw new Error(`Cannot create the sample user group: ${error?.message}`);
 }

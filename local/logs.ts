@@ -4,7 +4,7 @@ import { join } from 'node:path';
 /** The log files of one environment. */
 export type Logs = ReturnType<typeof openLogs>;
 
-/** @param onError gets the name of a function and the error that it logged */
+/** @param onError called with the function's name and the error that it logged */
 export function openLogs(directory: string, onError: (functionName: string, message: string) => void) {
   const files = new Map<string, WriteStream>();
 
@@ -21,7 +21,7 @@ export function openLogs(directory: string, onError: (functionName: string, mess
 
   return {
     write,
-    /** Appends a line of a function to its file, and reports the error in it. */
+    /** Appends a line to a function's log file, and reports an error in it. */
     writeFunction(logicalId: string, line: string): void {
       // The CDK adds eight hexadecimal digits to a logical id.
       const name = logicalId.replace(/[0-9A-F]{8}$/, '');
@@ -29,14 +29,14 @@ export function openLogs(directory: string, onError: (functionName: string, mess
       const error = errorIn(line);
       if (error) onError(name, error);
     },
-    /** Resolves when every line is in its file. */
+    /** Resolves when every line is written. */
     async close(): Promise<void> {
       await Promise.all([...files.values()].map((file) => new Promise<void>((closed) => file.end(closed))));
     },
   };
 }
 
-/** The error in a line of the structured log, of the runtime, or of a process that ended. */
+/** The error in a line from the structured log, the runtime or an exited process. */
 function errorIn(line: string): string | undefined {
   if (/Task timed out|Runtime exited with error/.test(line)) return line;
   const json = /^Invoke Error (.*)/.exec(line)?.[1] ?? (/"level":"(ERROR|CRITICAL)"/.test(line) && line);

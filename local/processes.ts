@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readlinkSync, realpathSync } from 'node:fs';
 
-/** The program and arguments of a process; empty when there is none, or it may not be seen. */
+/** The program and arguments of a process; empty if it does not exist or access is denied. */
 export function commandLine(pid: number): string {
   try {
     return process.platform === 'linux'
@@ -13,8 +13,8 @@ export function commandLine(pid: number): string {
 }
 
 /**
- * Whether a process is this program, working in `folder`: process ids are used again. Where the system does not tell a
- * process's folder (macOS), its arguments must name it.
+ * Whether a process runs `program` in `folder`: the system may have reused its id. macOS does not show a process's
+ * folder; there, the arguments must contain it.
  */
 export function isRunningIn(pid: number, program: string, folder: string): boolean {
   const command = commandLine(pid);
@@ -36,15 +36,15 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** When a process began, in the form in which the system tells it; undefined when it does not. */
-export function startOf(pid: number): string | undefined {
+/** A process's start time in the system's own format; undefined if unknown. */
+export function startTime(pid: number): string | undefined {
   try {
     if (process.platform !== 'linux') {
       const env = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
       const args = ['-o', 'lstart=', '-p', String(pid)];
       return execFileSync('ps', args, { encoding: 'utf8', env, stdio: 'pipe' }).trim();
     }
-    // Field 22; the name in field 2 may hold spaces. Source: proc_pid_stat(5).
+    // Field 22; the name in field 2 may contain spaces. Source: proc_pid_stat(5).
     return readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ')[19];

@@ -7,17 +7,17 @@ import type { Stack } from './assembly/manifest';
 import { openCluster } from './postgres/cluster';
 import { StartError, type StateFolder } from './state';
 
-/** Makes the empty cluster of a new state, while the stacks are synthesized. */
+/** Creates the empty cluster of a new state folder while the stacks are synthesized. */
 export async function prepareCluster(state: StateFolder): Promise<void> {
   if (!existsSync(state.environmentsDirectory)) await openCluster(state.emptyClusterDirectory);
 }
 
 /**
- * The folder of an environment's PostgreSQL, at first a copy of the empty cluster. That of a restored database is a copy of
- * `snapshots/NAME` in the state folder: the name of the snapshot, or `CLUSTER-at-TIME`, each `:` as `-`. Without one, the
- * database is empty.
+ * The folder of an environment's PostgreSQL, created as a copy of the empty cluster. A restored database is a copy of
+ * `snapshots/NAME` in the state folder, where NAME is the snapshot's name or `CLUSTER-at-TIME`, with `-` for each `:`.
+ * Without that folder, the database starts empty.
  *
- * @throws StartError when the snapshot was copied while PostgreSQL ran
+ * @throws StartError if the snapshot was copied while PostgreSQL was running
  */
 export async function provideDatabaseFolder(
   { environment, template }: Stack,
@@ -30,15 +30,15 @@ export async function provideDatabaseFolder(
   if (existsSync(directory)) return directory;
   const source = name === undefined ? state.emptyClusterDirectory : join(state.snapshotsDirectory, name);
   if (!existsSync(source)) {
-    if (name) onStep(`There is no ${source}: the restored database of ${environment} begins empty`);
+    if (name) onStep(`${source} does not exist: the restored database of ${environment} starts empty`);
     return directory;
   }
   if (existsSync(join(source, 'cluster', 'data', 'postmaster.pid'))) {
     throw new StartError(
-      `${source} was copied while PostgreSQL ran. Stop the environments with Ctrl-C, and copy the folder again.`,
+      `${source} was copied while PostgreSQL was running. Stop the environments with Ctrl-C, and copy the folder again.`,
     );
   }
-  // Renamed when it is complete. With owners: as root, PostgreSQL's files belong to another account.
+  // Renamed when complete. -p keeps the owner: when we run as root, PostgreSQL's files belong to another account.
   const unfinished = `${directory}.unfinished`;
   await rm(unfinished, { recursive: true, force: true });
   await mkdir(dirname(unfinished), { recursive: true });

@@ -13,7 +13,7 @@ import { startPostgres } from './postgres/postgres';
 import type { StackContext } from './resources/context';
 import { deployStack } from './resources/deployment';
 import { checkRules, startEventSources } from './resources/event-sources';
-import { makeResource } from './resources/table';
+import { createResource } from './resources/table';
 import { provideDatabaseFolder } from './restore';
 import { startServices } from './services/services';
 import { StartError, type StateFolder, writeJson } from './state';
@@ -21,25 +21,25 @@ import { StartError, type StateFolder, writeJson } from './state';
 export interface LocalOptions {
   /** The folder of a cloud assembly. */
   readonly assembly: string;
-  /** Used by this process alone. */
+  /** Locked by this process. */
   readonly state: StateFolder;
   readonly ports: Ports;
-  /** Names. @default - every environment that serves */
+  /** Names. @default - every environment with an API */
   readonly environments?: readonly string[];
-  /** Lines for a person. `problem`: while the environments run, such as an error that a function logged. */
+  /** Progress, and problems of running environments, such as an error that a function logged. */
   readonly log: { step(line: string): void; problem(line: string): void };
   /** Runs the functions. @default - in processes */
   readonly runtime?: Runtime;
 }
 
-/** Environments that run on this machine. */
+/** Running environments. */
 export type Local = Awaited<ReturnType<typeof start>>;
 export type Environment = Local['environments'][number];
 
 /**
  * Runs environments on this machine from the templates of their stacks.
  *
- * @throws StartError or the error of a part, when nothing is left running
+ * @throws StartError or a component's error, after stopping everything
  */
 export async function startLocal(options: LocalOptions): Promise<Local> {
   const cleanup = new Cleanup();
@@ -89,7 +89,7 @@ async function start(options: LocalOptions, cleanup: Cleanup) {
         onLog: (line) => logs.write('postgresql', line),
         onUnexpectedEnd: (how) => {
           const file = `${folder.logsDirectory}/postgresql.log`;
-          fail(`PostgreSQL of ${environment} ended by itself (${how}). Its log: ${file}`);
+          fail(`PostgreSQL of ${environment} exited unexpectedly (${how}). Log: ${file}`);
         },
       });
     const postgres = startDatabase().catch((error: Error) => {
@@ -110,7 +110,7 @@ async function start(options: LocalOptions, cleanup: Cleanup) {
     localCertificate({ directory: state.certificatesDirectory }),
     startServices(cleanup, permissions.authorize),
   ]);
-  // Before any resource: functions need the address, and the dashboards link each other.
+  // Before any resource: functions need the address, and dashboards link to each other.
   const opened = await allSettledOrThrow(
     parts.map(async (part) => {
       const addresses = await openApiAddresses(part.stack, portIn(part.stack));
@@ -149,26 +149,26 @@ async function start(options: LocalOptions, cleanup: Cleanup) {
     environments,
     /** By stack, in the shape of `cdk deploy --outputs-file`. */
     outputs,
-    /** Of the AWS services, by the names of `endpoints.json`. */
+    /** Of the AWS services, by their names in `endpoints.json`. */
     endpoints: services.endpoints,
-    /** Runs a function, by its name or ARN. @throws (rejects) Error when there is none */
+    /** Invokes a function by name or ARN. @throws (rejects) Error if it does not exist */
     invoke: async (nameOrArn: string, event: unknown) => services.functions.find(nameOrArn).invoke(event),
-    /** By the environment's name. */
+    /** By environment name. */
     postgres: Object.fromEntries(environments.map((each) => [each.stack.environment, each.postgres])),
     accesses: permissions.accesses,
-    /** Resolves when a PostgreSQL ended by itself: to what happened, and where its log is. */
+    /** Resolves if a PostgreSQL exits unexpectedly: to the reason and the path of its log. */
     failure,
-    /** Answers running requests, then ends everything; a second call waits for the first. */
+    /** Completes running requests, then stops everything; a second call waits for the first. */
     stop: () => cleanup.run(),
   };
 }
 
-/** Makes an environment's resources, then lets requests and messages in. @returns the stack's outputs */
+/** Creates an environment's resources, then accepts requests and messages. @returns the stack's outputs */
 async function startEnvironment(context: StackContext, addresses: ApiAddresses) {
   const { stack, folder, permissions, services, logs, cleanup } = context;
   const deployed = await deployStack(
     stack,
-    (request) => makeResource(request, context),
+    (request) => createResource(request, context),
     services.secrets.valueOf,
     addresses.localize,
   );
@@ -187,7 +187,7 @@ async function startEnvironment(context: StackContext, addresses: ApiAddresses) 
   }
   services.queues.restore(folder.messagesFile);
   const eventSources = startEventSources(deployed, context);
-  // Running requests and messages have a second to end before their functions do.
+  // Running requests and messages have a second to complete before their functions stop.
   cleanup.add(async () => {
     const stopped = Promise.all(eventSources.map((source) => source.stop()));
     await Promise.all([addresses.close(), Promise.race([stopped, sleep(1_000, undefined, { ref: false })])]);

@@ -10,12 +10,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { startOf } from './processes';
+import { startTime } from './processes';
 
-/** A problem that a person can solve. The message says how, and needs no stack trace. */
+/** An error that the user can fix: the message explains how, and no stack trace is printed. */
 export class StartError extends Error {
   override readonly name = 'StartError';
-  /** @param exitCode 1: it failed; 2: used wrongly */
+  /** @param exitCode 1: failed; 2: usage error */
   constructor(
     message: string,
     readonly exitCode: 1 | 2 = 1,
@@ -24,28 +24,28 @@ export class StartError extends Error {
   }
 }
 
-/** The paths of everything that local environments store. */
+/** Paths in the state folder. */
 export type StateFolder = ReturnType<typeof stateFolder>;
 
-/** The part of one environment. */
+/** Paths of one environment. */
 export type EnvironmentFolder = ReturnType<StateFolder['environment']>;
 
 export function stateFolder(directory: string) {
   return {
     directory,
-    /** In the shape of `cdk deploy --outputs-file`; there only while the environments run. */
+    /** In the shape of `cdk deploy --outputs-file`; exists only while the environments run. */
     outputsFile: join(directory, 'outputs.json'),
-    /** Where an AWS SDK finds the local services; there only while the environments run. */
+    /** Endpoints of the local services for AWS SDKs; exists only while the environments run. */
     endpointsFile: join(directory, 'endpoints.json'),
     /** A folder for each environment. */
     logsDirectory: join(directory, 'logs'),
     /** The synthesized stacks. */
     assemblyDirectory: join(directory, 'cdk.out'),
-    /** A PostgreSQL without data, copied for new environments. */
+    /** A PostgreSQL without data, the template for new environments. */
     emptyClusterDirectory: join(directory, 'empty-cluster'),
     environmentsDirectory: join(directory, 'environments'),
     certificatesDirectory: join(directory, 'certificates'),
-    /** Copies of the folders of databases, for environments that are restored. */
+    /** Copies of database folders, to restore from. */
     snapshotsDirectory: join(directory, 'snapshots'),
     environment: (name: string) => {
       const own = join(directory, 'environments', name);
@@ -53,11 +53,11 @@ export function stateFolder(directory: string) {
         directory: own,
         databaseDirectory: join(own, 'postgres'),
         keysDirectory: join(own, 'keys'),
-        /** The custom resources of the last start. */
+        /** Custom resources as of the last start. */
         customResourcesFile: join(own, 'custom-resources.json'),
-        /** Values of the secrets. */
+        /** Secret values. */
         secretsFile: join(own, 'secrets.json'),
-        /** The messages of its queues, while it does not run. */
+        /** Messages of its queues while it is stopped. */
         messagesFile: join(own, 'messages.json'),
         logsDirectory: join(directory, 'logs', name),
       };
@@ -65,57 +65,54 @@ export function stateFolder(directory: string) {
   } as const;
 }
 
-/** A state folder that only this process uses. */
+/** A state folder locked by this process. */
 export interface State extends StateFolder {
-  /** Frees the folder for the next start. */
+  /** Unlocks the folder. */
   close(): void;
 }
 
-/** Marks a folder whose files are ours to overwrite and to remove. */
-const mark = '.wallet-state';
-const markText =
-  'npm start keeps its state in this folder, and overwrites and removes files. Keep nothing else here.\n';
+/** Marks a folder whose files we may overwrite and delete. */
+const markerFile = '.wallet-state';
+const markerText =
+  'npm start stores its state in this folder, and overwrites and deletes files. Do not put other files here.\n';
 
 /**
- * Opens a folder for the state of this process, and makes it if it is absent.
+ * Opens and locks a state folder, and creates it if absent.
  *
- * @throws StartError when it cannot be made, holds other files, or a running process uses it
+ * @throws StartError if it cannot be created, contains other files, or is in use by a running process
  */
 export function openState(directory: string): State {
   try {
-    makeFolder(directory);
+    createFolder(directory);
     const names = readdirSync(directory).sort();
-    if (names.length > 0 && !names.includes(mark)) {
+    if (names.length > 0 && !names.includes(markerFile)) {
       throw new Error(
-        `${directory} holds other files (${names[0]}, for one), and npm start overwrites and removes files`,
+        `${directory} contains other files (such as ${names[0]}), and npm start overwrites and deletes files`,
       );
     }
-    writeFileSync(join(directory, mark), markText);
+    writeFileSync(join(directory, markerFile), markerText);
     const close = lock(directory);
     return { ...stateFolder(directory), close };
   } catch (error) {
     if (error instanceof StartError) throw error;
-    throw new StartError(
-      `${(error as Error).message}. Give another folder for the state with --state DIR.`,
-      2,
-    );
+    throw new StartError(`${(error as Error).message}. Choose another state folder with --state DIR.`, 2);
   }
 }
 
-/** `mkdir`'s own recursion never ends below a folder that takes no others, such as `/proc`. */
-function makeFolder(path: string): void {
+/** Not `mkdir` with `recursive`: it never returns below a folder without subfolders, such as `/proc`. */
+function createFolder(path: string): void {
   if (existsSync(path)) return;
-  makeFolder(dirname(path));
+  createFolder(dirname(path));
   mkdirSync(path);
 }
 
-/** A symbolic link to nothing, since it is created whole and only once: its target is the holder. */
+/** A dangling symbolic link, because creating one is atomic. Its target identifies the holder. */
 const lockFile = (directory: string) => join(directory, 'lock');
 
-/** A later process may have the same id, but not the same start. */
-const holderOf = (pid: number) => `${pid} ${startOf(pid)}`;
+/** A later process may have the same id, but not the same start time. */
+const holderOf = (pid: number) => `${pid} ${startTime(pid)}`;
 
-/** The id of the process that runs on a state folder; undefined when there is none. */
+/** The id of the running process that holds a state folder's lock. */
 export const lockHolder = (directory: string): number | undefined => runningHolder(lockFile(directory));
 
 function runningHolder(file: string): number | undefined {
@@ -128,7 +125,7 @@ function runningHolder(file: string): number | undefined {
   }
 }
 
-/** @returns what releases the lock */
+/** @returns a function that releases the lock */
 function lock(directory: string): () => void {
   const file = lockFile(directory);
   const own = holderOf(process.pid);
@@ -136,13 +133,13 @@ function lock(directory: string): () => void {
     const pid = runningHolder(file);
     if (pid !== undefined) {
       throw new StartError(
-        `A local environment already runs on ${directory}: process ${pid}. ` +
-          `Stop it (Ctrl-C, or kill ${pid}), or start this one on another folder with --state DIR.`,
+        `A local environment is already running in ${directory}: process ${pid}. ` +
+          `Stop it (Ctrl-C, or kill ${pid}), or use another folder with --state DIR.`,
       );
     }
     const aside = `${file}.${process.pid}`;
     if (!succeeds('ENOENT', () => renameSync(file, aside))) continue;
-    // Another start may have replaced the lock meanwhile: then it is put back.
+    // Another start may have replaced the lock meanwhile: put it back.
     if (runningHolder(aside) !== undefined) succeeds('EEXIST', () => symlinkSync(readlinkSync(aside), file));
     rmSync(aside);
   }
@@ -151,7 +148,7 @@ function lock(directory: string): () => void {
   };
 }
 
-/** False when the work fails with this code. */
+/** Returns false if `work` fails with this code. */
 function succeeds(code: string, work: () => void): boolean {
   try {
     work();
@@ -162,7 +159,7 @@ function succeeds(code: string, work: () => void): boolean {
   }
 }
 
-/** Writes a JSON document so that a reader sees the old one or the new one, never a part. Only the owner may read it. */
+/** Writes a JSON document atomically. Only the owner may read it. */
 export function writeJson(file: string, document: unknown): void {
   mkdirSync(dirname(file), { recursive: true });
   const draft = `${file}.${process.pid}`;
@@ -170,14 +167,14 @@ export function writeJson(file: string, document: unknown): void {
   renameSync(draft, file);
 }
 
-/** Reads a JSON document; undefined when there is none. */
+/** Reads a JSON document; undefined if the file does not exist. */
 export function readJson<T>(file: string): T | undefined {
   if (!existsSync(file)) return undefined;
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as T;
   } catch {
     throw new StartError(
-      `${file} is damaged. Start over with --fresh, which also removes the environment's data: they depend on this file.`,
+      `${file} is damaged. Start over with --fresh, which also deletes the environment's data: it depends on this file.`,
     );
   }
 }

@@ -3,7 +3,7 @@ import { existsSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, w
 import { join } from 'node:path';
 import { projectRoot, synthesize } from './synthesis';
 
-/** The sources of the stacks; npm records what is installed in the last one. A test synthesizes from these alone. */
+/** The stacks' sources. The last one lists the installed packages. A test synthesizes from these alone. */
 export const sources = [
   'bin',
   'cli',
@@ -19,13 +19,13 @@ export const sources = [
 ] as const;
 
 export interface AssemblyCacheOptions {
-  /** Of the assembly. Only one process at a time may use it. */
+  /** The assembly's folder. Not for concurrent use. */
   readonly directory: string;
   /** Aborts a synthesis. */
   readonly signal: AbortSignal;
-  /** Gets a line for a person before and after. */
+  /** Called with progress messages. */
   readonly onStep?: (step: string) => void;
-  /** The folder of the sources. @default - this project */
+  /** Root of the sources. @default - this project */
   readonly root?: string;
 }
 
@@ -53,13 +53,13 @@ export async function provideAssembly(options: AssemblyCacheOptions): Promise<vo
   const before = sourcesDigest();
   const stored = join(directory, digestsFile);
   if (existsSync(stored) && readFileSync(stored, 'utf8') === digests(directory, before)) {
-    return onStep('The stacks are unchanged since they were synthesized');
+    return onStep('The synthesized stacks are up to date');
   }
   onStep('Synthesizing the stacks');
   const unfinished = `${directory}.new`;
   try {
     await synthesize(unfinished, signal, { root });
-    // If sources changed meanwhile, the assembly may have only some of the changes.
+    // If sources changed meanwhile, the assembly may contain only some of the changes.
     if (sourcesDigest() === before) writeFileSync(join(unfinished, digestsFile), digests(unfinished, before));
     rmSync(directory, { recursive: true, force: true });
     renameSync(unfinished, directory);
@@ -69,7 +69,7 @@ export async function provideAssembly(options: AssemblyCacheOptions): Promise<vo
   onStep('Synthesized the stacks');
 }
 
-/** Of names and contents. Anything but a file, such as a link out of the folder, changes it every time. */
+/** A digest of names and contents; never the same if anything but files, such as a link, is found. */
 function digest(root: string, names: readonly string[]): string {
   const hash = createHash('sha256');
   function add(path: string): void {

@@ -1,6 +1,6 @@
 import { LOCAL_ACCOUNT_ID, type Template } from './manifest';
 
-/** The values of a stack's resources on this machine; undefined where there is none. */
+/** Local values of a stack's resources; undefined if there is none. */
 export interface ResourceValues {
   /** `Ref`: the physical id. */
   ref(logicalId: string): string | undefined;
@@ -22,10 +22,10 @@ export interface TemplateResolver {
    * Resolves all intrinsic functions in a part of a template.
    *
    * @param path of the part, for errors: `Resources.Api.Properties`
-   * @throws Error for an unsupported function, and for anything without a value on this machine
+   * @throws Error for an unsupported function or a missing local value
    */
   resolve(value: unknown, path: string): unknown;
-  /** Whether a condition of the template holds. */
+  /** Evaluates a condition of the template. */
   condition(name: string): boolean;
 }
 
@@ -61,7 +61,7 @@ export function createResolver({
     if (pseudoParameters.has(name)) return pseudoParameters.get(name);
     const parameter = template.Parameters?.[name];
     if (!parameter)
-      return resources.ref(name) ?? refuse(path, `the resource ${name} has no physical id here`);
+      return resources.ref(name) ?? refuse(path, `the resource ${name} has no local physical id`);
     if (parameter.Type.includes('List'))
       refuse(path, `the parameter ${name} is a list, which is unsupported`);
     return String(parameter.Default ?? refuse(path, `the parameter ${name} has no default`));
@@ -70,10 +70,10 @@ export function createResolver({
   function attribute(name: string, path: string): unknown {
     const [logicalId = '', ...rest] = name.split('.');
     const value = resources.attribute(logicalId, rest.join('.'));
-    return value ?? refuse(path, `the resource ${logicalId} has no attribute ${rest.join('.')} here`);
+    return value ?? refuse(path, `the resource ${logicalId} has no local attribute ${rest.join('.')}`);
   }
 
-  /** Get their argument unresolved. */
+  /** Functions with unresolved arguments. */
   const intrinsics: Readonly<Record<string, (argument: unknown, path: string) => unknown>> = {
     Ref: (argument, path) => ref(String(argument), path),
     'Fn::GetAtt': (argument, path) => attribute([argument].flat().join('.'), path),
@@ -85,7 +85,9 @@ export function createResolver({
     'Fn::Select': (argument, path) => {
       const [index, from] = list(argument, path);
       const items = list(from, path);
-      return items[Number(index)] ?? refuse(path, `Fn::Select asks for item ${index} of ${items.length}`);
+      return (
+        items[Number(index)] ?? refuse(path, `Fn::Select: no item ${index} in a list of ${items.length}`)
+      );
     },
     'Fn::Join': (argument, path) => {
       const [separator, parts] = list(argument, path);
@@ -113,18 +115,18 @@ export function createResolver({
   function text(value: unknown, path: string): string {
     const resolved = resolve(value, path);
     return ['object', 'symbol'].includes(typeof resolved)
-      ? refuse(path, 'a text is needed here')
+      ? refuse(path, 'expected a string')
       : String(resolved);
   }
 
   function list(value: unknown, path: string): readonly unknown[] {
     const resolved = resolve(value, path);
-    return Array.isArray(resolved) ? resolved : refuse(path, 'a list is needed here');
+    return Array.isArray(resolved) ? resolved : refuse(path, 'expected a list');
   }
 
   function condition(name: string): boolean {
     const path = `Conditions.${name}`;
-    return resolve(template.Conditions?.[name] ?? refuse(path, 'there is no such condition'), path) === true;
+    return resolve(template.Conditions?.[name] ?? refuse(path, 'unknown condition'), path) === true;
   }
 
   function resolve(value: unknown, path: string): unknown {
@@ -157,7 +159,7 @@ export function createResolver({
       const secret = resources.secret(parts.slice(0, idParts).join(':'));
       const key = parts[idParts + 1];
       const found = secret !== undefined && key ? JSON.parse(secret)[key] : secret;
-      return found ?? refuse(path, `the secret of ${reference} is not known here`);
+      return found ?? refuse(path, `unknown secret in ${reference}`);
     });
   }
 

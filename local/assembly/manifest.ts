@@ -8,8 +8,8 @@ import type {
   AwsCloudFormationStackProperties,
 } from 'aws-cdk-lib/cloud-assembly-schema';
 
-/** Of a template. Its types are CloudFormation's: `npm run synth` validates them. */
-// biome-ignore lint/suspicious/noExplicitAny: a type of ours for each would say nothing more
+/** Part of a template, untyped: `npm run synth` validates it against CloudFormation's types. */
+// biome-ignore lint/suspicious/noExplicitAny: types of our own would add no safety
 export type TemplateObject = Readonly<Record<string, any>>;
 
 /** A resource of a template. */
@@ -20,7 +20,7 @@ export interface TemplateResource {
   readonly Condition?: string;
 }
 
-/** A CloudFormation template: the parts that are read here. */
+/** The parts of a CloudFormation template that are read here. */
 export interface Template {
   readonly Parameters?: Readonly<
     Record<string, { readonly Type: string; readonly Default?: string | number }>
@@ -34,14 +34,14 @@ export interface Template {
 export interface Stack {
   /** As in `cdk deploy --outputs-file`: `WalletEu`. */
   readonly name: string;
-  /** By its tag: `eu`. @default - the name of the stack */
+  /** From its tag: `eu`. @default - the stack's name */
   readonly environment: string;
-  /** For people, as the dashboard shows it. */
+  /** As the dashboard shows it. */
   readonly purpose: string;
   readonly testFundsOnly: boolean;
   readonly region: string;
   readonly template: Template;
-  /** From an asset's S3 key in the template to its folder or file. */
+  /** Maps an asset's S3 key in the template to its folder or file. */
   readonly assets: ReadonlyMap<string, string>;
 }
 
@@ -50,7 +50,7 @@ export interface Stack {
  *
  * https://docs.aws.amazon.com/cdk/api/v2/docs/cloud-assembly-schema-readme.html
  *
- * @throws Error when a stack has no region
+ * @throws Error if a stack has no region
  */
 export function readAssembly(directory: string): Stack[] {
   const read = <T>(file: string) => JSON.parse(readFileSync(join(directory, file), 'utf8')) as T;
@@ -60,7 +60,7 @@ export function readAssembly(directory: string): Stack[] {
     if (type !== 'aws:cloudformation:stack') return [];
     const { stackName, templateFile, tags = {} } = artifact.properties as AwsCloudFormationStackProperties;
     const region = environment?.split('/').at(-1);
-    if (!region || region === 'unknown-region') throw new Error(`The stack ${id} states no region.`);
+    if (!region || region === 'unknown-region') throw new Error(`The stack ${id} has no region.`);
     const manifests = dependencies
       .filter((each) => artifacts[each]?.type === 'cdk:asset-manifest')
       .map((each) => artifacts[each]?.properties as AssetManifestProperties);
@@ -82,13 +82,13 @@ export function readAssembly(directory: string): Stack[] {
   });
 }
 
-/** The stacks that have an API, in the order of the manifest: a standby has none. */
+/** The stacks with an API (a standby has none), in manifest order. */
 export const servingStacks = (stacks: readonly Stack[]): readonly Stack[] =>
   stacks.filter(({ template }) =>
     Object.values(template.Resources ?? {}).some(({ Type }) => Type === 'AWS::ApiGateway::RestApi'),
   );
 
-/** The page has it in one of the variables of its function, which are texts of JSON. */
+/** Read from the dashboard function's variables, one of which contains it as JSON. */
 function purposeIn({ Resources = {} }: Partial<Template>): string {
   const functions = Object.values(Resources).filter(({ Type }) => Type === 'AWS::Lambda::Function');
   const variables = functions.map(({ Properties }) => JSON.stringify(Properties?.Environment));

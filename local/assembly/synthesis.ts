@@ -8,12 +8,12 @@ import { StartError } from '../state';
 export const projectRoot = resolve(__dirname, '../..');
 
 /**
- * Runs the CDK app, as `cdk synth` does, in a process of its own: it would block this one for seconds. It gets no AWS
- * account or setting from the environment.
+ * Runs the CDK app, like `cdk synth`, in a separate process: it would block this one for seconds. It gets no AWS
+ * account or settings from the environment.
  *
  * @param directory the folder for the assembly; emptied first
- * @param signal ends the app at once, and removes its temporary files
- * @param app `script`: in TypeScript. `root`: its working directory. @default - this project's own
+ * @param signal kills the app, and removes its temporary files
+ * @param app `script`: a TypeScript file. `root`: its working directory. @default - this project's app
  * @throws StartError with the app's output
  */
 export async function synthesize(
@@ -33,11 +33,11 @@ export async function synthesize(
       HOME: homedir(),
       TMPDIR: temporary,
       CDK_OUTDIR: directory,
-      // CloudFormation's own rules take as long as all the rest; `npm run synth` and the tests apply them.
+      // Validation by CloudFormation's rules doubles the time; `npm run synth` and the tests do it.
       CDK_VALIDATION: 'false',
     },
     stdio: ['ignore', 'pipe', 'pipe'],
-    // Ctrl-C in a terminal reaches the whole process group; only this process may end the app.
+    // Ctrl-C in a terminal reaches the whole process group; only this process may stop the app.
     detached: true,
     signal,
     killSignal: 'SIGKILL',
@@ -51,13 +51,13 @@ export async function synthesize(
       app.once('close', resolve);
     });
     signal.throwIfAborted();
-    if (code !== 0) throw new StartError(`The stacks cannot be synthesized:\n${withoutTrace(output)}`);
+    if (code !== 0) throw new StartError(`Synthesis failed:\n${withoutTrace(output)}`);
   } finally {
     rmSync(temporary, { recursive: true, force: true });
   }
 }
 
-/** Of a syntax error the line alone; of any other the message, without the lines that say where it was thrown. */
+/** A syntax error's line, or any other error's message without the stack trace. */
 function withoutTrace(output: string): string {
   const lines = output.split('\n');
   const syntax = lines.filter((line) => /:\d+:\d+: ERROR: /.test(line));

@@ -1,14 +1,14 @@
 import { physicalName, type Stack, type TemplateObject } from '../assembly/manifest';
 import { type Gateway, openGateway } from './server';
 
-/** The addresses of a stack's REST APIs on this machine and at AWS. */
+/** The local and AWS addresses of a stack's REST APIs. */
 export type ApiAddresses = Awaited<ReturnType<typeof openApiAddresses>>;
 
 /**
- * Opens a port for each REST API of a stack before any resource is made: functions and other APIs need the address.
+ * Opens a port for each REST API of a stack before its resources are created: they need the addresses.
  *
- * @param portOf the port by the name of the API's stage; 0 for any free one
- * @throws (rejects) with the code EADDRINUSE when a port is taken
+ * @param portOf returns the port for an API's stage; 0: any free one
+ * @throws (rejects) with the code EADDRINUSE if a port is in use
  */
 export async function openApiAddresses(
   stack: Pick<Stack, 'name' | 'region' | 'template'>,
@@ -36,7 +36,7 @@ export async function openApiAddresses(
         .filter(isOfApi)
         .map((mapping) => ofType('DomainName').find((each) => each.id === mapping.DomainName.Ref))
         .map((domain) => `https://${domain?.DomainName}`);
-      // The longer address comes before its own prefix.
+      // Longest first: one address is a prefix of another.
       for (const deployed of [`${origin}/${stageName}`, origin, ...domains]) {
         replacements.push([deployed, gateway.url]);
       }
@@ -47,7 +47,7 @@ export async function openApiAddresses(
   }
   return {
     ...{ gateways, urls, close },
-    /** Replaces the addresses at AWS by those on this machine, anywhere in a JSON value. */
+    /** Replaces AWS addresses with local ones, anywhere in a JSON value. */
     localize<T>(value: T): T {
       const json = JSON.stringify(value) as string | undefined;
       if (json === undefined) return value;

@@ -2,15 +2,15 @@ import type { TemplateObject } from '../assembly/manifest';
 import type { InvocationResult } from '../lambda/instance';
 import type { DeployedResource } from '../resources/deployment';
 
-/** A REST API as its template describes it. */
+/** A REST API as defined in its template. */
 export type Api = ReturnType<typeof readApi>;
 export type Method = Api['methods'][number];
 export type Authorizer = NonNullable<Method['authorizer']>;
 export type ResponseTemplate = ReturnType<typeof readResponse>;
 
 /**
- * @param sourceArn of the method or the authorizer that invokes the function, as a permission names it
- * @throws Error when there is no function with the ARN
+ * @param sourceArn of the invoking method or authorizer, as in `AWS::Lambda::Permission`
+ * @throws Error if the function does not exist
  */
 export type FindFunction = (
   functionArn: string,
@@ -21,9 +21,9 @@ export type FindFunction = (
 const defaultTimeoutMs = 29_000;
 
 /**
- * Reads a REST API among the resources of a stack.
+ * Reads a REST API from a stack's resources.
  *
- * @throws Error, with the logical id, for unsupported values: the table of resources has refused unsupported properties
+ * @throws Error, with the logical id, for unsupported values; the table of resources rejects unsupported properties
  */
 export function readApi(resources: ReadonlyMap<string, DeployedResource>, apiLogicalId: string) {
   const id = String(resources.get(apiLogicalId)?.ref);
@@ -32,7 +32,7 @@ export function readApi(resources: ReadonlyMap<string, DeployedResource>, apiLog
       (each) => each.type === `AWS::ApiGateway::${type}` && each.properties.RestApiId === id,
     );
   const segments = new Map(ofType('Resource').map((each) => [each.ref, each]));
-  // The root has no resource in the template: CloudFormation makes it with the API.
+  // The template has no root resource: CloudFormation creates it with the API.
   const pathOf = (resourceId: string): string => {
     const segment = segments.get(resourceId);
     if (!segment) return '';
@@ -84,21 +84,21 @@ function readAuthorizer(resource: DeployedResource) {
   return {
     id: resource.ref,
     functionArn: functionArnIn(AuthorizerUri),
-    /** The name of the header that identifies the caller, in lowercase. */
+    /** The identity source: a header's name, in lowercase. */
     identityHeader: String(IdentitySource).replace(header, '$1').toLowerCase(),
-    /** Seconds; 0 turns the cache off. */
+    /** Seconds; 0 disables the cache. */
     resultTtl: Number(AuthorizerResultTtlInSeconds),
   };
 }
 
-/** The gateway's response to an error, or that of a method without a backend (MOCK). */
+/** A gateway response, or the response of a MOCK method. */
 function readResponse(resource: DeployedResource, response: TemplateObject) {
   const { StatusCode, ResponseParameters = {}, ResponseTemplates = {} } = response;
   const body: string | undefined = ResponseTemplates['application/json'];
-  // Of the template language, `$context.NAME` alone.
+  // Of the template language, only `$context.NAME` is supported.
   requireSupported(resource, 'the template', body ?? '', /^(?!.*(\$(?!context\.\w)|#\w))/s);
   return {
-    /** @default - that of the error */
+    /** @default - the error's status */
     status: StatusCode === undefined ? undefined : Number(StatusCode),
     headers: Object.entries(ResponseParameters).map(([name, expression]): [name: string, value: string] => {
       requireSupported(resource, 'the header value', expression, /^'.*'$/s);
@@ -112,7 +112,7 @@ function readResponse(resource: DeployedResource, response: TemplateObject) {
   };
 }
 
-/** The token bucket of each method: requests per second, and requests at once. @default - unlimited */
+/** The token bucket of each method: requests per second, and burst. @default - unlimited */
 function readThrottle(stage: DeployedResource) {
   const [settings, single] = stage.properties.MethodSettings ?? [];
   requireSupported(stage, 'MethodSettings', JSON.stringify(single), /^undefined$/);
@@ -120,7 +120,7 @@ function readThrottle(stage: DeployedResource) {
   return { rate: Number(settings.ThrottlingRateLimit), burst: Number(settings.ThrottlingBurstLimit) };
 }
 
-/** The function's ARN inside the URI by which API Gateway invokes it. */
+/** Extracts the function's ARN from an integration URI. */
 const functionArnIn = (uri: string): string => uri.replace(/^.*\/functions\/(arn:[^/]+)\/invocations$/, '$1');
 
 function requireSupported({ logicalId }: DeployedResource, what: string, value: unknown, supported: RegExp) {

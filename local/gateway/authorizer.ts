@@ -3,29 +3,29 @@ import { evaluate, readPolicy, type Statement } from '../permissions/policy';
 import type { Authorizer, FindFunction } from './api';
 import { Fault, type GatewayRequest } from './request';
 
-/** The authorizer's result for one identity, which is applied to each method. */
+/** The authorizer's cached result for one identity, evaluated for each method. */
 interface Decision {
   readonly statements: readonly Statement[];
   readonly context: Readonly<Record<string, string>>;
 }
 
-/** Decisions; beyond that, the cache is emptied. */
+/** Decisions; beyond this, the cache is cleared. */
 const cacheLimit = 10_000;
 
 /**
- * Runs Lambda authorizers of type REQUEST. The authorizer's context goes into that of the request.
+ * Runs Lambda authorizers of type REQUEST. The authorizer's context is merged into the request's.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-use-lambda-authorizer.html
  *
- * @returns a function that throws a Fault unless the method may be invoked
+ * @returns a function that throws a Fault if the method may not be invoked
  */
 export function createAuthorize(findFunction: FindFunction, clock: () => number) {
-  /** By a hash: tokens are not stored. */
+  /** By a hash, so that tokens are not stored. */
   const cache = new Map<string, { readonly decision: Decision; readonly expires: number }>();
 
   return async (request: GatewayRequest, authorizer: Authorizer): Promise<void> => {
     const [, identity] =
       request.headers.findLast(([name]) => name.toLowerCase() === authorizer.identityHeader) ?? [];
-    // Without an identity the authorizer is not called:
+    // Without an identity, API Gateway does not call the authorizer:
     // https://docs.aws.amazon.com/apigateway/latest/developerguide/configure-api-gateway-lambda-authorization.html
     if (!identity) throw new Fault('UNAUTHORIZED', 401, 'Unauthorized');
     const key = createHash('sha256').update(`${authorizer.id} ${identity}`).digest('base64');
@@ -54,7 +54,7 @@ async function decide(
 ): Promise<Decision> {
   const invoked = findFunction(authorizer.functionArn, `${apiArn}/authorizers/${authorizer.id}`);
   const result = await invoked.invoke({ type: 'REQUEST', methodArn, ...event });
-  // The error `Unauthorized` is the documented way to a 401.
+  // The error `Unauthorized` is the documented way to return 401.
   if (!result.ok && result.errorMessage === 'Unauthorized')
     throw new Fault('UNAUTHORIZED', 401, 'Unauthorized');
   if (!result.ok) throw new Fault('AUTHORIZER_FAILURE', 500, 'Internal server error');

@@ -4,11 +4,11 @@ import { unescape as decode } from 'node:querystring';
 import { LOCAL_ACCOUNT_ID } from '../assembly/manifest';
 import type { Api, Method } from './api';
 
-/** An error of the gateway itself, which the gateway response of its type renders. */
+/** An error of the gateway itself, rendered by the gateway response of its type. */
 export class Fault extends Error {
   /**
    * @param type https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html
-   * @param status that of a configured gateway response wins
+   * @param status overridden by a configured gateway response
    */
   constructor(
     readonly type: string,
@@ -35,7 +35,7 @@ export function newContext(api: Api, incoming: IncomingMessage, now: number) {
     apiId: api.id,
     stage: api.stage,
     requestId: randomUUID(),
-    /** Never from the client; also in the header `x-amz-apigw-id`. */
+    /** Never read from the client; also in the header `x-amz-apigw-id`. */
     extendedRequestId: `${randomBytes(11).toString('base64url')}=`,
     requestTimeEpoch: now,
     httpMethod: method,
@@ -46,16 +46,16 @@ export function newContext(api: Api, incoming: IncomingMessage, now: number) {
   };
 }
 
-/** Percent-encoded; several slashes at its beginning count as one. */
+/** Percent-encoded; leading slashes are merged into one. */
 const pathOf = (url: string): string => (url.split('?')[0] ?? '').replace(/^\/+/, '/');
 
 /** A request for a method of the API. */
 export type GatewayRequest = Awaited<ReturnType<typeof readRequest>>;
 
 /**
- * Reads a request to its end and finds its method.
+ * Reads a whole request and finds its method.
  *
- * @throws Fault when it is malformed, too large, or has no route
+ * @throws Fault if it is malformed, too large, or has no route
  */
 export async function readRequest(incoming: IncomingMessage, api: Api, context: Context, region: string) {
   const { method: httpMethod = '', url = '', rawHeaders } = incoming;
@@ -65,7 +65,7 @@ export async function readRequest(incoming: IncomingMessage, api: Api, context: 
   const { candidates, pathParameters } = findResource(api, path);
   const method = candidates.find((each) => each.httpMethod === httpMethod);
   if (!method) {
-    // Without AWS credentials, or with a header that is no AWS signature, which has no gateway response type.
+    // No credentials, or a header that is not an AWS signature (which has no gateway response type).
     throw incoming.headers.authorization === undefined
       ? new Fault('MISSING_AUTHENTICATION_TOKEN', 403, 'Missing Authentication Token')
       : new Fault('DEFAULT_4XX', 403, 'Invalid key=value pair (missing equal-sign) in Authorization header');
@@ -80,14 +80,14 @@ export async function readRequest(incoming: IncomingMessage, api: Api, context: 
   const apiArn = `arn:aws:execute-api:${region}:${LOCAL_ACCOUNT_ID}:${api.id}`;
   return {
     ...{ context, method, body },
-    /** As permissions and policies name the API. */
+    /** The API's ARN in permissions and policies. */
     apiArn,
     /** Names as the client wrote them, in order. */
     headers,
     /** https://docs.aws.amazon.com/apigateway/latest/developerguide/arn-format-reference.html */
     methodArn: `${apiArn}/${api.stage}/${httpMethod}/${path.replace(/^\//, '')}`,
     /**
-     * The event of an authorizer; that of a Lambda proxy integration has the body too.
+     * An authorizer's event; a Lambda proxy integration's event also has the body.
      * https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html
      */
     event: {
@@ -102,7 +102,7 @@ export async function readRequest(incoming: IncomingMessage, api: Api, context: 
   };
 }
 
-/** Reads the body to its end also when it is too large: a client that is busy sending would not see the response. */
+/** Reads even a body that is too large: a client that is still sending would miss the response. */
 async function readBody(incoming: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -115,7 +115,7 @@ async function readBody(incoming: IncomingMessage): Promise<string> {
 }
 
 /**
- * The methods of the most specific resource with a path: a literal comes before a parameter, from the first segment on.
+ * The methods of the most specific resource for a path: literals win over parameters, from the first segment on.
  * Segments are split before they are decoded, so an encoded slash stays inside its segment; a trailing slash is ignored.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-method-settings-method-request.html
  */

@@ -10,9 +10,9 @@ export interface Reply {
 }
 
 /**
- * Handles requests: throttle, authorizer and integration, in this order; the first that refuses one throws a Fault.
+ * Handles requests: throttling, authorizer, integration, in this order; the first refusal throws a Fault.
  *
- * @param clock milliseconds since 1970, for throttles and the authorizers' cache
+ * @param clock milliseconds since 1970, for throttling and the authorizers' caches
  */
 export function createRespond({ throttle }: Api, findFunction: FindFunction, clock: () => number) {
   const admit = createThrottle(throttle, clock);
@@ -31,7 +31,7 @@ export function createRespond({ throttle }: Api, findFunction: FindFunction, clo
  * A token bucket for each method.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-request-throttling.html
  *
- * @returns a function that takes a token, and returns false when there is none
+ * @returns a function that takes a token, or returns false if the bucket is empty
  */
 function createThrottle(limits: Api['throttle'], clock: () => number): (method: Method) => boolean {
   const buckets = new Map<Method, { readonly tokens: number; readonly time: number }>();
@@ -46,7 +46,7 @@ function createThrottle(limits: Api['throttle'], clock: () => number): (method: 
   };
 }
 
-/** A method without a backend has a template for JSON alone: its PassthroughBehavior is NEVER. */
+/** A MOCK method has a template for JSON only, with PassthroughBehavior NEVER. */
 function respondFromTemplate({ headers, context }: GatewayRequest, template: ResponseTemplate): Reply {
   const [, type = 'application/json'] = headers.findLast(([name]) => /^content-type$/i.test(name)) ?? [];
   if (!/^\s*application\/json\s*(;|$)/i.test(type)) {
@@ -69,13 +69,13 @@ async function invokeFunction(
   answered.abort();
   if (!result) throw new Fault('INTEGRATION_TIMEOUT', 504, 'Endpoint request timed out');
   if (result.ok) return readResult(result.payload);
-  // The gateway may not invoke the function: its own error. Any other is not a valid response.
+  // 500 if the gateway lacks permission to invoke the function; 502 for an invalid response.
   const status = result.errorType === 'AccessDeniedException' ? 500 : 502;
   throw new Fault('DEFAULT_5XX', status, 'Internal server error');
 }
 
 /**
- * Every field is optional, and any other field makes the response malformed: 502.
+ * Every field is optional; an unknown field makes the response malformed: 502.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html#api-gateway-simple-proxy-for-lambda-output-format
  */
 function readResult(payload: unknown): Reply {
@@ -103,7 +103,7 @@ function readResult(payload: unknown): Reply {
 }
 
 /**
- * Renders a fault by the API's gateway response for its type, else by that for `DEFAULT_4XX` or `DEFAULT_5XX`.
+ * Renders a fault with the API's gateway response for its type, or else for `DEFAULT_4XX` or `DEFAULT_5XX`.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-gatewayResponse-definition.html
  */
 export function renderFault(
@@ -124,7 +124,7 @@ export function renderFault(
   );
 }
 
-/** Replaces `$context.…` variables by their values, without escaping, as the gateway does; an unset one is empty. */
+/** Replaces `$context.…` variables with their values, unescaped, like API Gateway; unset ones become empty. */
 function fill(template: ResponseTemplate, context: Context): Reply {
   const { status = 200, headers, body = '' } = template;
   const all = new Headers({ 'Content-Type': 'application/json' });

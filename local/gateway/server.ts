@@ -4,7 +4,7 @@ import type { Api, FindFunction } from './api';
 import { Fault, newContext, readRequest } from './request';
 import { createRespond, renderFault } from './respond';
 
-/** A REST API and what it runs on. */
+/** A REST API and its dependencies. */
 export interface ServedApi {
   readonly api: Api;
   readonly findFunction: FindFunction;
@@ -13,19 +13,19 @@ export interface ServedApi {
   readonly clock?: () => number;
 }
 
-/** A gateway on 127.0.0.1 that responds as API Gateway does for a regional REST API; differences: docs/operating.md. */
+/** A gateway on 127.0.0.1 that emulates API Gateway for a regional REST API; differences: docs/operating.md. */
 export interface Gateway extends LoopbackServer {
-  /** Serves the API; earlier requests wait for this. Once only. */
+  /** Serves the API; earlier requests wait for this call. Call once. */
   serve(served: ServedApi): void;
 }
 
 type Handle = (incoming: IncomingMessage, outgoing: ServerResponse) => Promise<void>;
 
 /**
- * Opens the port of an API before its resources are made: they may contain its address.
+ * Opens the port of an API before its resources are created: they may contain its address.
  *
- * @param port 0 takes any free one
- * @throws (rejects) with the code EADDRINUSE when the port is taken
+ * @param port 0: any free one
+ * @throws (rejects) with the code EADDRINUSE if the port is in use
  */
 export async function openGateway(port: number): Promise<Gateway> {
   let serve: (handle: Handle) => void = () => undefined;
@@ -46,7 +46,7 @@ function createHandle({ api, findFunction, region, clock = Date.now }: ServedApi
       .then(() => readRequest(incoming, api, context, region))
       .then(respond)
       .catch((error: Error) => {
-        // A client that disconnected while it was sending.
+        // The client disconnected while sending.
         if (incoming.errored) throw error;
         const fault = error instanceof Fault ? error : new Fault('DEFAULT_5XX', 500, 'Internal server error');
         return renderFault(fault, api, context);
@@ -59,7 +59,7 @@ function createHandle({ api, findFunction, region, clock = Date.now }: ServedApi
   };
 }
 
-/** A web page whose own name resolves to 127.0.0.1 (DNS rebinding) has another host. @throws Fault */
+/** Rejects DNS rebinding: a web page whose domain resolves to 127.0.0.1 sends another host. @throws Fault */
 async function requireOwnHost(incoming: IncomingMessage, host: string): Promise<void> {
   const hosts = incoming.headersDistinct.host ?? [];
   const own = [host, host.replace('127.0.0.1', 'localhost')];

@@ -1,6 +1,6 @@
 /*
- * A function's process: loads the bundle, then runs one invocation at a time that comes over the IPC channel. Plain CommonJS,
- * so that it needs no transpiler and starts as fast as the bundle does. The runtime of tests uses its parts.
+ * A function's process: loads the bundle, then runs invocations from the IPC channel one at a time. Plain CommonJS, for
+ * a fast start without a transpiler. The tests' runtime uses its exports.
  * Error types: https://docs.aws.amazon.com/lambda/latest/dg/nodejs-exceptions.html
  */
 const path = require('node:path');
@@ -10,9 +10,9 @@ const loadErrors = {
   SyntaxError: 'Runtime.UserCodeSyntaxError',
 };
 
-/** The failed invocation of an error. */
+/** Converts an error to a failed invocation. */
 function describe(error, isLoading = false) {
-  // Not instanceof: the code may have another realm's Error.
+  // Not instanceof: the code may throw another realm's Error.
   if (typeof error?.message !== 'string') {
     return { ok: false, errorType: typeof error, errorMessage: String(error), trace: [] };
   }
@@ -24,7 +24,7 @@ function describe(error, isLoading = false) {
 const named = (name, message) => Object.assign(new Error(message), { name });
 
 /**
- * @param load loads a module by its path
+ * @param load loads a module by path
  * @returns a function that runs an invocation, and never rejects
  */
 function loadHandler({ LAMBDA_TASK_ROOT: taskRoot, _HANDLER: handlerName }, load, log = console.error) {
@@ -57,7 +57,7 @@ module.exports = { describe, loadHandler };
 
 if (require.main === module) {
   process.on('disconnect', () => process.exit(0));
-  // Ctrl-C in a terminal reaches every process of its group; only the parent decides when functions end.
+  // Ctrl-C in a terminal reaches every process of its group; only the parent stops functions.
   process.on('SIGINT', () => {});
   try {
     const handle = loadHandler(process.env, require);

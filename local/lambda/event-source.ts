@@ -5,25 +5,25 @@ import { sqsRequest } from '../queues/queues';
 import type { InvocationResult } from './instance';
 
 /**
- * A queue that feeds a function: `AWS::Lambda::EventSourceMapping`.
+ * A queue that triggers a function: `AWS::Lambda::EventSourceMapping`.
  * https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-parameters.html
  */
 export interface EventSourceOptions {
-  /** URL of SQS. */
+  /** SQS endpoint URL. */
   readonly endpoint: string;
   readonly queueUrl: string;
   readonly queueArn: string;
   readonly region: string;
-  /** Of the function: Lambda reads its queue with its role. */
+  /** The function's: Lambda reads the queue with the function's role. */
   readonly accessKeyId?: string;
-  /** The maximum of messages in one invocation, up to 10. @default 10 */
+  /** Maximum messages per invocation, up to 10. @default 10 */
   readonly batchSize?: number | undefined;
-  /** The maximum of concurrent invocations. @default 5, with which Lambda starts */
+  /** Maximum concurrent invocations. @default 5, as Lambda starts with */
   readonly maximumConcurrency?: number | undefined;
-  /** Whether the function reports the messages that failed; otherwise, it fails for all of them. @default false */
+  /** Whether the function reports failed messages; otherwise, an error fails the whole batch. @default false */
   readonly reportBatchItemFailures?: boolean;
   invoke(event: SQSEvent): Promise<InvocationResult>;
-  /** Gets a line when the queue cannot be read or written. */
+  /** Called with a message when the queue cannot be read or written. */
   onProblem(line: string): void;
 }
 
@@ -32,7 +32,7 @@ export type EventSource = ReturnType<typeof startEventSource>;
 /** A message as `ReceiveMessage` returns it. */
 export type ReceivedMessage = Message & { readonly MessageId: string; readonly ReceiptHandle: string };
 
-/** Starts to feed a function from a queue: one poll at a time, and an invocation for each batch. */
+/** Polls a queue, one poll at a time, and invokes the function for each batch. */
 export function startEventSource(options: EventSourceOptions) {
   const { endpoint, region, accessKeyId, queueUrl: QueueUrl } = options;
   const { batchSize = 10, maximumConcurrency = 5, reportBatchItemFailures = false } = options;
@@ -43,7 +43,7 @@ export function startEventSource(options: EventSourceOptions) {
   };
   const running = new Set<Promise<void>>();
   let isStopped = false;
-  // A new one for each poll: `fetch` listens to its signal until it is garbage-collected.
+  // One per poll: `fetch` keeps its listener on the signal until garbage collection.
   let polling = new AbortController();
 
   async function poll(): Promise<void> {
@@ -72,7 +72,7 @@ export function startEventSource(options: EventSourceOptions) {
     }
   }
 
-  /** What is not deleted becomes visible again when its visibility timeout ends. */
+  /** Messages that are not deleted become visible again after the visibility timeout. */
   async function handle(messages: readonly ReceivedMessage[]): Promise<void> {
     const result = await options.invoke({ Records: messages.map((message) => sqsRecord(message, options)) });
     const failed = failedMessages(result, messages, reportBatchItemFailures);
@@ -88,7 +88,7 @@ export function startEventSource(options: EventSourceOptions) {
 
   const polled = poll();
   return {
-    /** Receives no more messages, and resolves when running invocations have ended. */
+    /** Stops polling; resolves when running invocations have completed. */
     async stop(): Promise<void> {
       isStopped = true;
       polling.abort();
@@ -115,7 +115,7 @@ function failedMessages(
   return reported.every((id) => all.has(id)) ? new Set(reported) : all;
 }
 
-/** A message as Lambda gives it to a function: https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html */
+/** A message as Lambda passes it to a function: https://docs.aws.amazon.com/lambda/latest/dg/with-sqs.html */
 export function sqsRecord(
   message: ReceivedMessage,
   { queueArn, region }: Pick<EventSourceOptions, 'queueArn' | 'region'>,

@@ -11,7 +11,7 @@ import {
 } from './instance';
 
 /**
- * The largest event, and the largest result, in bytes of JSON.
+ * The maximum event and result, in bytes of JSON.
  * https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html (6 MB each)
  */
 const payloadLimit = 6_291_556;
@@ -30,7 +30,7 @@ export interface LocalFunctionOptions extends Code {
 
 export type LocalFunction = ReturnType<typeof startFunction>;
 
-/** A Lambda function on this machine, run by a pool of instances. */
+/** A local Lambda function, run by a pool of instances. */
 export function startFunction(options: LocalFunctionOptions) {
   const { name, region, timeoutSeconds, memoryMiB, onLog, runtime = startProcess } = options;
   const arn = `arn:aws:lambda:${region}:${LOCAL_ACCOUNT_ID}:function:${name}`;
@@ -129,7 +129,7 @@ export function startFunction(options: LocalFunctionOptions) {
   return {
     ...{ name, arn, invoke },
     instances: () => [...instances],
-    /** Raises the maximum to the sum of what is reserved. */
+    /** Reserves concurrency: raises the maximum to the sum of all reservations. */
     reserve(count: number) {
       reserved += count;
       maxInstances = Math.max(maxInstances, reserved);

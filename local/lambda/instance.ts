@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-/** A failure, with Lambda's error payload, is a value: `invoke` never rejects. */
+/** A failure is a value, with Lambda's error payload: `invoke` never rejects. */
 export type InvocationResult<Payload = unknown> =
   | { readonly ok: true; readonly payload: Payload }
   | {
@@ -20,17 +20,17 @@ export const failed = (errorType: string, errorMessage: string): Failure => ({
   errorMessage,
 });
 
-/** A result as it comes from the function's code: JSON. */
+/** A result from the function's code, as JSON. */
 export type JsonResult = InvocationResult<string>;
 
-/** A function's code, and what it runs with. */
+/** A function's code and its configuration. */
 export interface Code {
-  /** The folder of the same bundle that a deployment uploads; absolute. */
+  /** Absolute path of the bundle that a deployment uploads. */
   readonly bundleDirectory: string;
-  /** All variables: nothing is inherited. */
+  /** All variables: none is inherited. */
   readonly environment: Readonly<Record<string, string>>;
   readonly memoryMiB: number;
-  /** Gets each line that the function writes to stdout or stderr. */
+  /** Called with each line on stdout or stderr. */
   readonly onLog: (line: string) => void;
 }
 
@@ -42,24 +42,24 @@ export interface Invocation {
   readonly deadline: number;
 }
 
-/** An execution environment with the function's code loaded. It takes one invocation at a time. */
+/** An execution environment with the code loaded. Runs one invocation at a time. */
 export interface Instance {
   isAlive(): boolean;
-  /** Resolves when it has ended, for whatever reason. */
+  /** Resolves when it exits, for any reason. */
   readonly ended: Promise<unknown>;
   /** Never rejects. */
   invoke(invocation: Invocation): Promise<JsonResult>;
-  /** Ends it at once, whatever it is doing. */
+  /** Kills it. */
   kill(): void;
 }
 
-/** Starts an instance. Resolves to the reason when the code cannot be loaded. */
+/** Starts an instance. Resolves to a failure if the code cannot be loaded. */
 export type Runtime = (code: Code) => Promise<Instance | Failure>;
 
-/** Milliseconds. Lambda allows 10 s for loading the code; a busy machine gets more. */
+/** Milliseconds. Lambda allows 10 s for loading the code; more here, for a busy machine. */
 const initLimit = 30_000;
 
-/** Starts a process with a function's code: it can be killed at any time, and a crash stays contained. */
+/** Starts a process for an instance: it can be killed at any time, and isolates crashes. */
 export const startProcess: Runtime = async ({ bundleDirectory, environment, memoryMiB, onLog }) => {
   const child = fork(join(__dirname, 'bootstrap.cjs'), [], {
     cwd: bundleDirectory,

@@ -5,14 +5,14 @@ import { join, resolve } from 'node:path';
 /** A certificate for `localhost` and 127.0.0.1. Contents are PEM. */
 export interface LocalCertificate {
   readonly key: string;
-  /** Signed by itself: clients trust this very certificate. */
+  /** Self-signed: clients trust this certificate itself. */
   readonly cert: string;
   /** Absolute. */
   readonly certFile: string;
 }
 
 interface CertificateOptions {
-  /** Holds the key and the certificate between runs; made when absent. */
+  /** Folder of the key and the certificate; created if absent. */
   readonly directory: string;
   /** @default - the current time */
   readonly now?: Date;
@@ -20,7 +20,7 @@ interface CertificateOptions {
 
 const day = 24 * 60 * 60 * 1000;
 
-/** The certificate in a folder: made on first use, and again a month before it expires. */
+/** The certificate in a folder: created on first use, renewed a month before it expires. */
 export async function localCertificate(options: CertificateOptions): Promise<LocalCertificate> {
   const { directory, now = new Date() } = options;
   await mkdir(directory, { recursive: true, mode: 0o700 });
@@ -41,19 +41,19 @@ function isUsable(key: string, cert: string, now: Date): boolean {
     const left = new Date(parsed.validTo).getTime() - now.getTime();
     return left > 30 * day && parsed.checkPrivateKey(createPrivateKey(key));
   } catch {
-    // Absent, or cut short by a crash.
+    // Absent, or truncated by a crash.
     return false;
   }
 }
 
 async function generateCertificate(now: Date): Promise<{ key: string; cert: string }> {
-  // Loading it takes longer than all else here, and most starts find a certificate.
+  // Loaded lazily: it is slow, and most starts find a certificate.
   const { generate } = await import('selfsigned');
   const { private: key, cert } = await generate([{ name: 'commonName', value: 'localhost' }], {
     keyType: 'ec',
     curve: 'P-256',
     algorithm: 'sha256',
-    // From a day ago, for clients whose clock is behind.
+    // Valid from yesterday, for clients whose clock is slow.
     notBeforeDate: new Date(now.getTime() - day),
     notAfterDate: new Date(now.getTime() + 3650 * day),
     extensions: [

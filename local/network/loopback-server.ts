@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 export interface LoopbackRequest {
   readonly method: string;
-  /** Raw, with the query. */
+  /** Undecoded, with the query. */
   readonly url: string;
   readonly headers: IncomingMessage['headers'];
   readonly body: Buffer;
@@ -19,14 +19,14 @@ export interface LoopbackResponse {
 export interface LoopbackServer {
   /** Without a trailing slash. */
   readonly url: string;
-  /** Running requests have a second; a second call waits for the first. */
+  /** Running requests get a second to complete. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
- * An HTTP server on a free port of 127.0.0.1 that reads each request whole. Requests of web pages are refused.
+ * An HTTP server on a free port of 127.0.0.1 that buffers each request. It refuses requests from web pages.
  *
- * @param limit the largest body, in bytes; a larger one gets an empty 413
+ * @param limit maximum body in bytes; a larger one gets an empty 413
  */
 export function startLoopbackServer(
   handle: (request: LoopbackRequest) => Promise<LoopbackResponse>,
@@ -48,11 +48,11 @@ export function startLoopbackServer(
     outgoing.writeHead(response.status, response.headers).end(response.body);
   }
 
-  // A client that disconnected, or a bug of the service: neither may end the process.
+  // A client that disconnected, or a bug in the service: neither may crash the process.
   const server = createServer((incoming, outgoing) => {
     serve(incoming, outgoing).catch(() => outgoing.destroy());
   });
-  // Clients close idle connections: closed here, one could end just as the client sends its next request.
+  // Clients close idle connections: if we did, a close could race with the next request.
   server.keepAliveTimeout = 0;
   return listen(server, 0);
 }
@@ -60,13 +60,13 @@ export function startLoopbackServer(
 /**
  * Listens on 127.0.0.1.
  *
- * @param port 0 takes any free one
- * @throws (rejects) with the code EADDRINUSE when the port is taken
+ * @param port 0: any free one
+ * @throws (rejects) with the code EADDRINUSE if the port is in use
  */
 export async function listen(server: Server, port: number): Promise<LoopbackServer> {
   await once(server.listen(port, '127.0.0.1'), 'listening');
   let closing: Promise<void> | undefined;
-  // A keep-alive connection becomes idle when its response ends.
+  // A keep-alive connection becomes idle once its response is sent.
   server.on('request', (_, outgoing) => {
     outgoing.once('close', () => closing && server.closeIdleConnections());
   });
@@ -89,7 +89,7 @@ export async function listen(server: Server, port: number): Promise<LoopbackServ
  * (https://fetch.spec.whatwg.org/#origin-header, https://www.w3.org/TR/fetch-metadata/), or for another host, when a
  * page's own name resolves to 127.0.0.1 (DNS rebinding).
  *
- * @returns whether it was refused: with 403, in the form of AWS's JSON protocols
+ * @returns whether it was refused (403, as in AWS's JSON protocols)
  */
 export function refuseForeign(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
   const { headers, headersDistinct, socket } = incoming;

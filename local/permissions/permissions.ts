@@ -1,24 +1,24 @@
 import type { AccessKey } from '../postgres/token';
 import { type AccessRequest, evaluate, readPolicy, type Statement } from './policy';
 
-/** A call to a service on this machine. */
+/** A call to a local service. */
 export interface Call extends Pick<AccessRequest, 'action' | 'resource'> {
   /** The access key id of the request's signature. */
   readonly accessKeyId: string;
   readonly context?: AccessRequest['context'];
 }
 
-/** Returns why a call is refused, in IAM's words; undefined when it is allowed. */
+/** Returns IAM's message for a denied call; undefined if allowed. */
 export type Authorize = (call: Call) => string | undefined;
 
-/** For a service without permissions. */
+/** Allows everything. */
 export const allowEverything: Authorize = () => undefined;
 
-/** One action of a statement that allows something. */
+/** One action of an `Allow` statement. */
 export interface Grant {
-  /** The logical id of the resource whose policy it is. */
+  /** The logical id of the policy's resource. */
   readonly where: string;
-  /** The role that has the grant, or the resource whose policy grants it. */
+  /** The role that has the grant, or the resource whose policy contains it. */
   readonly arn: string;
   readonly action: string;
   readonly statement: Statement;
@@ -27,8 +27,8 @@ export interface Grant {
 export type Permissions = ReturnType<typeof createPermissions>;
 
 /**
- * The permissions of the local account. A function may do what the policies of its role and of the resource allow, and
- * nothing else. Any other access key is an administrator's.
+ * The permissions of the local account. A function may do only what the policies of its role and of the resource allow.
+ * Any other access key is an administrator's.
  */
 export function createPermissions() {
   const ofRoles = new Map<string, Statement[]>();
@@ -66,7 +66,7 @@ export function createPermissions() {
       ['*', principal].some((name) => principals?.includes(name)),
     );
     if (evaluate(named, request)) return undefined;
-    // A key's policy has to allow the request too, if only by naming the account; a service has no policy of its own.
+    // A key's policy must allow the request too, at least by naming the account; services have no other policy.
     // https://docs.aws.amazon.com/kms/latest/developerguide/key-policies.html
     const isLeftToRole = action.startsWith('kms:')
       ? evaluate(ofResource, request) !== undefined
@@ -83,7 +83,7 @@ export function createPermissions() {
     return refusal;
   }
 
-  /** As `authorize`, for Lambda itself, which acts with a function's role. Every call to AWS is made over TLS. */
+  /** Like `authorize`, for Lambda itself acting with a function's role. Assumes TLS, as at AWS. */
   const authorizeRole = (
     principal: string,
     action: string,
@@ -103,10 +103,10 @@ export function createPermissions() {
       /** Each distinct request so far. */
       requests: () => [...requests.values()],
       grants: () => grants,
-      /** Why these requests are refused, or would be without a grant. */
+      /** Reasons for denying these requests, optionally without a grant. */
       refusals: (without?: Grant) =>
         [...requests.values()].flatMap((request) => decide(request, without) ?? []),
-      /** Ignores a grant until the next call. @returns the reasons of the refusals from now on */
+      /** Ignores a grant until the next call. @returns the list to which later refusals are added */
       withhold(grant?: Grant): ReadonlySet<string> {
         withheld = grant;
         refused = new Set();
@@ -117,17 +117,17 @@ export function createPermissions() {
     attachToRole: attachTo(ofRoles),
     /** Adds statements to a resource. @throws Error for anything unsupported */
     attachToResource: attachTo(ofResources),
-    /** Lets calls that are signed with this key act as the role. */
+    /** Maps an access key to a role. */
     addFunction: (accessKey: AccessKey, roleArn: string) =>
       void functions.set(accessKey.accessKeyId, { accessKey, roleArn }),
-    /** A function's access key. */
+    /** The access key of a function. */
     findAccessKey: (accessKeyId: string) => functions.get(accessKeyId)?.accessKey,
     authorize: (({ accessKeyId, action, resource, context }) => {
       const found = functions.get(accessKeyId);
       return found && authorizeRole(found.roleArn, action, resource, context);
     }) satisfies Authorize,
     authorizeRole,
-    /** As `authorize`, for a service that invokes a function for a resource of its own. */
+    /** Like `authorize`, for a service that invokes a function on behalf of one of its resources. */
     authorizeService: (principal: string, functionArn: string, sourceArn: string) =>
       authorizePrincipal({
         principal,
@@ -138,6 +138,6 @@ export function createPermissions() {
   };
 }
 
-/** The access key id of a request's signature (Signature Version 4); empty when it has none. */
+/** The access key id of a request's signature (Signature Version 4); empty if unsigned. */
 export const accessKeyIdOf = (authorization: string | undefined): string =>
   /\bCredential=([^/,\s]+)\//.exec(authorization ?? '')?.[1] ?? '';

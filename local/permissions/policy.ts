@@ -1,12 +1,12 @@
 import type { TemplateObject } from '../assembly/manifest';
 
-/** One statement of a policy, with every list written out. */
+/** One normalized policy statement: every element is a list. */
 export interface Statement {
   readonly effect: 'Allow' | 'Deny';
   /** `*` and `?` are wildcards, here and in resources. */
   readonly actions: readonly string[];
   readonly resources: readonly string[];
-  /** ARNs of roles and accounts, services such as `events.amazonaws.com`, `*` for everyone; absent from a role's policy. */
+  /** ARNs of roles and accounts, services such as `events.amazonaws.com`, or `*`; absent in a role's policy. */
   readonly principals?: readonly string[];
   readonly conditions: readonly {
     readonly isMet: (value: string, actual: string) => boolean;
@@ -16,7 +16,7 @@ export interface Statement {
 }
 
 export interface AccessRequest {
-  /** A role's ARN or a service; empty for policies that name no principal. */
+  /** A role's ARN or a service; empty for policies without a principal. */
   readonly principal: string;
   /** Such as `kms:Sign`. */
   readonly action: string;
@@ -33,7 +33,7 @@ const operators = new Map([
   ['ArnLike', matches],
 ]);
 
-/** The condition keys of the templates: those of requests on this machine, and those of requests at AWS only. */
+/** The templates' condition keys: those of local requests, and those that only AWS sets. */
 const conditionKeys = [
   'aws:securetransport',
   'aws:sourceaccount',
@@ -45,7 +45,7 @@ const conditionKeys = [
 ];
 
 /**
- * Reads a policy document whose intrinsic functions are resolved.
+ * Parses a policy document, with intrinsic functions resolved.
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements.html
  *
  * @param where names the policy in errors
@@ -86,7 +86,7 @@ export function readPolicy(document: unknown, where: string): readonly Statement
   });
 }
 
-/** What the statements say about a request: an explicit `Deny` wins. Undefined when none applies. */
+/** Evaluates statements: an explicit `Deny` wins; undefined if none applies. */
 export function evaluate(
   statements: readonly Statement[],
   request: AccessRequest,
@@ -103,7 +103,7 @@ function applies({ actions, resources, principals, conditions }: Statement, requ
     actions.some((pattern) => matches(pattern.toLowerCase(), action.toLowerCase())) &&
     resources.some((pattern) => matches(pattern, resource)) &&
     (principals?.some((name) => names.includes(name)) ?? true) &&
-    // A condition on a key that the request lacks is not met.
+    // A condition on a missing key is not met.
     conditions.every(({ isMet, key, values }) => {
       const actual = context[key];
       return actual !== undefined && values.some((value) => isMet(value, actual));
@@ -111,7 +111,7 @@ function applies({ actions, resources, principals, conditions }: Statement, requ
   );
 }
 
-/** Whether a pattern with `*` and `?` covers the whole text. */
+/** Whether a pattern with `*` and `?` matches the whole text. */
 function matches(pattern: string, text: string): boolean {
   const source = pattern
     .replace(/[.+^${}()|[\]\\]/g, '\\$&')

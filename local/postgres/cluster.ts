@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Account, chownTo, postgresEnvironment, postgresPrograms } from './programs';
 
-/** The files of one PostgreSQL. */
+/** A PostgreSQL database cluster on disk. */
 export interface Cluster {
-  /** Private to PostgreSQL's account. Holds `data` and the superuser's password. */
+  /** Private to PostgreSQL's account. Contains `data` and the superuser's password. */
   readonly folder: string;
   readonly data: string;
 }
@@ -19,8 +19,8 @@ const passwordFile = 'superuser-password';
 const prefix = 'unfinished-';
 
 /**
- * The data folder's path for a PostgreSQL whose working directory it is. Its account may not be able to enter the folders
- * above (a clone in /root, for one), but Linux has a name for the working directory itself.
+ * The path of the data folder, which is PostgreSQL's working directory. Its account may lack access to a parent folder,
+ * such as /root; on Linux, /proc/self/cwd needs none.
  * https://man7.org/linux/man-pages/man5/proc_pid_cwd.5.html
  */
 export const pathForPostgres = ({ uid }: Account, data: string): string =>
@@ -34,7 +34,7 @@ export function clusterIn(directory: string): Cluster {
 export const readPassword = ({ folder }: Cluster): Promise<string> =>
   readFile(join(folder, passwordFile), 'utf8');
 
-/** The cluster of a folder that one process uses; made on first use. */
+/** Opens a folder's cluster, and creates it on first use. Not for concurrent use. */
 export async function openCluster(directory: string): Promise<Cluster> {
   const cluster = clusterIn(directory);
   if (existsSync(cluster.folder)) return cluster;
@@ -62,16 +62,16 @@ async function initialize(folder: string): Promise<void> {
     '--auth-host=scram-sha-256',
     '--auth-local=trust',
     '--encoding=UTF8',
-    // The same sorting and letter case on every machine, whatever locales it has.
+    // Same collation and letter case on every machine, whatever its locales.
     '--locale=C',
     '--locale-provider=builtin',
     '--builtin-locale=C.UTF-8',
-    // Megabytes: of 16, the default, most would be made and copied for nothing.
+    // Megabytes: most of the default, 16, would be created and copied unused.
     '--wal-segsize=1',
     '--no-sync',
     '--no-instructions',
   ];
-  // Detached: Ctrl-C in a terminal would end it, and make the start look failed.
+  // Detached: otherwise Ctrl-C would kill it, and the start would seem to fail.
   const child = spawn(initdb, options, {
     ...account,
     cwd: data,
@@ -80,9 +80,11 @@ async function initialize(folder: string): Promise<void> {
     detached: true,
   });
   const ended = new Promise<string>((resolve) => {
-    child.on('error', ({ message }) => resolve(`${message} (it needs the GNU C library, unlike Alpine)`));
+    child.on('error', ({ message }) =>
+      resolve(`${message} (it requires the GNU C library, which Alpine lacks)`),
+    );
     child.on('exit', (code) => resolve(code === 0 ? '' : `exit code ${code}`));
   });
   const [failure, output] = await Promise.all([ended, text(child.stderr)]);
-  if (failure) throw new Error(`PostgreSQL could not make its data in ${data}: ${failure}\n${output.trim()}`);
+  if (failure) throw new Error(`initdb failed in ${data}: ${failure}\n${output.trim()}`);
 }

@@ -8,15 +8,15 @@ import { type AccessKey, checkToken } from './token';
 
 export interface DatabaseEndpointOptions {
   readonly postgres: Pick<Postgres, 'host' | 'port' | 'superuser' | 'socketDirectory'>;
-  /** PEM. For `localhost`. */
+  /** PEM, for `localhost`. */
   readonly certificate: { readonly key: string; readonly cert: string };
-  /** The region that sign-in tokens must be for. */
+  /** The region for which tokens must be signed. */
   readonly region: string;
-  /** The credentials that a sign-in token with this access key id must be signed with. */
+  /** Finds the credentials of an access key id. */
   readonly findAccessKey: (accessKeyId: string) => AccessKey | undefined;
-  /** Says why an access key may not sign in as a role. @default - it may */
+  /** Returns the reason to refuse an access key a role. @default - none */
   readonly authorize?: (accessKeyId: string, user: string) => string | undefined;
-  /** Called with the reason of each refused token, which the client does not get. @default - dropped */
+  /** Called with the reason for each refused token; the client does not see it. @default - ignored */
   readonly onRefusal?: (reason: string) => void;
   /** @default - the current time */
   readonly clock?: () => Date;
@@ -25,13 +25,13 @@ export interface DatabaseEndpointOptions {
 export interface DatabaseEndpoint {
   readonly host: 'localhost';
   readonly port: number;
-  /** Ends all connections. */
+  /** Closes all connections. */
   close(): Promise<void>;
 }
 
 const host = 'localhost';
 
-/** The master user, who may only grant the role to others, does not inherit it; a superuser would count as a member. */
+/** Excludes the master user, who may grant the role but does not inherit it; a superuser would count as a member. */
 const membership = `
   select from pg_roles member, pg_roles iam
    where member.rolname = $1 and not member.rolsuper and iam.rolname = 'rds_iam'
@@ -42,8 +42,8 @@ const membership = `
  * `rds_iam` sign in with a token only, which is checked here; PostgreSQL checks the passwords of all others.
  * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.IAMDBAuth.DBAccounts.html
  *
- * PostgreSQL's own TLS does not do: to check a token one needs the clear password, which PostgreSQL gives to LDAP and PAM
- * alone, and these binaries have neither.
+ * PostgreSQL cannot terminate TLS here: a token arrives as a cleartext password, which PostgreSQL passes only to LDAP and
+ * PAM; these binaries support neither.
  */
 export async function startDatabaseEndpoint(options: DatabaseEndpointOptions): Promise<DatabaseEndpoint> {
   const { postgres, region, findAccessKey, onRefusal = () => undefined, clock = () => new Date() } = options;
@@ -60,7 +60,7 @@ export async function startDatabaseEndpoint(options: DatabaseEndpointOptions): P
     max: 1,
     allowExitOnIdle: true,
   });
-  // The pool drops a lost connection; without a listener it would end this process.
+  // The pool drops a lost connection; without a listener, the error would crash this process.
   roles.on('error', () => undefined);
   const connections = new Set<Socket>();
 
@@ -68,7 +68,7 @@ export async function startDatabaseEndpoint(options: DatabaseEndpointOptions): P
     connections.add(client);
     client.on('close', () => connections.delete(client));
     client.on('error', () => client.destroy());
-    // The client ended, does not speak the protocol, or PostgreSQL is away.
+    // The client disconnected or violates the protocol, or PostgreSQL is down.
     serve(client).catch(() => client.destroy());
   }
 
@@ -79,7 +79,7 @@ export async function startDatabaseEndpoint(options: DatabaseEndpointOptions): P
       client.write('S');
       return accept(new TLSSocket(client, { isServer: true, secureContext }));
     }
-    // The keys of running queries are PostgreSQL's own.
+    // PostgreSQL checks the key of a cancel request itself.
     if (code === codes.cancel) return relay(client, bytes, socket);
     if (!isEncrypted) {
       // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/AuroraPostgreSQL.Security.html: `rds.force_ssl`
@@ -93,9 +93,9 @@ export async function startDatabaseEndpoint(options: DatabaseEndpointOptions): P
     const audience = { host, port: portOf(), region, user };
     const result = checkToken(await requestPassword(client), audience, findAccessKey, clock());
     const refusal = 'refusal' in result ? result.refusal : options.authorize?.(result.accessKeyId, user);
-    // On its socket PostgreSQL requests no password: its first message is that the client is signed in.
+    // On its socket, PostgreSQL asks for no password: its first message is AuthenticationOk.
     if (refusal === undefined) return relay(client, bytes, socket);
-    onRefusal(`the token of database user '${user}' is refused: ${refusal}`);
+    onRefusal(`refused the token of database user '${user}': ${refusal}`);
     refuse(client, `PAM authentication failed for user "${user}"`);
   }
 
@@ -119,14 +119,14 @@ const codes = { cancel: 80877102, ssl: 80877103 };
 /** Bytes: PostgreSQL's PG_MAX_AUTH_TOKEN_LENGTH. */
 const maxMessage = 65_535;
 
-/** Reads a message whose length stands before it. `bytes` is all of it, to be passed on. */
+/** Reads a length-prefixed message. `bytes` is the whole message, for forwarding. */
 async function readOpening(client: Socket): Promise<{ code: number; bytes: Buffer }> {
   const head = await readExactly(client, 4);
   const bytes = Buffer.concat([head, await readExactly(client, head.readInt32BE(0) - 4)]);
   return { code: bytes.readInt32BE(4), bytes };
 }
 
-/** Of a startup message, where names and values alternate. Of two values of a name PostgreSQL takes the last, too. */
+/** A startup message's parameters: names and values alternate. Like PostgreSQL, the last value of a name wins. */
 function userOf(bytes: Buffer): string {
   const words = bytes.toString('utf8', 8).split('\0');
   let user = '';
@@ -134,7 +134,7 @@ function userOf(bytes: Buffer): string {
   return user;
 }
 
-/** Requests a cleartext password: for connections with TLS only. */
+/** Requests a cleartext password. Use over TLS only. */
 async function requestPassword(client: Socket): Promise<string> {
   client.write(Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 3]));
   const head = await readExactly(client, 5);
@@ -145,7 +145,7 @@ async function requestPassword(client: Socket): Promise<string> {
 
 async function readExactly(client: Socket, length: number): Promise<Buffer> {
   if (length < 1 || length > maxMessage) throw new Error(`a message of ${length} bytes`);
-  // Takes all there is: a stream that keeps bytes back says at once that it is readable, again and again.
+  // Reads all buffered bytes: with some left, the stream would emit `readable` in a busy loop.
   let received = Buffer.alloc(0);
   while (received.length < length) {
     const chunk: Buffer | null = client.read();
@@ -157,7 +157,7 @@ async function readExactly(client: Socket, length: number): Promise<Buffer> {
   return received.subarray(0, length);
 }
 
-/** Refuses the connection, as PostgreSQL does, and ends it. */
+/** Refuses the connection with PostgreSQL's error message, and closes it. */
 function refuse(client: Socket, message: string): void {
   const fields = Buffer.from(`SFATAL\0VFATAL\0C28000\0M${message}\0\0`);
   const head = Buffer.from('E....');
@@ -165,7 +165,7 @@ function refuse(client: Socket, message: string): void {
   client.end(Buffer.concat([head, fields]));
 }
 
-/** Joins the client to PostgreSQL, which gets the bytes that were read already, until one of them ends. */
+/** Pipes between client and PostgreSQL until one disconnects. `bytes`: already read, forwarded first. */
 function relay(client: Socket, opening: Buffer, to: NetConnectOpts): void {
   const upstream = connect(to);
   upstream.write(opening);
@@ -173,6 +173,6 @@ function relay(client: Socket, opening: Buffer, to: NetConnectOpts): void {
   upstream.pipe(client);
   client.on('close', () => upstream.destroy());
   upstream.on('error', () => client.destroy());
-  // Bytes on their way still arrive.
+  // Lets buffered bytes drain.
   upstream.on('close', () => client.destroySoon());
 }

@@ -10,14 +10,14 @@ import { clusterIn, openCluster, pathForPostgres, readPassword, superuser } from
 import { chownTo, postgresEnvironment, postgresPrograms } from './programs';
 
 export interface PostgresOptions {
-  /** The folder of its data, made on first use. */
+  /** The data folder, created on first use. */
   readonly directory: string;
-  /** Called with each line that PostgreSQL logs. @default - lines are dropped */
+  /** Called with each line that PostgreSQL logs. @default - ignored */
   readonly onLog?: (line: string) => void;
-  /** Called with the signal or exit code when it ends without `stop` or `restart`. */
+  /** Called with the signal or exit code if it exits without `stop` or `restart`. */
   readonly onUnexpectedEnd?: (how: string) => void;
   /**
-   * Whether commits survive a loss of power, and not only a crash of PostgreSQL; false is faster, for tests.
+   * Whether commits survive a power failure, not only a crash of PostgreSQL; false is faster, for tests.
    * @default true
    */
   readonly durable?: boolean;
@@ -26,7 +26,7 @@ export interface PostgresOptions {
 /** A running PostgreSQL 17. */
 export type Postgres = Awaited<ReturnType<typeof startPostgres>>;
 
-/** PostgreSQL ended before it accepted connections, or its data are not there. */
+/** PostgreSQL exited before accepting connections, or its data is missing. */
 export class PostgresDidNotStart extends Error {
   override readonly name = 'PostgresDidNotStart';
   constructor(
@@ -35,20 +35,20 @@ export class PostgresDidNotStart extends Error {
   ) {
     const advice = log.includes('No space left on device')
       ? 'Free some disk space and start again: no commit is lost.'
-      : 'If its data is damaged, start over without it: --fresh.';
-    super(`PostgreSQL did not start on ${data}:\n${log}\n${advice}`);
+      : 'If its data is damaged, delete it with --fresh.';
+    super(`PostgreSQL did not start in ${data}:\n${log}\n${advice}`);
   }
 }
 
-/** Another program took the free port; or the last connections of a crashed server have not ended yet. */
+/** Another program took the free port, or connections of a crashed server are still open. */
 const transient = /Address already in use|pre-existing shared memory block/;
 
 /**
- * Starts a real PostgreSQL 17 on 127.0.0.1, as this user or, for root, as `nobody`. It ends with this process, however that
- * ends; `stop` shuts it down properly.
+ * Starts a real PostgreSQL 17 on 127.0.0.1, as this user or, for root, as `nobody`. It exits with this process, even after
+ * SIGKILL; `stop` shuts it down cleanly.
  *
- * @throws PostgresDidNotStart, also for damaged data
- * @throws Error that says what to do: no programs for this machine, no place for data
+ * @throws PostgresDidNotStart, for example because of damaged data
+ * @throws Error with the remedy: no binaries for this machine, or no access to the data folder
  */
 export async function startPostgres(options: PostgresOptions) {
   const directory = resolve(options.directory);
@@ -59,11 +59,11 @@ export async function startPostgres(options: PostgresOptions) {
     throw new PostgresDidNotStart(data, error.message);
   });
   await awaitFormerServer(data);
-  // Not below the data: a socket's path has at most 103 bytes (macOS). Source: sun_path in unix(7).
+  // Not in the data folder: a socket path has at most 103 bytes (macOS). Source: sun_path in unix(7).
   const socketDirectory = await mkdtemp('/tmp/wallet-pg-');
   const removeSockets = () => rm(socketDirectory, { recursive: true, force: true });
 
-  /** Whether its end is intended. */
+  /** Set by an intended shutdown. */
   let ending = false;
   async function start(port: number): Promise<ChildProcess> {
     const settings = {
@@ -72,14 +72,14 @@ export async function startPostgres(options: PostgresOptions) {
       unix_socket_directories: socketDirectory,
       unix_socket_permissions: '0700',
       max_connections: 300,
-      // Without it there is no launcher process, which nothing here needs.
+      // Avoids the launcher process, which nothing needs.
       max_logical_replication_workers: 0,
-      // In its data, not in the machine's memory, where a killed one would leave it.
+      // In the data folder: after SIGKILL, shared memory would leak.
       dynamic_shared_memory_type: 'mmap',
       fsync: options.durable === false ? 'off' : 'on',
     };
     const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    // In its own session: Ctrl-C in a terminal reaches only this process, which then stops it.
+    // Its own session: Ctrl-C reaches only this process, which then stops PostgreSQL.
     const session = { ...account, env: postgresEnvironment, detached: true };
     const child = spawn(postgres, ['-D', pathForPostgres(account, data), ...args], {
       ...session,
@@ -93,7 +93,7 @@ export async function startPostgres(options: PostgresOptions) {
     });
     for (const event of ['exit', 'error']) child.once(event, () => watcher.kill('SIGKILL'));
     await whenReady(child, data, options.onLog);
-    // A process that forgets to stop PostgreSQL must still be able to exit; then the watcher acts.
+    // Lets a process exit without stopping PostgreSQL; the watcher then stops it.
     for (const handle of [child, child.stderr as Socket, watcher, watcher.stdin as Socket]) handle.unref();
     ending = false;
     child.once('exit', (code, signal) => {
@@ -126,24 +126,24 @@ export async function startPostgres(options: PostgresOptions) {
 
   return {
     host: '127.0.0.1',
-    /** A free one. TCP asks for a password (SCRAM-SHA-256). */
+    /** A free port. TCP connections require a password (SCRAM-SHA-256). */
     port,
     superuser,
     password,
-    /** Only PostgreSQL's account and root can open its sockets; there, every role signs in without a password. */
+    /** Accepts every role without a password, but only PostgreSQL's account and root can open the socket. */
     socketDirectory,
     directory,
-    /** The process id of the postmaster; another after each start. */
+    /** The postmaster's process id; changes with each start. */
     get pid() {
       return child.pid as number;
     },
-    /** A fast shutdown: closes connections and rolls their transactions back. May be called twice. */
+    /** Fast shutdown: closes connections and rolls back their transactions. Idempotent. */
     async stop(): Promise<void> {
       ending = true;
       await stopServer(child);
       await removeSockets();
     },
-    /** Starts it again, also after a crash, with the same port and sockets. Not after `stop`. */
+    /** Restarts it on the same port and sockets, also after a crash. Not after `stop`. */
     async restart(): Promise<void> {
       ending = true;
       await stopServer(child);
@@ -152,15 +152,15 @@ export async function startPostgres(options: PostgresOptions) {
   };
 }
 
-/** Removes a PostgreSQL with all of its data. */
+/** Deletes a PostgreSQL and its data. */
 export async function removePostgres(directory: string): Promise<void> {
   await awaitFormerServer(clusterIn(resolve(directory)).data);
   await rm(directory, { recursive: true, force: true });
 }
 
 /**
- * Waits for the server of a process that ended, which is being stopped, and removes a lock whose process id is now that of
- * another program (after a loss of power, or in a new container). PostgreSQL itself refuses to start beside another.
+ * Waits until the watcher has stopped a dead process's server, and removes a lock whose process id is now another program's
+ * (after a power failure, or in a new container). PostgreSQL itself refuses to start beside another server.
  */
 async function awaitFormerServer(data: string): Promise<void> {
   const lock = join(data, 'postmaster.pid');
@@ -179,24 +179,24 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** @throws PostgresDidNotStart when it ends first; there is no deadline, because recovery from a crash may take long */
+/** No deadline: crash recovery may take long. @throws PostgresDidNotStart if it exits first */
 async function whenReady(child: ChildProcess, data: string, onLog?: (line: string) => void): Promise<void> {
   const lines: string[] = [];
   const failure = await new Promise<string | undefined>((resolve) => {
     createInterface(child.stderr as Socket).on('line', (line) => {
       onLog?.(line);
       lines.push(line);
-      // The last ones are enough for an error.
+      // An error shows only the last lines.
       lines.splice(0, lines.length - 20);
       if (line.includes('database system is ready to accept connections')) resolve(undefined);
     });
     child.once('error', ({ message }) => resolve(message));
-    child.once('close', (code, signal) => resolve(`It ended with ${signal ?? `exit code ${code}`}.`));
+    child.once('close', (code, signal) => resolve(`It exited with ${signal ?? `exit code ${code}`}.`));
   });
   if (failure !== undefined) throw new PostgresDidNotStart(data, [...lines, failure].join('\n'));
 }
 
-/** A shell that waits for the end of its input, which comes when this process ends, even by SIGKILL. */
+/** A shell that waits for EOF on stdin, which it gets when this process exits, even by SIGKILL. */
 const watcherScript = `
 read -r _
 kill -INT "$1"

@@ -5,13 +5,13 @@ import { chown, cp, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 
-/** The user that PostgreSQL runs as, in `spawn`'s options; empty: the user of this process. */
+/** `spawn` options for the user that runs PostgreSQL; empty: this process's user. */
 export interface Account {
   readonly uid?: number;
   readonly gid?: number;
 }
 
-/** Paths of PostgreSQL 17's programs, and the account that runs them. */
+/** Paths of PostgreSQL 17's binaries, and the account that runs them. */
 export interface Programs {
   readonly initdb: string;
   readonly postgres: string;
@@ -21,10 +21,10 @@ export interface Programs {
 let found: Promise<Programs> | undefined;
 
 /**
- * PostgreSQL from the package of this platform, or from a copy of it in a cache folder when the account may not read the
- * package, or this process may not write to it.
+ * PostgreSQL from this platform's package, or from a cached copy if the account cannot read the package or this process
+ * cannot write to it.
  *
- * @throws Error, with the remedy, when there is none
+ * @throws Error, with the remedy, if there is none
  */
 export function postgresPrograms(): Promise<Programs> {
   found ??= findPrograms();
@@ -42,21 +42,21 @@ async function findPrograms(): Promise<Programs> {
   return { initdb: join(folder, 'bin', 'initdb'), postgres: join(folder, 'bin', 'postgres'), account };
 }
 
-/** PostgreSQL refuses to run as root, and `initdb` needs a user of the system. */
+/** PostgreSQL refuses to run as root, and `initdb` requires a system user. */
 function postgresAccount(): Account {
   if (process.getuid?.() !== 0) return {};
   try {
     const ids = execFileSync('/bin/sh', ['-c', 'id -u nobody && id -g nobody'], { encoding: 'utf8' });
-    // macOS prints the ids of nobody as 4294967294; spawn takes signed 32-bit numbers only.
+    // macOS prints nobody's ids as 4294967294; spawn accepts only signed 32-bit numbers.
     const [uid = 0, gid = 0] = ids.split('\n').map((id) => Number(id) | 0);
     return { uid, gid };
   } catch (cause) {
-    const message = "PostgreSQL does not run as root, and there is no account 'nobody' to run it as.";
+    const message = "PostgreSQL refuses to run as root, and the account 'nobody' does not exist.";
     throw new Error(`${message} Run this command as an ordinary user.`, { cause });
   }
 }
 
-/** Whether the permissions of all folders above let every user in. */
+/** Whether every user may enter all parent folders. */
 function isOpenTo({ uid }: Account, path: string): boolean {
   if (uid === undefined) return true;
   return (statSync(path).mode & 0o001) !== 0 && (path === dirname(path) || isOpenTo({ uid }, dirname(path)));
@@ -75,7 +75,7 @@ export function installedPackage(platform: string): string {
   }
 }
 
-/** What the package's install script does, which npm does not always run: packages cannot contain links. */
+/** Does the work of the package's install script, which npm may skip: packages cannot contain links. */
 async function linkLibraries(native: string): Promise<void> {
   const list = await readFile(join(native, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   for (const { source, target } of JSON.parse(list) as { source: string; target: string }[]) {
@@ -108,16 +108,16 @@ async function cachedCopy(native: string): Promise<string> {
   return copy;
 }
 
-/** PostgreSQL's programs see nothing of this process's environment, so that no `PG…` variable changes them. */
+/** Excludes this process's variables: a `PG…` one would change PostgreSQL's behaviour. */
 export const postgresEnvironment = { PATH: '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 
-/** Makes `account` the owner. @throws Error on a file system without owners, such as one shared with another machine */
+/** Makes `account` the owner. @throws Error on a file system without ownership, such as a shared folder */
 export async function chownTo({ uid, gid }: Account, path: string): Promise<void> {
   if (uid === undefined || gid === undefined) return;
-  // chown takes unsigned numbers, where spawn takes signed ones.
+  // chown expects unsigned numbers, spawn signed ones.
   await chown(path, uid >>> 0, gid >>> 0).catch((cause) => {
     throw new Error(
-      `PostgreSQL runs as 'nobody' when this process is root, and ${path} cannot be given to 'nobody' (${cause.code}). Use a state folder on a local disk, or run this command as an ordinary user.`,
+      `PostgreSQL runs as 'nobody' when this process is root, and the owner of ${path} cannot be changed to 'nobody' (${cause.code}). Use a state folder on a local disk, or run this command as an ordinary user.`,
       { cause },
     );
   });

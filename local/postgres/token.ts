@@ -7,7 +7,7 @@ export interface AccessKey {
   readonly sessionToken?: string;
 }
 
-/** What a token must be for. */
+/** The connection that a token must authorize. */
 export interface TokenAudience {
   readonly host: string;
   readonly port: number;
@@ -21,8 +21,8 @@ const lifetime = 900;
 const clockSkew = 300;
 
 /**
- * Checks an IAM database token, a presigned `connect` request without its `https://`: signs the same request, and compares
- * the signatures. https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.IAMDBAuth.Connecting.html
+ * Checks an IAM database token, a presigned `connect` request without `https://`, by signing the same request and comparing
+ * signatures. https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.IAMDBAuth.Connecting.html
  */
 export function checkToken(
   token: string,
@@ -33,16 +33,16 @@ export function checkToken(
   const given = new URLSearchParams(token.slice(token.indexOf('?')));
   const [accessKeyId = ''] = (given.get('X-Amz-Credential') ?? '').split('/');
   const accessKey = findAccessKey(accessKeyId);
-  if (!accessKey) return { refusal: 'its access key is unknown' };
+  if (!accessKey) return { refusal: 'unknown access key' };
   const time = given.get('X-Amz-Date') ?? '';
   const iso = time.replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z');
   const age = (now.getTime() - Date.parse(iso)) / 1000;
-  if (!(age >= -clockSkew)) return { refusal: 'its date is in the future or not readable' };
+  if (!(age >= -clockSkew)) return { refusal: 'its date is missing, malformed or in the future' };
   if (age > lifetime) return { refusal: 'it has expired' };
   const expected = sign(audience, accessKey, time);
   const signature = Buffer.from(given.get('X-Amz-Signature') ?? '');
   if (signature.length === expected.length && timingSafeEqual(signature, expected)) return { accessKeyId };
-  return { refusal: 'it is signed with another key, or for another host, port, region or user' };
+  return { refusal: 'signed with another key, or for another host, port, region or user' };
 }
 
 /** Signature Version 4. https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html */

@@ -37,23 +37,23 @@ interface SavedMessage extends Pick<Message, 'body'> {
   readonly notBefore: number;
 }
 
-/** Characters that SQS refuses in a message. https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html */
+/** Characters that SQS rejects in a message. https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html */
 const refusedCharacter = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/u;
 
-/** Starts an SQS emulator on a free port of 127.0.0.1. Messages live in memory. Requests of web pages are refused. */
+/** Starts an SQS emulator on a free port of 127.0.0.1. Messages are stored in memory. Requests from web pages are refused. */
 export async function startQueues(authorize: Authorize = allowEverything) {
   const { buildApp } = await loadEmulator();
   const { SqsStore } = (await emulatorModule('sqsStore.js')) as { readonly SqsStore: StoreClass };
-  // The emulator refuses characters beyond U+FFFF, such as emoji.
+  // The emulator rejects characters beyond U+FFFF, such as emoji.
   const { INVALID_MESSAGE_BODY_CHAR: refused } = (await emulatorModule('sqsTypes.js')) as Record<
     string,
     RegExp
   >;
   if (refused) refused.test = (text) => refusedCharacter.test(text);
   const store = new SqsStore();
-  // Queue URLs with the host of the request: the default, `sqs.REGION.localhost`, does not resolve on many machines.
+  // Queue URLs contain the request's host: the default, `sqs.REGION.localhost`, does not resolve on many machines.
   store.host = '';
-  // Not `startFauxqs`, which listens on every interface.
+  // Not `startFauxqs`: it listens on every interface.
   const app = buildApp({ logger: false, stores: { sqsStore: store } as Stores });
   app.addHook('onRequest', async (request, reply) => {
     if (refuseForeign(request.raw, reply.raw)) reply.hijack();
@@ -65,7 +65,7 @@ export async function startQueues(authorize: Authorize = allowEverything) {
     const action = actionOf(String(headers['x-amz-target']));
     const message = authorize({ accessKeyId, action, resource: queue.arn });
     if (message === undefined) return;
-    // As SQS refuses a call: https://github.com/aws/serverless-application-model/issues/3633
+    // SQS's error for a denied call: https://github.com/aws/serverless-application-model/issues/3633
     return reply
       .code(403)
       .header('x-amzn-query-error', 'AccessDenied;Sender')
@@ -75,15 +75,15 @@ export async function startQueues(authorize: Authorize = allowEverything) {
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
 
   return {
-    /** Where any AWS SDK reaches SQS on this machine. */
+    /** Endpoint for AWS SDKs. */
     url,
-    /** @throws Error with SQS's own reason when it refuses the queue */
+    /** @throws Error with SQS's reason if it rejects the queue */
     async createQueue({ name, region, attributes }: QueueOptions): Promise<Queue> {
       const input = { QueueName: name, Attributes: attributes };
       const { QueueUrl } = await sqsRequest<{ QueueUrl: string }>({ url, region }, 'CreateQueue', input);
       return { url: QueueUrl, arn: `arn:aws:sqs:${region}:${LOCAL_ACCOUNT_ID}:${name}` };
     },
-    /** Writes the messages of these queues to a file. */
+    /** Saves the messages of these queues to a file. */
     save(file: string, names: readonly string[]): void {
       const saved = names.flatMap((queue) => {
         const { ready = [], delayed = [], inflight = [] } = store.inspectQueue(queue)?.messages ?? {};
@@ -99,7 +99,7 @@ export async function startQueues(authorize: Authorize = allowEverything) {
       });
       writeJson(file, saved);
     },
-    /** Puts the messages of such a file, if there is one, back into their queues, and removes it. */
+    /** Loads saved messages, if any, back into their queues, and deletes the file. */
     restore(file: string): void {
       for (const { queue, body, attributes, notBefore } of readJson<SavedMessage[]>(file) ?? []) {
         const delaySeconds = Math.max(0, (notBefore - Date.now()) / 1_000);
@@ -107,7 +107,7 @@ export async function startQueues(authorize: Authorize = allowEverything) {
       }
       rmSync(file, { force: true });
     },
-    /** The URL of the queue with this ARN, whether it exists or not. */
+    /** The URL for a queue ARN, whether or not the queue exists. */
     urlOf: (queueArn: string) => `${url}/${queueArn.split(':').slice(4).join('/')}`,
     stop: async (): Promise<void> => app.close(),
   };
@@ -118,11 +118,12 @@ function emulatorModule(name: string): Promise<unknown> {
   const file = (require.resolve.paths('fauxqs') ?? [])
     .map((folder) => join(folder, 'fauxqs', 'dist', 'sqs', name))
     .find((each) => existsSync(each));
-  if (!file) throw new Error(`fauxqs has no dist/sqs/${name}: it is not the version of package.json.`);
+  if (!file)
+    throw new Error(`fauxqs has no dist/sqs/${name}: its version differs from package.json. Run npm ci.`);
   return import(file);
 }
 
-/** The permission that a call needs: those on batches are of the single action, in lowercase in SQS's own messages. */
+/** The permission for a call: a batch needs that of the single action, which SQS's messages print in lowercase. */
 const actionOf = (target: string): string =>
   `sqs:${target
     .replace(/^AmazonSQS\./, '')
@@ -137,7 +138,7 @@ interface SqsCall {
   readonly signal?: AbortSignal;
 }
 
-/** A request of SQS's JSON protocol, without the SDK, whose client takes longer to load than the emulator to start. */
+/** A request in SQS's JSON protocol. Not the SDK: it loads more slowly than the emulator starts. */
 export async function sqsRequest<Output>(
   { url, region, accessKeyId = 'local', signal = AbortSignal.timeout(30_000) }: SqsCall,
   action: string,

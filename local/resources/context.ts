@@ -8,27 +8,27 @@ import type { Postgres } from '../postgres/postgres';
 import type { Services } from '../services/services';
 import type { EnvironmentFolder } from '../state';
 
-/** What the resources of one stack are made with. */
+/** Dependencies of one stack's resources. */
 export interface StackContext {
   readonly stack: Pick<Stack, 'name' | 'region' | 'template' | 'assets'>;
   readonly folder: EnvironmentFolder;
   readonly permissions: Permissions;
   readonly services: Services;
-  /** Shared with no other stack. */
+  /** Of this stack only. */
   readonly postgres: Promise<Postgres>;
   readonly certificate: LocalCertificate;
   readonly logs: Logs;
   /** @default - a process for each instance of a function */
   readonly runtime: Runtime | undefined;
-  /** Replace the values of the template's variables with these names. */
+  /** Override the template's variables of the same name. */
   readonly ownVariables: Readonly<Record<string, string>>;
-  /** Undoes what is made. */
+  /** Cleanup steps of the created resources. */
   readonly cleanup: Cleanup;
-  /** Gets a line when a queue cannot be read or written. */
+  /** Called with a message when a queue cannot be read or written. */
   readonly onProblem: (line: string) => void;
 }
 
-/** @throws Error when AWS could not do its part with the role */
+/** @throws Error if the role lacks permissions that AWS requires */
 export function requireAllowed(
   { permissions }: StackContext,
   logicalId: string,

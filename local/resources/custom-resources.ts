@@ -4,7 +4,7 @@ import { readJson, StartError, writeJson } from '../state';
 import { requireAllowed, type StackContext } from './context';
 import type { LocalResource, ResourceRequest } from './deployment';
 
-/** A custom resource as the last start left it. */
+/** A custom resource as of the last start. */
 interface Applied {
   readonly physicalId: string;
   /** The values of `Fn::GetAtt`. */
@@ -13,8 +13,8 @@ interface Applied {
 }
 
 /**
- * `Custom::…` behind the CDK's provider framework: created, updated when its properties differ from the last start's, or
- * left alone. One that vanishes from the template gets no Delete: its function has vanished with it.
+ * `Custom::…` of the CDK's provider framework: created, then updated whenever its properties change between starts.
+ * One removed from the template gets no Delete, because its function is removed too.
  *
  * https://docs.aws.amazon.com/cdk/api/v2/docs/aws-cdk-lib.custom_resources-readme.html
  *
@@ -28,7 +28,7 @@ export async function makeCustomResource(
   const { ServiceToken, ...wanted } = properties;
   const framework = services.functions.find(ServiceToken);
   const handler = services.functions.find(framework.variables.USER_ON_EVENT_FUNCTION_ARN ?? '');
-  // What the framework calls: aws-cdk-lib/custom-resources, provider-framework/runtime/outbound.
+  // Source of the framework's calls: aws-cdk-lib/custom-resources, provider-framework/runtime/outbound.
   const actions = ['lambda:GetFunction', 'lambda:InvokeFunction'];
   requireAllowed(context, logicalId, framework.role, actions, handler.arn);
   const applied = () => readJson<Record<string, Applied>>(folder.customResourcesFile) ?? {};
@@ -48,9 +48,7 @@ export async function makeCustomResource(
   });
   handler.endIdle();
   if (!result.ok) {
-    const advice = last
-      ? '\nIf data of an earlier version is in the way, start over without it: --fresh.'
-      : '';
+    const advice = last ? '\nIf data of an earlier version causes this, delete it with --fresh.' : '';
     throw new StartError(
       `${stack.name}: ${RequestType} of ${logicalId} failed: ${result.errorMessage}${advice}`,
     );

@@ -6,18 +6,18 @@ import type { Postgres } from '../postgres/postgres';
 import type { StackContext } from './context';
 import type { LocalResource, ResourceRequest } from './deployment';
 
-/** `AWS::RDS::DBCluster`: a PostgreSQL, reached only in the ways that the template allows. */
+/** `AWS::RDS::DBCluster`: a PostgreSQL with only the endpoints that the template enables. */
 export async function makeCluster(
   { logicalId, properties }: ResourceRequest,
   context: StackContext,
 ): Promise<LocalResource> {
   const { stack, folder, services, permissions, cleanup } = context;
   const { DBClusterIdentifier = `${stack.name}-${logicalId}`, MasterUserPassword: password } = properties;
-  // A replica and a restored cluster have both from their data; here they may begin empty.
+  // A replica or restored cluster has both in its data; here it may start empty.
   const { DatabaseName: defaultDatabase = 'wallet', MasterUsername: username = 'wallet_owner' } = properties;
   const postgres = await context.postgres;
   if (await ensureDatabase(postgres, defaultDatabase, { username, password })) {
-    // They are about an earlier database.
+    // Written for an earlier database.
     for (const file of [folder.customResourcesFile, folder.messagesFile]) rmSync(file, { force: true });
   }
 
@@ -57,8 +57,8 @@ export async function makeCluster(
 }
 
 /**
- * Gives a PostgreSQL what a new Aurora cluster has: the role `rds_iam`, one database, and its owner, who may create
- * roles and databases but is no superuser.
+ * Initializes a PostgreSQL like a new Aurora cluster: the role `rds_iam`, one database, and its owner, who may create
+ * roles and databases but is not a superuser.
  *
  * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.MasterAccounts.html
  *

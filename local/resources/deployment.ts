@@ -2,15 +2,15 @@ import { createResolver, references } from '../assembly/intrinsics';
 import type { Stack, TemplateObject } from '../assembly/manifest';
 import { allSettledOrThrow } from '../cleanup';
 
-/** A resource to make on this machine, after everything that it refers to. */
+/** A resource to create, after those that it refers to. */
 export interface ResourceRequest {
   readonly logicalId: string;
   readonly type: string;
-  /** Resolved when read, and not before: others may refer to what does not exist on this machine. */
+  /** Resolved on read: unread ones may refer to resources that do not exist locally. */
   readonly properties: TemplateObject;
 }
 
-/** What a resource is on this machine. */
+/** A local resource. */
 export interface LocalResource {
   /** The value of `Ref`. */
   readonly ref: string;
@@ -22,11 +22,11 @@ export type DeployedResource = ResourceRequest & LocalResource;
 export type DeployedStack = Awaited<ReturnType<typeof deployStack>>;
 
 /**
- * Makes a stack's resources, each as soon as those that it refers to or depends on are there.
+ * Creates a stack's resources, each once its references and dependencies exist.
  *
- * @param localize replaces addresses at AWS by those on this machine, in properties and outputs
- * @returns the resources whose condition holds, by logical id, and the outputs
- * @throws the first error of a resource, once no other is being made
+ * @param localize replaces AWS addresses with local ones, in properties and outputs
+ * @returns the resources whose condition is true, by logical id, and the outputs
+ * @throws the first error, once no other resource is being created
  */
 export async function deployStack(
   { template, name: stackName, region }: Pick<Stack, 'name' | 'region' | 'template'>,

@@ -3,9 +3,9 @@ import { requireAllowed, type StackContext } from './context';
 import type { DeployedStack } from './deployment';
 
 /**
- * Starts the event sources of a stack that are enabled: queues that feed functions.
+ * Starts a stack's enabled event sources: queues that trigger functions.
  *
- * @throws Error when a function's role may not read its queue, as Lambda refuses such an event source:
+ * @throws Error if a function's role may not read its queue; Lambda rejects such an event source:
  * https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html#events-sqs-permissions
  */
 export function startEventSources({ resources }: DeployedStack, context: StackContext) {
@@ -44,9 +44,9 @@ export function startEventSources({ resources }: DeployedStack, context: StackCo
 }
 
 /**
- * Rules run at AWS only.
+ * EventBridge rules do not run locally.
  *
- * @throws Error when EventBridge may not invoke the function of a rule
+ * @throws Error if EventBridge may not invoke a rule's function
  */
 export function checkRules({ resources }: DeployedStack, { permissions }: StackContext): void {
   for (const { logicalId, type, attributes, properties } of resources.values()) {

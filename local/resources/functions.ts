@@ -22,7 +22,7 @@ export function makeFunction(
   // https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-lambda-function.html
   const { Code, Handler, Role, LoggingConfig, Environment, Timeout = 3, MemorySize = 128 } = properties;
   const bundleDirectory = stack.assets.get(Code.S3Key);
-  if (!bundleDirectory) throw new Error(`${logicalId}: only functions whose code is an asset run here.`);
+  if (!bundleDirectory) throw new Error(`${logicalId}: only functions with asset code are supported.`);
   const variables: Readonly<Record<string, string>> = Environment?.Variables ?? {};
   const hash = resourceHash(stack, logicalId);
   const accessKey = {
@@ -54,7 +54,7 @@ export function makeFunction(
     const stream = arn(stack, 'logs', `log-group:${LoggingConfig.LogGroup}:log-stream:local`);
     requireAllowed(context, logicalId, Role, ['logs:CreateLogStream', 'logs:PutLogEvents'], stream);
   }
-  // Only its presence: the security groups have no value on this machine.
+  // Checks only its presence: security groups do not exist locally.
   if ('VpcConfig' in properties) requireAllowed(context, logicalId, Role, networkInterfaceActions, '*');
   permissions.addFunction(accessKey, Role);
   services.functions.add({ ...started, accessKeyId: accessKey.accessKeyId, role: Role, variables });

@@ -9,13 +9,13 @@ import { makeFunction } from './functions';
 
 type Make = (request: ResourceRequest, context: StackContext) => LocalResource | Promise<LocalResource>;
 
-/** A name and an ARN, for what has no effect on this machine, or is read when all resources are there. */
+/** A name and an ARN, for resources without effect locally or read once all resources exist. */
 const standIn: Make = ({ logicalId, type }, { stack }) => {
   const name = physicalName(stack, logicalId);
   return { ref: name, attributes: { Arn: arn(stack, String(type.split('::')[1]).toLowerCase(), name) } };
 };
 
-/** What is made of each type of resource, and its supported properties, used or without effect here; `*`: any. */
+/** Creates each type of resource; lists its supported properties, including those without effect here (`*`: any). */
 const table: Readonly<Record<string, readonly [properties: string, make: Make]>> = {
   'AWS::ApiGateway::Authorizer': [
     'AuthorizerResultTtlInSeconds AuthorizerUri IdentitySource Name RestApiId Type',
@@ -40,7 +40,7 @@ const table: Readonly<Record<string, readonly [properties: string, make: Make]>>
     'AccessLogSetting DeploymentId MethodSettings RestApiId StageName Tags',
     ({ properties }) => ({ ref: properties.StageName, attributes: {} }),
   ],
-  // The source of webhook requests. The reserve, a second address, sends nothing.
+  // The source address of webhook requests. The reserve, a second address, is unused.
   'AWS::EC2::EIP': [
     '*',
     ({ logicalId }, { stack: { template } }) => {
@@ -92,7 +92,7 @@ const table: Readonly<Record<string, readonly [properties: string, make: Make]>>
       return { ref: keyId, attributes: { Arn: keyArn, KeyId: keyId } };
     },
   ],
-  // Started when all resources are there.
+  // Started once all resources exist.
   'AWS::Lambda::EventSourceMapping': [
     'BatchSize Enabled EventSourceArn FunctionName FunctionResponseTypes ScalingConfig Tags',
     standIn,
@@ -122,7 +122,7 @@ const table: Readonly<Record<string, readonly [properties: string, make: Make]>>
     },
   ],
   'AWS::RDS::DBCluster': ['*', makeCluster],
-  // A generated password has letters and digits only, which no `ExcludeCharacters` of ours excludes.
+  // Generated passwords contain only letters and digits, which no `ExcludeCharacters` of ours excludes.
   'AWS::SecretsManager::Secret': [
     'Description GenerateSecretString KmsKeyId Tags',
     ({ logicalId, properties }, { stack, folder, services }) => {
@@ -142,14 +142,14 @@ const table: Readonly<Record<string, readonly [properties: string, make: Make]>>
         });
         writeJson(folder.secretsFile, { ...stored, [logicalId]: value });
       }
-      // Without the stack's name, as CloudFormation does: the Data API takes ARNs of at most 100 characters.
+      // Without the stack's name, as CloudFormation does: the Data API limits ARNs to 100 characters.
       const id = `secret:${logicalId}-${resourceHash(stack, logicalId).slice(0, 6)}`;
       const secretArn = arn(stack, 'secretsmanager', id);
       services.secrets.put({ arn: secretArn, name: logicalId, value, keyArn: properties.KmsKeyId });
       return { ref: secretArn, attributes: { Id: secretArn } };
     },
   ],
-  // The same secret, for those that need the cluster as well.
+  // The same secret, for resources that also depend on the cluster.
   'AWS::SecretsManager::SecretTargetAttachment': [
     'SecretId TargetId TargetType',
     ({ properties }) => ({ ref: properties.SecretId, attributes: {} }),
@@ -180,20 +180,23 @@ const table: Readonly<Record<string, readonly [properties: string, make: Make]>>
       return standIn(request, context);
     },
   ],
-  // Empties the VPC's default security group.
+  // Removes the rules of the VPC's default security group.
   'Custom::VpcRestrictDefaultSG': ['*', standIn],
 };
 
-/** Other types that have no effect on this machine. */
+/** Other types, without effect locally. */
 const standIns =
   /^AWS::((ApiGateway|CloudWatch|EC2|Logs|SNS|WAFv2)::\w+|Events::Rule|RDS::(DBInstance|DBSubnetGroup|DBClusterParameterGroup|GlobalCluster))$/;
 
 /**
- * Makes a resource on this machine.
+ * Creates a local resource.
  *
- * @throws Error that names a type or property that is not supported on this machine
+ * @throws Error naming an unsupported type or property
  */
-export async function makeResource(request: ResourceRequest, context: StackContext): Promise<LocalResource> {
+export async function createResource(
+  request: ResourceRequest,
+  context: StackContext,
+): Promise<LocalResource> {
   const { logicalId, type, properties } = request;
   const refuse = (what: string) => {
     throw new Error(`${context.stack.name}, ${logicalId}: ${what} is not supported on this machine.`);

@@ -3,7 +3,7 @@ import { type LoopbackServer, startLoopbackServer } from '../network/loopback-se
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** An error of a service's API; every other error is an internal failure. */
+/** A documented error of a service's API; any other error is an internal failure. */
 export class AwsError extends Error {
   /** @param name the documented name, such as `NotFoundException` */
   constructor(
@@ -16,10 +16,10 @@ export class AwsError extends Error {
 }
 
 export interface AwsRequest {
-  /** The operation's name in AWS JSON, such as `Sign`; the path in REST. */
+  /** In AWS JSON, the operation's name, such as `Sign`; in REST, the path. */
   readonly operation: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** The JSON of the body; undefined without one. */
+  /** The parsed JSON body; undefined if empty. */
   readonly input: unknown;
   /** From the request's signature. */
   readonly accessKeyId: string;
@@ -33,16 +33,16 @@ export interface AwsResponse {
 /** @throws AwsError for the caller */
 export type AwsService = (request: AwsRequest) => Promise<AwsResponse>;
 
-/** Bytes: Lambda takes the largest requests, of 6 MB, and checks that itself. */
+/** Bytes. Lambda accepts the largest requests, 6 MB, and checks the size itself. */
 const bodyLimit = 7_000_000;
 
 /** https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html */
 const credential = /\bCredential=([^/,\s]+)\/\d+\/[^/]+\/([^/]+)\/aws4_request/;
 
 /**
- * Serves AWS services on one free port of 127.0.0.1. Requests name their service in the signature, which is not verified.
+ * Serves AWS services on one free port of 127.0.0.1. The signature, which is not verified, names the service.
  *
- * @param services by that name, such as `kms`
+ * @param services by their signing names, such as `kms`
  */
 export function startAwsServer(services: Readonly<Record<string, AwsService>>): Promise<LoopbackServer> {
   return startLoopbackServer(async ({ url, headers, body }) => {
@@ -80,7 +80,7 @@ const respond = (status: number, output: unknown, headers: Readonly<Record<strin
 
 type Operation = (input: JsonObject, accessKeyId: string) => JsonObject | Promise<JsonObject>;
 
-/** A service of these operations. */
+/** Creates a service from its operations. */
 export function serveOperations(operations: Readonly<Record<string, Operation>>): AwsService {
   return async ({ operation, input = {}, accessKeyId }) => {
     const run = Object.hasOwn(operations, operation) ? operations[operation] : undefined;
@@ -96,10 +96,10 @@ export function serveOperations(operations: Readonly<Record<string, Operation>>)
 export function requiredText(input: JsonObject, name: string): string {
   const value = input[name];
   if (typeof value === 'string' && value !== '') return value;
-  throw new AwsError('ValidationException', `${name} must be given`);
+  throw new AwsError('ValidationException', `${name} is required`);
 }
 
-/** @throws AwsError with the refusal, if there is one */
+/** @throws AwsError with the refusal, if any */
 export function requireAllowed(refusal: string | undefined): void {
   if (refusal !== undefined) throw new AwsError('AccessDeniedException', refusal, 403);
 }

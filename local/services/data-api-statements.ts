@@ -6,7 +6,7 @@ const oid = pg.types.builtins;
 const invalid = (message: string) => new AwsError('ValidationException', message);
 
 /**
- * A parameter, or what may hold a `:name` that is none: strings, quoted names, dollar quotes, comments, casts.
+ * A parameter, or a token in which `:name` is not one: string, quoted name, dollar quote, comment, cast.
  * https://www.postgresql.org/docs/17/sql-syntax-lexical.html
  */
 const token =
@@ -19,7 +19,7 @@ export interface BoundStatement {
   readonly types: number[];
 }
 
-/** The supported members of a value, and the type as which PostgreSQL gets each; 0: it decides. */
+/** The supported members of a value, and the PostgreSQL type of each; 0: inferred by PostgreSQL. */
 const parameterTypes: Readonly<Record<string, number>> = {
   isNull: 0,
   booleanValue: oid.BOOL,
@@ -29,19 +29,19 @@ const parameterTypes: Readonly<Record<string, number>> = {
 };
 
 /**
- * A statement with PostgreSQL's `$1` instead of the Data API's `:name`.
+ * Converts the Data API's `:name` parameters to PostgreSQL's `$1`.
  *
- * @param parameters those of the request; what the statement does not name is ignored
- * @throws AwsError for a value of an unsupported kind, and for a parameter without one
+ * @param parameters from the request; unused ones are ignored
+ * @throws AwsError for an unsupported or missing value
  */
 export function bind(sql: string, parameters: unknown): BoundStatement {
-  // PostgreSQL would wait for its data.
+  // PostgreSQL would wait for data.
   if (/^\s*copy\b/i.test(sql)) throw invalid('COPY is not supported.');
   if (!Array.isArray(parameters)) throw new AwsError('SerializationException', 'parameters is not a list');
   const given = new Map(parameters.map((parameter: JsonObject) => [parameter.name, parameter]));
   const names: string[] = [];
   const text = sql.replace(token, (found, _, name) => {
-    if (/^\$\d/.test(found)) throw invalid(`Write :name in the place of ${found}.`);
+    if (/^\$\d/.test(found)) throw invalid(`Use :name instead of ${found}.`);
     if (name === undefined) return found;
     if (!names.includes(name)) names.push(name);
     return `$${names.indexOf(name) + 1}`;
@@ -55,7 +55,7 @@ export function bind(sql: string, parameters: unknown): BoundStatement {
     if (typeHint != null) throw invalid(`:${name}: typeHint is not supported. Cast it in the statement.`);
     if (type === undefined || others.length > 0) {
       const supported = Object.keys(parameterTypes).join(', ');
-      throw invalid(`:${name}: ${member} is not supported. Give one of ${supported}.`);
+      throw invalid(`:${name}: ${member} is not supported. Use one of ${supported}.`);
     }
     values.push(member === 'isNull' ? null : String(content));
     types.push(type);
@@ -68,7 +68,7 @@ const maxResult = 1024 * 1024;
 const maxRow = 64 * 1024;
 
 /**
- * Runs one statement and gives the output of ExecuteStatement.
+ * Runs one statement and returns the output of ExecuteStatement.
  *
  * @throws AwsError for a result that cannot be returned
  * @throws DatabaseError
@@ -82,9 +82,9 @@ export async function runStatement(
     text,
     values,
     rowMode: 'array',
-    // The extended protocol refuses a second statement.
+    // The extended protocol rejects a second statement.
     queryMode: 'extended',
-    // `pg` gives this one object to PostgreSQL as the parameters' types and asks it for the parsers of the results.
+    // `pg` uses this one object for the parameter types and for the result parsers.
     types: Object.assign([...types], { getTypeParser: () => (value: string) => value }),
   } as pg.QueryArrayConfig);
   const changed = ['INSERT', 'UPDATE', 'DELETE', 'MERGE'].includes(command);
@@ -106,7 +106,7 @@ export async function runStatement(
   };
 }
 
-/** Times, arrays and bytes are not supported: the product casts them. */
+/** Times, arrays and bytes are not supported: our statements cast them. */
 function converterOf({ name, dataTypeID }: pg.FieldDef): (value: string) => JsonObject {
   switch (dataTypeID) {
     case oid.BOOL:
@@ -132,7 +132,7 @@ function converterOf({ name, dataTypeID }: pg.FieldDef): (value: string) => Json
   }
 }
 
-/** @throws AwsError for a number that JSON or JavaScript does not have */
+/** @throws AwsError for a number that JSON or JavaScript cannot represent */
 function exact(isExact: (value: number) => boolean, text: string): number {
   if (isExact(Number(text))) return Number(text);
   throw unsupported(`The result contains the number ${text}. Cast it to text.`);
@@ -140,10 +140,10 @@ function exact(isExact: (value: number) => boolean, text: string): number {
 
 const unsupported = (message: string) => new AwsError('UnsupportedResultException', message);
 
-/** SQLSTATEs of a server that stops, crashed or still starts. https://www.postgresql.org/docs/17/errcodes-appendix.html */
+/** SQLSTATEs of a server that is stopping, crashed or starting. https://www.postgresql.org/docs/17/errcodes-appendix.html */
 const unavailable = ['57P01', '57P02', '57P03'];
 
-/** The Data API's error when PostgreSQL, or the way to it, fails. */
+/** Maps a PostgreSQL or connection error to the Data API's. */
 export function toAwsError(cause: unknown, timedOut: boolean): AwsError {
   if (cause instanceof AwsError) return cause;
   if (!(cause instanceof DatabaseError) || unavailable.includes(cause.code ?? '')) {
@@ -151,11 +151,11 @@ export function toAwsError(cause: unknown, timedOut: boolean): AwsError {
   }
   const { code, message, position, hint, severity, routine } = cause;
   if (code === '57014' && timedOut) return new AwsError('StatementTimeoutException', 'Request timed out');
-  // Only this place of PostgreSQL's parser finds a second statement.
+  // Only this routine of PostgreSQL's parser detects a second statement.
   if (code === '42601' && routine === 'exec_parse_message') {
     return invalid("Multistatements aren't supported.");
   }
-  // As captured from the service, such as `ERROR: relation "x" does not exist; Position: 15; SQLState: 42P01`.
+  // Format observed at AWS: `ERROR: relation "x" does not exist; Position: 15; SQLState: 42P01`.
   const parts = [
     `${severity}: ${message}`,
     hint && `Hint: ${hint}`,

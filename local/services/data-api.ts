@@ -3,7 +3,7 @@ import pg from 'pg';
 import { AwsError, type JsonObject, requireAllowed, requiredText, serveOperations } from './aws-server';
 import { bind, runStatement, toAwsError } from './data-api-statements';
 
-/** A database and the role that signs in to it. */
+/** A database and the role that connects to it. */
 export interface DatabaseTarget {
   readonly host: string;
   readonly port: number;
@@ -12,7 +12,7 @@ export interface DatabaseTarget {
   readonly database: string;
 }
 
-/** The cluster and the secret that every call names. */
+/** The cluster and secret in every call. */
 interface Caller {
   readonly resourceArn: string;
   readonly secretArn: string;
@@ -20,31 +20,31 @@ interface Caller {
 
 export interface DataApiOptions {
   /**
-   * Finds the database of a request: `undefined` when no cluster has this ARN, `'unknown-secret'` when no secret has.
-   * Without `database` in the request it is the cluster's default database.
+   * Finds a request's database: `undefined` for an unknown cluster ARN, `'unknown-secret'` for an unknown secret ARN.
+   * Without `database`, the cluster's default database.
    */
   readonly resolve: (
     request: Caller & { readonly database?: string },
   ) => DatabaseTarget | 'unknown-secret' | undefined;
-  /** Says why a call of an action such as `rds-data:ExecuteStatement` is refused. @default - none is */
+  /** Returns the reason to refuse an action such as `rds-data:ExecuteStatement`. @default - none */
   readonly authorize?: (
     call: Caller & { readonly accessKeyId: string; readonly action: string },
   ) => string | undefined;
-  /** Milliseconds for a statement. @default 45,000: https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api-timeouts.html */
+  /** Statement timeout in milliseconds. @default 45,000: https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api-timeouts.html */
   readonly statementMs?: number;
-  /** Milliseconds between two calls of a transaction. @default 180,000: https://docs.aws.amazon.com/rdsdataservice/latest/APIReference/API_BeginTransaction.html */
+  /** Idle timeout of a transaction in milliseconds. @default 180,000: https://docs.aws.amazon.com/rdsdataservice/latest/APIReference/API_BeginTransaction.html */
   readonly transactionIdleMs?: number;
 }
 
-/** Connections per role. PostgreSQL here takes 300 in all. */
+/** Connections per role. Our PostgreSQL allows 300 in total. */
 const maxConnections = 20;
 
 /** Characters. https://docs.aws.amazon.com/rdsdataservice/latest/APIReference/API_ExecuteStatement.html */
 const lengths = { resourceArn: 100, secretArn: 100, sql: 65_536 };
 
 /**
- * The RDS Data API in front of real PostgreSQL servers, for what the product and its operators send: one statement, with
- * scalars, alone or in a transaction. Anything else is refused by name.
+ * The RDS Data API in front of real PostgreSQL servers, limited to what we use: one statement with scalar parameters,
+ * alone or in a transaction. Errors name anything else as unsupported.
  */
 export function createDataApi(options: DataApiOptions) {
   const { resolve, authorize, statementMs = 45_000, transactionIdleMs = 180_000 } = options;
@@ -52,13 +52,13 @@ export function createDataApi(options: DataApiOptions) {
   const borrowed = new Set<pg.PoolClient>();
   const transactions = new Map<string, { readonly client: pg.PoolClient; readonly expiry: NodeJS.Timeout }>();
 
-  /** A role's own limit comes first. */
+  /** A role's own timeout takes precedence. */
   const limitStatements = `select set_config('statement_timeout', '${statementMs}ms', false)
     where current_setting('statement_timeout') = '0'`;
 
   async function borrow(request: JsonObject, caller: Caller): Promise<pg.PoolClient> {
     const target = locate(request, caller);
-    // The password is part of the key: nobody gets a connection that another password opened.
+    // The key includes the password: a connection opened with another password is never reused.
     const key = JSON.stringify(target);
     const pool = pools.get(key) ?? openPool(target);
     pools.set(key, pool);
@@ -72,11 +72,11 @@ export function createDataApi(options: DataApiOptions) {
       ...target,
       max: maxConnections,
       connectionTimeoutMillis: statementMs,
-      // PostgreSQL's own limit is earlier; this one is for a server that does not respond.
+      // Later than PostgreSQL's own timeout; for a server that does not respond.
       query_timeout: statementMs + 5_000,
       onConnect: (client) => client.query(limitStatements) as unknown as undefined,
     });
-    // The pool drops a lost connection; without listeners it would end this process.
+    // The pool drops a lost connection; without listeners, the error would crash this process.
     pool.on('error', () => {});
     pool.on('connect', (client) => client.on('error', () => {}));
     return pool;
@@ -94,10 +94,10 @@ export function createDataApi(options: DataApiOptions) {
   }
 
   /**
-   * As the service does: https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api.session-management.html
-   * It fails within a transaction, which ends with the connection then.
+   * Resets the session, as at AWS: https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api.session-management.html
+   * Fails within a transaction; the connection then closes, which rolls it back.
    */
-  async function giveBack(client: pg.PoolClient): Promise<void> {
+  async function release(client: pg.PoolClient): Promise<void> {
     try {
       for (const reset of ['discard all', limitStatements]) await client.query(reset);
       client.release();
@@ -107,7 +107,7 @@ export function createDataApi(options: DataApiOptions) {
     borrowed.delete(client);
   }
 
-  /** A transaction is for the cluster and the secret that began it. */
+  /** A transaction is bound to the cluster and secret that began it. */
   const keyOf = (request: JsonObject, { resourceArn, secretArn }: Caller): string =>
     JSON.stringify([requiredText(request, 'transactionId'), resourceArn, secretArn]);
 
@@ -122,7 +122,7 @@ export function createDataApi(options: DataApiOptions) {
     const transaction = transactions.get(key);
     transactions.delete(key);
     clearTimeout(transaction?.expiry);
-    if (transaction) void giveBack(transaction.client);
+    if (transaction) void release(transaction.client);
   }
 
   function operation(
@@ -158,7 +158,7 @@ export function createDataApi(options: DataApiOptions) {
           runStatement(client, statement, request.includeResultMetadata === true);
         if (request.transactionId) return run(continueTransaction(keyOf(request, caller)));
         const client = await borrow(request, caller);
-        return run(client).finally(() => void giveBack(client));
+        return run(client).finally(() => void release(client));
       },
     ),
     '/BeginTransaction': operation('BeginTransaction', ['database'], async (request, caller) => {
@@ -193,7 +193,7 @@ export function createDataApi(options: DataApiOptions) {
 
   return {
     serve,
-    /** Ends every connection to PostgreSQL, and with them the open transactions and running statements. */
+    /** Closes all connections, which aborts open transactions and running statements. */
     async close(): Promise<void> {
       for (const key of transactions.keys()) end(key);
       for (const client of borrowed) void client.end();

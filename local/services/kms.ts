@@ -13,9 +13,9 @@ import { AwsError, type JsonObject, requireAllowed, requiredText, serveOperation
 
 export interface NewKey {
   readonly arn: string;
-  /** Holds the key's file between runs. */
+  /** Folder of the key's file. */
   readonly directory: string;
-  /** Names its file. */
+  /** Its file name. */
   readonly name: string;
   readonly keySpec: string;
   readonly keyUsage: string;
@@ -40,11 +40,11 @@ const messageLimit = 4_096;
 
 export type Kms = ReturnType<typeof createKms>;
 
-/** A small KMS: GetPublicKey, Sign (ECDSA_SHA_256) and GenerateMac (HMAC_SHA_256). Keys are found by ARN or id. */
+/** A minimal KMS: GetPublicKey, Sign (ECDSA_SHA_256) and GenerateMac (HMAC_SHA_256), by key ARN or id. */
 export function createKms(authorize: Authorize = allowEverything) {
   const keys = new Map<string, StoredKey>();
 
-  /** @throws AwsError if the key does not exist, or the caller may not use it so */
+  /** @throws AwsError if the key does not exist, or does not allow the caller or the operation */
   function find(input: JsonObject, accessKeyId: string, operation: string, usage: string) {
     const id = requiredText(input, 'KeyId');
     const [arn, key] = [...keys].find(([arn]) => arn === id || arn.split('/').at(-1) === id) ?? [];
@@ -76,7 +76,7 @@ export function createKms(authorize: Authorize = allowEverything) {
         return { KeyId: arn, Mac: mac.digest('base64'), MacAlgorithm: 'HMAC_SHA_256' };
       },
     }),
-    /** Opens a key's file, or makes key and file. @throws Error for an unsupported kind of key, or not the file's */
+    /** Loads or creates a key. @throws Error for an unsupported kind of key, or if the file's kind differs */
     create(key: NewKey): void {
       keys.set(key.arn, openFile(key));
     },
@@ -90,7 +90,7 @@ function openFile({ arn, directory, name, keySpec, keyUsage }: NewKey): StoredKe
   const file = join(directory, `${name}.json`);
   const stored = readJson<StoredKey>(file);
   if (stored && stored.keySpec !== keySpec) {
-    throw new Error(`${file} holds a key of ${stored.keySpec}, the template asks for ${keySpec}`);
+    throw new Error(`${file} contains a key of ${stored.keySpec}, but the template requires ${keySpec}`);
   }
   if (stored) return stored;
   const key = { keySpec, keyUsage, material: generateMaterial(keySpec) };

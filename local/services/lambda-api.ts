@@ -5,10 +5,10 @@ import { AwsError, type AwsService, requireAllowed } from './aws-server';
 const invocations = /^\/2015-03-31\/functions\/([^/]+)\/invocations$/;
 
 /**
- * Lambda's Invoke, for callers that wait for the result (`RequestResponse`).
+ * Lambda's Invoke, synchronous only (`RequestResponse`).
  * https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html
  *
- * @param find a function by its name or ARN; qualifiers are not supported
+ * @param find finds a function by name or ARN; qualifiers are not supported
  */
 export function createLambdaApi(
   find: (nameOrArn: string) => Pick<LocalFunction, 'arn' | 'invoke'> | undefined,

@@ -5,15 +5,15 @@ export interface Secret {
   readonly arn: string;
   readonly name: string;
   readonly value: string;
-  /** ARN of the key that encrypts it. @default - the key of Secrets Manager, which every caller may use */
+  /** ARN of the key that encrypts it. @default - the AWS managed key, which every caller may use */
   readonly keyArn?: string | undefined;
 }
 
-/** A small Secrets Manager: GetSecretValue of a secret's only version, by its name or ARN. */
+/** A minimal Secrets Manager: GetSecretValue by name or ARN; one version per secret. */
 export function createSecretsManager(authorize: Authorize = allowEverything) {
   const secrets = new Map<string, Secret>();
 
-  /** Why a caller may not read a secret: itself, or its key. */
+  /** The reason to deny a caller a secret or its key. */
   function authorizeRead(accessKeyId: string, secretArn: string): string | undefined {
     const refusal = authorize({ accessKeyId, action: 'secretsmanager:GetSecretValue', resource: secretArn });
     const keyArn = secrets.get(secretArn)?.keyArn;
@@ -42,9 +42,9 @@ export function createSecretsManager(authorize: Authorize = allowEverything) {
       },
     }),
     authorizeRead,
-    /** Undefined when there is no such secret. */
+    /** Undefined if the secret does not exist. */
     valueOf: (secretArn: string) => secrets.get(secretArn)?.value,
-    /** Adds a secret, or gives it another value. */
+    /** Creates or updates a secret. */
     put: (secret: Secret): void => void secrets.set(secret.arn, secret),
   };
 }

@@ -11,20 +11,20 @@ import { createSecretsManager } from './secrets-manager';
 
 /** A function of a stack. */
 export interface StackFunction extends LocalFunction {
-  /** Of its credentials. */
+  /** In its credentials. */
   readonly accessKeyId: string;
   /** ARN. */
   readonly role: string;
-  /** Those of the template. */
+  /** As in the template. */
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** The AWS services on this machine, shared by all environments. */
+/** The local AWS services, shared by all environments. */
 export type Services = Awaited<ReturnType<typeof startServices>>;
 
 /** Starts the services on free ports of 127.0.0.1: SQS on one, all others on another. */
 export async function startServices(cleanup: Cleanup, authorize: Authorize) {
-  /** Those with the Data API, by ARN, and their default database. */
+  /** Clusters with the Data API, by ARN, and their default database. */
   const clusters = new Map<string, Pick<DatabaseTarget, 'host' | 'port' | 'database'>>();
   const functions: StackFunction[] = [];
   const findFunction = (nameOrArn: string) =>
@@ -56,15 +56,15 @@ export async function startServices(cleanup: Cleanup, authorize: Authorize) {
   cleanup.add(() => Promise.all([server.close(), queues.stop()]));
   const { url } = server;
   return {
-    /** By the names of `endpoints.json`. */
+    /** By their names in `endpoints.json`. */
     endpoints: { 'rds-data': url, sqs: queues.url, kms: url, secretsmanager: url, lambda: url },
-    /** Variables that functions get on this machine beside their own. */
+    /** Variables added to every function locally. */
     variables: {
       AWS_ENDPOINT_URL: url,
       AWS_ENDPOINT_URL_SQS: queues.url,
-      // Lets webhooks go to the loopback address. In no template.
+      // Allows webhooks to the loopback address. In no template.
       [localReceiversVariable]: 'allowed',
-      // Lambda has a newer Node.js than this machine may have: the SDK's warning would be about the wrong one.
+      // The SDK would warn about this machine's Node.js, which may be older than Lambda's.
       AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
     },
     queues,
@@ -73,10 +73,10 @@ export async function startServices(cleanup: Cleanup, authorize: Authorize) {
     clusters,
     functions: {
       add: (added: StackFunction) => void functions.push(added),
-      /** By name or ARN. @throws Error when there is none */
+      /** By name or ARN. @throws Error if it does not exist */
       find(nameOrArn: string): StackFunction {
         const found = findFunction(nameOrArn);
-        if (!found) throw new Error(`There is no function ${nameOrArn}.`);
+        if (!found) throw new Error(`Function ${nameOrArn} does not exist.`);
         return found;
       },
     },

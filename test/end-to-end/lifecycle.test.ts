@@ -105,7 +105,7 @@ it('of two starts after a kill one runs and the other names it; Ctrl-C does not 
   const refused = pair.find((each) => each !== winner) as LocalCommand;
   expect(await refused.ended()).toMatchObject({ exitCode: 1, stdout: '' });
   expect(refused.said.stderr).toContain(
-    `A local environment already runs on ${directory}: process ${winner.process.pid}.`,
+    `A local environment is already running in ${directory}: process ${winner.process.pid}.`,
   );
   const processes = winner.processes();
   const endless = await permittedDeletion();

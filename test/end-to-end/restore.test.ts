@@ -112,23 +112,23 @@ it('a restore undoes a deletion, with changed passwords; a PostgreSQL that ends 
 
   process.kill(running?.postgres[name]?.pid ?? 0, 'SIGKILL');
   expect(await running?.failure).toMatch(
-    /^PostgreSQL of \w+ ended by itself \(SIGKILL\)\. Its log: .*\/postgresql\.log$/,
+    /^PostgreSQL of \w+ exited unexpectedly \(SIGKILL\)\. Log: .*\/postgresql\.log$/,
   );
 }, 180_000);
 
-it('the data is restored once; without a copy it begins empty, and one of a running server is refused', async () => {
+it('the data is restored once; without a copy it starts empty, and one of a running server is refused', async () => {
   const elsewhere = stateFolder(join(state.directory, 'elsewhere'));
   const said: string[] = [];
   const [restoredStack] = readAssembly(assembly('restored')) as [Stack];
   const prepare = () => provideDatabaseFolder(restoredStack, elsewhere, (step) => said.push(step));
   const copy = join(elsewhere.snapshotsDirectory, snapshotName);
   expect(await prepare()).toBe(`${elsewhere.environment(name).databaseDirectory}-${snapshotName}`);
-  expect(said).toEqual([`There is no ${copy}: the restored database of ${name} begins empty`]);
+  expect(said).toEqual([`${copy} does not exist: the restored database of ${name} starts empty`]);
 
   const data = join(copy, 'cluster', 'data');
   mkdirSync(data, { recursive: true });
   cpSync(__filename, join(data, 'postmaster.pid'));
-  await expect(prepare()).rejects.toThrow(`${copy} was copied while PostgreSQL ran.`);
+  await expect(prepare()).rejects.toThrow(`${copy} was copied while PostgreSQL was running.`);
 
   rmSync(join(data, 'postmaster.pid'));
   const marker = join(await prepare(), 'cluster', 'written-since');

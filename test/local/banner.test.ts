@@ -34,7 +34,7 @@ const printed = (projectRoot: string, state = `${projectRoot}/.local`) =>
 
 it('lists the environments, and what a deprecated one is for', () => {
   expect(printed('/srv').split('\n').slice(1, 4)).toEqual([
-    'NAME     REGION        BASE ADDRESS           DASHBOARD              WEBHOOK ORIGIN                SLA',
+    'NAME     REGION        BASE URL               DASHBOARD              WEBHOOK ORIGIN                SLA',
     'one      eu-central-1  http://127.0.0.1:8001  http://127.0.0.1:8101  127.0.0.1                     yes',
     'another  ca-central-1  http://127.0.0.1:8002  http://127.0.0.1:8102  127.0.0.1, reserve 127.0.0.2  no   deprecated: test funds only',
   ]);

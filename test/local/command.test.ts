@@ -34,18 +34,18 @@ it.each(['', 'link', 'sub'])('refuses a state in "%s", which holds files of the 
   const before = readdirSync(project, { recursive: true });
   const { exitCode, said } = await startIn(project, ['--state', state]);
   expect(exitCode).toBe(2);
-  expect(said).toContain('Give another folder for the state with --state DIR.');
+  expect(said).toContain('Choose another state folder with --state DIR.');
   expect(readdirSync(project, { recursive: true })).toEqual(before);
 });
 
 it.each([
-  [['--port-offset='], "argument '' is invalid. Give a number up to 57425"],
+  [['--port-offset='], "argument '' is invalid. Expected a number up to 57425"],
   [['--port-offset=-1'], "argument '-1' is invalid."],
   [['--port-offset=0x10'], "argument '0x10' is invalid."],
   [['--port-offset=60000'], "argument '60000' is invalid."],
   [['--nonsense'], "error: unknown option '--nonsense'"],
-  [['--state', '/proc/nowhere/state'], 'Give another folder for the state with --state DIR.'],
-  [['--state', '/dev/null/state'], 'Give another folder for the state with --state DIR.'],
+  [['--state', '/proc/nowhere/state'], 'Choose another state folder with --state DIR.'],
+  [['--state', '/dev/null/state'], 'Choose another state folder with --state DIR.'],
 ])('refuses %j', async (args, message) => {
   const { exitCode, said } = await startIn(projectRoot, args);
   expect(exitCode).toBe(2);
@@ -65,9 +65,7 @@ it('refuses an unknown environment and a taken port, with the remedy', async () 
   const taken = await startIn(projectRoot, ['--environment', first.name, '--state', state, offset]);
   await other.stop();
   expect(taken.exitCode).toBe(1);
-  expect(taken.said).toMatch(
-    new RegExp(`Port ${other.port} is taken by another program.*--port-offset \\d+`, 's'),
-  );
+  expect(taken.said).toMatch(new RegExp(`Port ${other.port} is in use.*--port-offset \\d+`, 's'));
 }, 60_000);
 
 it('ends with 1 when a PostgreSQL ends by itself, and names its log', async () => {
@@ -75,7 +73,7 @@ it('ends with 1 when a PostgreSQL ends by itself, and names its log', async () =
   await prepareAssembly(state);
   // A state that has environments needs no new cluster.
   mkdirSync(join(state, 'environments'), { recursive: true });
-  const failure = Promise.resolve('PostgreSQL of eu ended by itself. Its log: /x/postgresql.log');
+  const failure = Promise.resolve('PostgreSQL of eu exited unexpectedly. Log: /x/postgresql.log');
   const local = {
     environments: [],
     failure,
@@ -86,13 +84,13 @@ it('ends with 1 when a PostgreSQL ends by itself, and names its log', async () =
   const { exitCode, said } = await startIn(projectRoot, ['--state', state]);
   jest.dontMock('../../local/start');
   expect(exitCode).toBe(1);
-  expect(said).toContain('error: PostgreSQL of eu ended by itself. Its log: /x/postgresql.log');
+  expect(said).toContain('error: PostgreSQL of eu exited unexpectedly. Log: /x/postgresql.log');
 }, 60_000);
 
 it.each([
   [{ npm_config_port_offset: 'true' }, ['3000'], '--port-offset 3000'],
   [{ npm_config_fresh: 'true' }, [], '--fresh'],
-])('says what to type when npm took options for its own (%j %j)', async (variables, args, typed) => {
+])('prints the correct command when npm consumed options (%j %j)', async (variables, args, typed) => {
   const { exitCode, said } = await startIn(projectRoot, args, variables);
   expect(exitCode).toBe(2);
   expect(said).toContain(`npm start -- ${typed}`);

@@ -28,7 +28,7 @@ it('names each port that is taken, and an offset at which all are free', async (
     () => Promise.reject(),
     (refused) => refused,
   );
-  for (const port of [one, two]) expect(error.message).toContain(`Port ${port} is taken by another program.`);
+  for (const port of [one, two]) expect(error.message).toContain(`Port ${port} is in use.`);
   const [, offset = ''] = /npm start -- --port-offset (\d+000)$/.exec(error.message) ?? [];
   const free = [one, two].map((port) => port + Number(offset));
   await requireFreePorts(free, 0);

@@ -20,7 +20,7 @@ it.each(['new', 'new/deep/er', 'link'])(
 
 it.each(['outputs.json', 'cdk.out', '.profile'])('refuses a folder that has %s, and leaves it', (name) => {
   writeFileSync(join(folder(), name), '');
-  expect(() => openState(folder())).toThrow(`holds other files (${name}, for one)`);
+  expect(() => openState(folder())).toThrow(`contains other files (such as ${name})`);
   expect(readdirSync(folder())).toEqual([name]);
 });
 
@@ -30,14 +30,16 @@ it.each([
 ])('refuses %s, and names --state', (_, prepare, code) => {
   prepare();
   expect(() => openState(join(folder(), 'state'))).toThrow(
-    new RegExp(`^${code}: .*'. Give another folder for the state with --state DIR.$`),
+    new RegExp(`^${code}: .*'. Choose another state folder with --state DIR.$`),
   );
 });
 
 it('is locked until it is closed; another start names the process', () => {
   const state = openState(folder());
   expect(lockHolder(folder())).toBe(process.pid);
-  expect(() => openState(folder())).toThrow(`already runs on ${folder()}: process ${process.pid}. Stop it`);
+  expect(() => openState(folder())).toThrow(
+    `is already running in ${folder()}: process ${process.pid}. Stop it`,
+  );
   state.close();
   expect(lockHolder(folder())).toBeUndefined();
   expect(readdirSync(folder())).toEqual(['.wallet-state']);

@@ -85,8 +85,8 @@ it('does not reuse an assembly whose sources changed during the synthesis', asyn
 });
 
 it.each([
-  ["throw new Error('no');", /^The stacks cannot be synthesized:\n(?!.*\n {4}at ).*Error: no$/s],
-  ['const x = ;', /^The stacks cannot be synthesized:\n.*app\.ts:\d+:\d+: ERROR: Unexpected ";"$/],
+  ["throw new Error('no');", /^Synthesis failed:\n(?!.*\n {4}at ).*Error: no$/s],
+  ['const x = ;', /^Synthesis failed:\n.*app\.ts:\d+:\d+: ERROR: Unexpected ";"$/],
 ])(
   'an app that fails with %s: says so without a trace, and leaves the former assembly',
   async (code, message) => {

@@ -64,19 +64,19 @@ it.each([
 it('evaluates conditions', () => {
   const results = ['First', 'Second', 'NotFirst', 'NotSecond'].map(resolver.condition);
   expect(results).toEqual([false, true, true, false]);
-  expect(() => resolver.condition('Other')).toThrow('Conditions.Other: there is no such condition');
+  expect(() => resolver.condition('Other')).toThrow('Conditions.Other: unknown condition');
 });
 
 it.each([
-  [{ Ref: 'Gone' }, 'the resource Gone has no physical id here'],
+  [{ Ref: 'Gone' }, 'the resource Gone has no local physical id'],
   [{ Ref: 'Bare' }, 'the parameter Bare has no default'],
   [{ Ref: 'Many' }, 'the parameter Many is a list, which is unsupported'],
-  [{ 'Fn::GetAtt': ['Gone', 'Arn'] }, 'the resource Gone has no attribute Arn here'],
+  [{ 'Fn::GetAtt': ['Gone', 'Arn'] }, 'the resource Gone has no local attribute Arn'],
   [{ 'Fn::Transform': {} }, 'Fn::Transform is not supported on this machine'],
-  [{ 'Fn::Select': [3, ['a']] }, 'Fn::Select asks for item 3 of 1'],
-  [{ 'Fn::Join': ['', 'text'] }, 'a list is needed here'],
-  [{ 'Fn::Split': ['-', ['list']] }, 'a text is needed here'],
-  ['{{resolve:secretsmanager:other}}', 'the secret of {{resolve:secretsmanager:other}} is not known here'],
+  [{ 'Fn::Select': [3, ['a']] }, 'Fn::Select: no item 3 in a list of 1'],
+  [{ 'Fn::Join': ['', 'text'] }, 'expected a list'],
+  [{ 'Fn::Split': ['-', ['list']] }, 'expected a string'],
+  ['{{resolve:secretsmanager:other}}', 'unknown secret in {{resolve:secretsmanager:other}}'],
 ])('refuses %j and says where it is', (value, problem) => {
   expect(() => resolve({ a: { b: [value] } })).toThrow(`WalletEu, Here.a.b[0]: ${problem}`);
 });

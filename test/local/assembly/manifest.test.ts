@@ -50,5 +50,5 @@ it('refuses a stack that could stand for any region', () => {
   const assembly = synthesize((app) => {
     new CfnOutput(new Stack(app, 'Anywhere'), 'Nothing', { value: '1' });
   });
-  expect(() => readAssembly(assembly)).toThrow('The stack Anywhere states no region.');
+  expect(() => readAssembly(assembly)).toThrow('The stack Anywhere has no region.');
 });

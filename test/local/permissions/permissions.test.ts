@@ -1,6 +1,6 @@
 import { type Call, createPermissions } from '../../../local/permissions/permissions';
 import type { StackContext } from '../../../local/resources/context';
-import { makeResource } from '../../../local/resources/table';
+import { createResource } from '../../../local/resources/table';
 
 const role = 'arn:aws:iam::000000000000:role/Deliver';
 const key = 'arn:aws:kms:eu-central-1:000000000000:key/1';
@@ -101,7 +101,7 @@ it.each([
   const context = { stack, permissions } as unknown as StackContext;
   const PolicyDocument = { Statement: statement };
   const request = { logicalId: 'P', type, properties: { ...properties, PolicyDocument } };
-  await makeResource(request, context);
+  await createResource(request, context);
   expect(permissions.authorizeRole(role, 'sqs:SendMessage', queue)).toContain(explicit);
 });
 

@@ -114,9 +114,9 @@ describe('a member of rds_iam', () => {
       another,
     ],
     ['with half of its signature', () => changed(/.{32}$/, ''), another],
-    ['of an unknown access key', () => signedWith({ accessKeyId: 'X' }), 'access key is unknown'],
-    ['that is a password', async () => 'unused', 'access key is unknown'],
-    ['without a date', () => changed(/X-Amz-Date=/, 'X='), 'not readable'],
+    ['of an unknown access key', () => signedWith({ accessKeyId: 'X' }), 'unknown access key'],
+    ['that is a password', async () => 'unused', 'unknown access key'],
+    ['without a date', () => changed(/X-Amz-Date=/, 'X='), 'missing, malformed or in the future'],
   ])('is refused with a token %s', async (_, made, reason) => {
     await expect(signIn({ user, password: await made() })).rejects.toMatchObject({
       code: '28000',

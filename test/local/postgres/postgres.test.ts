@@ -138,7 +138,7 @@ it.each<[string, string, RegExp]>([
   [
     'of another version',
     'data/PG_VERSION',
-    /initialized by PostgreSQL version 16.*exit code 1.*start over without it: --fresh/s,
+    /initialized by PostgreSQL version 16.*exit code 1.*delete it with --fresh/s,
   ],
   ['without a password', 'superuser-password', /superuser-password/],
   ['without files', 'data', /ENOENT/],

@@ -54,7 +54,7 @@ it('resolves only the properties that are read, and says which one has no value 
     },
   );
   await expect(deployment).rejects.toThrow(
-    'WalletEu, Resources.A.Properties.Ids[0]: the resource B has no attribute Id here',
+    'WalletEu, Resources.A.Properties.Ids[0]: the resource B has no local attribute Id',
   );
   expect(regions).toEqual(['eu-central-1']);
 });

@@ -3,7 +3,7 @@ import type { Template } from '../../../local/assembly/manifest';
 import { failed } from '../../../local/lambda/instance';
 import { createPermissions } from '../../../local/permissions/permissions';
 import type { StackContext } from '../../../local/resources/context';
-import { makeResource } from '../../../local/resources/table';
+import { createResource } from '../../../local/resources/table';
 import type { StackFunction } from '../../../local/services/services';
 import { stateFolder } from '../../../local/state';
 import { temporaryFolder } from '../../support/temporary-folder';
@@ -31,7 +31,7 @@ function open(region = 'eu-central-1', Resources: Template['Resources'] = {}) {
     logs: { write: () => undefined, writeFunction: () => undefined },
   } as unknown as StackContext;
   const make = (logicalId: string, type: string, properties: object = {}) =>
-    makeResource({ logicalId, type, properties: { ...properties } }, context);
+    createResource({ logicalId, type, properties: { ...properties } }, context);
   return { context, stored, make };
 }
 
@@ -46,7 +46,7 @@ it.each([
   ['AWS::Lambda::EventSourceMapping', { StartingPosition: '' }, 'StartingPosition of AWS::Lambda::Event'],
   ['AWS::ApiGateway::Method', { ApiKeyRequired: true }, 'ApiKeyRequired of AWS::ApiGateway::Method is not'],
   ['AWS::ApiGateway::RestApi', { Policy: {} }, 'Policy of AWS::ApiGateway::RestApi is not supported'],
-  ['AWS::Lambda::Function', { Code: { ZipFile: 'x' } }, 'only functions whose code is an asset run here'],
+  ['AWS::Lambda::Function', { Code: { ZipFile: 'x' } }, 'only functions with asset code are supported'],
 ])('refuses %s with %j, by name', async (type, properties, message) => {
   await expect(open().make('X', type, properties)).rejects.toThrow(message);
 });
@@ -137,9 +137,7 @@ describe('a custom resource', () => {
     expect(resource).toBe('WalletEu: Create of Keys failed: 0003-broken.sql: syntax error');
     expect((await apply({ Arn: 'a' })).events).toMatchObject([{ RequestType: 'Create' }]);
     const update = await apply({ Arn: 'b' }, new Error('no'));
-    expect(update.resource).toMatch(
-      /^WalletEu: Update of Keys failed: no\n.*start over without it: --fresh\.$/,
-    );
+    expect(update.resource).toMatch(/^WalletEu: Update of Keys failed: no\n.*delete it with --fresh\.$/);
     expect((await apply({ Arn: 'a' })).events).toEqual([]);
   });
 });

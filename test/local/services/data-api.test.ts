@@ -162,10 +162,10 @@ it.each<[string, string, Input]>([
   ],
   ["ValidationException: Multistatements aren't supported.", 'select 1; select 2', {}],
   ['ValidationException: COPY is not supported.', 'copy entry from stdin', {}],
-  ['ValidationException: Write :name in the place of $1.', 'select $1', {}],
+  ['ValidationException: Use :name instead of $1.', 'select $1', {}],
   ['ValidationException: sql is longer than 65536 characters', ' '.repeat(65_537), {}],
   ['ValidationException: schema of ExecuteStatement is not supported', 'select 1', { schema: 'public' }],
-  ['ValidationException: :x: no value is not supported. Give one of isNull, booleanValue', 'select :x', {}],
+  ['ValidationException: :x: no value is not supported. Use one of isNull, booleanValue', 'select :x', {}],
   ['ValidationException: :x: typeHint is not supported.', 'select :x', x({ stringValue: '1' }, 'UUID')],
   [
     'ValidationException: :x: arrayValue is not supported.',

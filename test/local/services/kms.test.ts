@@ -77,6 +77,6 @@ it('reads an existing key from its file, which only its owner can read', async (
 
 it('refuses a key whose file holds another kind, and unsupported kinds', () => {
   const key = { ...signingKey, directory: folder() };
-  expect(() => kms.create({ ...key, name: 'Mac' })).toThrow('holds a key of HMAC_256');
+  expect(() => kms.create({ ...key, name: 'Mac' })).toThrow('contains a key of HMAC_256');
   expect(() => kms.create({ ...key, name: 'New', keySpec: 'RSA_2048' })).toThrow('not supported');
 });
