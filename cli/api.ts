@@ -7,18 +7,18 @@ import type { Target } from './target';
 export interface ApiResponse {
   readonly status: number;
   readonly contentType: string | null;
-  /** Parsed if it is JSON; its text otherwise. */
+  /** Parsed if JSON; text otherwise. */
   readonly body: unknown;
 }
 
 interface ApiRequest {
   readonly method: 'DELETE' | 'GET';
-  /** As it follows the base address. */
+  /** Appended to the base URL. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Milliseconds: the gateway gives a function 29 s. */
+/** Milliseconds. The gateway's timeout is 29 s. */
 const deadline = 35_000;
 
 /** Sends a request to the API. @throws CommandFailed when there is no response */
@@ -41,7 +41,7 @@ export async function callApi(
     return { status: response.status, contentType, body: parseJson(body) ?? body };
   } catch (error) {
     if (signal.aborted) throw error;
-    // `fetch` says why in the cause.
+    // The reason is in the cause of `fetch`'s error.
     const { message } = ((error as Error).cause ?? error) as Error;
     throw new CommandFailed(
       timeout.aborted
@@ -49,7 +49,7 @@ export async function callApi(
         : `${method} ${url} could not be sent: ${message}.`,
       target.local
         ? `Start the environments of this machine: ${startCommand}`
-        : 'Check the network, the name in ApiBaseUrl, and that the stack is deployed.',
+        : 'Check the network, the host name in ApiBaseUrl, and that the stack is deployed.',
     );
   }
 }
@@ -65,7 +65,7 @@ export function unexpectedResponse(
   throw new CommandFailed(
     `${method} ${path} returned ${status}, ${contentType ?? 'no content type'}: ${text}. Expected ${expected}.`,
     /json/.test(contentType ?? '')
-      ? `See the logs of the API and of the function, in ${target.logs}.`
-      : `A proxy or the sign-in page of a network answers for ${target.output('ApiBaseUrl')}: open it in a browser.`,
+      ? `See the logs of the API and the function in ${target.logs}.`
+      : `A proxy or a network's sign-in page answers instead of ${target.output('ApiBaseUrl')}: open it in a browser.`,
   );
 }

@@ -22,12 +22,12 @@ export function readAssembledStack(folder: string, name: string) {
   return {
     name,
     region,
-    /** Undefined: that of the credentials. */
+    /** Undefined: the credentials' account. */
     account,
-    /** The CDK's bucket in the stack's region; without an account it has the CDK's placeholder. */
+    /** The CDK's bucket in the stack's region; without an account its name contains the CDK's placeholder. */
     bucket: /^s3:\/\/([^/]+)\//.exec(properties.stackTemplateAssetObjectUrl)?.[1] ?? '',
     tags: (properties.tags ?? {}) as Readonly<Record<string, string>>,
-    /** The version of the CDK's bootstrap stack that is needed, and the SSM parameter that holds the account's. */
+    /** The required version of the CDK bootstrap stack, and the SSM parameter with the account's version. */
     bootstrap: {
       version: properties.requiresBootstrapStackVersion as number,
       parameter: properties.bootstrapStackVersionSsmParameter as string,

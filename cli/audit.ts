@@ -6,8 +6,8 @@ import { type Terminal, table } from './terminal';
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand<{ readonly group: string }>(program, terminal, 'audit', {
-    summary: 'print what was done to a user group, and by whom, the latest first',
-    help: 'At most 100 records, which outlive the group. --json adds its organization and its name.',
+    summary: 'print the audit records of a user group, latest first',
+    help: 'Prints up to 100 records, also of deleted groups. --json adds organization and name.',
     async run(target, { group: userGroupId, json }, print) {
       const { records } = await runOperation(target, 'list-audit-records', { userGroupId });
       if (!json && records.length === 0) return target.note(`No audit records of ${userGroupId}.`);

@@ -1,17 +1,17 @@
 import { CommandFailed } from './failure';
 import { startCommand } from './pasted-command';
 
-/** Milliseconds for a call with its retries: a paused database cluster may need half of it to wake. */
+/** Milliseconds for a call with its retries: a paused database cluster may need half of it to resume. */
 const deadline = 60_000;
 
-/** What AWS clients are created with. The SDK reads `AWS_PROFILE`, `AWS_ENDPOINT_URL` and the like by itself. */
+/** Settings of AWS clients. The SDK itself reads `AWS_PROFILE`, `AWS_ENDPOINT_URL` and the like. */
 export const clientSettings = (region: string) => ({
   region,
-  // Of SQS: otherwise the host in a queue's URL would override `AWS_ENDPOINT_URL`.
+  // For SQS: otherwise a queue URL's host overrides `AWS_ENDPOINT_URL`.
   useQueueUrlAsEndpoint: false,
 });
 
-/** AWS refused a call or did not answer; `errorName` is the SDK's, such as `ResourceNotFoundException`. */
+/** AWS rejected a call or did not respond; `errorName` is the SDK's, such as `ResourceNotFoundException`. */
 export class AwsCallFailed extends CommandFailed {
   constructor(
     readonly errorName: string,
@@ -22,7 +22,7 @@ export class AwsCallFailed extends CommandFailed {
   }
 }
 
-/** An error of the SDK: `$fault` if a service refused the call, `$response` if its answer could not be read. */
+/** An error of the SDK: `$fault` if a service rejected the call, `$response` if its response could not be parsed. */
 type SdkError = Error & {
   readonly code?: string;
   readonly errors?: readonly Error[];
@@ -31,7 +31,7 @@ type SdkError = Error & {
 };
 
 /**
- * Makes one call to AWS with a deadline. A failure quotes AWS, and has a remedy if one is known.
+ * Makes one call to AWS with a deadline. The error quotes AWS, with a remedy if we know one.
  *
  * @param target absent for calls that need no outputs file
  * @param action the permission that the call needs, such as `kms:Sign`
@@ -62,9 +62,9 @@ export async function callAws<T>(
     // A bug of ours.
     if (!known && !code && !$fault && !$response) throw error;
     const isForeign = $response !== undefined && (!$fault || name === 'Unknown');
-    // Of a name with several addresses, each has its own message.
+    // An AggregateError: one message for each address of the host.
     const cause = isForeign
-      ? `an answer with status ${$response.statusCode} that is not from AWS`
+      ? `a response with status ${$response.statusCode} that is not from AWS`
       : message || errors?.map((each) => each.message).join(', ') || code;
     const said = `${$fault && !isForeign ? `${name}: ` : ''}${cause.replace(/\s+/g, ' ').replace(/\.$/, '')}`;
     throw failed(
@@ -76,25 +76,25 @@ export async function callAws<T>(
 
 const networkRemedy = 'Check the network, the proxy, the VPN, and AWS_ENDPOINT_URL.';
 
-/** By names of AWS's errors, which differ between services, and codes of Node's. */
+/** By AWS error names, which differ between services, and Node.js error codes. */
 const remedies: readonly (readonly [RegExp, string])[] = [
-  [/^(AccessDenied|UnauthorizedOperation)/, 'Sign in as someone who has ACTION.'],
+  [/^(AccessDenied|UnauthorizedOperation)/, 'Sign in with a role that has ACTION.'],
   [
     /^(CredentialsProviderError|TokenProviderError|ExpiredToken)/,
     'Sign in to the account (such as "aws sso login") and name the profile in AWS_PROFILE.',
   ],
   [
-    // Session tokens of the global STS endpoint are not valid in a region that has to be enabled.
+    // Session tokens of the global STS endpoint are not valid in opt-in regions.
     // https://docs.aws.amazon.com/IAM/latest/UserGuide/id_credentials_temp_enable-regions.html
     /^(UnrecognizedClientException|InvalidClientTokenId|InvalidAccessKeyId|AuthFailure)$/,
-    'Check AWS_PROFILE and AWS_ACCESS_KEY_ID, and that the account has the region enabled.',
+    'Check AWS_PROFILE and AWS_ACCESS_KEY_ID, and that the region is enabled in the account.',
   ],
-  [/Thrott|^(RequestLimitExceeded|TooManyRequestsException)$/, 'Wait a minute, then run it again.'],
-  [/CERT|SELF_SIGNED/, 'Behind a proxy that inspects TLS, name its root certificate in NODE_EXTRA_CA_CERTS.'],
+  [/Thrott|^(RequestLimitExceeded|TooManyRequestsException)$/, 'Wait a minute and try again.'],
+  [/CERT|SELF_SIGNED/, 'Behind a proxy that inspects TLS, set NODE_EXTRA_CA_CERTS to its root certificate.'],
   [/^(E[A-Z_]+|TimeoutError)$/, networkRemedy],
 ];
 
-/** What a method of the SDK's clients takes and returns: the first of its overloads returns a promise. */
+/** Input and output of an SDK client's method: its first overload returns a promise. */
 type Call<Method> = Method extends {
   (input: infer Input, options?: infer _Options): Promise<infer Output>;
   (input: never, callback: never): void;
@@ -103,7 +103,7 @@ type Call<Method> = Method extends {
   ? { readonly input: Input; readonly output: Output }
   : never;
 
-/** Makes a call whose permission has its name, such as `ec2:DescribeAddresses`. @throws AwsCallFailed */
+/** Calls a method named like its permission, such as `ec2:DescribeAddresses`. @throws AwsCallFailed */
 export function ask<
   Client extends { readonly config: { serviceId: string } },
   Name extends keyof Client & string,
@@ -113,7 +113,7 @@ export function ask<
   return callAws(undefined, action, (options) => (client as any)[method](input, options));
 }
 
-/** @returns undefined when AWS refuses the call by an error of this name */
+/** @returns undefined if AWS rejects the call with an error of this name */
 export async function unlessRefused<T>(errorName: RegExp, call: () => Promise<T>): Promise<T | undefined> {
   try {
     return await call();

@@ -7,7 +7,7 @@ type Variables = Readonly<Record<string, string | undefined>>;
 type Register = (program: Command, terminal: Terminal, variables: Variables) => void;
 type Commands = Readonly<Record<string, () => { readonly register: Register }>>;
 
-/** For development and trials. Their names work without `local` too: others rely on them. */
+/** For development and tests. Also accepted without `local`, for compatibility. */
 const localCommands: Commands = {
   seed: () => require('./seed'),
   token: () => require('./token'),
@@ -20,12 +20,12 @@ const registerLocal: Register = (program, ...rest) => {
   const group = program
     .command('local')
     .usage('COMMAND [options]')
-    .summary('make test data, sign tokens, send events, receive webhooks')
-    .description('Development and trials: test data, tokens, events, and a receiver of webhooks.');
+    .summary('create test data, sign tokens, send events, receive webhooks')
+    .description('For development and tests: test data, tokens, events and a webhook receiver.');
   for (const load of Object.values(localCommands)) load().register(group, ...rest);
 };
 
-/** By the headings of the help, in its order. */
+/** By heading, in the order of --help. */
 const commands: Readonly<Record<string, Commands>> = {
   'Environments:': {
     smoke: () => require('./smoke'),
@@ -45,7 +45,7 @@ const commands: Readonly<Record<string, Commands>> = {
     deliveries: () => require('./deliveries'),
     redeliver: () => require('./redeliver'),
   },
-  'The address that webhooks come from:': {
+  'Webhook origin address:': {
     origins: () => require('./origins'),
     'origin-status': () => require('./origin-status'),
     'move-origin': () => require('./move-origin'),
@@ -54,9 +54,9 @@ const commands: Readonly<Record<string, Commands>> = {
 
 const help = `
 On this machine, while "npm start" runs:
-  ./wallet smoke                             deletes a user group, and has a webhook delivered
-  ./wallet local seed                        creates a user group and those who may delete it
-  ./wallet local receive                     in another terminal: prints the webhooks that arrive
+  ./wallet smoke                             deletes a user group and delivers a webhook
+  ./wallet local seed                        creates a user group and identities to delete it
+  ./wallet local receive                     in another terminal: prints received webhooks
 
 On a deployed environment:
   ./wallet preflight --environment uae       before each deployment
@@ -64,14 +64,14 @@ On a deployed environment:
   ./wallet smoke --environment uae --outputs outputs.json --allow-production --without-webhook
 
 Each command's permissions are in docs/operating.md#iam-permissions. Results go to stdout, everything else to stderr;
---json prints results for programs. Colours appear only on a terminal, and never with NO_COLOR=1.
+--json prints machine-readable results. Colors appear only on a terminal, and never with NO_COLOR=1.
 
-Exit codes: 0 done, 1 failed (stderr says why and what to do), 2 used wrongly.`;
+Exit codes: 0 success, 1 failure (stderr has the reason and the remedy), 2 usage error.`;
 
-/** @param only the command to load: all of them take half of the time of a call. @default - all */
+/** @param only the command to load: loading all doubles the start-up time. @default - all */
 export function createProgram(terminal: Terminal, variables: Variables = {}, only?: string): Command {
   const program = new Command('wallet')
-    .description('Operates the environments of the wallet infrastructure, on this machine or deployed.')
+    .description('Operates environments of the wallet infrastructure, local or deployed.')
     .usage('COMMAND [options]')
     .version(version, '--version', 'print the version of this command line')
     .helpOption('-h, --help', 'print this help')
@@ -95,12 +95,12 @@ export function createProgram(terminal: Terminal, variables: Variables = {}, onl
   return program;
 }
 
-/** Commander prints an unknown option with its value, and an argument that is out of place. */
+/** Commander prints an unknown option with its value, and unexpected arguments. */
 const withoutSecrets = (text: string) =>
   text.replace(/(unknown option '[^'=]*=)[^']*/, '$1…').replace(/whsec_[\w+/=-]+|\beyJ[\w-]+\.[\w.-]+/g, '…');
 
 /**
- * Runs one command and returns the exit code of the process: 0, 1 (it failed) or 2 (used wrongly).
+ * Runs one command and returns the exit code of the process: 0, 1 (failure) or 2 (usage error).
  *
  * @param variables such as `process.env`. @default - none
  */
@@ -112,18 +112,18 @@ export async function runCommandLine(
   const taken = ['environment', 'json', 'outputs'].filter((name) => variables[`npm_config_${name}`]);
   if (taken.length > 0) {
     const written = [args[0], ...taken.map((name) => `--${name}`)].join(' ');
-    terminal.note(terminal.alarm('error: npm took options for its own.'));
+    terminal.note(terminal.alarm('error: npm consumed options of this command.'));
     terminal.note(`Put -- before the command, npm run -s wallet -- ${written}, or run ./wallet ${written}`);
     return 2;
   }
-  // Commander's own help command knows the first word only.
+  // Commander's help command reads the first word only.
   const words = args[0] === 'help' ? [...args.slice(1), '--help'] : args;
   const full = Object.hasOwn(localCommands, words[0] ?? '') ? ['local', ...words] : words;
   try {
     await createProgram(terminal, variables, full[0]).parseAsync(full, { from: 'user' });
     return 0;
   } catch (error) {
-    // Commander has written its message already. It exits with 1 for wrong usage, with 0 after help.
+    // Commander has already printed its message. Its exit code is 1 for usage errors, 0 for help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     const failure = error instanceof CommandFailed ? error : undefined;
     terminal.note(terminal.alarm(`error: ${failure?.message ?? 'this is a bug of the command line.'}`));

@@ -9,10 +9,10 @@ import type { Terminal } from './terminal';
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand<{ readonly group: string; readonly caller: string }>(program, terminal, 'delete-group', {
-    summary: 'delete a user group through the API, as its caller, and print the response',
-    help: `Signs an access token and a user action of the caller, and sends the request: "local token", "local user-action" and curl
-in one. The API authorizes it as for any caller.`,
-    production: 'a deleted group cannot be brought back',
+    summary: 'delete a user group through the API and print the response',
+    help: `Signs an access token and a user action for the caller and sends the request, like "local token", "local user-action" and
+curl. The API authorizes it like any other request.`,
+    production: 'a deleted group cannot be restored',
     async run(target, { group, caller }, print) {
       const claims = await readCallerClaims(target, caller);
       const { answer } = await sendDeletion(target, claims, group, new AbortController().signal);
@@ -23,14 +23,10 @@ in one. The API authorizes it as for any caller.`,
     },
   })
     .requiredOption('--group <id>', 'the user group', id('ug'))
-    .requiredOption(
-      '--caller <id>',
-      'the identity that deletes it: a user or a service account',
-      id('us', 'sa'),
-    );
+    .requiredOption('--caller <id>', 'the identity that deletes it: user or service account', id('us', 'sa'));
 }
 
-/** Sends a deletion with an access token and a user action of five minutes. */
+/** Sends a deletion with an access token and a user action, both valid for five minutes. */
 export async function sendDeletion(
   target: Target,
   caller: CallerClaims,

@@ -16,15 +16,15 @@ interface DeliveriesOptions {
   readonly limit: number;
 }
 
-const help = `Without --event and --webhook: those of the last 24 hours, unless --since is given. Attempts are kept for 31 days. Events
-with test_ in their id come from "wallet webhook test".
+const help = `Without --event, --webhook and --since, prints the last 24 hours. Attempts are kept for 31 days. Events with test_ in
+their id come from "wallet webhook test".
 
-Outcomes: "failed" is retried at the time in the last column, "given_up" was the last attempt ("wallet redeliver"),
-"disabled" disabled its webhook, because the receiver answered 410.`;
+Outcomes: "failed" is retried at the time in the last column, "given_up" was the last attempt (see "wallet redeliver"),
+"disabled" disabled the webhook because the receiver returned 410.`;
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand<DeliveriesOptions>(program, terminal, 'deliveries', {
-    summary: 'print the attempts to deliver events, the latest first',
+    summary: 'print delivery attempts, latest first',
     help,
     async run(target, { event, webhook, status, until, limit, json, ...options }, print) {
       const since = options.since ?? (event || webhook ? undefined : time('24h'));
@@ -42,10 +42,10 @@ export function register(program: Command, terminal: Terminal): void {
         target.note(`The latest ${limit}. Earlier ones: --until ${attempts.at(-1)?.date}`);
     },
   })
-    .option('--event <id>', 'of this event', eventId)
-    .option('--webhook <id>', 'to this webhook', id('wh'))
+    .option('--event <id>', 'the event', eventId)
+    .option('--webhook <id>', 'the webhook', id('wh'))
     .addOption(new Option('--status <status>', 'filter by outcome').choices(outcomes))
-    .option('--since <time>', 'from this time: ISO 8601, or an age such as 2h', time)
-    .option('--until <time>', 'up to this time: ISO 8601, or an age', time)
+    .option('--since <time>', 'since this time: ISO 8601, or an age such as 2h', time)
+    .option('--until <time>', 'until this time: ISO 8601, or an age', time)
     .option('--limit <number>', 'maximum, up to 1000', number(1, 1_000), 100);
 }

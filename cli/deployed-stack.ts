@@ -3,7 +3,7 @@ import { environments, stacksOf, type TableStack } from '../lib/environments';
 import { ask, callAws, clientSettings, collect, unlessRefused } from './aws';
 import { CommandFailed } from './failure';
 
-/** Every stack of the table, in its order. */
+/** Every stack of the table, in order. */
 export const allStacks = (): readonly TableStack[] => environments.flatMap(stacksOf);
 
 export async function openCloudFormation(region: string): Promise<CloudFormation> {
@@ -12,14 +12,14 @@ export async function openCloudFormation(region: string): Promise<CloudFormation
   return new CloudFormation({ ...clientSettings(region), maxAttempts: 8 });
 }
 
-/** @returns undefined when there is none */
+/** @returns undefined if there is no such stack */
 export async function findStack(client: CloudFormation, StackName: string): Promise<Stack | undefined> {
-  // CloudFormation has no error of its own for a missing stack.
+  // CloudFormation has no separate error for a missing stack.
   const answer = await unlessRefused(/^ValidationError$/, () => ask(client, 'describeStacks', { StackName }));
   return answer?.Stacks?.[0];
 }
 
-/** @returns undefined when there is none, or only a change set that was never executed */
+/** @returns undefined if there is no such stack, or only a change set that was never executed */
 export async function findDeployed(client: CloudFormation, name: string): Promise<Stack | undefined> {
   const stack = await findStack(client, name);
   return stack?.StackStatus === 'REVIEW_IN_PROGRESS' ? undefined : stack;
@@ -30,7 +30,7 @@ export async function requireDeployed(client: CloudFormation, name: string): Pro
   const stack = await findDeployed(client, name);
   if (stack) return stack;
   throw new CommandFailed(
-    `There is no stack ${name} in ${await client.config.region()} of this account.`,
+    `This account has no stack ${name} in ${await client.config.region()}.`,
     'Deploy it, or sign in to the account that has it.',
   );
 }

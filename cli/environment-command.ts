@@ -7,9 +7,9 @@ import type { Terminal } from './terminal';
 export interface Definition<Options> {
   /** In the imperative, without a full stop. */
   readonly summary: string;
-  /** Remarks below the options of --help. @default - none */
+  /** Text below the options of --help. @default - none */
   readonly help?: string;
-  /** Why the command requires --allow-production in a deployed environment with an SLA. @default - it does not */
+  /** Why the command requires --allow-production in a deployed environment with an SLA. @default - not required */
   readonly production?: string;
   /** @param print prints the result: the value with --json, the text otherwise */
   run(
@@ -30,14 +30,14 @@ export function environmentCommand<Options>(
     .summary(summary)
     .description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`);
   if (help) command.addHelpText('after', `\n${help}`);
-  if (production) command.option('--allow-production', 'write to a deployed environment that has an SLA');
+  if (production) command.option('--allow-production', 'allow changes to a deployed environment with an SLA');
   return command.action(async (options: Options & CommonOptions & { readonly allowProduction?: boolean }) => {
     const target = await openTarget(options, terminal);
     const { local, environment } = target;
     if (production && !local && environment.serviceLevelAgreement && !options.allowProduction)
       throw new CommandFailed(
         `Environment ${environment.name} is in production: ${production}.`,
-        'Add --allow-production if that is what you want.',
+        'To proceed, add --allow-production.',
       );
     await run(target, options, (value, text) =>
       terminal.result(options.json ? JSON.stringify(value) : text()),

@@ -1,6 +1,6 @@
-/** The message gives what failed and why; the remedy is a command where there is one. */
+/** The message states what failed and why; the remedy is a command where possible. */
 export class CommandFailed extends Error {
-  /** 1: it failed; 2: wrong options. */
+  /** 1: failure; 2: usage error. */
   readonly exitCode: 1 | 2 = 1;
   constructor(
     message: string,

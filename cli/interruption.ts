@@ -1,7 +1,7 @@
-/** Ctrl-C, the signal by which others end a process, and a terminal that was closed. */
+/** Ctrl-C, termination, and a closed terminal. */
 export const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Lets a command clean up at Ctrl-C. The second Ctrl-C ends the process at once. */
+/** Lets a command clean up at Ctrl-C. A second Ctrl-C exits at once. */
 export function awaitInterruption() {
   const controller = new AbortController();
   const forget = () => {

@@ -32,11 +32,11 @@ interface MoveOriginOptions extends CommonOptions {
   readonly dryRun?: boolean;
 }
 
-const help = `The address stays the same, the API keeps serving, and webhooks wait for some minutes. If the command is interrupted,
-run it again: it continues.
+const help = `The address does not change, the API stays up, and webhooks wait for some minutes. To resume an interrupted move, run
+the command again.
 
-With --reserve webhooks come from the reserve address, after one update that needs nothing of the old zone; without
-it, they come from the one address again.`;
+With --reserve, webhooks come from the reserve address, after one update that does not depend on the old zone; without
+it, they come from the main address again.`;
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand<MoveOriginOptions>(program, terminal, 'move-origin', {
@@ -48,10 +48,10 @@ export function register(program: Command, terminal: Terminal): void {
       if (/^[1-9]$/.test(text)) return text;
       throw new InvalidArgumentError('Give the number of a zone, such as 2.');
     })
-    .option('--reserve', 'with the reserve address instead of the one address')
-    .option('--no-reserve', 'with the one address (default)')
-    .option('--yes', 'do it without asking')
-    .option('--dry-run', 'print what would be done, and do nothing');
+    .option('--reserve', 'use the reserve address instead of the main address')
+    .option('--no-reserve', 'use the main address (default)')
+    .option('--yes', 'do not ask for confirmation')
+    .option('--dry-run', 'print the steps without doing them');
 }
 
 async function moveOrigin(target: Target, options: MoveOriginOptions, terminal: Terminal): Promise<void> {
@@ -62,7 +62,7 @@ async function moveOrigin(target: Target, options: MoveOriginOptions, terminal: 
   const { cloudFormation, stackId } = clients;
   const before = await readOriginStack(cloudFormation, stackId);
   requireKnownAddresses(target, before, destination);
-  // In an emergency EC2 may not answer.
+  // With --reserve EC2 may be down.
   if (!reserve) await requireElasticIp(clients, before.address);
 
   const address = addressAt(before, destination);
@@ -77,8 +77,8 @@ async function moveOrigin(target: Target, options: MoveOriginOptions, terminal: 
   terminal.note(description);
   if (updates.length > 0 && !yes) {
     if (!terminal.ask)
-      throw new UsageError('There is no terminal to confirm this on.', 'Add --yes to do it without asking.');
-    const answer = await terminal.ask('Do it? [y/N] ');
+      throw new UsageError('Confirmation needs a terminal.', 'Add --yes to proceed without it.');
+    const answer = await terminal.ask('Proceed? [y/N] ');
     if (!/^y(es)?$/i.test(answer.trim())) throw new CommandFailed('Nothing was changed.');
   }
 
@@ -89,33 +89,33 @@ async function moveOrigin(target: Target, options: MoveOriginOptions, terminal: 
   });
   if (moved.stack.status.endsWith('_IN_PROGRESS'))
     terminal.note(
-      'CloudFormation is still deleting the old gateway; until then, the stack takes no other update.',
+      'CloudFormation is still deleting the old gateway; until then, the stack cannot be updated.',
     );
   const { id: natGatewayId, availabilityZone } = moved.gateway ?? {};
   terminal.result(
     json
       ? JSON.stringify({ ...plan, availabilityZone, natGatewayId, updates: moved.updates })
-      : `The webhook origin of ${environment} is in zone ${zone} (${availabilityZone}): gateway ${natGatewayId} sends from ${reserve ? `the reserve address ${address}` : address}, and the consumers are on.`,
+      : `The webhook origin of ${environment} is in zone ${zone} (${availabilityZone}): gateway ${natGatewayId} sends from ${reserve ? `the reserve address ${address}` : address}, and the consumers are enabled.`,
   );
 }
 
 function requireZone({ environment: { name, zones }, local }: Target, zone: string): void {
   if (local)
     throw new UsageError(
-      'This machine has neither zones nor gateways: move-origin is for deployed environments.',
+      'This machine has no zones or gateways: move-origin is for deployed environments.',
       'Give the outputs file of the deployment with --outputs.',
     );
   if (Number(zone) > zones.length)
     throw new UsageError(`Environment ${name} has no zone ${zone}. Give a zone from 1 to ${zones.length}.`);
 }
 
-/** Receivers allow the published addresses, and no others. */
+/** Receivers allow the published addresses only. */
 function requireKnownAddresses(target: Target, stack: OriginStack, { reserve }: OriginLocation): void {
   const { stackId } = target.environment;
   if (reserve && stack.reserveAddress === undefined)
     throw new UsageError(
       `Stack ${stackId} has no reserve address.`,
-      'Move without --reserve. To have one in the next emergency: "webhookOrigin: { reserve: true }" in the row.',
+      'Move without --reserve. To reserve one for the next emergency: "webhookOrigin: { reserve: true }" in the row.',
     );
   const compare = (output: OutputName, found: string | undefined) => {
     if (target.output(output) === found) return;
@@ -130,7 +130,7 @@ function requireKnownAddresses(target: Target, stack: OriginStack, { reserve }: 
 
 /**
  * The stack updates from one location to another. An Elastic IP cannot be on two gateways, and CloudFormation creates the new
- * one before it deletes the old one: so with the same address the way leads through `none`.
+ * one before it deletes the old one: a move that keeps the address goes through `none`.
  */
 export function updatesBetween(from: OriginLocation, to: OriginLocation): readonly OriginLocation[] {
   if (isSame(from, to)) return [];
@@ -148,18 +148,16 @@ function describePlan(
 ): string {
   const steps = updates.map((location) =>
     location.zone === noZone
-      ? 'Update the stack to zone none: consumers off, then routes and gateway deleted. Webhooks wait.'
-      : `Update the stack to ${formatLocation(location)}: gateway with ${addressAt(stack, location)}, routes to it, consumers on.`,
+      ? 'Update the stack to zone none: disable consumers, then delete routes and gateway. Webhooks wait.'
+      : `Update the stack to ${formatLocation(location)}: create a gateway with ${addressAt(stack, location)} and routes, enable consumers.`,
   );
   return [
     `Stack ${stackId} (${region}, ${stack.status}) is in ${formatLocation(stack)}.`,
-    ...(steps.length > 0
-      ? steps.map((step, index) => `  ${index + 1}. ${step}`)
-      : ['There is nothing to do.']),
+    ...(steps.length > 0 ? steps.map((step, index) => `  ${index + 1}. ${step}`) : ['Nothing to do.']),
   ].join('\n');
 }
 
-/** The state of the move is in the stack's own parameters: an interrupted move continues from there. */
+/** The stack's parameters hold the state of the move: an interrupted move resumes from there. */
 async function move(clients: OriginClients, destination: OriginLocation, note: (line: string) => void) {
   let stack = await waitForStack(clients, destination, note);
   const updates: (OriginLocation & { readonly seconds: number })[] = [];
@@ -177,14 +175,14 @@ async function move(clients: OriginClients, destination: OriginLocation, note: (
 
 /** Milliseconds. */
 const pollInterval = 5_000;
-/** For one update: two fit into the 90 minutes of the workflow's job. */
+/** For one update. The workflow's job has 90 minutes for two. */
 const updateMinutes = 40;
-/** Seconds until the consumers are on, which takes Lambda some time after the update. */
+/** Seconds. Lambda enables the consumers some time after the update. */
 const consumerTimeout = 5 * 60;
 
 /**
- * Waits until no update runs. Webhooks go out again as soon as CloudFormation only has the old gateway left to delete, which
- * can take hours in a zone that is down; on the way to `none`, that deletion is what has to be done.
+ * Waits until no update runs, but not for cleanup: deleting the old gateway can take hours in a zone that is down, and
+ * webhooks are sent meanwhile. A move to `none` does wait for that deletion.
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html
  */
 async function waitForStack(
@@ -212,7 +210,7 @@ async function waitForStack(
 }
 
 /**
- * Role, tags, notifications and rollback triggers keep their values when left out; parameters do not.
+ * Role, tags, notifications and rollback triggers keep their values when omitted; parameters do not.
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_UpdateStack.html
  *
  * @returns the update's token
@@ -240,7 +238,7 @@ async function beginUpdate(
   return token;
 }
 
-/** With CloudFormation's reasons. Its latest 100 events are enough: a move changes a handful of resources. */
+/** Includes CloudFormation's reasons. The latest 100 events suffice: a move changes few resources. */
 async function updateFailed(
   { cloudFormation, stackId }: OriginClients,
   { status, zone }: OriginStack,
@@ -252,7 +250,7 @@ async function updateFailed(
     ({ ClientRequestToken, ResourceStatus }) =>
       ClientRequestToken === token && ResourceStatus?.endsWith('_FAILED'),
   ).map(({ LogicalResourceId, ResourceStatusReason }) => `\n  ${LogicalResourceId}: ${ResourceStatusReason}`);
-  const now = zone === noZone ? 'No gateway holds the address, and webhooks wait.' : `It is in zone ${zone}.`;
+  const now = zone === noZone ? 'No gateway has the address; webhooks wait.' : `It is in zone ${zone}.`;
   return new CommandFailed(
     `The update to ${formatLocation(location)} failed: stack ${stackId} is ${status}. ${now}${reasons.join('')}`,
   );

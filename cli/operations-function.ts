@@ -6,7 +6,7 @@ import { readFields } from './json';
 import { poll } from './poll';
 import type { Target } from './target';
 
-/** The operations function refused the operation; `code` says why. */
+/** The operations function refused the operation; `code` is the reason. */
 export class OperationRefused extends CommandFailed {
   constructor(
     readonly code: OperationErrorCode,
@@ -19,14 +19,14 @@ export class OperationRefused extends CommandFailed {
 interface Answer<Name extends OperationName> {
   readonly result?: OperationResult<Name>;
   readonly error?: { readonly code: OperationErrorCode; readonly message: string };
-  /** Of a function that crashed. */
+  /** Present if the function crashed. */
   readonly errorMessage?: string;
 }
 
 /**
  * Runs an operation of the region's operations function (`lambda/run-operation`). Needs `lambda:InvokeFunction` on it.
  *
- * @throws OperationRefused, or UsageError for invalid input, with the function's own message; CommandFailed without an answer
+ * @throws OperationRefused, or UsageError for invalid input, with the function's message; CommandFailed if it does not respond
  */
 export async function runOperation<Name extends OperationName>(
   target: Target,
@@ -37,13 +37,13 @@ export async function runOperation<Name extends OperationName>(
   const { result, error, errorMessage }: Answer<Name> = readFields(Buffer.from(Payload ?? []).toString());
   if (FunctionError)
     throw new CommandFailed(
-      `The operations function failed at ${operation}: ${errorMessage ?? FunctionError}.`,
-      `The reason is in its log in ${target.logs}.`,
+      `The operations function failed to run ${operation}: ${errorMessage ?? FunctionError}.`,
+      `See its log in ${target.logs}.`,
     );
   if (result) return result;
   if (!error)
     throw new CommandFailed(
-      'The operations function did not answer as this version expects.',
+      'The response of the operations function does not match this version.',
       'Deploy this version, or use the command line of the deployed version.',
     );
   const { code, message } = error;
@@ -52,12 +52,12 @@ export async function runOperation<Name extends OperationName>(
 }
 
 /**
- * A function in a VPC that nobody called for weeks has lost its network interfaces: its first invocation fails and
+ * Lambda deletes the network interfaces of a function in a VPC that is idle for weeks: its next invocation fails and
  * creates new ones, in a minute or two. https://docs.aws.amazon.com/lambda/latest/dg/functions-states.html
  */
 async function invoke(target: Target, payload: string) {
   const { Lambda } = await import('@aws-sdk/client-lambda');
-  // One attempt: an invocation whose answer was lost may have changed something.
+  // No retries: an invocation that got no response may have changed data.
   const client = new Lambda({ ...target.clientSettings('lambda'), maxAttempts: 1 });
   const FunctionName = target.output('OperationsFunctionName');
   const request = { FunctionName, Payload: Buffer.from(payload) };
@@ -67,7 +67,7 @@ async function invoke(target: Target, payload: string) {
       return await callAws(target, 'lambda:InvokeFunction', (options) => client.invoke(request, options));
     } catch (error) {
       if (!isPending(error)) throw error;
-      if (!pending) target.note(`Lambda creates the network interfaces of ${FunctionName}: waiting …`);
+      if (!pending) target.note(`Waiting for Lambda to create the network interfaces of ${FunctionName} …`);
       pending = error;
       return undefined;
     }

@@ -2,13 +2,13 @@ import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { environmentNamed, environments } from '../lib/environments';
 
-/** Which environment, and the file of its outputs. */
+/** An environment and its outputs file. */
 export interface EnvironmentOptions {
   readonly environment: string;
   readonly outputs: string;
 }
 
-/** Options that every command on an environment takes. */
+/** Options of every command on an environment. */
 export interface CommonOptions extends EnvironmentOptions {
   readonly json?: boolean;
 }
@@ -19,19 +19,18 @@ export const localOutputs = resolve(__dirname, '../.local/outputs.json');
 export const withOutputs = (command: Command) =>
   command
     .addOption(
-      new Option('--outputs <file>', 'stack outputs, as "cdk deploy --outputs-file" writes them')
+      new Option('--outputs <file>', 'the outputs file, as written by "cdk deploy --outputs-file"')
         .argParser(path)
-        .default(localOutputs, 'those of this machine'),
+        .default(localOutputs, "this machine's"),
     )
     .option('--json', 'print JSON');
 
 export const withEnvironment = (command: Command) => withOutputs(command.addOption(environmentToWorkOn()));
 
-/** `--environment`: the table's first unless another is given. */
-export const environmentToWorkOn = () =>
-  environment('the environment to work on').default(environments[0]?.name);
+/** `--environment`, by default the first of the table. */
+export const environmentToWorkOn = () => environment('the environment').default(environments[0]?.name);
 
-/** `--environment`: one of the table, or a developer's copy, which the help does not list. */
+/** `--environment`: one of the table, or a developer's copy, which --help does not list. */
 export function environment(description: string): Option {
   const names = environments.map(({ name }) => name);
   const option = new Option('--environment <name>', description).choices(names);
@@ -47,28 +46,28 @@ export function duration(
   description: string,
   { usual, most }: { readonly usual: string; readonly most: string },
 ): Option {
-  const format = `90s, 5m, a number alone is seconds; at most ${most}`;
-  return new Option(flags, `${description}: ${format}`)
+  const format = `such as 90s or 5m (seconds if no unit), maximum ${most}`;
+  return new Option(flags, `${description}, ${format}`)
     .default(parseDuration(usual), usual)
     .argParser((text: string) => {
       const seconds = parseDuration(text);
       if (seconds > 0 && seconds <= parseDuration(most)) return seconds;
-      throw new InvalidArgumentError(`Give a duration: ${format}.`);
+      throw new InvalidArgumentError(`Give a duration ${format}.`);
     });
 }
 
 const unitsInSeconds: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3_600, d: 86_400 };
 
-/** @returns seconds; NaN for what is no duration */
+/** @returns seconds; NaN if invalid */
 function parseDuration(text: string): number {
   const [, number, unit = 's'] = /^(\d{1,9}(?:\.\d{1,6})?)(ms|[smhd])?$/.exec(text) ?? [];
   return Number(number) * Number(unitsInSeconds[unit]);
 }
 
-/** Reads a time, in ISO 8601 or as an age such as `90s` or `2h`, into ISO 8601, UTC. */
+/** Converts ISO 8601, or an age such as `90s` or `2h`, to ISO 8601 in UTC. */
 export function time(text: string): string {
   const isDate = /^\d{4}-\d\d-\d\d(T|$)/.test(text);
-  // A number alone may be meant as a date.
+  // An age needs a unit: a bare number may be meant as a date.
   const age = /[a-z]$/.test(text) ? parseDuration(text) : Number.NaN;
   const date = new Date(isDate ? text : Date.now() - age * 1_000);
   // Before 1970: a mistyped year, or an excessive age.
@@ -76,10 +75,10 @@ export function time(text: string): string {
   throw new InvalidArgumentError('Give a time such as 2026-11-20T12:00:00Z, or an age such as 2h.');
 }
 
-/** Reads the path of a file or a folder. An empty one is a variable of the shell that was not set. */
+/** Refuses an empty path: an unset shell variable. */
 export function path(text: string): string {
   if (text !== '') return text;
-  throw new InvalidArgumentError('Give a path: this one is empty.');
+  throw new InvalidArgumentError('Give a path that is not empty.');
 }
 
 /** Reads a whole number. */

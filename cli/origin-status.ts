@@ -18,12 +18,12 @@ import { columns, type Terminal, table } from './terminal';
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand(program, terminal, 'origin-status', {
-    summary: 'show zone, addresses, gateway, consumers and waiting messages of the webhook origin',
-    help: `On this machine there are neither zones nor gateways: it shows the queues only.
-When AWS refuses a call, it shows everything else, and exits with 1.`,
+    summary: "show the webhook origin's zone, addresses, gateway, consumers and queued messages",
+    help: `On this machine it shows the queues only: there are no zones or gateways.
+If a call to AWS fails, it shows everything else and exits with 1.`,
     async run(target, { json }, print) {
       const failures: { readonly name: string; readonly error: CommandFailed }[] = [];
-      // In an emergency one service may be down: the others are asked all the same.
+      // Collects partial failures: in an emergency one service may be down.
       const status = await readStatus(target, async (name, ask) => {
         try {
           return await ask();
@@ -46,10 +46,10 @@ When AWS refuses a call, it shows everything else, and exits with 1.`,
   });
 }
 
-/** Returns undefined for what cannot be read. */
+/** Records a failure and returns undefined. */
 type Attempt = <T>(name: string, ask: () => Promise<T>) => Promise<T | undefined>;
 
-/** What `--json` prints: `null` for what is unknown or absent. */
+/** The output of `--json`: `null` is unknown or absent. */
 async function readStatus(target: Target, attempt: Attempt) {
   const { name, stackId } = target.environment;
   const clients = target.local ? undefined : await openOrigin(target);
@@ -114,9 +114,9 @@ async function readQueues(target: Target, resources: readonly StackResource[] | 
       Number(counts?.Attributes?.[`ApproximateNumberOfMessages${state}`]);
     return {
       name,
-      /** Messages that a consumer would get now. */
+      /** Visible to consumers. */
       waiting: counts ? count('') : null,
-      /** Messages that a consumer has, or that wait for their next attempt. */
+      /** In flight, or delayed until the next attempt. */
       later: counts ? count('NotVisible') + count('Delayed') : null,
       /** Seconds. */
       oldest: oldest ?? null,
@@ -126,7 +126,7 @@ async function readQueues(target: Target, resources: readonly StackResource[] | 
 }
 
 /**
- * In seconds. Only CloudWatch has it, some minutes late.
+ * In seconds. Only CloudWatch has it, with some minutes' delay.
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
  */
 async function ageOfOldest(target: Target, url: string): Promise<number | undefined> {

@@ -5,17 +5,17 @@ import { openCloudFormation, requireDeployed, type StackResource } from './deplo
 import { CommandFailed } from './failure';
 import { otherVersionRemedy, type Target } from './target';
 
-/** Also an address for documentation (RFC 5737), as examples have: `reserved`. */
+/** Accepts documentation addresses (RFC 5737), which are `reserved`: examples use them. */
 export const isPublicAddress = (text: string): boolean =>
   IPv4.isValidFourPartDecimal(text) && ['unicast', 'reserved'].includes(IPv4.parse(text).range());
 
-/** The zone while no gateway has the address. */
+/** The zone when no gateway has the address. */
 export const noZone = 'none';
 
 export interface OriginLocation {
   /** A zone's number, or `none`. */
   readonly zone: string;
-  /** Whether webhooks come from the reserve address. */
+  /** Whether webhooks use the reserve address. */
   readonly reserve: boolean;
 }
 
@@ -127,7 +127,7 @@ export const readConsumers = ({ lambda }: OriginClients, resources: readonly Sta
       }),
   );
 
-/** How the origin differs from the stack's parameters: CloudFormation does not know of changes made outside it. */
+/** Detects drift: differences between the origin and the stack's parameters. */
 export function findFaults(
   stack: OriginStack,
   resources: readonly StackResource[] = [],
@@ -136,7 +136,7 @@ export function findFaults(
 ): string[] {
   const { zone } = stack;
   const address = addressAt(stack);
-  if (zone === noZone) return ['no gateway holds the address'];
+  if (zone === noZone) return ['no gateway has the address'];
   if (gateway === null) return ['the stack has no gateway'];
   const subnet = resources.find(
     ({ type, logicalId }) =>
@@ -147,7 +147,7 @@ export function findFaults(
     const { id, state, subnetId } = gateway;
     if (state !== 'available') faults.push(`gateway ${id} is ${state}`);
     if (subnetId !== subnet?.physicalId)
-      faults.push(`gateway ${id} is in subnet ${subnetId}, not in the one of zone ${zone}`);
+      faults.push(`gateway ${id} is in subnet ${subnetId}, not in the subnet of zone ${zone}`);
     if (gateway.address !== address)
       faults.push(`gateway ${id} sends from ${gateway.address ?? 'no address'}, not ${address}`);
   }

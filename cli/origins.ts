@@ -18,7 +18,7 @@ import { type Terminal, table } from './terminal';
 
 interface OriginsOptions {
   readonly outputs: string;
-  /** @default - all that the outputs file has */
+  /** @default - all in the outputs file */
   readonly environment?: string;
   readonly format?: AllowListFormat;
   readonly port: number;
@@ -30,19 +30,19 @@ const help = `
 Formats:
 ${allowListFormatNames.map((name) => `  ${name.padEnd(19)} ${allowListFormats[name].title}`).join('\n')}
 
---check exits with 0 if the file has every address, and with 1 if one is missing; it lists the other addresses in the
-file. It looks for IPv4 addresses and networks in the text: one in a comment or in a rule that denies it counts, too.
-A missing reserve, from which webhooks come in an announced emergency only, is reported and no failure.`;
+--check exits with 0 if the file contains every address, and with 1 if one is missing. It also lists the other addresses
+in the file. It searches the text for IPv4 addresses and networks: those in comments and deny rules count too.
+A missing reserve address, which webhooks use only in an announced emergency, is a warning.`;
 
 export function register(program: Command, terminal: Terminal): void {
   withOutputs(program.command('origins'))
-    .summary("print the webhooks' origin addresses as an allow-list, or check one")
-    .description('Prints the addresses from which webhooks come as an allow-list, or checks one in use.')
-    .addOption(environment('only this one (default: all of the outputs file)'))
-    .addOption(new Option('--format <format>', 'what to print (default: text)').choices(allowListFormatNames))
-    .option('--port <port>', 'port that receives webhooks, for formats with ports', number(1, 65_535), 443)
+    .summary('print the webhook origin addresses as an allow-list, or check one')
+    .description('Prints the webhook origin addresses as an allow-list, or checks an existing one.')
+    .addOption(environment('only this one (default: all in the outputs file)'))
+    .addOption(new Option('--format <format>', 'output format (default: text)').choices(allowListFormatNames))
+    .option('--port <port>', "the receiver's port, for formats with ports", number(1, 65_535), 443)
     .addOption(
-      new Option('--check <file>', 'look for the addresses in this file; - is stdin')
+      new Option('--check <file>', 'check that this file contains the addresses; - is stdin')
         .argParser(path)
         .conflicts(['format', 'port']),
     )
@@ -65,21 +65,21 @@ async function origins({ outputs, check, json, port, ...options }: OriginsOption
 
   const format = options.format ?? (json ? 'json' : 'text');
   if (json && format !== 'json')
-    throw new UsageError(`--json and --format ${format} contradict each other: give one of them.`);
+    throw new UsageError(`--json and --format ${format} exclude each other: give one of them.`);
   terminal.result(formatAllowList(format, listed, port));
   if (format !== 'json') terminal.note(`Use: ${allowListFormats[format].use}`);
 }
 
 function readOrigin({ environment: { name, region, deprecation }, ...target }: Target): WebhookOrigin {
-  if (target.local) target.note(`warning: ${name} runs on this machine: the list is for trials only.`);
+  if (target.local) target.note(`warning: ${name} runs on this machine: use the list for tests only.`);
   const isUsable = target.local ? IPv4.isValidFourPartDecimal : isPublicAddress;
   const read = (output: 'WebhookOriginAddress' | 'WebhookOriginReserveAddress'): string => {
     const address = target.output(output);
-    // A file that somebody edited may have anything there, even no text.
+    // Not even a string, if somebody edited the file.
     if (isUsable(String(address))) return address;
     throw new CommandFailed(
-      `${output} of ${name} is ${JSON.stringify(address)}, which is no public IPv4 address.`,
-      'Use the outputs file as "cdk deploy --outputs-file" wrote it.',
+      `${output} of ${name} is ${JSON.stringify(address)}, which is not a public IPv4 address.`,
+      'The file is damaged; recreate it with "cdk deploy --outputs-file".',
     );
   };
   const reserve = 'WebhookOriginReserveAddress';
@@ -92,7 +92,7 @@ function readOrigin({ environment: { name, region, deprecation }, ...target }: T
   };
 }
 
-/** Not within a longer word or number, such as a version. */
+/** Not part of a longer word or number, such as a version. */
 const addressOrNetwork = /(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?:\/\d{1,2})?(?![\w/]|\.\d)/g;
 
 async function checkFile(file: string, listed: readonly WebhookOrigin[], json: boolean, terminal: Terminal) {
@@ -122,12 +122,12 @@ async function checkFile(file: string, listed: readonly WebhookOrigin[], json: b
   );
   const missing = addresses.filter(({ present }) => !present);
   for (const { cidr, environment } of missing.filter(({ reserve }) => reserve))
-    terminal.note(`warning: the reserve ${cidr} of ${environment} is missing: add it for an emergency.`);
+    terminal.note(`warning: the reserve ${cidr} of ${environment} is missing: add it for emergencies.`);
   const required = missing.filter(({ reserve }) => !reserve).map(({ cidr }) => cidr);
   if (required.length > 0)
     throw new CommandFailed(
       `Missing from ${file}: ${required.join(', ')}.`,
-      'Add it, or no webhook arrives.',
+      'Without it, the firewall blocks webhooks: add it.',
     );
 }
 
@@ -135,6 +135,6 @@ async function readList(file: string): Promise<string> {
   try {
     return await (file === '-' ? readAll(process.stdin) : readFile(file, 'utf8'));
   } catch (error) {
-    throw new UsageError(`The list ${file} cannot be read: ${(error as Error).message}.`);
+    throw new UsageError(`Cannot read ${file}: ${(error as Error).message}.`);
   }
 }

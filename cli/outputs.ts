@@ -17,17 +17,17 @@ export function register(program: Command, terminal: Terminal): void {
   program
     .command('outputs')
     .addOption(environmentToWorkOn())
-    .option('--write <file>', 'write them into this file instead', path)
+    .option('--write <file>', 'write to this file instead of stdout', path)
     .summary('print or write the outputs file of a deployed environment')
-    .description('Reads the outputs of the serving stack, as "cdk deploy --outputs-file" writes them.')
+    .description('Reads the outputs of the serving stack, in the format of "cdk deploy --outputs-file".')
     .action((options: OutputsOptions) => outputs(options, terminal));
 }
 
 async function outputs({ environment, write: file }: OutputsOptions, terminal: Terminal): Promise<void> {
   if (file && existsSync(join(dirname(file), 'endpoints.json')))
     throw new UsageError(
-      `${file} would be taken for a local environment's: endpoints.json is beside it.`,
-      'Give a file in another folder.',
+      `${file} is beside endpoints.json: commands would read it as a local environment's.`,
+      'Choose another folder.',
     );
   const { stackId, region } = environmentNamed(environment) as Environment;
   const { Outputs = [] } = await requireDeployed(await openCloudFormation(region), stackId);

@@ -24,20 +24,20 @@ interface PlanOptions {
 interface Plan {
   readonly stack: string;
   readonly region: string;
-  /** The stack that was planned for, last changed at an ISO 8601 time; null if there was none. */
+  /** The stack when planned, and its last change (ISO 8601); null if not deployed. */
   readonly base: { readonly id: string; readonly changed: string } | null;
   readonly changes: readonly ReturnType<typeof readChange>[];
 }
 
 const harmful = ['deleted', 'replaced', 'left behind', 'perhaps replaced', 'unknown'] as const;
-/** The worst first. `left behind`: remains in the account, outside the stack. `unknown`: CloudFormation decides later. */
+/** The worst first. `left behind`: retained, but no longer managed by the stack. `unknown`: CloudFormation decides later. */
 const effects = [...harmful, 'changed', 'imported', 'added'] as const;
 
 const help = `
-It creates a change set of the assembly's template, reads and deletes it, and executes nothing. It marks resources
-that hold state (the address, clusters, keys, queues, secrets) and would be lost or replaced.
+Creates a change set from the assembly's template, reads it and deletes it without executing it. Marks stateful
+resources (the address, clusters, keys, queues, secrets) that would be lost or replaced.
 
-Exit codes: 0 planned, or unchanged with --verify; 1 it failed, or the stack has changed; 2 used wrongly.`;
+Exit codes: 0 planned, or unchanged with --verify; 1 failed, or the stack has changed; 2 usage error.`;
 
 export function register(program: Command, terminal: Terminal): void {
   program
@@ -48,15 +48,15 @@ export function register(program: Command, terminal: Terminal): void {
         .makeOptionMandatory(),
     )
     .addOption(
-      new Option('--assembly <folder>', 'what "npm run synth" wrote')
+      new Option('--assembly <folder>', 'the output of "npm run synth"')
         .argParser(path)
         .default(resolve(__dirname, '../cdk.out'), 'cdk.out of this project'),
     )
     .option('--write <file>', 'also write the plan as JSON, for --verify', path)
-    .option('--verify <file>', 'plan nothing: check that the stack has not changed since that plan', path)
+    .option('--verify <file>', 'only check that the stack has not changed since this plan', path)
     .option('--json', 'print JSON')
-    .summary('show what a deployment would change, and what it would lose')
-    .description('Shows what the deployment of an assembly would change, without deploying.')
+    .summary('show what a deployment would change or lose')
+    .description('Shows what deploying an assembly would change, without deploying it.')
     .addHelpText('after', help)
     .action((options: PlanOptions) => plan(options, terminal));
 }
@@ -76,11 +76,11 @@ async function plan({ stack: name, assembly, write, verify, json }: PlanOptions,
     if (planned.stack !== name || planned.base === undefined)
       throw new CommandFailed(`${verify} is not a plan of ${name}.`, remedy);
     requireSame(name, planned.base, (await findBase()).base);
-    return terminal.result(`${name} is unchanged since it was planned.`);
+    return terminal.result(`${name} has not changed since the plan.`);
   }
   const assembled = readAssembledStack(assembly, name);
   const { deployed, base } = await findBase();
-  if (deployed) terminal.note(`Asking CloudFormation what would change in ${name} (${region}) …`);
+  if (deployed) terminal.note(`Creating a change set for ${name} (${region}) …`);
   const changes: readonly ResourceChange[] = deployed
     ? await createChangeSet(cloudFormation, deployed, assembled)
     : Object.entries(assembled.template.Resources).map(([LogicalResourceId, { Type }]) => ({
@@ -98,12 +98,12 @@ function requireSame(name: string, planned: Plan['base'], now: Plan['base']): vo
   const format = (base: Plan['base']) =>
     base ? `${base.id}, last changed at ${base.changed}` : 'not deployed';
   throw new CommandFailed(
-    `${name} has changed since it was planned: it was ${format(planned)}, and is ${format(now)}.`,
-    'Plan again, and have the new plan approved.',
+    `${name} has changed since the plan: it was ${format(planned)}, and is now ${format(now)}.`,
+    'Plan again and get the new plan approved.',
   );
 }
 
-/** Reads the changes of a change set that is deleted afterwards, together with its template. */
+/** Creates a change set, reads it, and deletes it and its template. */
 async function createChangeSet(
   cloudFormation: CloudFormation,
   deployed: Stack,
@@ -115,7 +115,7 @@ async function createChangeSet(
   const ChangeSetName = `${planPrefix}${randomUUID()}`;
   const Bucket = bucket.replace(/\$\{AWS::AccountId\}/, account);
   const object = { Bucket, Key: `${planFolder}/${ChangeSetName}.json`, ExpectedBucketOwner: account };
-  // Role and notifications keep their values because they are left out. A template of more than 51,200 bytes has to be in S3.
+  // Omitted: role and notifications keep their values. A template of more than 51,200 bytes must be in S3.
   const request = {
     StackName,
     ChangeSetName,
@@ -156,16 +156,16 @@ async function readChangeSet(
   const pages = await poll(ask, { seconds: 600, every: 2_000 });
   if (!pages)
     throw new CommandFailed(
-      `CloudFormation made no change set of ${changeSet.StackName} within ten minutes.`,
+      `CloudFormation created no change set for ${changeSet.StackName} within ten minutes.`,
     );
-  const { Status, StatusReason = 'no reason is given' } = pages[0] ?? {};
-  // CloudFormation has no status of its own for "nothing changes".
+  const { Status, StatusReason = 'no reason given' } = pages[0] ?? {};
+  // CloudFormation has no separate status for "no changes".
   if (/didn't contain changes|No updates are to be performed/.test(StatusReason)) return [];
   if (Status !== 'FAILED')
     return pages.flatMap(({ Changes = [] }) => Changes.flatMap(({ ResourceChange }) => ResourceChange ?? []));
   throw new CommandFailed(
-    `CloudFormation refuses the change set: ${StatusReason.replace(/\.$/, '')}.`,
-    'Correct the template: a deployment would fail too.',
+    `CloudFormation rejected the change set: ${StatusReason.replace(/\.$/, '')}.`,
+    'Fix the template: a deployment would fail too.',
   );
 }
 
@@ -178,7 +178,7 @@ function readChange(change: ResourceChange) {
     type,
     effect,
     details: [...new Set(Details.map(formatDetail))],
-    /** For a resource that holds state: the loss, and what to do instead. */
+    /** For a stateful resource: the loss, and what to do instead. */
     warning: harmful.some((each) => each === effect) ? statefulTypes[type]?.remedy : undefined,
   };
 }
@@ -202,7 +202,7 @@ function formatDetail({ Target, CausingEntity }: NonNullable<ResourceChange['Det
   return `${property}${values}${cause}${replaces}`;
 }
 
-/** For the approver: what would be lost, then every change. */
+/** For the approver: losses first, then every change. */
 function formatMarkdown({ stack, region, base, changes }: Plan): string {
   const sorted = effects.flatMap((effect) => changes.filter((change) => change.effect === effect));
   const warnings = changes.filter(({ warning }) => warning !== undefined);
@@ -219,18 +219,18 @@ function formatMarkdown({ stack, region, base, changes }: Plan): string {
     '',
     ...warnings.flatMap(({ logicalId, type, effect, warning }) => [
       '> [!CAUTION]',
-      `> **\`${logicalId}\` (${type}) holds state and would be ${effect}.** ${warning}`,
+      `> **\`${logicalId}\` (${type}) is stateful and would be ${effect}.** ${warning}`,
       '',
     ]),
-    base ? `The stack was last changed at ${base.changed}.` : 'A new stack.',
+    base ? `The stack was last changed at ${base.changed}.` : 'The stack is new.',
     '',
-    counts.length > 0 ? `${counts.join(', ')}.` : 'Nothing changes.',
+    counts.length > 0 ? `${counts.join(', ')}.` : 'No changes.',
     ...(base && rows.length > 0
-      ? ['', '| Effect | Resource | Type | What |', '|---|---|---|---|', ...rows]
+      ? ['', '| Effect | Resource | Type | Details |', '|---|---|---|---|', ...rows]
       : []),
   ].join('\n');
 }
 
-/** Values of a template may hold anything. */
+/** Template values may contain any text. */
 const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('|', '\\|').replaceAll(/\s+/g, ' ');

@@ -7,7 +7,7 @@ interface PollOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Asks until there is an answer. @returns undefined when the time has run out @throws AbortError */
+/** Polls until `ask` returns a value. @returns undefined after the timeout @throws AbortError */
 export async function poll<T>(
   ask: () => Promise<T | undefined> | T | undefined,
   { seconds, every, signal }: PollOptions,

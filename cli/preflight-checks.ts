@@ -11,7 +11,7 @@ import type { StackResource } from './deployed-stack';
 import { inProject } from './pasted-command';
 
 export interface Finding {
-  /** `warning`: the deployment may work, and may be the repair. `not asked`: skipped, or AWS did not answer. */
+  /** `warning`: the deployment may work, and may be the fix. `not asked`: skipped, or the call to AWS failed. */
   readonly outcome: 'ok' | 'warning' | 'failed' | 'not asked';
   readonly found: string;
   readonly remedy?: string;
@@ -20,14 +20,14 @@ export interface Finding {
 export interface Context {
   readonly environment: Environment;
   readonly caller: { readonly account: string; readonly arn: string };
-  /** As it would be deployed. */
+  /** From the assembly. */
   readonly stack: AssembledStack;
   readonly zones: readonly string[];
-  /** What is deployed under the stack's name; undefined if nothing is. */
+  /** The deployed stack of that name, if any. */
   deployed(): Promise<{ readonly status: string; readonly resources: readonly StackResource[] } | undefined>;
 }
 
-/** A check reads and never writes. A string is the finding of one that is ok. */
+/** Read-only. A string is short for a finding with outcome `ok`. */
 export interface Check {
   readonly id: string;
   readonly title: string;
@@ -36,7 +36,7 @@ export interface Check {
 
 const failed = (found: string, remedy: string): Finding => ({ outcome: 'failed', found, remedy });
 
-/** Once for all stacks. If the first fails, nothing else is asked: the answers of another account would mislead. */
+/** Run once for all stacks. If the first fails, the others are skipped: results from the wrong account mislead. */
 export const accountChecks: readonly Check[] = [
   {
     id: 'account',
@@ -45,7 +45,7 @@ export const accountChecks: readonly Check[] = [
       const expected = stack.account ?? account;
       if (account === expected) return `${account} (${arn})`;
       return failed(
-        `the credentials (${arn}) are of ${account}, the account of ${environment.name} is ${expected}`,
+        `the credentials (${arn}) belong to ${account}, but ${environment.name} uses ${expected}`,
         `Sign in to ${expected} and name the profile in AWS_PROFILE, or correct the variable WALLET_…_ACCOUNT.`,
       );
     },
@@ -54,7 +54,7 @@ export const accountChecks: readonly Check[] = [
     // Without the role, the first call to RDS can fail. https://github.com/aws-samples/eks-workshop-v2/issues/1609,
     // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.IAM.ServiceLinkedRoles.html
     id: 'rds-service-linked-role',
-    title: 'service-linked role of RDS',
+    title: 'RDS service-linked role',
     async ask({ stack: { region } }) {
       const iam = new IAM(clientSettings(region));
       const answer = await unlessRefused(/^NoSuchEntity/, () =>
@@ -69,7 +69,7 @@ export const accountChecks: readonly Check[] = [
   },
 ];
 
-/** For each stack. If the first fails, nothing else is asked in its region. */
+/** Run for each stack. If the first fails, the others are skipped in its region. */
 export const stackChecks: readonly Check[] = [
   {
     // https://docs.aws.amazon.com/accounts/latest/reference/API_GetRegionOptStatus.html
@@ -80,38 +80,39 @@ export const stackChecks: readonly Check[] = [
       const { RegionOptStatus: status } = await ask(account, 'getRegionOptStatus', { RegionName: region });
       const found = `${region} is ${status}`;
       if (status === 'ENABLED' || status === 'ENABLED_BY_DEFAULT') return found;
-      if (status === 'ENABLING') return failed(found, 'Wait: it takes minutes, and in some accounts hours.');
+      if (status === 'ENABLING') return failed(found, 'Wait: this takes minutes to hours.');
       return failed(found, `Enable it: aws account enable-region --region-name ${region}`);
     },
   },
   {
     id: 'bootstrap',
-    title: "CDK's bootstrap stack",
+    title: 'CDK bootstrap stack',
     async ask({ stack: { region, bootstrap }, caller }) {
       const ssm = new SSM(clientSettings(region));
       const remedy = `Bootstrap the region: ${inProject(`npx cdk bootstrap aws://${caller.account}/${region}`)}`;
       const answer = await unlessRefused(/^ParameterNotFound$/, () =>
         ask(ssm, 'getParameter', { Name: bootstrap.parameter }),
       );
-      if (!answer) return failed(`${region} has none: no parameter ${bootstrap.parameter}`, remedy);
+      if (!answer)
+        return failed(`${region} is not bootstrapped: it has no parameter ${bootstrap.parameter}`, remedy);
       const version = answer.Parameter?.Value;
-      const found = `version ${version}, at least ${bootstrap.version} is needed`;
+      const found = `version ${version}, required: ${bootstrap.version} or later`;
       return Number(version) >= bootstrap.version ? found : failed(found, remedy);
     },
   },
   {
     id: 'stack-state',
-    title: "stack's state",
+    title: 'stack status',
     async ask({ stack, deployed }) {
       const { status = undefined } = (await deployed()) ?? {};
-      if (status === undefined) return 'there is none yet';
+      if (status === undefined) return 'not deployed yet';
       if (/^(CREATE|UPDATE|UPDATE_ROLLBACK|IMPORT|IMPORT_ROLLBACK)_COMPLETE$/.test(status)) return status;
       const remedy = stateRemedies.find(([pattern]) => pattern.test(status))?.[1] ?? '';
       return failed(status, remedy.replace('STACK', `--stack-name ${stack.name} --region ${stack.region}`));
     },
   },
   {
-    // All of the region: with two of three unavailable, the region itself is in doubt (docs/decisions/loss-of-a-region.md).
+    // All zones of the region: if two of three are unavailable, so may be the region (docs/decisions/loss-of-a-region.md).
     id: 'zones',
     title: 'availability zones',
     async ask({ zones, stack: { region }, deployed }) {
@@ -121,14 +122,14 @@ export const stackChecks: readonly Check[] = [
       const states = new Map(AvailabilityZones.map(({ ZoneName = '', State }) => [ZoneName, State]));
       const known = [...new Set([...zones, ...states.keys()])];
       const available = known.filter((zone) => states.get(zone) === 'available');
-      if (available.length === known.length) return `all are available: ${available.join(', ')}`;
+      if (available.length === known.length) return `all available: ${available.join(', ')}`;
       const wrong = known.filter((zone) => !available.includes(zone));
-      const found = `${wrong.map((zone) => `${zone} is ${states.get(zone) ?? 'not there'}`).join(', ')}; available: ${available.join(', ') || 'none'}`;
+      const found = `${wrong.map((zone) => `${zone} is ${states.get(zone) ?? 'missing'}`).join(', ')}; available: ${available.join(', ') || 'none'}`;
       const isMissing = zones.some((zone) => !states.has(zone));
       if (isMissing && (await deployed()) === undefined)
-        return failed(found, 'Name zones that the account has in lib/environments.ts.');
+        return failed(found, 'In lib/environments.ts, list zones that the account has.');
       const remedy =
-        'Wait for the zones, unless this deployment is the repair: "A zone is gone" in docs/runbook.md.';
+        'Wait for the zones, unless this deployment is the fix: "A zone is gone" in docs/runbook.md.';
       return { outcome: 'warning', found, remedy };
     },
   },
@@ -139,28 +140,28 @@ export const stackChecks: readonly Check[] = [
     title: 'quota: Lambda concurrency',
     async ask({ environment: { throttle }, stack: { region, template } }) {
       if (!Object.values(template.Resources).some(({ Type }) => Type === 'AWS::ApiGateway::Stage'))
-        return 'the stack serves no requests';
+        return 'the stack has no API';
       const lambda = new Lambda(clientSettings(region));
       const { AccountLimit } = await ask(lambda, 'getAccountSettings', {});
       const { ConcurrentExecutions: all = 0, UnreservedConcurrentExecutions: free = 0 } = AccountLimit ?? {};
-      const found = `${free} of ${all} executions unreserved, the throttle's burst is ${throttle.burst}`;
+      const found = `${free} of ${all} executions unreserved, the burst limit is ${throttle.burst}`;
       if (free >= throttle.burst) return found;
       return failed(
         found,
-        `Request more, which can take days: aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value ${all - free + throttle.burst} --region ${region}`,
+        `Request a higher quota, which can take days: aws service-quotas request-service-quota-increase --service-code lambda --quota-code L-B99A9384 --desired-value ${all - free + throttle.burst} --region ${region}`,
       );
     },
   },
   {
-    // DescribeDBEngineVersions does not have the Data API; the options of instances have it, as an optional field.
+    // DescribeDBEngineVersions omits Data API support; instance options have it, as an optional field.
     // https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_OrderableDBInstanceOption.html
     id: 'database-engine',
-    title: 'database version, serverless',
+    title: 'database version available',
     async ask({ stack, zones }) {
       const { Engine, EngineVersion, EnableHttpEndpoint } = clusterProperties(stack);
       const rds = new RDS(clientSettings(stack.region));
       const input = { Engine, EngineVersion, DBInstanceClass: 'db.serverless' };
-      // InvalidParameterValue: RDS does not have the version.
+      // InvalidParameterValue: RDS does not offer the version.
       const answer = await unlessRefused(/^InvalidParameter/, () =>
         ask(rds, 'describeOrderableDBInstanceOptions', input),
       );
@@ -170,55 +171,54 @@ export const stackChecks: readonly Check[] = [
       const version = `${Engine} ${EngineVersion}, db.serverless`;
       if (usable.length === 0)
         return failed(
-          `${version} is offered in none of ${zones.join(', ')}`,
+          `${version} is not available in ${zones.join(', ')}`,
           `Choose another databaseVersion in lib/database/cluster.ts: aws rds describe-orderable-db-instance-options --engine ${Engine} --db-instance-class db.serverless --query "OrderableDBInstanceOptions[].EngineVersion" --region ${stack.region}`,
         );
       const support = offers.map(({ SupportsHttpEndpoint }) => SupportsHttpEndpoint);
       if (EnableHttpEndpoint === true && support.includes(false) && !support.includes(true))
         return failed(
-          `${version} has no RDS Data API in ${stack.region}`,
-          'Give the environment databaseAccess "direct" in lib/environments.ts, or choose another databaseVersion in lib/database/cluster.ts.',
+          `${version} does not support the RDS Data API in ${stack.region}`,
+          'Set databaseAccess to "direct" in lib/environments.ts, or choose another databaseVersion in lib/database/cluster.ts.',
         );
       return `${version}: ${usable.join(', ')}`;
     },
   },
   {
-    // RDS does not go back to an older version.
     id: 'database-running',
-    title: 'database version that runs',
+    title: 'running database version',
     async ask({ stack, deployed }) {
       const cluster = (await deployed())?.resources.find(({ type }) => type === clusterType);
-      if (cluster === undefined) return 'none runs yet';
+      if (cluster === undefined) return 'no database yet';
       const runs = (await describeCluster(stack.region, cluster.physicalId))?.EngineVersion ?? '';
       const planned: string = clusterProperties(stack).EngineVersion;
       const found = `${runs} runs, the template has ${planned}`;
       if (runs.localeCompare(planned, 'en', { numeric: true }) <= 0) return found;
       return failed(
         found,
-        `Put ${runs} into databaseVersion in lib/database/cluster.ts: RDS does not downgrade.`,
+        `Set databaseVersion in lib/database/cluster.ts to ${runs}: RDS cannot downgrade.`,
       );
     },
   },
   {
     id: 'restore',
-    title: 'where the database is restored from',
+    title: 'restore source',
     async ask({ stack, deployed }) {
       const properties = clusterProperties(stack);
       const { SnapshotIdentifier, SourceDBClusterIdentifier, RestoreToTime, EngineVersion } = properties;
-      if (!SnapshotIdentifier && !SourceDBClusterIdentifier) return 'the row names nothing';
+      if (!SnapshotIdentifier && !SourceDBClusterIdentifier) return 'no restore requested';
       // The identifier ends with a hash of the source: lib/environment.ts.
       const suffix = properties.DBClusterIdentifier['Fn::Join'][1].at(-1);
       const cluster = (await deployed())?.resources.find(({ type }) => type === clusterType);
-      if (cluster?.physicalId.endsWith(suffix)) return `${cluster.physicalId} is restored already`;
+      if (cluster?.physicalId.endsWith(suffix)) return `${cluster.physicalId} is already restored`;
       const { found, version, remedy } = SnapshotIdentifier
         ? await readSnapshot(stack.region, SnapshotIdentifier)
         : await readBackups(stack.region, SourceDBClusterIdentifier, RestoreToTime);
       if (remedy) return failed(found, remedy);
-      // A restore to a point in time begins at the source's version.
+      // Point-in-time restore uses the source's version.
       if (version === EngineVersion) return `${found}, version ${version}`;
       return failed(
-        `${found}, but is of version ${version}; the template has ${EngineVersion}`,
-        `Put ${version} into databaseVersion in lib/database/cluster.ts for this deployment, and upgrade afterwards.`,
+        `${found}, but its version is ${version}; the template has ${EngineVersion}`,
+        `Set databaseVersion in lib/database/cluster.ts to ${version} for this deployment, and upgrade afterwards.`,
       );
     },
   },
@@ -228,7 +228,7 @@ export const stackChecks: readonly Check[] = [
     async ask({ environment: { stackId, adoptedElasticIp, webhookOrigin }, stack, deployed }) {
       const adopted = { adoptedElasticIp, 'webhookOrigin.adoptedReserve': webhookOrigin?.adoptedReserve };
       const found: string[] = [];
-      // The standby adopts none.
+      // Only the primary stack adopts addresses.
       for (const [property, elasticIp] of Object.entries(stack.name === stackId ? adopted : {})) {
         if (!elasticIp) continue;
         const { allocationId, address } = elasticIp;
@@ -239,11 +239,11 @@ export const stackChecks: readonly Check[] = [
         if (!current)
           return failed(
             `the account has no ${allocationId} in ${stack.region}`,
-            `Look for the address: aws ec2 describe-addresses --filters Name=public-ip,Values=${address} ${region}`,
+            `Find the address: aws ec2 describe-addresses --filters Name=public-ip,Values=${address} ${region}`,
           );
         if (current.PublicIp !== address)
           return failed(
-            `${allocationId} is ${current.PublicIp}, the environment has ${address}`,
+            `${allocationId} is ${current.PublicIp}, but the environment expects ${address}`,
             `Correct ${property} in lib/environments.ts: receivers rely on the address.`,
           );
         found.push(`${address} (${allocationId})`);
@@ -255,12 +255,12 @@ export const stackChecks: readonly Check[] = [
         if (!held.some(({ AllocationId }) => AllocationId === allocationId))
           return failed(
             `${address} (${allocationId}) is on ${current.NetworkInterfaceId}, not on the stack's gateway`,
-            `Free it: "Keeping the address" in docs/runbook.md; what holds it: aws ec2 describe-network-interfaces --filters Name=association.allocation-id,Values=${allocationId} ${region}`,
+            `Release it: "Keeping the address" in docs/runbook.md. To find its owner: aws ec2 describe-network-interfaces --filters Name=association.allocation-id,Values=${allocationId} ${region}`,
           );
       }
       return found.length > 0
-        ? `${found.join(', ')}: free, or on the stack's own gateway`
-        : 'the stack adopts none';
+        ? `${found.join(', ')}: unassociated, or on the stack's gateway`
+        : 'no adopted addresses';
     },
   },
 ];
@@ -269,18 +269,18 @@ export const stackChecks: readonly Check[] = [
 const stateRemedies: readonly (readonly [RegExp, string])[] = [
   [
     /^REVIEW_IN_PROGRESS$/,
-    'Remove its change set, which was never executed: aws cloudformation delete-stack STACK',
+    'Delete the stack, whose change set was never executed: aws cloudformation delete-stack STACK',
   ],
   [/_IN_PROGRESS$/, 'Wait until CloudFormation has finished.'],
   [/^(CREATE|ROLLBACK)_/, 'See "Recovering from a failed first deployment" in docs/runbook.md.'],
   [/^DELETE_FAILED$/, 'See "Deleting a stack with an SLA" in docs/runbook.md.'],
-  [/^UPDATE_ROLLBACK_FAILED$/, 'Remove the cause, then: aws cloudformation continue-update-rollback STACK'],
+  [/^UPDATE_ROLLBACK_FAILED$/, 'Fix the cause, then: aws cloudformation continue-update-rollback STACK'],
   [/^UPDATE_FAILED$/, 'Undo the failed update: aws cloudformation rollback-stack STACK'],
 ];
 
 const clusterType = 'AWS::RDS::DBCluster';
 
-/** As it would be deployed. */
+/** From the assembly, not the deployed stack. */
 const clusterProperties = ({ template }: AssembledStack) =>
   Object.values(template.Resources).find(({ Type }) => Type === clusterType)?.Properties ?? {};
 
@@ -295,7 +295,7 @@ async function describeCluster(region: string, DBClusterIdentifier: string) {
 interface RestoreSource {
   readonly found: string;
   readonly version?: string | undefined;
-  /** If the database cannot be restored from it. */
+  /** Present if this source cannot be used. */
   readonly remedy?: string | undefined;
 }
 
@@ -308,7 +308,7 @@ async function readSnapshot(region: string, arn: string): Promise<RestoreSource>
   const found = `${arn} is ${Status ?? `not in ${region}`}`;
   if (Status === 'available') return { found, version };
   const list = `aws rds describe-db-cluster-snapshots --region ${region}`;
-  return { found, remedy: `Wait until it is available, or name another: ${list}` };
+  return { found, remedy: `Wait until it is available, or choose another: ${list}` };
 }
 
 async function readBackups(region: string, identifier: string, time: string): Promise<RestoreSource> {
@@ -320,12 +320,12 @@ async function readBackups(region: string, identifier: string, time: string): Pr
   } = cluster ?? {};
   if (!earliest || !latest)
     return {
-      found: `${region} has no cluster ${identifier} with backups`,
-      remedy: `Name another: aws rds describe-db-clusters --region ${region}`,
+      found: `${region} has no backups of cluster ${identifier}`,
+      remedy: `Choose another: aws rds describe-db-clusters --region ${region}`,
     };
   const found = `${identifier} can be restored from ${earliest.toISOString()} to ${latest.toISOString()}`;
   const wanted = new Date(time);
   if (earliest <= wanted && wanted <= latest) return { found, version };
-  const remedy = 'Give a time between them; for an earlier one, restore a snapshot.';
-  return { found: `${found}, the row has ${time}`, remedy };
+  const remedy = 'Choose a time in this range, or restore a snapshot.';
+  return { found: `${found}, but the row has ${time}`, remedy };
 }

@@ -22,18 +22,18 @@ interface PreflightOptions {
 type Variables = Readonly<Record<string, string | undefined>>;
 
 const help = `
-It reads only, with the credentials that deploy, in the region of each stack of the environment. A warning fails
-nothing: the deployment may be the repair. Permissions: docs/operating.md.`;
+Read-only. Uses the deployment's credentials, in the region of each stack of the environment. Warnings do not fail
+the command: the deployment may be the fix. Permissions: docs/operating.md.`;
 
-/** @param variables such as `process.env`, which has the AWS accounts */
+/** @param variables such as `process.env`, which contains the AWS accounts */
 export function register(program: Command, terminal: Terminal, variables: Variables): void {
   program
     .command('preflight')
     .addOption(environmentToWorkOn())
-    .option('--assembly <folder>', 'what "npm run synth" wrote (default: synthesizes the stacks)', path)
+    .option('--assembly <folder>', 'the output of "npm run synth" (default: synthesizes the stacks)', path)
     .option('--json', 'print JSON')
-    .summary('ask the AWS account whether a deployment can work')
-    .description('Finds what would make a deployment fail: account, region, roles, quotas, zones, versions.')
+    .summary('check that the AWS account is ready for a deployment')
+    .description('Checks account, region, roles, quotas, zones and versions before a deployment.')
     .addHelpText('after', help)
     .action((options: PreflightOptions) => preflight(options, terminal, variables));
 }
@@ -49,9 +49,7 @@ async function preflight(
   const stacks = assembly
     ? readStacks(environment, assembly)
     : await synthesize(environment, { ...variables, CDK_DEFAULT_ACCOUNT: caller.account });
-  terminal.note(
-    `Asking AWS about ${stacks.map(({ name, region }) => `${name} in ${region}`).join(' and ')} …`,
-  );
+  terminal.note(`Checking ${stacks.map(({ name, region }) => `${name} in ${region}`).join(' and ')} …`);
   const checks = await runPreflight(environment, stacks, caller);
 
   const count = (outcome: string) => checks.filter((check) => check.outcome === outcome).length;
@@ -74,7 +72,7 @@ async function preflight(
 
 async function whoAmI(environment: string): Promise<Context['caller']> {
   const { STS } = await import('@aws-sdk/client-sts');
-  // Not the environment's region, which may be off. Nobody can be denied the call:
+  // The environment's region may be disabled. The call needs no permission:
   // https://docs.aws.amazon.com/STS/latest/APIReference/API_GetCallerIdentity.html
   const sts = new STS(clientSettings('us-east-1'));
   try {
@@ -92,7 +90,7 @@ async function whoAmI(environment: string): Promise<Context['caller']> {
 const readStacks = ({ stackId, standby }: Environment, folder: string): readonly AssembledStack[] =>
   [stackId, standby?.stackId].flatMap((name) => (name ? [readAssembledStack(folder, name)] : []));
 
-/** Runs the CDK app as the CDK's command line does, without the checks of the templates. */
+/** Runs the CDK app as the CDK CLI does, without template validation. */
 async function synthesize(
   environment: Environment,
   variables: Variables,
@@ -106,7 +104,7 @@ async function synthesize(
   } catch (error) {
     const { stderr } = error as { readonly stderr?: string };
     if (stderr === undefined) throw error;
-    throw new CommandFailed(`The stacks cannot be synthesized: ${stderr.trim()}`);
+    throw new CommandFailed(`Synthesis failed: ${stderr.trim()}`);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -118,7 +116,7 @@ export async function runPreflight(
   stacks: readonly AssembledStack[],
   caller: Context['caller'],
 ) {
-  // Loaded here: the SDK's clients take a second, which --help need not wait for.
+  // Loaded lazily: the SDK's clients would delay --help by a second.
   const { accountChecks, stackChecks } = require('./preflight-checks') as typeof import('./preflight-checks');
   const contexts = stacks.map((stack) => createContext(environment, stack, caller));
   const account = await runChecks(accountChecks, contexts[0] as Context);
@@ -127,7 +125,7 @@ export async function runPreflight(
   return [...account.map((each) => ({ ...each, stack: null, region: null })), ...others.flat()];
 }
 
-/** Unless the first one passes, the others are skipped. */
+/** If the first check fails, the others are skipped. */
 async function runChecks([first, ...others]: readonly Check[], context: Context, isBlocked = false) {
   const { name, region } = context.stack;
   const run = async (check: Check, skip: boolean) => ({

@@ -5,13 +5,13 @@ import type { Target } from './target';
 
 interface OutgoingMessage {
   readonly body: string;
-  /** The message group, which keeps the queue fair. */
+  /** The message group, for fair queuing. */
   readonly group: string;
 }
 
 /**
- * Puts up to ten messages on a queue. Needs `sqs:SendMessage`. The SDK may send them twice when an answer is lost: the
- * consumers of our queues accept duplicates.
+ * Puts up to ten messages on a queue. Needs `sqs:SendMessage`. The SDK may send them twice if a response is lost: our
+ * consumers accept duplicates.
  *
  * @param output the stack output with the queue's URL
  */
@@ -28,7 +28,7 @@ export async function sendMessages(target: Target, output: OutputName, messages:
   );
   if (Failed[0])
     throw new CommandFailed(
-      `The queue in ${output} refused ${Failed.length} of ${messages.length} messages: ${Failed[0].Code}.`,
-      'Run it again in a minute: a message that was sent twice has the same webhook-id.',
+      `The queue in ${output} rejected ${Failed.length} of ${messages.length} messages: ${Failed[0].Code}.`,
+      'Try again in a minute: duplicates have the same webhook-id.',
     );
 }

@@ -22,16 +22,16 @@ interface ReceiveOptions extends CommonOptions {
 }
 
 const help = `
-Answers 204 to a verified delivery, and 401 to any other. It looks up the secrets of the environment's webhooks; with
---secret it needs no environment. --respond 500 shows retries, --respond 410 disables the webhook.`;
+Returns 204 to a verified delivery, and 401 to any other. Looks up the secrets of the environment's webhooks; with
+--secret it needs no environment. Try retries with --respond 500; --respond 410 disables the webhook.`;
 
 export function register(program: Command, terminal: Terminal): void {
   withEnvironment(program.command('receive'))
-    .summary('run a small receiver of webhooks on this machine')
-    .description('Listens on 127.0.0.1 for webhooks, verifies and prints what arrives, until Ctrl-C.')
-    .option('--port <port>', 'where to listen; 0 takes any free port', number(0, 65_535), 8010)
-    .option('--secret <secret>', 'verify by this secret only', readSecret)
-    .option('--respond <number>', 'answer with this status', number(200, 599))
+    .summary('receive webhooks on this machine')
+    .description('Listens for webhooks on 127.0.0.1, verifies and prints them, until Ctrl-C.')
+    .option('--port <port>', 'port to listen on; 0 chooses a free port', number(0, 65_535), 8010)
+    .option('--secret <secret>', 'verify with this secret only', readSecret)
+    .option('--respond <number>', 'return this status', number(200, 599))
     .addHelpText('after', help)
     .action((options: ReceiveOptions) => receive(options, terminal));
 }
@@ -39,7 +39,7 @@ export function register(program: Command, terminal: Terminal): void {
 function readSecret(value: string): string {
   if (/^whsec_[A-Za-z0-9+/]+={0,2}$/.test(value)) return value;
   // Not InvalidArgumentError: commander would print the value.
-  throw new UsageError('--secret has no secret.', 'Give it as "wallet webhook add" prints it: whsec_…');
+  throw new UsageError('--secret is malformed.', 'Give it as "wallet webhook add" prints it: whsec_…');
 }
 
 async function receive({ secret, respond, json, port, ...options }: ReceiveOptions, terminal: Terminal) {
@@ -65,7 +65,7 @@ async function receive({ secret, respond, json, port, ...options }: ReceiveOptio
       date: now.toISOString(),
       ...verification,
       deliveryId: headers['webhook-id'] ?? null,
-      /** How often this `webhook-id` has come, this time included. */
+      /** Deliveries with this `webhook-id`, including this one. */
       arrivals: arrival,
       eventId: id,
       kind,
@@ -77,7 +77,7 @@ async function receive({ secret, respond, json, port, ...options }: ReceiveOptio
       body,
       answered,
     };
-    const signedBy = webhookId ? ` by secret ${secretVersion} of ${webhookId}` : '';
+    const signedBy = webhookId ? ` with secret ${secretVersion} of ${webhookId}` : '';
     const verdict = verified ? `verified${signedBy}` : terminal.bad(`NOT verified: ${reason}`);
     terminal.result(
       json
@@ -93,9 +93,7 @@ async function receive({ secret, respond, json, port, ...options }: ReceiveOptio
     const receiver = await startReceiver(port, answer);
     terminal.note(`Listening on ${receiver.url} until Ctrl-C.`);
     if (target?.local === false)
-      target.note(
-        'The environment is deployed: it reaches this machine by a tunnel with a public https URL.',
-      );
+      target.note('The environment is deployed: it needs a tunnel with a public https URL to this machine.');
     const url = target?.local ? receiver.url : 'https://…';
     if (target) target.note(target.paste(`webhook add --organization or-… --url ${url}`));
     if (!signal.aborted) await once(signal, 'abort');
@@ -114,7 +112,7 @@ interface SigningSecret {
   readonly secretVersion?: number;
 }
 
-/** Verifies by the given secret, or by those of the organization's webhooks, which are looked up again when none fits. */
+/** Verifies with the given secret, or with those of the organization's webhooks, read again if none matches. */
 function createVerifier(given: string | undefined, target: Target | undefined) {
   let secrets: readonly SigningSecret[] = given ? [{ secret: given }] : [];
   const verifyByAny = (request: SignedRequest) => {
@@ -124,7 +122,7 @@ function createVerifier(given: string | undefined, target: Target | undefined) {
     const reason = reasons.find((each) => !each?.endsWith('No matching signature found')) ?? reasons[0];
     return {
       verified: signedBy !== undefined,
-      reason: signedBy ? null : (reason ?? 'there is no secret to verify it by'),
+      reason: signedBy ? null : (reason ?? 'no secret to verify with'),
       webhookId: signedBy?.webhookId ?? null,
       secretVersion: signedBy?.secretVersion ?? null,
     };
@@ -142,7 +140,7 @@ function createVerifier(given: string | undefined, target: Target | undefined) {
   };
 }
 
-/** The current secrets of an organization's webhooks: after a rotation, deliveries are signed by it and the one before. */
+/** The current secrets of an organization's webhooks: after a rotation, both the old and the new secret sign. */
 async function readSecrets(target: Target, organizationId: string): Promise<readonly SigningSecret[]> {
   const { webhooks } = await runOperation(target, 'list-webhooks', { organizationId });
   return Promise.all(
@@ -154,22 +152,22 @@ async function readSecrets(target: Target, organizationId: string): Promise<read
   );
 }
 
-/** A request as it came. */
+/** A received request. */
 export interface ReceivedRequest {
   readonly method: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
-  /** The address that it came from. */
+  /** The peer's address. */
   readonly from: string;
 }
 
 /**
  * Listens on 127.0.0.1.
  *
- * @param port 0 takes any free one
+ * @param port 0 chooses a free port
  * @param answer returns the response's status
- * @returns its URL, with a slash at its end
+ * @returns its URL, with a trailing slash
  */
 export async function startReceiver(
   port: number,
@@ -181,7 +179,7 @@ export async function startReceiver(
     const status = await answer({ method, headers, body, from: socket.remoteAddress ?? '' });
     outgoing.writeHead(status, { 'Content-Length': 0 }).end();
   };
-  // A sender that disconnects is no failure of the receiver.
+  // The sender disconnected.
   const server = createServer(
     (incoming, outgoing) => void serve(incoming, outgoing).catch(() => outgoing.destroy()),
   );
@@ -190,7 +188,7 @@ export async function startReceiver(
   } catch (error) {
     throw new CommandFailed(
       `Port ${port} is not available: ${(error as Error).message}.`,
-      'Give another one.',
+      'Choose another with --port or --receiver-listen.',
     );
   }
   return {
@@ -203,7 +201,7 @@ export async function startReceiver(
   };
 }
 
-/** Verifies with the library of Standard Webhooks, under each signature header. @returns why it does not verify */
+/** Verifies with the library of Standard Webhooks, under each signature header. @returns the reason if invalid */
 export function verify({ headers, body }: SignedRequest, secret: string): string | undefined {
   for (const name of signatureHeaders) {
     const standard = {

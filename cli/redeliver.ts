@@ -20,18 +20,18 @@ interface RedeliverOptions {
   readonly limit?: number;
 }
 
-/** The most that one operation lists. */
+/** The operation's maximum. */
 const pageSize = 1_000;
 
 const redeliver: Definition<RedeliverOptions> = {
-  summary: 'deliver events to a webhook again: one, or all since a time',
-  help: `Events of the last 14 days that the webhook wants and that are not older than it: delivered before, given up, or never
+  summary: 'deliver one event, or all since a time, to a webhook again',
+  help: `Covers events of the last 14 days that match the webhook's kinds and are not older than it: delivered, given up, or never
 sent because it was disabled. Each delivery keeps its webhook-id and is attempted for another 72 hours. The command can be
-interrupted and run again: receivers recognize duplicates by the webhook-id.`,
+interrupted and run again: receivers detect duplicates by the webhook-id.`,
   async run(target, { webhook: webhookId, event, undelivered = false, dryRun = false, ...options }, print) {
     if ((event === undefined) === (options.since === undefined))
       throw new UsageError('Give --event or --since.');
-    if (undelivered && event) throw new UsageError('--undelivered goes with --since.');
+    if (undelivered && event) throw new UsageError('--undelivered requires --since.');
     await describeEnabledWebhook(target, webhookId);
 
     const { signal, forget } = awaitInterruption();
@@ -44,7 +44,7 @@ interrupted and run again: receivers recognize duplicates by the webhook-id.`,
       const limit = Math.min(pageSize, left);
       const query = { webhookId, eventId: event, undelivered, since, until, after, limit };
       const { events } = await runOperation(target, 'list-kept-events', query);
-      // SQS takes ten messages a call.
+      // SQS accepts ten messages per call.
       for (let start = 0; start < events.length && !signal.aborted; start += 10) {
         const batch = events.slice(start, start + 10);
         const messages = batch.map(({ eventId }) => ({
@@ -64,9 +64,9 @@ interrupted and run again: receivers recognize duplicates by the webhook-id.`,
     if (event && redelivered === 0)
       throw new CommandFailed(
         `Event ${event} is not available for ${webhookId} in environment ${target.environment.name}.`,
-        `Events are kept for 14 days, for webhooks that existed then and want their kind: ${target.paste(`webhook show --webhook ${webhookId}`)}`,
+        `Events are kept for 14 days. The webhook must have existed when the event was sent, and include its kind: ${target.paste(`webhook show --webhook ${webhookId}`)}`,
       );
-    const rest = signal.aborted ? ' Interrupted: run it again for the rest.' : '';
+    const rest = signal.aborted ? ' Interrupted: run it again to continue.' : '';
     print(
       { redelivered, dryRun, interrupted: signal.aborted },
       () => `${dryRun ? 'Would redeliver' : 'Redelivered'} ${redelivered}.${rest}`,
@@ -77,9 +77,9 @@ interrupted and run again: receivers recognize duplicates by the webhook-id.`,
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand(program, terminal, 'redeliver', redeliver)
     .requiredOption(...webhookOption)
-    .option('--event <id>', 'this event', eventId)
-    .option('--since <time>', 'all from this time: ISO 8601, or an age such as 2h', time)
-    .option('--undelivered', 'with --since: only what was never delivered')
+    .option('--event <id>', 'the event', eventId)
+    .option('--since <time>', 'all events since this time: ISO 8601, or an age such as 2h', time)
+    .option('--undelivered', 'with --since: only events that were never delivered')
     .option('--limit <number>', 'maximum (default: all)', number(1, 999_999_999))
-    .option('--dry-run', 'print how many it would deliver, and send nothing');
+    .option('--dry-run', 'print the number of events without sending them');
 }

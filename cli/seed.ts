@@ -7,10 +7,10 @@ import { columns, type Terminal } from './terminal';
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand<{ readonly organization?: string }>(program, terminal, 'seed', {
-    summary: 'create an organization with three identities and a user group, and print their ids',
-    help: `The caller (CustomerEmployee) and the service account may delete the group. The end user holds the same permission
-and may not, because of its kind.`,
-    production: 'what "seed" makes stays there',
+    summary: 'create an organization with three identities and a user group, and print the ids',
+    help: `The caller (CustomerEmployee) and the service account may delete the group. The end user has the same permission
+but may not, because of its kind.`,
+    production: 'test data of "seed" is not removed',
     async run(target, { organization: organizationId }, print) {
       const userGroupName = `Approvers ${randomBytes(3).toString('hex')}`;
       const seeded = organizationId
@@ -21,5 +21,5 @@ and may not, because of its kind.`,
       const command = `delete-group --group ${userGroupId} --caller ${callerId}`;
       target.note(`To delete the group: ${target.paste(command)}`);
     },
-  }).option('--organization <id>', 'add a user group to this organization, which "seed" made', id('or'));
+  }).option('--organization <id>', 'add a user group to this organization, created by "seed"', id('or'));
 }

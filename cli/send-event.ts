@@ -12,32 +12,32 @@ import { eventKind } from './webhooks';
 interface SendEventOptions {
   readonly organization: string;
   readonly kind: string;
-  /** JSON, as it was typed. */
+  /** JSON text. */
   readonly data: string;
   readonly id?: string;
 }
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand<SendEventOptions>(program, terminal, 'send-event', {
-    summary: "send an event to an organization's webhooks, and print its id",
-    help: 'An event that is sent again with --id has the same webhook-id at each receiver as before.',
-    production: 'receivers take the event for a real one',
+    summary: "send an event to an organization's webhooks and print its id",
+    help: 'Sending an event again with the same --id repeats its webhook-id, which receivers recognize as a duplicate.',
+    production: 'receivers cannot tell the event from a real one',
     async run(target, { id: eventId = newEventId(), organization: organizationId, kind, data }, print) {
       const { webhooks } = await runOperation(target, 'list-webhooks', { organizationId });
       if (!webhooks.some(({ enabled, kinds }) => enabled && (kinds?.includes(kind) ?? true)))
-        target.note(`No enabled webhook of ${organizationId} wants ${kind}: nothing will be delivered.`);
+        target.note(`No enabled webhook of ${organizationId} receives ${kind}: nothing will be delivered.`);
       await putEvent(target, { id: eventId, organizationId, kind, data });
       print({ eventId }, () => eventId);
       target.note(`Its deliveries: ${target.paste(`deliveries --event ${eventId}`)}`);
     },
   })
-    .requiredOption('--organization <id>', 'the organization in which it happened', id('or'))
-    .requiredOption('--kind <kind>', 'its kind, such as wallet.created', eventKind)
+    .requiredOption('--organization <id>', 'the organization', id('or'))
+    .requiredOption('--kind <kind>', 'the event kind, such as wallet.created', eventKind)
     .option('--data <json>', 'event data (JSON)', json, '{}')
-    .option('--id <id>', 'its id (default: a new one)', eventId);
+    .option('--id <id>', 'the event id (default: a new one)', eventId);
 }
 
-/** Puts an event on the region's queue, dated now. @throws UsageError for what the fan-out would refuse */
+/** Puts an event on the region's queue, dated now. @throws UsageError if the fan-out would refuse it */
 export async function putEvent(target: Target, event: NewEvent): Promise<void> {
   const body = writeEvent(event);
   const parsed = parseEvent(body);
@@ -56,5 +56,5 @@ function json(text: string): string {
 
 export function eventId(text: string): string {
   if (isEventId(text)) return text;
-  throw new InvalidArgumentError('Give 1 to 64 of a-z, A-Z, 0-9, - and _, the first a letter or digit.');
+  throw new InvalidArgumentError('Give 1 to 64 letters, digits, - or _, starting with a letter or digit.');
 }

@@ -12,7 +12,7 @@ export interface CallerClaims {
   readonly kind: string;
 }
 
-/** Looks a caller up in its region. A deactivated one gets tokens, too, with a warning: the API refuses them. */
+/** Looks up a caller in its region. Warns if it is deactivated: the API will refuse its tokens. */
 export async function readCallerClaims(target: Target, identityId: string): Promise<CallerClaims> {
   const { organizationId, kind, active } = await runOperation(target, 'describe-identity', { identityId });
   if (!active) target.note(`warning: ${identityId} is deactivated; the API will refuse it.`);
@@ -36,7 +36,7 @@ export interface SignedRequest {
   readonly body: string;
 }
 
-/** Signs one request of the caller, for one use. @param lifetime seconds, at most five minutes */
+/** Signs a single request of the caller. @param lifetime seconds, at most five minutes */
 export function signUserAction(
   target: Target,
   { sub, org }: CallerClaims,
@@ -47,7 +47,7 @@ export function signUserAction(
   return sign(target, 'UserActionSigningKeyArn', userAction, claims, lifetime);
 }
 
-/** Signs claims with ES256 by a key of KMS, whose private half never leaves it. Needs `kms:GetPublicKey`, `kms:Sign`. */
+/** Signs claims with ES256; the private key never leaves KMS. Needs `kms:GetPublicKey`, `kms:Sign`. */
 async function sign(
   target: Target,
   key: OutputName,

@@ -30,34 +30,34 @@ interface SmokeOptions extends CommonOptions {
 }
 
 const help = `On this machine the command runs the receiver itself. A deployed environment reaches public https URLs only:
-  --receiver-url URL                        any receiver that answers 2xx. Signature and source address are then not
-                                            checked: only that receiver sees them
-  --receiver-listen PORT --receiver-url URL the command's own, when the URL leads to 127.0.0.1:PORT (by a tunnel, or a
-                                            proxy with a certificate that adds X-Forwarded-For): all is checked
-  --without-webhook                         leaves webhooks out
+  --receiver-url URL                        any receiver that returns 2xx. Only that receiver can check the signature
+                                            and the source address
+  --receiver-listen PORT --receiver-url URL the command's own receiver; the URL leads to 127.0.0.1:PORT through a tunnel,
+                                            or a TLS proxy that adds X-Forwarded-For. Checks everything
+  --without-webhook                         skips the webhook steps
 
-It also cleans up after a failure and after Ctrl-C. The audit record and the attempt stay. If a run was killed, a run on a
-later day removes what it left.
+It also cleans up after a failure and after Ctrl-C. The audit record and the attempt remain. If a run is killed, a run on a
+later day removes its organization.
 
-Exit codes: 0 every step passed or could not be checked from here, 1 a step failed or was skipped, 2 used wrongly.`;
+Exit codes: 0 every step passed or was unchecked, 1 a step failed or was skipped, 2 usage error.`;
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand<SmokeOptions>(program, terminal, 'smoke', {
-    summary: 'check an environment as its users see it: a deletion, its audit, a signed webhook',
+    summary: 'test an environment end to end: a deletion, its audit record, a signed webhook',
     help,
-    production: '"smoke" creates an organization there, and removes it again',
+    production: '"smoke" creates an organization there and removes it afterwards',
     run: (target, options) => smoke(target, options, terminal),
   })
-    .option('--receiver-url <url>', 'where the webhook goes: https, with a public name', receiverUrl)
-    .option('--receiver-listen <port>', 'listen on 127.0.0.1; 0 takes any free port', number(0, 65_535))
-    .option('--without-webhook', 'leave webhooks out')
+    .option('--receiver-url <url>', "the webhook's URL: https, with a public host name", receiverUrl)
+    .option('--receiver-listen <port>', 'listen on 127.0.0.1; 0 chooses a free port', number(0, 65_535))
+    .option('--without-webhook', 'skip the webhook steps')
     .addOption(
       duration('--timeout <duration>', 'how long to wait for the delivery', { usual: '2m', most: '15m' }),
     );
 }
 
-const received = ['receive the delivery', 'verify its signature', 'compare its source address'] as const;
-const recorded = 'find the attempt recorded';
+const received = ['receive the delivery', 'verify its signature', 'check its source address'] as const;
+const recorded = 'find it in the delivery log';
 const lastStep = 'clean up';
 
 async function smoke(target: Target, options: SmokeOptions, terminal: Terminal): Promise<void> {
@@ -71,7 +71,7 @@ async function smoke(target: Target, options: SmokeOptions, terminal: Terminal):
   const { signal, forget } = awaitInterruption();
   const { steps, step, leaveOut } = createSteps(signal, json ? undefined : terminal);
 
-  const organization = await step('make an ephemeral organization', true, async () => {
+  const organization = await step('create an ephemeral organization', true, async () => {
     const seeded = await runOperation(target, 'seed', { userGroupName: 'Smoke test', ephemeral: true });
     return [seeded.organizationId, seeded];
   });
@@ -87,29 +87,29 @@ async function smoke(target: Target, options: SmokeOptions, terminal: Terminal):
       if (isDeepStrictEqual(found, expected)) return expected.join(' ');
       return unexpectedResponse(target, request, answer, expected.join(' '));
     };
-    const deleted = await step('delete its user group by the API', organization, async (group) => [
+    const deleted = await step('delete its group through the API', organization, async (group) => [
       await deleteGroup(group, [200, '{}']),
       group,
     ]);
-    await step('delete it again: it is gone', deleted, async (group) => [
+    await step('delete it again: expect 404', deleted, async (group) => [
       await deleteGroup(group, [404, 'user_group_not_found']),
     ]);
-    await step('find the deletion in the audit', deleted, async ({ userGroupId, callerId }) => {
+    await step('find the audit record', deleted, async ({ userGroupId, callerId }) => {
       const { records } = await runOperation(target, 'list-audit-records', { userGroupId });
       const record = records.find((each) => each.outcome === 'deleted' && each.identityId === callerId);
       if (record) return [`${record.operation} by ${callerId}`];
       throw new CommandFailed(
-        `None of the ${records.length} audit records of ${userGroupId} says that ${callerId} deleted it.`,
+        `None of the ${records.length} audit records of ${userGroupId} is of its deletion by ${callerId}.`,
         `See the log of the function that deletes user groups, in ${target.logs}.`,
       );
     });
-    await step('compare GET /webhook-origins', true, async () => {
+    await step('check GET /webhook-origins', true, async () => {
       const answer = await callApi(target, { method: 'GET', path: '/webhook-origins' }, signal);
       return [compareOrigins(target, answer)];
     });
 
     if (!receiver)
-      leaveOut('left out: --without-webhook', 'add a webhook', 'send an event', ...received, recorded);
+      leaveOut('excluded by --without-webhook', 'add a webhook', 'send an event', ...received, recorded);
     else {
       const { url, delivery } = receiver;
       const webhook = await step('add a webhook', organization, async ({ organizationId }) => {
@@ -123,24 +123,24 @@ async function smoke(target: Target, options: SmokeOptions, terminal: Terminal):
         return [eventId, { eventId, ...added }];
       });
       let seconds = timeout;
-      if (!delivery) leaveOut('only the receiver sees it: --receiver-listen checks it', ...received);
+      if (!delivery) leaveOut('needs --receiver-listen: only the receiver sees it', ...received);
       else {
         const [receive, verifySignature, compareAddress] = received;
         const arrived = await step(receive, sent, async ({ webhookId, secret }) => {
           const started = performance.now();
           const arrival = await poll(delivery, { seconds: timeout, every: 50, signal });
           const took = formatSeconds(performance.now() - started);
-          if (arrival) return [`${took} after it was sent`, { arrival, secret }];
+          if (arrival) return [`${took} after the event was sent`, { arrival, secret }];
           seconds = 0;
           requireDelivered(await waitForAttempt(target, { eventId, webhookId }, { seconds, signal }));
-          throw new CommandFailed(`The delivery reached another receiver than this one within ${timeout} s.`);
+          throw new CommandFailed(`Another receiver accepted the delivery within ${timeout} s.`);
         });
         await step(verifySignature, arrived, async ({ arrival, secret }) => {
           const reason = verify(arrival, secret);
           if (!reason) return [`Standard Webhooks, ${arrival.headers['webhook-id']}`];
           throw new CommandFailed(
-            `The delivery does not verify: ${reason}.`,
-            'Check that the delivery function and WebhookSecretsKeyArn in the outputs file are of the same stack, and the clock of this machine.',
+            `The signature is invalid: ${reason}.`,
+            'Check that the delivery function and WebhookSecretsKeyArn in the outputs file belong to the same stack, and that the clock of this machine is right.',
           );
         });
         await step(compareAddress, arrived, async ({ arrival }) => [await compareSource(target, arrival)]);
@@ -149,7 +149,7 @@ async function smoke(target: Target, options: SmokeOptions, terminal: Terminal):
         const isOver = ({ outcome }: Attempt) => outcome !== 'failed';
         const attempt = await waitForAttempt(target, event, { seconds, signal, isOver });
         requireDelivered(attempt);
-        return [`answered ${attempt.status} after ${attempt.durationMs} ms`];
+        return [`status ${attempt.status} after ${attempt.durationMs} ms`];
       });
     }
   } finally {
@@ -177,14 +177,14 @@ async function smoke(target: Target, options: SmokeOptions, terminal: Terminal):
 
 interface StepResult {
   readonly name: string;
-  /** `skipped`: a step that it needs failed, or Ctrl-C. `unchecked`: cannot be checked from here, or left out on demand. */
+  /** `skipped`: a prerequisite failed, or Ctrl-C. `unchecked`: excluded, or only an external receiver can check it. */
   readonly outcome: 'passed' | 'failed' | 'skipped' | 'unchecked';
   readonly ms: number | null;
   readonly detail: string;
   readonly remedy: string | null;
 }
 
-/** Steps that go on after a failure, as far as they can. @param terminal gets each result. @default - not printed */
+/** Runs steps, and continues after a failure. @param terminal prints each result. @default - not printed */
 function createSteps(signal: AbortSignal, terminal: Terminal | undefined) {
   const steps: StepResult[] = [];
   const formatRow = (outcome: string, time: string, name: string, found: string) =>
@@ -197,7 +197,7 @@ function createSteps(signal: AbortSignal, terminal: Terminal | undefined) {
     terminal?.result(outcome === 'failed' ? terminal.bad(row) : row);
     return undefined;
   };
-  /** @returns the value of `work`; undefined if it failed, or `need` is undefined: then it is skipped */
+  /** @returns the value of `work`; undefined if the step failed, or was skipped because `need` is undefined */
   async function step<Need, T>(
     name: string,
     need: Need | undefined,
@@ -207,7 +207,7 @@ function createSteps(signal: AbortSignal, terminal: Terminal | undefined) {
     const skip = (detail: string, ms: number | null) =>
       add({ name, outcome: 'skipped', ms, detail, remedy: null });
     if (interrupted || need === undefined)
-      return skip(signal.aborted ? 'interrupted' : 'needs a step that failed', null);
+      return skip(signal.aborted ? 'interrupted' : 'a prerequisite failed', null);
     const begun = performance.now();
     const elapsed = () => Math.round(performance.now() - begun);
     try {
@@ -230,13 +230,13 @@ function createSteps(signal: AbortSignal, terminal: Terminal | undefined) {
 
 const formatSeconds = (ms: number) => `${(ms / 1_000).toFixed(2)} s`;
 
-/** `delivery` is absent for an external receiver: only that one sees it. */
+/** `delivery` is absent for an external receiver: only that receiver sees it. */
 async function openReceiver(target: Target, eventId: string, options: SmokeOptions) {
   const { receiverUrl: url, receiverListen } = options;
   if (!target.local && url === undefined)
     throw new UsageError(
-      `Environment ${target.environment.name} is deployed and cannot reach a receiver on this machine.`,
-      'Give --receiver-url, also with --receiver-listen, or --without-webhook: see --help.',
+      `Environment ${target.environment.name} is deployed: it cannot reach a receiver on this machine.`,
+      'Give --receiver-url (optionally with --receiver-listen) or --without-webhook: see --help.',
     );
   if (url !== undefined && receiverListen === undefined) return { url };
   let arrival: ReceivedRequest | undefined;
@@ -248,7 +248,7 @@ async function openReceiver(target: Target, eventId: string, options: SmokeOptio
   return { url: url ?? receiver.url, delivery: () => arrival, close: receiver.close };
 }
 
-/** Expects the addresses of the stack's outputs, and no others. */
+/** Expects exactly the addresses in the stack's outputs. */
 export function compareOrigins(target: Target, answer: ApiResponse): string {
   const output = target.optionalOutput('WebhookOriginReserveAddress');
   const expected = {
@@ -264,7 +264,7 @@ export function compareOrigins(target: Target, answer: ApiResponse): string {
   return `${expected.addresses}${output ? `, reserve ${output}/32` : ''}`;
 }
 
-/** Expects the address that receivers allow: the reserve only while the stack uses it. */
+/** Expects the published address, or the reserve while the stack uses it. */
 export async function compareSource(target: Target, arrival: ReceivedRequest): Promise<string> {
   const expected = target.output('WebhookOriginAddress');
   const { stackId, region } = target.environment;
@@ -272,17 +272,17 @@ export async function compareSource(target: Target, arrival: ReceivedRequest): P
   if (source === expected) return source;
   if (source === target.optionalOutput('WebhookOriginReserveAddress') && !target.local) {
     const { reserve } = await readOriginStack(await openCloudFormation(region), stackId);
-    if (reserve) return `${source}, the reserve, which is in use`;
+    if (reserve) return `${source}, the reserve address, in use`;
   }
   throw new CommandFailed(
-    `The delivery came from ${source}, not from ${expected}. The listener saw ${arrival.from}, X-Forwarded-For is ${arrival.headers['x-forwarded-for'] ?? 'absent'}.`,
-    `Have the proxy or tunnel before the listener add X-Forwarded-For, and no content delivery network before it. Otherwise see ${target.paste('origin-status')}`,
+    `The delivery came from ${source}, not from ${expected}. The peer is ${arrival.from}, X-Forwarded-For is ${arrival.headers['x-forwarded-for'] ?? 'absent'}.`,
+    `The proxy or tunnel in front of the listener must add X-Forwarded-For, without a CDN in front of it. Otherwise see ${target.paste('origin-status')}`,
   );
 }
 
 /**
- * The address that a delivery came from. Each proxy or tunnel before the listener appends its peer to `X-Forwarded-For`: the
- * last public address is the one that came in from the internet.
+ * The source address of a delivery. Each proxy or tunnel in front of the listener appends its peer to `X-Forwarded-For`: the
+ * last public address is the sender's.
  */
 export function sourceOf({ headers, from }: Pick<ReceivedRequest, 'headers' | 'from'>): string {
   const forwarded = String(headers['x-forwarded-for'] ?? '').split(',');

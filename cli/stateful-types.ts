@@ -1,12 +1,12 @@
 interface StatefulType {
   /** Properties whose change makes CloudFormation replace the resource, or refuse the update. */
   readonly fixed: readonly string[];
-  /** What a replacement would cost, and what to do instead. */
+  /** The effect of a replacement, and what to do instead. */
   readonly remedy: string;
 }
 
 /**
- * Types that hold state that cannot be made again.
+ * Types whose state cannot be recreated.
  *
  * Source of the properties: "Update requires: Replacement" on each type's page at
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/, and `createOnlyProperties` and

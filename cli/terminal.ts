@@ -4,13 +4,13 @@ import { inspect } from 'node:util';
 import { printable, printableLine } from '../domain/printable';
 
 /**
- * Where a command writes. Results go to `result`, everything else to `note`. Both are printed as `printable`: no
- * character of a file, a variable or a server controls the terminal.
+ * Where a command writes. Results go to `result`, everything else to `note`. Both pass through `printable`: no
+ * control character of a file, a variable or a server reaches the terminal.
  */
 export interface Terminal {
   result(text: string): void;
   note(text: string): void;
-  /** The line that a person types after the question. Absent without a keyboard. */
+  /** Returns the line typed after the question. Absent if stdin is not a terminal. */
   ask?(question: string): Promise<string>;
   /** Bold, if the results go to a terminal with colours. */
   bold(text: string): string;
@@ -22,20 +22,20 @@ export interface Terminal {
 
 interface Output {
   write(text: string): unknown;
-  /** A terminal's: false under `NO_COLOR` and the like. Absent from files and pipes. */
+  /** False with `NO_COLOR` and the like. Absent for files and pipes. */
   hasColors?(): boolean;
 }
 
-/** @param stdin a person's keyboard, if it is one. @default - no questions */
+/** @param stdin answers questions if it is a terminal. @default - no questions */
 export function createTerminal(
   stdout: Output,
   stderr: Output,
   stdin?: NodeJS.ReadableStream & { readonly isTTY?: boolean },
 ): Terminal {
-  // Stands for the escape character of our own styles, so that nobody else's is printed.
+  // Placeholder for the escape character of our styles: `printable` removes all others.
   const esc = randomUUID();
   const write = (output: Output, text: string) => void output.write(printable(text).replaceAll(esc, '\x1b'));
-  // Not `styleText`: it asks stdout whether it shows colours, also for what goes to stderr.
+  // Not `styleText`: it checks stdout for color support, even for text on stderr.
   const style = (output: Output, format: 'bold' | 'red') => (text: string) => {
     const [on, off] = inspect.colors[format] as [number, number];
     return output.hasColors?.() ? `${esc}[${on}m${text}${esc}[${off}m` : text;
@@ -46,7 +46,7 @@ export function createTerminal(
     ...(stdin?.isTTY && {
       async ask(question: string) {
         write(stderr, question);
-        // Empty when the input ends without a line.
+        // The input may end without a line.
         for await (const line of createInterface({ input: stdin })) return line;
         return '';
       },
@@ -57,13 +57,13 @@ export function createTerminal(
   };
 }
 
-/** Lines of columns, each as wide as its widest cell; the first row is the heading. */
+/** Aligned columns; the first row is the heading. */
 export function table(rows: readonly (readonly string[])[], heading: (text: string) => string): string {
   const [first = '', ...others] = columns(rows);
   return [heading(first), ...others].join('\n');
 }
 
-/** A line for each row, its cells as wide as the widest of their column. */
+/** A line for each row, with aligned columns. */
 export function columns(table: readonly (readonly string[])[]): readonly string[] {
   const rows = table.map((row) => row.map(printableLine));
   const width = (column: number) => Math.max(...rows.map((row) => row[column]?.length ?? 0));

@@ -8,7 +8,7 @@ import type { Terminal } from './terminal';
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand<{ readonly caller: string; readonly expiresIn: number }>(program, terminal, 'token', {
-    summary: 'print an access token (JWT, ES256) of an identity',
+    summary: 'print an access token (JWT, ES256) for an identity',
     async run(target, { caller, expiresIn }, print) {
       const longest = accessTokenLifetime(target.environment);
       if (expiresIn > longest)
@@ -20,6 +20,6 @@ export function register(program: Command, terminal: Terminal): void {
       print(signed, () => signed.token);
     },
   })
-    .requiredOption('--caller <id>', 'the identity: a user or a service account', id('us', 'sa'))
-    .addOption(duration('--expires-in <duration>', 'until it expires', { usual: '15m', most: '24h' }));
+    .requiredOption('--caller <id>', 'the identity: user or service account', id('us', 'sa'))
+    .addOption(duration('--expires-in <duration>', 'lifetime', { usual: '15m', most: '24h' }));
 }

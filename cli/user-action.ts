@@ -13,7 +13,7 @@ interface UserActionOptions extends SignedRequest {
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand<UserActionOptions>(program, terminal, 'user-action', {
     summary: 'print the user action signature (JWT, ES256) of a request',
-    help: 'It signs one request: another caller, method, path or body is refused, and so is a second use.',
+    help: 'The signature is valid once, for this caller, method, path and body only.',
     async run(target, { caller, expiresIn, ...request }, print) {
       const claims = await readCallerClaims(target, caller);
       const signed = await signUserAction(target, claims, request, expiresIn);
@@ -22,23 +22,21 @@ export function register(program: Command, terminal: Terminal): void {
   })
     .requiredOption('--caller <id>', 'the identity that sends the request', id('us', 'sa'))
     .requiredOption('--method <method>', "the request's method, such as DELETE", method)
-    .requiredOption('--path <path>', 'its path after the base address, without a query', path)
+    .requiredOption('--path <path>', 'its path after the base URL, without query', path)
     .option('--body <text>', 'its body', '')
-    .addOption(duration('--expires-in <duration>', 'until it expires', { usual: '5m', most: '5m' }));
+    .addOption(duration('--expires-in <duration>', 'lifetime', { usual: '5m', most: '5m' }));
 }
 
 function method(text: string): string {
   const upper = text.toUpperCase();
   if (/^(DELETE|PATCH|POST|PUT)$/.test(upper)) return upper;
   throw new InvalidArgumentError(
-    'Give the method of a request that changes state: DELETE, PATCH, POST, PUT.',
+    'Give DELETE, PATCH, POST or PUT: only requests that change state need a user action.',
   );
 }
 
 function path(text: string): string {
   // The characters of a path (RFC 3986, section 3.3).
   if (/^(\/([\w.~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+)+\/?$/.test(text)) return text;
-  throw new InvalidArgumentError(
-    'Give a path such as /auth/user-groups/ug-…, without base address or query.',
-  );
+  throw new InvalidArgumentError('Give a path such as /auth/user-groups/ug-…, without base URL or query.');
 }

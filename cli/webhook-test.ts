@@ -10,21 +10,21 @@ import type { Target } from './target';
 import { describeEnabledWebhook } from './webhooks';
 
 export const testWebhook: Definition<{ readonly webhook: string; readonly timeout: number }> = {
-  summary: 'send a webhook a signed test event, and print the first attempt',
-  help: `Only this webhook gets the event, whatever kinds it wants; it has no data of the organization and needs no
---allow-production. It is retried for 72 hours if it fails.`,
+  summary: 'send a signed test event to a webhook and print the first attempt',
+  help: `Only this webhook receives the event, whatever its kinds. The event contains no data of the organization, so it needs no
+--allow-production. A failed delivery is retried for 72 hours.`,
   async run(target, { webhook: webhookId, timeout }, print) {
     const webhook = await describeEnabledWebhook(target, webhookId);
     const eventId = await sendTestEvent(target, webhook);
-    target.note(`Sent ${eventId} to ${webhook.url}. Waiting for its attempt …`);
+    target.note(`Sent ${eventId} to ${webhook.url}. Waiting for the first attempt …`);
     const attempt = await waitForAttempt(target, { eventId, webhookId }, { seconds: timeout });
     const { status, durationMs, outcome } = attempt;
-    print(attempt, () => `${outcome}, answered ${status ?? 'nothing'} after ${durationMs} ms`);
+    print(attempt, () => `${outcome}, status ${status ?? 'none'} after ${durationMs} ms`);
     requireDelivered(attempt);
   },
 };
 
-/** Goes to the delivery queue: the events queue is for all webhooks of the organization. */
+/** Uses the delivery queue: the events queue fans out to all webhooks of the organization. */
 async function sendTestEvent(target: Target, { webhookId, organizationId }: Webhook): Promise<string> {
   const random = randomBytes(16).toString('hex');
   const eventId = `evt_test_${random}`;
@@ -40,7 +40,7 @@ async function sendTestEvent(target: Target, { webhookId, organizationId }: Webh
 interface WaitOptions {
   readonly seconds: number;
   readonly signal?: AbortSignal;
-  /** @default - the first attempt will do */
+  /** @default - any attempt */
   readonly isOver?: (attempt: Attempt) => boolean;
 }
 
@@ -64,8 +64,8 @@ export async function waitForAttempt(
   const attempt = (await poll(ask, { every: 500, ...options })) ?? last;
   if (attempt) return attempt;
   throw new CommandFailed(
-    `No delivery was attempted within ${options.seconds} s.`,
-    `The consumers may be off, or messages waiting: ${target.paste('origin-status')}\nOtherwise see the logs of the functions that fan out and deliver, in ${target.logs}.`,
+    `No delivery attempt within ${options.seconds} s.`,
+    `The consumers may be disabled, or messages queued: ${target.paste('origin-status')}\nOtherwise see the logs of the functions that fan out and deliver, in ${target.logs}.`,
   );
 }
 
@@ -73,20 +73,20 @@ export async function waitForAttempt(
 export function requireDelivered({ outcome, reason, status }: Attempt): void {
   if (outcome === 'delivered') return;
   throw new CommandFailed(
-    `The receiver ${status === null ? 'did not answer' : `answered ${status}`}: ${outcome}, ${reason}.`,
+    `The receiver ${status === null ? 'did not respond' : `returned ${status}`}: ${outcome}, ${reason}.`,
     remedies.find(([pattern]) => pattern.test(`${status ?? reason}`))?.[1],
   );
 }
 
-/** By the status, or by the reason why there is none. */
+/** By status, or by reason if there is none. */
 const remedies: readonly (readonly [RegExp, string])[] = [
-  [/^401$/, 'It refused the signature: give it the secret of "wallet webhook secret", and check its clock.'],
-  [/^410$/, 'This disabled the webhook. Have the receiver answer 2xx, then: wallet webhook enable.'],
+  [/^401$/, 'It rejected the signature: check its clock, and its secret ("wallet webhook secret").'],
+  [/^410$/, 'This disabled the webhook. Make the receiver return 2xx, then: wallet webhook enable.'],
   [/^3\d\d$/, 'Redirects are not followed. Give the final URL: wallet webhook update --url.'],
   [/^5\d\d$/, 'See the log of the receiver.'],
-  [/^\d+$/, 'It has to answer 2xx: check the path of the URL, and any proxy or firewall in front of it.'],
+  [/^\d+$/, 'It must return 2xx: check the path of the URL, and any proxy or firewall in front of it.'],
   [/refused/, 'Nothing listens at the URL: start the receiver (wallet local receive), and check the port.'],
-  [/timeout/, 'It has to answer within 15 s: allow the address in its firewall, see "wallet origins".'],
-  [/certificate|tls/, 'It needs an unexpired certificate of a public authority for the name in the URL.'],
-  [/./, 'Check that the URL leads to the receiver, from the internet.'],
+  [/timeout/, 'It must respond within 15 s: allow the address in its firewall, see "wallet origins".'],
+  [/certificate|tls/, 'It needs a valid certificate from a public authority for the host name in the URL.'],
+  [/./, 'Check that the receiver is reachable from the internet at its URL.'],
 ];

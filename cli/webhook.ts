@@ -26,7 +26,7 @@ export function register(program: Command, terminal: Terminal): void {
     .command('webhook')
     .usage('COMMAND [options]')
     .summary('add, show, change, test, disable and remove webhooks')
-    .description('Manages the webhooks of organizations: where events go, and the secrets that sign them.');
+    .description('Manages the webhooks of organizations: their URLs, kinds of events and secrets.');
   const ofOrganization = <Options>(name: string, definition: Definition<OfOrganization & Options>) =>
     environmentCommand(group, terminal, name, definition).requiredOption(
       '--organization <id>',
@@ -38,8 +38,8 @@ export function register(program: Command, terminal: Terminal): void {
 
   ofOrganization<Subscription>('add', {
     summary: 'add a webhook to an organization, and print its secret',
-    help: 'The URL is https with a public name; on this machine also http://127.0.0.1:PORT/ ("wallet local receive").',
-    production: 'a webhook sends events of the organization out of it',
+    help: 'The URL must be https with a public host name; on this machine also http://127.0.0.1:PORT/ ("wallet local receive").',
+    production: "a webhook sends the organization's events to another system",
     async run(target, { organization: organizationId, url = '', kinds = null }, print) {
       const added = await runOperation(target, 'add-webhook', { organizationId, url, kinds });
       const { webhookId, secretVersion } = added;
@@ -52,14 +52,14 @@ export function register(program: Command, terminal: Terminal): void {
       target.note(`To send it an event: ${target.paste(send)}`);
     },
   })
-    .requiredOption('--url <url>', 'where its deliveries go', receiverUrl)
-    .option('--kinds <kinds>', 'kinds of events, separated by commas (default: all)', eventKinds);
+    .requiredOption('--url <url>', 'where to deliver events', receiverUrl)
+    .option('--kinds <kinds>', 'event kinds, separated by commas (default: all)', eventKinds);
 
   ofOrganization('list', {
-    summary: 'list the webhooks of an organization, the enabled ones first',
+    summary: 'list the webhooks of an organization, enabled ones first',
     async run(target, { organization: organizationId, json }, print) {
       const { webhooks } = await runOperation(target, 'list-webhooks', { organizationId });
-      if (!json && webhooks.length === 0) return target.note(`${organizationId} has no webhook.`);
+      if (!json && webhooks.length === 0) return target.note(`${organizationId} has no webhooks.`);
       const rows = webhooks.map((webhook) => {
         const { webhookId, kinds, secretVersion, createdAt, url } = webhook;
         return [webhookId, formatState(webhook), formatKinds(kinds), String(secretVersion), createdAt, url];
@@ -78,20 +78,20 @@ export function register(program: Command, terminal: Terminal): void {
   });
 
   ofWebhook<Subscription & { readonly allKinds?: boolean }>('update', {
-    summary: 'change the URL of a webhook, its kinds of events, or both',
-    help: `Pending retries go to the new URL, too. The secret stays: rotate it twice if the new receiver must not share it with the
-old one. A disabled webhook stays disabled.`,
-    production: 'other events of the organization go out of it, or elsewhere',
+    summary: 'change the URL or the event kinds of a webhook',
+    help: `Pending retries use the new URL. The secret does not change: rotate it twice if the new receiver must not share it with
+the old one. A disabled webhook stays disabled.`,
+    production: "the organization's events may go to another system",
     async run(target, { webhook: webhookId, url, kinds, allKinds }, print) {
       if (kinds ? allKinds : url === undefined && !allKinds)
-        throw new UsageError('Give --url, or one of --kinds and --all-kinds, or both.');
+        throw new UsageError('Give --url, --kinds or --all-kinds; the last two exclude each other.');
       const change = { webhookId, url, kinds: allKinds ? null : kinds };
       const webhook = await runOperation(target, 'update-webhook', change);
       print(webhook, () => formatWebhook(webhook));
     },
   })
     .option('--url <url>', 'its new URL', receiverUrl)
-    .option('--kinds <kinds>', 'its new kinds of events, separated by commas', eventKinds)
+    .option('--kinds <kinds>', 'its new event kinds, separated by commas', eventKinds)
     .option('--all-kinds', 'deliver events of all kinds');
 
   ofWebhook('test', testWebhook).addOption(
@@ -99,7 +99,7 @@ old one. A disabled webhook stays disabled.`,
   );
 
   ofWebhook('secret', {
-    summary: 'print the current secret of a webhook, for a receiver that has lost it',
+    summary: 'print the current secret of a webhook',
     async run(target, { webhook: webhookId }, print) {
       const { secretVersion } = await runOperation(target, 'describe-webhook', { webhookId });
       const secret = await deriveSecret(target, webhookId, secretVersion);
@@ -108,25 +108,25 @@ old one. A disabled webhook stays disabled.`,
   });
 
   ofWebhook<{ readonly again?: boolean }>('rotate', {
-    summary: 'give a webhook a new secret; the old one signs for 24 more hours',
-    help: 'If the old secret has leaked, rotate twice: "--again" ends it at once.',
+    summary: 'give a webhook a new secret; the old one remains valid for 24 hours',
+    help: 'If the old secret has leaked, rotate twice: "--again" invalidates it at once.',
     async run(target, { webhook: webhookId, again = false }, print) {
       const rotated = await runOperation(target, 'rotate-webhook-secret', { webhookId, again });
       const { secretVersion, previousSignsUntil } = rotated;
-      target.note(`The new secret and the one before it both sign until ${previousSignsUntil}.`);
+      target.note(`Both the new and the previous secret sign until ${previousSignsUntil}.`);
       const secret = await deriveSecret(target, webhookId, secretVersion);
       print({ webhookId, secret, secretVersion, previousSignsUntil }, () => secret);
     },
-  }).option('--again', 'also within 24 hours of the last rotation: ends the older secret at once');
+  }).option('--again', 'rotate again within 24 hours: invalidates the oldest secret at once');
 
   ofWebhook('disable', {
-    summary: 'stop deliveries to a webhook until it is enabled, and drop pending ones',
-    help: `The organization's other webhooks get an event of kind webhook.disabled. "wallet redeliver" sends what it missed.`,
+    summary: 'stop deliveries to a webhook and drop pending ones',
+    help: `The organization's other webhooks receive an event of kind webhook.disabled. After "enable", "wallet redeliver" sends what it missed.`,
     async run(target, { webhook: webhookId }, print) {
       const disabled = await runOperation(target, 'disable-webhook', { webhookId });
       const { organizationId, ...state } = disabled;
       const { disabledReason: reason, disabledAt } = state;
-      // Also when it was disabled before, or the event of a run that died would be lost. The event's id is the same.
+      // Also if already disabled: an earlier run may have died before this. The event's id is the same.
       const event = { webhookId, organizationId, reason, disabledAt: Date.parse(disabledAt) };
       const message = { body: disabledEvent(event).text, group: organizationId };
       await sendMessages(target, 'WebhookEventsQueueUrl', [message]);
@@ -135,16 +135,16 @@ old one. A disabled webhook stays disabled.`,
   });
 
   ofWebhook('enable', {
-    summary: 'deliver to a disabled webhook again',
-    help: 'It receives new events. "wallet redeliver" sends what it missed, and what was given up.',
+    summary: 'resume deliveries to a webhook',
+    help: 'It receives new events only. "wallet redeliver" sends those that it missed or that were given up.',
     async run(target, { webhook: webhookId }, print) {
       print(await runOperation(target, 'enable-webhook', { webhookId }), () => `${webhookId} is enabled.`);
     },
   });
 
   ofWebhook('remove', {
-    summary: 'remove a webhook for good, and drop pending deliveries',
-    production: 'a webhook that is removed cannot be brought back',
+    summary: 'remove a webhook permanently and drop pending deliveries',
+    production: 'a removed webhook cannot be restored',
     async run(target, { webhook: webhookId }, print) {
       print(await runOperation(target, 'remove-webhook', { webhookId }), () => `${webhookId} is removed.`);
     },

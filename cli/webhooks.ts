@@ -14,11 +14,11 @@ export const webhookOption = ['--webhook <id>', 'the webhook', id('wh')] as cons
 export function eventKind(text: string): string {
   if (isEventKind(text)) return text;
   throw new InvalidArgumentError(
-    'Give a kind such as wallet.created: 1 to 128 letters, digits or any of . _ : / -, the first a letter or digit.',
+    'Give a kind such as wallet.created: 1 to 128 letters, digits, . _ : / or -, starting with a letter or digit.',
   );
 }
 
-/** Reads the URL of a receiver. Whether an environment reaches this machine, its operations function knows. */
+/** Accepts local URLs; the operations function refuses them in deployed environments. */
 export function receiverUrl(text: string): string {
   const url = readReceiverUrl(text, { allowLocal: true });
   if (url.ok) return text;
@@ -27,7 +27,7 @@ export function receiverUrl(text: string): string {
   throw url.error === 'credentials_in_url' ? new UsageError(message) : new InvalidArgumentError(message);
 }
 
-/** @throws CommandFailed for a disabled one, or OperationRefused `webhook_not_found` */
+/** @throws CommandFailed if it is disabled, or OperationRefused `webhook_not_found` */
 export async function describeEnabledWebhook(target: Target, webhookId: string): Promise<Webhook> {
   const webhook = await runOperation(target, 'describe-webhook', { webhookId });
   if (webhook.enabled) return webhook;
@@ -47,5 +47,5 @@ export async function deriveSecret(target: Target, webhookId: string, version: n
     client.generateMac({ KeyId, MacAlgorithm: 'HMAC_SHA_256', Message }, options),
   );
   if (Mac?.length === secretLength) return secretText(Mac);
-  throw new CommandFailed(`${KeyId} made no MAC of ${secretLength} bytes.`, 'Check the outputs file.');
+  throw new CommandFailed(`${KeyId} created no MAC of ${secretLength} bytes.`, 'Check the outputs file.');
 }

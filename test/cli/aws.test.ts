@@ -10,12 +10,12 @@ const refusal = (name: string, $fault = 'client') => ({ name, message: 'No.', $f
 const network = (code: string) => ({ name: 'Error', message: 'No.', code });
 
 it.each<[object, said: string, remedy: string | undefined]>([
-  [refusal('AccessDenied'), 'AccessDenied: No', 'Sign in as someone who has kms:Sign.'],
-  [refusal('AccessDeniedException'), 'AccessDeniedException: No', 'Sign in as someone who has kms:Sign.'],
-  [refusal('UnauthorizedOperation'), 'UnauthorizedOperation: No', 'Sign in as someone who has kms:Sign.'],
+  [refusal('AccessDenied'), 'AccessDenied: No', 'Sign in with a role that has kms:Sign.'],
+  [refusal('AccessDeniedException'), 'AccessDeniedException: No', 'Sign in with a role that has kms:Sign.'],
+  [refusal('UnauthorizedOperation'), 'UnauthorizedOperation: No', 'Sign in with a role that has kms:Sign.'],
   [refusal('ExpiredTokenException'), 'ExpiredTokenException: No', 'Sign in to the account'],
   [{ name: 'CredentialsProviderError', message: 'None' }, 'None', 'Sign in to the account'],
-  [refusal('InvalidClientTokenId'), 'InvalidClientTokenId: No', 'has the region enabled'],
+  [refusal('InvalidClientTokenId'), 'InvalidClientTokenId: No', 'region is enabled'],
   [refusal('ThrottlingException'), 'ThrottlingException: No', 'Wait a minute'],
   [refusal('NotFoundException'), 'NotFoundException: No', undefined],
   [refusal('InternalFailure', 'server'), 'InternalFailure: No', undefined],
@@ -58,10 +58,10 @@ describe('with the real SDK', () => {
     [200, page(200)],
     [502, page(502)],
     [404, { status: 404, headers: { 'content-type': 'application/json' }, body: '{"error":"gone"}' }],
-  ])('says that an answer with status %i is not from AWS', async (status, answer) => {
+  ])('says that a response with status %i is not from AWS', async (status, answer) => {
     aws.answer(() => answer);
     await expect(sign()).rejects.toMatchObject({
-      message: `kms:Sign failed: an answer with status ${status} that is not from AWS.`,
+      message: `kms:Sign failed: a response with status ${status} that is not from AWS.`,
       remedy: expect.stringContaining('AWS_ENDPOINT_URL'),
     });
   });

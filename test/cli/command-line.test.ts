@@ -49,7 +49,7 @@ describe('errors say what and why', () => {
       'no outputs file',
       undefined,
       [],
-      /^error: \/nowhere\/outputs.json cannot be read: ENOENT.*\n.*--outputs.*: npm start$/m,
+      /^error: Cannot read \/nowhere\/outputs.json: ENOENT.*\n.*--outputs.*: npm start$/m,
     ],
     ['a list', '[]', [], /outputs\.json/],
     ['a damaged file', '{', [], /outputs\.json/],
@@ -78,10 +78,10 @@ describe('errors say what and why', () => {
     });
   });
 
-  it('of an environment that is not started on this machine', async () => {
+  it('of an environment that is not running on this machine', async () => {
     const outputs = writeOutputs(folder(), { [first.stackId]: {} }, {});
     const { stderr } = await wallet('seed', '--outputs', outputs, ...environment);
-    expect(stderr).toContain(`${madeUp.name} is not started on this machine`);
+    expect(stderr).toContain(`${madeUp.name} is not running on this machine`);
     expect(stderr).toContain(`--environment (${first.name})`);
     expect(stderr).not.toContain('cdk deploy');
   });
@@ -94,9 +94,9 @@ describe('errors say what and why', () => {
   const unhandled = { headers: { 'x-amz-function-error': 'Unhandled' }, body: '{"errorMessage":"no table"}' };
   it.each([
     ['refuses', refusal('identity_not_found', 'There is no such.'), 'error: There is no such.\n'],
-    ['has a bug', unhandled, 'failed at describe-identity: no table.\nThe reason is in its log in /'],
+    ['has a bug', unhandled, 'failed to run describe-identity: no table.\nSee its log in /'],
     ['answers null', { body: 'null' }, 'use the command line of the deployed version'],
-    ['answers without a result', { body: '{"ok":true}' }, 'did not answer as this version expects'],
+    ['answers without a result', { body: '{"ok":true}' }, 'does not match this version'],
   ])('of an operations function that %s', async (_, answer, message) => {
     region.answer({ 'describe-identity': () => answer });
     const printed = await token('--outputs', region.outputs);
@@ -115,7 +115,7 @@ describe('an operations function without network interfaces', () => {
     region.answer({ 'list-delivery-attempts': () => answers.shift() ?? result({ attempts: [] }) });
     return region.wallet('deliveries', '--event', 'evt_1', '--json');
   };
-  const waiting = 'Lambda creates the network interfaces of operations: waiting …\n';
+  const waiting = 'Waiting for Lambda to create the network interfaces of operations …\n';
 
   it.each([
     ['CodeArtifactUserPendingException', 'Initializing.', 409],

@@ -79,7 +79,7 @@ it('reads durations in seconds, up to the documented bound', () => {
     expect([read('2s'), read('2'), read('2000ms'), read('1.5s'), read('0.5m')]).toEqual([2, 2, 2, 1.5, 30]);
     const [, most = '', unit] = /(\d+)([mh])$/.exec(option.description) ?? [];
     expect(read(`${most}${unit}`)).toBe(Number(most) * (unit === 'h' ? 3_600 : 60));
-    expect(() => read(`${most}.01${unit}`)).toThrow('a number alone is seconds');
+    expect(() => read(`${most}.01${unit}`)).toThrow('seconds if no unit');
   }
 });
 

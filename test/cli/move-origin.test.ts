@@ -91,7 +91,7 @@ it('moves by two updates that change the zone and nothing else', async () => {
   expect(updates[0].ClientRequestToken).not.toBe(updates[1].ClientRequestToken);
   // Again: there is nothing left to do.
   expect((await run(moveTo2)).stdout).toBe(
-    `The webhook origin of ${first.name} is in zone 2 (${first.zones[1]}): gateway nat-2 sends from ${addresses.one}, and the consumers are on.\n`,
+    `The webhook origin of ${first.name} is in zone 2 (${first.zones[1]}): gateway nat-2 sends from ${addresses.one}, and the consumers are enabled.\n`,
   );
   expect(account.updates()).toHaveLength(2);
 });
@@ -161,7 +161,7 @@ it.each<[string, args: readonly string[], exitCode: number, said: string, Settin
     'without the permission',
     moveTo2,
     1,
-    'Sign in as someone who has cloudformation:UpdateStack. See "If a move fails"',
+    'Sign in with a role that has cloudformation:UpdateStack. See "If a move fails"',
     { refused: new Map([['UpdateStack', refusal('AccessDenied', 'No.')]]) },
   ],
   [
@@ -216,7 +216,7 @@ it('stops with the reasons of the update that failed', async () => {
   const { exitCode, stderr } = await run(moveTo2);
   expect(exitCode).toBe(1);
   expect(stderr).toContain(
-    `The update to zone 2 failed: stack ${first.stackId} is UPDATE_ROLLBACK_COMPLETE. No gateway holds the address, and webhooks wait.\n  Gateway: ${reason}\nSee "If a move fails"`,
+    `The update to zone 2 failed: stack ${first.stackId} is UPDATE_ROLLBACK_COMPLETE. No gateway has the address; webhooks wait.\n  Gateway: ${reason}\nSee "If a move fails"`,
   );
 });
 
@@ -238,7 +238,7 @@ it.each([
   ['consumer', { mappingStates: ['Disabled'] }, 'the consumer mapping-deliver is disabled'],
   ['consumer that stays', { mappingStates: ['Enabling'] }, 'the consumer mapping-deliver is enabling'],
   ['gateway', { gateway: { State: 'failed' } }, 'gateway nat-2 is failed'],
-  ['zone', { gateway: { SubnetId: 'subnet-3' } }, 'is in subnet subnet-3, not in the one of zone 2'],
+  ['zone', { gateway: { SubnetId: 'subnet-3' } }, 'is in subnet subnet-3, not in the subnet of zone 2'],
   ['address', { gateway: { NatGatewayAddresses: [] } }, `sends from no address, not ${addresses.one}`],
 ])('fails at the end for a wrong %s', async (_, found, fault) => {
   Object.assign(account, found);

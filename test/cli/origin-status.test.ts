@@ -47,19 +47,19 @@ it('shows zone, address, gateway, consumers and queues, and changes nothing', as
   expect(account.calls.filter(({ action }) => !/^(Describe|List|Get)/.test(action))).toEqual([]);
 });
 
-it('shows what waits while no gateway holds the address, and since when', async () => {
+it('shows what waits while no gateway has the address, and since when', async () => {
   account.location.zone = 'none';
   account.messages = 2;
   expect(await status()).toMatchObject({
     zone: 'none',
     availabilityZone: null,
     gateway: null,
-    faults: ['no gateway holds the address'],
+    faults: ['no gateway has the address'],
   });
   const { stdout, stderr } = await run();
   expect(stdout).toMatch(/^zone {9}none\ngateway {6}none\nconsumer {5}mapping-deliver, Disabled$/m);
   expect(stdout).toMatch(/^WebhookDeliveryQueue +2 +0 +2 h 5 min$/m);
-  expect(stderr).toBe('warning: no gateway holds the address\n');
+  expect(stderr).toBe('warning: no gateway has the address\n');
 });
 
 it('shows whether the reserve is in use, and warns as long as it is', async () => {
@@ -112,7 +112,9 @@ describe('when AWS refuses a call, shows all else, and what is unknown', () => {
     expect(faults).toEqual([expect.stringContaining(`unknown: ${unknown}`)]);
     expect(faults[0]).toMatch(new RegExp(`because \\w+:${action} failed: AccessDenied: No\\.$`));
     expect(stderr).toMatch(
-      new RegExp(`^warning: unknown: .*\\nerror: The status is incomplete.\\n.* who has \\w+:${action}.\\n$`),
+      new RegExp(
+        `^warning: unknown: .*\\nerror: The status is incomplete.\\n.* role that has \\w+:${action}.\\n$`,
+      ),
     );
     expect(exitCode).toBe(1);
   });

@@ -62,18 +62,18 @@ it('warns that the list of this machine is for trials', async () => {
   writeOutputs(folder(), { [first.stackId]: { WebhookOriginAddress: '127.0.0.1' } }, {});
   expect(await origins()).toMatchObject({
     exitCode: 0,
-    stderr: expect.stringMatching(/^warning: \S+ runs on this machine: the list is for trials only/),
+    stderr: expect.stringMatching(/^warning: \S+ runs on this machine: use the list for tests only/),
   });
 });
 
 it.each([
   [{ Other: {} }, /has no outputs of any environment\. It has: Other/],
   [{ [first.stackId]: {} }, /has no output WebhookOriginAddress/],
-  [{ [first.stackId]: { WebhookOriginAddress: '10.0.0.1' } }, /"10\.0\.0\.1".*no public/],
-  [{ [first.stackId]: { WebhookOriginAddress: '127.0.0.1' } }, /no public/],
+  [{ [first.stackId]: { WebhookOriginAddress: '10.0.0.1' } }, /"10\.0\.0\.1".*not a public/],
+  [{ [first.stackId]: { WebhookOriginAddress: '127.0.0.1' } }, /not a public/],
   [
     { [first.stackId]: { WebhookOriginAddress: '3.120.14.7', WebhookOriginReserveAddress: '10.0.0.1' } },
-    /WebhookOriginReserveAddress of .* no public/,
+    /WebhookOriginReserveAddress of .* not a public/,
   ],
 ])('fails, with nothing on stdout, for the outputs %j', async (content, message) => {
   writeOutputs(folder(), content);
@@ -86,9 +86,9 @@ it.each([
   [['--format', 'squid'], allowListFormatNames.join(', ')],
   [['--port', '0'], 'from 1 to 65535'],
   [['--port', '443 accept'], 'from 1 to 65535'],
-  [['--json', '--format', 'nginx'], 'contradict'],
+  [['--json', '--format', 'nginx'], 'exclude each other'],
   [['--check', 'list', '--format', 'nginx'], 'cannot be used with'],
-  [['--check', '/nonexistent/list'], 'cannot be read'],
+  [['--check', '/nonexistent/list'], 'Cannot read'],
 ])('is used wrongly with %j', async (args, message) => {
   const { exitCode, stdout, stderr } = await origins(...args);
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });

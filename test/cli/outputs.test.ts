@@ -44,6 +44,8 @@ it.each([
   expect(await outputs()).toMatchObject({
     exitCode: 1,
     stdout: '',
-    stderr: expect.stringContaining(`There is no stack ${withStandby.stackId} in ${withStandby.region}`),
+    stderr: expect.stringContaining(
+      `This account has no stack ${withStandby.stackId} in ${withStandby.region}`,
+    ),
   });
 });

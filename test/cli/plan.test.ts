@@ -115,7 +115,7 @@ it('shows the worst first, and no value of a template as markup', async () => {
   const { stdout } = await plan();
   expect(stdout.match(/\[!CAUTION\]/g)).toHaveLength(5);
   expect(stdout).toMatch(
-    /`Cluster` \(AWS::RDS::DBCluster\) holds state and would be replaced\.\*\*[\s\S]*\| Effect \|/,
+    /`Cluster` \(AWS::RDS::DBCluster\) is stateful and would be replaced\.\*\*[\s\S]*\| Effect \|/,
   );
   for (const part of [
     '2 deleted, 1 replaced, 1 left behind, 1 perhaps replaced, 1 unknown, 1 changed, 1 imported, 1 added.',
@@ -129,15 +129,10 @@ it('shows the worst first, and no value of a template as markup', async () => {
 const noChanges = "The submitted information didn't contain changes. Submit different.";
 const creating = { 'cloudformation:CreateChangeSet': () => refusal('AccessDenied') };
 it.each<[string, Replies, exitCode: number, said: string]>([
-  ['nothing changes', changeSetOf([], { Status: 'FAILED', StatusReason: noChanges }), 0, 'Nothing changes.'],
+  ['nothing changes', changeSetOf([], { Status: 'FAILED', StatusReason: noChanges }), 0, 'No changes.'],
   ['the template is wrong', changeSetOf([], { Status: 'FAILED', StatusReason: 'X.' }), 1, 'change set: X.\n'],
-  ['no reason is given', changeSetOf([], { Status: 'FAILED' }), 1, 'no reason is given'],
-  [
-    'the call is refused',
-    { ...changeSet, ...creating },
-    1,
-    'someone who has cloudformation:CreateChangeSet.',
-  ],
+  ['no reason given', changeSetOf([], { Status: 'FAILED' }), 1, 'no reason given'],
+  ['the call is refused', { ...changeSet, ...creating }, 1, 'role that has cloudformation:CreateChangeSet.'],
 ])('leaves nothing behind when %s', async (_, replies, code, said) => {
   account().answer(withStacks(), replies);
   const { exitCode, stdout, stderr } = await plan();
@@ -156,7 +151,7 @@ it('waits for the change set', async () => {
     ...changeSet,
     'cloudformation:DescribeChangeSet': () => result({ Status: statuses.pop(), Changes: [] }),
   });
-  expect(await plan()).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('Nothing changes.') });
+  expect(await plan()).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('No changes.') });
   expect(statuses).toEqual([]);
 }, 20_000);
 
@@ -164,24 +159,24 @@ it('plans a stack that is not there from its template, without a change set', as
   account().answer(withoutStacks);
   const { exitCode, stdout } = await plan();
   expect({ exitCode, calls: called() }).toEqual({ exitCode: 0, calls: ['cloudformation:DescribeStacks'] });
-  expect(stdout).toContain('A new stack.\n\n2 added.');
+  expect(stdout).toContain('The stack is new.\n\n2 added.');
 });
 
 describe('--verify', () => {
   const later = withStacks('2026-11-21T08:00:00.000Z');
   const other = withStacks(undefined, { StackId: 'arn:aws:cloudformation:eu-central-1:1:stack/WalletEu/1' });
   it.each<[string, planned: Replies, now: Replies, exitCode: number, said: string]>([
-    ['as it was', withStacks(), withStacks(), 0, 'WalletEu is unchanged since it was planned.'],
+    ['as it was', withStacks(), withStacks(), 0, 'WalletEu has not changed since the plan.'],
     ['changed since', withStacks(), later, 1, ', last changed at 2026-11-21T08:00:00.000Z.\nPlan again'],
-    ['gone', withStacks(), withoutStacks, 1, 'and is not deployed.'],
+    ['gone', withStacks(), withoutStacks, 1, 'and is now not deployed.'],
     [
       'another',
       withStacks(),
       other,
       1,
-      'and is arn:aws:cloudformation:eu-central-1:1:stack/WalletEu/1, last',
+      'and is now arn:aws:cloudformation:eu-central-1:1:stack/WalletEu/1, last',
     ],
-    ['there by now', withoutStacks, withStacks(), 1, 'it was not deployed, and is arn:'],
+    ['there by now', withoutStacks, withStacks(), 1, 'it was not deployed, and is now arn:'],
   ])('asks whether the stack is %s', async (_, planned, now, exitCode, said) => {
     const file = join(folder(), 'plan.json');
     account().answer(planned, changeSet);
@@ -201,7 +196,7 @@ describe('--verify', () => {
       writeFileSync(file, text);
       expect(await plan('--verify', file)).toMatchObject({
         exitCode: 1,
-        stderr: expect.stringMatching(/cannot be read|is not a plan of WalletEu/),
+        stderr: expect.stringMatching(/Cannot read|is not a plan of WalletEu/),
       });
     },
   );

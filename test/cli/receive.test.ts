@@ -60,7 +60,7 @@ it('verifies by the secrets of webhooks that are added or rotated later', async 
   listing();
   const receiver = await receive('--json');
   const unknown = await receiver.post(signed(secret));
-  expect(JSON.parse(unknown.printed)).toMatchObject({ reason: 'there is no secret to verify it by' });
+  expect(JSON.parse(unknown.printed)).toMatchObject({ reason: 'no secret to verify with' });
   for (const secretVersion of [1, 2]) {
     listing({ webhookId: newId('wh'), secretVersion: 1 }, { webhookId, secretVersion });
     const delivery = signed(await region.secret(secretVersion));
@@ -139,5 +139,5 @@ it('prints how to send it something, and when its port is taken', async () => {
 
 it('says that a deployed environment reaches public URLs only', async () => {
   const deployed = await receive('--outputs', writeOutputs(folder(), { [first.stackId]: {} }));
-  expect(deployed.notes[1]).toContain('it reaches this machine by a tunnel with a public https URL');
+  expect(deployed.notes[1]).toContain('it needs a tunnel with a public https URL to this machine');
 });

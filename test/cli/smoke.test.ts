@@ -75,25 +75,25 @@ it('reports every step, what each needs, and cleans up after a failure', async (
   ]);
   expect(steps.at(-1)).toMatchObject({ name: 'clean up', detail: 'removed or-aaaaa-bbbbb-cccccccccccccccc' });
   expect(stderr).toContain(`${first.name}: 2 passed, 2 failed, 2 skipped, 6 unchecked, in `);
-  expect(stderr).toContain('To "compare GET /webhook-origins": A proxy or the sign-in page of a network');
+  expect(stderr).toContain('To "check GET /webhook-origins": A proxy or a network\'s sign-in page');
 });
 
 it('does not check what only an external receiver sees', async () => {
   const { steps } = await smoke('--receiver-url', 'https://hooks.customer.com/wallet', '--timeout', '1s');
   const unchecked = steps.filter(({ outcome }) => outcome === 'unchecked').map(({ name }) => name);
-  expect(unchecked).toEqual(['receive the delivery', 'verify its signature', 'compare its source address']);
-  expect(steps.find(({ name }) => name.includes('attempt'))?.detail).toBe(
-    'No delivery was attempted within 1 s.',
+  expect(unchecked).toEqual(['receive the delivery', 'verify its signature', 'check its source address']);
+  expect(steps.find(({ name }) => name.includes('delivery log'))?.detail).toBe(
+    'No delivery attempt within 1 s.',
   );
 });
 
 it('does not wait a second time for a delivery that did not come', async () => {
   const receiver = ['--receiver-listen', '0', '--receiver-url', 'https://tunnel.customer.com/'];
   const { steps } = await smoke(...receiver, '--timeout', '100ms');
-  const details = ['receive the delivery', 'find the attempt recorded'].map(
+  const details = ['receive the delivery', 'find it in the delivery log'].map(
     (step) => steps.find(({ name }) => name === step)?.detail,
   );
-  expect(details).toEqual(Array(2).fill('No delivery was attempted within 0 s.'));
+  expect(details).toEqual(Array(2).fill('No delivery attempt within 0 s.'));
 });
 
 it.each([
@@ -132,7 +132,7 @@ it.each<[unknown, status: number, type: string, expected: string]>([
 
 it.each([
   [address, false, address],
-  [reserve, true, `${reserve}, the reserve, which is in use`],
+  [reserve, true, `${reserve}, the reserve address, in use`],
   [reserve, false, `from ${reserve}, not from ${address}`],
   ['203.0.113.9', true, `from 203.0.113.9, not from ${address}`],
 ])('compares the source %s, with the reserve in use: %s', async (from, inUse, expected) => {

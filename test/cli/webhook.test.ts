@@ -70,7 +70,7 @@ it('webhook list prints a table, a JSON array, or that there is none', async () 
   expect(await region.wallet(...list)).toEqual({
     exitCode: 0,
     stdout: '',
-    stderr: `${organizationId} has no webhook.\n`,
+    stderr: `${organizationId} has no webhooks.\n`,
   });
 });
 
@@ -101,7 +101,7 @@ describe('webhook add, secret and rotate print the secret that deliveries are si
     const secret = await region.secret(3);
     const { stdout, stderr } = await region.wallet('webhook', 'rotate', ...ofWebhook);
     expect(stdout).toBe(`${secret}\n`);
-    expect(stderr).toContain(`both sign until ${time}`);
+    expect(stderr).toContain(`secret sign until ${time}`);
     expect(await region.json('webhook', 'rotate', ...ofWebhook, '--again')).toEqual({
       webhookId,
       secret,
@@ -157,12 +157,12 @@ describe('webhook test', () => {
   it('fails when the receiver does, and when nothing is attempted in time', async () => {
     attempting([{ ...attempt, outcome: 'failed', status: 500, reason: 'server_error' }]);
     const failed = await test();
-    expect(failed).toMatchObject({ exitCode: 1, stdout: 'failed, answered 500 after 7 ms\n' });
-    expect(failed.stderr).toContain('The receiver answered 500: failed, server_error.\nSee the log');
+    expect(failed).toMatchObject({ exitCode: 1, stdout: 'failed, status 500 after 7 ms\n' });
+    expect(failed.stderr).toContain('The receiver returned 500: failed, server_error.\nSee the log');
     attempting([]);
     const late = await test('--timeout', '1ms');
     expect(late).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(late.stderr).toContain('No delivery was attempted within 0.001 s.');
+    expect(late.stderr).toContain('No delivery attempt within 0.001 s.');
   });
 
   it('sends nothing to a disabled webhook', async () => {
@@ -175,17 +175,17 @@ describe('webhook test', () => {
   });
 
   it.each([
-    [401, 'client_error', 'answered 401', 'refused the signature'],
-    [410, 'gone', 'answered 410', 'webhook enable'],
-    [302, 'redirect_not_followed', 'answered 302', 'Redirects are not followed'],
-    [404, 'client_error', 'answered 404', 'check the path'],
-    [500, 'server_error', 'answered 500', 'the log'],
-    [null, 'connection_refused', 'did not answer', 'Nothing listens'],
-    [null, 'timeout', 'did not answer', 'answer within 15 s'],
-    [null, 'connect_timeout', 'did not answer', 'firewall'],
-    [null, 'certificate_wrong_name', 'did not answer', 'unexpired certificate'],
-    [null, 'tls_failed', 'did not answer', 'unexpired certificate'],
-    [null, 'unreachable', 'did not answer', 'leads to the receiver'],
+    [401, 'client_error', 'returned 401', 'rejected the signature'],
+    [410, 'gone', 'returned 410', 'webhook enable'],
+    [302, 'redirect_not_followed', 'returned 302', 'Redirects are not followed'],
+    [404, 'client_error', 'returned 404', 'check the path'],
+    [500, 'server_error', 'returned 500', 'the log'],
+    [null, 'connection_refused', 'did not respond', 'Nothing listens'],
+    [null, 'timeout', 'did not respond', 'respond within 15 s'],
+    [null, 'connect_timeout', 'did not respond', 'firewall'],
+    [null, 'certificate_wrong_name', 'did not respond', 'valid certificate'],
+    [null, 'tls_failed', 'did not respond', 'valid certificate'],
+    [null, 'unreachable', 'did not respond', 'reachable from the internet'],
   ])('has a remedy for %s %s', (status, reason, message, remedy) => {
     const failed = { outcome: 'failed', status, reason } as Attempt;
     expect(() => requireDelivered(failed)).toThrow(

@@ -131,10 +131,10 @@ it('each grant of the templates is missed when it is taken away', () => {
 });
 
 it.each<[step: string, where: RegExp, action: string]>([
-  ['delete its user group by the API', /^DeleteUserGroupRole/, 'rds-data:ExecuteStatement'],
-  ['delete its user group by the API', /^DeleteUserGroupRole/, 'secretsmanager:GetSecretValue'],
-  ['delete its user group by the API', /^DeleteUserGroupRole/, 'kms:Decrypt'],
-  ['delete its user group by the API', /userGroupIdDELETE/, 'lambda:InvokeFunction'],
+  ['delete its group through the API', /^DeleteUserGroupRole/, 'rds-data:ExecuteStatement'],
+  ['delete its group through the API', /^DeleteUserGroupRole/, 'secretsmanager:GetSecretValue'],
+  ['delete its group through the API', /^DeleteUserGroupRole/, 'kms:Decrypt'],
+  ['delete its group through the API', /userGroupIdDELETE/, 'lambda:InvokeFunction'],
   ['receive the delivery', /^WebhooksDeliverWebhookRole/, 'kms:GenerateMac'],
   ['receive the delivery', /^WebhooksFanOutEventRole/, 'sqs:SendMessage'],
 ])('the smoke test fails to "%s" without %s %s, and the log says why', async (step, where, action) => {
