@@ -38,7 +38,7 @@ void longRun<Options>({
       )
       .option(
         '--check',
-        `fail also when an event takes more than ${goal.worst} ms to a healthy receiver, or ${goal.median} ms in the median, from ${grace / 1_000} s on`,
+        `send no bursts, and fail also when an event takes more than ${goal.worst} ms to a healthy receiver, or ${goal.median} ms in the median, from ${grace / 1_000} s on`,
       )
       .option('--seed <number>', 'repeat the faults of another run', numberFrom(0), newSeed())
       .option(
@@ -58,7 +58,7 @@ void longRun<Options>({
       environments: environments.filter(({ name }) => environment.includes(name)),
       faults: faults.filter(({ name }) => fault.includes(name)),
       duration: duration * 1_000,
-      ...{ seed, ...rates, ...harness },
+      ...{ seed, ...rates, ...harness, bursts: check !== true },
     });
     const isLate = seen.latencies.some(
       (row) => Number(row['delay, median, ms']) > goal.median || Number(row['worst, ms']) > goal.worst,

@@ -34,6 +34,8 @@ export interface EnduranceOptions extends Harness {
   readonly eventRate: number;
   /** Slow receivers of another organization, in the first environment. */
   readonly slow: number;
+  /** Whether bursts of deletions follow the steady traffic: on a small machine they delay everything else. */
+  readonly bursts: boolean;
 }
 
 export type Row = Readonly<Record<string, string | number>>;
@@ -181,7 +183,7 @@ class Run {
     do {
       const from = this.counts();
       await this.round(5);
-      await this.round();
+      if (this.options.bursts) await this.round();
       await this.checkState(from);
       await sampleMemory(this.context.control, samples);
       progress(`${Math.round((Date.now() - began) / 1_000)} s, ${this.checks.violations.length} violations`);
