@@ -4,14 +4,14 @@ import { resolve } from 'node:path';
 import { printable } from '../domain/printable';
 import type * as command from '../local/command';
 
-// With `npm start | tee file`, Ctrl-C ends tee as well: a broken pipe must not stop the orderly end.
+// With `npm start | tee file`, Ctrl-C stops tee too: a broken pipe must not prevent a clean shutdown.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
-// Without control characters, which a terminal would obey: what functions log may have them.
+// Functions may log control characters, which a terminal would execute.
 const note = (text: string) => process.stderr.write(`${printable(text)}\n`);
 
 const args = process.argv.slice(2);
-// First of all: loading the rest takes as long as Node.js has taken.
+// Printed first: loading the rest takes as long as Node.js took to start.
 if (!['--help', '-h'].some((option) => args.includes(option))) note('Starting…');
 const { runLocalCommand } = require('../local/command') as typeof command;
 
@@ -21,7 +21,7 @@ void runLocalCommand(args, {
   projectRoot: resolve(__dirname, '..'),
   variables: process.env,
   onSignal: (listener) => {
-    // Ctrl-C, the signal by which others end a process, and a terminal that was closed.
+    // Ctrl-C, `kill`, and a closed terminal.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, listener);
   },
 }).then((exitCode) => {

@@ -1,10 +1,10 @@
 import { engines } from '../package.json';
 
-// Imported before everything else, which may not even load on what this warns of.
+// Imported first: the other modules may not load on an older Node.js.
 const warning = warningOf(process.versions.node);
 if (warning) process.stderr.write(warning);
 
-/** A line for a version of Node.js below the floor of package.json; nothing for others. */
+/** A warning if Node.js is older than package.json requires; otherwise empty. */
 export function warningOf(version: string): string {
   const floor = engines.node.replace('>=', '');
   const [[major = 0, minor = 0], [leastMajor = 0, leastMinor = 0]] = [numbers(version), numbers(floor)];

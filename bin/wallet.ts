@@ -11,8 +11,8 @@ for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', ({ code }: NodeJS.ErrnoException) => {
     if (lostOutput) return;
     lostOutput = true;
-    // A closed pipe, as after `| head`: a command with a cleanup runs it, any other ends here. A move of the webhook origin goes
-    // on: between its two updates, webhooks wait.
+    // A closed pipe, as after `| head`: a command with a cleanup runs it, any other exits here. A move of the webhook
+    // origin continues: webhooks wait between its two updates.
     if (code === 'EPIPE' && process.argv[2] !== 'move-origin') process.kill(process.pid, 'SIGTERM');
   });
 }

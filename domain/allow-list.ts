@@ -1,22 +1,22 @@
-/** The one address from which an environment's webhooks come. Addresses are IPv4, without a prefix length. */
+/** The source address of an environment's webhooks. Addresses are IPv4, without a prefix length. */
 export interface WebhookOrigin {
   /** The environment's name: letters, digits and hyphens. */
   readonly environment: string;
-  /** The AWS region that serves. */
+  /** The active AWS region. */
   readonly region: string;
   readonly address: string;
-  /** Webhooks come from it in an announced emergency, and at no other time. @default - there is none */
+  /** Source address of webhooks during an announced emergency only. @default - none */
   readonly reserve?: string;
   /** Days, such as `2026-11-20`. @default - not deprecated */
   readonly deprecation?: { readonly since: string; readonly sunset?: string };
 }
 
-/** An address, once: two rules for one source are an error in some formats. */
+/** Unique by address: some formats reject two rules for one source. */
 interface Rule {
   readonly address: string;
   readonly cidr: string;
   /**
-   * Letters, digits, blanks and `.,:/-`, at most 128: nftables keeps no more of a comment
+   * Letters, digits, blanks and `.,:/-`, at most 128: nftables' limit for a comment
    * (NFTNL_UDATA_COMMENT_MAXLEN, https://git.netfilter.org/libnftnl/tree/include/udata.h).
    */
   readonly comment: string;
@@ -33,7 +33,7 @@ const commented = (...lines: readonly (string | readonly string[])[]) =>
   [`# ${headline}`, ...lines.flat()].join('\n');
 const json = (value: unknown) => JSON.stringify(value, undefined, 2);
 
-/** In the order in which people see them. */
+/** In display order. */
 export const allowListFormats = {
   json: {
     title: 'JSON',
@@ -67,7 +67,7 @@ export const allowListFormats = {
   nftables: {
     title: 'nftables',
     use: 'nft -f FILE. It closes the port, for IPv6 too, to everyone but these addresses and this host itself.',
-    // A table of its own, replaced in one transaction whenever the file is loaded:
+    // A separate table, replaced atomically whenever the file is loaded:
     // https://wiki.nftables.org/wiki-nftables/index.php/Atomic_rule_replacement
     render: (rules, port) => {
       const elements = rules.map(({ address, comment }) => `      ${address} comment "${comment}",`);
@@ -115,9 +115,9 @@ export type AllowListFormat = keyof typeof allowListFormats;
 export const allowListFormatNames = Object.keys(allowListFormats) as readonly AllowListFormat[];
 
 /**
- * The allow-list of these origins, without a line break at its end. The same input gives the same text.
+ * Formats the allow-list of these origins, without a final line break. The same input produces the same text.
  *
- * @param port where webhooks are received, for the formats that have ports
+ * @param port the receiver's port, for formats that include one
  */
 export function formatAllowList(
   format: AllowListFormat,

@@ -5,19 +5,18 @@ export interface OtherDashboard {
   /** The environment's name. */
   readonly environment: string;
   readonly purpose: string;
-  /** Where it is. */
   readonly url: string;
 }
 
-/** Whom receivers of webhooks turn to, and what they read. */
+/** Support contact and documentation for receivers of webhooks. */
 export interface Support {
-  /** A mail address, or the `https` URL of a form. */
+  /** An email address, or the `https` URL of a form. */
   readonly contact: string;
-  /** The `https` URL under which `docs/receivers.md` is published for them. */
+  /** The `https` URL of the published `docs/receivers.md`. */
   readonly guide: string;
 }
 
-/** What the page shows of its environment: all of it public. The stack puts it into the page, as JSON. */
+/** Public data about the environment, which the stack embeds in the page as JSON. */
 export interface DashboardFacts extends WebhookOrigin {
   readonly purpose: string;
   /** The AWS regions in which data is stored and processed. */
@@ -25,11 +24,11 @@ export interface DashboardFacts extends WebhookOrigin {
   readonly chains: readonly string[];
   readonly serviceLevelAgreement: boolean;
   readonly testFundsOnly: boolean;
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly apiBaseUrl: string;
   readonly support: Support;
-  /** Those of other environments whose addresses are known: by a custom domain name or, on this machine, all. */
+  /** Other environments with a known address: those with a custom domain name or, locally, all. */
   readonly others: readonly OtherDashboard[];
-  /** Headers that carry a webhook's signature, each the same one. */
+  /** Headers that carry a webhook's signature, all with the same value. */
   readonly signatureHeaders: readonly string[];
 }

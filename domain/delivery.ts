@@ -14,32 +14,32 @@ export interface Delivery {
   readonly acceptedAt: number;
   /** The event's JSON text: the body that is signed and sent. */
   readonly body: string;
-  /** The number of the attempt that it is for. @default 1 */
+  /** Number of the next attempt. @default 1 */
   readonly attempt?: number;
-  /** Not to be attempted before: milliseconds since 1970. */
+  /** Earliest time of the attempt: milliseconds since 1970. */
   readonly notBefore?: number;
 }
 
-/** How attempts end: `failed` is retried, `given_up` was the last of the schedule, `disabled` had its webhook disabled by 410. */
+/** Outcomes of attempts: `failed` is retried, `given_up` was the last retry, `disabled`: a 410 disabled the webhook. */
 export const outcomes = ['delivered', 'failed', 'disabled', 'given_up'] as const;
 
-/** One request to a receiver, as it is recorded for 31 days. Times are ISO 8601, UTC. */
+/** One request to a receiver, recorded for 31 days. Times are ISO 8601, UTC. */
 export interface Attempt {
   readonly date: string;
   readonly eventId: string;
   readonly webhookId: string;
   /** The receiver's `webhook-id`. */
   readonly deliveryId: string;
-  /** Null when the receiver gave none. */
+  /** Null without a response. */
   readonly status: number | null;
   readonly durationMs: number;
   readonly outcome: (typeof outcomes)[number];
   readonly reason: string;
-  /** Null when it is not retried. */
+  /** Null if no retry follows. */
   readonly nextAttemptAt: string | null;
 }
 
-/** The id of an event's delivery to a webhook. It has no full stop, which delimits the signed text. */
+/** The id of an event's delivery to a webhook. It contains no full stop, the delimiter of the signed text. */
 export function deliveryId(eventId: string, webhookId: string): string {
   const digest = createHash('sha256').update(`${eventId}\n${webhookId}`).digest('hex');
   return `msg_${digest.slice(0, 32)}`;
@@ -49,7 +49,7 @@ export function writeDelivery(delivery: Delivery): string {
   return JSON.stringify(delivery);
 }
 
-/** Reads a message of the delivery queue. The error is a sentence without any of its values. */
+/** Parses a message of the delivery queue. The error is a sentence that contains none of its values. */
 export function parseDelivery(text: string): Result<Delivery, string> {
   const value = parseObject(text);
   if (!value) return fail('The message is not a JSON object.');
@@ -60,7 +60,7 @@ export function parseDelivery(text: string): Result<Delivery, string> {
 
 interface Field {
   readonly accepts: (value: unknown) => boolean;
-  /** As the end of a sentence. */
+  /** Completes the sentence "FIELD must be …". */
   readonly form: string;
 }
 
@@ -77,7 +77,7 @@ const time: Field = {
   form: 'a time in milliseconds since 1970',
 };
 
-/** What PostgreSQL or a receiver would refuse at each attempt is refused here, once. */
+/** Rejects here, once, what PostgreSQL or a receiver would reject at each attempt. */
 const fields: Readonly<Record<keyof Delivery, Field>> = {
   deliveryId: text((id) => /^msg_[0-9a-f]{32}$/.test(id), '"msg_" with 32 hexadecimal digits'),
   webhookId: text((id) => isId(id, 'wh'), 'an id such as wh-xxxxx-xxxxx-xxxxxxxxxxxxxxxx'),

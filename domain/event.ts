@@ -9,16 +9,16 @@ export interface WebhookEvent {
   readonly organizationId: string;
   readonly kind: string;
   /**
-   * The event as its JSON text, byte for byte as it came: receivers get these bytes. Serialized again, a number
-   * beyond 2^53 would change its value.
+   * The event's JSON text, byte for byte as received: receivers get these bytes. Serializing it again would change
+   * numbers beyond 2^53.
    */
   readonly text: string;
 }
 
-/** Bytes of an event's JSON, as receivers' documentation promises. The delivery with its wrapping fits a batch. */
+/** Bytes of an event's JSON, as documented for receivers. The delivery with its envelope fits an SQS batch. */
 export const maxEventBytes = 64 * 1024;
 
-/** An event's id: it becomes part of a signed text that is delimited by full stops, so it has none. */
+/** An event's id: contains no full stop, the delimiter of the signed text. */
 export const isEventId = (text: string): boolean => /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/.test(text);
 
 export const newEventId = (): string => `evt_${randomUUID().replaceAll('-', '')}`;
@@ -29,8 +29,8 @@ export const isEventKind = (text: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._:
 const fieldNames = ['id', 'organizationId', 'kind', 'date', 'data'] as const;
 
 /**
- * Reads `{"id","organizationId","kind","date","data"}`: all five, and no other. The error is a sentence for the
- * operator who looks into the dead-letter queue; it holds no value of the event.
+ * Parses `{"id","organizationId","kind","date","data"}`: all five, and no others. The error is a sentence for the
+ * operator who reads the dead-letter queue; it contains no value of the event.
  */
 export function parseEvent(text: string): Result<WebhookEvent, string> {
   const size = Buffer.byteLength(text);
@@ -42,12 +42,12 @@ export function parseEvent(text: string): Result<WebhookEvent, string> {
     return fail('The event holds an unpaired surrogate, such as \\ud83d without its other half (RFC 7493).');
   }
   if (hasDuplicateNames(text)) {
-    return fail('The event names a member of an object twice: parsers disagree on which of them counts.');
+    return fail('The event contains an object with duplicate names: parsers disagree on which one counts.');
   }
   const missing = fieldNames.filter((name) => !Object.hasOwn(fields, name));
   if (missing.length > 0) return fail(`The event lacks: ${missing.join(', ')}.`);
   if (Object.keys(fields).length > fieldNames.length) {
-    return fail(`The event has fields beside ${fieldNames.join(', ')}.`);
+    return fail(`The event has fields other than ${fieldNames.join(', ')}.`);
   }
 
   const { id, organizationId, kind, date } = fields;
@@ -74,7 +74,7 @@ function isTime(text: string): boolean {
 }
 
 export interface NewEvent extends Pick<WebhookEvent, 'id' | 'organizationId' | 'kind'> {
-  /** JSON. It stays as it is: parsed and written again, a number beyond 2^53 would change. */
+  /** JSON, copied unchanged: parsing and serializing it would change numbers beyond 2^53. */
   readonly data: string;
 }
 
@@ -88,15 +88,15 @@ export function writeEvent({ id, organizationId, kind, data }: NewEvent, date = 
 export interface Disabling {
   readonly webhookId: string;
   readonly organizationId: string;
-  /** `gone`: its receiver answered 410. `operator`: a command. */
+  /** `gone`: its receiver answered 410. `operator`: an operator's command. */
   readonly reason: string;
   /** Milliseconds since 1970. */
   readonly disabledAt: number;
 }
 
 /**
- * The event that notifies the organization's other webhooks: its id is the same however often it is sent
- * for one disabling. It has no URL, which may carry a token.
+ * The event that notifies the organization's other webhooks. Sending it again for the same disabling reuses its id.
+ * It contains no URL, which may carry a token.
  */
 export function disabledEvent({ webhookId, organizationId, reason, disabledAt }: Disabling) {
   const digest = createHash('sha256').update(`webhook.disabled\n${webhookId}\n${disabledAt}`).digest('hex');
@@ -106,13 +106,13 @@ export function disabledEvent({ webhookId, organizationId, reason, disabledAt }:
   return { id, text };
 }
 
-/** A message of the events queue that is not an event: redelivers a stored one to one webhook. */
+/** A message of the events queue that redelivers a stored event to one webhook. */
 export interface Redelivery {
   readonly eventId: string;
   readonly webhookId: string;
 }
 
-/** Reads one; undefined for any other message. The error is the reason for the dead-letter queue. */
+/** Parses a redelivery; undefined for any other message. The error is the reason for the dead-letter queue. */
 export function parseRedelivery(text: string): Result<Redelivery, string> | undefined {
   const { redeliver } = parseObject(text) ?? {};
   if (redeliver === undefined) return undefined;

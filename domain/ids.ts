@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 
-/** What an id names: `or` organization, `us` user, `sa` service account, `ug` user group, `pm` permission, `as` assignment, `wh` webhook. */
+/** An id's type: `or` organization, `us` user, `sa` service account, `ug` user group, `pm` permission, `as` assignment, `wh` webhook. */
 export type IdPrefix = 'or' | 'us' | 'sa' | 'ug' | 'pm' | 'as' | 'wh';
 
 /** An id in the service's format, such as `ug-1a2b3-c4d5e-f6g7h8i9j0k1l2m3`. */
@@ -9,13 +9,13 @@ export type Id<Prefix extends IdPrefix = IdPrefix> = `${Prefix}-${string}-${stri
 const alphabet = 'abcdefghijklmnopqrstuvwxyz0123456789';
 const partLengths = [5, 5, 16] as const;
 
-/** A new id: 26 characters of [a-z0-9], each as likely as any other, from the operating system's random source (134 bits). */
+/** A new id: 26 uniformly random characters of [a-z0-9] from the operating system's random source (134 bits). */
 export function newId<Prefix extends IdPrefix>(prefix: Prefix): Id<Prefix> {
   const [first, second, third] = partLengths.map(randomCharacters);
   return `${prefix}-${first}-${second}-${third}` as Id<Prefix>;
 }
 
-/** Whether the text is an id of one of the prefixes. The last part has 14 to 16 characters: other writers may choose fewer than ours. */
+/** Whether the text is an id with one of the prefixes. The last part has 14 to 16 characters: other services may write fewer than ours. */
 export function isId<Prefix extends IdPrefix>(
   text: string,
   ...prefixes: readonly Prefix[]
@@ -27,7 +27,7 @@ export function isId<Prefix extends IdPrefix>(
   );
 }
 
-/** Characters of an id's alphabet. */
+/** Random characters of an id's alphabet. */
 export function randomCharacters(length: number): string {
   return Array.from({ length }, () => alphabet[randomInt(alphabet.length)]).join('');
 }

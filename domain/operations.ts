@@ -9,7 +9,7 @@ export interface Webhook {
   readonly webhookId: string;
   readonly organizationId: string;
   readonly url: string;
-  /** Null: all. */
+  /** Null means all. */
   readonly kinds: readonly string[] | null;
   readonly enabled: boolean;
   readonly disabledReason: string | null;
@@ -19,7 +19,7 @@ export interface Webhook {
   readonly createdAt: string;
 }
 
-/** An organization with a caller of each kind and a user group that they are members of. */
+/** An organization with a caller of each kind, all members of one user group. */
 export interface Seeded {
   readonly organizationId: string;
   readonly callerId: string;
@@ -87,10 +87,10 @@ const id = <Prefix extends IdPrefix>(...prefixes: readonly Prefix[]) =>
 const [organizationId, webhookId] = [id('or'), id('wh')];
 const eventId = text(isEventId, "an event's id: 1 to 64 letters, digits, hyphens or underscores");
 const url = v.string('a URL');
-/** False when left out. */
+/** Default: false. */
 const flag = v.optional(v.boolean('true or false'), false);
 
-/** As long as the database's schema allows. */
+/** The database schema's limit. */
 const name = text(
   (value) => /^[^\p{Cc}\p{Cs}]{1,256}$/u.test(value),
   '1 to 256 characters without control characters or unpaired surrogates',
@@ -108,8 +108,8 @@ const [earliest, latest] = ['0001-01-01T00:00:00Z', '+010000-01-01T00:00:00Z'].m
 ];
 
 /**
- * A time in ISO 8601, read into UTC. In UTC it has a year of four digits, from 0001: PostgreSQL knows no year 0, and
- * JavaScript writes later ones in a form that PostgreSQL refuses.
+ * A time in ISO 8601, converted to UTC. Its UTC year is 0001 to 9999: PostgreSQL has no year 0, and JavaScript
+ * formats later years in a way that PostgreSQL rejects.
  */
 const time = v.pipe(
   text((value) => {
@@ -120,7 +120,7 @@ const time = v.pipe(
 );
 
 const kindsForm = '1 to 100 kinds of events such as wallet.created, or null for all';
-/** Unique kinds of events; null is all of them. */
+/** Unique kinds of events; null means all. */
 const kinds = v.nullable(
   v.pipe(
     v.array(text(isEventKind, kindsForm), kindsForm),
@@ -130,7 +130,7 @@ const kinds = v.nullable(
   ),
 );
 
-/** The fields of each operation's input. Others are refused. */
+/** The fields of each operation's input. Others are rejected. */
 export const inputs = {
   seed: { userGroupName: name, ephemeral: flag },
   'add-user-group': { organizationId, userGroupName: name },
@@ -170,7 +170,7 @@ type Schemas = {
 };
 type Inputs = { [Name in keyof Schemas]: v.InferInput<Schemas[Name]> };
 export type Input<Name extends OperationName> = Inputs[Name];
-/** An input that was checked, with its defaults. */
+/** A validated input, with its defaults. */
 export type ValidInput<Name extends OperationName> = v.InferOutput<Schemas[Name]>;
 export type OperationResult<Name extends OperationName> = Results[Name];
 
@@ -190,7 +190,7 @@ export type OperationErrorCode =
   | 'event_not_found'
   | UrlRefusal;
 
-/** Why an operation was not carried out: `code` for programs, `message` for the operator, with the remedy. */
+/** Why an operation failed: `code` for programs, `message` for the operator, with the remedy. */
 export interface OperationError {
   readonly code: OperationErrorCode;
   readonly message: string;

@@ -1,4 +1,4 @@
-/** The names of stack outputs, under which `cdk deploy --outputs-file` and `npm start` write them. */
+/** The names of stack outputs in the files that `cdk deploy --outputs-file` and `npm start` write. */
 export const outputNames = [
   'ApiBaseUrl',
   'DashboardUrl',
@@ -15,7 +15,7 @@ export const outputNames = [
   'OperationsFunctionName',
   'ServiceLevelAgreement',
   'Deprecated',
-  // Only with a reserve address, with a service level agreement, with domain names without a hosted zone, of a standby:
+  // Only with a reserve address, a service level agreement, domain names without a hosted zone, or a standby:
   'WebhookOriginReserveAddress',
   'AlarmTopicArn',
   'MonitoringDashboardUrl',

@@ -1,6 +1,6 @@
 /**
- * What a terminal obeys or does not show: controls but tab and newline, bidirectional and zero-width characters, other line
- * separators, halves of surrogate pairs. https://www.unicode.org/reports/tr36/#Bidirectional_Text_Spoofing
+ * Characters that a terminal executes or hides: controls except tab and newline, bidirectional and zero-width characters, other line
+ * separators, unpaired surrogates. https://www.unicode.org/reports/tr36/#Bidirectional_Text_Spoofing
  */
 const unprintable = /[^\P{Cc}\t\n]|[\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
@@ -9,8 +9,8 @@ const escaped = (text: string) =>
     .map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`)
     .join('');
 
-/** Writes what a terminal would obey or not show as JSON does, `\u202e`: in JSON the value stays the same. */
+/** Escapes what a terminal would execute or hide as JSON does, `\u202e`: a JSON text keeps its value. */
 export const printable = (text: string): string => text.replace(unprintable, escaped);
 
-/** As `printable`, tab and newline too. */
+/** Like `printable`, and also escapes tab and newline. */
 export const printableLine = (text: string): string => printable(text).replace(/[\t\n]/g, escaped);

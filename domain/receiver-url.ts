@@ -7,23 +7,23 @@ export interface ReceiverUrl {
   /** Lower case, in ASCII (IDNA) form. */
   readonly hostname: string;
   readonly port: number;
-  /** With the query. */
+  /** Includes the query. */
   readonly path: string;
-  /** A receiver on this very machine: it is not looked up. Only where `allowLocal` permits it. */
+  /** A receiver on this machine, which needs no DNS lookup. Requires `allowLocal`. */
   readonly local: boolean;
 }
 
-/** Of a URL's characters. */
+/** In characters. */
 const maxUrlLength = 2_048;
 
-/** Why a URL is refused, with a sentence for the operator. */
+/** Reasons to reject a URL, each with a sentence for the operator. */
 export const urlRefusals = {
-  url_malformed: 'The URL is not one: it must look like https://hooks.customer.com/wallet.',
+  url_malformed: 'The URL is malformed: it must look like https://hooks.customer.com/wallet.',
   url_too_long: `The URL is longer than ${maxUrlLength} characters.`,
   scheme_not_https: 'The URL must begin with https://.',
   credentials_in_url: 'The URL must not carry credentials: deliveries are signed instead.',
   address_instead_of_name: 'The URL must have a public name, not an address.',
-  name_not_public: 'The name in the URL is not a public one.',
+  name_not_public: 'The name in the URL is not public.',
   port_not_allowed: 'The port in the URL must be 443, or one from 1024 up.',
 } as const;
 
@@ -36,11 +36,11 @@ export type UrlRefusal = keyof typeof urlRefusals;
 const specialNames = ['localhost', 'local', 'internal', 'test', 'invalid', 'example', 'onion', 'alt', 'arpa'];
 
 /**
- * Reads a webhook's URL: `https`, a public name (no address, however it is written), no credentials, and port 443 or
- * one from 1024 up: the fixed origin address is on allow-lists, and must not serve to probe SSH or SMTP elsewhere.
- * Its addresses are checked when connecting.
+ * Parses a webhook's URL: `https`, a public name (not an IP address in any notation), no credentials, and port 443 or
+ * 1024 and above: receivers allow-list our origin address, so it must not be usable to probe SSH or SMTP.
+ * The name's addresses are checked when connecting.
  *
- * @param options.allowLocal also `http` to `127.0.0.1` and `localhost`, on any port. Only the local environment sets it.
+ * @param options.allowLocal also permits `http` to `127.0.0.1` and `localhost`, on any port. Only the local environment sets it.
  */
 export function readReceiverUrl(
   text: string,
@@ -73,7 +73,7 @@ export function readReceiverUrl(
   });
 }
 
-/** At least two labels of letters, digits, hyphens and underscores; no final dot, which certificates do not know. */
+/** At least two labels of letters, digits, hyphens and underscores; no final dot, which certificates do not support. */
 function isPublicName(hostname: string): boolean {
   const labels = hostname.split('.');
   return (
@@ -84,7 +84,7 @@ function isPublicName(hostname: string): boolean {
   );
 }
 /**
- * Set to `allowed`, it permits receivers at `http://127.0.0.1` and `http://localhost`. The local environment alone
- * gives it to the functions that it runs: no template has it.
+ * `allowed` permits receivers at `http://127.0.0.1` and `http://localhost`. Only the local environment sets it; no
+ * template contains it.
  */
 export const localReceiversVariable = 'WEBHOOK_LOCAL_RECEIVERS';

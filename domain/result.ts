@@ -1,4 +1,4 @@
-/** The outcome of something that may fail in an expected way. Exceptions are for bugs. */
+/** The outcome of an operation with expected failures. Exceptions are for bugs. */
 export type Result<T, E> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: E };

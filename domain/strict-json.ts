@@ -1,7 +1,7 @@
 /** A string or name of a JSON text, with the colon after a name. */
 const strings = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}]/g;
 
-/** Whether an object in a JSON text names a member twice: parsers disagree on what it means (RFC 8259 section 4). */
+/** Whether an object in a JSON text has duplicate names: parsers disagree on their meaning (RFC 8259 section 4). */
 export function hasDuplicateNames(json: string): boolean {
   const open: Set<string>[] = [];
   for (const [token, colon] of json.matchAll(strings)) {
@@ -20,15 +20,15 @@ export function hasDuplicateNames(json: string): boolean {
 }
 
 /**
- * Whether every string and name of a JSON text is Unicode: an escape may be half of a surrogate pair, which I-JSON
- * forbids and some parsers refuse. https://www.rfc-editor.org/rfc/rfc7493#section-2.1
+ * Whether every string and name of a JSON text is well-formed Unicode: I-JSON forbids escaped unpaired surrogates,
+ * and some parsers reject them. https://www.rfc-editor.org/rfc/rfc7493#section-2.1
  */
 export function isUnicode(json: string): boolean {
   const texts = json.match(/"(?:[^"\\]|\\.)*"/g) ?? [];
   return texts.every((text) => (JSON.parse(text) as string).isWellFormed());
 }
 
-/** Reads a JSON object; undefined for anything else. */
+/** Parses a JSON object; undefined for anything else. */
 export function parseObject(json: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(json);
@@ -38,7 +38,7 @@ export function parseObject(json: string): Readonly<Record<string, unknown>> | u
   }
 }
 
-/** Reads a JSON object; undefined also when an object in it names a member twice. */
+/** Like `parseObject`, but undefined also for duplicate names in any object. */
 export function parseStrictObject(json: string): Readonly<Record<string, unknown>> | undefined {
   const value = parseObject(json);
   return value && !hasDuplicateNames(json) ? value : undefined;

@@ -5,7 +5,7 @@ import { isId } from './ids';
 const callerKinds = ['CustomerEmployee', 'EndUser', 'ServiceAccount'] as const;
 export type CallerKind = (typeof callerKinds)[number];
 
-/** Who calls, as the access token says. */
+/** The caller that the access token identifies. */
 export interface Caller {
   /** `us-…` or `sa-…`. */
   readonly identityId: string;
@@ -17,7 +17,7 @@ export interface Caller {
 /** The operation that a caller's permissions must include. Bound, not written into SQL: the Data API reads `:name` as a parameter. */
 export const deleteUserGroups = 'Auth:UserGroups:Delete';
 
-/** Reads a caller from a token's claims or from what the authorizer made of them; undefined when it is none. */
+/** Reads a caller from a token's claims or from the authorizer's context; undefined if invalid. */
 export function readCaller(source: Readonly<Record<string, unknown>>): Caller | undefined {
   const { sub, org, kind } = source;
   if (typeof sub !== 'string' || !isId(sub, 'us', 'sa')) return undefined;
@@ -26,7 +26,7 @@ export function readCaller(source: Readonly<Record<string, unknown>>): Caller | 
   return known && { identityId: sub, organizationId: org, kind: known };
 }
 
-/** The two kinds of JWT (ES256), each signed by a key of its own. `type` is the header's `typ` that we write. */
+/** The two kinds of JWT (ES256), each signed by a separate key. `type` is the header `typ` that we write. */
 export const accessToken = { audience: 'wallet-api', type: 'JWT' } as const;
 export const userAction = {
   audience: 'wallet-user-action',
@@ -46,6 +46,6 @@ export interface EllipticKey {
   readonly y?: string;
 }
 
-/** A key's id, `kid`: SHA-256 of the required members in this very order (RFC 7638 section 3.2). */
+/** A key's id, `kid`: SHA-256 of the required members in exactly this order (RFC 7638 section 3.2). */
 export const thumbprint = ({ crv, kty, x, y }: EllipticKey): string =>
   createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');

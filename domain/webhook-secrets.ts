@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-/** What is signed: Standard Webhooks 1.0.0, https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
+/** The signed content: Standard Webhooks 1.0.0, https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md */
 export interface SignedContent {
   readonly id: string;
   /** Seconds since 1970, of this attempt. */
@@ -8,10 +8,10 @@ export interface SignedContent {
   readonly body: string;
 }
 
-/** The headers that carry the signature, all with the same value: whichever a receiver knows, it verifies. */
+/** The headers that carry the signature, all with the same value: a receiver verifies the one that it supports. */
 export const signatureHeaders = ['webhook-signature', 'x-svc-webhook-signature', 'svc-signature'] as const;
 
-/** The value of the signature headers: one `v1,<base64>` for each secret, the newest first, with spaces between. */
+/** The value of the signature headers: one `v1,<base64>` per secret, newest first, separated by spaces. */
 export function sign({ id, timestamp, body }: SignedContent, secrets: readonly Uint8Array[]): string {
   return secrets
     .map((secret) => createHmac('sha256', secret).update(`${id}.${timestamp}.${body}`).digest('base64'))
@@ -19,15 +19,15 @@ export function sign({ id, timestamp, body }: SignedContent, secrets: readonly U
     .join(' ');
 }
 
-/** What KMS makes a MAC of, HMAC_SHA_256, to derive a webhook's secret in one of its versions. */
+/** The message whose HMAC_SHA_256, computed by KMS, is this version of the webhook's secret. */
 export const secretMessage = (webhookId: string, version: number): Uint8Array =>
   Buffer.from(`${webhookId}.${version}`);
 
 /** Bytes of a secret. */
 export const secretLength = 32;
 
-/** A secret as receivers are given it. */
+/** A secret in the format that receivers get. */
 export const secretText = (secret: Uint8Array): string => `whsec_${Buffer.from(secret).toString('base64')}`;
 
-/** How long a rotated secret signs beside its successor: milliseconds. */
+/** Milliseconds for which a rotated secret still signs, alongside its successor. */
 export const rotationOverlap = 24 * 3_600_000;

@@ -1,18 +1,18 @@
-/** What a workflow's role is for: each environment has one of each. */
+/** A workflow role's purpose: each environment has one role of each kind. */
 export type RoleKind = 'deploy' | 'read' | 'operate';
 
-/** The workflows name their roles by this, so no ARN has to be configured. */
+/** Workflows derive role names by this convention, so no ARN needs to be configured. */
 export const roleName = (kind: RoleKind, environment: string): string => `wallet-${kind}-${environment}`;
 
-/** The GitHub environment that lets a job have the role: `eu` after an approval, `eu-read` without. */
+/** The GitHub environment whose jobs may assume the role: `eu` after an approval, `eu-read` without. */
 export const githubEnvironments = (environment: string): Readonly<Record<RoleKind, string>> => ({
   deploy: environment,
   operate: environment,
   read: `${environment}-read`,
 });
 
-/** Change sets of `wallet plan` begin so: the role that reads may make these and no others. */
+/** Name prefix of `wallet plan`'s change sets, the only ones that the read role may create. */
 export const planPrefix = 'wallet-plan-';
 
-/** Folder of the CDK's bucket for the templates of those change sets; what is deployed is not in it. */
+/** Folder in the CDK's bucket for the templates of those change sets; deployed templates are elsewhere. */
 export const planFolder = 'wallet-plan';

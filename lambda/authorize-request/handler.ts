@@ -23,15 +23,15 @@ export function createDependencies() {
 export type Dependencies = ReturnType<typeof createDependencies>;
 
 /**
- * Decides for the gateway whether a request's access token is good. The policy is cached per token, so it covers
- * every route of the stage and follows from the token alone; the handlers check times again and the rest of the request.
+ * Lambda authorizer: verifies a request's access token. The gateway caches the policy per token, so it covers every
+ * route of the stage and depends on the token alone; the handlers check the times again, and the rest of the request.
  */
 export const createHandler =
   ({ verifyAccessToken, log }: Dependencies) =>
   async (event: APIGatewayRequestAuthorizerEvent): Promise<APIGatewayAuthorizerResult> => {
     const token = readBearerToken(event);
     const verified = token ? verifyAccessToken(token) : malformed('not_a_bearer_token');
-    // For the log alone, so the caller's own id will do.
+    // Only logged, so a caller-supplied id is acceptable.
     const requestId = event.requestContext.extendedRequestId ?? event.requestContext.requestId;
     if (!verified.ok) {
       const { code, cause } = verified.error;
@@ -51,8 +51,8 @@ export const createHandler =
   };
 
 /**
- * Reads the bearer token (RFC 6750). Of several `Authorization` headers it takes the last, which is in `headers` and by
- * which the gateway caches the decision; the functions refuse several.
+ * Reads the bearer token (RFC 6750). Of several `Authorization` headers it reads the last, which is in `headers` and is
+ * the gateway's cache key; the functions reject several.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-lambda-authorizer-input.html
  */
 function readBearerToken(event: APIGatewayRequestAuthorizerEvent): string | undefined {
@@ -70,8 +70,8 @@ export interface AccessToken {
 }
 
 /**
- * Makes the verifier of this environment's access tokens. The gateway caches a denial as long as any decision, so a token is
- * refused for its start only if it will not become valid within that time.
+ * Creates the verifier of this environment's access tokens. The gateway caches denials too, so a token that is not valid
+ * yet is refused only if it will not become valid within the cache time.
  *
  * @param lifetimeSeconds between `iat` and `exp`, at most
  */

@@ -1,8 +1,8 @@
 import type { ClosableDatabase, Database, Owner } from './database';
 
 /*
- * Both adapters, each loaded when it is asked for: for what may need either, such as tests. A deployed bundle has one of
- * `connect.data-api.ts` and `connect.direct.ts` instead: see `bundlingFor` in `lib/functions/bundles.ts`.
+ * Both adapters, loaded on demand, for code that may need either, such as tests. A deployed bundle contains either
+ * `connect.data-api.ts` or `connect.direct.ts` instead: see `bundlingFor` in `lib/functions/bundles.ts`.
  */
 
 interface Adapter {
@@ -10,7 +10,7 @@ interface Adapter {
   connectAsOwner(variables: NodeJS.ProcessEnv, owner: Owner): Promise<ClosableDatabase>;
 }
 
-/** @throws Error when the access is unknown. */
+/** @throws Error if `DATABASE_ACCESS` is unknown. */
 function adapterFor({ DATABASE_ACCESS: access }: NodeJS.ProcessEnv): Adapter {
   if (access === 'data-api') return require('./data-api');
   if (access === 'direct') return require('./direct');

@@ -53,7 +53,7 @@ export async function connectAsOwner(
     clusterArn: DATABASE_CLUSTER_ARN,
     secretArn,
     database: DATABASE_NAME,
-    // The Data API itself ends a file's statement after 45 s:
+    // The Data API itself cancels a statement after 45 s:
     // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api-timeouts.html
     callTimeout: 60_000,
     resumeTimeout: 120_000,
@@ -67,7 +67,7 @@ export interface DataApiSettings {
   readonly database: string;
   /** Milliseconds to wait for a paused cluster to resume; the gateway gives up after 29 s. @default 20,000 */
   readonly resumeTimeout?: number;
-  /** Milliseconds for one call to be answered. @default 8,000 */
+  /** Timeout of one call, in milliseconds. @default 8,000 */
   readonly callTimeout?: number;
 }
 
@@ -77,8 +77,8 @@ const resumePause = 500;
 /**
  * The region's database over the RDS Data API.
  *
- * The SDK repeats nothing by itself: a call that timed out may have been carried out. Only a statement that met a
- * paused cluster is sent again, because the Data API says that it was not.
+ * The SDK's retries are off: a call that timed out may have succeeded. Only a statement sent to a paused cluster is
+ * retried, because the Data API reports that it was not executed.
  *
  * @see https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api.html
  */
@@ -144,7 +144,7 @@ function createClient({ callTimeout = 8_000 }: DataApiSettings): RDSDataClient {
   });
 }
 
-/** The Data API's own form: `:p1`, with the values beside it. */
+/** The Data API's syntax: `:p1`, with the values separate. */
 function render({ text, values }: Statement): { text: string; parameters: SqlParameter[] } {
   return {
     text: text.reduce((rendered, part, index) => `${rendered}:p${index}${part}`),
@@ -203,11 +203,11 @@ function unavailability(error: unknown): string | undefined {
   const state = sqlState(error);
   if (state && isUnavailable(state)) return `sql_state_${state}`;
   const { name, code, message, $retryable, $metadata } = error as Partial<SdkError>;
-  // Before the timeout: the SDK calls a reset connection one, too.
+  // Before the timeout check: the SDK reports a reset connection as a timeout, too.
   if (connectionErrors.test(`${code} ${message}`)) return 'connection_lost';
   if (name === 'TimeoutError') return 'timeout';
   if (name === 'ThrottlingException' || $retryable?.throttling) return 'throttled';
-  // A proxy may answer with a page, or with nothing at all.
+  // A proxy may return an HTML page or an empty body.
   const status = $metadata?.httpStatusCode ?? 0;
   return status === 429 || status >= 500 ? `http_${status}` : undefined;
 }

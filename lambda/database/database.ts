@@ -11,7 +11,7 @@ export interface Statement {
 
 /**
  * Writes a statement: sql`select name from user_groups where user_group_id = ${id}`. Every `${}` becomes a bound
- * parameter, so nothing that a caller sends can become SQL.
+ * parameter, which prevents SQL injection.
  */
 export function sql(text: TemplateStringsArray, ...values: Parameter[]): Statement {
   return { text: [...text], values };
@@ -21,8 +21,8 @@ export function sql(text: TemplateStringsArray, ...values: Parameter[]): Stateme
 export type Row = Readonly<Record<string, string | number | boolean | null>>;
 
 /**
- * The database cannot be reached, is waking, failed over, or did not answer in time. The statement may have been
- * carried out all the same: send only what is idempotent again.
+ * The database is unreachable, resuming or failing over, or timed out. The statement may have been executed: retry
+ * only idempotent ones.
  */
 export interface DatabaseUnavailable {
   readonly kind: 'database_unavailable';
@@ -30,17 +30,17 @@ export interface DatabaseUnavailable {
   readonly reason: string;
 }
 
-/** The region's database, as its handlers see it. Implemented by `data-api.ts` and `direct.ts`. */
+/** Port: the region's database. Implemented by `data-api.ts` and `direct.ts`. */
 export interface Database {
   /**
-   * Carries out one statement, atomically, in one round trip.
+   * Executes one statement, atomically, in one round trip.
    *
    * @throws StatementRefused when PostgreSQL refuses the statement: a bug, or a missing grant.
    */
   execute(statement: Statement): Promise<Result<readonly Row[], DatabaseUnavailable>>;
 }
 
-/** A database that can also carry out several statements as one; for migrations. */
+/** A database with transactions of several statements; for migrations. */
 export interface TransactionalDatabase extends Database {
   /** Commits when `work` returns ok; rolls back when it fails or throws. */
   transaction<T, E>(
@@ -60,17 +60,17 @@ export class StatementRefused extends Error {
 }
 
 /**
- * Whether PostgreSQL's error means that the database is away for a while rather than that the statement is wrong:
+ * Whether PostgreSQL's error means that the database is temporarily unavailable, not that the statement is wrong:
  * connection exceptions (class 08), too many connections (53300), shutdown and recovery (57P01 to 57P05), a statement
- * that ran out of time (57014) or waited too long for a lock (55P03), a deadlock (40P01), a writer that has become a
- * reader in a failover (25006), a sign-in that is refused (class 28) while a password or a grant is being changed.
+ * timeout (57014), a lock timeout (55P03), a deadlock (40P01), a writer that became a reader in a failover (25006), a
+ * refused sign-in (class 28) while a password or a grant changes.
  *
  * @see https://www.postgresql.org/docs/17/errcodes-appendix.html
  */
 export const isUnavailable = (sqlState: string): boolean =>
   /^(08|28|57P0|(53300|57014|55P03|40P01|25006)$)/.test(sqlState);
 
-/** Signs in as the schema's owner: by the secret's ARN, or with what `readSecret` finds in it. */
+/** The schema owner's credentials: by the secret's ARN (Data API), or read by `readSecret` (direct). */
 export interface Owner {
   readonly secretArn: string;
   readonly readSecret: (arn: string) => Promise<{ readonly username: string; readonly password: string }>;

@@ -18,7 +18,7 @@ import {
 } from './database';
 import { databaseVariables, locationVariables } from './environment';
 
-/** The database as a function's role, with IAM tokens that are made from its credentials without a call to AWS. */
+/** The database as a function's role, with IAM tokens that are signed locally with its credentials. */
 export function connectDatabase(variables: NodeJS.ProcessEnv): Database {
   const { DATABASE_USER: username } = readVariables(databaseVariables.direct, variables);
   const location = readLocation(variables);
@@ -31,7 +31,7 @@ export async function connectAsOwner(
   { secretArn, readSecret }: Owner,
 ): Promise<ClosableDatabase> {
   const { username, password } = await readSecret(secretArn);
-  // Milliseconds for one file of migrations: below the function's timeout.
+  // Milliseconds for one migration file: below the function's timeout.
   const callTimeout = 10 * 60_000;
   return createDirectDatabase({
     ...readLocation(variables),
@@ -59,16 +59,16 @@ export interface DirectSettings {
   readonly port: number;
   readonly database: string;
   readonly user: string;
-  /** Called for each new connection: an IAM token lives 15 minutes. */
+  /** Called for each new connection: an IAM token is valid for 15 minutes. */
   readonly password: () => string | Promise<string>;
-  /** Milliseconds for one statement to be answered. @default 8,000 */
+  /** Timeout of one statement, in milliseconds. @default 8,000 */
   readonly callTimeout?: number;
   /** PEM of the trusted authorities of the server's certificate. */
   readonly certificateAuthorities: string;
 }
 
 /**
- * The region's database by PostgreSQL's protocol, over TLS that is verified against the given authorities alone. A lost
+ * The region's database over PostgreSQL's protocol and TLS, which trusts only the given certificate authorities. A lost
  * connection is dropped; the next statement opens a new one.
  */
 export function createDirectDatabase({
@@ -83,9 +83,9 @@ export function createDirectDatabase({
     max: 1,
     connectionTimeoutMillis: 5_000,
     query_timeout: callTimeout,
-    // The server gives up first: what is reported as failed does not happen afterwards.
+    // The server times out first: a statement that we report as failed is not executed later.
     statement_timeout: callTimeout - 1_000,
-    // Below the 10 minutes after which the roles' idle sessions are closed, so that we close first.
+    // Below the roles' idle_session_timeout of 10 minutes, so that we close first.
     idleTimeoutMillis: 5 * 60_000,
     maxLifetimeSeconds: 30 * 60,
     keepAlive: true,
@@ -143,8 +143,8 @@ async function run(
 }
 
 /**
- * In PostgreSQL's own form, and prepared under a name when it has values: a connection parses such a statement once, and
- * plans it a few times only, which is most of the deletion's time. One without values may be several commands, which
+ * Uses PostgreSQL's syntax, and a prepared statement if there are values: a connection parses it once and plans it only
+ * a few times, which saves most of the deletion's time. A text without values may contain several commands, which
  * cannot be prepared.
  *
  * @see https://node-postgres.com/features/queries#prepared-statements
@@ -189,13 +189,13 @@ function unavailableOrThrow(error: unknown): Result<never, DatabaseUnavailable> 
 const unavailable = (reason: string) => fail({ kind: 'database_unavailable', reason } as const);
 
 /**
- * A migration has changed the type of a column that a prepared statement gives. It was not carried out, and another
+ * A migration changed the type of a column that a prepared statement returns. The statement was not executed; another
  * connection prepares it again. Source: RevalidateCachedQuery in
  * https://github.com/postgres/postgres/blob/REL_17_STABLE/src/backend/utils/cache/plancache.c
  */
 const planOutdated = 'plan_outdated';
 
-/** What `pg` and the socket say when a connection is refused, lost or cut in the middle of an answer. */
+/** Errors of `pg` and the socket for a connection that is refused, lost or cut in the middle of a response. */
 function isConnectionError(code: string | undefined, message: string): boolean {
   return (
     /^(ECONN\w+|EPIPE|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/.test(code ?? '') ||

@@ -1,7 +1,7 @@
 /** How a function reaches its region's database: over HTTPS (`data-api`) or by PostgreSQL's protocol (`direct`). */
 export type DatabaseAccess = 'data-api' | 'direct';
 
-/** Variables that name a database, by the access of its environment. */
+/** Variables that locate the database, by its environment's access. */
 export const locationVariables = {
   'data-api': ['DATABASE_ACCESS', 'DATABASE_NAME', 'DATABASE_CLUSTER_ARN'],
   direct: [
@@ -13,15 +13,15 @@ export const locationVariables = {
   ],
 } as const satisfies Record<DatabaseAccess, readonly string[]>;
 
-/** Variables that `Database.grantAccess` gives to a function: those of the database, and of the function's role. */
+/** Variables that `Database.grantAccess` sets on a function: the database's location and the function's role. */
 export const databaseVariables = {
   'data-api': [...locationVariables['data-api'], 'DATABASE_SECRET_ARN'],
   direct: [...locationVariables.direct, 'DATABASE_USER'],
 } as const satisfies Record<DatabaseAccess, readonly string[]>;
 
 /**
- * The database roles, one for each function that reads or writes the database. The migration makes them and
- * grants each what its statements need; a role's name is its function's folder with underscores.
+ * The database roles, one for each function that reads or writes the database. The migration creates them and
+ * grants each what its statements need. A role's name is its function's folder, with underscores.
  */
 export const databaseRoles = [
   'delete_user_group',

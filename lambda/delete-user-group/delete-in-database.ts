@@ -2,12 +2,12 @@ import { fail, ok, type Result } from '../../domain/result';
 import { type Caller, deleteUserGroups } from '../../domain/tokens';
 import { type Database, type DatabaseUnavailable, type Statement, sql } from '../database/database';
 
-/** A deletion that is well-formed and carries a user action signature that is good for it. */
+/** A well-formed deletion with a valid user action signature. */
 export interface UserGroupDeletion {
   readonly caller: Caller;
   readonly userGroupId: string;
   readonly userAction: UserAction;
-  /** The gateway's id of the request: a repeat with the same one is the same request. */
+  /** The gateway's request id: identifies a retry of the same request. */
   readonly requestId: string;
 }
 
@@ -25,22 +25,22 @@ export type DeletionOutcome =
   | 'user_action_replayed';
 
 /**
- * Port: deletes a group with its assignments and memberships, spends the user action and writes the audit record,
- * all or nothing, if the caller may. Repeating a deletion (same request, same user action) reports the first outcome.
+ * Port: deletes a group with its assignments and memberships, consumes the user action and writes the audit record,
+ * all or nothing, if the caller is permitted. Repeating a deletion (same request, same user action) reports the first outcome.
  */
 export type DeleteUserGroup = (
   deletion: UserGroupDeletion,
 ) => Promise<Result<DeletionOutcome, DatabaseUnavailable>>;
 
-/** How often a deletion is sent when another request races it to the same user action, or its answer is lost. */
+/** Maximum attempts when another request races for the same user action, or the connection is lost. */
 const attempts = 3;
 
 /**
- * The port on the region's database: one statement, one round trip.
+ * Implements the port on the region's database: one statement, one round trip.
  *
- * Two requests can race to one user action: the loser waits for the winner's commit but still reads the state from
- * before it, and reports `contended`. Sent again, it sees what the winner did. A lost connection is handled alike:
- * the statement may have been carried out, and a repeat reports its outcome instead of a replay.
+ * Two requests can race for one user action: the loser waits for the winner's commit but still reads the state from
+ * before it, and reports `contended`. A retry sees the winner's changes. A lost connection is retried too: the
+ * statement may have been executed, and the retry reports its outcome instead of a replay.
  */
 export function deleteInDatabase(database: Database): DeleteUserGroup {
   return async (deletion) => {
@@ -59,7 +59,7 @@ export function deleteInDatabase(database: Database): DeleteUserGroup {
   };
 }
 
-/** The function of the schema, which says what it does. */
+/** Calls the schema's function, which documents the checks. */
 export function deletionStatement({
   caller,
   userGroupId,

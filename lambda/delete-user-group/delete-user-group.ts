@@ -20,14 +20,14 @@ export interface DeletionPorts {
   readonly now: () => number;
 }
 
-/** The gateway reads `{}` as a body; it says nothing, so it counts as none. */
+/** `{}` counts as no body. */
 const emptyBodies = ['', '{}'];
 
 /**
- * Deletes the group if the request is valid, its user action was signed for it and the caller may. The first check that fails
- * answers, in the order of the API's contract.
+ * Deletes the group if the request is valid, its user action was signed for it and the caller is permitted. The first check
+ * that fails, in the order of the API's contract, determines the response.
  *
- * @throws Error when the authorizer's context is not what our authorizer gives.
+ * @throws Error if the authorizer's context is malformed.
  */
 export async function deleteUserGroup(
   event: APIGatewayProxyEvent,
@@ -38,7 +38,7 @@ export async function deleteUserGroup(
   const caller = readCaller(authorizer);
   const [notBefore, expiresAt] = [Number(authorizer.nbf), Number(authorizer.exp)];
   if (!caller || ![notBefore, expiresAt].every(Number.isSafeInteger)) {
-    throw new Error('The authorizer gave no caller');
+    throw new Error('The authorizer returned no caller');
   }
   if (readHeader(event, 'authorization').length > 1) return refuse('token_malformed');
   // The authorizer's decision may come from the gateway's cache.
@@ -72,7 +72,7 @@ function readHeader(event: APIGatewayProxyEvent, name: string): readonly string[
 const userActionId = /^[\x21-\x7e]{1,128}$/;
 const emptyBodyHashes: readonly unknown[] = emptyBodies.map(bodyHash);
 
-/** Makes the verifier of user action signatures: bound to caller, organization, method, path and body. */
+/** Creates the verifier of user action signatures: bound to caller, organization, method, path and body. */
 export function createUserActionVerifier(jwks: Jwks, issuer: string) {
   const verify = createJwtVerifier(jwks, {
     issuer,
@@ -81,7 +81,7 @@ export function createUserActionVerifier(jwks: Jwks, issuer: string) {
     lifetimeSeconds: userAction.lifetime,
   });
 
-  /** @param path the canonical one: no stage, no query, nothing encoded */
+  /** @param path canonical: without stage, query or percent-encoding */
   return (signatures: readonly string[], caller: Caller, path: string): Result<UserAction, Refusal> => {
     const [signature, ...others] = signatures;
     if (!signature) return refuse('user_action_missing');

@@ -22,7 +22,7 @@ export function createDependencies() {
 
 export type Dependencies = ReturnType<typeof createDependencies>;
 
-/** `DELETE /auth/user-groups/{userGroupId}`, as the specification's section 4 says. */
+/** `DELETE /auth/user-groups/{userGroupId}`, specification section 4. */
 export const createHandler =
   ({ log, responseHeaders, ...ports }: Dependencies) =>
   async (event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => {
@@ -48,15 +48,15 @@ export const createHandler =
   };
 
 /**
- * The gateway's own id of a request. Callers can choose `requestId` themselves, so nothing may depend on it: a caller
- * who repeats an id would make a replay look like the same request.
+ * The gateway's `extendedRequestId`. Callers can choose `requestId`, so nothing may depend on it: by repeating one, a
+ * caller could disguise a replay as a retry.
  *
- * @throws Error when there is none, which the gateway never does.
+ * @throws Error if missing, which is a bug: the gateway always sets it.
  * @see https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-logging.html ($context.requestId)
  */
 function readRequestId({ requestContext }: APIGatewayProxyEvent): string {
   const { extendedRequestId } = requestContext as { readonly extendedRequestId?: string };
-  if (!extendedRequestId) throw new Error('The gateway gave the request no extended request id');
+  if (!extendedRequestId) throw new Error('The request has no extended request id');
   return extendedRequestId;
 }
 

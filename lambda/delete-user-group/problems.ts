@@ -7,7 +7,7 @@ const tokenProblem = (code: keyof typeof tokenDetails) => ({
   detail: tokenDetails[code],
 });
 
-/** Every problem that the function answers with. The contract is `lib/openapi.yaml`. */
+/** Every problem that the function returns. The contract is `lib/openapi.yaml`. */
 export const problems = {
   token_malformed: tokenProblem('token_malformed'),
   token_expired: tokenProblem('token_expired'),

@@ -21,12 +21,12 @@ export interface Webhook {
 }
 
 export interface Webhooks {
-  /** `undefined` for one that was removed. */
+  /** `undefined` if it was removed. */
   find(webhookId: string): Promise<Result<Webhook | undefined, DatabaseUnavailable>>;
   markUnhealthy(webhookId: string): Promise<Result<unknown, DatabaseUnavailable>>;
-  /** Stores the attempt, and marks the webhook as healthy or unhealthy by it. */
+  /** Stores the attempt, and updates the webhook's health. */
   record(attempt: Attempt): Promise<Result<unknown, DatabaseUnavailable>>;
-  /** Disables it, unless its URL has changed since. `undefined` when it did nothing: another delivery was first. */
+  /** Disables it, unless its URL has changed since. `undefined` if already disabled, or changed. */
   disable(
     webhookId: string,
     url: string,
@@ -34,7 +34,7 @@ export interface Webhooks {
   ): Promise<Result<Disabling | undefined, DatabaseUnavailable>>;
 }
 
-/** One request to a receiver and its outcome. It has no URL, which may carry a token. */
+/** One request to a receiver and its outcome. It contains no URL, which may carry a token. */
 export interface Attempt {
   readonly eventId: string;
   readonly webhookId: string;
@@ -50,17 +50,17 @@ export interface Attempt {
 }
 
 export interface Receivers {
-  /** Sends one `POST`, within the limits of time and size; never throws for what a receiver does. */
+  /** Sends one `POST`, within the limits of time and size; never throws because of a receiver. */
   post(request: WebhookRequest): Promise<AttemptResult>;
 }
 
 export interface WebhookRequest {
-  /** Connections are reused for one webhook, and never shared with another. */
+  /** Connections are reused per webhook, never shared. */
   readonly webhookId: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Milliseconds. @default - as long as a receiver may take */
+  /** Milliseconds. @default - the receiver timeout */
   readonly limit?: number;
 }
 
@@ -81,13 +81,13 @@ export interface DeliveryPorts {
 }
 
 /**
- * Deliveries take the first lane while their webhook is healthy, and the second one after a slow or failed attempt:
- * a batch lasts as long as its slowest receiver, and slow ones must not hold up the others. An attempt in the first lane ends
- * after `slowAfter`, and is repeated in the second one with all the time that a receiver has.
+ * Deliveries use the first lane while their webhook is healthy, and the second after a slow or failed attempt: a batch
+ * takes as long as its slowest receiver, which must not delay the others. An attempt in the first lane times out after
+ * `slowAfter`, and is repeated in the second with the full receiver timeout.
  */
 export type Lane = 'first' | 'second';
 
-/** The delivery goes to the second lane's queue, in place of its message. */
+/** Send the delivery to the second lane's queue, replacing its message. */
 export interface Requeue {
   readonly delivery: Delivery;
   readonly delayMs: number;
@@ -96,14 +96,14 @@ export interface Requeue {
 /** Milliseconds after which an attempt is slow. */
 export const slowAfter = 2_000;
 
-/** Milliseconds by which a message may come before its time: SQS counts delays in whole seconds. */
+/** Milliseconds by which a message may be early: SQS rounds delays to seconds. */
 const tolerance = 1_000;
 
 /**
  * Attempts one delivery to the webhook's current URL.
  *
- * An error is an internal one: no request was sent, or its response could not be acted upon. The message is then received
- * again with the same attempt number, so that the receiver loses no attempt.
+ * Errors are internal: no request was sent, or its response could not be processed. The message is then received again
+ * with the same attempt number, so that the receiver loses no attempt.
  */
 export async function deliverWebhook(
   delivery: Delivery,
@@ -158,7 +158,7 @@ export async function deliverWebhook(
   if (outcome !== 'failed') metrics.addMetric('Age', MetricUnit.Milliseconds, ageMs);
 
   const retry = retryInMs === undefined ? {} : { nextAttemptAt: now + retryInMs };
-  // Without its row the attempt is still in the log, and nothing changes for the receiver.
+  // The log has the attempt even if its row is missing; the receiver is not affected.
   const recorded = await webhooks
     .record({ ...attempted, attemptedAt, ...retry })
     .catch(({ name, message }: Error) => fail({ kind: 'internal_error', reason: `${name}: ${message}` }));
@@ -187,7 +187,7 @@ const countOf = {
   given_up: 'GivenUp',
 } as const;
 
-/** Sends the event `webhook.disabled`, once: the webhook stays disabled if that fails. */
+/** Sends the event `webhook.disabled`, without retry: the webhook stays disabled if this fails. */
 async function announceDisabling(
   disabling: Disabling,
   { events, log, metrics }: DeliveryPorts,
@@ -217,7 +217,7 @@ async function findSigningSecrets(
   return ok(found);
 }
 
-/** Standard Webhooks' headers, and the signature under both names that the service's descriptions know. */
+/** Standard Webhooks' headers, and the signature under both names in the service's specifications. */
 function createHeaders({ deliveryId: id, body }: Delivery, now: number, secrets: readonly Uint8Array[]) {
   const timestamp = Math.floor(now / 1_000);
   const signature = sign({ id, timestamp, body }, secrets);

@@ -1,7 +1,7 @@
 /**
- * The URLs of the two queues that it reads, one for each lane, of the one for what cannot be read, and of that of events;
- * `WEBHOOK_SECRETS_KEY_ID`: the ARN of the KMS key that secrets are derived by. The database's variables are added by
- * `Database.grantAccess`.
+ * URLs of the queues: one for each lane, the dead-letter queue for invalid messages, and the events queue.
+ * `WEBHOOK_SECRETS_KEY_ID`: the ARN of the KMS key that derives secrets. `Database.grantAccess` adds the database's
+ * variables.
  */
 export const variables = [
   'DELIVERY_QUEUE_URL',
@@ -11,5 +11,5 @@ export const variables = [
   'WEBHOOK_SECRETS_KEY_ID',
 ] as const;
 
-/** Seconds that an invocation may take: for the database to wake (20 s), a receiver (15 s), KMS, SQS and the attempt's row. */
+/** The function's timeout in seconds: resuming the database (20 s), the receiver (15 s), KMS, SQS and the attempt's row. */
 export const timeoutSeconds = 75;

@@ -47,7 +47,7 @@ export function createDependencies(): Dependencies {
   };
 }
 
-/** Attempts the deliveries of a batch side by side. */
+/** Attempts the deliveries of a batch concurrently. */
 export const createHandler =
   ({ ports, lanes, secondLaneUrl, deadLetters, metrics }: Dependencies) =>
   async ({ Records }: SQSEvent): Promise<SQSBatchResponse> => {
@@ -56,7 +56,7 @@ export const createHandler =
       async handle(delivery, record) {
         const outcome = await deliverWebhook(delivery, laneOf(record), ports);
         if (!outcome.ok || outcome.value === 'done') return outcome;
-        // A copy with a delay: a hidden message counts as in flight, of which a queue allows 120,000.
+        // A delayed copy: hidden messages count against the queue's limit of 120,000 in flight.
         const { delivery: next, delayMs } = outcome.value;
         const delaySeconds = Math.min(delayMs / 1_000, maxDelaySeconds);
         const copy = { body: writeDelivery(next), group: next.webhookId, delaySeconds };

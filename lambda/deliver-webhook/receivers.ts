@@ -9,46 +9,46 @@ import { fail, ok, type Result } from '../../domain/result';
 import type { Receivers, WebhookRequest } from './deliver-webhook';
 import type { AttemptResult } from './retry-schedule';
 
-/** Looks up the IPv4 addresses of a name; rejects with a code of `node:dns`. */
+/** Resolves a name to IPv4 addresses; rejects with an error code of `node:dns`. */
 export type Resolve = (name: string, signal: AbortSignal) => Promise<readonly string[]>;
 
 export interface ReceiverSettings {
-  /** Permits `http` to this very machine: see `localReceiversVariable`. @default false */
+  /** Permits `http` to this machine: see `localReceiversVariable`. @default false */
   readonly allowLocal?: boolean;
-  /** Milliseconds for name, connection and handshake. @default 5,000 */
+  /** Milliseconds for DNS lookup, connection and TLS handshake. @default 5,000 */
   readonly connectTimeout?: number;
-  /** Milliseconds for all. @default 15,000 */
+  /** Milliseconds in total. @default 15,000 */
   readonly timeout?: number;
-  /** Milliseconds that a connection may be idle. @default 4,000: servers close theirs after 5 s and more, and ours go first */
+  /** Milliseconds that a connection may be idle. @default 4,000: before servers close it, after 5 s or more */
   readonly idleTimeout?: number;
   /** @default the machine's DNS servers */
   readonly resolve?: Resolve;
-  /** PEM. @default Mozilla's list as Node.js has it, and not what `NODE_EXTRA_CA_CERTS` adds */
+  /** PEM. @default Node.js's copy of Mozilla's list, without `NODE_EXTRA_CA_CERTS` */
   readonly certificateAuthorities?: readonly string[];
-  /** Where a connection to a checked address goes instead, for tests. @default there */
+  /** Replaces a checked address when connecting, for tests. @default - the same address */
   readonly route?: (address: string) => string;
 }
 
-/** Bytes of a response's head, and of its body, that are read. */
+/** Limits of what we read of a response, in bytes. */
 const maxHeadBytes = 16 * 1024;
 const maxBodyBytes = 16 * 1024;
 const maxInterimResponses = 10;
-/** Bytes of a connection's responses in all: head, body, and what is outside of both, such as empty lines. */
+/** Bytes received per request: head, body, and anything else, such as empty lines. */
 const maxBytes = 256 * 1024;
-/** Milliseconds for the body, which is discarded: a receiver that never ends it would hold up a whole batch. */
+/** Milliseconds for the body, which is discarded: an endless one would delay the whole batch. */
 const bodyTimeout = 1_000;
 
-/** Agents in memory: more than the deliveries of a batch, so that the oldest has no request. */
+/** Cached agents: more than a batch has deliveries, so that the evicted one is idle. */
 const maxAgents = 200;
 /** Idle connections of a webhook that stay open. A batch needs ten; the benchmark sends fifty requests at once. */
 const maxIdlePerAgent = 50;
 
-/** Receivers on the internet, never inside the VPC: `readReceiverUrl` and `isPublicAddress` say what is refused. */
+/** Receivers on the internet, never inside the VPC: `readReceiverUrl` and `isPublicAddress` reject the rest. */
 export function createReceivers(settings: ReceiverSettings = {}): Receivers {
   const { allowLocal = false, resolve = resolveByDns } = settings;
   const { route = (address) => address } = settings;
   let secureContext: SecureContext | undefined;
-  /** The least recently used first. */
+  /** Least recently used first. */
   const agents = new Map<string, http.Agent>();
 
   return {
@@ -78,8 +78,8 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
   };
 
   /**
-   * Looks the receiver's name up, for every attempt. Each of its addresses must be public, or all are refused. Of several, one
-   * with an idle connection is chosen, or one at random, so that a dead one does not get every attempt.
+   * Resolves the receiver's name for every attempt. A single non-public address rejects them all. Of several, it prefers one
+   * with an idle connection, and otherwise picks at random, so that a dead address does not get every attempt.
    */
   async function findAddress(
     webhookId: string,
@@ -115,7 +115,7 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
       port,
       path,
       family: 4,
-      // To the address that was checked: Node.js looks nothing up by itself.
+      // Returns the checked address, so that Node.js does not resolve the name again (DNS rebinding).
       lookup: (_name: string, _options: object, answer: (error: null, address: string, family: 4) => void) =>
         answer(null, route(address), 4),
       headers: {
@@ -131,7 +131,7 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
     };
   }
 
-  /** One for a webhook and an address: what a receiver that many organizations use says reaches its own webhook alone. */
+  /** One per webhook and address: organizations that share a receiver never share a connection. */
   function agentOf(key: string, secure: boolean): http.Agent {
     const idle = { keepAlive: true, timeout: settings.idleTimeout ?? 4_000, maxFreeSockets: maxIdlePerAgent };
     const agent = agents.get(key) ?? (secure ? secureAgent(idle) : new http.Agent(idle));
@@ -146,7 +146,7 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
   }
 
   function secureAgent(idle: http.AgentOptions): https.Agent {
-    // At the first delivery over TLS: reading the authorities takes milliseconds of a cold start.
+    // Created lazily: parsing the authorities takes milliseconds of a cold start.
     secureContext ??= createSecureContext({
       ca: [...(settings.certificateAuthorities ?? rootCertificates)],
       minVersion: 'TLSv1.2',
@@ -155,26 +155,26 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
       ...idle,
       secureContext,
       ALPNProtocols: ['http/1.1'],
-      // A resumed session has no certificate to compare the name with.
+      // A resumed session has no certificate to verify the name against.
       maxCachedSessions: 0,
     });
   }
 }
 
 /**
- * Whether it is an IPv4 address that anyone on the internet could have: none of the special-purpose ranges that
- * `ipaddr.js` knows (https://www.iana.org/assignments/iana-ipv4-special-registry). The VPC's own ranges and the metadata
- * services (169.254.0.0/16) are among those.
+ * Whether it is a public IPv4 address: outside of the special-purpose ranges that `ipaddr.js` lists
+ * (https://www.iana.org/assignments/iana-ipv4-special-registry), which include the VPC's and those of the metadata
+ * services (169.254.0.0/16).
  */
 function isPublicAddress(address: string): boolean {
   return isIPv4(address) && ipaddr.IPv4.parse(address).range() === 'unicast';
 }
 
 /**
- * Asks the machine's DNS servers for A records only: the VPC has no IPv6, so no connection uses an AAAA record. Unlike
- * `dns.lookup` it reads no hosts file, appends no search domain, occupies no thread, and can be cancelled.
+ * Queries the machine's DNS servers for A records only: the VPC has no IPv6. Unlike `dns.lookup`, it reads no hosts file,
+ * appends no search domain, blocks no thread, and can be cancelled.
  *
- * @param servers addresses, with ports. @default - the machine's
+ * @param servers addresses with ports. @default - the machine's servers
  */
 export async function resolveByDns(
   name: string,
@@ -207,8 +207,8 @@ const unanswered = (reason: string): AttemptResult => ({ answered: false, reason
  * Sends one request. The status is the result; the body is read for a second, up to 16 KiB, and discarded without
  * decompression. Redirects are not followed.
  *
- * @returns `connection_lost` when a connection that was idle turned out to be closed before a byte of an answer: to be sent
- *   again
+ * @returns `connection_lost` if a reused connection was closed before the first byte of a response: the caller sends the
+ *   request again
  */
 function send(
   options: https.RequestOptions,
@@ -231,11 +231,11 @@ function send(
       resolve(outcome);
     };
     const end = (reason: string) => {
-      // The connection may be another request's by now.
+      // Another request may be using the connection by now.
       if (isFinished) return;
       finish(result ?? unanswered(reason));
       outgoing.destroy();
-      // After the response's end Node.js no longer does it.
+      // After the end of the response, Node.js does not destroy the socket itself.
       outgoing.socket?.destroy();
     };
     const timeOut = () => end('timeout');
@@ -249,7 +249,7 @@ function send(
         bytes += chunk.length;
         if (bytes > maxBytes) end('response_too_large');
       };
-      // Ahead of the parser: it throws what it cannot read.
+      // Before the parser, which drops what it cannot parse.
       socket.prependListener('data', count);
       outgoing.once('close', () => socket.off('data', count));
     });
@@ -271,7 +271,7 @@ function send(
         if (bodyBytes >= maxBodyBytes) end('ok');
       });
       response.on('end', () => {
-        // Not before the connection is free: the next request would open another one.
+        // Waits until the connection is free, or the next request would open another.
         outgoing.once('close', () => finish(answer));
         setImmediate(() => outgoing.writableFinished || end('ok'));
       });
@@ -287,7 +287,7 @@ function send(
   });
 }
 
-/** Why a receiver gave no response: a name for the attempt's row, from an error of Node's sockets, TLS or HTTP parser. */
+/** Maps an error of Node's sockets, TLS or HTTP parser to a reason for the attempt's row. */
 function failureReason({ code = '', message }: NodeJS.ErrnoException): string {
   const named = reasons[code];
   if (message === 'socket hang up') return 'connection_closed';

@@ -14,7 +14,7 @@ export type AttemptResult =
 
 export type NextStep =
   | { readonly outcome: 'delivered' }
-  /** The receiver is gone for good: its webhook is disabled. */
+  /** The receiver is permanently gone: disable its webhook. */
   | { readonly outcome: 'disabled' }
   /** `attempt` is the number of the next one. */
   | { readonly outcome: 'failed'; readonly retryInMs: number; readonly attempt: number }
@@ -23,8 +23,8 @@ export type NextStep =
 const longestDelay = 6 * 3_600_000;
 
 /**
- * The published schedule: milliseconds from the first attempt to each. Delays double from 5 s to 6 h, and no attempt starts
- * later than 72 h after the first.
+ * The published schedule: milliseconds from the first attempt to each. Delays double from 5 s to 6 h; the last attempt
+ * starts within 72 h of the first.
  */
 export const retrySchedule: readonly number[] = (() => {
   const times = [0];
@@ -35,12 +35,12 @@ export const retrySchedule: readonly number[] = (() => {
   }
 })();
 
-/** The part of a delay by which a retry may be early, so that what failed together does not return together. */
+/** Maximum fraction by which a delay is shortened, to spread retries that failed together. */
 const jitter = 0.2;
 
 /**
- * Decides what follows an attempt. A receiver may ask for a longer delay by `Retry-After`; the attempts that the schedule
- * has meanwhile are then left out.
+ * Decides what follows an attempt. A receiver may request a longer delay with `Retry-After`; attempts that the
+ * schedule has in the meantime are skipped.
  *
  * @param attempt its number, from 1
  * @param random from 0 to 1
@@ -65,7 +65,7 @@ export function nextStep(
   return { outcome: 'failed', retryInMs: Math.round(delay), attempt: reached + 1 };
 }
 
-/** Why an attempt ended as it did, for the log and the attempt's row. */
+/** The reason for the outcome, for the log and the attempt's row. */
 export function reasonOf(result: AttemptResult): string {
   if (!result.answered) return result.reason;
   const { status } = result;
@@ -76,12 +76,12 @@ export function reasonOf(result: AttemptResult): string {
   return status >= 500 ? 'server_error' : 'client_error';
 }
 
-/** Milliseconds to wait by a `Retry-After` of seconds or of a date (RFC 9110, section 10.2.3); 0 for anything else. */
+/** Parses a `Retry-After` of seconds or a date into milliseconds (RFC 9110, section 10.2.3); 0 for anything else. */
 function readRetryAfter(value: string | undefined, now: number): number {
   if (value === undefined) return 0;
   const text = value.trim();
   if (/^\d{1,10}$/.test(text)) return Number(text) * 1_000;
-  // The forms of an HTTP date all begin with a day's name; `Date.parse` alone would take a bare number for a year.
+  // Every HTTP date format starts with a day's name; `Date.parse` would read a bare number as a year.
   const date = /^[A-Z][a-z]{2,8}[, ]/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(date) ? 0 : Math.max(0, date - now);
 }

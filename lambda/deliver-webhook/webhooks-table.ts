@@ -4,7 +4,7 @@ import { coalesce } from '../shared/coalesce';
 import { type Attempt, slowAfter, type Webhook, type Webhooks } from './deliver-webhook';
 
 /**
- * The port on the region's database. The concurrent deliveries of a batch share one statement to read and one to write:
+ * Implements the port on the region's database. Concurrent deliveries of a batch share one read and one write statement:
  * the Data API is billed by the call.
  */
 export function createWebhooks(database: Database): Webhooks {
@@ -63,8 +63,8 @@ async function markAllUnhealthy(database: Database, webhookIds: readonly string[
 }
 
 /**
- * A webhook is marked unhealthy at most once a second, and healthy by a good attempt 30 s after the last mark: one that is
- * slow now and then stays in its lane. Rows that another batch is writing are skipped, so that none waits for another.
+ * A webhook is marked unhealthy at most once a second, and healthy by a successful attempt 30 s after the last mark, so that
+ * an occasionally slow one stays in its lane. Skips rows that another batch is writing, to avoid waiting for it.
  */
 async function recordAll(
   database: Database,

@@ -16,7 +16,7 @@ export function createDependencies() {
     /** DER SubjectPublicKeyInfo. */
     async getPublicKey(arn: string): Promise<Uint8Array> {
       const { PublicKey } = await kms.send(new GetPublicKeyCommand({ KeyId: arn }));
-      if (!PublicKey) throw new Error('KMS answered without a public key.');
+      if (!PublicKey) throw new Error('KMS returned no public key.');
       return PublicKey;
     },
     pause: sleep as (milliseconds: number) => Promise<unknown>,
@@ -25,7 +25,7 @@ export function createDependencies() {
 
 export type Dependencies = ReturnType<typeof createDependencies>;
 
-/** Exports the public halves of a set of signing keys as a JWKS document, when the stack is created or the set changes. */
+/** Exports the public keys of a set of signing keys as a JWKS document when the stack is created or the set changes. */
 export const createHandler =
   ({ log, getPublicKey, pause }: Dependencies) =>
   async (event: CloudFormationCustomResourceEvent) => {
@@ -70,7 +70,7 @@ interface LabelledKey {
 /**
  * Reads `Keys: [{ Label, Arn }]` of the custom resource.
  *
- * @throws Error when there is none, or one of them has no label or ARN.
+ * @throws Error if `Keys` is empty, or one of them has no label or ARN.
  */
 function readKeys(properties: Readonly<Record<string, unknown>>): readonly LabelledKey[] {
   const keys = properties.Keys;
@@ -83,7 +83,7 @@ function readKeys(properties: Readonly<Record<string, unknown>>): readonly Label
   });
 }
 
-/** A public key for ES256 signatures as RFC 7517 writes it. `kid` is the key's RFC 7638 thumbprint. */
+/** A public key for ES256 signatures as a JWK (RFC 7517). `kid` is the key's RFC 7638 thumbprint. */
 export type PublicJwk = {
   readonly kty: 'EC';
   readonly crv: 'P-256';
@@ -95,7 +95,7 @@ export type PublicJwk = {
 };
 
 /**
- * @param subjectPublicKeyInfo DER, as KMS gives it.
+ * @param subjectPublicKeyInfo DER, as returned by KMS.
  * @throws Error when the key is not on the curve P-256.
  */
 export function toJwk(subjectPublicKeyInfo: Uint8Array): PublicJwk {

@@ -19,36 +19,36 @@ export interface Subscriber {
 
 export interface Subscriptions {
   /**
-   * Finds the organization's enabled webhooks that want the event's kind. The event is stored if any webhook wants it, a
-   * disabled one included.
+   * Finds the organization's enabled webhooks that subscribe to the event's kind. Stores the event if any webhook
+   * subscribes to it, even a disabled one.
    */
   findSubscribers(accepted: AcceptedEvent): Promise<Result<readonly Subscriber[], DatabaseUnavailable>>;
   /**
-   * Finds a stored event; `undefined` when it is not stored, or when its webhook does not exist, is disabled, is younger
-   * than the event, or does not want its kind.
+   * Finds a stored event; `undefined` if it is not stored, or if the webhook does not exist, is disabled, is newer
+   * than the event, or does not subscribe to its kind.
    */
   findStoredEvent(redelivery: Redelivery): Promise<Result<StoredEvent | undefined, DatabaseUnavailable>>;
 }
 
 export interface StoredEvent {
-  /** Its JSON text, byte for byte as it came. */
+  /** Its JSON text, byte for byte as received. */
   readonly text: string;
   /** Milliseconds since 1970. */
   readonly acceptedAt: number;
-  /** Of the webhook, as of a `Subscriber`. */
+  /** Whether the webhook is unhealthy: see `Subscriber`. */
   readonly unhealthy: boolean;
 }
 
 export interface FanOutPorts {
   readonly subscriptions: Subscriptions;
-  /** The queues of deliveries: to healthy webhooks, and to the others. */
+  /** Delivery queues: `first` for healthy webhooks, `second` for the others. */
   readonly lanes: Readonly<Record<'first' | 'second', Queue>>;
 }
 
 type Unavailable = DatabaseUnavailable | QueueUnavailable;
 
 /**
- * Sends one delivery of the event for each webhook that wants it. A repeat sends the same deliveries, with the same ids.
+ * Sends one delivery of the event for each subscriber. A repeat sends the same deliveries, with the same ids.
  *
  * @returns the number of deliveries
  */
@@ -64,9 +64,9 @@ export async function fanOutEvent(
 }
 
 /**
- * Sends the delivery of a stored event to one webhook again, with the id that it had.
+ * Sends the delivery of a stored event to one webhook again, with the same id.
  *
- * @returns the number of deliveries: 0 for an event that cannot be delivered to the webhook
+ * @returns the number of deliveries: 0 if the event cannot be delivered to the webhook
  */
 export async function redeliverEvent(
   { eventId, webhookId }: Redelivery,

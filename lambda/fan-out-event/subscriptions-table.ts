@@ -4,7 +4,7 @@ import { type Database, type DatabaseUnavailable, sql } from '../database/databa
 import { coalesce } from '../shared/coalesce';
 import type { AcceptedEvent, StoredEvent, Subscriber, Subscriptions } from './fan-out-event';
 
-/** The port on the region's database. The events of a batch share one statement: the Data API is billed by the call. */
+/** Implements the port on the region's database. The events of a batch share one statement: the Data API is billed by the call. */
 export function createSubscriptions(database: Database): Subscriptions {
   return {
     findSubscribers: coalesce((events) => findAll(database, events)),
@@ -46,7 +46,7 @@ async function findAll(
 }
 
 /**
- * Characters of a body that a row has: of four bytes each, they fit the 64 KB that the Data API takes.
+ * Characters of a body per row: at four bytes each, below the Data API's limit of 64 KB.
  * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api.limitations.html
  */
 const partLength = 12_000;

@@ -29,7 +29,7 @@ export function createDependencies() {
     log: createLog('migrate-schema'),
     connect: () => connectAsOwner(process.env, { secretArn: DATABASE_MASTER_SECRET_ARN, readSecret }),
 
-    /** Every role, with its password where it signs in with one. */
+    /** Every role, with its password if it uses one. */
     async readRoles(): Promise<readonly Role[]> {
       const secretArns = JSON.parse(DATABASE_ROLE_SECRETS) as Partial<Record<string, string>>;
       return Promise.all(
@@ -44,7 +44,7 @@ export function createDependencies() {
 
 export type Dependencies = ReturnType<typeof createDependencies>;
 
-/** Brings the schema up to date when the stack is created or its SQL changes. A deletion leaves the data alone. */
+/** Migrates the schema when the stack is created or the SQL changes. A deletion does not touch the data. */
 export const createHandler =
   ({ log, connect, readRoles }: Dependencies) =>
   async (event: Pick<CloudFormationCustomResourceEvent, 'RequestType'>) => {
@@ -72,7 +72,7 @@ function explain(failure: MigrationFailed): string {
     case 'refused':
       return `Migration ${failure.migration} failed and was rolled back: ${failure.message} (SQLSTATE ${failure.sqlState}).`;
     case 'timed_out':
-      return `Migration ${failure.migration} took longer than a file may and was rolled back. Split it; files that were applied stay applied.`;
+      return `Migration ${failure.migration} exceeded the time limit of a file and was rolled back. Split it; files that were applied stay applied.`;
     case 'database_unavailable':
       return `The database could not be reached for ${longestWait / 60_000} minutes (${failure.reason}). Files that were applied stay applied; deploy again.`;
   }
@@ -83,7 +83,7 @@ export class SecretUnreadable extends Error {
   override readonly name = 'SecretUnreadable';
 }
 
-/** Errors that pass when everything that a first deployment creates is known everywhere; as the services name them. */
+/** Errors during a first deployment, until its resources are consistent; as the services name them. */
 const transientErrors = [
   'AccessDeniedException',
   'DatabaseNotFoundException',
@@ -93,14 +93,14 @@ const transientErrors = [
 ];
 
 /**
- * Retries while the database cannot be reached: for some minutes after its creation an Aurora endpoint has an address
- * and accepts no connection, the Data API does not know the cluster, and IAM has not made every grant known.
+ * Retries while the database cannot be reached: for some minutes after its creation, an Aurora endpoint resolves but
+ * accepts no connection, the Data API does not find the cluster, and IAM has not propagated every grant.
  * https://github.com/awslabs/nx-plugin-for-aws/pull/653
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/troubleshoot.html#troubleshoot_general_eventual-consistency
  *
  * @param attempt must be safe to repeat
- * @returns the first result that is not `database_unavailable`, or the last one when the time has run out
- * @throws any error that does not pass by itself
+ * @returns the first result that is not `database_unavailable`, or the last one after `longestWait`
+ * @throws any error that is not transient
  */
 export async function awaitDatabase<T, E extends { readonly kind: string }>(
   attempt: () => Promise<Result<T, E | DatabaseUnavailable>>,

@@ -10,7 +10,7 @@ import {
 } from '../database/database';
 import type { Migration } from '../database/migrations';
 
-/** A database role to make. Without a password it signs in with IAM tokens. */
+/** A database role to create. Without a password it signs in with IAM tokens. */
 export interface Role {
   readonly name: string;
   readonly password?: string;
@@ -28,10 +28,10 @@ export type MigrationFailed =
   | DatabaseUnavailable;
 
 /**
- * Brings the schema up to date: makes the roles, then applies each file that was not applied, in a transaction of its
- * own, so that a failing file leaves nothing of itself behind. Two migrations at once wait for each other.
+ * Migrates the schema: creates the roles, then applies each pending file in a separate transaction, so that a file
+ * that fails is rolled back. A lock serializes concurrent migrations.
  *
- * A database that knows more files than this code is left as it is: that is a rollback of the code, and files only add.
+ * Does not change a database with more files than this code: the code was rolled back, and files only add.
  *
  * @returns the names of the files that were applied
  */
@@ -98,11 +98,11 @@ async function applyOnce(
   }
 }
 
-/** As the client saw it, or as PostgreSQL says. A retry of such a file would take as long again. */
+/** In the client or in PostgreSQL. A retry would time out again. */
 const hasTimedOut = ({ reason }: DatabaseUnavailable): boolean =>
   reason === 'timeout' || reason === 'sql_state_57014';
 
-/** Any number that nothing else in this database locks. */
+/** An arbitrary lock id that nothing else in this database uses. */
 const lock = sql`select pg_advisory_xact_lock(4203501)::text`;
 
 const createHistory = sql`
@@ -112,7 +112,7 @@ const createHistory = sql`
     applied_at timestamptz not null default now()
   )`;
 
-/** PostgreSQL lets every role connect and make temporary tables by default. */
+/** By default, PostgreSQL lets every role connect and create temporary tables. */
 const closeToPublic = sql`
   do $migration$
   begin
@@ -121,13 +121,13 @@ const closeToPublic = sql`
   $migration$`;
 
 /**
- * Makes the role, or brings it to the given way of signing in. Role names and passwords cannot be bound in `create
+ * Creates the role, or changes how it signs in. Role names and passwords cannot be bound in `create
  * role`; they are bound as settings of the transaction and quoted by the server.
  *
- * A role's statements end before its function stops waiting for them (8 s), so that what is reported as failed seldom
- * happens afterwards: the Data API may take longer than the difference to hand a statement over.
+ * A role's statement_timeout is below its function's timeout (8 s), so that a statement that is reported as failed seldom
+ * succeeds later; it can, if the Data API forwards it more than a second late.
  *
- * Idle sessions end where functions hold them. The Data API pools its own, and would take an ended one for a working one:
+ * Idle sessions time out only where functions hold them: the Data API would reuse a closed session of its pool.
  * https://www.postgresql.org/docs/17/runtime-config-client.html#GUC-IDLE-SESSION-TIMEOUT
  *
  * A role that holds `rds_iam` cannot sign in with a password.

@@ -15,10 +15,10 @@ export function createDependencies() {
 
 export type Dependencies = ReturnType<typeof createDependencies>;
 
-/** Milliseconds of deleting; less than the function's timeout by the time that the last statement may take. */
+/** Milliseconds; below the function's timeout by the time of the last statement. */
 export const timeout = 4 * 60_000;
 
-/** Statements that delete at most `limit` expired rows each, by the name in the log, and give their number as `deleted`. */
+/** Statements that delete at most `limit` expired rows each, by name in the log, and return their number as `deleted`. */
 const deletions = {
   webhookAttempts: (limit: number) => sql`
     with deleted as (
@@ -42,8 +42,8 @@ const deletions = {
       returning 1)
     select count(*)::integer as deleted from deleted`,
 
-  // An expired user action is refused as expired, so nothing has to remember its use. The hour covers clocks that differ, and
-  // the repeats of a request whose answer was lost.
+  // An expired user action is refused anyway, so its use need not be stored. The hour covers clock skew, and retries of a
+  // request whose response was lost.
   usedUserActions: (limit: number) => sql`
     with deleted as (
       delete from used_user_actions
@@ -57,10 +57,10 @@ const deletions = {
 };
 
 /**
- * The daily purge: a batch of each table in turn, so that no table starves another, until nothing is left or the time is over;
- * the next day goes on.
+ * The daily purge: a batch of each table in turn, so that no table starves another, until no expired row is left or the time
+ * runs out; the next run continues.
  *
- * @throws Error when the database is not available: Lambda retries the invocation.
+ * @throws Error if the database is unavailable: Lambda retries the invocation.
  */
 export const createHandler =
   ({ database, log, now, batchSize }: Dependencies) =>

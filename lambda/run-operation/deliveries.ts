@@ -3,7 +3,7 @@ import { sql } from '../database/database';
 import { type Operations, toIsoTime, webhookNotFound } from './operation';
 
 export const deliveries = {
-  /** Attempts of the last 31 days, the latest first. An unknown event or webhook is an error. */
+  /** Attempts of the last 31 days, latest first. An unknown event or webhook is an error. */
   async 'list-delivery-attempts'(input, { database, environment }) {
     const { eventId = null, webhookId = null, outcome = null, since = null, until = null, limit } = input;
     const found = await database.execute(sql`
@@ -50,9 +50,9 @@ export const deliveries = {
   },
 
   /**
-   * Kept events of `since` to `until` that a webhook wants, whether or not it was enabled then, in the order in which they
-   * were accepted. The next page begins at the last event's time, `after` its id. With `undelivered`, without those that
-   * were delivered to it.
+   * Stored events from `since` to `until` of the kinds that a webhook subscribes to, even if it was disabled then, in order of
+   * acceptance. For the next page, set `since` to the last event's time and `after` to its id. `undelivered` excludes
+   * events that were delivered to it.
    */
   async 'list-kept-events'(input, { database }) {
     const { webhookId, eventId = null, undelivered, since, until, after = '', limit } = input;

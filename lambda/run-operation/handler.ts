@@ -27,13 +27,13 @@ export type Dependencies = ReturnType<typeof createDependencies>;
 
 const operations: Operations = { ...organizations, ...webhooks, ...deliveries };
 
-/** What an invocation returns. A bug is a thrown error: Lambda's `FunctionError`. */
+/** The invocation's result. A bug throws: Lambda's `FunctionError`. */
 export type Response =
   | { readonly ok: true; readonly result: unknown }
   | { readonly ok: false; readonly error: OperationError };
 
 /**
- * Runs an operator's command: `{"operation": NAME, "input": {…}}`; without an input, an empty one. IAM decides who may:
+ * Runs an operator's command: `{"operation": NAME, "input": {…}}`; `input` defaults to `{}`. IAM controls access:
  * `lambda:InvokeFunction` on this function.
  */
 export const createHandler =

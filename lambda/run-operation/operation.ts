@@ -6,11 +6,11 @@ export interface Ports {
   readonly database: Database;
   /** The environment's name, for messages. */
   readonly environment: string;
-  /** Whether webhooks may go to this very machine: see `localReceiversVariable`. @default false */
+  /** Whether webhooks may go to this machine: see `localReceiversVariable`. @default false */
   readonly localReceivers?: boolean;
 }
 
-/** What operators do to a region, by name. Results are JSON. */
+/** Operators' commands on a region, by name. Results are JSON. */
 export type Operations = {
   readonly [Name in OperationName]: (
     input: ValidInput<Name>,
@@ -27,7 +27,7 @@ export const webhookNotFound = (webhookId: string, environment: string) =>
 export const organizationNotFound = (organizationId: string, environment: string) =>
   fail<OperationError>({
     code: 'organization_not_found',
-    message: `There is no organization ${organizationId} in environment ${environment}. "seed" makes one.`,
+    message: `There is no organization ${organizationId} in environment ${environment}. Create one with "seed".`,
   });
 
 /** ISO 8601, UTC. @param epoch seconds since 1970 */

@@ -6,11 +6,11 @@ import { type Operations, toIsoTime } from './operation';
 
 export const organizations = {
   /**
-   * Makes an organization with a caller, a service account and an end user, all members of one user group, all
-   * holding `Auth:UserGroups:Delete` directly, and the group holding it too. The end user's kind is what keeps it
-   * from deleting the group, so that the rule can be seen at work.
+   * Creates an organization with a caller, a service account and an end user, all members of one user group. All of them
+   * hold `Auth:UserGroups:Delete` directly, as does the group: only its kind keeps the end user from deleting the
+   * group, which demonstrates the rule.
    *
-   * With `ephemeral`, `remove-ephemeral-organizations` removes it all again; an organization without can never be removed.
+   * With `ephemeral`, `remove-ephemeral-organizations` removes it all again; other organizations can never be removed.
    */
   async seed({ userGroupName, ephemeral }, { database }) {
     const made = {
@@ -54,8 +54,8 @@ export const organizations = {
   },
 
   /**
-   * Adds one more user group to an organization that `seed` made, with the same three identities as members. It is
-   * for trying a deletion again: an organization without a caller of each kind that holds the permission is refused.
+   * Adds another user group to an organization that `seed` created, with the same three identities as members, to try a
+   * deletion again. Requires a caller of each kind that holds the permission.
    */
   async 'add-user-group'({ organizationId, userGroupName }, ports) {
     const userGroupId = newId('ug');
@@ -106,9 +106,9 @@ export const organizations = {
   },
 
   /**
-   * Removes an ephemeral organization with all that it has, and any that was created more than a day ago. Repeating it
+   * Removes an ephemeral organization with all its data, and any that is older than a day. Repeating it
    * changes nothing. The database refuses any other organization: this function's role may delete only webhooks. Audit
-   * records stay for good, used user actions and attempts until they expire.
+   * records stay forever, used user actions and attempts until they expire.
    */
   async 'remove-ephemeral-organizations'({ organizationId }, ports) {
     const removal = await ports.database.execute(sql`
@@ -123,11 +123,11 @@ export const organizations = {
     if (remaining.value.length === 0) return ok({ removed });
     return fail({
       code: 'organization_not_ephemeral',
-      message: `${organizationId} is not ephemeral: it is never removed.`,
+      message: `${organizationId} is not ephemeral and cannot be removed.`,
     });
   },
 
-  /** The organization and kind of an identity, as its tokens carry them. */
+  /** The organization and kind of an identity, as in its tokens. */
   async 'describe-identity'({ identityId }, ports) {
     const outcome = await ports.database.execute(sql`
     select organization_id, kind, active from identities where identity_id = ${identityId}`);
@@ -137,7 +137,7 @@ export const organizations = {
     if (!identity) {
       return fail({
         code: 'identity_not_found',
-        message: `There is no identity ${identityId} in environment ${ports.environment}. "seed" makes some.`,
+        message: `There is no identity ${identityId} in environment ${ports.environment}. Create some with "seed".`,
       });
     }
     return ok({
@@ -148,7 +148,7 @@ export const organizations = {
     });
   },
 
-  /** What was done to a user group, the latest first, at most 100 records. They outlive the group and its organization. */
+  /** A user group's audit records, latest first, at most 100. They outlive the group and its organization. */
   async 'list-audit-records'({ userGroupId }, ports) {
     const outcome = await ports.database.execute(sql`
     select cast(extract(epoch from occurred_at) as double precision) as occurred_at, organization_id, identity_id,
@@ -165,7 +165,7 @@ export const organizations = {
       if (group.value.length === 0) {
         return fail({
           code: 'user_group_not_found',
-          message: `There is no user group ${userGroupId} in environment ${ports.environment}, and nothing was recorded of one.`,
+          message: `There is no user group ${userGroupId} in environment ${ports.environment}, and no audit record of one.`,
         });
       }
     }

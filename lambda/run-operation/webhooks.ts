@@ -7,12 +7,12 @@ import { type Database, type Row, sql } from '../database/database';
 import { type Operations, organizationNotFound, type Ports, toIsoTime, webhookNotFound } from './operation';
 
 /**
- * Enabled webhooks of one organization: as many as fit one answer of the Data API, 1 MiB, with their kinds and URLs, and
- * as one event is fanned out to within the function's time.
+ * Maximum of enabled webhooks per organization: their kinds and URLs fit a Data API response (1 MiB), and an event is
+ * fanned out to all within the function's timeout.
  */
 const maxWebhooks = 50;
 
-/** An organization's webhooks, or the one of an id: the enabled ones, then as many of the others as an answer takes. */
+/** An organization's webhooks, or the one with an id: enabled ones first, at most `maxWebhooks`. */
 async function findWebhooks(
   database: Database,
   { organizationId, webhookId }: { readonly organizationId?: string; readonly webhookId?: string },
@@ -52,7 +52,7 @@ function toWebhook(row: Row) {
   };
 }
 
-/** The URL as the URL standard writes it, unless delivery would refuse it. */
+/** The URL in normalized form, unless delivery would reject it. */
 function readWebhookUrl(
   text: string,
   { localReceivers = false }: Pick<Ports, 'localReceivers'>,
@@ -63,7 +63,7 @@ function readWebhookUrl(
 }
 
 export const webhooks = {
-  /** Adds a webhook to an organization. Its secret is derived from the id and version that this answers. */
+  /** Adds a webhook to an organization. Its secret is derived from the returned id and version. */
   async 'add-webhook'({ organizationId, url: text, kinds = null }, ports) {
     const read = readWebhookUrl(text, ports);
     if (!read.ok) return read;
@@ -89,13 +89,13 @@ export const webhooks = {
     if (added.secret_version === null) {
       return fail({
         code: 'too_many_webhooks',
-        message: `${organizationId} has ${maxWebhooks} enabled webhooks, which is the most. "webhook disable" one that is not needed any more.`,
+        message: `${organizationId} has ${maxWebhooks} enabled webhooks, the maximum. Disable one with "webhook disable".`,
       });
     }
     return ok({ webhookId, organizationId, url, kinds, secretVersion: added.secret_version });
   },
 
-  /** An organization's webhooks: the enabled ones first, the latest first, at most `maxWebhooks`. */
+  /** An organization's webhooks: enabled ones first, then latest first, at most `maxWebhooks`. */
   async 'list-webhooks'({ organizationId }, ports) {
     const webhooks = await findWebhooks(ports.database, { organizationId });
     if (!webhooks.ok) return webhooks;
@@ -110,7 +110,7 @@ export const webhooks = {
 
   'describe-webhook': describeWebhook,
 
-  /** Changes where a webhook's deliveries go, those on their way included, and which kinds of events it gets from now on. */
+  /** Changes a webhook's URL, also for pending deliveries, and the kinds of its future events. */
   async 'update-webhook'({ webhookId, url: text, kinds }, ports) {
     const url = text === undefined ? ok(null) : readWebhookUrl(text, ports);
     if (!url.ok) return url;
@@ -122,10 +122,10 @@ export const webhooks = {
   },
 
   /**
-   * Gives a webhook its next secret, which signs beside the present one for 24 h.
+   * Rotates a webhook's secret: the new one and the previous one both sign for 24 h.
    *
-   * Two secrets sign at most, so another rotation within that time ends the older one at once. It is refused unless
-   * `again` is true: otherwise, repeating a command whose answer was lost would break the receiver.
+   * At most two secrets sign, so another rotation within that time revokes the older one at once. It requires `again`:
+   * otherwise, repeating a command whose response was lost would break the receiver.
    */
   async 'rotate-webhook-secret'({ webhookId, again }, ports) {
     const outcome = await ports.database.execute(sql`
@@ -148,13 +148,13 @@ export const webhooks = {
     if (!webhook.done) {
       return fail({
         code: 'rotation_running',
-        message: `The secret of ${webhookId} was rotated at ${rotatedAt}, and the one before it signs until ${previousSignsUntil}. Another rotation would end that one at once: ask for it with "--again".`,
+        message: `The secret of ${webhookId} was rotated at ${rotatedAt}, and the one before it signs until ${previousSignsUntil}. Another rotation would revoke that one at once; to do so, use "--again".`,
       });
     }
     return ok({ webhookId, secretVersion: webhook.secret_version, rotatedAt, previousSignsUntil });
   },
 
-  /** Enables a webhook again: events from now on are delivered to it. */
+  /** Enables a webhook again, for new events. */
   async 'enable-webhook'({ webhookId }, ports) {
     const outcome = await ports.database.execute(sql`
     update webhooks set enabled = true, disabled_reason = null, disabled_at = null, unhealthy_at = default
@@ -166,8 +166,8 @@ export const webhooks = {
   },
 
   /**
-   * Disables a webhook: its deliveries stop, those on their way included. If it was disabled before, its reason and time stay.
-   * The caller sends the event.
+   * Disables a webhook and stops its pending deliveries. If it is already disabled, its reason and time do not change.
+   * The caller sends the event `webhook.disabled`.
    */
   async 'disable-webhook'({ webhookId }, ports) {
     const outcome = await ports.database.execute(sql`
@@ -189,7 +189,7 @@ export const webhooks = {
     });
   },
 
-  /** Removes a webhook for good. Deliveries on their way to it are dropped; its attempts stay until they expire. */
+  /** Removes a webhook permanently. Its pending deliveries are dropped; its attempts stay until they expire. */
   async 'remove-webhook'({ webhookId }, ports) {
     const removed = await ports.database.execute(sql`
     delete from webhooks where webhook_id = ${webhookId} returning organization_id`);

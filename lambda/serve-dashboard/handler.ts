@@ -17,19 +17,19 @@ export function createDependencies() {
 export type Dependencies = ReturnType<typeof createDependencies>;
 
 /**
- * The page with the facts in a script element that holds data. Every `<` is escaped, so that no fact can end that element.
+ * Inserts the facts into the page's script element for data. Escapes every `<`, so that no fact can close the element.
  *
- * @throws Error when the page has not exactly one place for them
+ * @throws Error unless the page contains exactly one placeholder
  */
 export function fillPage(page: string, facts: string): string {
   const [before, after, ...more] = page.split(factsMarker);
   if (before === undefined || after === undefined || more.length > 0) {
-    throw new Error(`The page has not exactly one ${factsMarker}.`);
+    throw new Error(`The page must contain exactly one ${factsMarker}.`);
   }
   return before + facts.replaceAll('<', '\\u003c') + after;
 }
 
-/** `GET /` of the dashboard's address: one page, the same for all. */
+/** `GET /`: the same page for every visitor. */
 export const createHandler =
   ({ page, headers }: Dependencies) =>
   async (_event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => ({

@@ -1,9 +1,9 @@
 import { type Log, logCodes } from './log';
 
 /**
- * Binds a handler to its real dependencies, made once at the first event: importing a handler needs no environment,
- * so tests call the unbound function with dependencies of their own. An event that only keeps the function active
- * (`keepActiveEvent`; neither the gateway nor a queue can send one) is counted and goes no further.
+ * Binds a handler to its real dependencies, created once at the first event: importing a handler needs no environment,
+ * so tests call the unbound function with their own dependencies. `keepActiveEvent`, which neither the gateway nor a
+ * queue can send, is only counted.
  */
 export function bind<Dependencies, Event, Response>(
   createHandler: (dependencies: Dependencies) => (event: Event) => Promise<Response>,

@@ -7,13 +7,13 @@ interface Waiting<Item, Value> {
 }
 
 /**
- * Requests many things in one call: what is requested in the same turn of the event loop, or while a call is under way,
- * goes with the next one.
+ * Batches requests: those of the same turn of the event loop, or made while a call is in progress, share the next
+ * call.
  *
- * A call that throws is repeated for each of its items alone, so that one cannot fail the others: it must have
- * done nothing, or be safe to repeat.
+ * If a call throws, each of its items is requested separately, so that one cannot fail the others: calls must be safe
+ * to repeat.
  *
- * @param requestAll gives the values in the order of the items
+ * @param requestAll returns the values in the order of the items
  */
 export function coalesce<Item, Value>(
   requestAll: (items: readonly Item[]) => Promise<readonly Value[]>,

@@ -1,10 +1,10 @@
-/** The values of the named variables, each of them present and not empty. */
+/** The values of the named variables, none of them empty. */
 export type Variables<Name extends string> = { readonly [name in Name]: string };
 
 /**
  * Reads the named variables from a process environment.
  *
- * @throws Error that names every variable that is missing or empty.
+ * @throws Error that lists every missing or empty variable.
  */
 export function readVariables<const Name extends string>(
   names: readonly Name[],
@@ -19,5 +19,5 @@ export function readVariables<const Name extends string>(
   return Object.fromEntries(names.map((name) => [name, source[name]])) as Variables<Name>;
 }
 
-/** What a function in a VPC gets once a day, so that Lambda keeps its network interfaces. */
+/** Sent once a day to functions in a VPC, so that Lambda does not reclaim their network interfaces. */
 export const keepActiveEvent = { keepActive: true } as const;

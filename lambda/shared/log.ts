@@ -1,7 +1,7 @@
 import { Logger } from '@aws-lambda-powertools/logger';
 
 /**
- * The registered log codes: every line that a function writes carries one. No line holds a token, a signature, a
+ * The registered log codes: every log line has one. No line contains a token, a signature, a
  * secret, an event's body or a response's body.
  */
 export const logCodes = {

@@ -8,7 +8,7 @@ import type { Jwks } from 'aws-jwt-verify/jwk';
 import { fail, ok, type Result } from '../../domain/result';
 import { parseStrictObject } from '../../domain/strict-json';
 
-/** The codes with which an access token is refused, each with the `detail` for the caller. */
+/** Why access tokens are refused: codes, each with the `detail` for the caller. */
 export const tokenDetails = {
   token_malformed:
     'The Authorization header must hold one bearer token: a JWT signed with ES256 with the documented claims.',
@@ -18,17 +18,17 @@ export const tokenDetails = {
   token_wrong_region: 'The access token belongs to another environment. Use the base address of its region.',
 } as const;
 
-/** Why a token is refused. The cause is for the log; nothing of the token itself goes into it. */
+/** Why a token is refused. The cause is for the log, and contains nothing of the token. */
 export interface TokenRefused {
   readonly code: keyof typeof tokenDetails;
   readonly cause: string;
 }
 
-/** What a token of one kind must be. */
+/** Rules for one kind of token. */
 export interface TokenRules {
   readonly issuer: string;
   readonly audience: string;
-  /** Values that the header's `typ` may have; undefined stands for an absent one. */
+  /** Permitted values of the header `typ`; undefined: absent. */
   readonly types: readonly (string | undefined)[];
   /** Seconds between `iat` and `exp`, at most. */
   readonly lifetimeSeconds: number;
@@ -44,10 +44,10 @@ export interface Claims extends Readonly<Record<string, unknown>> {
 }
 export type VerifyJwt = (token: string) => Result<Claims, TokenRefused>;
 
-/** Seconds by which clocks may differ. */
+/** Permitted clock skew, in seconds. */
 export const clockToleranceSeconds = 5;
 
-/** Far above any token of ours, far below the gateway's 10,240 bytes for all headers together. */
+/** Far above the length of our tokens, far below the gateway's 10,240 bytes for all headers together. */
 const maxTokenLength = 4096;
 
 /** Bytes of an ES256 signature (RFC 7518 section 3.4). */
@@ -60,10 +60,10 @@ const refuse = (code: TokenRefused['code'], cause: string) => fail({ code, cause
 const malformed = (cause: string) => refuse('token_malformed', cause);
 
 /**
- * Makes a verifier of ES256 JWTs against a fixed set of public keys; it never goes to the network.
+ * Creates a verifier of ES256 JWTs with a fixed set of public keys, without network access.
  *
  * The library accepts a token without `exp`, an unknown `crit` header, an array of audiences and signatures in another
- * encoding of the same bytes, and ignores `iat`: all of that is checked here.
+ * encoding of the same bytes, and ignores `iat`: we check all of these.
  *
  * @throws when `jwks` is not a JWKS document.
  */
@@ -72,7 +72,7 @@ export function createJwtVerifier(jwks: Jwks, rules: TokenRules): VerifyJwt {
     issuer: rules.issuer,
     audience: rules.audience,
     jwksUri: 'https://keys.invalid/fixed-at-deployment',
-    // Leaves times to `checkTimes`: the library has one tolerance for both.
+    // `checkTimes` checks times: the library has one tolerance for both.
     graceSeconds: Number.MAX_SAFE_INTEGER,
   });
   verifier.cacheJwks(jwks);
@@ -97,7 +97,7 @@ function readClaims(token: string, rules: TokenRules): Result<Claims, TokenRefus
   const parts = token.split('.');
   const [encodedHeader, encodedClaims, signature] = parts;
   if (!encodedHeader || !encodedClaims || !signature || parts.length > 3) return malformed('not_three_parts');
-  // Another spelling of the same bytes would be a second token with the same signature.
+  // Another encoding of the same bytes would be a second token with the same signature.
   const isCanonical = (part: string) => Buffer.from(part, 'base64url').toString('base64url') === part;
   if (!parts.every(isCanonical)) return malformed('not_base64url');
   const header = readObject(encodedHeader);
@@ -132,7 +132,7 @@ function checkTimes(claims: Claims, rules: TokenRules): Result<Claims, TokenRefu
   return ok(claims);
 }
 
-/** Undefined unless it is a JSON object in UTF-8, without a byte order mark (RFC 8259 section 8.1). */
+/** Undefined unless the part is a JSON object in UTF-8, without a byte order mark (RFC 8259 section 8.1). */
 function readObject(part: string): Readonly<Record<string, unknown>> | undefined {
   try {
     return parseStrictObject(utf8.decode(Buffer.from(part, 'base64url')));
@@ -141,7 +141,7 @@ function readObject(part: string): Readonly<Record<string, unknown>> | undefined
   }
 }
 
-/** NumericDate of RFC 7519 in whole seconds, within what a `Date` can hold. */
+/** NumericDate of RFC 7519 in whole seconds, within the range of `Date`. */
 function isTime(value: unknown): boolean {
   return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= 8.64e12;
 }

@@ -9,7 +9,7 @@ import { fail, ok, type Result } from '../../domain/result';
 import { coalesce } from '../shared/coalesce';
 import type { Log } from '../shared/log';
 
-/** The queue cannot be reached, or refuses. Some of the messages may have been sent all the same. */
+/** The queue is unreachable, or rejected a request. Some of the messages may have been sent. */
 export interface QueueUnavailable {
   readonly kind: 'queue_unavailable';
   /** For the log. */
@@ -23,7 +23,7 @@ export interface OutgoingMessage {
    * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html
    */
   readonly group: string;
-  /** @default 0; SQS takes no more than `maxDelaySeconds` */
+  /** @default 0; at most `maxDelaySeconds` */
   readonly delaySeconds?: number;
   /** Why it is on a dead-letter queue: the message's attribute `Reason`. */
   readonly reason?: string;
@@ -32,23 +32,23 @@ export interface OutgoingMessage {
 export interface Queue {
   send(messages: readonly OutgoingMessage[]): Promise<Result<null, QueueUnavailable>>;
   /**
-   * Sets the visibility timeout of a received message: seconds (0 to 43,200 after its receipt), rounded up, because a
-   * message that comes early would come early again, at once and many times.
+   * Sets the visibility timeout of a received message: seconds (0 to 43,200 after its receipt), rounded up, because
+   * a message that is received early would be hidden for 0 s and received early again and again.
    */
   hide(receiptHandle: string, seconds: number): Promise<Result<null, QueueUnavailable>>;
 }
 
-/** Milliseconds for SQS to answer one request, the client's own retries included. */
+/** Timeout of one request in milliseconds, including the client's retries. */
 const deadline = 5_000;
-/** SQS takes 10 messages a request. https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html */
+/** SQS accepts 10 messages a request. https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html */
 const maxBatchCount = 10;
-/** Bytes of all messages of a request: what SQS took before 1 MiB was allowed, so no region refuses it. */
+/** Bytes of all messages of a request: SQS's limit before 1 MiB was allowed, so no region rejects it. */
 const maxBatchBytes = 256 * 1024;
 
 /** The longest `DelaySeconds`. https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-queues.html */
 export const maxDelaySeconds = 900;
 
-/** Makes queues by their URLs. They share a client, which is created when there is something to send or to hide. */
+/** Creates queues by URL. They share a client, which is created on first use. */
 export function createQueues(createClient = () => new SQSClient({})): (url: string) => Queue {
   let client: SQSClient | undefined;
   return (url) =>
@@ -79,7 +79,7 @@ function createQueue(url: string, sqs: () => SQSClient): Queue {
     });
 
   return {
-    // After a failure each request is sent again alone, so that one cannot fail the others.
+    // After a failure, sends each request again separately, so that one cannot fail the others.
     send: coalesce(async (requests: readonly (readonly OutgoingMessage[])[]) => {
       const sent = await sendAll(requests.flat());
       if (sent.ok || requests.length === 1) return requests.map(() => sent);
@@ -131,7 +131,7 @@ function batches(entries: readonly SendMessageBatchRequestEntry[]): SendMessageB
 
 /** How a function processes messages. */
 export interface Consumer<Message> {
-  /** The error is the reason with which an invalid message goes to the dead-letter queue. */
+  /** The error becomes the reason of an invalid message on the dead-letter queue. */
   parse(body: string): Result<Message, string>;
   /** A message that fails is received again after `retryInSeconds`. @default `backoffSeconds` */
   handle(message: Message, record: SQSRecord): Promise<Result<unknown, MessageFailed>>;
@@ -150,7 +150,7 @@ interface MessageFailed {
   readonly retryInSeconds?: number;
 }
 
-/** Processes the messages of a batch side by side. Those that fail are hidden for a time, and received again. */
+/** Processes the messages of a batch concurrently. Failed ones are hidden for a time, then received again. */
 export async function consume<Message>(
   records: readonly SQSRecord[],
   consumer: Consumer<Message>,
@@ -163,7 +163,7 @@ export async function consume<Message>(
       .map(({ messageId }) => ({ itemIdentifier: messageId })),
   };
 
-  /** @returns whether the message is to be received again */
+  /** @returns whether SQS must deliver the message again */
   async function receive(record: SQSRecord): Promise<boolean> {
     const { messageId, receiptHandle, attributes } = record;
     const outcome = await process(record).catch((error: Error) =>
@@ -190,9 +190,9 @@ export async function consume<Message>(
 
 /**
  * Seconds until a message is received again after an internal error (database, KMS or SQS unavailable): 5 s, doubled with
- * each receive up to 15 minutes, ±20 %. With the queues' 1,000 receives that bridges ten days.
+ * each receive up to 15 minutes, ±20 %. The queues' 1,000 receives last for ten days.
  *
- * @param receiveCount how often the message was received, this time included
+ * @param receiveCount how often the message was received, including this time
  * @param random from 0 to 1
  */
 export function backoffSeconds(receiveCount: number, random: number): number {

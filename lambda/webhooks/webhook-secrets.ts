@@ -2,7 +2,7 @@ import { GenerateMacCommand, type KMSClient } from '@aws-sdk/client-kms';
 import { fail, ok, type Result } from '../../domain/result';
 import { secretLength, secretMessage } from '../../domain/webhook-secrets';
 
-/** KMS cannot be reached, or refuses. */
+/** KMS is unreachable, or rejected the request. */
 export interface SecretUnavailable {
   readonly kind: 'secret_unavailable';
   /** For the log. */
@@ -11,18 +11,18 @@ export interface SecretUnavailable {
 
 /** The signing secrets of webhooks. */
 export interface WebhookSecrets {
-  /** The 32 bytes of a webhook's secret in one of its versions: always the same for the same two. */
+  /** The 32 bytes of a version of a webhook's secret. Deterministic. */
   secret(webhookId: string, version: number): Promise<Result<Uint8Array, SecretUnavailable>>;
 }
 
-/** Cached secrets; they never change, so none expires. */
+/** Cached secrets. They never change, so they do not expire. */
 const cacheSize = 1_000;
-/** Milliseconds for KMS to answer, the client's own retries included. */
+/** Timeout of one request in milliseconds, including the client's retries. */
 const deadline = 5_000;
 
 /**
- * Derives secrets by an HMAC_256 key of KMS from `webhookId.version`, so that none is stored. KMS documents the use of
- * the result for key derivation: https://docs.aws.amazon.com/kms/latest/APIReference/API_GenerateMac.html
+ * Derives secrets from `webhookId.version` with an HMAC_256 key of KMS, so that none is stored. KMS documents this use
+ * for key derivation: https://docs.aws.amazon.com/kms/latest/APIReference/API_GenerateMac.html
  */
 export function createWebhookSecrets(options: {
   readonly kms: KMSClient;
@@ -39,7 +39,7 @@ export function createWebhookSecrets(options: {
       }),
       { abortSignal: AbortSignal.timeout(deadline) },
     );
-    if (Mac?.length !== secretLength) throw new Error('KMS answered without a MAC of its length');
+    if (Mac?.length !== secretLength) throw new Error('KMS returned no MAC of the expected length');
     return Mac;
   };
 
@@ -47,7 +47,7 @@ export function createWebhookSecrets(options: {
     async secret(webhookId, version) {
       const message = `${webhookId}.${version}`;
       const secret = cache.get(message) ?? derive(webhookId, version);
-      // Taken out and put back: the map's first entry is the one that was not used for the longest time.
+      // Reinserted: the map's first entry is the least recently used.
       cache.delete(message);
       cache.set(message, secret);
       const [oldest] = cache.keys();

@@ -90,10 +90,10 @@ it.each([
     String.raw`"organization\u0049d":"or-aaaaa-bbbbb-dddddddddddddddd","kind"`,
   ],
   ['in its data', '"data":', '"data":[{"a":1,"a":2}],"data2":'],
-])('refuses a member that is named twice %s: parsers disagree on it', (_, name, replacement) => {
+])('rejects duplicate names %s: parsers disagree on it', (_, name, replacement) => {
   expect(parseEvent(JSON.stringify(event).replace(name, replacement))).toEqual({
     ok: false,
-    error: expect.stringContaining('twice'),
+    error: expect.stringContaining('duplicate names'),
   });
 });
 

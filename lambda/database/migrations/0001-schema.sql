@@ -1,6 +1,6 @@
 create table organizations (
   organization_id text primary key check (organization_id ~ '^or-[a-z0-9]{5}-[a-z0-9]{5}-[a-z0-9]{14,16}$'),
-  -- Made by a check that removes it again: it is said when it is made, and can never be said afterwards.
+  -- Created by a check that removes it again. Set on creation only, never afterwards.
   ephemeral boolean not null default false,
   created_at timestamptz not null default now()
 );
@@ -24,7 +24,7 @@ create table user_groups (
 );
 
 -- The composite keys keep a member, its group and its organization together: no row can join two organizations.
--- The cascade runs with a fresh snapshot, so a member added while its group is being deleted goes with it.
+-- The cascade runs with a fresh snapshot, so a member added while its group is being deleted is deleted too.
 create table user_group_members (
   organization_id text not null,
   user_group_id text not null,
@@ -64,7 +64,7 @@ create unique index on permission_assignments (organization_id, identity_id, per
 create unique index on permission_assignments (organization_id, user_group_id, permission_id) where user_group_id is not null;
 create index on permission_assignments (organization_id, permission_id);
 
--- A user action signature is used once, however many function instances see it: the primary key decides.
+-- A user action signature is used only once, across all function instances: the primary key enforces it.
 create table used_user_actions (
   user_action_id text primary key check (length(user_action_id) between 1 and 128),
   organization_id text not null,
@@ -76,7 +76,7 @@ create table used_user_actions (
 
 create index on used_user_actions (expires_at);
 
--- What was done, and by whom. It outlives what it speaks of: no foreign keys, and no role may change a record.
+-- Audit records outlive their subjects: no foreign keys, and no role may change a record.
 create table audit_records (
   audit_record_id bigint generated always as identity primary key,
   occurred_at timestamptz not null default now(),
@@ -90,16 +90,16 @@ create table audit_records (
   user_action_id text not null unique
 );
 
--- Records are looked for by their subject alone: its organization may be gone.
+-- Queries are by subject alone: its organization may be deleted.
 create index on audit_records (subject_id, audit_record_id);
 
 create table webhooks (
   webhook_id text primary key check (webhook_id ~ '^wh-[a-z0-9]{5}-[a-z0-9]{5}-[a-z0-9]{14,16}$'),
   organization_id text not null references organizations,
   url text not null check (length(url) between 1 and 2048),
-  -- The kinds of events it wants; null is all of them.
+  -- Subscribed kinds of events; null means all.
   kinds text[] check (cardinality(kinds) > 0),
-  -- The secret itself is derived from id and version by a KMS key, and stored nowhere.
+  -- The secret itself is derived from id and version with a KMS key, and never stored.
   secret_version integer not null default 1 check (secret_version > 0),
   rotated_at timestamptz,
   enabled boolean not null default true,
@@ -124,11 +124,11 @@ create table webhook_attempts (
   delivery_id text not null,
   attempted_at timestamptz not null,
   duration_ms integer not null,
-  -- The receiver's status; null when it gave none.
+  -- The response's HTTP status; null without a response.
   status integer,
   outcome text not null check (outcome in ('delivered', 'failed', 'disabled', 'given_up')),
   reason text not null,
-  -- When it is retried; null when it is not.
+  -- Time of the retry; null if none.
   next_attempt_at timestamptz
 );
 
@@ -136,7 +136,7 @@ create index on webhook_attempts (event_id, webhook_id, attempted_at);
 create index on webhook_attempts (webhook_id, attempted_at);
 create index on webhook_attempts (attempted_at);
 
--- Events that a webhook wanted, enabled or not, to deliver them again; for 14 days, as long as the queues keep a message. The
+-- Events that any webhook subscribed to, even a disabled one, for redelivery; for 14 days, the queues' retention period. The
 -- body is text, because receivers get these bytes.
 create table webhook_events (
   event_id text not null,
@@ -156,7 +156,7 @@ create index on webhook_events (accepted_at);
 create function delete_user_group(
   the_organization_id text, the_identity_id text, the_kind text, the_operation text, the_user_group_id text,
   the_user_action_id text, the_expiry double precision, the_request_id text) returns text
--- One plan for any values from the first call on: the one that deletion-plan.test.ts holds.
+-- The same plan for all values from the first call: the one that deletion-plan.test.ts checks.
 language plpgsql security invoker set plan_cache_mode = force_generic_plan
 as $$
 declare
@@ -252,7 +252,7 @@ create function remove_ephemeral_organizations(named text) returns setof text
 language plpgsql security definer set search_path = pg_catalog, public, pg_temp
 as $$
 declare
-  -- The lock keeps what is added to one of them at this moment from staying behind.
+  -- The lock prevents concurrent inserts, which would be left behind.
   doomed constant text[] := array(
     select organization_id from organizations
     where ephemeral and (organization_id = named or created_at < now() - interval '1 day')
