@@ -19,7 +19,7 @@ export interface CommandContext {
   /** The folder of `package.json`. */
   readonly projectRoot: string;
   readonly variables: Readonly<Record<string, string | undefined>>;
-  /** Registers a listener for SIGINT and SIGTERM. */
+  /** Registers a listener for SIGINT, SIGTERM and SIGHUP. */
   onSignal(listener: () => void): void;
 }
 

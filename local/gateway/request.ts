@@ -125,14 +125,14 @@ export function findResource<M extends Pick<Method, 'path'>>(
 ) {
   const segments = split(path);
   const isParameter = (part: string) => part.startsWith('{');
-  const fits = (part: string, index: number) =>
+  const matchesSegment = (part: string, index: number) =>
     isParameter(part) ? segments[index] !== '' : part === segments[index];
   const rank = (each: M) =>
     split(each.path)
       .map((part) => Number(isParameter(part)))
       .join('');
   const found = methods
-    .filter((each) => split(each.path).length === segments.length && split(each.path).every(fits))
+    .filter((each) => split(each.path).length === segments.length && split(each.path).every(matchesSegment))
     .sort((a, b) => rank(a).localeCompare(rank(b)));
   const candidates = found.filter((each) => each.path === found[0]?.path);
   const parameters = split(found[0]?.path ?? '').flatMap((part, index) =>

@@ -15,11 +15,11 @@ export interface Reply {
  * @param clock milliseconds since 1970, for throttling and the authorizers' caches
  */
 export function createRespond({ throttle }: Api, findFunction: FindFunction, clock: () => number) {
-  const admit = createThrottle(throttle, clock);
+  const takeToken = createThrottle(throttle, clock);
   const authorize = createAuthorize(findFunction, clock);
   return async (request: GatewayRequest): Promise<Reply> => {
     const { integration, authorizer } = request.method;
-    if (!admit(request.method)) throw new Fault('THROTTLED', 429, 'Too Many Requests');
+    if (!takeToken(request.method)) throw new Fault('THROTTLED', 429, 'Too Many Requests');
     if (authorizer) await authorize(request, authorizer);
     return 'functionArn' in integration
       ? invokeFunction(request, integration, findFunction)

@@ -106,7 +106,7 @@ export function createPermissions() {
       /** Reasons for denying these requests, optionally without a grant. */
       refusals: (without?: Grant) =>
         [...requests.values()].flatMap((request) => decide(request, without) ?? []),
-      /** Ignores a grant until the next call. @returns the list to which later refusals are added */
+      /** Ignores a grant until the next call. @returns the set that collects later refusals */
       withhold(grant?: Grant): ReadonlySet<string> {
         withheld = grant;
         refused = new Set();

@@ -128,9 +128,9 @@ async function readOpening(client: Socket): Promise<{ code: number; bytes: Buffe
 
 /** A startup message's parameters: names and values alternate. Like PostgreSQL, the last value of a name wins. */
 function userOf(bytes: Buffer): string {
-  const words = bytes.toString('utf8', 8).split('\0');
+  const fields = bytes.toString('utf8', 8).split('\0');
   let user = '';
-  for (let at = 0; words[at]; at += 2) if (words[at] === 'user') user = words[at + 1] ?? '';
+  for (let at = 0; fields[at]; at += 2) if (fields[at] === 'user') user = fields[at + 1] ?? '';
   return user;
 }
 

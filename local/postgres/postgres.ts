@@ -58,13 +58,13 @@ export async function startPostgres(options: PostgresOptions) {
   const password = await readPassword(cluster).catch((error: Error) => {
     throw new PostgresDidNotStart(data, error.message);
   });
-  await awaitFormerServer(data);
+  await waitForPreviousServer(data);
   // Not in the data folder: a socket path has at most 103 bytes (macOS). Source: sun_path in unix(7).
   const socketDirectory = await mkdtemp('/tmp/wallet-pg-');
   const removeSockets = () => rm(socketDirectory, { recursive: true, force: true });
 
   /** Set by an intended shutdown. */
-  let ending = false;
+  let isStopping = false;
   async function start(port: number): Promise<ChildProcess> {
     const settings = {
       listen_addresses: '127.0.0.1',
@@ -95,14 +95,14 @@ export async function startPostgres(options: PostgresOptions) {
     await whenReady(child, data, options.onLog);
     // Lets a process exit without stopping PostgreSQL; the watcher then stops it.
     for (const handle of [child, child.stderr as Socket, watcher, watcher.stdin as Socket]) handle.unref();
-    ending = false;
+    isStopping = false;
     child.once('exit', (code, signal) => {
-      if (!ending) options.onUnexpectedEnd?.(signal ?? `exit code ${code}`);
+      if (!isStopping) options.onUnexpectedEnd?.(signal ?? `exit code ${code}`);
     });
     return child;
   }
 
-  async function startPatiently(choosePort: () => number | Promise<number>) {
+  async function startWithRetry(choosePort: () => number | Promise<number>) {
     for (let attempt = 1; ; attempt += 1) {
       const port = await choosePort();
       try {
@@ -116,7 +116,7 @@ export async function startPostgres(options: PostgresOptions) {
   }
 
   const started = await chownTo(account, socketDirectory)
-    .then(() => startPatiently(freePort))
+    .then(() => startWithRetry(freePort))
     .catch(async (error) => {
       await removeSockets();
       throw error;
@@ -139,22 +139,22 @@ export async function startPostgres(options: PostgresOptions) {
     },
     /** Fast shutdown: closes connections and rolls back their transactions. Idempotent. */
     async stop(): Promise<void> {
-      ending = true;
+      isStopping = true;
       await stopServer(child);
       await removeSockets();
     },
     /** Restarts it on the same port and sockets, also after a crash. Not after `stop`. */
     async restart(): Promise<void> {
-      ending = true;
+      isStopping = true;
       await stopServer(child);
-      ({ child } = await startPatiently(() => port));
+      ({ child } = await startWithRetry(() => port));
     },
   };
 }
 
 /** Deletes a PostgreSQL and its data. */
 export async function removePostgres(directory: string): Promise<void> {
-  await awaitFormerServer(clusterIn(resolve(directory)).data);
+  await waitForPreviousServer(clusterIn(resolve(directory)).data);
   await rm(directory, { recursive: true, force: true });
 }
 
@@ -162,7 +162,7 @@ export async function removePostgres(directory: string): Promise<void> {
  * Waits until the watcher has stopped a dead process's server, and removes a lock whose process id is now another program's
  * (after a power failure, or in a new container). PostgreSQL itself refuses to start beside another server.
  */
-async function awaitFormerServer(data: string): Promise<void> {
+async function waitForPreviousServer(data: string): Promise<void> {
   const lock = join(data, 'postmaster.pid');
   const pid = Number.parseInt(await readFile(lock, 'utf8').catch(() => ''), 10);
   if (!pid) return;

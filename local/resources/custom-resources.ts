@@ -20,7 +20,7 @@ interface Applied {
  *
  * @throws StartError with the handler's reason
  */
-export async function makeCustomResource(
+export async function createCustomResource(
   { logicalId, type, properties }: ResourceRequest,
   context: StackContext,
 ): Promise<LocalResource> {

@@ -7,7 +7,7 @@ import type { StackContext } from './context';
 import type { LocalResource, ResourceRequest } from './deployment';
 
 /** `AWS::RDS::DBCluster`: a PostgreSQL with only the endpoints that the template enables. */
-export async function makeCluster(
+export async function createCluster(
   { logicalId, properties }: ResourceRequest,
   context: StackContext,
 ): Promise<LocalResource> {

@@ -30,7 +30,7 @@ export type DeployedStack = Awaited<ReturnType<typeof deployStack>>;
  */
 export async function deployStack(
   { template, name: stackName, region }: Pick<Stack, 'name' | 'region' | 'template'>,
-  make: (request: ResourceRequest) => LocalResource | Promise<LocalResource>,
+  create: (request: ResourceRequest) => LocalResource | Promise<LocalResource>,
   secret: (secretArn: string) => string | undefined = () => undefined,
   localize: <T>(value: T) => T = (value) => value,
 ) {
@@ -46,29 +46,29 @@ export async function deployStack(
   const resolve = (value: unknown, path: string) => localize(resolver.resolve(value, path));
   const present = <T extends { readonly Condition?: string }>(all: Readonly<Record<string, T>>) =>
     Object.entries(all).filter(([, { Condition }]) => !Condition || resolver.condition(Condition));
-  const toMake = new Map(present(template.Resources));
+  const definitions = new Map(present(template.Resources));
   const started = new Map<string, Promise<unknown>>();
 
-  async function makeAfterOthers(logicalId: string): Promise<void> {
-    const { Type: type, Properties = {}, DependsOn = [] } = toMake.get(logicalId) ?? { Type: '' };
+  async function createAfterDependencies(logicalId: string): Promise<void> {
+    const { Type: type, Properties = {}, DependsOn = [] } = definitions.get(logicalId) ?? { Type: '' };
     const dependencies = [...references(Properties), ...[DependsOn].flat()];
-    await Promise.all(dependencies.filter((id) => toMake.has(id)).map(makeOnce));
+    await Promise.all(dependencies.filter((id) => definitions.has(id)).map(createOnce));
     const properties = {};
     for (const [name, value] of Object.entries(Properties)) {
       const get = () => resolve(value, `Resources.${logicalId}.Properties.${name}`);
       Object.defineProperty(properties, name, { enumerable: true, get });
     }
     const request = { logicalId, type, properties };
-    resources.set(logicalId, { ...request, ...(await make(request)) });
+    resources.set(logicalId, { ...request, ...(await create(request)) });
   }
 
-  function makeOnce(logicalId: string): Promise<unknown> {
-    const making = started.get(logicalId) ?? makeAfterOthers(logicalId);
-    started.set(logicalId, making);
-    return making;
+  function createOnce(logicalId: string): Promise<unknown> {
+    const creation = started.get(logicalId) ?? createAfterDependencies(logicalId);
+    started.set(logicalId, creation);
+    return creation;
   }
 
-  await allSettledOrThrow([...toMake.keys()].map(makeOnce));
+  await allSettledOrThrow([...definitions.keys()].map(createOnce));
   const outputs = present(template.Outputs ?? {}).map(
     ([name, { Value }]) => [name, String(resolve(Value, `Outputs.${name}`))] as const,
   );

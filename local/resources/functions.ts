@@ -14,7 +14,7 @@ const networkInterfaceActions = [
 ];
 
 /** `AWS::Lambda::Function` */
-export function makeFunction(
+export function createFunction(
   { logicalId, properties }: ResourceRequest,
   context: StackContext,
 ): LocalResource {

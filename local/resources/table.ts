@@ -2,24 +2,24 @@ import { randomInt } from 'node:crypto';
 import { arn, LOCAL_ACCOUNT_ID, physicalName, resourceHash } from '../assembly/manifest';
 import { readJson, writeJson } from '../state';
 import type { StackContext } from './context';
-import { makeCustomResource } from './custom-resources';
-import { makeCluster } from './database';
+import { createCustomResource } from './custom-resources';
+import { createCluster } from './database';
 import type { LocalResource, ResourceRequest } from './deployment';
-import { makeFunction } from './functions';
+import { createFunction } from './functions';
 
-type Make = (request: ResourceRequest, context: StackContext) => LocalResource | Promise<LocalResource>;
+type Create = (request: ResourceRequest, context: StackContext) => LocalResource | Promise<LocalResource>;
 
 /** A name and an ARN, for resources without effect locally or read once all resources exist. */
-const standIn: Make = ({ logicalId, type }, { stack }) => {
+const placeholder: Create = ({ logicalId, type }, { stack }) => {
   const name = physicalName(stack, logicalId);
   return { ref: name, attributes: { Arn: arn(stack, String(type.split('::')[1]).toLowerCase(), name) } };
 };
 
 /** Creates each type of resource; lists its supported properties, including those without effect here (`*`: any). */
-const table: Readonly<Record<string, readonly [properties: string, make: Make]>> = {
+const table: Readonly<Record<string, readonly [properties: string, create: Create]>> = {
   'AWS::ApiGateway::Authorizer': [
     'AuthorizerResultTtlInSeconds AuthorizerUri IdentitySource Name RestApiId Type',
-    standIn,
+    placeholder,
   ],
   'AWS::ApiGateway::DomainName': [
     '*',
@@ -27,12 +27,12 @@ const table: Readonly<Record<string, readonly [properties: string, make: Make]>>
   ],
   'AWS::ApiGateway::Method': [
     'AuthorizationType AuthorizerId HttpMethod Integration MethodResponses OperationName ResourceId RestApiId',
-    standIn,
+    placeholder,
   ],
   'AWS::ApiGateway::RestApi': [
     'Description DisableExecuteApiEndpoint EndpointAccessMode EndpointConfiguration MinimumCompressionSize Name SecurityPolicy Tags',
     (request, context) => {
-      const { ref } = standIn(request, context) as LocalResource;
+      const { ref } = placeholder(request, context) as LocalResource;
       return { ref, attributes: { RootResourceId: `${ref}-root` } };
     },
   ],
@@ -74,7 +74,7 @@ const table: Readonly<Record<string, readonly [properties: string, make: Make]>>
       for (const name of properties.Roles) {
         context.permissions.attachToRole(roleArn(name), properties.PolicyDocument, logicalId);
       }
-      return standIn(request, context);
+      return placeholder(request, context);
     },
   ],
   'AWS::KMS::Key': [
@@ -95,11 +95,11 @@ const table: Readonly<Record<string, readonly [properties: string, make: Make]>>
   // Started once all resources exist.
   'AWS::Lambda::EventSourceMapping': [
     'BatchSize Enabled EventSourceArn FunctionName FunctionResponseTypes ScalingConfig Tags',
-    standIn,
+    placeholder,
   ],
   'AWS::Lambda::Function': [
     'Architectures Code Description Environment Handler LoggingConfig MemorySize Role Runtime Tags Timeout VpcConfig',
-    makeFunction,
+    createFunction,
   ],
   'AWS::Lambda::Permission': [
     'Action FunctionName Principal SourceArn',
@@ -111,7 +111,7 @@ const table: Readonly<Record<string, readonly [properties: string, make: Make]>>
         Condition: { ArnLike: { 'aws:SourceArn': SourceArn } },
       };
       context.permissions.attachToResource(FunctionName, { Statement: [statement] }, request.logicalId);
-      return standIn(request, context);
+      return placeholder(request, context);
     },
   ],
   'AWS::Logs::LogGroup': [
@@ -121,7 +121,7 @@ const table: Readonly<Record<string, readonly [properties: string, make: Make]>>
       return { ref: name, attributes: { Arn: arn(stack, 'logs', `log-group:${name}:*`) } };
     },
   ],
-  'AWS::RDS::DBCluster': ['*', makeCluster],
+  'AWS::RDS::DBCluster': ['*', createCluster],
   // Generated passwords contain only letters and digits, which no `ExcludeCharacters` of ours excludes.
   'AWS::SecretsManager::Secret': [
     'Description GenerateSecretString KmsKeyId Tags',
@@ -177,15 +177,15 @@ const table: Readonly<Record<string, readonly [properties: string, make: Make]>>
         const queueArn = arn(context.stack, 'sqs', url.split('/').at(-1));
         context.permissions.attachToResource(queueArn, properties.PolicyDocument, logicalId);
       }
-      return standIn(request, context);
+      return placeholder(request, context);
     },
   ],
   // Removes the rules of the VPC's default security group.
-  'Custom::VpcRestrictDefaultSG': ['*', standIn],
+  'Custom::VpcRestrictDefaultSG': ['*', placeholder],
 };
 
 /** Other types, without effect locally. */
-const standIns =
+const placeholderTypes =
   /^AWS::((ApiGateway|CloudWatch|EC2|Logs|SNS|WAFv2)::\w+|Events::Rule|RDS::(DBInstance|DBSubnetGroup|DBClusterParameterGroup|GlobalCluster))$/;
 
 /**
@@ -201,12 +201,12 @@ export async function createResource(
   const refuse = (what: string) => {
     throw new Error(`${context.stack.name}, ${logicalId}: ${what} is not supported on this machine.`);
   };
-  const [supported, make] = table[type] ?? ['*', standIns.test(type) ? standIn : undefined];
+  const [supported, create] = table[type] ?? ['*', placeholderTypes.test(type) ? placeholder : undefined];
   const names = supported.split(' ');
   const unsupported = Object.keys(properties).find((name) => !names.includes(name) && supported !== '*');
   if (unsupported) refuse(`${unsupported} of ${type}`);
-  if (make) return make(request, context);
-  return type.startsWith('Custom::') ? makeCustomResource(request, context) : refuse(type);
+  if (create) return create(request, context);
+  return type.startsWith('Custom::') ? createCustomResource(request, context) : refuse(type);
 }
 
 const roleArn = (name: string): string => `arn:aws:iam::${LOCAL_ACCOUNT_ID}:role/${name}`;

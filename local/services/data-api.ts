@@ -49,21 +49,21 @@ const lengths = { resourceArn: 100, secretArn: 100, sql: 65_536 };
 export function createDataApi(options: DataApiOptions) {
   const { resolve, authorize, statementMs = 45_000, transactionIdleMs = 180_000 } = options;
   const pools = new Map<string, pg.Pool>();
-  const borrowed = new Set<pg.PoolClient>();
+  const inUse = new Set<pg.PoolClient>();
   const transactions = new Map<string, { readonly client: pg.PoolClient; readonly expiry: NodeJS.Timeout }>();
 
   /** A role's own timeout takes precedence. */
   const limitStatements = `select set_config('statement_timeout', '${statementMs}ms', false)
     where current_setting('statement_timeout') = '0'`;
 
-  async function borrow(request: JsonObject, caller: Caller): Promise<pg.PoolClient> {
+  async function acquire(request: JsonObject, caller: Caller): Promise<pg.PoolClient> {
     const target = locate(request, caller);
     // The key includes the password: a connection opened with another password is never reused.
     const key = JSON.stringify(target);
     const pool = pools.get(key) ?? openPool(target);
     pools.set(key, pool);
     const client = await pool.connect();
-    borrowed.add(client);
+    inUse.add(client);
     return client;
   }
 
@@ -104,7 +104,7 @@ export function createDataApi(options: DataApiOptions) {
     } catch {
       client.release(true);
     }
-    borrowed.delete(client);
+    inUse.delete(client);
   }
 
   /** A transaction is bound to the cluster and secret that began it. */
@@ -157,14 +157,14 @@ export function createDataApi(options: DataApiOptions) {
         const run = (client: pg.PoolClient) =>
           runStatement(client, statement, request.includeResultMetadata === true);
         if (request.transactionId) return run(continueTransaction(keyOf(request, caller)));
-        const client = await borrow(request, caller);
+        const client = await acquire(request, caller);
         return run(client).finally(() => void release(client));
       },
     ),
     '/BeginTransaction': operation('BeginTransaction', ['database'], async (request, caller) => {
       const transactionId = randomBytes(48).toString('base64');
       const key = keyOf({ transactionId }, caller);
-      const client = await borrow(request, caller);
+      const client = await acquire(request, caller);
       transactions.set(key, { client, expiry: setTimeout(() => end(key), transactionIdleMs).unref() });
       await client.query('begin').catch((error) => {
         end(key);
@@ -196,7 +196,7 @@ export function createDataApi(options: DataApiOptions) {
     /** Closes all connections, which aborts open transactions and running statements. */
     async close(): Promise<void> {
       for (const key of transactions.keys()) end(key);
-      for (const client of borrowed) void client.end();
+      for (const client of inUse) void client.end();
       await Promise.all([...pools.values()].map((pool) => pool.end()));
     },
   };
