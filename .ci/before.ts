@@ -1,6 +1,5 @@
 /**
- * Keeps the template that a stack has before a deployment, in plan/before.json: `.ci/before.ts STACK`. A stack that is not
- * there has none.
+ * Saves a stack's template before a deployment to plan/before.json: `.ci/before.ts STACK`. A missing stack has none.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { ask } from '../cli/aws';

@@ -1,4 +1,4 @@
-/** Prints what a change does to the stacks, as Markdown: `.ci/diff-report.ts BASE CHANGE`, two assemblies. */
+/** Prints a change's effects on the stacks, as Markdown: `.ci/diff-report.ts BASE CHANGE`, two assemblies. */
 import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { formatDifferences, fullDiff, type TemplateDiff } from '@aws-cdk/cloudformation-diff';
@@ -27,7 +27,7 @@ export function formatReport(before: Stacks, after: Stacks): string {
       : []),
     ...(stacks.length > 0 ? stacks : ['No stack changes.']),
   ].join('\n');
-  // Hashes of assets have 64 digits; eight are enough to distinguish them.
+  // Eight of an asset hash's 64 digits are enough to distinguish it.
   return report.replace(/\b([0-9a-f]{8})[0-9a-f]{56}\b/g, '$1…');
 }
 
@@ -58,7 +58,7 @@ function takeCodeChanges({ resources }: TemplateDiff): readonly string[] {
   return rebuilt.map(([logicalId]) => `\`${logicalId}\``);
 }
 
-/** The whole difference as the CDK prints it, permissions first, folded. */
+/** The complete diff in the CDK's format, permissions first, collapsed. */
 function details(difference: TemplateDiff): string {
   const stream = new PassThrough({ encoding: 'utf8' });
   formatDifferences(stream, difference);

@@ -1,5 +1,5 @@
 /**
- * Lists the environments of the table that GitHub has, for a matrix. A job of another one would make GitHub create it, without
+ * Lists the table's environments that exist in GitHub, for a matrix. For a job in a missing one, GitHub would create it without
  * protection.
  */
 import { environments } from '../lib/environments';

@@ -1,11 +1,11 @@
-/** How a step of a workflow reads from GitHub and writes its outputs. */
+/** Reads from GitHub and writes outputs in a workflow step. */
 import { appendFileSync } from 'node:fs';
 import { printable } from '../domain/printable';
 
 /** Milliseconds. */
 const deadline = 30_000;
 
-/** @throws Error for a variable that the runner sets and that is missing */
+/** @throws Error if the runner did not set the variable */
 export function variable(name: string): string {
   const value = process.env[name];
   if (value) return value;
@@ -16,7 +16,7 @@ export function variable(name: string): string {
  * Reads from the repository of the workflow: https://docs.github.com/en/rest
  *
  * @returns undefined for 404
- * @throws Error for anything else but 200
+ * @throws Error for other statuses than 200
  */
 export async function find<T>(path: string): Promise<T | undefined> {
   const url = `${variable('GITHUB_API_URL')}/repos/${variable('GITHUB_REPOSITORY')}/${path}`;
@@ -64,7 +64,7 @@ export function output(values: Readonly<Record<string, string>>): void {
     appendFileSync(variable('GITHUB_OUTPUT'), `${name}=${value}\n`);
 }
 
-/** Prints a line, also in the summary of the run. */
+/** Prints a line and adds it to the run's summary. */
 export function summarize(line: string): void {
   console.error(line);
   appendFileSync(variable('GITHUB_STEP_SUMMARY'), `${line}\n\n`);

@@ -10,7 +10,7 @@ interface Artifact {
   readonly workflow_run: { readonly id: number } | null;
 }
 
-/** Any workflow may give an artifact this name, a pull request's from another repository too. */
+/** Any workflow can use this artifact name, even one from a fork's pull request. */
 const isDeployment = (run: WorkflowRun): boolean =>
   run.path.split('@')[0] === '.github/workflows/deploy.yml' &&
   run.event === 'workflow_dispatch' &&

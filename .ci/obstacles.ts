@@ -1,5 +1,5 @@
 /**
- * Prints why a stack cannot be taken back to the last good assembly, one reason a line, and fails if there is any:
+ * Prints why a stack cannot be taken back to the last good assembly, one reason per line, and fails if there are any:
  * `.ci/obstacles.ts DEPLOYED LAST-GOOD BEFORE STACK`, two assemblies and the template that the deployment replaced.
  */
 import { existsSync, readFileSync } from 'node:fs';
@@ -7,9 +7,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { mangleLikeCloudFormation } from '@aws-cdk/cloudformation-diff';
 import { finalMigrations, lossesOf, readStacks, type Stack } from './stacks';
 
-/** @param before the template that was deployed before, as CloudFormation gives it back; none without a stack */
+/** @param before the template that was deployed before, as CloudFormation returns it; none without a stack */
 export function obstaclesTo(lastGood: Stack, deployed: Stack, before: unknown): readonly string[] {
-  // With `?` for each character outside of ASCII.
+  // CloudFormation replaces non-ASCII characters with `?`.
   const template = JSON.parse(mangleLikeCloudFormation(JSON.stringify(lastGood.template)));
   return [
     ...(isDeepStrictEqual(before, template) ? [] : ['Something else ran before this release.']),
@@ -21,7 +21,7 @@ export function obstaclesTo(lastGood: Stack, deployed: Stack, before: unknown): 
 
 type Resources = Readonly<Record<string, { readonly Properties?: { readonly EngineVersion?: unknown } }>>;
 
-/** RDS refuses to go down: https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_ModifyDBCluster.html */
+/** RDS rejects downgrades: https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_ModifyDBCluster.html */
 function olderEngines(older: Resources, newer: Resources): readonly string[] {
   return Object.entries(newer).flatMap(([id, { Properties }]) => {
     const [is, was] = [Properties?.EngineVersion, older[id]?.Properties?.EngineVersion];

@@ -1,7 +1,7 @@
 /**
- * Fails unless somebody has to approve a job in the GitHub environment: `.ci/require-approval.ts ENVIRONMENT`. Without the
- * plan that has required reviewers, GitHub leaves them out silently; for a name that it does not know, it creates an
- * environment without any. https://docs.github.com/en/actions/reference/workflows-and-actions/deployments-and-environments
+ * Fails unless jobs in the GitHub environment require approval: `.ci/require-approval.ts ENVIRONMENT`. On a plan without
+ * required reviewers, GitHub ignores them silently; for an unknown name, it creates an environment without
+ * any. https://docs.github.com/en/actions/reference/workflows-and-actions/deployments-and-environments
  */
 import { find, step } from './github';
 
@@ -11,7 +11,7 @@ interface Environment {
   readonly protection_rules?: readonly { readonly type: string; readonly reviewers?: readonly unknown[] }[];
 }
 
-/** @throws Error with the reason why nobody has to approve, and the remedy */
+/** @throws Error with the reason why approval is not required, and the remedy */
 export async function requireApproval(name: string): Promise<void> {
   const environment = await find<Environment>(`environments/${encodeURIComponent(name)}`);
   if (!environment)

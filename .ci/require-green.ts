@@ -1,10 +1,10 @@
-/** Fails unless the workflow `check` passed for the commit: nothing is deployed that was not checked, whole, on main. */
+/** Fails unless the complete workflow `check` passed for the commit on main. */
 import { read, step, variable, type WorkflowRun } from './github';
 
 /**
- * What to say of a commit whose check passed.
+ * Reports a commit whose check passed.
  *
- * @param runs of the workflow for the commit, the newest first; one that was repeated is one, with its last conclusion
+ * @param runs of the workflow for the commit, newest first; a repeated run counts once, with its last conclusion
  * @throws Error with the reason why it is not deployed
  */
 export function requireGreen(commit: string, [latest]: readonly WorkflowRun[]): string {

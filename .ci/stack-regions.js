@@ -1,4 +1,4 @@
-// Prints a line for each stack of an assembly: its region and the path of its template.
+// Prints the region and the template's path for each stack of an assembly.
 const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
 

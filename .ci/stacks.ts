@@ -32,8 +32,8 @@ export function readStacks(assembly: string): Readonly<Record<string, Stack>> {
 }
 
 /**
- * What a change would replace, remove or no longer retain of a stack's state: a sentence each, with the
- * remedy. The library knows what a change replaces; `statefulTypes` says which types hold state.
+ * Stateful resources that a change would replace, remove or no longer retain: a sentence each, with the
+ * remedy. The CDK's library knows what a change replaces; `statefulTypes` lists the stateful types.
  */
 export function lossesOf(base: Stack, change: Stack): readonly string[] {
   const unprotected = base.terminationProtection && !change.terminationProtection;
@@ -46,7 +46,7 @@ export function lossesOf(base: Stack, change: Stack): readonly string[] {
     ...Object.entries(resources.changes).flatMap(([logicalId, difference]) => {
       const type = difference.oldResourceType ?? '';
       const { fixed, remedy } = statefulTypes[type] ?? {};
-      // What is deleted with its stack, such as a role's password, can be recreated.
+      // Resources deleted with their stack, such as a role's password, can be recreated.
       if (!fixed || difference.oldValue?.DeletionPolicy === 'Delete') return [];
       return effectsOf(difference, fixed).map((effect) => `\`${logicalId}\` (${type}) ${effect}. ${remedy}`);
     }),
@@ -75,7 +75,7 @@ function effectsOf(difference: ResourceDifference, fixed: readonly string[]): re
 
 const text = (value: unknown) => (value === undefined ? 'left out' : JSON.stringify(value));
 
-/** Migrations of a release on which the release before cannot run: a sentence each, with the reason. */
+/** Migrations that are incompatible with the previous release: a sentence each, with the reason. */
 export function finalMigrations(before: Stack, release: Stack): readonly string[] {
   const [known, all] = [before, release].map(({ template }) =>
     Object.assign(

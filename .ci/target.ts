@@ -1,5 +1,5 @@
 /**
- * What the workflows know of a stack or an environment that somebody typed: `.ci/target.ts stack|environment NAME`. Writes
+ * Looks up a stack or environment entered in a workflow: `.ci/target.ts stack|environment NAME`. Writes
  * to the step's outputs.
  */
 import { allStacks } from '../cli/deployed-stack';

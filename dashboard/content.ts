@@ -1,7 +1,7 @@
 import type { DashboardFacts } from '../domain/dashboard';
 import type { PastedDelivery } from './verify';
 
-/** What is shown of the environment, in pairs. */
+/** The environment's facts, as pairs of label and text. */
 export function rows(facts: DashboardFacts): readonly (readonly [name: string, value: string])[] {
   const chains = facts.chains.join(' and ') + (facts.testFundsOnly ? ', with test funds only' : '');
   return [
@@ -12,7 +12,7 @@ export function rows(facts: DashboardFacts): readonly (readonly [name: string, v
   ];
 }
 
-/** What has to be known before the environment is used. */
+/** Warnings for users of the environment. */
 export function warnings({ testFundsOnly, chains, deprecation }: DashboardFacts): readonly string[] {
   const joined = chains.includes('mainnet')
     ? ': the service cannot technically prevent you from sending funds to a mainnet chain, but doing so is against the terms of use'

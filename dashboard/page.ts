@@ -70,14 +70,14 @@ form.addEventListener('input', () => {
     announce('The secret was cleared after five minutes.');
   }, 300_000);
 });
-// The back button would bring the fields back.
+// The back button would restore the fields.
 addEventListener('pagehide', () => form.reset());
 
 for (const button of document.querySelectorAll<HTMLButtonElement>('button[data-copy]'))
   button.addEventListener('click', async () => {
     const source = byId(button.dataset.copy ?? '');
     const copied = navigator.clipboard.writeText(source.textContent ?? '').then(() => 'Copied');
-    // Without permission the text is selected, for the keys that copy.
+    // Without permission, selects the text for copying by keyboard.
     const outcome = await copied.catch(() => getSelection()?.selectAllChildren(source) ?? 'Selected');
     announce(outcome);
     button.textContent = outcome;
@@ -88,14 +88,14 @@ function announce(text: string): void {
   byId('announcer').textContent = text;
 }
 
-/** @throws Error when the page has no such element: page.html and this program go together */
+/** @throws Error if page.html has no such element */
 function byId(id: string): HTMLElement {
   const found = document.getElementById(id);
   if (!found) throw new Error(`The page has no #${id}.`);
   return found;
 }
 
-/** Texts are texts, never markup. */
+/** Adds text as text, never as markup. */
 function element(name: string, attributes: Readonly<Record<string, string>>, ...children: (Node | string)[]) {
   const made = document.createElement(name);
   for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);

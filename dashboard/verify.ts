@@ -1,16 +1,16 @@
-/** A delivery as it was pasted. */
+/** A pasted delivery. */
 export interface PastedDelivery {
   readonly headers: string;
-  /** As it arrived, before anything parsed it. */
+  /** The raw body, before any parsing. */
   readonly body: string;
   readonly secret: string;
 }
 
 export interface Verification {
-  /** `stale`: holds, but a receiver refuses it for its age. `incomplete`: nothing could be computed. */
+  /** `stale`: valid, but too old for a receiver. `incomplete`: input is missing or malformed. */
   readonly verdict: 'holds' | 'stale' | 'refused' | 'incomplete';
   readonly title: string;
-  /** Sentences, the most important first. */
+  /** Sentences, most important first. */
   readonly details: readonly string[];
 }
 
@@ -18,7 +18,7 @@ export interface Verification {
 const base64 = '[A-Za-z0-9+/]{43}=?$';
 
 /**
- * Verifies a delivery as its receiver has to, and says why it does not hold.
+ * Verifies a delivery as its receiver must, and explains an invalid signature.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  *
  * @param signatureHeaders the names of the headers, each with the same signatures; one of them is enough
@@ -103,7 +103,7 @@ function ofAge(age: number, details: readonly string[]): Verification {
   };
 }
 
-/** What commonly happens to a body on its way to a clipboard, undone one at a time. */
+/** Reverts common changes to a copied body, one at a time. */
 function changedBodies(body: string): (readonly [how: string, body: string])[] {
   const compact = parseObject(body);
   const changed: [string, string][] = [
@@ -117,8 +117,8 @@ function changedBodies(body: string): (readonly [how: string, body: string])[] {
 }
 
 /**
- * Reads headers as tools show them: `Name: value` lines, also with what `curl -v` puts before them (`>`), and objects as
- * JSON or as Node.js prints them. Names in lower case, each with its distinct values.
+ * Reads headers as tools print them: `Name: value` lines, also with the `>` of `curl -v`, and objects in JSON or in
+ * Node.js's format. Names in lower case, each with its distinct values.
  */
 function readHeaders(text: string): ReadonlyMap<string, ReadonlySet<string>> {
   const headers = new Map<string, Set<string>>();

@@ -1,12 +1,12 @@
 import { InvalidInput } from './environment';
 
-/** The variable that gives the AWS account of an environment, such as `WALLET_EU_ACCOUNT`. */
+/** The variable for an environment's AWS account, such as `WALLET_EU_ACCOUNT`. */
 export const accountVariable = (name: string): string =>
   `WALLET_${name.toUpperCase().replaceAll('-', '_')}_ACCOUNT`;
 
 /**
- * The AWS account of each environment: of its variable, otherwise of the credentials (`CDK_DEFAULT_ACCOUNT`, set by the CDK).
- * A variable of no environment may be misspelt: a warning, unless a stack would therefore go to the account of the credentials.
+ * The AWS account of each environment: from its variable, otherwise from the credentials (`CDK_DEFAULT_ACCOUNT`, set by the CDK).
+ * Warns of a variable that matches no environment; throws if a stack would then be deployed to the credentials' account.
  *
  * @param variables such as `process.env`
  * @throws InvalidInput for a malformed account, and for a variable that may be misspelt

@@ -9,11 +9,11 @@ import { RegionStack } from './stacks/region-stack';
 import { StandbyStack } from './stacks/standby-stack';
 
 export interface CreateAppOptions {
-  /** Folder of the assembly. @default - what the CDK command line asks for, otherwise a new temporary folder */
+  /** Folder of the assembly. @default - the CDK command line's, otherwise a new temporary folder */
   readonly outdir?: string;
   /** AWS accounts by the environment's name. @default - decided by the deployer's credentials */
   readonly accounts?: Readonly<Record<string, string | undefined>>;
-  /** @default - the table in environments.ts; with `-c developer=NAME`, that copy of its first row alone */
+  /** @default - the table in environments.ts; with `-c developer=NAME`, only that copy of its first row */
   readonly environments?: readonly Environment[];
   /**
    * Whether synthesis warns of deprecated environments and checks the templates, by CloudFormation's rules and the rule packs: two
@@ -24,7 +24,7 @@ export interface CreateAppOptions {
 
 /**
  * The app with a stack for each environment, not yet synthesized. Needs no account, no credentials and no network;
- * gives the same templates in a test, in `npm start` and under the CDK command line.
+ * synthesizes the same templates in a test, in `npm start` and under the CDK command line.
  */
 export function createApp(options: CreateAppOptions = {}): App {
   const { outdir, accounts = {}, validateTemplates = true } = options;
@@ -40,7 +40,7 @@ export function createApp(options: CreateAppOptions = {}): App {
     options;
   for (const environment of environments) {
     const account = accounts[environment.name];
-    // Other addresses are unknown before the deployment.
+    // Other addresses are unknown before deployment.
     const otherDashboards = environments
       .filter((other) => other !== environment)
       .flatMap(({ name, purpose, domainNames }) =>
@@ -49,7 +49,7 @@ export function createApp(options: CreateAppOptions = {}): App {
     const serving = new RegionStack(app, { environment, account, otherDashboards });
     if (validateTemplates) serving.warnOfDeprecation();
     if (environment.standby) {
-      // The replica joins the global database of the serving stack: their one tie.
+      // The only dependency: the replica joins the serving stack's global database.
       new StandbyStack(app, { environment, standby: environment.standby, account }).addStackDependency(
         serving,
       );

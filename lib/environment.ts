@@ -24,7 +24,7 @@ const list = <Item extends v.GenericSchema<string>>(item: Item, remedy: string) 
     v.check((items) => items.length > 0 && new Set(items).size === items.length, remedy),
     v.readonly(),
   );
-/** A missing field gets the remedy that a wrong value would get. */
+/** A missing field has the same remedy as a wrong value. */
 const object = <Entries extends v.ObjectEntries>(entries: Entries) =>
   v.strictObject(entries, ({ expected }) => {
     if (expected === 'never') return 'No such field: compare with lib/environment.ts.';
@@ -78,19 +78,19 @@ const retentions = [
   1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653,
 ];
 
-/** An Elastic IP that exists already, such as one that a deleted stack left behind. */
+/** An existing Elastic IP, such as one retained by a deleted stack. */
 const adoptedElasticIp = object({
   allocationId: text(/^eipalloc-[0-9a-f]{8,17}$/, 'Give the allocation id of the Elastic IP, eipalloc-….'),
   address: where(isIPv4, 'Give the IPv4 address of that allocation, such as 203.0.113.7.'),
 });
 
-/** A second region with a replica of the data. It serves nothing until it is promoted. */
+/** A second region with a replica of the data. It serves no requests until it is promoted. */
 const standby = object({
   /** The CloudFormation stack's name. Never change it. */
   stackId,
-  /** Another of the environment's `residencyRegions` than the one that serves. */
+  /** One of the environment's `residencyRegions`, but not its `region`. */
   region,
-  /** As many as the environment has. */
+  /** As many zones as the environment has. */
   zones,
   vpcCidr,
   /** The Aurora Global Database of both clusters. Never change it, except for a restore: docs/runbook.md#restore-to-a-point-in-time. */
@@ -110,17 +110,17 @@ const database = object({
   }),
   /** Minutes without a connection before a cluster with minimum 0 pauses. */
   pauseAfterMinutes: optional(number(5, 1440, 'minutes')),
-  /** Replicas in the region, to fail over to; the first is in another zone than the writer. */
+  /** Failover replicas in the region; the first is in a different zone from the writer. */
   readers: number(0, 15, 'readers'),
   /** https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/Aurora.Managing.Backups.html */
   backupRetentionDays: number(1, 35, 'days'),
   /** Refuses deletion of the cluster. */
   deletionProtection: flag,
-  /** Promoted standby: the global database it was a replica in. Never change or remove it: the cluster would leave the global database. */
+  /** Promoted standby: the global database in which it was a replica. Never change or remove it: the cluster would leave the global database. */
   replicaOf: optional(rdsName),
   /**
    * Point-in-time restore: where the data comes from. A change replaces the cluster and retains the old one
-   * (docs/runbook.md#restore-to-a-point-in-time). Never remove it: CloudFormation would replace the cluster by an empty one.
+   * (docs/runbook.md#restore-to-a-point-in-time). Never remove it: CloudFormation would replace the cluster with an empty one.
    * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-rds-dbcluster.html
    */
   restoreFrom: optional(
@@ -134,7 +134,7 @@ const database = object({
       ),
       /** Identifier of the cluster whose backups are used, usually the one to replace. */
       cluster: optional(rdsName),
-      /** May be in the future here, since a template must not depend on the day it is made; `preflight` asks RDS. */
+      /** May be in the future: templates must not depend on the date of synthesis. `preflight` checks it with RDS. */
       time: optional(
         time(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/, 'Give the time in UTC as 2026-11-21T10:30:00Z.'),
       ),
@@ -152,7 +152,7 @@ const domainNames = object({
       name: domainName,
     }),
   ),
-  /** ACM certificate for both names. @default - the stack makes one, validated in the hosted zone */
+  /** ACM certificate for both names. @default - the stack creates one, validated in the hosted zone */
   certificateArn: optional(
     text(
       /^arn:[a-z-]+:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/,
@@ -162,11 +162,11 @@ const domainNames = object({
 });
 
 /**
- * Everything in which environments differ. Constructs branch on these properties and never on a name, so that an environment is
+ * All differences between environments. Constructs branch on these properties and never on a name, so that an environment is
  * added or changed by editing `environments.ts`: docs/deploying.md.
  */
 const schema = object({
-  /** Names the environment on the command line, and its cluster. Never change it. */
+  /** The environment's name on the command line and in its cluster's name. Never change it. */
   name: text(/^[a-z][a-z0-9-]{0,20}$/, 'Use 1 to 21 lowercase letters, digits and hyphens, a letter first.'),
   /** The CloudFormation stack's name. Never change it: that would create a second stack. */
   stackId,
@@ -177,8 +177,8 @@ const schema = object({
   /** The AWS regions in which data may be stored or processed, `region` among them. */
   residencyRegions: list(where(isRegion, residencyRemedy), residencyRemedy),
   /**
-   * Availability zones of the network, in the order that the parameter `WebhookOriginZone` counts. Never reorder or change those
-   * that are deployed: CloudFormation would create subnets of the same range, which EC2 refuses.
+   * Availability zones of the network; the parameter `WebhookOriginZone` is an index into them, from 1. Never reorder or change
+   * deployed zones: CloudFormation would create subnets with overlapping ranges, which EC2 rejects.
    */
   zones,
   /** Never change it: CloudFormation would replace the network. */
@@ -199,7 +199,7 @@ const schema = object({
     'Use data-api where the region has the RDS Data API, otherwise direct.',
   ),
   database,
-  /** Receives alarms, once it confirmed. Alarms contain no customer data. @default - no subscription to the topic `AlarmTopicArn` */
+  /** Receives alarms after confirming the subscription. Alarms contain no customer data. @default - no subscription to the topic `AlarmTopicArn` */
   alarmEmail: optional(text(/^[^\s@]{1,64}@[^\s@]+\.[^\s@.]+$/, 'Give one e-mail address.')),
   logRetentionDays: v.picklist(retentions, `Use one of CloudWatch's retentions: ${retentions.join(', ')}.`),
   /**
@@ -211,20 +211,20 @@ const schema = object({
   tokenIssuer: v.pipe(text(/^https:\/\/\S+[^/]$/, issuerRemedy), v.url(issuerRemedy)),
   /** Labels of the KMS keys, by month. The first signs, all verify: docs/runbook.md#rotating-a-signing-key. */
   signingKeyLabels: object({ accessToken: labels, userAction: labels }),
-  /** The longest time from `iat` to `exp` of an access token that is accepted. @default 1440, a day */
+  /** Maximum accepted time from `iat` to `exp` of an access token. @default 1440, a day */
   accessTokenMinutes: optional(number(5, 10_080, 'minutes')),
   /** Custom domain names. @default - API Gateway's addresses */
   domainNames: optional(domainNames),
   /** @default - the stack creates the Elastic IP */
   adoptedElasticIp: optional(adoptedElasticIp),
   /**
-   * The pool of your own addresses to take new Elastic IPs from. A change would replace them.
+   * The address pool (BYOIP) to allocate new Elastic IPs from. A change would replace them.
    * https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-byoip.html
    */
   publicIpv4Pool: optional(text(/^ipv4pool-ec2-[0-9a-f]{8,17}$/, 'Give the id of the pool, ipv4pool-ec2-….')),
   /** A second Elastic IP, published from the start, used in an emergency only: docs/runbook.md#a-zone-is-gone. @default - none */
   webhookOrigin: optional(object({ reserve: flag, adoptedReserve: optional(adoptedElasticIp) })),
-  /** Deleting the stack deletes everything but the Elastic IP. For trying it out. @default false */
+  /** Deleting the stack deletes everything but the Elastic IP. For trials. @default false */
   disposable: optional(flag),
   standby: optional(standby),
 });
@@ -361,7 +361,7 @@ const uniqueFields = [
   ['adoptedElasticIp.allocationId', 'webhookOrigin.adoptedReserve.allocationId'],
 ];
 
-/** Wrong input of a deployer. The message says what to do and needs no stack trace. */
+/** Invalid input from a deployer. The message states the fix and needs no stack trace. */
 export class InvalidInput extends Error {
   override readonly name: string = 'InvalidInput';
 }
@@ -399,7 +399,7 @@ export function validateEnvironments(table: unknown): readonly Environment[] {
 
 function wrongFieldsOf(row: Environment, index: number): readonly InvalidField[] {
   const { issues = [] } = v.safeParse(schema, row, { abortPipeEarly: true });
-  // An item of a list counts as the list.
+  // An error in an item is an error in its list.
   const wrong = issues.map(
     (issue) => [(v.getDotPath(issue) ?? '').replace(/\.\d+$/, ''), issue.message] as const,
   );
@@ -420,7 +420,7 @@ function repetitionsOf(fields: readonly string[], rows: readonly Environment[]):
   const owners = new Map<unknown, string>();
   return rows.flatMap((row, index) =>
     fields.flatMap((path) => {
-      // By their places, if rows have the same name.
+      // By index if rows have the same name.
       const field = `${path === 'name' ? `environments[${index}]` : row.name}.${path}`;
       const value = valueAt(row, path);
       const owner = owners.get(value);
@@ -437,7 +437,7 @@ const valueAt = (row: unknown, path: string): unknown =>
     .split('.')
     .reduce((value, key) => (key ? (value as Record<string, unknown> | undefined)?.[key] : value), row);
 
-/** Seconds from an access token's `iat` to its `exp`, at most. */
+/** Maximum seconds from an access token's `iat` to its `exp`. */
 export const accessTokenLifetime = ({ accessTokenMinutes }: Environment): number =>
   accessTokenMinutes === undefined ? defaultLifetimeSeconds : accessTokenMinutes * 60;
 
@@ -460,7 +460,7 @@ export interface TableStack {
   readonly region: string;
 }
 
-/** The stacks of an environment, the one that serves first. */
+/** The stacks of an environment, the serving one first. */
 export function stacksOf(environment: Environment): readonly TableStack[] {
   return [environment, environment.standby].flatMap((each) =>
     each ? [{ environment, stackId: each.stackId, region: each.region }] : [],

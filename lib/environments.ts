@@ -102,9 +102,9 @@ export const environments: readonly Environment[] = validateEnvironments([
 ]);
 
 /**
- * A copy of the first row at the least capacity, `dev-NAME`, to try the service with: `cdk deploy -c developer=NAME`.
+ * A copy of the first row at minimum capacity, `dev-NAME`, for trying out the service: `cdk deploy -c developer=NAME`.
  *
- * @throws InvalidInput for a name that cannot be part of the environment's
+ * @throws InvalidInput for an invalid name
  */
 export function developerEnvironment(name: string): Environment {
   if (!/^[a-z][a-z0-9]{0,15}$/.test(name)) {

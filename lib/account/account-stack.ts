@@ -18,7 +18,7 @@ import type { AccountSettings } from './settings';
 const issuer = 'token.actions.githubusercontent.com';
 
 /**
- * An AWS account's part for the workflows: GitHub's OIDC provider, roles (docs/decisions/deployments.md), and a budget. Deployed by
+ * An AWS account's resources for the workflows: GitHub's OIDC provider, roles (docs/decisions/deployments.md), and a budget. Deployed by
  * an administrator: docs/deploying.md. Global services, without customer data.
  */
 export class AccountStack extends Stack {
@@ -74,7 +74,7 @@ export class AccountStack extends Stack {
           [`${issuer}:sub`]: `repo:${repository}:environment:${githubEnvironment}`,
         },
       }),
-      // A first deployment takes more than the usual hour.
+      // A first deployment can exceed the default session of an hour.
       maxSessionDuration: Duration.hours(2),
       inlinePolicies: { [kind]: new PolicyDocument({ statements }) },
     });
@@ -94,7 +94,7 @@ export class AccountStack extends Stack {
       subscribers: [{ subscriptionType: 'EMAIL', address: email }],
     });
     const budget = new CfnBudget(this, 'Budget', {
-      // No name: other subscribers are another budget to CloudFormation, and a name can be taken once only.
+      // No name: a change of subscribers replaces the budget, and names must be unique.
       // https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/365
       budget: { budgetType: 'COST', timeUnit: 'MONTHLY', budgetLimit: { amount, unit: 'USD' } },
       notificationsWithSubscribers: [mail('ACTUAL', 80), mail('FORECASTED', 100)],

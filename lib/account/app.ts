@@ -5,7 +5,7 @@ import { addRulePacks } from '../checks/rule-packs';
 import { AccountStack } from './account-stack';
 import { readAccountSettings } from './settings';
 
-/** The app of the account stack, with the checks of the other app. It alone may have some types of global services. */
+/** The app of the account stack, with the other app's checks. Only it may contain some types of global services. */
 export function createAccountApp(outdir?: string, context?: Readonly<Record<string, string>>): App {
   const app = new App({
     ...(outdir !== undefined && { outdir }),

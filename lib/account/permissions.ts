@@ -6,7 +6,7 @@ import { type Environment, stacksOf } from '../environment';
 interface Permission extends PolicyStatementProps {
   readonly actions: string[];
   readonly resources: string[];
-  /** Why a resource has a `*`; absent where none has. */
+  /** Reason for a `*` in a resource. @default - no `*` */
   readonly wildcard?: string;
 }
 
@@ -15,7 +15,7 @@ type StackName = Readonly<Record<'stackId' | 'region', string>>;
 const arn = (service: string, region: string, resource: string): string =>
   `arn:${Aws.PARTITION}:${service}:${region}:${Aws.ACCOUNT_ID}:${resource}`;
 
-/** What each role of an environment may do. */
+/** Permissions of an environment's roles. */
 export function permissionsOf(
   environment: Environment,
   qualifier: string,
@@ -49,10 +49,10 @@ export function permissionsOf(
     'CloudFormation names it after the stack and the logical id, and ends the name with letters that it makes.';
 
   return {
-    // What `cdk deploy` needs, and nothing else. No image is deployed.
+    // Only what `cdk deploy` needs. There are no images.
     deploy: [assumeBootstrapRoles('deploy', 'file-publishing', 'lookup')],
 
-    // Reads by the CDK's lookup role, and makes change sets that it cannot execute. CloudFormation takes a template of this
+    // Reads with the CDK's lookup role, and creates change sets that it cannot execute. CloudFormation accepts a template of this
     // size from a bucket only, and reads it with the caller's rights.
     read: [
       assumeBootstrapRoles('lookup'),
@@ -71,7 +71,7 @@ export function permissionsOf(
       },
     ],
 
-    // What `wallet outputs`, `move-origin` and `smoke` call: docs/operating.md#iam-permissions.
+    // For `wallet outputs`, `move-origin` and `smoke`: docs/operating.md#iam-permissions.
     operate: [
       onStacks(stacks, 'DescribeStacks'),
       onStacks([environment], 'ListStackResources', 'DescribeStackEvents', 'UpdateStack'),

@@ -3,7 +3,7 @@ import { environments as table } from '../environments';
 
 export type AccountSettings = ReturnType<typeof readAccountSettings>;
 
-/** Context to accept several environments in one account. */
+/** Context key that permits several environments in one account. */
 const sharing = 'environments-may-replace-each-other';
 
 const rows = new Map(table.map((row) => [row.name, row]));
@@ -41,7 +41,7 @@ export function readAccountSettings(read: (name: string) => unknown) {
   }
   return {
     environments,
-    /** Of the stack, whose resources are global. */
+    /** The stack's region; its resources are global. */
     region,
     /**
      * As in the `sub` of GitHub's tokens: `owner/name`, or `owner@1234/name@5678` with immutable subjects, since 15 July 2026.
@@ -50,9 +50,9 @@ export function readAccountSettings(read: (name: string) => unknown) {
     repository: required('repository', /^[\w-]+(@\d+)?\/[\w.-]+(@\d+)?$/, 'owner/name'),
     /** US dollars a month. */
     budget: Number(required('budget', /^[1-9]\d{0,6}$/, '500')),
-    /** Receives a mail when the budget is nearly spent. */
+    /** Receives budget notifications. */
     email: required('email', /^[^\s@]+@[^\s@]+\.[^\s@]+$/, 'on-call@example.com'),
-    /** Whether the account has GitHub's OIDC provider already: it can have one only. */
+    /** Whether the account already has GitHub's OIDC provider, of which it can have only one. */
     adoptProvider: read('adopt-provider') === 'true',
   };
 }

@@ -43,7 +43,7 @@ export class Api extends Construct {
   /** The base address, without a slash at the end. */
   readonly url: string;
   readonly restApi: RestApi;
-  /** A line of JSON for each request. */
+  /** The access log: a line of JSON for each request. */
   readonly accessLog: LogGroup;
   /** Also for other stages of the environment. */
   readonly webAcl: WebAcl;
@@ -55,7 +55,7 @@ export class Api extends Construct {
       environment,
       name: `wallet-${environment.name}`,
       domainName: environment.domainNames?.api,
-      // The interface has no version in its paths, so neither has this.
+      // The API's paths have no version.
       stageName: 'api',
       makesLogRole: true,
     });
@@ -92,7 +92,7 @@ export class Api extends Construct {
   /**
    * `GET` and `HEAD /webhook-origins`: the addresses that receivers put on their allow-lists, the headers that they verify, and
    * whether the environment is deprecated. The gateway responds itself: no token, no function, no database. `addresses`
-   * stays as it is while the reserve is in use: a receiver that allows both has nothing to do then.
+   * does not change while the reserve is in use: a receiver that allows both does not have to act.
    */
   private addWebhookOrigins({ environment, webhookOrigin }: ApiProps): void {
     const { name, region, deprecation } = environment;
@@ -111,11 +111,11 @@ export class Api extends Construct {
       ...(webhookOrigin.reserve && { reserve: blocks(reserve) }),
       ...rest,
     };
-    // The addresses are known when the stack is deployed, the rest now.
+    // The addresses are known at deployment, the rest at synthesis.
     const version = createHash('sha256').update(JSON.stringify(rest)).digest('hex').slice(0, 8);
     const headers = staticValues({
       'Content-Type': 'application/json',
-      // The addresses never change; an hour bounds how long a deprecation goes unnoticed.
+      // The addresses never change; clients see a deprecation within an hour.
       'Cache-Control': 'public, max-age=3600',
       ETag: `"${[...addresses, ...reserve, version].join('-')}"`,
       ...deprecationHeaders(deprecation),

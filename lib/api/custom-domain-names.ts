@@ -18,8 +18,8 @@ export interface CustomDomainNamesProps {
 }
 
 /**
- * Custom domain names for the API and the dashboard, in the region: certificate, endpoints, and the records that lead
- * there, if the stack was given the zone. The default endpoints of the APIs are disabled then (`regionalRestApi`).
+ * Custom domain names for the API and the dashboard, in the region: certificate, endpoints, and DNS
+ * records if the row has a hosted zone. Disables the default endpoints of the APIs (`regionalRestApi`).
  */
 export class CustomDomainNames extends Construct {
   /** The target of each name's CNAME record or alias. */
@@ -47,7 +47,7 @@ export class CustomDomainNames extends Construct {
         domainName,
         certificate,
         endpointType: EndpointType.REGIONAL,
-        // As the APIs have it: TLS 1.2 and 1.3, see docs/decisions/api.md.
+        // The APIs' policy, TLS 1.2 and 1.3: docs/decisions/api.md.
         securityPolicy: SecurityPolicy.TLS13_1_2_PFS_PQ_2025_09,
         endpointAccessMode: EndpointAccessMode.STRICT,
       });

@@ -2,14 +2,14 @@ import { type GatewayResponse, ResponseType, type RestApi } from 'aws-cdk-lib/aw
 import type { Deprecation } from '../environment';
 
 /**
- * The gateway's name of a request. `$context.requestId` would not do: "Clients can override this request ID. We
+ * The gateway's request id. Not `$context.requestId`: "Clients can override this request ID. We
  * recommend using $context.extendedRequestId for a unique request ID that API Gateway generates"
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-mapping-template-reference.html). A value
- * that a caller writes could also break out of the JSON string: these templates are filled without escaping.
+ * from a caller could also break out of the JSON string: API Gateway does not escape template variables.
  */
 const REQUEST_ID = '$context.extendedRequestId';
 
-/** A problem document (RFC 9457) that the gateway gives without a handler. */
+/** A problem document (RFC 9457) that the gateway returns without invoking a handler. */
 interface Problem {
   readonly status: number;
   readonly code: string;
@@ -21,11 +21,11 @@ interface Problem {
 const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
 
 /**
- * The responses that API Gateway gives without a handler, by type; every other type gets the default of its hundred
+ * The responses that API Gateway returns without a handler, by type; other types get `DEFAULT_4XX` or `DEFAULT_5XX`
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html).
  *
- * No operation is signed with AWS credentials, so a complaint about an AWS signature means that no route matched: a
- * bearer token on an unknown path is read as a broken AWS signature. Hence the default of the client's errors.
+ * No operation uses AWS signatures, so an error about an AWS signature means that no route matched: API Gateway parses
+ * a bearer token on an unknown path as an invalid AWS signature. Hence the text of `DEFAULT_4XX`.
  */
 const problems: Readonly<Record<string, Problem>> = {
   ACCESS_DENIED: {
@@ -94,7 +94,7 @@ const problems: Readonly<Record<string, Problem>> = {
   },
 };
 
-/** Makes every response of the gateway itself a problem document (RFC 9457), with `headers` and those of its problem. */
+/** Configures each of the gateway's own responses as a problem document (RFC 9457), with `headers` and the problem's. */
 export function addGatewayResponses(restApi: RestApi, headers: Readonly<Record<string, string>>): void {
   let previous: GatewayResponse | undefined;
   for (const [type, problem] of Object.entries(problems)) {
@@ -111,7 +111,7 @@ export function addGatewayResponses(restApi: RestApi, headers: Readonly<Record<s
       // it. A key of application/problem+json would serve those alone who ask for it. Content-Type is set above.
       templates: { 'application/json': problemTemplate(problem) },
     });
-    // One after the other: API Gateway answers parallel changes of an API with ConflictException.
+    // In sequence: API Gateway rejects parallel changes to an API with ConflictException.
     // https://github.com/hashicorp/terraform-provider-aws/issues/16439
     if (previous) response.node.addDependency(previous);
     previous = response;
@@ -130,7 +130,7 @@ function problemTemplate({ status, code, title, detail }: Problem): string {
 
 /**
  * Headers of every response in a deprecated environment: `Deprecation` (RFC 9745, a structured date) and,
- * once the day is decided, `Sunset` (RFC 8594, an HTTP date). None for an environment that is not deprecated.
+ * once the day is decided, `Sunset` (RFC 8594, an HTTP date). Otherwise empty.
  */
 export function deprecationHeaders(deprecation: Deprecation | undefined): Readonly<Record<string, string>> {
   if (!deprecation) return {};

@@ -17,21 +17,21 @@ import type { Environment } from '../environment';
 export interface RegionalRestApiProps {
   readonly environment: Environment;
   readonly name: string;
-  /** @default - served under the name that API Gateway gives */
+  /** @default - API Gateway's host name */
   readonly domainName: string | undefined;
-  /** The last segment of the address that API Gateway gives. */
+  /** The last segment of API Gateway's default URL. */
   readonly stageName: string;
   /**
-   * Whether it makes the role by which the region's API Gateway writes access logs: one API of a stack does, see
+   * Whether to create the role with which the region's API Gateway writes access logs: one API of a stack does, see
    * docs/decisions/api.md.
    */
   readonly makesLogRole: boolean;
-  /** Bytes from which responses are compressed for clients that accept it. @default - never */
+  /** Minimum size in bytes of compressed responses, for clients that accept them. @default - never */
   readonly compressFrom?: number;
 }
 
 /**
- * A REST API that is served from its region alone: throttled as the environment says, logged, TLS 1.2 at least.
+ * A regional REST API: throttled as the environment specifies, logged, at least TLS 1.2.
  * `url` has no slash at its end.
  */
 export function regionalRestApi(
@@ -46,7 +46,7 @@ export function regionalRestApi(
     restApiName: name,
     endpointTypes: [EndpointType.REGIONAL],
     cloudWatchRole: makesLogRole,
-    // With a custom domain name, the name that API Gateway gives returns 403 to every caller.
+    // With a custom domain name, API Gateway's default endpoint returns 403 to every caller.
     disableExecuteApiEndpoint: domainName !== undefined,
     ...(compressFrom !== undefined && { minCompressionSize: Size.bytes(compressFrom) }),
     deployOptions: {
@@ -54,7 +54,7 @@ export function regionalRestApi(
       throttlingRateLimit: environment.throttle.requestsPerSecond,
       throttlingBurstLimit: environment.throttle.burst,
       metricsEnabled: true,
-      // Execution logs would show bodies and what the authorizer was given.
+      // Execution logs would contain bodies and access tokens.
       loggingLevel: MethodLoggingLevel.OFF,
       dataTraceEnabled: false,
       accessLogDestination: new LogGroupLogDestination(accessLog),
@@ -68,7 +68,7 @@ export function regionalRestApi(
   resource.securityPolicy = SecurityPolicy.TLS13_1_2_PFS_PQ_2025_09;
   resource.endpointAccessMode = EndpointAccessMode.STRICT;
 
-  // The CDK's output of the address: the stack has outputs with stable names.
+  // The CDK's output of the URL: the stack has outputs with stable names.
   restApi.node.tryRemoveChild('Endpoint');
   acknowledge(restApi.deploymentStage, 'executionLogs', 'responseCache', 'clientCertificate');
   const { region, urlSuffix } = Stack.of(scope);
@@ -79,8 +79,8 @@ export function regionalRestApi(
 }
 
 /**
- * One line of JSON a request. Nothing that a caller writes freely is in it, neither token nor header nor path: the
- * line is filled without escaping, and API Gateway keeps 1,024 bytes of it
+ * One line of JSON per request, without a caller's free text, such as tokens, headers or paths: API Gateway does not
+ * escape values, and truncates them at 1,024 bytes
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-known-issues.html). Latencies are in ms.
  * Variables: https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-variables-for-access-logging.html
  */

@@ -12,13 +12,13 @@ import { withStableLogicalId } from '../stable-logical-id';
 export interface SigningKeySet {
   /** ARN of the KMS key that signs. */
   readonly signingKeyArn: string;
-  /** The public keys as a JWKS document; known when the stack is deployed. */
+  /** The public keys as a JWKS document; known at deployment. */
   readonly jwks: string;
 }
 
 /**
- * The region's KMS keys (ECDSA on P-256), which never leave it, and their public halves, exported while the stack is
- * deployed so that functions verify offline. A key whose label is removed from the table stays in KMS, unused, until
+ * The region's KMS keys (ECDSA on P-256), which never leave it, and their public keys, exported during
+ * deployment so that functions verify offline. A key whose label is removed from the table stays in KMS, unused, until
  * an operator deletes it.
  */
 export class SigningKeys extends Construct {

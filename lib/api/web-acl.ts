@@ -13,13 +13,13 @@ export interface WebAclProps {
 /** The firewall's dimension in the metrics of `AWS/WAFV2`. */
 export const webAclMetricName = 'WebAcl';
 
-/** Headers that are credentials: neither the log nor the console's request samples may show them. */
+/** Headers with credentials, redacted in the log and in the console's request samples. */
 const SECRET_HEADERS = ['authorization', 'x-svc-useraction'];
 
 /**
- * The AWS managed rule groups, in the order of evaluation, after the rate rule. Rules that would refuse an honest caller, or
- * respond otherwise than the API's contract, are counted, not blocked. They follow AWS's default version, so
- * that new signatures arrive without a deployment.
+ * The AWS managed rule groups, in the order of evaluation, after the rate rule. Rules that would block legitimate callers, or
+ * respond contrary to the API's contract, only count. The groups follow AWS's default version, so
+ * that new signatures apply without a deployment.
  * https://docs.aws.amazon.com/waf/latest/developerguide/aws-managed-rule-groups-list.html
  */
 const MANAGED_RULE_GROUPS: readonly (readonly [name: string, counted: readonly string[]])[] = [
@@ -30,15 +30,15 @@ const MANAGED_RULE_GROUPS: readonly (readonly [name: string, counted: readonly s
     [
       // Callers are programs; many HTTP clients send no User-Agent.
       'NoUserAgent_HEADER',
-      // A body of more than 8 KB is answered with `body_not_allowed` like any other body.
+      // The function returns `body_not_allowed` for any body.
       'SizeRestrictions_BODY',
     ],
   ],
 ];
 
 /**
- * The regional firewall before a stage. The gateway response `WAF_FILTERED` answers blocked requests: a custom
- * response of a rule would win over that, and could not carry the request's id
+ * The regional firewall before a stage. Blocked requests get the gateway response `WAF_FILTERED`: a rule's
+ * custom response would override it, and could not contain the request id
  * (https://docs.aws.amazon.com/apigateway/latest/developerguide/supported-gateway-response-types.html).
  */
 export class WebAcl extends Construct {
@@ -73,14 +73,14 @@ export class WebAcl extends Construct {
 
   private logBlockedRequests(webAcl: CfnWebACL, environment: Environment): void {
     const stack = Stack.of(this);
-    // The stack's own id is part of the name, so that a retained group does not block a new stack.
+    // The stack's own id is part of the name, so that a retained log group does not block a new stack.
     const stackGuid = Fn.select(2, Fn.split('/', stack.stackId));
     const logGroup = new LogGroup(this, 'Log', {
       logGroupName: Fn.join('-', ['aws-waf-logs-wallet', environment.name, stackGuid]),
       retention: environment.logRetentionDays,
       removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     });
-    // The attribute `Arn` of a log group ends in `:*`, the ARN that AWS WAF wants does not
+    // The attribute `Arn` of a log group ends in `:*`, the ARN that AWS WAF requires does not
     // (https://docs.aws.amazon.com/waf/latest/developerguide/logging-cw-logs.html).
     const logGroupArn = stack.formatArn({
       service: 'logs',
@@ -127,7 +127,7 @@ function managedRule(name: string, counted: readonly string[], index: number): C
       managedRuleGroupStatement: {
         vendorName: 'AWS',
         name,
-        // An empty list met a refusal: https://github.com/globaldatanet/aws-firewall-factory/pull/53
+        // AWS WAF rejected an empty list: https://github.com/globaldatanet/aws-firewall-factory/pull/53
         ...(counted.length > 0 && {
           ruleActionOverrides: counted.map((rule) => ({ name: rule, actionToUse: { count: {} } })),
         }),

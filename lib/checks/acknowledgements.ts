@@ -8,13 +8,13 @@ interface Acknowledgement {
   readonly reason: string;
 }
 
-/** A rule that the packs of NIST and of PCI both have. */
+/** A rule in both the NIST and the PCI pack. */
 const both = (rule: string) => [`NIST.800.53.R5-${rule}`, `PCI.DSS.321-${rule}`];
 const concurrency = ['NIST.800.53.R5-LambdaConcurrency'];
 const deadLetters = ['NIST.800.53.R5-LambdaDLQ'];
 const publicMethod = ['AwsSolutions-APIG4', 'AwsSolutions-COG4'];
 
-/** Every finding of the rule packs that is right as it is, with the reason for reviewers. */
+/** Accepted findings of the rule packs, with reasons for reviewers. */
 const acknowledgements = {
   // API Gateway
   gatewayValidation: {
@@ -183,7 +183,7 @@ const acknowledgements = {
 } as const satisfies Record<string, Acknowledgement>;
 
 /**
- * Acknowledges findings on one resource, and on none below or beside it.
+ * Acknowledges findings on one resource, without its children.
  *
  * @param construct the resource, or the construct whose default child it is
  */
@@ -202,7 +202,7 @@ function acknowledgeRules(construct: IConstruct, { rules, reason }: Acknowledgem
   Validations.of(resource).acknowledge(...rules.map((id) => ({ id, reason })));
 }
 
-/** Who makes a function run. It decides what bounds its concurrency, and what becomes of an event that fails. */
+/** What invokes a function. It determines the concurrency limit and the handling of failed events. */
 export type Invoker = 'gateway' | 'queue' | 'schedule' | 'deployment' | 'operator';
 
 export function acknowledgeFunction(lambda: LambdaFunction, invokedBy: Invoker): void {
@@ -210,16 +210,16 @@ export function acknowledgeFunction(lambda: LambdaFunction, invokedBy: Invoker):
   if (!lambda.isBoundToVpc) acknowledge(lambda, 'outsideVpc');
 }
 
-/** The policy that the CDK makes for a role's statements. */
+/** The policy that the CDK creates for a role's statements. */
 export const defaultPolicy = (role: IConstruct): IConstruct => role.node.findChild('DefaultPolicy');
 
 interface Permission {
   readonly resources: readonly string[];
-  /** Why a resource has a `*`. A `*` without a reason stays a finding. */
+  /** Reason for a `*` in a resource. A `*` without a reason remains a finding. */
   readonly wildcard?: string;
 }
 
-/** Acknowledges the wildcards of an inline policy that have a reason, and that it is inline. */
+/** Acknowledges that a policy is inline, and its wildcards with a reason. */
 export function acknowledgePermissions(role: IConstruct, permissions: readonly Permission[]): void {
   acknowledge(role, 'inlinePolicy');
   for (const { resources, wildcard: reason } of permissions) {

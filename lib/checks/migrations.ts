@@ -3,18 +3,18 @@ import { join } from 'node:path';
 
 /** A migration that a change adds to its base. */
 export interface NewMigration {
-  /** The file's name without its ending. */
+  /** The file's name without its extension. */
   readonly name: string;
-  /** Why the base's functions cannot run on the schema after it, as its header says. @default - they can */
+  /** Reason in the header why the base's functions cannot run on the new schema. @default - they can */
   readonly cannotBeTakenBack?: string;
 }
 
 /**
- * The migrations that a change adds, in order. One on whose schema the former release cannot run has a line with the reason:
+ * The migrations that a change adds, in order. If the previous release cannot run on the new schema, a line has the reason:
  * `-- cannot-be-taken-back: the column held secrets, and had to go at once`
  *
- * @param base a project's folder; so is `change`
- * @throws Error for a header without a reason, and for a file of the base that was edited or removed: it may be applied
+ * @param base project folder of the base; `change`: of the change
+ * @throws Error for a header without a reason, and for an edited or removed file of the base, which may already be applied
  */
 export function newMigrations(base: string, change: string): readonly NewMigration[] {
   const before = readMigrations(base);
@@ -31,7 +31,7 @@ export function newMigrations(base: string, change: string): readonly NewMigrati
     .map(([name, text]) => ({ name, ...headerOf(name, text) }));
 }
 
-/** Reasons why the functions of the release before cannot run on the schema after a migration, by its name. */
+/** Reasons why the previous release cannot run on the schema after a migration, by its name. */
 export const cannotBeTakenBack = (project: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     [...readMigrations(project)].flatMap(([name, text]) =>

@@ -14,14 +14,14 @@ import { dashboardPage, securityHeaders } from './page';
 
 export interface DashboardProps {
   readonly environment: Environment;
-  /** Those that the page links. */
+  /** The dashboards that the page links to. */
   readonly others: readonly OtherDashboard[];
-  /** The API that the page names; its firewall protects the page, too. */
+  /** The API shown on the page; its firewall also protects the page. */
   readonly api: Api;
   readonly webhookOrigin: WebhookOrigin;
 }
 
-/** The dashboard of one environment, at its own address, served from the region. */
+/** The dashboard of one environment, at a separate address, served from the region. */
 export class Dashboard extends Construct {
   /** Without a slash at the end. */
   readonly url: string;
@@ -36,7 +36,7 @@ export class Dashboard extends Construct {
       domainName: environment.domainNames?.dashboard,
       stageName: 'dashboard',
       makesLogRole: false,
-      // Nothing but the page is larger.
+      // Only the page is larger.
       compressFrom: 4096,
     });
     this.restApi = restApi;
@@ -78,7 +78,7 @@ export class Dashboard extends Construct {
     acknowledge(get, 'publicPage');
     addGatewayResponses(restApi, { ...securityHeaders, ...deprecationHeaders(deprecation) });
     api.webAcl.protect(this, restApi.deploymentStage);
-    // A stage with an access log needs the role that the API makes.
+    // A stage with an access log needs the role that the API creates.
     restApi.deploymentStage.node.addDependency(api.restApi.node.findChild('Account'));
   }
 }

@@ -13,7 +13,7 @@ export const securityHeaders: Readonly<Record<string, string>> = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
-/** The dashboard as one document, for every environment the same, and the headers that it is served with. */
+/** The dashboard as one document, the same for every environment, and its response headers. */
 export interface DashboardPage {
   readonly html: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -21,7 +21,7 @@ export interface DashboardPage {
 
 let built: DashboardPage | undefined;
 
-/** Built on first use, once in a process. @throws Error with esbuild's findings when it does not build */
+/** Built on first use, once in a process. @throws Error with esbuild's errors */
 export function dashboardPage(): DashboardPage {
   built ??= build();
   return built;
@@ -49,7 +49,7 @@ function build(): DashboardPage {
     outputFiles.find(({ path }) => path.endsWith(ending))?.text.trim() ?? '';
   const [script, style] = [text('.js'), text('.css')];
   return {
-    // Functions, because a replacement's `$` would mean something.
+    // Functions, because `$` has a meaning in replacement strings.
     html: readFileSync(join(absWorkingDir, 'page.html'), 'utf8')
       .replace('<!-- style -->', () => `<style>${style}</style>`)
       .replace('<!-- script -->', () => `<script>${script}</script>`),
@@ -61,20 +61,20 @@ function build(): DashboardPage {
 const hashSource = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 /**
- * The page loads nothing but its own script and style, sends nothing, and may not be framed. People paste secrets into
- * it, so no cache keeps it, not even the back button's.
+ * The page loads only its own script and style, sends nothing, and cannot be framed. People paste secrets into it, so
+ * caching is disabled, including the back/forward cache.
  */
 function pageHeaders(script: string, style: string): Readonly<Record<string, string>> {
   const policy = [
     "default-src 'none'",
     `script-src ${script}`,
     `style-src ${style}`,
-    // The icon is part of the page.
+    // The icon is inline.
     'img-src data:',
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
-    // No text of a person ever becomes markup.
+    // No user input becomes markup.
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
   ];

@@ -13,19 +13,19 @@ import { ClosedSecurityGroup } from '../network/closed-security-group';
 import { withStableLogicalId } from '../stable-logical-id';
 import { createSecret } from './secrets';
 
-/** The same for both members of a global database: RDS refuses a promotion otherwise. */
+/** The same for both members of a global database: otherwise RDS rejects a promotion. */
 export const databaseVersion = rds.AuroraPostgresEngineVersion.VER_17_9;
 const engine = rds.DatabaseClusterEngine.auroraPostgres({ version: databaseVersion });
 const port = 5432;
 
 export const databaseSubnets: ec2.SubnetSelection = { subnetType: ec2.SubnetType.PRIVATE_ISOLATED };
 
-/** Names in every cluster. The template of a promoted or restored one has none: they come with its data. */
+/** Names in every cluster. Omitted from the template of a promoted or restored one, whose data has them. */
 export const databaseName = 'wallet';
 const databaseOwner = 'wallet_owner';
 
 export interface DatabaseClusterProps {
-  /** For a replica: what the environment would be, served from the standby's region. */
+  /** For a replica: the environment as served from the standby's region. */
   readonly environment: Environment;
   readonly vpc: ec2.IVpc;
   /** @default - a primary */
@@ -64,14 +64,14 @@ export class DatabaseCluster extends Construct {
     const { environment, vpc, standby } = props;
     const { capacity, backupRetentionDays, deletionProtection, pauseAfterMinutes } = environment.database;
     const { replicaOf, restoreFrom } = environment.database;
-    // A replica's data is in the primary.
+    // A replica's data is also in the primary.
     const isRetained = !standby && deletionProtection;
     this.removalPolicy = isRetained ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY;
     this.key = withStableLogicalId(
       new Key(this, 'Key', {
         description: `Database of ${environment.name}: storage, backups and secrets`,
         enableKeyRotation: true,
-        // A cluster that is retained cannot be read without it.
+        // A retained cluster is unreadable without its key.
         removalPolicy: isRetained ? RemovalPolicy.RETAIN : RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
       }),
       'DatabaseKey',
@@ -153,7 +153,7 @@ export class DatabaseCluster extends Construct {
     if (restoreFrom) this.restore(restoreFrom);
   }
 
-  /** @returns a security group whose members may connect to the database, and by this membership to nothing else */
+  /** @returns a security group that allows its members to connect to the database only */
   admitClients(): ec2.ISecurityGroup {
     const clients = new ClosedSecurityGroup(this, 'Clients', {
       vpc: this.props.vpc,
@@ -163,7 +163,7 @@ export class DatabaseCluster extends Construct {
     return clients;
   }
 
-  /** Lets a function sign in with IAM tokens, as this role only. */
+  /** Allows a function to sign in with IAM tokens, as this role only. */
   grantConnect(grantee: IGrantable, role: DatabaseRole): void {
     const user = Stack.of(this).formatArn({
       service: 'rds-db',
@@ -178,14 +178,14 @@ export class DatabaseCluster extends Construct {
 
   private propertiesOfPrimary(): rds.CfnDBClusterProps {
     const { databaseAccess, database } = this.props.environment;
-    // RDS refuses names that differ from those of the data, and CloudFormation would replace the cluster to give it any.
+    // RDS rejects names that differ from the data's, and CloudFormation would replace the cluster to add a name.
     const isNew = database.replicaOf === undefined && database.restoreFrom === undefined;
     return {
       ...(isNew && { masterUsername: databaseOwner, databaseName }),
       masterUserPassword: this.masterSecret?.secretValueFromJson('password').unsafeUnwrap() ?? '',
       enableHttpEndpoint: databaseAccess === 'data-api',
       enableIamDatabaseAuthentication: databaseAccess === 'direct',
-      // A week of insights costs nothing. A cluster that pauses has little to look at.
+      // A week of insights is free. A cluster that pauses has few.
       // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/USER_DatabaseInsights.TurningOnStandard.html
       ...(database.capacity.minimum > 0 && {
         performanceInsightsEnabled: true,
@@ -195,7 +195,7 @@ export class DatabaseCluster extends Construct {
     };
   }
 
-  // RDS refuses to delete a subnet group or a parameter group in use: they have the cluster's removal policy.
+  // RDS cannot delete subnet or parameter groups in use: they have the cluster's removal policy.
   // https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_DeleteDBClusterParameterGroup.html
   private createSubnetGroup(): string {
     const { environment, vpc } = this.props;
@@ -236,7 +236,7 @@ export class DatabaseCluster extends Construct {
     );
   }
 
-  /** The writer in the first zone, readers in the others by turns. A promoted cluster keeps its instances. */
+  /** The writer in the first zone, readers round-robin in the others. A promoted cluster keeps its instances. */
   private createInstances(): readonly rds.CfnDBInstance[] {
     const { environment, standby } = this.props;
     const { zones, database } = environment;
@@ -251,7 +251,7 @@ export class DatabaseCluster extends Construct {
         // Aurora scales a reader of tier 1 with the writer, so that it can take over at once.
         promotionTier: Math.min(index, 1),
         publiclyAccessible: false,
-        // The template says which version runs: docs/decisions/database-versions.md
+        // The template sets the version: docs/decisions/database-versions.md
         autoMinorVersionUpgrade: false,
         ...(database.capacity.minimum > 0 && {
           enablePerformanceInsights: true,
@@ -268,32 +268,32 @@ export class DatabaseCluster extends Construct {
     return instances;
   }
 
-  /** Makes the cluster the primary of a global database, which the standby's replica joins. */
+  /** Creates a global database with the cluster as its primary; the standby's replica joins it. */
   private createGlobalDatabase(
     { globalClusterIdentifier }: Standby,
     instances: readonly rds.CfnDBInstance[],
   ): void {
     const globalCluster = new rds.CfnGlobalCluster(this, 'GlobalCluster', {
       globalClusterIdentifier,
-      // Not by the cluster's `GlobalClusterIdentifier`: a cluster that exists cannot get one.
+      // Not by the cluster's `GlobalClusterIdentifier`, which cannot be added to an existing cluster.
       // https://github.com/aws-cloudformation/aws-cloudformation-resource-providers-rds (ImmutabilityHelper of DBCluster)
       sourceDbClusterIdentifier: this.arn,
       deletionProtection: this.props.environment.database.deletionProtection,
     });
     withStableLogicalId(globalCluster, 'DatabaseGlobalCluster').applyRemovalPolicy(RemovalPolicy.RETAIN);
-    // A primary needs its writer before it can be copied from.
+    // Replication requires the primary's writer.
     for (const instance of instances) globalCluster.addResourceDependency(instance);
   }
 
   /**
    * Restores the data from a snapshot, or from a cluster's backups to a point in time. A change of these properties replaces the
-   * cluster, their removal replaces it by an empty one (`createOnlyProperties` in
+   * cluster, their removal replaces it with an empty one (`createOnlyProperties` in
    * https://github.com/aws-cloudformation/aws-cloudformation-resource-providers-rds/blob/master/aws-rds-dbcluster/aws-rds-dbcluster.json).
    *
-   * A restore takes no password, access, retention, parameter group or protection: the handler sets them afterwards, before the
+   * A restore accepts no password, access, retention, parameter group or protection: the handler sets them afterwards, before the
    * cluster counts as created (`modifyDbClusterAfterCreateRequest` in `Translator.java` of the same repository). It compares
    * `StorageEncrypted` with the source and does not send it (`validateStorageEncryption` in `CreateHandler.java`). Without a
-   * `RestoreType` it is a full copy, the only type that takes a time
+   * `RestoreType` it is a full copy, the only type that accepts a time
    * (https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_RestoreDBClusterToPointInTime.html).
    */
   private restore({ snapshot, cluster, time }: RestoreSource): void {
@@ -305,7 +305,7 @@ export class DatabaseCluster extends Construct {
       acknowledge(this.cluster, 'restoredSettings');
     }
     for (const { cfnResourceType, cfnOptions } of this.node.findAll().filter(CfnResource.isCfnResource)) {
-      // What a restore replaces stays, in every environment. RDS would create a missing log group again, without retention.
+      // A replaced cluster is retained in every environment. RDS would recreate a missing log group without retention.
       if (['AWS::RDS::DBCluster', 'AWS::RDS::DBInstance', 'AWS::Logs::LogGroup'].includes(cfnResourceType))
         cfnOptions.updateReplacePolicy = CfnDeletionPolicy.RETAIN;
     }

@@ -12,8 +12,8 @@ export interface DatabaseFunctionProps<Name extends string = string>
 }
 
 /**
- * A function that signs in to the database as one role: with its network (unless it has its own), rights and variables, made
- * or updated after the migration.
+ * A function that signs in to the database as one role: with the database's network (unless it has its own), permissions and
+ * variables, created or updated after the migration.
  */
 export class DatabaseFunction<Name extends string = string> extends HandlerFunction<Name> {
   constructor(scope: Construct, id: string, { schema, role, ...props }: DatabaseFunctionProps<Name>) {

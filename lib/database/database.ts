@@ -28,7 +28,7 @@ export interface DatabaseProps {
   readonly vpc: ec2.IVpc;
 }
 
-/** The region's database and its ways in: over the RDS Data API, or directly by PostgreSQL's protocol. */
+/** The region's database and access to it: over the RDS Data API, or directly over PostgreSQL's protocol. */
 export class Database extends Construct {
   readonly cluster: DatabaseCluster;
   /** Where functions that use the database run: next to it with direct access, outside of any VPC with the Data API. */
@@ -36,9 +36,9 @@ export class Database extends Construct {
   readonly bundle: BundleOptions;
   /** The cluster owner's secret. Only the migration may read it. */
   readonly masterSecret: ISecret;
-  /** What has to exist before a statement can be carried out. */
+  /** Resources that a statement requires. */
   readonly dependencies: readonly IDependable[];
-  /** Each role's password, where roles sign in with one. */
+  /** Each role's password, if roles sign in with passwords. */
   private readonly roleSecrets: { readonly [role in DatabaseRole]?: ISecret } = {};
   private readonly location: Variables<'data-api'> | Variables<'direct'>;
 
@@ -73,7 +73,7 @@ export class Database extends Construct {
       .filter((each) => each instanceof CfnDBInstance || each instanceof ec2.CfnSecurityGroupIngress);
   }
 
-  /** Lets a function sign in as a database role: permissions and variables (`databaseVariables`) together. */
+  /** Allows a function to sign in as a database role: permissions and variables (`databaseVariables`) together. */
   grantAccess(handler: HandlerFunction, role: DatabaseRole): void {
     this.setConnectionVariables(handler);
     const secret = this.roleSecrets[role];
@@ -87,7 +87,7 @@ export class Database extends Construct {
     }
   }
 
-  /** Lets the migration act as the cluster's owner and set the roles' passwords. */
+  /** Allows the migration to sign in as the cluster's owner and set the roles' passwords. */
   grantOwnership(handler: HandlerFunction): void {
     this.setConnectionVariables(handler);
     if (this.location.DATABASE_ACCESS === 'data-api') {
@@ -148,7 +148,7 @@ export class Database extends Construct {
   private createRoleSecret(role: DatabaseRole): ISecret {
     const name = role.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
     return createSecret(this, `${name}Secret`, {
-      // Short: CloudFormation derives the secret's name from it, and the Data API takes ARNs of at most 100 characters.
+      // Short: CloudFormation derives the secret's name from it, and the Data API accepts ARNs of at most 100 characters.
       // https://docs.aws.amazon.com/rdsdataservice/latest/APIReference/API_ExecuteStatement.html
       logicalId: `Secret${name}`,
       description: `Password of the database role ${role}`,

@@ -23,12 +23,12 @@ export interface SchemaMigrationProps {
 }
 
 /**
- * Migrates schema and roles during a deployment, if the SQL, the roles, how they sign in, or the restored data changed. A failing
+ * Migrates schema and roles during a deployment, if the SQL, the roles, their authentication, or the restored data changed. A failed
  * migration fails the deployment with its reason.
  */
 export class SchemaMigration extends Construct {
   readonly database: Database;
-  /** Depend on it to find the schema. */
+  /** Resources that need the schema depend on it. */
   readonly resource: CfnResource;
 
   constructor(scope: Construct, id: string, { environment, database }: SchemaMigrationProps) {
@@ -100,12 +100,12 @@ export class SchemaMigration extends Construct {
   }
 }
 
-/** SHA-256 of all that determines the result of the migration. */
+/** SHA-256 of everything that determines the result of the migration. */
 function contentHash({ databaseAccess, database }: Environment): string {
   const hash = createHash('sha256').update(JSON.stringify([databaseAccess, databaseRoles]));
-  // Restored data has former passwords of the roles, and perhaps a former schema.
+  // Restored data has the roles' old passwords, and perhaps an old schema.
   hash.update(restoreSuffix(database));
-  // The code decides how roles are made.
+  // The code creates the roles.
   hash.update(readFileSync(join(projectRoot, 'lambda/migrate-schema/migrate-schema.ts')));
   const files = readdirSync(migrationsFolder).filter((name) => name.endsWith('.sql'));
   for (const file of files.sort()) {

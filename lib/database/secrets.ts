@@ -21,7 +21,7 @@ export interface DatabaseSecretProps {
 }
 
 /**
- * The random password of a database user: `{"username","password"}`, as the RDS Data API wants it.
+ * The random password of a database user: `{"username","password"}`, as the RDS Data API requires.
  * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/data-api.access.html
  */
 export function createSecret(

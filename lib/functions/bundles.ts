@@ -16,7 +16,7 @@ export const bundling = {
   platform: 'node',
   target: 'node24',
   format: 'cjs',
-  // ES modules where packages have them: esbuild can then drop unused code.
+  // Prefers ES modules, which esbuild can tree-shake.
   mainFields: ['module', 'main'],
   // An optional native driver of `pg`, loaded on demand.
   external: ['pg-native'],
@@ -25,7 +25,7 @@ export const bundling = {
   alias: { '@aws-sdk/credential-provider-node': './lambda/shared/credentials.ts' },
   // `import('node:http')` would load its WebSocket and `fetch` too; `require` does not.
   supported: { 'dynamic-import': false },
-  // Names stay, so that a stack trace in the log can be read without a source map.
+  // Keeps names, for stack traces without a source map.
   minifyWhitespace: true,
   minifySyntax: true,
   legalComments: 'none',
@@ -33,8 +33,8 @@ export const bundling = {
 } as const satisfies BuildOptions;
 
 /**
- * For one access to the database: `./connect` is `connect.data-api.ts` or `connect.direct.ts`. esbuild neither trims nor merges
- * what is loaded on demand, as by `connect.ts`.
+ * For one kind of database access: `./connect` is `connect.data-api.ts` or `connect.direct.ts`. esbuild neither tree-shakes nor
+ * merges dynamic imports, as in `connect.ts`.
  */
 export const bundlingFor = (access: DatabaseAccess) => ({
   ...bundling,
@@ -47,7 +47,7 @@ export function handlerNames(): readonly string[] {
 }
 
 export interface BundleOptions {
-  /** Text files beside the code, by name. @default - none */
+  /** Text files to add to the code, by name. @default - none */
   readonly files?: Readonly<Record<string, string>>;
   /** @default - the function uses no database */
   readonly databaseAccess?: DatabaseAccess | undefined;
@@ -85,7 +85,7 @@ export class BundledCode extends Code {
   }
 }
 
-/** Every handler's bundle by use case: built on first use, all in one call, once in a process for each access. */
+/** Every handler's bundle by use case: built on first use, all in one call, once per process and kind of access. */
 const built = new Map<DatabaseAccess, ReadonlyMap<string, Uint8Array>>();
 
 function build(access: DatabaseAccess): ReadonlyMap<string, Uint8Array> {

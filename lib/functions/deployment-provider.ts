@@ -8,14 +8,14 @@ import { acknowledge, acknowledgeFunction, defaultPolicy } from '../checks/ackno
 import type { HandlerFunction } from './handler-function';
 
 export interface DeploymentProviderProps {
-  /** Its timeout has to be well below the framework's 15 minutes, or a timeout is not reported. */
+  /** Its timeout must be well below the framework's 15 minutes; otherwise a timeout is not reported. */
   readonly handler: HandlerFunction;
   readonly logRetention: RetentionDays;
 }
 
 /**
- * Invokes a function for custom resources. The CDK's framework between CloudFormation and the function reports the function's
- * error, timeout or crash as the reason why the deployment failed.
+ * Invokes a function for custom resources. The CDK's provider framework reports the function's
+ * error, timeout or crash as the reason for the failed deployment.
  */
 export class DeploymentProvider extends Provider {
   constructor(scope: Construct, id: string, { handler, logRetention }: DeploymentProviderProps) {
@@ -36,7 +36,7 @@ export class DeploymentProvider extends Provider {
     );
     super(scope, id, {
       onEventHandler: handler,
-      // The CDK would also allow every version and alias of the function; there are none.
+      // The CDK would also allow the function's versions and aliases, of which there are none.
       frameworkOnEventRole: role.withoutPolicyUpdates(),
       logGroup,
     });

@@ -20,21 +20,21 @@ export interface HandlerFunctionProps<Name extends string = string> extends Bund
   /** The folder under `lambda/` with the `handler.ts` to bundle. */
   readonly useCase: string;
   readonly description: string;
-  /** For the acknowledgements of the rule packs; it permits nothing. */
+  /** For the acknowledgements of the rule packs; grants no permission. */
   readonly invokedBy: Invoker;
   /** The names of the function's own variables: its `environment.ts`. */
   readonly variables: readonly Name[];
-  /** A value for each of `variables`; one that is missing does not compile. */
+  /** A value for each of `variables`; a missing one fails to compile. */
   readonly environment: Readonly<Record<NoInfer<Name>, string>>;
   readonly timeout: Duration;
-  /** MiB. Processor time grows with it. @default 512 */
+  /** MiB. CPU scales with it. @default 512 */
   readonly memorySize?: number;
   readonly logRetention: RetentionDays;
-  /** @default - outside of any VPC */
+  /** @default - outside any VPC */
   readonly network?: FunctionNetwork | undefined;
 }
 
-/** A Lambda function from `lambda/<useCase>/handler.ts`. Its own role may write its own log and nothing else. */
+/** A Lambda function from `lambda/<useCase>/handler.ts`. Its role may only write to its own log. */
 export class HandlerFunction<Name extends string = string> extends LambdaFunction {
   constructor(scope: Construct, id: string, props: HandlerFunctionProps<Name>) {
     const logGroup = new LogGroup(scope, `${id}Log`, {

@@ -25,7 +25,7 @@ export interface Row {
 
 export interface Graph {
   readonly title: string;
-  /** Of every metric and threshold in the graph. @default 'in 5 minutes' */
+  /** Unit of every metric and threshold in the graph. @default 'in 5 minutes' */
   readonly unit?: string;
   /** Metrics without an alarm. @default - none */
   readonly metrics?: readonly IMetric[];
@@ -39,15 +39,15 @@ export interface AlarmRow
     AlarmProps,
     'threshold' | 'comparisonOperator' | 'datapointsToAlarm' | 'treatMissingData' | 'metric'
   > {
-  /** In lowercase with hyphens, such as `api-errors`; the stack's name comes before it. */
+  /** In lowercase with hyphens, such as `api-errors`; prefixed with the stack's name. */
   readonly name: string;
   /** What has happened, as a sentence for the person on call. */
   readonly description: string;
-  /** The heading in `docs/runbook.md` that says what to do. @default - the name */
+  /** Anchor of the instructions in `docs/runbook.md`. @default - the name */
   readonly runbookAnchor?: string;
   readonly metric: Metric | MathExpression;
   readonly evaluationPeriods?: number;
-  /** Under which the alarm exists. @default - always */
+  /** The alarm exists only if it is true. @default - always */
   readonly condition?: CfnAlarm['cfnOptions']['condition'];
 }
 
@@ -60,7 +60,7 @@ export const maximum = { period, statistic: 'Maximum' };
 
 export const runbookAnchorOf = ({ name, runbookAnchor = name }: AlarmRow): string => runbookAnchor;
 
-/** Alarms, named after their stack, and the encrypted topic that they notify when they begin and when they end. */
+/** Alarms, named after their stack, and the encrypted topic that they notify of ALARM and OK. */
 export class Alarms extends Construct {
   readonly topicArn: string;
 
@@ -98,7 +98,7 @@ export class Alarms extends Construct {
         comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,
         evaluationPeriods: 1,
         treatMissingData: TreatMissingData.NOT_BREACHING,
-        // A percentile of few requests says nothing.
+        // A percentile of few requests is meaningless.
         ...(isPercentile && { evaluateLowSampleCountPercentile: 'ignore' }),
         ...settings,
         alarmName: `${stackName}-${name}`,

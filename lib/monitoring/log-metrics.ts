@@ -5,20 +5,20 @@ import { Construct } from 'constructs';
 import { period, sum } from './alarms';
 
 export interface LogMetricsProps {
-  /** Of the API: a line of JSON for each request. */
+  /** The API's access log: a line of JSON for each request. */
   readonly accessLog: ILogGroup;
-  /** Of the function `authorize-request`. */
+  /** Log of the function `authorize-request`. */
   readonly authorizerLog: ILogGroup;
-  /** Of the function `delete-user-group`. */
+  /** Log of the function `delete-user-group`. */
   readonly deletionLog: ILogGroup;
 }
 
 /**
  * Metrics from log lines, where neither AWS nor a function has one. Each value of a dimension is a metric with a price, and
- * dashboards are global: a dimension has a fixed set of values, ours or API Gateway's, never what a caller writes.
+ * dashboards are global: a dimension has a fixed set of values, ours or API Gateway's, never a caller's input.
  */
 export class LogMetrics extends Construct {
-  /** Requests that the throttle refused: API Gateway has no metric for 429 alone. */
+  /** Throttled requests: API Gateway has no metric for 429 alone. */
   readonly throttled: Metric;
   /** Deleted user groups. */
   readonly deletions: Metric;

@@ -33,7 +33,7 @@ export interface MonitoringProps {
   readonly key: OperationsKey;
   readonly api: Api;
   readonly dashboard: PublicDashboard;
-  /** By the names that their alarms have. */
+  /** By the names in their alarms. */
   readonly functions: Readonly<Record<string, WatchedFunction>> &
     Record<'authorize-request' | 'delete-user-group', WatchedFunction>;
   /** Of the database. */
@@ -44,7 +44,7 @@ export interface MonitoringProps {
 
 /** The alarms of a region that serves with a service level agreement, and their dashboard in CloudWatch. */
 export class Monitoring extends Construct {
-  /** Every alarm is published here when it begins and when it ends. */
+  /** Receives every alarm's changes to ALARM and OK. */
   readonly topicArn: string;
   /** In the console of the stack's region. */
   readonly dashboardUrl: string;
@@ -79,9 +79,9 @@ export interface StandbyMonitoringProps extends Pick<MonitoringProps, 'environme
   readonly sourceRegion: string;
 }
 
-/** The one alarm of a region that only follows another. */
+/** The one alarm of a standby region. */
 export class StandbyMonitoring extends Construct {
-  /** The alarm is published here when it begins and when it ends. */
+  /** Receives the alarm's changes to ALARM and OK. */
   readonly topicArn: string;
 
   constructor(scope: Construct, id: string, props: StandbyMonitoringProps) {
@@ -97,7 +97,7 @@ const width = 24;
 
 /**
  * The environment in CloudWatch's console: the state of its alarms, then a row of graphs for each part. Dashboards are
- * global in an account: docs/decisions/residency-checks.md says what one may hold.
+ * global in an account: docs/decisions/residency-checks.md lists the permitted content.
  *
  * @returns its address
  */
@@ -112,7 +112,7 @@ function addDashboard(scope: Construct, rows: readonly Row[]): string {
   withStableLogicalId(dashboard, 'MonitoringDashboard');
   const introduction = `# ${stackName}\nThe stack's next deployment undoes changes made here. Begin with \`docs/runbook.md#looking-at-an-environment\`; the headings below are in the same document.`;
   dashboard.addWidgets(new TextWidget({ markdown: introduction, width, height: 2 }));
-  // By name: an alarm with a condition may not exist.
+  // By name, since a conditional alarm may not exist.
   const alarms = rows
     .flatMap(alarmsOf)
     .map(({ name }) => Alarm.fromAlarmName(scope, name, `${stackName}-${name}`));

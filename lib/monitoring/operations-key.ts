@@ -23,7 +23,7 @@ export class OperationsKey extends Key {
       ['kms:Decrypt', 'kms:DescribeKey', 'kms:Encrypt', 'kms:GenerateDataKey*', 'kms:ReEncrypt*'],
       { ArnLike: { 'kms:EncryptionContext:aws:logs:arn': logGroups } },
     );
-    // Log groups that are added later are encrypted too.
+    // Includes log groups added later.
     Aspects.of(stack).add({
       visit: (node) => {
         if (node instanceof CfnLogGroup) node.kmsKeyId = this.keyArn;
@@ -40,7 +40,7 @@ export class OperationsKey extends Key {
 
   private allow(service: string, actions: string[], conditions: Record<string, object>): void {
     const principals = [new ServicePrincipal(service)];
-    // `*` in a key policy is the key itself.
+    // In a key policy, `*` means the key itself.
     this.addToResourcePolicy(new PolicyStatement({ principals, actions, resources: ['*'], conditions }));
   }
 }

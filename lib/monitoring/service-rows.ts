@@ -88,8 +88,8 @@ export interface WatchedFunction {
 }
 
 /**
- * Functions that crash, time out or are not started. An expected failure, such as `database_unavailable`, is no error of a
- * function. https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html
+ * Functions that crash, time out or do not start. Lambda does not count expected failures, such as `database_unavailable`, as
+ * errors. https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html
  */
 export function functionsRow(
   functions: Readonly<Record<string, WatchedFunction>>,
@@ -144,7 +144,7 @@ export function databaseRow({ database, standby, throttle }: Environment, cluste
     metric: ofCluster('ACUUtilization'),
     threshold: 80,
     evaluationPeriods: 3,
-    // Instances report every minute: without data there is none.
+    // Instances report every minute: missing data means no instance.
     treatMissingData: BREACHING,
   };
   const connections: AlarmRow = {
@@ -190,7 +190,7 @@ export function databaseRow({ database, standby, throttle }: Environment, cluste
 }
 
 /**
- * How far a standby is behind its primary: what a promotion would lose. The guide names this metric for every secondary of
+ * How far a standby is behind its primary: what a promotion would lose. The guide documents this metric for every secondary of
  * Aurora PostgreSQL; AWS's lab finds it by `SourceRegion`. An alarm or a search matches the exact set of dimensions.
  * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/aurora-global-database-disaster-recovery.html
  * https://awsauroralabsmy.com/global/cw/
@@ -208,7 +208,7 @@ export const standbyReplication = (clusterIdentifier: string, sourceRegion: stri
   treatMissingData: BREACHING,
 });
 
-/** By a search: only the standby's own stack knows the cluster's name. */
+/** Uses a search: only the standby's stack knows the cluster's name. */
 const lagOfStandby = (region: string) =>
   new SearchExpression({
     expression: `SEARCH('{AWS/RDS,DBClusterIdentifier,SourceRegion} MetricName="${standbyLag}"', 'Maximum')`,

@@ -5,7 +5,7 @@ import type { WebhookOrigin } from '../network/webhook-origin';
 import type { Webhooks } from '../webhooks/webhooks';
 import { type AlarmRow, BREACHING, GREATER_THAN_THRESHOLD, maximum, period, type Row, sum } from './alarms';
 
-/** What the delivery function writes: `lambda/deliver-webhook/deliver-webhook.ts`. */
+/** Metrics from the delivery function: `lambda/deliver-webhook/deliver-webhook.ts`. */
 const deliveryMetric = (
   metricName: 'Delivered' | 'Failed' | 'GivenUp' | 'Disabled' | 'Age',
   options: { readonly statistic?: string; readonly label?: string } = {},
@@ -46,7 +46,7 @@ export function deliveriesRow(): Row {
         metrics: [
           deliveryMetric('Delivered', { label: 'Delivered' }),
           deliveryMetric('Failed', { label: 'Failed' }),
-          // No alarm: this count cannot tell one receiver that is down for three days from many, and
+          // No alarm: this count cannot distinguish one receiver that is down for three days from many, and
           // `deliveries-failing` fires days before deliveries to everybody are given up.
           deliveryMetric('GivenUp', { label: 'Failed, and given up' }),
         ],
@@ -115,7 +115,7 @@ export function queuesRow({ events, deliveries, retries }: Webhooks): Row {
 
 /**
  * The NAT gateway's own metrics, every minute. Graphs search for them: there is no gateway while the origin is detached, and
- * after a move they still show the one before. Other gateways of the account in the region are shown too, each by its id.
+ * after a move they still show the previous one. They also show the account's other gateways in the region, by id.
  * https://docs.aws.amazon.com/vpc/latest/userguide/metrics-dimensions-nat-gateway.html
  */
 export function originRow(environment: Environment, origin: WebhookOrigin, webhooks: Webhooks): Row {

@@ -3,8 +3,8 @@ import { type CfnSecurityGroup, type IPeer, type IVpc, type Port, SecurityGroup 
 import type { Construct } from 'constructs';
 
 /**
- * A security group that lets nothing in or out but what is added to it. Its egress is inline: EC2 opens a group without an
- * egress rule to the whole internet, and one with inline and separate rules is reported as drifted.
+ * A security group that allows only the traffic added to it. Its egress is inline: without an egress rule, EC2 allows
+ * all outbound traffic, and drift detection reports a group with inline and separate rules.
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-ec2-securitygroup.html,
  * https://github.com/aws/aws-cdk/issues/21558
  */

@@ -12,8 +12,8 @@ export interface NetworkProps {
 }
 
 /**
- * The region's VPC, IPv4 only. Public subnets hold the NAT gateway of the webhook origin and nothing else; private ones reach the
- * internet through it; isolated ones reach nothing outside of the VPC.
+ * The region's VPC, IPv4 only. Public subnets contain only the NAT gateway of the webhook origin; private ones reach the
+ * internet through it; isolated ones reach nothing outside the VPC.
  */
 export class Network extends Construct {
   readonly vpc: ec2.IVpc;
@@ -61,8 +61,8 @@ export class Network extends Construct {
 }
 
 /**
- * The CDK empties the VPC's default security group with a function of its own, whose log never expires and whose role may write
- * any log of the account. Here both are restricted like our own functions.
+ * The CDK empties the VPC's default security group with a custom resource function, whose log never expires and whose role may
+ * write to any log of the account. This restricts both as for our own functions.
  */
 function restrictDefaultSecurityGroupFunction(stack: Stack, logGroup: LogGroup): void {
   const { node } = stack.node.findChild('Custom::VpcRestrictDefaultSGCustomResourceProvider');
@@ -70,7 +70,7 @@ function restrictDefaultSecurityGroupFunction(stack: Stack, logGroup: LogGroup):
   handler.addPropertyOverride('Architectures', ['arm64']);
   handler.addPropertyOverride('LoggingConfig', { LogFormat: 'JSON', LogGroup: logGroup.logGroupName });
   const role = node.findChild('Role') as CfnResource;
-  // The CDK makes both without tags, and cannot add any.
+  // The CDK creates both without tags and cannot add any.
   const tags = Object.entries(stack.tags.tagValues()).map(([Key, Value]) => ({ Key, Value }));
   for (const resource of [handler, role]) resource.addPropertyOverride('Tags', tags);
   role.addPropertyDeletionOverride('ManagedPolicyArns');

@@ -16,23 +16,23 @@ export interface WebhookOriginProps {
 }
 
 /**
- * The fixed address from which webhooks come: one Elastic IP on one NAT gateway.
- * A row may ask for a reserve: a second Elastic IP, for an emergency in which the one address cannot be moved.
+ * The fixed source address of webhooks: one Elastic IP on one NAT gateway.
+ * A row may configure a reserve: a second Elastic IP, for an emergency in which the first cannot be moved.
  *
  * The stack parameter `WebhookOriginZone` is the number of the gateway's zone in the row, or `none`. An Elastic IP cannot be on two
  * gateways and CloudFormation creates the new one first, so a move goes through `none`: a direct change from zone to zone fails and
- * is rolled back, with the address where it was.
+ * rolls back; the address does not move.
  */
 export class WebhookOrigin extends Construct {
-  /** The IPv4 address. It outlives the stack. */
+  /** The IPv4 address, retained when the stack is deleted. */
   readonly address: string;
-  /** Published with the address. `isInUse` while the gateway, if there is one, has the reserve. @default - the row asks for none */
+  /** Published with the address. `isInUse` while the gateway, if there is one, has the reserve. @default - none */
   readonly reserve: (AdoptedElasticIp & { readonly isInUse: CfnCondition }) | undefined;
-  /** True while a gateway holds the address. What sends from it is off otherwise. */
+  /** True while a gateway has the address. Otherwise webhook consumers are disabled. */
   readonly isAttached: CfnCondition;
   /** Refer to it only under the condition `isAttached`. */
   readonly gatewayId: string;
-  /** The private subnets' routes to the gateway, there while it `isAttached`. */
+  /** The private subnets' routes to the gateway; they exist only if `isAttached`. */
   readonly routes: readonly ec2.CfnRoute[];
 
   constructor(scope: Construct, id: string, { environment, vpc }: WebhookOriginProps) {
@@ -74,8 +74,8 @@ export class WebhookOrigin extends Construct {
   }
 
   /**
-   * A parameter says whether the reserve is in use, not a property of the row, so that no deployment changes it. With the zone it is
-   * one update, which creates the new gateway before anything of the old one has to respond.
+   * A parameter selects the reserve, not a property of the row, so that no deployment changes it. One update sets it with the zone
+   * and creates the new gateway before it removes the old one, which may not respond.
    */
   private addReserve(environment: Environment): WebhookOrigin['reserve'] {
     const { reserve = false, adoptedReserve } = environment.webhookOrigin ?? {};
@@ -101,7 +101,7 @@ export class WebhookOrigin extends Construct {
     return { allocationId: elasticIp.attrAllocationId, address: elasticIp.attrPublicIp };
   }
 
-  /** Nested conditions, one for each zone but the last: CloudFormation has no switch. */
+  /** CloudFormation has no switch: a nested condition for each zone but the last. */
   private subnetOf(zone: string, { publicSubnets }: ec2.IVpc): string {
     const subnets = publicSubnets.map(({ subnetId }, index) => ({ subnetId, zone: String(index + 1) }));
     return subnets.reduceRight((others, subnet) => {

@@ -10,7 +10,7 @@ export interface EnvironmentStackProps {
   readonly account?: string | undefined;
 }
 
-/** What the stacks of an environment share: region, zones, tags, description and notices. */
+/** Shared by the stacks of an environment: region, zones, tags, description and notices. */
 export abstract class EnvironmentStack extends Stack {
   private readonly row: Environment;
   private readonly notices: readonly string[];
@@ -41,13 +41,13 @@ export abstract class EnvironmentStack extends Stack {
     this.notices = notices;
     if (environment.disposable) Aspects.of(this).add({ visit: dispose });
     for (const [key, value] of Object.entries(tags)) {
-      // Too new: `cfn-lint` does not know its tags, and a region may not either. It gets the stack's from CloudFormation.
+      // Too new: `cfn-lint` and some regions may not support its tags. CloudFormation adds the stack's tags.
       Tags.of(this).add(key, value, { excludeResourceTypes: ['AWS::CloudWatch::Dashboard'] });
     }
   }
 
   /**
-   * The row's. `Fn::GetAZs` would give those with a default subnet, in an order that may change: then CloudFormation would
+   * The row's. `Fn::GetAZs` would return zones with a default subnet, in an order that may change: then CloudFormation would
    * replace every subnet. https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference-getavailabilityzones.html
    */
   override get availabilityZones(): string[] {
@@ -62,7 +62,7 @@ export abstract class EnvironmentStack extends Stack {
     Annotations.of(this).addWarningV2('wallet-infrastructure:deprecated-environment', warning);
   }
 
-  /** Adds outputs: a description and a value each. */
+  /** Adds outputs, each with a description and a value. */
   protected addOutputs(
     outputs: Partial<Record<OutputName, readonly [description: string, value: string]>>,
   ): void {
@@ -76,6 +76,6 @@ export abstract class EnvironmentStack extends Stack {
 function dispose(node: IConstruct): void {
   if (!CfnResource.isCfnResource(node) || node.cfnResourceType === 'AWS::EC2::EIP') return;
   if (node.cfnOptions.deletionPolicy !== undefined) node.applyRemovalPolicy(RemovalPolicy.DESTROY);
-  // Days, the fewest: https://docs.aws.amazon.com/kms/latest/developerguide/deleting-keys.html
+  // Days, the minimum: https://docs.aws.amazon.com/kms/latest/developerguide/deleting-keys.html
   if (node instanceof CfnKey) node.pendingWindowInDays = 7;
 }

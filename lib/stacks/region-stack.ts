@@ -23,7 +23,7 @@ import { Webhooks } from '../webhooks/webhooks';
 import { EnvironmentStack, type EnvironmentStackProps } from './environment-stack';
 
 export interface RegionStackProps extends EnvironmentStackProps {
-  /** The dashboards that this one's links. @default - none */
+  /** The dashboards that this one links to. @default - none */
   readonly otherDashboards?: readonly OtherDashboard[];
 }
 
@@ -61,7 +61,7 @@ export class RegionStack extends EnvironmentStack {
         USER_ACTION_KEYS: keys.userAction.jwks,
         RESPONSE_HEADERS: JSON.stringify(deprecationHeaders(environment.deprecation)),
       },
-      // The gateway waits 29 s at most; by then the function has answered.
+      // Below the gateway's timeout of 29 s.
       timeout: Duration.seconds(28),
       memorySize: 1024,
       logRetention: environment.logRetentionDays,
@@ -142,7 +142,7 @@ export class RegionStack extends EnvironmentStack {
   private addDomainNames({ domainNames }: Environment, apis: Record<'api' | 'dashboard', RestApi>): void {
     if (domainNames === undefined) return;
     const { targets } = new CustomDomainNames(this, 'DomainNames', { domainNames, apis });
-    // The hosted zone has the records already.
+    // The stack creates the records in the hosted zone.
     if (domainNames.hostedZone) return;
     this.addOutputs({
       ApiDomainTarget: [`CNAME of ${domainNames.api}, for its zone`, targets.api],

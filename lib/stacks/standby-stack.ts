@@ -11,21 +11,21 @@ export interface StandbyStackProps extends EnvironmentStackProps {
 }
 
 /**
- * The second region of an environment: a replica of its data and a network, and nothing that serves. Its logical ids are those of
+ * The second region of an environment: a replica of its data and a network, without a service. Its logical ids are those of
  * `RegionStack`, so that a promotion is an update.
  */
 export class StandbyStack extends EnvironmentStack {
   constructor(scope: Construct, { environment: serving, standby, account }: StandbyStackProps) {
     const { stackId, region, zones, vpcCidr, globalClusterIdentifier } = standby;
     const { standby: _, ...row } = serving;
-    // Its data comes from the primary, restored or not.
+    // Even with `restoreFrom`, its data comes from the primary.
     const { restoreFrom, ...database } = row.database;
     const environment: Environment = { ...row, stackId, region, zones, vpcCidr, database };
     super(scope, `standby of ${environment.purpose}`, { environment, account });
 
     const key = new OperationsKey(this, 'OperationsKey', { environment });
     const { vpc } = new Network(this, 'Network', { environment, isStandby: true });
-    // The scope that it has in `RegionStack`: logical ids depend on it.
+    // The same scope as in `RegionStack`, for the same logical ids.
     const scopeOfCluster = new Construct(this, 'Database');
     const replica = new DatabaseCluster(scopeOfCluster, 'Cluster', { environment, standby, vpc });
     if (environment.serviceLevelAgreement) {

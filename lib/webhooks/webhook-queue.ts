@@ -4,9 +4,9 @@ import { Construct } from 'constructs';
 import { withStableLogicalId } from '../stable-logical-id';
 
 export interface WebhookQueueProps {
-  /** The queue's logical id without its ending `Queue`; the dead-letter queue's begins with it. */
+  /** Prefix of the queue's and the dead-letter queue's logical ids. */
   readonly logicalId: string;
-  /** Of its consumer. */
+  /** The consumer's timeout. */
   readonly functionTimeout: Duration;
   /** @default - a dead-letter queue of its own */
   readonly deadLetters?: Queue;
@@ -38,20 +38,20 @@ export class WebhookQueue extends Construct {
 /**
  * The most that SQS allows. The function sets aside what it cannot read, at once and with the reason, and a retry is a new
  * message. So receives count our own faults alone, which wait up to 15 minutes each: this bridges ten days. A message that kills
- * its function comes back after the visibility timeout and ends in the dead-letter queue within a week.
+ * its function returns after the visibility timeout and reaches the dead-letter queue within a week.
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-configure-dead-letter-queue.html
  */
 const maxReceiveCount = 1_000;
 
-/** Events are at most 64 KiB, and their deliveries, with what JSON escapes, twice that. */
+/** Events are at most 64 KiB; JSON escapes can double that in deliveries. */
 const maxMessageBytes = 256 * 1024;
-/** A dead letter is longer than its message was, by the reason. */
+/** A dead letter also contains the reason. */
 const reasonBytes = 1024;
 
 const settings = {
   encryption: QueueEncryption.SQS_MANAGED,
   enforceSSL: true,
-  // The most that SQS allows.
+  // SQS's maximum.
   retentionPeriod: Duration.days(14),
   maxMessageSizeBytes: maxMessageBytes,
   removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,

@@ -25,7 +25,7 @@ export interface WebhooksProps {
   readonly schema: SchemaMigration;
 }
 
-/** Time for the database to wake (20 s), for a receiver (15 s) and for KMS, SQS and the attempt's row. */
+/** Time for the database to resume (20 s), for a receiver (15 s) and for KMS, SQS and the attempt's row. */
 const deliveryTimeout = Duration.seconds(deliverWebhook.timeoutSeconds);
 const fanOutTimeout = Duration.seconds(45);
 
@@ -34,13 +34,13 @@ const fanOutTimeout = Duration.seconds(45);
  * way out is the webhook origin. While no gateway holds the origin, its consumers are disabled and messages wait.
  */
 export class Webhooks extends Construct {
-  /** Events are put here. */
+  /** Receives events. */
   readonly events: WebhookQueue;
-  /** One message for each event and webhook in good standing. */
+  /** One message for each event and healthy webhook. */
   readonly deliveries: WebhookQueue;
-  /** Retries, and first attempts to webhooks that were slow or failed. Its own consumer, so that they do not delay others. */
+  /** Retries, and first attempts to webhooks that were slow or failed. A separate consumer, so that they do not delay others. */
   readonly retries: WebhookQueue;
-  /** The HMAC key that the webhooks' secrets are derived by. Deleting it would change every secret. */
+  /** The HMAC key that derives the webhooks' secrets. They are lost with it. */
   readonly secretsKey: Key;
   readonly fanOutEvent: HandlerFunction;
   readonly deliverWebhook: HandlerFunction;
@@ -158,7 +158,7 @@ export class Webhooks extends Construct {
   /** Concurrency is bounded on the mapping: throttling of the function would count as receives. */
   private consume(handler: HandlerFunction, queue: Queue, options: ConsumeOptions): void {
     const { concurrency, needsOrigin, name = '' } = options;
-    // Without `sqs:GetQueueUrl`, which the CDK's own grant has and nothing calls.
+    // Without `sqs:GetQueueUrl`, which the CDK's grant includes and nothing calls.
     // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html#events-sqs-permissions
     handler.addToRolePolicy(
       new PolicyStatement({
@@ -182,7 +182,7 @@ export class Webhooks extends Construct {
       runWhileAttached(mapping.node.defaultChild as CfnEventSourceMapping, this.props.webhookOrigin);
   }
 
-  /** The private subnets, with the ports that receivers may have, and with the database where it is reached directly. */
+  /** The private subnets, with access to receivers' ports, and to the database where access is direct. */
   private networkWithEgress(): FunctionNetwork {
     const { vpc, schema } = this.props;
     const securityGroup = new ec2.SecurityGroup(this, 'Egress', {
@@ -190,7 +190,7 @@ export class Webhooks extends Construct {
       description: 'Webhooks: reach receivers and AWS by way of the webhook origin',
       allowAllOutbound: false,
     });
-    // As `readReceiverUrl` has it. The VPC's name server needs no rule.
+    // The port that `readReceiverUrl` allows. The VPC's name server needs no rule.
     securityGroup.addEgressRule(ec2.Peer.anyIpv4(), ec2.Port.tcp(443), 'Receivers and AWS');
     securityGroup.addEgressRule(ec2.Peer.anyIpv4(), ec2.Port.tcpRange(1024, 65_535), 'Receivers');
     return {
@@ -214,7 +214,7 @@ interface ConsumeOptions {
 /**
  * Enables a consumer while the origin is attached, and only after the routes exist: an attempt before that would fail and be
  * charged to the receiver. `DependsOn` cannot be conditional, and on a resource that does not exist it removes the consumer
- * too; a reference in the metadata orders them alike.
+ * too; a reference in the metadata has the same effect.
  *
  * @see https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-condition.html
  * @see https://cloudonaut.io/optional-dependson-with-cloudformation-metadata-to-the-rescue

@@ -20,7 +20,7 @@ import {
 } from './rules';
 import { type Finding, type ResidencyBoundary, type Rule, readTemplate } from './template';
 
-/** Nothing else of such a stack is looked at. */
+/** Other rules do not apply to such a stack. */
 const unlistedStack: Omit<Rule, 'find'> = {
   id: 'unlisted-stack',
   refuses: 'The stack has no row in the table of environments, or is not in the region of its row',
@@ -41,7 +41,7 @@ export const templateRules: readonly Rule[] = [
   dashboardContent,
 ];
 
-/** Of the environments' stacks and their standbys. */
+/** Boundaries of the environments' stacks and standbys. */
 export const boundariesOf = (environments: readonly Environment[]): readonly ResidencyBoundary[] =>
   environments.flatMap(({ stackId, region, residencyRegions, webhookOrigin, standby }) => {
     const elasticIps = webhookOrigin?.reserve ? 2 : 1;
@@ -55,8 +55,8 @@ export const boundariesOf = (environments: readonly Environment[]): readonly Res
   });
 
 /**
- * Refuses, at synthesis, templates that could take data out of their stack's boundary or let the internet in. Reads files of
- * the assembly only. Its findings cannot be acknowledged: change the table or the rules.
+ * Rejects, at synthesis, templates that could move data across their stack's boundary or allow access from the internet. Reads
+ * only files of the assembly. Its findings cannot be acknowledged: change the table or the rules.
  */
 export class ResidencyPlugin implements IPolicyValidationPlugin {
   readonly name = 'Residency';
@@ -94,7 +94,7 @@ function violation(
     ruleName: id,
     description: `${refuses}: ${location} is ${shown}`,
     fix: remedy,
-    // The one severity that an acknowledgement does not silence.
+    // The only severity that cannot be acknowledged.
     severity: 'fatal',
     violatingResources: [{ locations: [location], templatePath, ...subject }],
   };

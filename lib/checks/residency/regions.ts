@@ -10,7 +10,7 @@ import {
 } from './template';
 
 /**
- * A region outside of the environment's list, anywhere in a resource or an output: in ARNs, service principals,
+ * A region outside the environment's list, anywhere in a resource or an output: in ARNs, service principals,
  * hostnames, zones, environment variables, JSON.
  */
 export const foreignRegion: Rule = {
@@ -29,15 +29,15 @@ export const foreignRegion: Rule = {
   },
 };
 
-/** Names no region but the stack's own, and no ARN whose region is known only when the stack is deployed. */
+/** Rejects other regions than the stack's, and ARNs whose region is only known at deployment. */
 export const staysInRegion = (value: unknown, template: Template): boolean =>
   regionsNamed({ location: '', value }, [template.boundary.region], template).next().done === true;
 
-/** Nothing is sent to a region because a description or a tag mentions it. A variable may have such a name, too. */
+/** Descriptions and tags send no data. Environment variables of such names may. */
 const isProse = (name: string, location: string) =>
   /description$|^tags$/i.test(name) && !location.endsWith('.Variables');
 
-/** The regions that a value names, at any depth, without those that are allowed: each as `region in text`. */
+/** Forbidden regions in a value, at any depth, each as `region in text`. */
 function* regionsNamed(
   { location, value }: LocatedValue,
   allowed: readonly string[],
@@ -71,7 +71,7 @@ const regionPattern = new RegExp(
 const arnPattern = /\barn:(?:aws[a-z-]*|\*|‹[^›]*›):[a-z0-9*-]+:((?:‹[^›]*›|[^:\s"'])*):/gi;
 
 function regionsIn(text: string): readonly string[] {
-  // Most texts have neither, and the pattern of regions costs ten times as much.
+  // Most texts have neither, and the region pattern is ten times slower.
   const named = /-\d/.test(text)
     ? Array.from(text.matchAll(regionPattern), ([, region = '']) => region.toLowerCase())
     : [];

@@ -2,8 +2,8 @@ import { staysInRegion } from './regions';
 import { possibleTexts, type Rule, rootOf, type Template, valuesAt } from './template';
 
 /**
- * The resource types in use, each with the properties that were reviewed: none takes data out of its region or opens an
- * entrance, except by a value that `allowedValues` or another rule reads. `*`: no property of the type can.
+ * The resource types in use, each with its reviewed properties: none moves data out of its region or allows
+ * access, except with a value that `allowedValues` or another rule checks. `*`: no property of the type can.
  */
 const reviewed: Readonly<Record<string, string>> = {
   'AWS::ApiGateway::Account': '*',
@@ -70,7 +70,7 @@ const reviewed: Readonly<Record<string, string>> = {
   'AWS::WAFv2::LoggingConfiguration': '*',
   'AWS::WAFv2::WebACL': 'DataProtectionConfig DefaultAction Rules Scope Tags VisibilityConfig',
   'AWS::WAFv2::WebACLAssociation': '*',
-  // The code behind these is in this repository, or the CDK's and reviewed.
+  // Their code is in this repository, or the CDK's and reviewed.
   'Custom::SchemaMigration': 'ContentHash ServiceTimeout ServiceToken',
   'Custom::SigningKeySet': 'Keys ServiceTimeout ServiceToken',
   'Custom::VpcRestrictDefaultSG': 'Account DefaultSecurityGroupId ServiceToken',
@@ -108,7 +108,7 @@ const isAbsentOr =
     value === undefined || accepts(value, template);
 const isOff = isAbsentOr(isOneOf('false'));
 
-/** API Gateway's default, an edge-optimized endpoint, takes requests through CloudFront, all over the world. */
+/** API Gateway's default, an edge-optimized endpoint, routes requests through CloudFront, worldwide. */
 const regionalEndpoint: Readonly<Record<string, Accepts>> = {
   'EndpointConfiguration.Types': (value, template) =>
     Array.isArray(value) && value.length > 0 && value.every((type) => isOneOf('REGIONAL')(type, template)),
@@ -116,7 +116,7 @@ const regionalEndpoint: Readonly<Record<string, Accepts>> = {
   'EndpointConfiguration.IpAddressType': isAbsentOr(isOneOf('ipv4')),
 };
 
-/** By type and path of the property, `*` being each item of a list. */
+/** By type and property path; `*` is each item of a list. */
 const allowed: Readonly<Record<string, Readonly<Record<string, Accepts>>>> = {
   'AWS::ApiGateway::DomainName': regionalEndpoint,
   // `HTTP` and `HTTP_PROXY` send requests anywhere.

@@ -17,7 +17,7 @@ import {
 const sections = ['Conditions', 'Description', 'Metadata', 'Outputs', 'Parameters', 'Resources', 'Rules'];
 const functions = ['And', 'Equals', 'GetAtt', 'If', 'Join', 'Not', 'Or', 'Select', 'Split', 'Sub'];
 
-/** Macros and mappings, imports and exports: what these checks do not read, and what ties stacks together. */
+/** Macros and mappings, which these checks do not read; imports and exports, which couple stacks. */
 export const unreadable: Rule = {
   id: 'unreadable',
   refuses: 'A part of a template that these checks do not read, or a reference between stacks',
@@ -41,7 +41,7 @@ export const unreadable: Rule = {
   },
 };
 
-/** With several regions, each member is in its own stack, whose region is checked, as is the primary's ARN. */
+/** With several regions, each member is in a separate stack, whose region is checked, as is the primary's ARN. */
 export const globalDatabase: Rule = {
   id: 'global-database',
   refuses: 'A global database, in an environment whose data stays in one region',
@@ -61,7 +61,7 @@ export const globalDatabase: Rule = {
 const ofType = ({ resources }: Template, ...types: readonly string[]): readonly Resource[] =>
   resources.filter(({ type }) => types.includes(type));
 
-/** An adopted address is no resource of the stack, so there may be fewer Elastic IPs. */
+/** There may be fewer Elastic IPs, since an adopted one is not a resource of the stack. */
 export const natCount: Rule = {
   id: 'nat-count',
   refuses:
@@ -81,8 +81,8 @@ export const natCount: Rule = {
 };
 
 /**
- * The address is a promise to receivers: it outlives its resource and its stack. One of a first deployment that failed was
- * promised to nobody (`RetainExceptOnCreate`).
+ * Receivers rely on the address: it is retained when its resource or stack is deleted. Nobody relies on that of a failed
+ * first deployment (`RetainExceptOnCreate`).
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
  */
 export const elasticIpRetained: Rule = {
@@ -101,7 +101,7 @@ export const elasticIpRetained: Rule = {
   },
 };
 
-/** The gateway, and what belongs to a public subnet itself. */
+/** The gateway and the parts of a public subnet. */
 const allowedInPublic = [
   'AWS::EC2::NatGateway',
   'AWS::EC2::SubnetRouteTableAssociation',
@@ -132,13 +132,13 @@ export const publicSubnet: Rule = {
 };
 
 /**
- * Keys of conditions that narrow everybody down to an account, an organization, a network or one resource. Not `aws:SourceIp`:
+ * Condition keys that restrict everybody to an account, an organization, a network or one resource. Not `aws:SourceIp`:
  * an address changes hands, and calls by way of AWS services have others.
  */
 const narrowingKey =
   /^(aws:(source(arn|account|orgid|orgpaths|vpc|vpce|vpcarn)|principal(arn|account|orgid|orgpaths))|kms:calleraccount)$/i;
 
-/** Operators that hold only when the key is present and has one of the values. */
+/** Operators that are true only if the key is present with one of the values. */
 const narrowingOperator =
   /^(ForAnyValue:)?(StringEquals|StringEqualsIgnoreCase|StringLike|ArnEquals|ArnLike)$/i;
 
@@ -149,7 +149,7 @@ export const publicPolicy: Rule = {
   *find(template) {
     for (const resource of template.resources) {
       const { logicalId, type, properties } = resource;
-      // Its policy limits what its own network may reach.
+      // Its policy restricts only requests from its own network.
       if (type === 'AWS::EC2::VPCEndpoint') continue;
       if (type === 'AWS::Lambda::Permission' && properties.Principal === '*') {
         const { SourceArn, SourceAccount, PrincipalOrgID } = properties;
@@ -158,7 +158,7 @@ export const publicPolicy: Rule = {
         }
       }
       for (const { name, ...entry } of entriesWithin(rootOf(resource))) {
-        // A document as a text would not be read.
+        // Rejects a document as a string, which the check would not parse.
         if (/^(\w*PolicyDocument|KeyPolicy|ResourcePolicy)$/.test(name) && !isObject(entry.value)) {
           yield { logicalId, ...entry };
         }
@@ -177,14 +177,14 @@ function isOpen(statement: JsonObject, template: Template): boolean {
   const { Effect: effect, Principal: principal, NotPrincipal: others } = statement;
   const principals = isObject(principal) ? [principal.AWS, principal.Federated].flat() : [principal];
   if (effect !== 'Allow' || (others === undefined && !principals.includes('*'))) return false;
-  // All operators must hold at once, so that one is enough.
+  // All operators must be true, so one is enough.
   return !Object.entries(objectAt(statement, 'Condition'))
     .filter(([operator]) => narrowingOperator.test(operator))
     .flatMap(([, keys]) => Object.entries(isObject(keys) ? keys : {}))
     .some(([key, values]) => narrowingKey.test(key) && isNarrow(values, template));
 }
 
-/** ARNs of one account, or of a resource with a name of its own; otherwise no text of wildcards. */
+/** ARNs of one account or of a named resource; otherwise text that is not only wildcards. */
 function isNarrow(values: unknown, template: Template): boolean {
   const texts = [values].flat().flatMap((value) => possibleTexts(value, template));
   const isNarrowText = (text: string) => {
@@ -239,7 +239,7 @@ function* findInDashboard(text: string, { boundary }: Template): Generator<Locat
   for (const widget of valuesAt(body, 'widgets.*')) {
     const [type] = valuesAt(widget, 'type') as [LocatedValue];
     const [region] = valuesAt(widget, 'properties.region') as [LocatedValue];
-    // A log or chart widget would show lines, a custom one anything.
+    // A log or chart widget would show log lines; a custom one, anything.
     if (!['alarm', 'metric', 'text'].includes(String(type.value))) yield type;
     if (type.value === 'metric' && !boundary.residencyRegions.includes(String(region.value))) yield region;
     for (const { name, ...entry } of entriesWithin(widget)) if (isForeign(name, entry.value)) yield entry;

@@ -4,13 +4,13 @@ export interface ResidencyBoundary {
   readonly stackId: string;
   /** The AWS region that the stack is deployed to. */
   readonly region: string;
-  /** All AWS regions that the environment's data may be in; contains `region`. */
+  /** All AWS regions permitted for the environment's data; contains `region`. */
   readonly residencyRegions: readonly string[];
   /** NAT gateways of the stack: one where it serves, none in a standby. */
   readonly natGateways: 0 | 1;
   /** Elastic IPs that the stack may have. @default - as many as NAT gateways */
   readonly elasticIps?: 1 | 2;
-  /** Types of global services that this stack may have and no other. @default - none */
+  /** Types of global services that only this stack may contain. @default - none */
   readonly globalTypes?: readonly string[];
 }
 
@@ -24,10 +24,10 @@ export interface Resource {
   readonly updateReplacePolicy: unknown;
 }
 
-/** A synthesized template with the boundary of its stack. */
+/** A synthesized template and its stack's boundary. */
 export interface Template {
   readonly boundary: ResidencyBoundary;
-  /** As CloudFormation gets it. */
+  /** As sent to CloudFormation. */
   readonly document: JsonObject;
   readonly resources: readonly Resource[];
 }
@@ -38,13 +38,13 @@ export interface LocatedValue {
   readonly value: unknown;
 }
 
-/** Something that may not be in a template. */
+/** A forbidden part of a template. */
 export interface Finding extends LocatedValue {
-  /** Absent when it concerns the stack rather than one of its resources. */
+  /** Absent if it concerns the whole stack. */
   readonly logicalId?: string;
 }
 
-/** Refuses what could take data out of an environment's regions, or let the internet in. */
+/** Rejects what could move data out of an environment's regions, or allow access from the internet. */
 export interface Rule {
   readonly id: string;
   /** What is wrong; location and value follow. */
@@ -57,7 +57,7 @@ export interface Rule {
 export const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** A section or field that is an object; empty when it is left out. */
+/** An object-valued section or field; empty if missing. */
 export function objectAt(value: unknown, key: string): JsonObject {
   const found = isObject(value) ? value[key] : undefined;
   return isObject(found) ? found : {};
@@ -102,8 +102,8 @@ export function intrinsicOf(value: unknown): { readonly name?: string; readonly 
 }
 
 /**
- * The texts that a value can become: pieces are joined, variables filled in, and each branch of a condition and each allowed
- * value of a parameter is a separate text. What only CloudFormation knows is a placeholder in ‹›.
+ * The possible texts of a value: joins pieces, substitutes variables, and returns a text for each branch of a condition and each
+ * allowed value of a parameter. Values known only to CloudFormation are placeholders in ‹›.
  *
  * @throws when there are more than 1,000
  */
@@ -165,8 +165,8 @@ function combine(pieces: readonly (readonly string[])[], separator: string): rea
 }
 
 /**
- * The values of a property by its path, `*` being each item of a list, in each branch of a condition. A property that is
- * left out is `undefined`; an empty list has no values.
+ * The values at a property path, in which `*` is each item of a list, in each branch of a condition. A missing property
+ * is `undefined`; an empty list has no values.
  */
 export const valuesAt = (start: LocatedValue, path: string): readonly LocatedValue[] =>
   path
@@ -190,7 +190,7 @@ function enter({ location, value }: LocatedValue, step: string): readonly Locate
   if (step !== '*') {
     return [{ location: `${location}.${step}`, value: isObject(value) ? value[step] : undefined }];
   }
-  // CloudFormation takes a single value where a list is asked for.
+  // CloudFormation accepts a single value in place of a list.
   const items = value === undefined ? [] : [value].flat();
   return items.map((item, index) => ({ location: `${location}.${index}`, value: item }));
 }
