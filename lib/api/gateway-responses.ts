@@ -107,8 +107,8 @@ export function addGatewayResponses(restApi: RestApi, headers: Readonly<Record<s
         ...problem.headers,
         ...headers,
       }),
-      // Whatever the Accept header says: the gateway's own templates have this key only, and so every client gets
-      // it. A key of application/problem+json would serve those alone who ask for it. Content-Type is set above.
+      // The gateway's default templates have only this key, so it applies to any Accept header; application/problem+json
+      // would apply only if requested. Content-Type is set above.
       templates: { 'application/json': problemTemplate(problem) },
     });
     // In sequence: API Gateway rejects parallel changes to an API with ConflictException.

@@ -67,8 +67,8 @@ export class SchemaMigration extends Construct {
   }
 
   /**
-   * The isolated subnets reach nothing outside of the VPC, so the migration gets an endpoint for the owner's secret. One zone is
-   * enough: a deployment can wait for it, and the API does not use it.
+   * The isolated subnets reach nothing outside the VPC, so the migration needs an endpoint for the owner's secret. One zone is
+   * enough: only deployments use it.
    */
   private reachSecret({ secretArn }: ISecret, network: FunctionNetwork): FunctionNetwork {
     const { vpc } = network;

@@ -72,8 +72,8 @@ export class HandlerFunction<Name extends string = string> extends LambdaFunctio
 }
 
 /**
- * Sends a function an event that does nothing, once a day: after some weeks without one Lambda removes the network interfaces of
- * a function in a VPC, and its next invocation fails while they are created again.
+ * Sends a function a no-op event once a day: after weeks without an invocation, Lambda removes the network interfaces of
+ * a function in a VPC, and the next invocation fails while Lambda recreates them.
  * https://docs.aws.amazon.com/lambda/latest/dg/functions-states.html
  */
 function keepActive(handler: LambdaFunction): void {
@@ -91,7 +91,7 @@ function keepActive(handler: LambdaFunction): void {
 }
 
 /**
- * Lambda creates network interfaces with the function's role, by actions that EC2 allows on all resources only. The function's code
+ * Lambda creates network interfaces with the function's role, with actions that EC2 allows only on all resources. The function's code
  * shares the role and is denied them. Functions are named after their stack; the function itself would be a circular reference.
  * https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions
  */

@@ -36,8 +36,8 @@ export class WebhookQueue extends Construct {
 }
 
 /**
- * The most that SQS allows. The function sets aside what it cannot read, at once and with the reason, and a retry is a new
- * message. So receives count our own faults alone, which wait up to 15 minutes each: this bridges ten days. A message that kills
+ * SQS's maximum. The function moves unreadable messages to the dead-letter queue at once, and a retry is a new
+ * message. So receives count only our own faults, with a wait of up to 15 minutes each: this bridges ten days. A message that kills
  * its function returns after the visibility timeout and reaches the dead-letter queue within a week.
  * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-configure-dead-letter-queue.html
  */

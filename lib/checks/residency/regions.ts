@@ -29,7 +29,7 @@ export const foreignRegion: Rule = {
   },
 };
 
-/** Rejects other regions than the stack's, and ARNs whose region is only known at deployment. */
+/** True if a value contains no region but the stack's, and no ARN whose region is known only at deployment. */
 export const staysInRegion = (value: unknown, template: Template): boolean =>
   regionsNamed({ location: '', value }, [template.boundary.region], template).next().done === true;
 
