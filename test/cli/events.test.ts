@@ -34,7 +34,7 @@ describe('send-event', () => {
   it.each([
     [`"${'x'.repeat(65_536)}"`, /error: The event has \d+ bytes/],
     ['{"a":["\\ud83d"]}', /unpaired surrogate/],
-    ['{"a":1,"a":2}', /twice/],
+    ['{"a":1,"a":2}', /duplicate names/],
     ['1,"kind":"b"', /Give JSON/],
   ])('sends nothing that the fan-out would refuse: %.20s', async (data, message) => {
     wanting();
