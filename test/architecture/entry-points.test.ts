@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { sourcesIn } from './sources';
 
-/** Runs a script that reports what it throws as the entry points do. */
+/** Runs a script that reports errors as the entry points do. */
 const run = (script: string) => {
   const { status, stderr } = spawnSync(
     process.execPath,
@@ -22,7 +22,7 @@ it('every entry point checks the version of Node.js first, then reports uncaught
   ).toEqual([]);
 });
 
-it('says what is wrong in a row by its message alone', () => {
+it('prints only the message for an invalid row', () => {
   const script = "require('./lib/environment').validateEnvironments([])";
   expect(run(script)).toEqual({
     status: 1,
@@ -30,7 +30,7 @@ it('says what is wrong in a row by its message alone', () => {
   });
 });
 
-it('says where a bug is', () => {
+it('prints the stack trace of a bug', () => {
   const { status, stderr } = run("Promise.reject(new Error('a bug'))");
   expect(status).toBe(1);
   expect(stderr).toMatch(/^Error: a bug\n {4}at /);

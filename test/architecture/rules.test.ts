@@ -7,13 +7,13 @@ const programs = readdirSync(projectRoot).filter((folder) =>
   /^(\.ci|bin|cli|dashboard|domain|lambda|lib|local)$/.test(folder),
 );
 
-it('the source keeps the rules of the layout', () => {
+it('the source follows the rules of the layout', () => {
   const files = programs.flatMap((folder) => sourcesIn(folder)).filter(({ path }) => path.endsWith('.ts'));
   expect(files.length).toBeGreaterThan(50);
   expect(violations(files)).toEqual([]);
 });
 
-it('the tests keep the one rule that is theirs', () => {
+it('the tests follow their one rule', () => {
   const files = sourcesIn('test').filter(({ path }) => path.endsWith('.ts'));
   const broken = violations(files).filter(({ rule }) => rule.startsWith('tests '));
   expect(broken).toEqual([]);
@@ -100,11 +100,11 @@ it.each([
     'lib/api/region-api.ts',
     '// environment.name === would be a breach\nconst x = environment.serviceLevelAgreement ? 1 : 2;',
   ],
-])('%s may do what it does', (path, text) => {
+])('%s breaks no rule', (path, text) => {
   expect(violations([{ path, text }])).toEqual([]);
 });
 
-it('finds a circle through other files, types included, and names each of its imports', () => {
+it('finds an import cycle through other files, including types, and names each import', () => {
   const files = [
     { path: 'lib/api/a.ts', text: "import type { B } from '../network';" },
     { path: 'lib/network/index.ts', text: "export * from './b';" },
@@ -119,7 +119,7 @@ it('finds a circle through other files, types included, and names each of its im
   ]);
 });
 
-it('finds a circle between folders whose files are in none', () => {
+it('finds a cycle between folders whose files have none', () => {
   const files = [
     { path: 'lib/api/a.ts', text: "import { b } from '../network/b';\nimport { d } from './d';" },
     { path: 'lib/network/b.ts', text: "import { e } from '../environment';" },

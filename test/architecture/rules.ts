@@ -10,16 +10,16 @@ export interface SourceFile {
 export interface Violation {
   readonly rule: string;
   readonly path: string;
-  /** What breaks the rule: an import, or a piece of the text. */
+  /** The violation: an import, or a piece of the text. */
   readonly found: string;
 }
 
-/** Folders of `lambda` that use cases share; every other one is a use case. */
+/** Shared folders of `lambda`; all others are use cases. */
 const sharedFolders = ['database', 'shared', 'tokens', 'webhooks'];
 
 const importPattern = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*['"]([^'"]+)['"]/g;
 
-/** What a file imports: packages by name, files of the project by path without their ending. */
+/** The imports of a file: packages by name, project files by path without extension. */
 export function importsOf({ path, text }: SourceFile): readonly string[] {
   return [...text.matchAll(importPattern)].map(([, specifier = '']) =>
     specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : specifier,
@@ -30,7 +30,7 @@ const isIn = (path: string, folder: string): boolean => path.startsWith(`${folde
 const isPackage = (name: string, ...packages: readonly string[]): boolean =>
   packages.some((each) => name === each || name.startsWith(`${each}/`));
 
-/** The use case that a path belongs to; undefined for what use cases share and for all outside of `lambda`. */
+/** The use case of a path; undefined for shared folders and outside `lambda`. */
 function useCaseOf(path: string): string | undefined {
   const folder = /^lambda\/([^/]+)\//.exec(path)?.[1];
   return folder && !sharedFolders.includes(folder) ? folder : undefined;
@@ -40,7 +40,7 @@ const programOf = (path: string): string => path.split('/')[0] ?? '';
 const isOfProject = (imported: string): boolean =>
   /^(\.ci|bin|cli|dashboard|domain|lambda|lib|local|test)\//.test(imported);
 
-/** What the files of each program import of the project. Three programs meet in files, over one vocabulary. */
+/** The project imports allowed for each program. The three programs share files and `domain`. */
 const mayImport: Readonly<Record<string, RegExp>> = {
   '.ci': /^(\.ci|cli|domain)\/|^lib\/environments$/,
   cli: /^(cli|domain)\/|^lib\/environments$/,
@@ -60,7 +60,7 @@ const startedBy: Readonly<Record<string, RegExp>> = {
 
 type ImportRule = (path: string, imported: string) => boolean;
 
-/** Each says whether an import breaks it. */
+/** Each returns whether an import breaks it. */
 const importRules: Readonly<Record<string, ImportRule>> = {
   'each program imports itself, domain and its permitted others': (path, imported) =>
     isOfProject(imported) && !(mayImport[programOf(path)]?.test(imported) ?? true),
@@ -119,7 +119,7 @@ const names = environments
 
 type TextRule = readonly [applies: (path: string) => boolean, pattern: RegExp];
 
-/** The table's validation and the check of templates are no constructs: names are theirs to compare. */
+/** Not constructs: the table's validation and the template checks may compare names. */
 const isConstruct = (path: string): boolean =>
   isIn(path, 'lib') &&
   !['lib/environment.ts', 'lib/environments.ts'].includes(path) &&
@@ -141,7 +141,7 @@ const textRules: Readonly<Record<string, TextRule>> = {
       ].join('|'),
     ),
   ],
-  // A made-up row or stack may have any name. Names that others rely on are checked in one place.
+  // Fictitious rows and stacks may have any name. One file checks names that others rely on.
   'tests pick an environment by what it has, not by its name': [
     (path) =>
       isIn(path, 'test') &&
@@ -165,7 +165,7 @@ const textRules: Readonly<Record<string, TextRule>> = {
   ],
 };
 
-/** Names a file in a circle of imports, types included: none of its files can be read, or moved, without the others. */
+/** Names a file in an import cycle, including types: its files cannot be read or moved separately. */
 const noCircles = 'no circles of imports';
 const noFolderCircles = 'no circles between folders';
 
@@ -177,7 +177,7 @@ export const ruleNames: readonly string[] = [
   noFolderCircles,
 ];
 
-/** Every place where the files break the rules of the layout. */
+/** Every violation of the rules of the layout. */
 export function violations(files: readonly SourceFile[]): readonly Violation[] {
   return [
     ...circles(noCircles, files, (path) => path),

@@ -49,7 +49,7 @@ async function open(of: DashboardFacts = facts, options: BrowserContextOptions =
 }
 
 async function violations(page: Page): Promise<string[]> {
-  // Evaluated by the browser itself: the page's policy lets no script in.
+  // Evaluated by the browser itself: the page's policy blocks scripts.
   await page.evaluate(axe.source);
   const { violations } = (await page.evaluate(
     "axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })",
@@ -81,7 +81,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
     it.each([
       ['current', facts],
       ['deprecated', deprecatedFacts],
-    ])('the page of a %s environment can be read by everybody', async (name, of) => {
+    ])('the page of a %s environment is accessible', async (name, of) => {
       const { page } = await open(of, { colorScheme, viewport });
       expect(await violations(page)).toEqual([]);
       expect(await overflow(page)).toBe(0);
@@ -95,7 +95,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
   });
 });
 
-it('fits the narrowest screen, whatever the format', async () => {
+it('fits the narrowest screen in every format', async () => {
   // 320 px: https://www.w3.org/WAI/WCAG22/Understanding/reflow.html
   const { page } = await open(deprecatedFacts, { viewport: { width: 320, height: 640 } });
   for (const radio of await page.getByRole('radio').all()) {
@@ -108,7 +108,7 @@ it('shows, switches and copies allow-lists', async () => {
   const { page } = await open();
   await page.getByText('nftables', { exact: true }).click();
   expect(await page.locator('#list').textContent()).toBe(formatAllowList('nftables', [facts]));
-  // The browser's own clipboard is this machine's, and other tests'.
+  // The browser's clipboard is shared with the machine and other tests.
   await page.evaluate(
     'globalThis.written = []; navigator.clipboard.writeText = async (text) => void written.push(text)',
   );
@@ -139,7 +139,7 @@ it('verifies, clears the secret after five minutes and the form when the page is
   expect(await values()).toEqual(['', '', '']);
 });
 
-it('can be used by the keyboard alone, in the order in which it is read', async () => {
+it('can be used with the keyboard only, in reading order', async () => {
   const { page } = await open();
   const reached: string[] = [];
   for (let presses = 0; presses < 17; presses++) {
@@ -165,7 +165,7 @@ it('can be used by the keyboard alone, in the order in which it is read', async 
   ]);
 });
 
-it('its policy lets no other program in, no text become markup, and nobody be spoken to', async () => {
+it('its policy blocks other scripts, markup from text, and all requests', async () => {
   const { page, complaints } = await open();
   for (const attempt of [
     "new Image().src = 'http://127.0.0.1:9/x.png'",

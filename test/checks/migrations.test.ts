@@ -20,7 +20,7 @@ const first = { '0001-a.sql': 'create table a ();', 'index.ts': 'the list' };
 const added = (files: Readonly<Record<string, string>>) =>
   newMigrations(project('base', first), project('change', files));
 
-it('lists what the change adds, in order, with the reason of a header', () => {
+it('lists the added migrations in order, with the reason in the header', () => {
   const drop = 'drop table a;\n';
   expect(added(first)).toEqual([]);
   expect(
@@ -51,12 +51,12 @@ it.each([
   expect(() => added(files as Record<string, string>)).toThrow(`Migration 0001-a was ${verb}.`);
 });
 
-it('are named in the template', () => {
+it('are listed in the template', () => {
   jest.doMock('../../lib/checks/migrations', () => ({
     cannotBeTakenBack: () => ({ '9999-last': 'it held secrets' }),
   }));
   const { stackOf } = require('../support/stacks') as typeof stacks;
-  // A row that no other test has: templates are shared.
+  // A row that no other test uses: templates are shared.
   const { Metadata } = stackOf({ ...row, purpose: 'migrations' }).only('Custom::SchemaMigration');
   expect(Metadata.CannotBeTakenBack).toEqual({ '9999-last': 'it held secrets' });
 });

@@ -32,11 +32,11 @@ describe('the stacks', () => {
     { validateTemplates: false },
   );
 
-  it('have no finding that is not acknowledged', () => {
+  it('have no unacknowledged finding', () => {
     expect(open).toEqual([]);
   });
 
-  it('have none with every option of the table either', () => {
+  it('have none with every option of the table enabled', () => {
     withApp(
       (app) => {
         app.synth();
@@ -46,21 +46,21 @@ describe('the stacks', () => {
     );
   });
 
-  it('are looked at by all packs', () => {
+  it('are checked by all packs', () => {
     for (const pack of packs) expect(findings.filter(({ id }) => id.startsWith(`${pack}-`))).not.toEqual([]);
   });
 
-  it('acknowledge only what is found, so that no reason outlives its cause', () => {
+  it('acknowledge only existing findings, so that no reason becomes stale', () => {
     expect(namesOf(acknowledgements)).toEqual(namesOf(findings));
   });
 
-  it('acknowledge findings on the very resource, never on a stack or on the app', () => {
+  it('acknowledge findings on resources, never on a stack or the app', () => {
     expect(namesOf(acknowledgements.filter(({ construct }) => !isResource(construct)))).toEqual([]);
   });
 });
 
 describe('synthesis', () => {
-  // The packs alone: CloudFormation's own rules would take most of the time.
+  // Packs only: CloudFormation's own rules are slow.
   const { CDK_VALIDATION } = process.env;
   beforeAll(() => {
     process.env.CDK_VALIDATION = 'false';
@@ -92,7 +92,7 @@ describe('synthesis', () => {
     expect(findingsOf(refused(breakRule))).toContainEqual(finding);
   });
 
-  it('acknowledges one finding on one resource, and no other on it or beside it', () => {
+  it('acknowledges one finding on one resource only', () => {
     const message = refused((stack) => {
       const role = new Role(stack, 'Role', wide);
       role.addToPolicy(everything);
@@ -161,7 +161,7 @@ function messageOf(action: () => unknown): string {
   return '';
 }
 
-/** What a report says, in its order. */
+/** The findings of a report, in order. */
 function findingsOf(report: string): Finding[] {
   const lines = report.matchAll(/^\s*(\S+) \S+\n\s*Acknowledge with '[^:]+::(.*)'$/gm);
   return Array.from(lines, ([, path = '', id = '']) => ({ path, id }));

@@ -10,7 +10,7 @@ import { temporaryFolder } from '../support/temporary-folder';
 import { Workspace } from './workspace';
 
 const folder = temporaryFolder();
-/** GitHub's answers by path; 404 for any other. */
+/** GitHub's responses by path; 404 for any other. */
 let answers: Readonly<Record<string, unknown>> = {};
 let github: HttpServer;
 
@@ -99,7 +99,7 @@ describe('an approval', () => {
     await expect(inProcess(() => requireApproval('eu'))).rejects.toThrow(message);
   });
 
-  it('is of no environment', async () => {
+  it('is not required without an environment', async () => {
     answer();
     expect(await step('node --require tsx/cjs .ci/require-approval.ts "$ENVIRONMENT"')).toMatchObject({
       exitCode: 1,
@@ -108,7 +108,7 @@ describe('an approval', () => {
   });
 });
 
-it('environments that GitHub does not have are skipped, and named', async () => {
+it('skips and names environments that GitHub does not have', async () => {
   const { name: environment, region } = first;
   answers = { [`/repos/owner/name/environments/${environment}-read`]: {} };
   const { output, summary } = await step('node --require tsx/cjs .ci/environments.ts');
@@ -143,7 +143,7 @@ describe('the last good assembly', () => {
     };
   };
 
-  it('is that of the newest deployment that passed smoke, not another artifact of that name', async () => {
+  it('is from the newest deployment that passed smoke, not another artifact of that name', async () => {
     answer(
       {
         ...{ 7: run, 8: run, 9: run },
@@ -160,7 +160,7 @@ describe('the last good assembly', () => {
     expect(summary).toContain('the assembly of 2026-11-08 is deployed again');
   });
 
-  it('is reported missing', async () => {
+  it('is reported as missing', async () => {
     answer({ 7: run }, [7]);
     const { output, summary } = await inProcess(() => findLastGood('WalletEu'));
     expect(output).toBe('');

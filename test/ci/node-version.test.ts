@@ -9,7 +9,7 @@ import { readWorkflows } from './workflows';
 const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8');
 const version = read('.nvmrc').trim();
 
-it('.nvmrc has the version of the functions and of every workflow, but where a matrix tries several', () => {
+it('.nvmrc has the version of the functions and of every workflow without a version matrix', () => {
   const runtimes = stackOf(withSla).all('AWS::Lambda::Function');
   const versions = readWorkflows().flatMap(({ text }) =>
     Array.from(text.matchAll(/node-version: (\d+)/g), ([, named]) => named),
@@ -20,7 +20,7 @@ it('.nvmrc has the version of the functions and of every workflow, but where a m
   );
 });
 
-it('the dev container is the image of the check workflow, as another user than root', () => {
+it('the dev container uses the image of the check workflow, as a non-root user', () => {
   const { image } = parse(read('.github/workflows/check.yml')).jobs.checks.container;
   expect(JSON.parse(read('.devcontainer/devcontainer.json'))).toMatchObject({ image, remoteUser: 'node' });
   expect(image).toContain(`node:${version}-`);

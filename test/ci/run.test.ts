@@ -7,7 +7,7 @@ import { temporaryFolder } from '../support/temporary-folder';
 const path = temporaryFolder();
 const pinned = /cfn-lint==(.+)/.exec(readFileSync(join(projectRoot, '.ci/requirements.txt'), 'utf8'))?.[1];
 
-/** A command that notes how it was called, then says something. */
+/** A command that records its arguments, then prints something. */
 function stub(name: string, says = ''): void {
   const file = join(path(), name);
   writeFileSync(file, `#!/bin/sh\necho "${name} $*" >>"${path()}/calls"\necho '${says}'\n`);
@@ -29,7 +29,7 @@ function run(group: string, variables: NodeJS.ProcessEnv = {}, prepare = () => {
   return { status, printed: String(stdout) + String(stderr), calls: calls.split('\n').slice(0, -1) };
 }
 
-it('fails at once in CI without cfn-lint, and says how to install the very version', () => {
+it('fails at once in CI without cfn-lint, and prints how to install the pinned version', () => {
   const { status, printed, calls } = run('checks', { CI: 'true' });
   expect({ status, calls }).toEqual({ status: 1, calls: [] });
   expect(printed).toContain(`cfn-lint ${pinned} is needed; on this machine is none.`);
@@ -43,7 +43,7 @@ it('fails at once in CI with another cfn-lint', () => {
   expect(printed).toContain(`cfn-lint ${pinned} is needed; on this machine is 1.0.0.`);
 });
 
-it('goes on in CI with the pinned cfn-lint, and leaves out no tools', () => {
+it('runs in CI with the pinned cfn-lint, and skips no tools', () => {
   stub('cfn-lint', `cfn-lint ${pinned}`);
   const { status, printed, calls } = run('checks', { CI: 'true' });
   expect(calls).toEqual([
@@ -71,7 +71,7 @@ const sideBySide = [
   'npm run mutate -- --mutate domain/allow-list.ts:134-138',
 ];
 
-it('goes on without cfn-lint outside of CI, and says what is left out', () => {
+it('runs without cfn-lint outside CI, and prints what is skipped', () => {
   const { status, printed, calls } = run('checks');
   expect(status).toBe(0);
   expect(calls.slice(0, -sideBySide.length)).toEqual([
@@ -82,7 +82,7 @@ it('goes on without cfn-lint outside of CI, and says what is left out', () => {
   expect(printed).toContain('Left out: cfn-lint is not on this machine.');
 });
 
-it('fails when one of the commands that run at once does, and prints what each wrote', () => {
+it('fails when one of the concurrent commands fails, and prints the output of each', () => {
   const npm = join(path(), 'npm');
   const { status, printed } = run('checks', {}, () =>
     writeFileSync(npm, '#!/bin/sh\necho "ran $*"\n[ "$2" != fuzz ]\n'),
@@ -93,12 +93,12 @@ it('fails when one of the commands that run at once does, and prints what each w
   expect(printed).toContain('Failed: (npm run fuzz -- --runs 200)');
 });
 
-it('runs the tests alone, without cfn-lint', () => {
+it('runs only the tests without cfn-lint', () => {
   const { status, calls } = run('tests', { CI: 'true' });
   expect({ status, calls }).toEqual({ status: 0, calls: ['npm ci', 'npm test'] });
 });
 
-it('exits with 2 for a group that it does not have', () => {
+it('exits with 2 for an unknown group', () => {
   const { status, printed, calls } = run('test');
   expect({ status, calls }).toEqual({ status: 2, calls: [] });
   expect(printed).toContain('There is no test.');

@@ -5,7 +5,7 @@ import { obstaclesTo } from '../../.ci/obstacles';
 import { readStacks } from '../../.ci/stacks';
 import { temporaryFolder } from '../support/temporary-folder';
 
-// biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this
+// biome-ignore lint/suspicious/noExplicitAny: a template has no types
 type Json = any;
 
 const hash = (digit: string) => digit.repeat(64);
@@ -31,14 +31,14 @@ const stack = (Resources: Json) => ({
   template: { Resources },
 });
 
-/** The report on a change of the resources of one stack, or of more of it. */
+/** The report on a change to a stack's resources or other sections. */
 function reportOn(change: (resources: Json) => unknown, more = {}): string {
   const changed = structuredClone(resources);
   change(changed);
   return formatReport({ WalletEu: stack(resources) }, { WalletEu: { ...stack(changed), ...more } });
 }
 
-it('says so when nothing changes', () => {
+it('reports that nothing changes', () => {
   expect(reportOn(() => {})).toBe('## What this change does to the stacks\n\nNo stack changes.');
 });
 
@@ -90,13 +90,13 @@ it.each<[string, (resources: Json) => unknown, string, object?]>([
     (all) => Object.assign(all.Migration.Metadata.CannotBeTakenBack, { '0002-drop': 'it held secrets' }),
     'Migration `0002-drop` cannot be taken back: it held secrets.',
   ],
-])('warns first of what holds state and would be %s', (_, change, loss, more = {}) => {
+])('starts with a warning about state that would be %s', (_, change, loss, more = {}) => {
   const report = reportOn(change, more);
   expect(report).toMatch(/^## [^\n]+\n\n> \[!CAUTION\]\n/);
   expect(report).toContain(`\n> - **WalletEu**: ${loss}`);
 });
 
-it('does not warn of changes in place, nor of what can be recreated', () => {
+it('does not warn about changes in place, or resources that can be recreated', () => {
   const report = reportOn((all) => {
     all.Cluster.Properties.Port = 5433;
     all.Password.Properties.Name = 'b';
@@ -124,7 +124,7 @@ it('shows permissions that a change grants', () => {
   expect(report).toMatch(/\+ │ \* +│ Allow +│ kms:Sign +│ AWS:\$\{Role\}/);
 });
 
-it('names the stacks that are gone and those that are new', () => {
+it('lists removed and new stacks', () => {
   const each = stack(resources);
   const report = formatReport({ Uae: each, Eu: each }, { Eu: each, Sg: each });
   expect(report).toContain('### Uae\n\nIs no longer in the app.');
@@ -132,7 +132,7 @@ it('names the stacks that are gone and those that are new', () => {
   expect(report).not.toContain('### Eu');
 });
 
-describe('taking back', () => {
+describe('a rollback', () => {
   const lastGood = { ...resources, Topic: { ...resources.Topic, Properties: { DisplayName: '…' } } };
   const before = { Resources: JSON.parse(JSON.stringify(lastGood).replace('…', '?')) };
   /** The obstacles after a deployment of `change`. */
@@ -142,7 +142,7 @@ describe('taking back', () => {
     return obstaclesTo(stack(lastGood), stack(deployed), replaced);
   };
 
-  it('is possible to what ran before', () => {
+  it('to the previous assembly is possible', () => {
     expect(obstacles((all) => Object.assign(all, { New: { Type: 'AWS::SNS::Topic' } }))).toEqual([]);
   });
 

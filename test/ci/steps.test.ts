@@ -41,7 +41,7 @@ function writeAssembly(to: Workspace, name = 'cdk.out', Resources: object = {}):
 }
 
 describe('plan and apply', () => {
-  it('what was planned is applied, and nothing else', async () => {
+  it('applies exactly what was planned', async () => {
     const checkout = workspace();
     writeAssembly(checkout);
     checkout.stub('npm', 'echo "## Plan of $5"; echo {} > plan/plan.json');
@@ -65,7 +65,7 @@ describe('plan and apply', () => {
     expect(planned).toMatchObject({ exitCode: 1, output: '' });
   });
 
-  it('the template that a deployment replaces is stored, if there is one', async () => {
+  it('stores the template that a deployment replaces, if any', async () => {
     const store = (checkout: Workspace) =>
       checkout.step('node --require tsx/cjs .ci/before.ts "$STACK"', inAccount());
     const checkout = workspace();
@@ -123,7 +123,7 @@ describe('after a failed smoke', () => {
   });
 });
 
-it('a diff becomes a comment of the length that GitHub accepts', async () => {
+it("truncates a diff to GitHub's limit for comments", async () => {
   const checkout = workspace();
   checkout.write('diff.md', 'x'.repeat(70_000));
   checkout.stub('gh', 'echo "$@" > gh-call; cat > gh-body');
@@ -134,14 +134,14 @@ it('a diff becomes a comment of the length that GitHub accepts', async () => {
   expect(checkout.read('gh-body')).toHaveLength(65_000);
 });
 
-it('a cancelled run names the page of the runbook', async () => {
+it('a cancelled run links to the runbook', async () => {
   const { exitCode, summary } = await workspace().step('bash .ci/cancelled "$STACK"', variables);
   expect(exitCode).toBe(0);
   const [, heading] = /"(.+)"/.exec(summary) ?? [];
   expect(readFileSync(join(projectRoot, 'docs/runbook.md'), 'utf8')).toContain(`\n### ${heading}\n`);
 });
 
-it('drift compares the stacks that are deployed, and fails with what the CDK found', async () => {
+it("drift compares the deployed stacks, and fails with the CDK's findings", async () => {
   const drift = async (replies: Replies) => {
     account.answer(replies);
     const checkout = workspace();

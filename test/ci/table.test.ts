@@ -11,7 +11,7 @@ import { Workspace } from './workspace';
 
 const workflows = readWorkflows();
 
-it('no workflow names a stack, an environment, a region or an account: a row of the table is all there is', () => {
+it('no workflow names a stack, an environment, a region or an account: only the table does', () => {
   const words = table.flatMap((row) => [
     row.name,
     ...stacksOf(row).flatMap(({ stackId, region }) => [stackId, region]),
@@ -21,7 +21,7 @@ it('no workflow names a stack, an environment, a region or an account: a row of 
   expect(lines.filter((line) => named.test(line))).toEqual([]);
 });
 
-it('a job has a role in the GitHub environment that the role trusts', () => {
+it('a job assumes a role only in the GitHub environment that the role trusts', () => {
   const kinds = new Set<string>();
   for (const { text } of workflows)
     for (const { environment, steps = [] } of Object.values<{ environment?: string; steps?: object[] }>(
@@ -44,7 +44,7 @@ it("the CDK's roles have the qualifier of the bootstrap", () => {
   expect(new Set(roles)).toEqual(new Set([DefaultStackSynthesizer.DEFAULT_QUALIFIER]));
 });
 
-describe('a name that somebody typed', () => {
+describe('a typed name', () => {
   const folder = temporaryFolder();
 
   it.each([

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { projectRoot } from '../architecture/sources';
 import { commandsOf, readWorkflows, type Workflow } from './workflows';
 
-// biome-ignore lint/suspicious/noExplicitAny: a workflow is as free as this
+// biome-ignore lint/suspicious/noExplicitAny: a workflow has no types
 type Yaml = any;
 
 const filesIn = (folder: string, ending: RegExp) =>
@@ -32,14 +32,14 @@ const firstOnNode24: Readonly<Record<string, number>> = {
   'aws-actions/configure-aws-credentials': 6,
 };
 
-/** The scripts and npm's commands in a command. */
+/** The scripts and npm commands in a command. */
 const partsOf = (command: string) =>
   command.match(/\.ci\/[\w.-]+|npx cdk \w+|npm (run )?(-s )?[\w:-]+( -- \w+)?/g) ?? [command];
 
-/** What the linter does not see. */
+/** Faults that the linter does not find. */
 function faultsOf(workflow: Workflow): string[] {
   const { permissions, jobs } = parse(workflow.text);
-  // A job that calls a workflow of this project has no more than that.
+  // A job that calls a workflow of this project.
   const own = Object.entries<Yaml>(jobs).filter(([, { uses }]) => !uses?.startsWith('./'));
   const ofJobs = own.flatMap(([name, job]) => [
     ...(job['runs-on'] === 'ubuntu-24.04' ? [] : [`${name}: unknown runner`]),
@@ -52,7 +52,7 @@ function faultsOf(workflow: Workflow): string[] {
       .map((step: Yaml) => `${name}: a second attempt of the run could not upload ${step.with.name} again`),
   ]);
   const ofCommands = commandsOf(workflow).flatMap((command) => [
-    // GitHub puts the value into the script's text: https://docs.github.com/en/actions/concepts/security/script-injections
+    // GitHub inserts the value into the script: https://docs.github.com/en/actions/concepts/security/script-injections
     ...(command.includes('${{') ? [`A value is part of "${command}". Pass it by env.`] : []),
     ...partsOf(command)
       .filter((part) => !tested.includes(part))

@@ -15,7 +15,7 @@ export class Workspace {
   private readonly tools: string;
 
   constructor(readonly folder: string) {
-    // Without what steps write.
+    // Excludes files that steps write.
     for (const name of readdirSync(projectRoot))
       if (!['.git', 'cdk.out', 'plan', 'outputs.json'].includes(name))
         symlinkSync(join(projectRoot, name), join(folder, name));
@@ -46,7 +46,7 @@ export class Workspace {
     const { PATH, HOME } = process.env;
     const child = spawn('bash', ['-eo', 'pipefail', '-c', command], {
       cwd: this.folder,
-      // With a socket as stdin, which a pipe of Node.js is, bash would run ~/.bashrc first.
+      // With a socket as stdin (a Node.js pipe), bash would run ~/.bashrc first.
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         PATH: `${this.tools}:${PATH}`,

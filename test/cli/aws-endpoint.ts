@@ -10,11 +10,11 @@ import {
 import { writeOutputs } from '../support/outputs-file';
 import { accountVariables, setVariables } from './local-account';
 
-/** What the endpoint answers; `undefined` breaks the connection. */
+/** The endpoint's response; `undefined` resets the connection. */
 export type Answer = Partial<LoopbackResponse> | undefined;
 
 /**
- * Something in the place of AWS for a deployed environment: the SDK's variables lead to it, and no `endpoints.json` is
+ * A stub of AWS for a deployed environment, set through the SDK's variables, without an `endpoints.json`
  * beside the outputs file.
  */
 export async function startAwsEndpoint(
@@ -47,7 +47,7 @@ export async function startAwsEndpoint(
   };
 }
 
-/** What SQS answers to `SendMessageBatch`. */
+/** The response of SQS to `SendMessageBatch`. */
 export function sentBatch(body: Buffer) {
   const entries: { Id: string; MessageBody: string }[] = JSON.parse(String(body)).Entries ?? [];
   const Successful = entries.map(({ Id, MessageBody }) => ({

@@ -28,7 +28,7 @@ const seeded = {
   userGroupName: 'Approvers',
 };
 
-it('seed prints what it made, and on stderr how to delete the group', async () => {
+it('seed prints what it created, and on stderr how to delete the group', async () => {
   region.answer({ seed: () => result(seeded), 'add-user-group': () => result(seeded) });
   const { stdout, stderr } = await region.wallet('seed');
   expect(stdout).toContain(`userGroupId       ${groupId}\n`);
@@ -41,7 +41,7 @@ it('seed prints what it made, and on stderr how to delete the group', async () =
   ]);
 });
 
-describe('errors say what and why', () => {
+describe('errors state what failed and why', () => {
   const token = (...args: string[]) => wallet('token', '--caller', identityId, ...args);
   const environment = ['--environment', madeUp.name];
   it.each([
@@ -86,7 +86,7 @@ describe('errors say what and why', () => {
     expect(stderr).not.toContain('cdk deploy');
   });
 
-  it('of an option that npm took for its own', async () => {
+  it('of an option that npm consumed', async () => {
     const { exitCode, stderr } = await runWallet(['seed'], { variables: { npm_config_json: 'true' } });
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('npm run -s wallet -- seed --json')]);
   });
@@ -129,7 +129,7 @@ describe('an operations function without network interfaces', () => {
     expect(region.calls).toHaveLength(3);
   });
 
-  it('is not waited for at another conflict', async () => {
+  it('is not retried after another conflict', async () => {
     const { exitCode, stderr } = await invoke(
       notReady('ResourceConflictException', 'An update is in progress'),
     );
@@ -138,7 +138,7 @@ describe('an operations function without network interfaces', () => {
     expect(region.calls).toHaveLength(1);
   });
 
-  it('is given up after five minutes', async () => {
+  it('fails after five minutes', async () => {
     const now = Date.now();
     const clock = jest.spyOn(Date, 'now').mockImplementation(() => now + region.calls.length * 150_000);
     const { exitCode, stderr } = await invoke(...Array(9).fill(notReady('ResourceNotReadyException')));
@@ -166,7 +166,7 @@ describe('printed commands', () => {
     ['the first environment of this machine', local, ''],
     ['another', { ...local, environment: 'other' }, ' --environment other'],
     ['a deployed one', { ...local, outputs: "/srv/it's/o.json" }, ` --outputs '/srv/it'"'"'s/o.json'`],
-  ])('are short, and lead to %s', (_, options, place) => {
+  ])('are short, and select %s', (_, options, place) => {
     expect(walletCommand('webhook list', options)).toBe(`./wallet webhook list${place}`);
     expect(startCommand).toBe('npm start');
   });
@@ -180,13 +180,13 @@ describe('printed commands', () => {
 });
 
 describe('as a process', () => {
-  it('runs from any folder, and by a link', () => {
+  it('runs from any folder, and through a symbolic link', () => {
     const cwd = folder();
     symlinkSync(resolve('wallet'), join(cwd, 'wallet'));
     expect(execFileSync('./wallet', ['--version'], { cwd, encoding: 'utf8' })).toBe(`${version}\n`);
   });
 
-  it('says to start a local environment that is not running, on stderr, and exits with 1', async () => {
+  it('prints how to start a local environment that is not running to stderr, and exits with 1', async () => {
     const endpoints = { lambda: `http://127.0.0.1:${await unusedPort()}` };
     const stack = { [first.stackId]: { OperationsFunctionName: 'operations' } };
     const outputs = writeOutputs(folder(), stack, endpoints);
@@ -197,7 +197,7 @@ describe('as a process', () => {
     });
   });
 
-  it('ends silently when its output is closed', async () => {
+  it('exits silently when its output is closed', async () => {
     const child = startWallet('--help');
     child.process.stdout.destroy();
     expect((await child.ended()).stderr).toBe('');

@@ -12,7 +12,7 @@ const silent = { result() {}, note() {}, bold: String, bad: String, alarm: Strin
 const folder = temporaryFolder();
 const placeholderOf = ({ flags }: Option) => /<(.+)>$/.exec(flags)?.[1] ?? '';
 
-/** What each placeholder does not stand for. An option with choices refuses all else. */
+/** Invalid values for each placeholder. An option with choices refuses all others. */
 const refused: Readonly<Record<string, readonly string[]>> = {
   duration: ['', '-1s', '5x', '5 m', '1h30m', '1e3', '0x10', '0', 'Infinity', 'soon', '999999d'],
   file: [''],
@@ -42,8 +42,8 @@ describe.each(walletCommands)('wallet %s', (path, command) => {
       expect(stdout.includes(`  ${flags} (required) `)).toBe(mandatory);
   });
 
-  it('takes the options that are common to all', () => {
-    // They ask the account; "plan" takes a stack, and "outputs" prints JSON anyway.
+  it('accepts the common options', () => {
+    // These read the account; "plan" takes a stack, and "outputs" always prints JSON.
     const lacking: Readonly<Record<string, readonly string[]>> = {
       preflight: ['--outputs'],
       plan: ['--outputs', '--environment'],
@@ -53,7 +53,7 @@ describe.each(walletCommands)('wallet %s', (path, command) => {
     expect(common.filter((flag) => !flagsOf(path)?.includes(flag))).toEqual(lacking[path] ?? []);
   });
 
-  it('refuses wrong values of its options before anything is done, by name and value', async () => {
+  it('refuses invalid option values before doing anything, with option and value', async () => {
     for (const option of command.options.filter(({ required, long }) => required && long !== '--body')) {
       expect(option.description).toMatch(/^[a-z-]/i);
       const flag = String(option.long);
@@ -93,7 +93,7 @@ const writing: Readonly<Record<string, readonly string[]>> = {
   'webhook update': ['--webhook', webhookId, '--all-kinds'],
 };
 
-it('what writes to deployed production requires --allow-production', async () => {
+it('commands that write to deployed production require --allow-production', async () => {
   const guarded = walletCommands.filter(([path]) => flagsOf(path)?.includes('--allow-production'));
   expect(guarded.map(([path]) => path).sort()).toEqual(Object.keys(writing));
   const outputs = writeOutputs(folder(), { [withSla.stackId]: {} });
@@ -106,7 +106,7 @@ it('what writes to deployed production requires --allow-production', async () =>
   }
 });
 
-it('a command is the same when the others are not loaded', () => {
+it('a command does not depend on the others being loaded', () => {
   for (const command of createProgram(silent).commands) {
     const { commands } = createProgram(silent, {}, command.name());
     expect(commands.map((each) => each.name())).toEqual([command.name()]);

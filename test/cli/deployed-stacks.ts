@@ -30,7 +30,7 @@ export const withoutStacks: Replies = {
     refusal('ValidationError', `Stack with id ${input.StackName} does not exist`),
 };
 
-/** CloudFormation answers a change set with these changes, a page each, or so; S3 takes its template. */
+/** CloudFormation returns these changes, a page each, or this response; S3 accepts the template. */
 export const changeSetOf = (changes: readonly object[], status: object = {}): Replies => ({
   's3:*': () => result({}),
   'cloudformation:CreateChangeSet': () => result({ Id: 'arn:aws:cloudformation:eu-central-1:1:changeSet/x' }),

@@ -24,7 +24,7 @@ describe('send-event', () => {
   });
 
   it.each([[[]], [[{ enabled: false, kinds: null }]], [[{ enabled: true, kinds: ['key.created'] }]]])(
-    'says that no webhook of %j gets the event',
+    'reports that no webhook of %j gets the event',
     async (webhooks) => {
       wanting(...webhooks);
       expect((await region.wallet(...sendEvent)).stderr).toContain('nothing will be delivered');
@@ -36,7 +36,7 @@ describe('send-event', () => {
     ['{"a":["\\ud83d"]}', /unpaired surrogate/],
     ['{"a":1,"a":2}', /duplicate names/],
     ['1,"kind":"b"', /Give JSON/],
-  ])('sends nothing that the fan-out would refuse: %.20s', async (data, message) => {
+  ])('refuses data that the fan-out would refuse: %.20s', async (data, message) => {
     wanting();
     const { exitCode, stderr } = await region.wallet(...sendEvent, '--data', data);
     expect({ exitCode, sent: sent() }).toEqual({ exitCode: 2, sent: [] });
@@ -77,7 +77,7 @@ describe('deliveries', () => {
     expect(await region.json('deliveries')).toEqual([]);
   });
 
-  it('filters; without an event or a webhook, by the last day', async () => {
+  it('filters; defaults to the last day without an event or a webhook', async () => {
     listing([]);
     const filters = ['--webhook', webhookId, '--status', 'failed', '--limit', '7'];
     await region.json(
@@ -101,7 +101,7 @@ describe('deliveries', () => {
 
 describe('redeliver', () => {
   const redeliver = (...args: string[]) => region.json('redeliver', '--webhook', webhookId, ...args);
-  /** A region that stores this many events, and the pages that it was asked for. */
+  /** A region with this many stored events, and the requested pages. */
   function storing(count: number, webhook: object = { webhookId, enabled: true }) {
     const ids = Array.from({ length: count }, (_, index) => `evt_${index}`);
     const stored = ids.map((eventId) => ({ eventId, acceptedAt: '2026-11-20T12:00:00.000Z' }));
@@ -123,7 +123,7 @@ describe('redeliver', () => {
       return parsed.value.eventId;
     });
 
-  it('requests each event once, however many pages there are', async () => {
+  it('requests each event once, for any number of pages', async () => {
     const ids = storing(2_005);
     expect(await redeliver('--since', '2h')).toEqual({
       redelivered: 2_005,
@@ -160,7 +160,7 @@ describe('redeliver', () => {
   });
 
   it.each([[[]], [['--event', 'evt_1', '--since', '1h']], [['--event', 'evt_1', '--undelivered']]])(
-    'is used wrongly with %j',
+    'reports a usage error for %j',
     async (args) => {
       const printed = await region.wallet('redeliver', '--webhook', webhookId, ...args);
       expect(printed).toMatchObject({ exitCode: 2, stdout: '' });

@@ -15,7 +15,7 @@ export interface Call {
   readonly input: any;
 }
 
-/** What a service answers: a result, a refusal, a page of another server, or nothing. */
+/** A service's response: a result, a refusal, a page of another server, or none. */
 export type Reply =
   | { readonly result: unknown }
   | { readonly refusal: string; readonly message?: string }
@@ -31,7 +31,7 @@ export interface LocalAccount {
   readonly url: string;
   /** Since the last `answer`. */
   readonly calls: Call[];
-  /** Has calls answered so: by `service:Action` or `service:*`, the first that fits. */
+  /** Sets the responses: by `service:Action` or `service:*`, first match. */
   answer(...replies: readonly Replies[]): void;
   close(): Promise<void>;
 }
@@ -59,7 +59,7 @@ export async function startAccount(): Promise<LocalAccount> {
   };
 }
 
-/** The AWS of a test file: the SDK's variables lead to it. @returns the account, within a test */
+/** The AWS endpoint of a test file, set through the SDK's variables. @returns the account, within a test */
 export function localAccount(): () => LocalAccount {
   let account: LocalAccount;
   let restore: () => void;
@@ -74,7 +74,7 @@ export function localAccount(): () => LocalAccount {
   return () => account;
 }
 
-/** The SDK's variables, as they are set for the rest of a test file. @returns what puts the former ones back */
+/** Sets the SDK's variables for the rest of a test file. @returns a function that restores them */
 export function setVariables(values: Readonly<Record<string, string | undefined>>): () => void {
   const before = Object.fromEntries(Object.keys(values).map((name) => [name, process.env[name]]));
   for (const [name, value] of Object.entries(values)) {
@@ -84,7 +84,7 @@ export function setVariables(values: Readonly<Record<string, string | undefined>
   return () => void setVariables(before);
 }
 
-/** What leads the SDK to an account, in this process or in another. */
+/** The variables that direct the SDK to an account, in any process. */
 export const accountVariables = (url: string): Readonly<Record<string, string | undefined>> => ({
   AWS_ENDPOINT_URL: url,
   AWS_ENDPOINT_URL_SQS: undefined,
@@ -117,7 +117,7 @@ const queryServices = ['sts', 'iam', 'rds', 'cloudformation'];
 async function write({ service, action }: Call, reply: Reply): Promise<LoopbackResponse> {
   if (reply === 'silence') return new Promise(() => undefined);
   if ('page' in reply) return { status: 200, headers: { 'content-type': 'text/html' }, body: reply.page };
-  // S3 answers what writes with headers alone.
+  // S3 responds to writes with headers only.
   if (service === 's3' && 'result' in reply) return { status: 200, headers: {}, body: '' };
   const protocol = service === 'ec2' ? service : queryServices.includes(service) ? 'query' : 'json';
   return 'refusal' in reply

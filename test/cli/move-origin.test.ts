@@ -27,13 +27,13 @@ afterEach(() => {
 });
 
 interface Setting {
-  /** What a person types. @default - no terminal */
+  /** Input on the terminal. @default - no terminal */
   readonly answer?: string;
   /** In the outputs file. */
   readonly changed?: Readonly<Record<string, string>>;
 }
 
-/** Runs the command line while time passes at once. */
+/** Runs the command line with a clock that skips waits. */
 async function run(args: readonly string[], { answer, changed }: Setting = {}) {
   const stack = { ...outputs(account.hasReserve)[first.stackId], ...changed };
   const file = writeOutputs(folder(), { [first.stackId]: stack } as ReturnType<typeof outputs>);
@@ -89,7 +89,7 @@ it('moves by two updates that change the zone and nothing else', async () => {
     })),
   );
   expect(updates[0].ClientRequestToken).not.toBe(updates[1].ClientRequestToken);
-  // Again: there is nothing left to do.
+  // Idempotent: a second run does nothing.
   expect((await run(moveTo2)).stdout).toBe(
     `The webhook origin of ${first.name} is in zone 2 (${first.zones[1]}): gateway nat-2 sends from ${addresses.one}, and the consumers are enabled.\n`,
   );
@@ -188,7 +188,7 @@ it.each<[string, args: readonly string[], exitCode: number, said: string, Settin
   expect(account.location.zone).toBe('1');
 });
 
-it('takes one update to the reserve, without waiting for the old zone or asking EC2 for the one address', async () => {
+it('moves to the reserve in one update, without waiting for the old zone or checking the first address in EC2', async () => {
   use(new OriginAccount(true));
   account.update = ['UPDATE_IN_PROGRESS', 'UPDATE_COMPLETE_CLEANUP_IN_PROGRESS'];
   account.refused.set('DescribeAddresses', refusal('Unavailable', 'down'));
@@ -220,7 +220,7 @@ it('stops with the reasons of the update that failed', async () => {
   );
 });
 
-it('reports once a minute, and gives an update 40 minutes', async () => {
+it('reports once a minute, and waits up to 40 minutes for an update', async () => {
   account.update = ['UPDATE_IN_PROGRESS', 'UPDATE_COMPLETE_CLEANUP_IN_PROGRESS'];
   const { stderr } = await run(moveTo2);
   expect(account.updates()).toEqual(['none']);
@@ -245,7 +245,7 @@ it.each([
   expect(await run(moveTo2)).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(fault) });
 });
 
-it('goes on when nobody reads its output', async () => {
+it('continues when its output is closed', async () => {
   jest.useRealTimers();
   jest.restoreAllMocks();
   const deployed = new OriginAccount();

@@ -27,13 +27,13 @@ const resources = [
   ['WebhookDeliveryDeadLetterQueue', 'AWS::SQS::Queue', 'https://sqs/1/WalletEu-DeadLetters'],
 ];
 
-/** What AWS answers about one stack's webhook origin. An update is done after a few questions about it. */
+/** AWS responses about one stack's webhook origin. An update completes after a few status requests. */
 export class OriginAccount {
   readonly calls: { readonly action: string; readonly input: Input }[] = [];
   readonly location = { zone: '1', reserve: 'no' };
-  /** The stack's current status, then the next ones: one for each question. */
+  /** The stack's current status, then the next ones: one for each request. */
   statuses = ['UPDATE_COMPLETE'];
-  /** The statuses of each update that begins. */
+  /** The statuses of each started update. */
   update: readonly string[] = [
     'UPDATE_IN_PROGRESS',
     'UPDATE_COMPLETE_CLEANUP_IN_PROGRESS',
@@ -49,7 +49,7 @@ export class OriginAccount {
 
   constructor(public hasReserve = false) {}
 
-  /** Has every client of the SDK in this process ask this account. */
+  /** Directs every SDK client in this process to this account. */
   intercept(): void {
     const clients = [CloudFormationClient, CloudWatchClient, EC2Client, LambdaClient, SQSClient];
     for (const { prototype } of clients as readonly { prototype: { send(command: Input): unknown } }[])

@@ -62,7 +62,7 @@ it('shows what waits while no gateway has the address, and since when', async ()
   expect(stderr).toBe('warning: no gateway has the address\n');
 });
 
-it('shows whether the reserve is in use, and warns as long as it is', async () => {
+it('shows whether the reserve is in use, and warns while it is', async () => {
   use(new OriginAccount(true));
   expect(await status()).toMatchObject({ reserve: { address: addresses.reserve, inUse: false }, faults: [] });
   account.location.reserve = 'yes';
@@ -84,7 +84,7 @@ it('shows what was changed outside CloudFormation', async () => {
   ]);
 });
 
-describe('when AWS refuses a call, shows all else, and what is unknown', () => {
+describe('when AWS refuses a call, shows everything else, and marks what is unknown', () => {
   it.each([
     ['DescribeStacks', 'status and zone of the stack', { stackStatus: null, zone: null }],
     [
@@ -120,7 +120,7 @@ describe('when AWS refuses a call, shows all else, and what is unknown', () => {
   });
 });
 
-it('on this machine, shows the queues of the environment, and there is nothing to move', async () => {
+it('for a local environment, shows the queues, and states that there is nothing to move', async () => {
   jest.restoreAllMocks();
   const queues = await startTestQueues();
   const stack = { WebhookOriginAddress: '127.0.0.1' };

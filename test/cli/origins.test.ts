@@ -42,7 +42,7 @@ it('prints a plain list of all environments, in the order of the table', async (
   expect(rules(stdout)).toEqual(entries);
 });
 
-it('prints one environment, with its reserve, for a port', async () => {
+it('prints one environment with its reserve, for the given port', async () => {
   reserve(madeUp.stackId);
   const { stdout } = await origins('--environment', madeUp.name, '--format', 'nftables', '--port', '8443');
   expect(
@@ -58,7 +58,7 @@ it('prints JSON with --json', async () => {
   expect(JSON.parse(stdout)).toMatchObject([{ environment: first.name, addresses: [entries[0]] }]);
 });
 
-it('warns that the list of this machine is for trials', async () => {
+it('warns that the local list is for trials only', async () => {
   writeOutputs(folder(), { [first.stackId]: { WebhookOriginAddress: '127.0.0.1' } }, {});
   expect(await origins()).toMatchObject({
     exitCode: 0,
@@ -113,7 +113,7 @@ describe('--check', () => {
     expect(await others('3.120.0.0/16')).toEqual(['3.120.0.0/16']);
   });
 
-  it('exits with 1 when the address is missing, and lists what else is there', async () => {
+  it('exits with 1 when the address is missing, and lists the others', async () => {
     reserve(madeUp.stackId);
     const { exitCode, stdout, stderr } = await check('3.120.15.1\n5.6.7.8 # and 5.6.7.8\n');
     expect(exitCode).toBe(1);
@@ -123,7 +123,7 @@ describe('--check', () => {
     expect(stderr).toMatch(RegExp(`^error: Missing from .*list: ${madeUpAddress}/32\\.`));
   });
 
-  it('warns of a missing reserve, and exits with 0', async () => {
+  it('warns about a missing reserve, and exits with 0', async () => {
     reserve(madeUp.stackId);
     expect(await check(madeUpAddress)).toMatchObject({
       exitCode: 0,
@@ -131,7 +131,7 @@ describe('--check', () => {
     });
   });
 
-  it('takes for an address what is one, and nothing in a longer number', async () => {
+  it('recognizes addresses, but not inside a longer number', async () => {
     expect(
       await others('1.2.3.4.5 v1.2.3.4 999.1.1.1 1.2.3.4/33 1.2.3.4/5/6 "1.1.1.1", 2.2.2.2. 3.3.3.3:443'),
     ).toEqual(['1.1.1.1/32', '2.2.2.2/32', '3.3.3.3/32']);

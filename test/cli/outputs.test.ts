@@ -16,7 +16,7 @@ const expected = {
   [withStandby.stackId]: { WebhookOriginAddress: '203.0.113.7', OperationsFunctionName: 'RunOperation' },
 };
 
-it('prints the outputs of the stack that serves as "cdk deploy --outputs-file" writes them, or writes them', async () => {
+it('prints the outputs of the serving stack as "cdk deploy --outputs-file" writes them, or writes them to a file', async () => {
   account().answer(withStacks());
   const { exitCode, stdout } = await outputs();
   expect({ exitCode, outputs: JSON.parse(stdout) }).toEqual({ exitCode: 0, outputs: expected });
@@ -28,7 +28,7 @@ it('prints the outputs of the stack that serves as "cdk deploy --outputs-file" w
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(expected);
 });
 
-it('writes no file where the environments of this machine have theirs, and none that cannot be written', async () => {
+it("refuses to overwrite the local environments' outputs, and reports a file that cannot be written", async () => {
   account().answer(withStacks());
   expect(await outputs('--write', join(folder(), 'none/outputs.json'))).toMatchObject({ exitCode: 1 });
   writeFileSync(join(folder(), 'endpoints.json'), '{}');

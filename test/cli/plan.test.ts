@@ -16,7 +16,7 @@ const template = {
 };
 
 afterEach(() => {
-  // Those of S3 have no action in their protocol.
+  // S3's protocol has no action.
   const calls = account().calls.filter(({ service }) => service !== 's3');
   expect(callsNotGranted('read', calls)).toEqual([]);
 });
@@ -57,7 +57,7 @@ const timeout = {
 };
 const property = (Name: string) => ({ Attribute: 'Properties', Name, RequiresRecreation: 'Always' });
 
-/** Each kind of change, of what holds state and of what does not: with its effect, and whether it is warned of. */
+/** Each kind of change, to resources with and without state: its effect, and whether it causes a warning. */
 const changes: readonly (readonly [{ LogicalResourceId: string; ResourceType: string }, string, boolean])[] =
   [
     [change('Function', 'AWS::Lambda::Function', 'Add'), 'added', false],
@@ -72,7 +72,7 @@ const changes: readonly (readonly [{ LogicalResourceId: string; ResourceType: st
   ];
 const changeSet = changeSetOf(changes.map(([each]) => each));
 
-it('has CloudFormation make a change set, reads all of it, and leaves nothing behind', async () => {
+it('creates a change set, reads all pages, and deletes it', async () => {
   account().answer(withStacks(), changeSet);
   const { exitCode, stdout } = await plan('--json');
   const { changes: planned, ...facts } = JSON.parse(stdout);
@@ -110,7 +110,7 @@ it('has CloudFormation make a change set, reads all of it, and leaves nothing be
   expect(new Set(pages.map(({ action }) => action))).toEqual(new Set(['DescribeChangeSet']));
 });
 
-it('shows the worst first, and no value of a template as markup', async () => {
+it('lists the most severe first, and escapes template values', async () => {
   account().answer(withStacks(), changeSet);
   const { stdout } = await plan();
   expect(stdout.match(/\[!CAUTION\]/g)).toHaveLength(5);
@@ -155,7 +155,7 @@ it('waits for the change set', async () => {
   expect(statuses).toEqual([]);
 }, 20_000);
 
-it('plans a stack that is not there from its template, without a change set', async () => {
+it('plans a new stack from its template, without a change set', async () => {
   account().answer(withoutStacks);
   const { exitCode, stdout } = await plan();
   expect({ exitCode, calls: called() }).toEqual({ exitCode: 0, calls: ['cloudformation:DescribeStacks'] });
@@ -190,7 +190,7 @@ describe('--verify', () => {
   });
 
   it.each(['{"stack":"WalletUae","base":null}', '{"stack":"WalletEu"}', 'null', ''])(
-    'takes no %s for its plan',
+    'accepts no %s as its plan',
     async (text) => {
       const file = join(folder(), 'plan.json');
       writeFileSync(file, text);
@@ -202,7 +202,7 @@ describe('--verify', () => {
   );
 });
 
-it('names an assembly without the stack; the default does not depend on the folder of the shell', async () => {
+it('names an assembly without the stack; the default does not depend on the working directory', async () => {
   account().answer(withoutStacks);
   const other = await wallet('plan', '--stack', 'WalletUae', '--assembly', folder());
   expect(other.stderr).toContain('has no stack WalletUae');

@@ -18,7 +18,7 @@ const snapshot = `arn:aws:rds:eu-central-1:${accountId}:cluster-snapshot:before`
 const source = 'wallet-source-0123abcd';
 const time = '2026-11-21T10:30:00Z';
 
-// A row whatever the table has.
+// Independent of the table.
 const { standby: _, alarmEmail: __, ...row } = first;
 const plain: Environment = {
   ...row,
@@ -70,7 +70,7 @@ function atTime({ template, ...stack }: AssembledStack): AssembledStack {
   return { ...stack, template: { Resources: Object.fromEntries(resources) } };
 }
 
-/** What is not ok in an account that is ready but for these replies. */
+/** The failed checks of an account that is ready except for these replies. */
 async function problems(
   environment: Environment,
   replies: Replies,
@@ -102,7 +102,7 @@ const snapshotOf = (Status: string, EngineVersion: string) =>
   answering('rds:DescribeDBClusterSnapshots', {
     DBClusterSnapshots: { DBClusterSnapshot: { Status, EngineVersion } },
   });
-/** Both adopted addresses, free but for these changes. */
+/** Both adopted addresses, unused except for these changes. */
 const addresses = (changes: object, reserveChanges = {}): Replies => ({
   'ec2:DescribeAddresses': ({ input }) => {
     const isReserve = JSON.stringify(input).includes(reserveId);
@@ -261,7 +261,7 @@ it('only reads, each stack in its own region', async () => {
   expect(new Set(regional.map(({ region }) => region))).toEqual(new Set(['eu-central-1', 'eu-west-1']));
 });
 
-it('asks another account nothing, and nothing more in a region that is not enabled', async () => {
+it('makes no calls to another account, and no further calls in a region that is not enabled', async () => {
   const [other, ...skipped] = await problems(withStandby, {}, { caller: '999999999999' });
   expect(other?.slice(0, 3)).toEqual(['failed', null, 'account']);
   expect(skipped).toHaveLength(accountChecks.length - 1 + 2 * stackChecks.length);
@@ -312,7 +312,7 @@ it('passes on what the synthesis reports', async () => {
   });
 }, 60_000);
 
-it('without credentials, says "sign in" in one line and stops', async () => {
+it('without credentials, prints "sign in" in one line and stops', async () => {
   account().answer({ 'sts:*': () => refusal('ExpiredToken', 'The token is expired') });
   expect(await runWallet(['preflight'])).toEqual({
     exitCode: 1,

@@ -28,7 +28,7 @@ export const ready: Replies = {
   'rds:DescribeOrderableDBInstanceOptions': ({ region }) => orderable(`${region}a`, true),
 };
 
-/** What RDS says of the one zone that it offers the version in. */
+/** RDS's response: the version is available in one zone. */
 export const orderable = (zone: string, SupportsHttpEndpoint?: boolean) =>
   result({
     OrderableDBInstanceOptions: {
@@ -39,7 +39,7 @@ export const orderable = (zone: string, SupportsHttpEndpoint?: boolean) =>
     },
   });
 
-/** The account with stacks in this status, which have these resources. */
+/** The account with stacks in this status, with these resources. */
 export const deployed = (
   StackStatus: string,
   resources: readonly (readonly [type: string, physicalId: string])[] = [],

@@ -13,7 +13,7 @@ const folder = temporaryFolder();
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
 let ended: Promise<number>;
-/** As a closed terminal does. */
+/** Closes the output, as a closed terminal does. */
 afterEach(async () => {
   process.emit('SIGHUP', 'SIGHUP');
   expect(await ended).toBe(0);
@@ -55,7 +55,7 @@ function signed(by: string, at = new Date()) {
   return { body, headers };
 }
 
-it('verifies by the secrets of webhooks that are added or rotated later', async () => {
+it('verifies with the secrets of webhooks that are added or rotated later', async () => {
   const listing = (...webhooks: object[]) => region.answer({ 'list-webhooks': () => result({ webhooks }) });
   listing();
   const receiver = await receive('--json');
@@ -85,7 +85,7 @@ it('verifies by the secrets of webhooks that are added or rotated later', async 
   }
 });
 
-it('says why a delivery does not verify, and answers 401', async () => {
+it('prints why a delivery does not verify, and responds with 401', async () => {
   const receiver = await receive('--json', '--secret', secret, '--outputs', '/nowhere/outputs.json');
   const good = signed(secret);
   const without = (name: string) => ({ ...good, headers: { ...good.headers, [name]: '' } });
@@ -106,7 +106,7 @@ it('says why a delivery does not verify, and answers 401', async () => {
   expect((await receiver.post(good)).status).toBe(204);
 });
 
-it('prints deliveries for people, without control characters, and answers with --respond', async () => {
+it('prints readable deliveries without control characters, and responds with the status of --respond', async () => {
   const receiver = await receive('--secret', secret, '--respond', '503');
   const { status, printed } = await receiver.post(signed(secret));
   expect(status).toBe(503);
@@ -120,14 +120,14 @@ it('prints deliveries for people, without control characters, and answers with -
   expect(controls.printed).toContain('\n  \\u001b[2J\\u000a\\u009b1m');
 });
 
-it('survives other requests', async () => {
+it('keeps running after other requests', async () => {
   const receiver = await receive('--json', '--secret', secret);
   expect((await fetch(receiver.url)).status).toBe(405);
   expect((await receiver.post({ body: '[' })).status).toBe(401);
   expect((await receiver.post(signed(secret))).status).toBe(204);
 });
 
-it('prints how to send it something, and when its port is taken', async () => {
+it('prints how to send a delivery, and reports a port in use', async () => {
   const here = await receive();
   const add = 'webhook add --organization or-… --url';
   expect(here.notes[1]).toContain(`${add} ${here.url} --outputs ${region.outputs}`);
@@ -137,7 +137,7 @@ it('prints how to send it something, and when its port is taken', async () => {
   expect(second.stderr).toContain(`Port ${port} is not available: listen EADDRINUSE`);
 });
 
-it('says that a deployed environment reaches public URLs only', async () => {
+it('states that a deployed environment reaches only public URLs', async () => {
   const deployed = await receive('--outputs', writeOutputs(folder(), { [first.stackId]: {} }));
   expect(deployed.notes[1]).toContain('it needs a tunnel with a public https URL to this machine');
 });

@@ -27,7 +27,7 @@ export const organizationId = 'or-aaaaa-bbbbb-cccccccccccccccc';
 export const webhookId = 'wh-aaaaa-bbbbb-cccccccccccccccc';
 export const groupId = 'ug-aaaaa-bbbbb-cccccccccccccccc';
 
-// biome-ignore lint/suspicious/noExplicitAny: the inputs and results of operations are the tests' to know
+// biome-ignore lint/suspicious/noExplicitAny: tests know the inputs and results of operations
 type Operation = (input: any) => Partial<LoopbackResponse>;
 
 const json = (body: unknown) => ({ body: JSON.stringify(body) });
@@ -35,7 +35,7 @@ export const result = (value: unknown) => json({ ok: true, result: value });
 export const refusal = (code: string, message: string) => json({ ok: false, error: { code, message } });
 
 /**
- * An environment of this machine with a real KMS, where each test says what the operations function answers: its own
+ * A local environment with a real KMS. Each test sets the responses of the operations function, whose own
  * tests are in test/lambda/run-operation.
  */
 export async function startRegion() {
@@ -80,7 +80,7 @@ export async function startRegion() {
   const region = {
     outputs,
     kmsUrl: kms.url,
-    /** What was asked of the operations function, and put on the queues, since the last `answer`. */
+    /** Requests to the operations function, and messages put on the queues, since the last `answer`. */
     calls,
     messages,
     answer(others: Readonly<Record<string, Operation>>) {

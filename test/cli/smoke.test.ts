@@ -61,7 +61,7 @@ async function smoke(...args: string[]) {
   return { ...printed, ...report, outcomes: report.steps.map(({ outcome }) => outcome) };
 }
 
-it('reports every step, what each needs, and cleans up after a failure', async () => {
+it('reports every step and its prerequisites, and cleans up after a failure', async () => {
   const { exitCode, passed, steps, outcomes, stderr } = await smoke('--without-webhook');
   expect({ exitCode, passed }).toEqual({ exitCode: 1, passed: false });
   expect(outcomes).toEqual([
@@ -78,7 +78,7 @@ it('reports every step, what each needs, and cleans up after a failure', async (
   expect(stderr).toContain('To "check GET /webhook-origins": A proxy or a network\'s sign-in page');
 });
 
-it('does not check what only an external receiver sees', async () => {
+it('skips checks that need an external receiver', async () => {
   const { steps } = await smoke('--receiver-url', 'https://hooks.customer.com/wallet', '--timeout', '1s');
   const unchecked = steps.filter(({ outcome }) => outcome === 'unchecked').map(({ name }) => name);
   expect(unchecked).toEqual(['receive the delivery', 'verify its signature', 'check its source address']);
@@ -87,7 +87,7 @@ it('does not check what only an external receiver sees', async () => {
   );
 });
 
-it('does not wait a second time for a delivery that did not come', async () => {
+it('does not wait twice for a missing delivery', async () => {
   const receiver = ['--receiver-listen', '0', '--receiver-url', 'https://tunnel.customer.com/'];
   const { steps } = await smoke(...receiver, '--timeout', '100ms');
   const details = ['receive the delivery', 'find it in the delivery log'].map(
@@ -105,7 +105,7 @@ it.each([
     'not both',
   ],
   ['with a receiver that no delivery can reach', ['--receiver-url', 'http://a.customer.com/'], 'https://'],
-])('is used wrongly %s, and does nothing', async (_, args, said) => {
+])('reports a usage error %s, and does nothing', async (_, args, said) => {
   aws.answer(() => undefined);
   const printed = await run(...args);
   expect(printed).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining(said) });

@@ -2,7 +2,7 @@ import { type Environment, environments } from '../../lib/environments';
 
 const { standby: _, alarmEmail: __, ...row } = environments[0] as Environment;
 
-/** A row that the table need not have: deprecated, and without a service level agreement. */
+/** An additional row: deprecated, and without a service level agreement. */
 export const madeUp: Environment = {
   ...row,
   name: 'made-up',

@@ -21,7 +21,7 @@ function open(environment: Record<string, string> = {}) {
   return { written, terminal: createTerminal(stream('out'), stream('err')) };
 }
 
-it('colours appear on a terminal alone, and never with NO_COLOR', () => {
+it('prints colours only on a terminal, and never with NO_COLOR', () => {
   const { written, terminal } = open();
   terminal.result(`${terminal.bold('x')} ${terminal.bad('y')}`);
   terminal.note(terminal.alarm('z'));

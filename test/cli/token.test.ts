@@ -27,7 +27,7 @@ function decode(jwt: string) {
   return { header: JSON.parse(header ?? ''), claims: JSON.parse(claims ?? '') };
 }
 
-/** The public half of a key, as the stack exports it to the functions. */
+/** The public key, as the stack exports it to the functions. */
 async function publicKey(keyArn: string) {
   const client = new KMSClient(localClient(region.kmsUrl));
   const { PublicKey = new Uint8Array() } = await client.send(new GetPublicKeyCommand({ KeyId: keyArn }));
@@ -53,19 +53,19 @@ describe('token', () => {
     });
   });
 
-  it('prints with --json when it expires, at a whole second', async () => {
+  it('prints the expiry with --json, in whole seconds', async () => {
     const printed = JSON.parse((await token('--json', '--expires-in', '120.9s')).stdout);
     const { claims } = decode(printed.token);
     expect(claims.exp - claims.iat).toBe(121);
     expect(printed.expiresAt).toBe(new Date(claims.exp * 1_000).toISOString());
   });
 
-  it('warns of a deactivated caller', async () => {
+  it('warns about a deactivated caller', async () => {
     known(false);
     expect(await token()).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('is deactivated') });
   });
 
-  it('is refused when it would outlive what the environment accepts', async () => {
+  it('is refused when it would exceed the lifetime that the environment accepts', async () => {
     const row: Partial<Record<'accessTokenMinutes', number>> = first;
     row.accessTokenMinutes = 10;
     const { exitCode, stderr } = await token().finally(() => delete row.accessTokenMinutes);
@@ -117,9 +117,9 @@ it('delete-group sends one request with a token and a user action, and prints th
   expect(decode(String(action)).claims).toMatchObject({ sub: identityId, htm: 'DELETE', htp: path });
 });
 
-it('a signature stays valid, whatever lengths its integers have', () => {
+it('a signature is valid for any lengths of its integers', () => {
   const { privateKey, publicKey: key } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  // One in 128 signatures has an integer with a leading zero byte, so a thousand meet every length that matters.
+  // One in 128 signatures has an integer with a leading zero byte, so a thousand cover every relevant length.
   for (let message = 0; message < 1_000; message++) {
     const data = Buffer.from(String(message));
     const signature = joseSignature(sign('sha256', data, { key: privateKey, dsaEncoding: 'der' }));

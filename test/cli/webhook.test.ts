@@ -58,7 +58,7 @@ it('webhook show prints a line for each property', async () => {
   ]);
 });
 
-it('webhook list prints a table, a JSON array, or that there is none', async () => {
+it('webhook list prints a table, a JSON array, or that there are no webhooks', async () => {
   region.answer({ 'list-webhooks': () => result({ webhooks: [webhook] }) });
   const list = ['webhook', 'list', ...ofOrganization];
   expect((await region.wallet(...list)).stdout.trim().split('\n')).toEqual([
@@ -74,7 +74,7 @@ it('webhook list prints a table, a JSON array, or that there is none', async () 
   });
 });
 
-describe('webhook add, secret and rotate print the secret that deliveries are signed by', () => {
+describe('webhook add, secret and rotate print the signing secret', () => {
   it('add, with the next commands on stderr', async () => {
     region.answer({ 'add-webhook': () => result({ ...webhook, kinds }) });
     const add = ['webhook', 'add', ...ofOrganization, '--url', url, '--kinds', `${kinds}`];
@@ -131,14 +131,14 @@ it('webhook disable sends webhook.disabled to the organization, the same event e
 describe('webhook test', () => {
   const test = (...args: string[]) => region.wallet('webhook', 'test', ...ofWebhook, ...args);
   const attempt = { webhookId, outcome: 'delivered', status: 204, durationMs: 7, reason: 'ok' };
-  /** A region whose attempts are these, once the event is sent. */
+  /** A region with these attempts after the event is sent. */
   const attempting = (attempts: readonly object[], state = {}) =>
     region.answer({
       'describe-webhook': () => result({ ...webhook, ...state }),
       'list-delivery-attempts': () => result({ attempts }),
     });
 
-  it('sends one webhook an event of its own, and prints the attempt', async () => {
+  it('sends an event to one webhook only, and prints the attempt', async () => {
     attempting([attempt]);
     const { exitCode, stdout } = await test('--json');
     expect({ exitCode, printed: JSON.parse(stdout) }).toEqual({ exitCode: 0, printed: attempt });
@@ -154,7 +154,7 @@ describe('webhook test', () => {
     expect(region.calls.at(-1)?.input).toEqual({ eventId: delivery.value.eventId, webhookId, limit: 1 });
   });
 
-  it('fails when the receiver does, and when nothing is attempted in time', async () => {
+  it('fails when the receiver fails, and when there is no attempt in time', async () => {
     attempting([{ ...attempt, outcome: 'failed', status: 500, reason: 'server_error' }]);
     const failed = await test();
     expect(failed).toMatchObject({ exitCode: 1, stdout: 'failed, status 500 after 7 ms\n' });

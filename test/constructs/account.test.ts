@@ -7,7 +7,7 @@ import { environments } from '../../lib/environments';
 import { withStandby } from '../support/rows';
 import { synthesizeEveryStack, withTemporaryFolder } from '../support/stacks';
 
-// biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this
+// biome-ignore lint/suspicious/noExplicitAny: a template has no types
 type Json = any;
 
 const account = '111122223333';
@@ -75,7 +75,7 @@ it.each([
   ]);
 });
 
-it('trusts immutable subjects, and a provider that the account has already', () => {
+it('trusts immutable subjects, and an existing provider of the account', () => {
   const adopted = synthesize({ repository: 'owner@12/name@34', 'adopt-provider': 'true' });
   expect(adopted.GithubProvider).toBeUndefined();
   expect(roleOf('Deploy', adopted).AssumeRolePolicyDocument.Statement[0]).toMatchObject({
@@ -88,7 +88,7 @@ it('trusts immutable subjects, and a provider that the account has already', () 
   });
 });
 
-it('has a budget without a name, since other subscribers are another budget, and mails before it is spent', () => {
+it('has an unnamed budget, because new subscribers replace it, and sends mail before it is spent', () => {
   const { Budget, NotificationsWithSubscribers: mails } = resources.Budget.Properties;
   expect(Budget).toEqual({
     BudgetType: 'COST',
@@ -103,9 +103,9 @@ it('has a budget without a name, since other subscribers are another budget, and
     expect(Subscribers).toEqual([{ SubscriptionType: 'EMAIL', Address: context.email }]);
 });
 
-describe('the rights of a role', () => {
+describe('the permissions of a role', () => {
   type StackName = Readonly<Record<'stackId' | 'region', string>>;
-  /** An API call; `given` is what conditions ask for. */
+  /** An API call; `given` are the values of condition keys. */
   interface Call {
     readonly action: string;
     readonly resource: string;
@@ -135,7 +135,7 @@ describe('the rights of a role', () => {
   const bootstrapRole = (role: string, place: string) =>
     arn('iam', '', `role/cdk-hnb659fds-${role}-role-${account}-${place}`);
   const bucket = (place: string) => `arn:aws:s3:::cdk-hnb659fds-assets-${account}-${place}`;
-  /** CloudFormation puts the stack's name, the logical id and letters of its own together. */
+  /** CloudFormation joins stack name, logical id and random letters. */
   const named = (output: string) => `${stackId}-${template.Outputs[output].Value.Ref}-ABC`;
   const tagsOf = (output: string): Record<string, string> => {
     const [key] = template.Outputs[output].Value['Fn::GetAtt'];
@@ -146,7 +146,7 @@ describe('the rights of a role', () => {
 
   const planned = { 'cloudformation:ChangeSetName': 'wallet-plan-0123' };
 
-  /** The resources that the calls of a service name. */
+  /** The resources of the calls to a service. */
   const targets: Readonly<Record<string, (stack: StackName) => readonly Omit<Call, 'action'>[]>> = {
     cloudformation: (stack) => [
       {
@@ -205,7 +205,7 @@ describe('the rights of a role', () => {
         ...madeBy('smoke', [serving]),
       ],
     ],
-  ])('%s may do what its commands need, and no more', (kind, calls) => {
+  ])('%s has exactly the permissions that its commands need', (kind, calls) => {
     expect(calls.filter((call) => !allows(kind, call))).toEqual([]);
     const granted = statementsOf(kind).flatMap(({ Action }) => Action);
     expect(new Set(granted)).toEqual(new Set(calls.map(({ action }) => action)));
@@ -249,7 +249,7 @@ it.each<[string, Record<string, string>, string]>([
   expect(() => settingsOf(changes)).toThrow(message);
 });
 
-it('refuses several environments in one account unless what that means is accepted', () => {
+it('refuses several environments in one account without the acknowledgement', () => {
   const both = { environments: environments.map((row) => row.name).join(','), region: 'eu-central-1' };
   expect(() => settingsOf(both)).toThrow(
     'who may deploy one of them may replace or delete the others. Give each an account of its own, or accept that: -c environments-may-replace-each-other=true',

@@ -11,13 +11,13 @@ const read = (variables: Readonly<Record<string, string>>) => {
 };
 
 describe('the account of an environment', () => {
-  it('is the one that the deployer gives for it, otherwise that of the credentials, if there are any', () => {
+  it('is the one that the deployer sets, else that of the credentials, if any', () => {
     expect(read({}).accounts).toEqual({ eu: undefined, 'north-sea': undefined });
     const variables = { WALLET_NORTH_SEA_ACCOUNT: account, CDK_DEFAULT_ACCOUNT: credentials };
     expect(read(variables)).toEqual({ accounts: { eu: credentials, 'north-sea': account }, warnings: [] });
   });
 
-  it('is not given by an empty variable, as workflows make of one that is not set', () => {
+  it('ignores an empty variable, which workflows pass for an unset one', () => {
     expect(
       read({ WALLET_EU_ACCOUNT: '', WALLET_OTHER_ACCOUNT: '', CDK_DEFAULT_ACCOUNT: credentials }),
     ).toEqual({
@@ -33,7 +33,7 @@ describe('the account of an environment', () => {
   });
 });
 
-describe('a variable that is no environment’s', () => {
+describe('a variable of an unknown environment', () => {
   const stray = { WALLET_EUU_ACCOUNT: account };
   const warning =
     'WALLET_EUU_ACCOUNT belongs to no environment. There are WALLET_EU_ACCOUNT, WALLET_NORTH_SEA_ACCOUNT. Correct it, or unset it if its environment is gone.';
@@ -49,7 +49,7 @@ describe('a variable that is no environment’s', () => {
     expect(read({ ...stray, ...variables }).warnings).toEqual([warning]);
   });
 
-  it('is refused where a stack could go to the account of the credentials for a misspelling', () => {
+  it('is refused where a misspelling could deploy a stack to the account of the credentials', () => {
     expect(() =>
       read({ ...stray, WALLET_NORTH_SEA_ACCOUNT: account, CDK_DEFAULT_ACCOUNT: credentials }),
     ).toThrow(

@@ -1,7 +1,7 @@
 import { CfnEIP } from 'aws-cdk-lib/aws-ec2';
 import { synthesizeApi } from '../support/region-api';
 
-// biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this
+// biome-ignore lint/suspicious/noExplicitAny: a template has no types
 type Json = any;
 
 const api = synthesizeApi();
@@ -14,7 +14,7 @@ const only = (type: string) => {
 };
 
 describe('the deletion', () => {
-  it('goes to its function behind the authorizer', () => {
+  it('is routed to its function, behind the authorizer', () => {
     const [authorizer] = Object.keys(api.template.findResources('AWS::ApiGateway::Authorizer'));
     expect(routes['DELETE /auth/user-groups/{userGroupId}']).toMatchObject({
       AuthorizationType: 'CUSTOM',
@@ -23,7 +23,7 @@ describe('the deletion', () => {
     });
   });
 
-  it('caches a decision for 60 seconds at most, for that very token', () => {
+  it('caches a decision per token, for at most 60 seconds', () => {
     expect(only('AWS::ApiGateway::Authorizer')).toMatchObject({
       Type: 'REQUEST',
       AuthorizerResultTtlInSeconds: 60,
@@ -31,7 +31,7 @@ describe('the deletion', () => {
     });
   });
 
-  it('lets the gateway call each function for its one purpose', () => {
+  it('lets the gateway invoke each function only for its own route', () => {
     const sources = api
       .all('AWS::Lambda::Permission')
       .map(({ SourceArn }) => SourceArn['Fn::Join'][1].filter((part: unknown) => typeof part === 'string'))
@@ -49,7 +49,7 @@ describe('the webhook origins', () => {
     expect(originsOf(api)).toMatchObject({ AuthorizationType: 'NONE', Integration: { Type: 'MOCK' } });
   });
 
-  it('are the environment, its region and its one address as a block, the headers to verify, and deprecation', () => {
+  it('contain environment, region, the one address as a CIDR block, the headers to verify, and deprecation', () => {
     expect(JSON.parse(bodyOf(api))).toEqual({
       environment: api.environment.name,
       region: api.environment.region,
@@ -74,12 +74,12 @@ describe('the webhook origins', () => {
     });
   });
 
-  it('list the reserve apart, so that `addresses` does not change', () => {
+  it('list the reserve separately, so that `addresses` does not change', () => {
     const reserving = JSON.parse(bodyOf(synthesizeApi({}, undefined, '203.0.113.8')));
     expect(reserving).toEqual({ ...JSON.parse(bodyOf(api)), reserve: ['203.0.113.8/32'] });
   });
 
-  it('may be cached, under a name that changes with the document', () => {
+  it('may be cached, with an ETag that changes with the document', () => {
     const headerOf = (synthesized: typeof api, name: string) =>
       responseOf(synthesized).ResponseParameters[`method.response.header.${name}`];
     expect(headerOf(api, 'Cache-Control')).toBe("'public, max-age=3600'");
@@ -121,7 +121,7 @@ describe('the stage', () => {
     for (const variable of writtenByCallers) expect(variables).not.toContain(variable);
   });
 
-  it('keeps its logs for as long as the environment says, and beyond the stack', () => {
+  it("keeps its logs for the environment's retention, even when the stack is deleted", () => {
     const groups = Object.values(api.template.findResources('AWS::Logs::LogGroup'));
     expect(groups).toHaveLength(2);
     for (const group of groups) {

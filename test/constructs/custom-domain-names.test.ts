@@ -24,7 +24,7 @@ describe.each([
   ['with a certificate', own],
   ['with a hosted zone', zoned],
 ])('custom domain names, %s', (_, stack) => {
-  it('lead to the API and to the dashboard, without a base path', () => {
+  it('map to the API and to the dashboard, without a base path', () => {
     const served = stack.all('AWS::ApiGateway::BasePathMapping').map(({ Properties }) => {
       expect(Properties).not.toHaveProperty('BasePath');
       const { DomainName } = stack.get(Properties.DomainName.Ref).Properties;
@@ -50,7 +50,7 @@ describe.each([
       expect(Properties.DisableExecuteApiEndpoint).toBe(true);
   });
 
-  it('come with a new deployment, for the endpoint stays on until there is one', () => {
+  it('create a new deployment, because the endpoint stays enabled until then', () => {
     const deployments = (each: StackTemplate) =>
       each.all('AWS::ApiGateway::Deployment').map(({ logicalId }) => logicalId);
     for (const logicalId of deployments(plain)) expect(deployments(stack)).not.toContain(logicalId);
@@ -58,7 +58,7 @@ describe.each([
 });
 
 describe('with a certificate', () => {
-  it('uses it, makes no record, and outputs the targets of the names', () => {
+  it('uses it, creates no record, and outputs the targets of the names', () => {
     expect(domainOf(own, names.api).Properties.RegionalCertificateArn).toBe(certificateArn);
     expect(own.all('AWS::CertificateManager::Certificate')).toEqual([]);
     expect(own.all('AWS::Route53::RecordSet')).toEqual([]);
@@ -74,7 +74,7 @@ describe('with a certificate', () => {
 });
 
 describe('with a hosted zone', () => {
-  it('has a certificate for both names that Route 53 proves', () => {
+  it('creates a certificate for both names, validated through Route 53', () => {
     const certificate = zoned.only('AWS::CertificateManager::Certificate');
     expect(certificate.Properties).toMatchObject({
       DomainName: names.api,
@@ -89,7 +89,7 @@ describe('with a hosted zone', () => {
     });
   });
 
-  it('has an alias for each name, IPv4 only, and no output of the target', () => {
+  it('creates an IPv4 alias for each name, and does not output the target', () => {
     const records = zoned.all('AWS::Route53::RecordSet').map(({ Properties }) => Properties);
     expect(records.map(({ Name, Type, HostedZoneId }) => [Name, Type, HostedZoneId])).toEqual([
       [`${names.api}.`, 'A', hostedZone.id],

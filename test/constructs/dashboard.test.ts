@@ -24,7 +24,7 @@ const each = [
   ['one with a reserve', stackOf(withReserve)] as const,
 ];
 
-/** A value of a template as text, with references in braces. */
+/** A template value as text, with references in braces. */
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value;
   const [, parts] = (value as { 'Fn::Join'?: [string, unknown[]] })['Fn::Join'] ?? [];
@@ -67,7 +67,7 @@ describe.each(each)('the dashboard of %s', (_, stack) => {
   const { environment } = stack;
   const { api, ofApi, stage, variables, facts, headers } = dashboardOf(stack);
 
-  it('has its own address, in the region', () => {
+  it('has its own URL, in the region', () => {
     expect(api.Properties).toMatchObject({
       EndpointConfiguration: { Types: ['REGIONAL'] },
       SecurityPolicy: 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09',
@@ -93,14 +93,14 @@ describe.each(each)('the dashboard of %s', (_, stack) => {
     expect(new Set(associations.map(({ WebACLArn }) => textOf(WebACLArn))).size).toBe(1);
   });
 
-  it('is one page and nothing else', () => {
+  it('serves one page and nothing else', () => {
     expect(ofApi('Resource')).toEqual([]);
     expect(ofApi('Method').map(({ Properties }) => Properties)).toEqual([
       expect.objectContaining({ HttpMethod: 'GET', AuthorizationType: 'NONE' }),
     ]);
   });
 
-  it('has the public facts of its environment', () => {
+  it('shows the public facts of its environment', () => {
     expect(facts).toEqual({
       environment: environment.name,
       purpose: environment.purpose,
@@ -129,7 +129,7 @@ describe.each(each)('the dashboard of %s', (_, stack) => {
         expect(parameters[`gatewayresponse.header.${name}`]).toBe(`'${value}'`);
   });
 
-  it('fits into the variables of a function', () => {
+  it("fits into a function's environment variables", () => {
     // 4 KB in all: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
     const text = Object.entries(variables).map(([name, value]) => name + textOf(value));
     expect(text.join('').length).toBeLessThan(3_500);
@@ -169,7 +169,7 @@ describe('the page', () => {
   const { html, headers } = dashboardPage();
   const hash = (text = '') => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-  it('has one style and one program, those that its policy lets in', () => {
+  it('has one style and one script, exactly those that its policy allows', () => {
     const styles = [...html.matchAll(/<style>(.*?)<\/style>/gs)].map(([, text]) => hash(text));
     const scripts = [...html.matchAll(/<script>(.*?)<\/script>/gs)].map(([, text]) => hash(text));
     const policy = policyOf(headers['Content-Security-Policy']);
@@ -177,7 +177,7 @@ describe('the page', () => {
     expect(html).not.toMatch(/ (on\w+|style)=/);
   });
 
-  it('may load its own script and style, and may not be cached or framed, or send requests or its address', () => {
+  it('may load only its own script and style, and may not be cached or framed, send requests or a referrer', () => {
     const {
       'script-src': script,
       'style-src': style,
@@ -207,7 +207,7 @@ describe('the page', () => {
 
   it('loads nothing', () => {
     const addresses = [...html.matchAll(/(?:src|href|action)="([^"]*)"/g)].map(([, address = '']) => address);
-    // A link is followed by a person alone.
+    // Only people follow links.
     const links = [...html.matchAll(/<a href="(https:[^"]*)"/g)].map(([, address = '']) => address);
     expect(links).toEqual(['https://www.standardwebhooks.com']);
     expect(addresses.filter((address) => !/^(#|data:)/.test(address))).toEqual(links);

@@ -43,7 +43,7 @@ describe.each(Object.entries(stacks))('the database of %s', (_, stack) => {
     }
   });
 
-  it('is protected and retained as the row says, with all that it uses', () => {
+  it('is protected and retained according to the row, with all that it uses', () => {
     const { deletionProtection, backupRetentionDays } = environment.database;
     const policy = deletionProtection ? 'Retain' : 'Snapshot';
     expect(cluster).toMatchObject({
@@ -58,7 +58,7 @@ describe.each(Object.entries(stacks))('the database of %s', (_, stack) => {
       expect(DeletionPolicy).toBe('Retain');
   });
 
-  it("shows the owner's password to the migration alone", () => {
+  it("lets only the migration read the owner's password", () => {
     const readers = stack
       .all('AWS::Lambda::Function')
       .filter((lambda) => JSON.stringify(stack.statementsOf(lambda)).includes('DatabaseMasterSecret'));
@@ -67,7 +67,7 @@ describe.each(Object.entries(stacks))('the database of %s', (_, stack) => {
     ]);
   });
 
-  it('has the way in of the row, and no other', () => {
+  it("allows only the row's database access", () => {
     expect(cluster.Properties).toMatchObject({
       EnableHttpEndpoint: !isDirect,
       EnableIAMDatabaseAuthentication: isDirect,
@@ -89,7 +89,7 @@ describe.each(Object.entries(stacks))('the database of %s', (_, stack) => {
   });
 
   it('has ARNs of at most 100 characters for the Data API', () => {
-    // As CloudFormation and Secrets Manager make them: DatabaseSecret3B817195-R7aao5xJupze-Lkf02d.
+    // As CloudFormation and Secrets Manager generate them: DatabaseSecret3B817195-R7aao5xJupze-Lkf02d.
     const { region, name } = environment;
     const secrets = stack.all('AWS::SecretsManager::Secret').map(({ logicalId, Properties }) => {
       expect(Properties.Name).toBeUndefined();
@@ -111,7 +111,7 @@ const functionOf = (stack: StackTemplate, role: DatabaseRole) =>
 describe.each(databaseRoles)('the function of the role %s', (role) => {
   const secret = `Secret${role.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}`;
 
-  it('carries out single statements over the Data API with the secret of its role, and no more', () => {
+  it('may only execute single statements over the Data API with the secret of its role', () => {
     const lambda = functionOf(overDataApi, role);
     expect(Object.keys(lambda?.Properties.Environment.Variables)).toEqual(
       expect.arrayContaining([...databaseVariables['data-api']]),
@@ -136,7 +136,7 @@ describe.each(databaseRoles)('the function of the role %s', (role) => {
     expect(JSON.stringify(statements[0].Resource)).toContain(':cluster:",{"Ref":"DatabaseCluster"}');
   });
 
-  it('signs in directly as its role, and no more', () => {
+  it('may only sign in directly as its role', () => {
     const lambda = functionOf(direct, role);
     expect(Object.keys(lambda?.Properties.Environment.Variables)).toEqual(
       expect.arrayContaining([...databaseVariables.direct]),
@@ -153,7 +153,7 @@ describe('the migration', () => {
   const migrate = (stack: StackTemplate) =>
     stack.named('AWS::Lambda::Function', 'SchemaMigrationMigrateSchema');
 
-  it('runs again for another access to the database or another source of its data, and for nothing else of a row', () => {
+  it('runs again only when the database access or the restore source of a row changes', () => {
     const hashes = new Map<string, Set<string>>();
     for (const stack of Object.values(stacks)) {
       const { databaseAccess, database } = stack.environment;
@@ -166,7 +166,7 @@ describe('the migration', () => {
     expect(new Set([...hashes.values()].flatMap((found) => [...found])).size).toBe(hashes.size);
   });
 
-  it('reaches the secret of the owner alone through its endpoint, with direct access', () => {
+  it("reaches only the owner's secret through its endpoint, with direct access", () => {
     const { PolicyDocument, SubnetIds } = direct.only('AWS::EC2::VPCEndpoint').Properties;
     expect(SubnetIds).toHaveLength(1);
     expect(PolicyDocument.Statement).toMatchObject([
@@ -176,7 +176,7 @@ describe('the migration', () => {
       expect(Ref).toMatch(/^NetworkVpcIsolatedSubnet/);
   });
 
-  it('may read every password over the Data API, outside of the VPC', () => {
+  it('may read every password with the Data API, outside the VPC', () => {
     expect(overDataApi.all('AWS::EC2::VPCEndpoint')).toEqual([]);
     expect(migrate(overDataApi).Properties.VpcConfig).toBeUndefined();
     const read = overDataApi
@@ -190,20 +190,23 @@ describe('the migration', () => {
 });
 
 describe('the root certificates', () => {
-  it.each(environments.map(({ region }) => region))('of %s are its own three, and long valid', (region) => {
-    const roots = certificateAuthorities({ name: 'any', region })
-      .split(/(?<=-----END CERTIFICATE-----\n)/)
-      .map((pem) => new X509Certificate(pem));
-    expect(roots.map(({ subject }) => /CN=(.*)/.exec(subject)?.[1])).toEqual(
-      ['RSA2048', 'RSA4096', 'ECC384'].map((kind) => `Amazon RDS ${region} Root CA ${kind} G1`),
-    );
-    for (const root of roots) {
-      expect(root.ca && root.verify(root.publicKey)).toBe(true);
-      expect(new Date(root.validTo).getUTCFullYear()).toBeGreaterThan(2060);
-    }
-  });
+  it.each(environments.map(({ region }) => region))(
+    'of %s are its own three, valid for decades',
+    (region) => {
+      const roots = certificateAuthorities({ name: 'any', region })
+        .split(/(?<=-----END CERTIFICATE-----\n)/)
+        .map((pem) => new X509Certificate(pem));
+      expect(roots.map(({ subject }) => /CN=(.*)/.exec(subject)?.[1])).toEqual(
+        ['RSA2048', 'RSA4096', 'ECC384'].map((kind) => `Amazon RDS ${region} Root CA ${kind} G1`),
+      );
+      for (const root of roots) {
+        expect(root.ca && root.verify(root.publicKey)).toBe(true);
+        expect(new Date(root.validTo).getUTCFullYear()).toBeGreaterThan(2060);
+      }
+    },
+  );
 
-  it('of an unknown region are missed, with a remedy', () => {
+  it('of an unknown region are an error with a remedy', () => {
     expect(() => certificateAuthorities({ name: 'any', region: 'xx-nowhere-1' })).toThrow(
       /^any\.region is "xx-nowhere-1"\. .*no "Amazon RDS xx-nowhere-1 Root CA RSA2048 G1".*Update the package/,
     );

@@ -2,7 +2,7 @@ import { validateEnvironments } from '../../lib/environment';
 import { developerEnvironment, environmentNamed, environments } from '../../lib/environments';
 import { stackOf, withApp } from '../support/stacks';
 
-/** What others rely on, for as long as the table has these rows. */
+/** External contracts, while the table has these rows. */
 const promised = [
   { name: 'eu', stackId: 'WalletEu', residencyRegions: ['eu-central-1', 'eu-west-1'] },
   { name: 'uae', stackId: 'WalletUae', residencyRegions: ['me-central-1'] },
@@ -19,14 +19,14 @@ it.each(promised.filter(({ name }) => environments.some((row) => row.name === na
 describe("a developer's copy", () => {
   const row = developerEnvironment('ada');
 
-  it('shares nothing with the other rows, and is known to the command line by its name', () => {
+  it('shares nothing with the other rows, and the command line knows its name', () => {
     expect(() => validateEnvironments([...environments.slice(1), row])).not.toThrow();
     expect(environmentNamed('dev-ada')).toEqual(row);
     expect(environmentNamed('dev-Ada')).toBeUndefined();
     expect(() => developerEnvironment('Ada')).toThrow(/^developer is "Ada"\. Use 1 to 16/);
   });
 
-  it('retains nothing but its address', () => {
+  it('retains only its address', () => {
     const { resources } = stackOf(row);
     const retained = resources.filter(({ DeletionPolicy = 'Delete' }) => DeletionPolicy !== 'Delete');
     expect(retained.map(({ Type }) => Type)).toEqual(['AWS::EC2::EIP']);
@@ -39,7 +39,7 @@ describe("a developer's copy", () => {
     process.env.CDK_CONTEXT_JSON = context;
   });
 
-  it('is all that the app has with -c developer=NAME', () => {
+  it("is the app's only environment with -c developer=NAME", () => {
     process.env.CDK_CONTEXT_JSON = JSON.stringify({ ...JSON.parse(context ?? '{}'), developer: 'ada' });
     withApp(({ node }) => expect(node.children.map(({ node: { id } }) => id)).toEqual([row.stackId]), {
       validateTemplates: false,

@@ -43,7 +43,7 @@ const eu = {
 const newcomerCertificate = `arn:aws:acm:${newcomer.region}:123456789012:certificate/1a2b-3c`;
 const snapshot = 'arn:aws:rds:eu-central-1:111122223333:cluster-snapshot:before';
 const restoreFrom = { cluster: 'wallet-eu-0123abcd', time: '2026-11-21T10:30:00Z' };
-/** Every field, but those that exclude another. */
+/** Every field, except mutually exclusive ones. */
 const full = {
   ...eu,
   database: { ...eu.database, restoreFrom },
@@ -182,13 +182,13 @@ function refusal(...rows: readonly unknown[]): Readonly<Record<string, InvalidFi
 }
 
 describe('a row', () => {
-  it('with every field is valid, and with none of the optional ones', () => {
+  it('is valid with every field, and without the optional ones', () => {
     expect(validateEnvironments([full])).toEqual([full]);
     const { standby: _, ...least } = eu;
     expect(refusal(least)).toEqual({});
   });
 
-  it('has an example of a wrong value for each field', () => {
+  it('has an invalid example for each field', () => {
     const fieldsOf = (value: object, prefix = ''): string[] =>
       Object.entries(value).flatMap(([name, inner]) =>
         typeof inner === 'object' && !Array.isArray(inner)
@@ -207,7 +207,7 @@ describe('a row', () => {
     expect(found?.value).toEqual(value);
   });
 
-  it('is refused with every wrong field and broken relation at once', () => {
+  it('is refused with all invalid fields and relations at once', () => {
     const row = { ...full, vpcCird: 1, region: 'frankfurt', purpose: undefined, disposable: true };
     expect(Object.keys(refusal(row)).sort()).toEqual([
       'eu.disposable',
@@ -265,7 +265,7 @@ describe('a row', () => {
     expect(Object.keys(refusal(row)).sort()).toEqual(fields.map((field) => `eu.${field}`).sort());
   });
 
-  it('that restores a cluster with a standby says how the name of its new global database ends', () => {
+  it('that restores a cluster with a standby needs a suffix for its new global database', () => {
     const field = 'standby.globalClusterIdentifier';
     expect(refusal(withField(full, field, 'wallet-eu'))[`eu.${field}`]?.remedy).toContain(
       `"${restoreSuffix({ restoreFrom })}" at the end`,
@@ -289,7 +289,7 @@ describe('a row', () => {
     });
   });
 
-  it('may have every retention of CloudWatch', () => {
+  it('may have every retention that CloudWatch supports', () => {
     const days = Object.values(RetentionDays).filter((value) => typeof value === 'number');
     for (const logRetentionDays of days.filter((value) => value !== RetentionDays.INFINITE))
       expect(refusal({ ...full, logRetentionDays })).toEqual({});

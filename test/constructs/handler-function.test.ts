@@ -37,7 +37,7 @@ it.each([
   },
 );
 
-it('bundles take credentials from environment variables, and contain no other provider', () => {
+it('bundles read credentials from environment variables, and contain no other provider', () => {
   const files = handlerNames().map((name) => `lambda/${name}/handler.ts`);
   const providers = packageFolders(files).filter((folder) =>
     /credential-provider-|nested-clients/.test(folder),
@@ -45,7 +45,7 @@ it('bundles take credentials from environment variables, and contain no other pr
   expect(providers).toEqual(['node_modules/@aws-sdk/credential-provider-env']);
 });
 
-it('a missing handler is refused, with the names of those that exist', () => {
+it('refuses a missing handler, and lists the existing ones', () => {
   expect(() => codeOf({ useCase: 'mint-money' })).toThrow(
     /no lambda\/mint-money\/handler\.ts.*delete-user-group/,
   );

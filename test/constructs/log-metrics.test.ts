@@ -23,7 +23,7 @@ const filtersOf = (logGroup: string): readonly Resource[] =>
     .all('AWS::Logs::MetricFilter')
     .filter(({ Properties }) => Properties.LogGroupName.Ref.startsWith(logGroup));
 
-/** Name of each metric that a line counts for, with the values of its dimensions. */
+/** Name and dimension values of each metric that a line increments. */
 function countedBy(logGroup: string, line: Json): string[] {
   return filtersOf(logGroup)
     .filter(({ Properties }) => matches(Properties.FilterPattern, line))
@@ -49,7 +49,7 @@ function matches(pattern: string, line: Json): boolean {
   });
 }
 
-/** The lines that a function writes, as they reach its log group. */
+/** The log lines of a function, as they reach its log group. */
 async function linesOf(run: () => Promise<unknown>): Promise<Json[]> {
   const written: string[] = [];
   const spies = [process.stdout, process.stderr].map((stream) =>
@@ -154,7 +154,7 @@ describe('the access log', () => {
     ]);
   });
 
-  it('counts neither a success nor what a function refused', () => {
+  it("counts neither successes nor a function's refusals", () => {
     expect(counted({ status: '200' })).toEqual([]);
     expect(counted({ status: '204', 'error.responseType': 'none' })).toEqual([]);
     expect(counted({ status: '403' })).toEqual([]);

@@ -5,7 +5,7 @@ import { missingHeadings } from '../support/documents';
 import { withSla } from '../support/rows';
 import { type StackTemplate, synthesizeStacks } from '../support/stacks';
 
-// biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this
+// biome-ignore lint/suspicious/noExplicitAny: a template has no types
 type Json = any;
 
 /**
@@ -30,7 +30,7 @@ const documented: Readonly<Record<string, readonly string[]>> = {
   'AWS/SQS': ['ApproximateNumberOfMessagesDelayed', 'ApproximateNumberOfMessagesVisible'],
 };
 
-/** Dimensions whose values name resources, or are a closed list. None identifies an organization. */
+/** Dimensions that name resources or have a fixed set of values. None identifies an organization. */
 const dimensionNames = [
   'ApiName',
   'DBClusterIdentifier',
@@ -51,7 +51,7 @@ const dimensionNames = [
 interface Metric {
   readonly namespace: string;
   readonly name: string;
-  /** Sorted names, each with its value if the metric has one: a search has none. */
+  /** Sorted names, with values except in searches. */
   readonly dimensions: readonly string[];
 }
 
@@ -67,7 +67,7 @@ describe.each(withAgreement)('the monitoring dashboard of %s', (_, stack) => {
   const texts = widgets.map(({ properties }) => properties.markdown ?? '').join('\n');
   const alarms = stack.all('AWS::CloudWatch::Alarm').map(({ Properties }) => Properties);
 
-  it('is named after its stack, as nothing else in the account is, and its output leads there', () => {
+  it('is named after its stack, so that it is unique in the account, and its output links to it', () => {
     expect(stack.only('AWS::CloudWatch::Dashboard')).toMatchObject({
       logicalId: 'MonitoringDashboard',
       Properties: { DashboardName: stack.environment.stackId },
@@ -77,7 +77,7 @@ describe.each(withAgreement)('the monitoring dashboard of %s', (_, stack) => {
     );
   });
 
-  it('begins with the state of every alarm', () => {
+  it('starts with the state of every alarm', () => {
     const shown = widgets
       .filter(({ type }) => type === 'alarm')
       .flatMap(({ properties }) => properties.alarms);
@@ -87,14 +87,14 @@ describe.each(withAgreement)('the monitoring dashboard of %s', (_, stack) => {
     );
   });
 
-  it('names the heading in the runbook of every alarm, and no other', () => {
+  it("links exactly to the alarms' headings in the runbook", () => {
     const named = Array.from(texts.matchAll(/(?<!\.md)#([a-z][a-z-]+)/g), ([, heading]) => heading);
     const headings = alarms.map(({ AlarmDescription }) => AlarmDescription.split('#')[1]);
     expect([...new Set(named)].sort()).toEqual([...new Set(headings)].sort());
     expect(missingHeadings(texts)).toEqual([]);
   });
 
-  it('shows metrics that exist: of alarms, of AWS, of log lines, of functions', async () => {
+  it('shows only existing metrics: of alarms, AWS, log lines and functions', async () => {
     const written = [...metricsOfAlarms(alarms), ...metricsOfLogs(stack), ...(await ofFunctions())];
     const existing = written.map(textOf);
     const unknown = widgets
@@ -104,12 +104,12 @@ describe.each(withAgreement)('the monitoring dashboard of %s', (_, stack) => {
     expect(unknown).toEqual([]);
   });
 
-  it('shows no metric by an organization, a caller or a receiver', () => {
+  it('shows no metric per organization, caller or receiver', () => {
     const names = widgets.flatMap(metricsOfWidget).flatMap(({ dimensions }) => dimensions);
     expect(names.filter((name) => !dimensionNames.includes(name.split('=')[0] ?? ''))).toEqual([]);
   });
 
-  it('has thresholds of alarms as they are', () => {
+  it('shows the actual thresholds of alarms', () => {
     const lines = widgets.flatMap(({ properties }) => properties.annotations?.horizontal ?? []);
     const limits = alarms.map(({ Threshold }) => Threshold);
     expect(lines.filter(({ value }) => !limits.includes(value))).toEqual([]);
@@ -117,7 +117,7 @@ describe.each(withAgreement)('the monitoring dashboard of %s', (_, stack) => {
     expect(lines).toContainEqual(expect.objectContaining({ label: 'function-errors', value: 3 }));
   });
 
-  it('shows how far the standby is behind, if there is one, from its region', () => {
+  it('shows the replication lag of a standby, from its region', () => {
     const { standby } = stack.environment;
     const [replication] = widgets.filter(({ properties }) => properties.title === 'Replication');
     const regions = (replication?.properties.metrics ?? []).flatMap((metric) => metric.at(-1).region ?? []);
@@ -132,7 +132,7 @@ const textOf = ({ namespace, name, dimensions }: Metric) => [namespace, name, ..
 
 const search = /^SEARCH\('\{(?<schema>[^}]+)\} MetricName="(?<name>\w+)"'/;
 
-/** Without expressions over other metrics of the widget. */
+/** Excludes expressions over other metrics of the widget. */
 function metricsOfWidget({ properties }: Widget): Metric[] {
   return (properties.metrics ?? []).flatMap(([first, name, ...rest]) => {
     if (typeof first === 'string') {

@@ -12,10 +12,10 @@ const withAgreement = Object.entries(stacks).filter(
 describe.each(withAgreement)('the alarms of %s', (_, stack) => {
   const alarms = stack.all('AWS::CloudWatch::Alarm');
   const alarm = (name: string) => alarmOf(stack, name);
-  /** Without the one of a reserve, which origin-alarms.test.ts has. */
+  /** Without that of the reserve: see origin-alarms.test.ts. */
   const usual = alarms.filter(({ Condition }) => Condition !== 'WebhookOriginReserveIsInUse');
 
-  it('treat missing data as breaching where something always reports', () => {
+  it('treat missing data as breaching for metrics that always report', () => {
     const breaching = usual.filter(({ Properties }) => Properties.TreatMissingData === 'breaching');
     expect(breaching.map(({ Properties }) => Properties.AlarmName.replace(/^[^-]+-/, '')).sort()).toEqual([
       'database-capacity',
@@ -23,7 +23,7 @@ describe.each(withAgreement)('the alarms of %s', (_, stack) => {
     ]);
   });
 
-  it('notify the topic when they begin and when they end', () => {
+  it('notify the topic on ALARM and on OK', () => {
     const topic = { Ref: stack.only('AWS::SNS::Topic').logicalId };
     for (const { Properties } of alarms) {
       expect([Properties.AlarmActions, Properties.OKActions]).toEqual([[topic], [topic]]);
@@ -31,7 +31,7 @@ describe.each(withAgreement)('the alarms of %s', (_, stack) => {
     expect(stack.json.Outputs.AlarmTopicArn.Value).toEqual(topic);
   });
 
-  it('count failures by the names that the delivery function gives them', async () => {
+  it("count failures by the delivery function's metric names", async () => {
     const written = await metricsOfDelivery();
     const counts = alarm('deliveries-failing').Properties.Metrics.filter(hasMetricStat);
     const metrics = counts.map(({ MetricStat }: { MetricStat: { Metric: unknown } }) => MetricStat.Metric);
@@ -44,13 +44,13 @@ describe.each(withAgreement)('the alarms of %s', (_, stack) => {
     }
   });
 
-  it('count throttled requests by the metric of the log', () => {
+  it('count throttled requests by the log metric', () => {
     const filter = stack.named('AWS::Logs::MetricFilter', 'MonitoringLogMetricsThrottled');
     const [{ MetricName, MetricNamespace }] = filter.Properties.MetricTransformations;
     expect(alarm('api-throttling').Properties).toMatchObject({ MetricName, Namespace: MetricNamespace });
   });
 
-  it('watch the gateway of the webhook origin only while there is one', () => {
+  it('watch the gateway of the webhook origin only while it exists', () => {
     for (const { Properties, Condition } of usual)
       expect(Condition).toBe(
         JSON.stringify(Properties).includes('WebhookOriginNatGateway')
@@ -59,7 +59,7 @@ describe.each(withAgreement)('the alarms of %s', (_, stack) => {
       );
   });
 
-  it('are raised by connections long before PostgreSQL refuses them', () => {
+  it('fire well below the connection limit of PostgreSQL', () => {
     expect(alarm('database-connections').Properties.Threshold).toBeLessThan(
       0.8 * (connectionLimits[stack.environment.database.capacity.maximum] ?? 0),
     );
@@ -84,7 +84,7 @@ describe('alarms', () => {
     expect(descriptions.flatMap(missingHeadings)).toEqual([]);
   });
 
-  it('watch how far the standby is behind, in its own region', () => {
+  it("watch the standby's replication lag, in its region", () => {
     const { stackId } = withStandby.standby;
     const { Resources, Outputs } = synthesizeTemplates([withStandby])[stackId];
     const alarms = (Object.values(Resources) as Resource[]).filter(
@@ -104,7 +104,7 @@ describe('alarms', () => {
     expect(alarms[0]?.Properties.AlarmActions).toEqual([Outputs.AlarmTopicArn.Value]);
   });
 
-  it('exist with a service level agreement only', () => {
+  it('exist only with a service level agreement', () => {
     const { database } = withoutSla;
     const promised = { ...withoutSla, serviceLevelAgreement: true, database: { ...database, readers: 2 } };
     expect(alarmOf(stackOf(promised), 'database-replication')).toBeDefined();
@@ -120,7 +120,7 @@ describe('alarms', () => {
 describe('the topic', () => {
   const stack = stackOf({ ...withSla, alarmEmail: 'on-call@example.com' });
 
-  it('is encrypted with a key that CloudWatch may use for this account alone', () => {
+  it('is encrypted with a key that CloudWatch may use for this account only', () => {
     const { Properties } = stack.only('AWS::SNS::Topic');
     expect(Properties.KmsMasterKeyId).toEqual({ 'Fn::GetAtt': ['OperationsKey', 'Arn'] });
     expect(stack.get('OperationsKey').Properties.KeyPolicy.Statement).toContainEqual({
@@ -132,7 +132,7 @@ describe('the topic', () => {
     });
   });
 
-  it('notifies the address of the row only', () => {
+  it('notifies only the address of the row', () => {
     const topic = { Ref: stack.only('AWS::SNS::Topic').logicalId };
     expect(stack.only('AWS::SNS::Subscription').Properties).toEqual({
       Protocol: 'email',

@@ -2,15 +2,15 @@ import { evaluateMetricMath, type Series } from '../support/metric-math';
 import { withSla } from '../support/rows';
 import { type Resource, stackOf } from '../support/stacks';
 
-// biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this
+// biome-ignore lint/suspicious/noExplicitAny: a template has no types
 type Json = any;
 
-/** What happens in each 5 minutes of an hour, by the metrics' names. A metric that is left out has no data. */
+/** Values for each 5 minutes of an hour, by metric name. An omitted metric has no data. */
 type Hour = Readonly<Record<string, number | Series>>;
 
 const gone = { NumberOfMessagesReceived: 200, NumberOfMessagesDeleted: 0 };
 
-/** The alarms that are raised at the end of the hour. */
+/** The alarms in ALARM at the end of the hour. */
 const cases: Readonly<Record<string, { readonly hour: Hour; readonly raised: readonly string[] }>> = {
   'all is well': {
     hour: {
@@ -103,18 +103,18 @@ describe('the alarm on the reserve', () => {
       .all('AWS::CloudWatch::Alarm')
       .find(({ Properties }) => /-origin-reserve-in-use$/.test(Properties.AlarmName));
 
-  it('exists while the reserve is in use, and is raised then', () => {
+  it('exists only while the reserve is in use, and is then in ALARM', () => {
     const alarm = alarmOf(true) as Resource;
     expect(alarm.Condition).toBe('WebhookOriginReserveIsInUse');
     for (const hour of [{}, { Delivered: 0 }, { Delivered: 300 }]) expect(isRaised(alarm, hour)).toBe(true);
   });
 
-  it('is in rows with a reserve only', () => {
+  it('exists only in rows with a reserve', () => {
     expect(alarmOf(false)).toBeUndefined();
   });
 });
 
-/** By the last of its periods, as many as it evaluates. A queue outside the lane has no data. */
+/** Evaluates the alarm's last periods. A queue outside the lane has no data. */
 function isRaised({ Properties: alarm }: Resource, hour: Hour, lane?: string): boolean {
   const queries: readonly Json[] = alarm.Metrics ?? [
     { Id: 'only', MetricStat: { Metric: alarm, Period: alarm.Period } },

@@ -9,14 +9,14 @@ const positions = ['1', '2', '3', 'none'];
 
 describe.each(environments)('$name', ({ name, region }) => {
   it.each(positions)(
-    'with the webhook origin in %s, each function in the VPC reaches all that it calls',
+    'with the webhook origin in %s, each function in the VPC reaches everything that it calls',
     (zone) => {
       expect(unreachable(stacks[name]?.json as Template, { region, zone })).toEqual([]);
     },
   );
 });
 
-describe('a breach is named', () => {
+describe('reports what blocks a connection', () => {
   const { json } = stackOf(withDirectAccess);
   type Resources = Record<string, { Type: string; Properties: Record<string, unknown> }>;
   /** The resource of this type whose logical id matches. */

@@ -9,7 +9,7 @@ import {
   synthesizeTemplates,
 } from '../support/state-baseline';
 
-// biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this
+// biome-ignore lint/suspicious/noExplicitAny: a template has no types
 type Json = any;
 
 const baseline = readBaseline();
@@ -21,7 +21,7 @@ it('no stack replaces or releases its state', () => {
 });
 
 it.each(environments.filter(({ name }) => baseline[name]))(
-  'the baseline has address, cluster, keys and queues of $name',
+  'the baseline lists address, cluster, keys and queues of $name',
   ({ name, stackId }) => {
     const types = Object.values(baseline[name]?.[stackId] ?? {}).map(({ type }) => type);
     expect(types).toEqual(
@@ -34,7 +34,7 @@ describe('a change of the table', () => {
   const { name, stackId } = first;
   const state: Baseline = { [name]: { [stackId]: stateOf(templates[stackId]) } };
 
-  it('must not rename a stack, nor empty it under another name of the environment', () => {
+  it('must not rename a stack, or empty it by renaming its environment', () => {
     expect(lossesOfApp(state, names, { WalletRenamed: templates[stackId] })).toEqual([
       expect.stringContaining(`${stackId} of ${name} is gone, or has another name`),
     ]);
@@ -90,7 +90,7 @@ describe('a change of a template', () => {
     ]);
   });
 
-  it('may change properties in place, and the access to the database: passwords of roles can be generated again', () => {
+  it('may change properties in place, and database access: role passwords can be regenerated', () => {
     const inPlace = losses(({ DatabaseCluster, WebhookDeliveryQueue, WebhookOriginElasticIp }) => {
       DatabaseCluster.Properties.BackupRetentionPeriod = 30;
       WebhookDeliveryQueue.Properties.VisibilityTimeout = 900;

@@ -24,7 +24,7 @@ const snapshot = snapshotIn(paired.region);
 const before = synthesizeEveryStack([paired, unprotected]);
 const after = synthesizeEveryStack([restored(paired, snapshot), restored(unprotected, time)]);
 
-/** `LogicalId.Property` of each difference, attributes of the resource included. */
+/** `LogicalId.Property` of each difference, including resource attributes. */
 function differences(one: StackTemplate, other: StackTemplate): string[] {
   expect(other.resources.map(({ logicalId }) => logicalId)).toEqual(
     one.resources.map(({ logicalId }) => logicalId),
@@ -61,7 +61,7 @@ describe.each([
 ])('the restore of %s', (_, stackId, changes) => {
   const [old, template] = [before[stackId], after[stackId]] as [StackTemplate, StackTemplate];
 
-  it('changes the cluster, its logs and the migration, and nothing else', () => {
+  it('changes only the cluster, its logs and the migration', () => {
     const found = differences(old, template).map((each) => each.replace(/^(SchemaMigration)\w{8}/, '$1'));
     const names = ['DBClusterIdentifier', 'DatabaseName', 'MasterUsername'];
     const expected = [
@@ -75,33 +75,33 @@ describe.each([
     expect(template.json).toMatchObject({ Outputs, Parameters });
   });
 
-  it('retains all that it replaces: cluster, instances, logs and global database', () => {
+  it('retains everything that it replaces: cluster, instances, logs and global database', () => {
     const replaced = template.resources.filter(
       ({ Type, logicalId }) =>
         /::RDS::(DBCluster|DBInstance|GlobalCluster)$/.test(Type) || logicalId.startsWith('DatabaseLog'),
     );
     for (const { UpdateReplacePolicy, Properties } of replaced) {
       expect(UpdateReplacePolicy).toBe('Retain');
-      // With a name of ours the new instance could not be created beside the old one.
+      // With a fixed name, the new instance could not be created beside the old one.
       expect(Properties).not.toHaveProperty('DBInstanceIdentifier');
     }
   });
 
-  it('gives the owner the password of its secret', () => {
+  it('sets the owner password from its secret', () => {
     const password = JSON.stringify(template.get('DatabaseCluster').Properties.MasterUserPassword);
     expect(password).toContain(
       '{{resolve:secretsmanager:",{"Ref":"DatabaseMasterSecret"},":SecretString:password',
     );
   });
 
-  it('is the one loss that the guard of the baseline reports, with the runbook', () => {
+  it('is the only loss that the state baseline reports, with a link to the runbook', () => {
     const losses = lossesOfStack(stateOf(old.json), template.json);
     expect(losses.filter((loss) => !/^`Database(Global)?Cluster`/.test(loss))).toEqual([]);
     expect(losses.join()).toContain('docs/runbook.md#restore-to-a-point-in-time');
   });
 });
 
-it('each source of data gives the cluster another name', () => {
+it('each restore source results in a different cluster name', () => {
   const sources = [time, { ...time, time: '2026-11-21T10:30:01Z' }, snapshot];
   const suffixes = sources.map((restoreFrom) => restoreSuffix({ restoreFrom }));
   expect(new Set(suffixes).size).toBe(3);
@@ -111,7 +111,7 @@ it('each source of data gives the cluster another name', () => {
   expect(JSON.stringify(identifier)).toContain(`"${suffixes[0]}"`);
 });
 
-it('a snapshot of another region is refused, by the residency rules too', () => {
+it('validation and residency rules refuse a snapshot from another region', () => {
   const environments = [restored(unprotected, snapshotIn('us-east-1'))];
   withApp((app) => expect(() => app.synth()).toThrow(/Residency::value-not-allowed/), {
     environments,
@@ -119,7 +119,7 @@ it('a snapshot of another region is refused, by the residency rules too', () => 
   });
 });
 
-it('the standby of a restored cluster joins its global database under its old name, and is promoted without replacement', () => {
+it('the standby of a restored cluster joins its global database under the old name, and is promoted without replacement', () => {
   const environment = restored(paired, snapshot);
   const { stackId, globalClusterIdentifier } = environment.standby as Standby;
   const [former, present] = [before[stackId], after[stackId]] as [StackTemplate, StackTemplate];

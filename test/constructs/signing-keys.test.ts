@@ -7,7 +7,7 @@ const signingKeys = (stack: StackTemplate) =>
   stack.all('AWS::KMS::Key').filter(({ Properties }) => Properties.KeyUsage === 'SIGN_VERIFY');
 
 describe.each(Object.entries(stacks))('the signing keys of %s', (_, stack) => {
-  it('are exported for access tokens and user actions apart', () => {
+  it('are exported separately for access tokens and user actions', () => {
     const sets = stack.all('Custom::SigningKeySet').map(({ Properties }) => Properties.Keys);
     expect(sets).toEqual([
       [{ Label: '2026-11', Arn: { 'Fn::GetAtt': ['AccessTokenSigningKey202611', 'Arn'] } }],
@@ -30,7 +30,7 @@ describe.each(Object.entries(stacks))('the signing keys of %s', (_, stack) => {
     });
   });
 
-  it('can be read by the function that exports them, which can do nothing else with them', () => {
+  it('can only be read by the function that exports them', () => {
     const exporter = stack.named('AWS::Lambda::Function', 'SigningKeysExportJwks');
     const [, ...statements] = stack.statementsOf(exporter);
     expect(statements.map(({ Action }) => Action)).toEqual(statements.map(() => 'kms:GetPublicKey'));

@@ -34,7 +34,7 @@ const untaggable = new RegExp(
 describe.each(Object.entries(every))('%s', (name, stack) => {
   const { environment, json, manifest } = stack;
 
-  it('says in its description and in every output what nobody may overlook', () => {
+  it('states deprecation in its description and in every output', () => {
     const outputs = Object.values<{ Description: string }>(json.Outputs);
     for (const text of [json.Description, ...outputs.map(({ Description }) => Description)]) {
       expect(/\bDeprecated since \d{4}-\d\d-\d\d\./.test(text)).toBe(environment.deprecation !== undefined);
@@ -60,7 +60,7 @@ describe.each(Object.entries(every))('%s', (name, stack) => {
     }
   });
 
-  it('names no other stack, and no region outside of its own', () => {
+  it('names no other stack or region', () => {
     for (const other of Object.keys(every).filter((each) => each !== name))
       expect(stack.text).not.toMatch(new RegExp(`\\b${other}\\b`));
     for (const { region } of environments.filter((row) => !environment.residencyRegions.includes(row.region)))
@@ -79,7 +79,7 @@ describe.each(Object.entries(every))('%s', (name, stack) => {
     }
   });
 
-  it('has encrypted queues, with TLS only and 14 days of messages', () => {
+  it('has encrypted queues that require TLS and keep messages for 14 days', () => {
     for (const { logicalId, Properties } of stack.all('AWS::SQS::Queue')) {
       expect(Properties).toMatchObject({ SqsManagedSseEnabled: true, MessageRetentionPeriod: 1_209_600 });
       const policies = stack
@@ -101,7 +101,7 @@ describe.each(Object.entries(every))('%s', (name, stack) => {
     expect(stack.text).not.toContain('Fn::GetAZs');
   });
 
-  it('has closed security groups, except for the delivery of webhooks', () => {
+  it('has closed security groups, except for webhook delivery', () => {
     for (const { logicalId, Properties } of stack.all('AWS::EC2::SecurityGroup')) {
       if (logicalId.startsWith('WebhooksEgress')) continue;
       expect(Properties.SecurityGroupEgress).toHaveLength(1);
@@ -114,14 +114,14 @@ describe.each(Object.entries(every))('%s', (name, stack) => {
     expect(stack.all('Custom::VpcRestrictDefaultSG')).toHaveLength(1);
   });
 
-  it('logs all flows, with the retention of the row', () => {
+  it('has flow logs of all traffic, with the retention of the row', () => {
     const { TrafficType, LogGroupName } = stack.only('AWS::EC2::FlowLog').Properties;
     expect(TrafficType).toBe('ALL');
     for (const group of [LogGroupName.Ref, ...idsOf(stack.all('AWS::Logs::LogGroup'))])
       expect(stack.get(group).Properties.RetentionInDays).toBe(environment.logRetentionDays);
   });
 
-  it('gives each function a log and a role of its own', () => {
+  it('gives each function its own log group and role', () => {
     const functions = stack.all('AWS::Lambda::Function');
     const logs = functions.map(({ Properties }) => Properties.LoggingConfig);
     expect(new Set(logs.map(({ LogFormat }) => LogFormat))).toEqual(new Set(['JSON']));
@@ -133,7 +133,7 @@ describe.each(Object.entries(every))('%s', (name, stack) => {
     for (const role of roles) expect(stack.get(role).Properties.ManagedPolicyArns).toBeUndefined();
   });
 
-  it('allows functions nothing on all resources but network interfaces, which it denies to their code', () => {
+  it('allows functions "*" only for network interfaces, and denies those to their code', () => {
     for (const lambda of stack.all('AWS::Lambda::Function')) {
       const statements = stack.statementsOf(lambda);
       const wide = statements.filter(
@@ -151,18 +151,18 @@ describe.each(Object.entries(every))('%s', (name, stack) => {
       expect(logs).toMatchObject([{ Action: ['logs:CreateLogStream', 'logs:PutLogEvents'] }]);
       expect(JSON.stringify(logs)).toContain(`"${lambda.Properties.LoggingConfig.LogGroup.Ref}","Arn"`);
     }
-    // Nothing calls it, and the CDK's grants have it.
+    // Unused, but part of the CDK's grants.
     expect(stack.text).not.toContain('sqs:GetQueueUrl');
   });
 
-  it('grants keys to AWS services alone', () => {
+  it('grants keys to AWS services only', () => {
     const policies = stack.all('AWS::KMS::Key').flatMap(({ Properties }) => Properties.KeyPolicy.Statement);
     const grants = policies.filter(({ Action }) => [Action].flat().includes('kms:CreateGrant'));
     for (const { Condition } of grants)
       expect(JSON.stringify(Condition)).toContain('kms:GrantIsForAWSResource');
   });
 
-  it('leaves no log behind when its creation fails, except with a cluster that is retained', () => {
+  it('leaves no log group behind when its creation fails, unless its cluster is retained', () => {
     const logs = stack.all('AWS::Logs::LogGroup').filter(({ DeletionPolicy }) => DeletionPolicy === 'Retain');
     const isRetained = stack.only('AWS::RDS::DBCluster').DeletionPolicy === 'Retain';
     expect(idsOf(logs).filter((id) => !(isRetained && id.startsWith('Database')))).toEqual([]);
@@ -195,7 +195,7 @@ describe.each(serving.map((stack) => [stack.environment.name, stack] as const))(
     });
   });
 
-  it('connects public subnets alone to the internet, and isolated ones to nothing', () => {
+  it('connects only public subnets to the internet, and isolated ones to nothing', () => {
     const routes = stack.all('AWS::EC2::Route');
     const direct = routes.filter(({ Properties }) => Properties.GatewayId !== undefined);
     expect(direct).toHaveLength(environment.zones.length);
@@ -211,7 +211,7 @@ describe.each(serving.map((stack) => [stack.environment.name, stack] as const))(
     for (const id of idsOf(inVpc)) expect(targets).toContain(`"${id}"`);
   });
 
-  it('creates gateway responses one after the other, as API Gateway demands', () => {
+  it('creates gateway responses one after the other, as API Gateway requires', () => {
     const responses = stack.all('AWS::ApiGateway::GatewayResponse');
     const apis = new Set(responses.map(({ Properties }) => JSON.stringify(Properties.RestApiId)));
     const first = responses.filter(
@@ -224,7 +224,7 @@ describe.each(serving.map((stack) => [stack.environment.name, stack] as const))(
     expect(stack.text).not.toContain('"RuleActionOverrides": []');
   });
 
-  it('migrates the schema once statements work, before any other function that uses the database', () => {
+  it('migrates the schema once the database accepts statements, before any other function uses it', () => {
     const migration = stack.only('Custom::SchemaMigration');
     for (const type of ['AWS::RDS::DBInstance', 'AWS::EC2::VPCEndpoint', 'AWS::EC2::SecurityGroupIngress'])
       expect(migration.DependsOn).toEqual(expect.arrayContaining(idsOf(stack.all(type))));
@@ -236,7 +236,7 @@ describe.each(serving.map((stack) => [stack.environment.name, stack] as const))(
     for (const { DependsOn } of users) expect(DependsOn).toContain(migration.logicalId);
   });
 
-  it('gives the migration time to wait for a new database and six minutes more, and ends it before the framework', () => {
+  it('lets the migration wait for a new database plus six minutes, within the timeout of the framework', () => {
     const migration = stack.named('AWS::Lambda::Function', 'SchemaMigrationMigrateSchema').Properties.Timeout;
     const framework = stack.named('AWS::Lambda::Function', 'SchemaMigrationProvider').Properties.Timeout;
     const service = Number(stack.only('Custom::SchemaMigration').Properties.ServiceTimeout);
@@ -247,7 +247,7 @@ describe.each(serving.map((stack) => [stack.environment.name, stack] as const))(
 });
 
 describe('synthesis', () => {
-  it('takes the accounts that the deployer gives', () => {
+  it('uses the accounts that the deployer sets', () => {
     const { name, region, standby } = withStandby;
     const options = {
       environments: [newcomer, withStandby],
@@ -264,10 +264,10 @@ describe('synthesis', () => {
     expect(temporaryFiles(`wallet-bundle-${process.pid}-`)).toEqual([]);
   });
 
-  it('gives each stack the template that it has without the other rows, in another process without account, credentials or network settings, from the listed sources alone', async () => {
+  it('is deterministic: the same templates without the other rows, in a process without account, credentials or network settings, from the listed sources', async () => {
     const outdir = join(folder(), 'cdk.out');
     await copyAssembly(outdir);
-    // Bundles name files by their paths.
+    // Bundles contain the paths of files.
     const withoutDigests = (template: string) => template.replaceAll(/\b[0-9a-f]{64}\b/g, 'digest');
     for (const [name, { text }] of Object.entries(every)) {
       const template = readFileSync(join(outdir, `${name}.template.json`), 'utf8');
@@ -277,7 +277,7 @@ describe('synthesis', () => {
     expect(manifest.missing).toBeUndefined();
   }, 90_000);
 
-  it('warns of deprecated environments, and of no others', () => {
+  it('warns only about deprecated environments', () => {
     withApp(({ node }) => {
       const warned = node.children.flatMap((stack) =>
         stack.node.metadata

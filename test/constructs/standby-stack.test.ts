@@ -10,7 +10,7 @@ const [serving, stack] = [stacks[row.stackId], stacks[standby.stackId]] as [Stac
 const cluster = stack.only('AWS::RDS::DBCluster');
 
 describe('the standby', () => {
-  it('is a secondary of the global database whose primary is the cluster that serves', () => {
+  it('is a secondary of the global database whose primary is the serving cluster', () => {
     const { globalClusterIdentifier: GlobalClusterIdentifier } = standby;
     const { Properties } = serving.only('AWS::RDS::GlobalCluster');
     const arn = JSON.stringify(Properties.SourceDBClusterIdentifier);
@@ -33,7 +33,7 @@ describe('the standby', () => {
     expect(stack.get('DatabaseKey').Properties.EnableKeyRotation).toBe(true);
   });
 
-  it('has no instance, nothing that serves, and no way to the internet or from it', () => {
+  it('has no instance, no serving resource, and no route to or from the internet', () => {
     const types = stack.resources.map(({ Type }) => Type);
     const others = types.filter((type) => !/^AWS::(EC2|RDS|KMS|IAM|Logs|SNS|CloudWatch)::/.test(type));
     expect(others.sort()).toEqual(['AWS::Lambda::Function', 'Custom::VpcRestrictDefaultSG']);
@@ -46,7 +46,7 @@ describe('the standby', () => {
     ]);
   });
 
-  it('has its subnets where a region that serves has its isolated ones', () => {
+  it("has the CIDR blocks of a serving region's isolated subnets", () => {
     const cidrsOf = (each: StackTemplate) =>
       stack
         .all('AWS::EC2::Subnet')
@@ -55,7 +55,7 @@ describe('the standby', () => {
     expect(stack.only('AWS::EC2::VPC').Properties.CidrBlock).toBe(standby.vpcCidr);
   });
 
-  it('is deployed after the stack that serves, and can be deleted but for its keys', () => {
+  it('is deployed after the serving stack, and can be deleted except for its keys', () => {
     withApp(
       (app) => {
         const [first, second] = app.node.children as [Stack, Stack];
@@ -79,12 +79,12 @@ describe('promotion', () => {
   ] as StackTemplate;
   const serves = synthesizeEveryStack([promoted(row)])[standby.stackId] as StackTemplate;
 
-  it('begins with instances in different zones', () => {
+  it('creates instances in different zones', () => {
     const zones = prepared.all('AWS::RDS::DBInstance').map(({ Properties }) => Properties.AvailabilityZone);
     expect(zones).toEqual(standby.zones.slice(0, 2));
   });
 
-  it('is an update of the cluster in place, which replaces and removes nothing', () => {
+  it('updates the cluster in place, and replaces or removes nothing', () => {
     const changes = prepared.resources
       .filter(({ Type }) => Type !== 'AWS::CloudWatch::Alarm')
       .flatMap((before) => {
@@ -108,7 +108,7 @@ describe('promotion', () => {
     expect(losses.filter((loss) => !loss.includes('is new'))).toEqual([]);
   });
 
-  it('gives it what a region that serves has, and the owner that came with the data', () => {
+  it('adds all resources of a serving region, and keeps the replicated owner', () => {
     const typesOf = (each: StackTemplate) => each.resources.map(({ Type }) => Type).sort();
     expect(typesOf(serves)).toEqual(typesOf(synthesizeEveryStack([alone])[row.stackId] as StackTemplate));
     const { GlobalClusterIdentifier, ...properties } = serves.only('AWS::RDS::DBCluster').Properties;

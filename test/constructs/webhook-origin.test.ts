@@ -4,7 +4,7 @@ import { type StackTemplate, stackOf, synthesizeStacks } from '../support/stacks
 // biome-ignore lint/suspicious/noExplicitAny: CloudFormation's intrinsic functions
 type Intrinsic = any;
 
-/** What CloudFormation makes of conditions with this value of the zone's parameter and the defaults of others. */
+/** Evaluates conditions with this zone parameter and the defaults of other parameters. */
 function deployedTo({ json }: StackTemplate, zone: string) {
   const holds = (condition: Intrinsic): boolean => {
     if (condition['Fn::Not']) return !holds(condition['Fn::Not'][0]);
@@ -29,7 +29,7 @@ describe.each(rows.map((stack) => [stack.environment.name, stack] as const))('%s
   const { zones } = stack.environment;
   const gateway = stack.only('AWS::EC2::NatGateway');
 
-  it('has one Elastic IP as its origin, which the output names, in the first zone by default', () => {
+  it('has one Elastic IP as its origin, named by an output, in the first zone by default', () => {
     expect(stack.get('WebhookOriginElasticIp').Condition).toBeUndefined();
     expect(stack.json.Outputs.WebhookOriginAddress.Value).toEqual({
       'Fn::GetAtt': ['WebhookOriginElasticIp', 'PublicIp'],
@@ -41,7 +41,7 @@ describe.each(rows.map((stack) => [stack.environment.name, stack] as const))('%s
   });
 
   it.each(zones.map((_, index) => index))(
-    'puts the one gateway with that address into zone %i, with a route from every private subnet',
+    'creates the one gateway with that address in zone %i, with a route from every private subnet',
     (index) => {
       const { choose, exists } = deployedTo(stack, String(index + 1));
       const subnet = stack.get(choose(gateway.Properties.SubnetId).Ref);
@@ -60,7 +60,7 @@ describe.each(rows.map((stack) => [stack.environment.name, stack] as const))('%s
     },
   );
 
-  it('has no gateway, no routes and nothing that watches them in zone none, and all else', () => {
+  it('has no gateway, routes or alarms on them in zone none, but all else', () => {
     const { exists } = deployedTo(stack, 'none');
     const gone = stack.resources.filter(({ Condition }) => !exists(Condition)).map(({ Type }) => Type);
     expect(gone.filter((type) => type !== 'AWS::CloudWatch::Alarm').sort()).toEqual([
@@ -77,7 +77,7 @@ describe.each(rows.map((stack) => [stack.environment.name, stack] as const))('%s
 it.each([
   ['ElasticIp', 'WebhookOriginAddress', { adoptedElasticIp: true }],
   ['ReserveElasticIp', 'WebhookOriginReserveAddress', { adoptedReserve: true }],
-])('%s may be one that exists already', (id, output, adopts) => {
+])('%s may be an existing one', (id, output, adopts) => {
   const adopted = { allocationId: 'eipalloc-0123456789abcdef0', address: '203.0.113.7' };
   const stack = stackOf({
     ...newcomer,
@@ -100,7 +100,7 @@ it('an address from a pool is retained like any other', () => {
   });
 });
 
-it('a reserve is a second Elastic IP, retained, published, and on the gateway only when the parameter says so', () => {
+it('a reserve is a second Elastic IP, retained, published, and on the gateway only if the parameter is set', () => {
   const stack = stackOf(withReserve);
   const { WebhookOriginReserveElasticIp: reserve, WebhookOriginElasticIp: first } = stack.json.Resources;
   const { Type, DeletionPolicy, UpdateReplacePolicy, Condition } = first;

@@ -28,7 +28,7 @@ describe.each(each)('the webhooks of %s', (_, stack) => {
     lambda: stack.get(mapping.Properties.FunctionName.Ref),
   }));
 
-  it('have a consumer for each queue, whose messages come back well after its function timed out', () => {
+  it('have a consumer for each queue, with a visibility timeout well above its function timeout', () => {
     expect(consumers.map(({ queue }) => queue.logicalId).sort()).toEqual([
       'WebhookDeliveryQueue',
       'WebhookEventsQueue',
@@ -53,7 +53,7 @@ describe.each(each)('the webhooks of %s', (_, stack) => {
     }
   });
 
-  it('consume by way of the origin only while it is attached, and after its routes: both lanes', () => {
+  it('consume both lanes only while the origin is attached, and after its routes exist', () => {
     const routes = stack
       .all('AWS::EC2::Route')
       .filter(({ Properties }) => 'NatGatewayId' in Properties)
@@ -77,7 +77,7 @@ describe.each(each)('the webhooks of %s', (_, stack) => {
       expect(mapping.Properties).not.toHaveProperty('Enabled');
   });
 
-  it('let delivery out on the ports of receivers, and nothing in', () => {
+  it("allow the delivery function outbound traffic to receivers' ports only, and no inbound", () => {
     const group = stack.named('AWS::EC2::SecurityGroup', 'WebhooksEgress');
     expect(group.Properties.SecurityGroupEgress).toMatchObject([
       { CidrIp: '0.0.0.0/0', IpProtocol: 'tcp', FromPort: 443, ToPort: 443 },
@@ -86,7 +86,7 @@ describe.each(each)('the webhooks of %s', (_, stack) => {
     expect(group.Properties).not.toHaveProperty('SecurityGroupIngress');
   });
 
-  it('let each function use its own queues, and delivery alone the key of secrets', () => {
+  it('let each function use its own queues, and only delivery the secrets key', () => {
     const consume = (name: string, queue: string) =>
       ['ChangeMessageVisibility', 'DeleteMessage', 'GetQueueAttributes', 'ReceiveMessage'].map(
         (action) => `${name} sqs:${action} ${queue}`,

@@ -36,7 +36,7 @@ const Denied = gatewayResponse('ACCESS_DENIED', '401', '{"code":"$context.author
 
 afterEach(() => jest.restoreAllMocks());
 
-/** What the gateway with both functions answers, in the shape `STATUS CODE`. */
+/** The response of the gateway with both functions, as `STATUS CODE`. */
 async function open() {
   const Group = resource('Resource', { ParentId: 'Groups', PathPart: '{userGroupId}' });
   const { send } = await start(

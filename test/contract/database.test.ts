@@ -11,13 +11,13 @@ describe.each(['data-api', 'direct'] as const)('a database with %s access', (acc
 
   const run = (...statement: Parameters<typeof sql>) => region.owner.execute(sql(...statement));
 
-  it('gives rows by column name, with nulls, numbers, booleans and text', async () => {
+  it('returns rows by column name, with nulls, numbers, booleans and text', async () => {
     expect(
       await run`select 1 as one, 2.5::double precision as half, true as yes, 'x' as text, null::text as nothing`,
     ).toEqual(ok([{ one: 1, half: 2.5, yes: true, text: 'x', nothing: null }]));
   });
 
-  it('gives no rows for a statement that returns none', async () => {
+  it('returns no rows for a statement without a result', async () => {
     expect(await run`select 1 as one where false`).toEqual(ok([]));
     expect(await run`create temporary table nothing ()`).toEqual(ok([]));
   });
@@ -28,7 +28,7 @@ describe.each(['data-api', 'direct'] as const)('a database with %s access', (acc
     ['quotes, a backslash and an emoji', '\\ " \' \u{1F511}'],
     ['the empty text', ''],
     ['a long text', 'x'.repeat(10_000)],
-  ])('binds %s as nothing but a value', async (_, value) => {
+  ])('binds %s only as a value', async (_, value) => {
     expect(await run`select ${value}::text as value`).toEqual(ok([{ value }]));
   });
 
@@ -38,14 +38,14 @@ describe.each(['data-api', 'direct'] as const)('a database with %s access', (acc
     ).toEqual(ok([{ nothing: true, sum: 8, half: 0.5, no: false }]));
   });
 
-  it('takes casts, literals and comments that look like parameters as they are', async () => {
+  it('leaves casts, literals and comments that look like parameters unchanged', async () => {
     expect(
       await run`select ':a'::text as a, $tag$:b$tag$ as b /* :c */, ${'d'}::text as d -- :e
     `,
     ).toEqual(ok([{ a: ':a', b: ':b', d: 'd' }]));
   });
 
-  it('throws with the SQL state when the statement is refused', async () => {
+  it('throws with the SQL state when PostgreSQL refuses the statement', async () => {
     await expect(run`select * from missing`).rejects.toMatchObject({
       name: 'StatementRefused',
       sqlState: '42P01',
@@ -54,7 +54,7 @@ describe.each(['data-api', 'direct'] as const)('a database with %s access', (acc
     expect(await run`select 1 as one`).toEqual(ok([{ one: 1 }]));
   });
 
-  it('calls a statement that ran out of time unavailable, not wrong', async () => {
+  it('reports a timed-out statement as unavailable, not as an error', async () => {
     const slow = await region.owner.transaction(async (database) => {
       await database.execute(sql`set local statement_timeout = '50ms'`);
       return database.execute(sql`select pg_sleep(5)::text`);
@@ -70,7 +70,7 @@ describe.each(['data-api', 'direct'] as const)('a database with %s access', (acc
       return result.ok ? result.value[0]?.count : result;
     };
 
-    it('commits what succeeded', async () => {
+    it('is committed when it succeeds', async () => {
       const outcome = await region.owner.transaction(async (database) => {
         await database.execute(sql`insert into counted values (1)`);
         await database.execute(sql`insert into counted values (2)`);
@@ -80,7 +80,7 @@ describe.each(['data-api', 'direct'] as const)('a database with %s access', (acc
       expect(await count()).toBe(2);
     });
 
-    it('leaves nothing of what failed', async () => {
+    it('is rolled back when it fails', async () => {
       const outcome = await region.owner.transaction(async (database) => {
         await database.execute(sql`insert into counted values (1)`);
         return fail('changed my mind');
@@ -89,7 +89,7 @@ describe.each(['data-api', 'direct'] as const)('a database with %s access', (acc
       expect(await count()).toBe(0);
     });
 
-    it('leaves nothing of what was refused, and the next statement runs', async () => {
+    it('is rolled back when a statement is refused, and the next statement runs', async () => {
       const twice = region.owner.transaction(async (database) => {
         await database.execute(sql`insert into counted values (1)`);
         return database.execute(sql`insert into counted values (1)`);
@@ -99,7 +99,7 @@ describe.each(['data-api', 'direct'] as const)('a database with %s access', (acc
     });
   });
 
-  it('answers after a migration changed the type of a column that a statement gives', async () => {
+  it('runs a statement after a migration changed the type of its result column', async () => {
     await run`create table changing (id int, value int)`;
     await run`insert into changing values (1, 7)`;
     const read = () => run`select value from changing where id = ${1}::int`;
@@ -108,7 +108,7 @@ describe.each(['data-api', 'direct'] as const)('a database with %s access', (acc
     expect(await read()).toEqual(ok([{ value: '7' }]));
   });
 
-  it('calls a refused sign-in unavailable: a password or a grant is being changed', async () => {
+  it('reports a refused sign-in as unavailable: a password or a grant may be changing', async () => {
     await region.migrate();
     await run`alter role purge_expired nologin`;
     expect(await region.as('purge_expired').execute(sql`select 1 as one`)).toEqual(
@@ -118,7 +118,7 @@ describe.each(['data-api', 'direct'] as const)('a database with %s access', (acc
     expect(await region.as('purge_expired').execute(sql`select 1 as one`)).toEqual(ok([{ one: 1 }]));
   });
 
-  it('comes back after the server ended its connections', async () => {
+  it('reconnects after the server closed its connections', async () => {
     await region.owner.execute(
       sql`select pg_terminate_backend(pid, 5000)::text from pg_stat_activity where pid <> pg_backend_pid() and backend_type = 'client backend'`,
     );

@@ -70,6 +70,6 @@ it('a key is rotated without downtime: one label, then two, then the new one', a
   expect([await after('first'), await after('second')]).toEqual(['key_unknown', 'accepted']);
 });
 
-it('a key that KMS does not give fails the deployment and names the label', async () => {
+it('a key that KMS does not return fails the deployment, with its label', async () => {
   await expect(deploy('second', 'absent')).rejects.toThrow(/'absent'.*NotFoundException/);
 });

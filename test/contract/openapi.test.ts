@@ -34,7 +34,7 @@ const designed = {
   503: ['database_unavailable'],
 };
 
-/** What the gateway gives for each reason that the authorizer denies for. */
+/** The gateway's response for each denial reason of the authorizer. */
 const denials = designed[401].filter((code) => code !== 'token_missing');
 
 const filled = (code: string) => ({
@@ -58,7 +58,7 @@ describe('the document', () => {
     });
   });
 
-  it('would be found out if it were not valid', async () => {
+  it('fails validation when it is invalid', async () => {
     const file = join(folder(), 'openapi.json');
     writeFileSync(file, JSON.stringify({ ...openApi, info: { version: '2.0.249' } }));
     await expect(validate(file)).rejects.toThrow();
@@ -117,7 +117,7 @@ describe('the synthesized API', () => {
     expect(Object.keys(routes).sort()).toEqual(documented.sort());
   });
 
-  it('asks for a token where the document does', () => {
+  it('requires a token where the document does', () => {
     for (const { method, path, operation } of operations()) {
       expect(routes[`${method} ${path}`]).toMatchObject({
         AuthorizationType: operation.security.length > 0 ? 'CUSTOM' : 'NONE',
@@ -126,7 +126,7 @@ describe('the synthesized API', () => {
     }
   });
 
-  it('tells the reserve as documented', () => {
+  it('returns the reserve as documented', () => {
     const { Integration } = synthesizeApi({}, undefined, '203.0.113.8').routes()[
       'GET /webhook-origins'
     ] as unknown as {
@@ -169,7 +169,7 @@ describe('the synthesized API', () => {
     },
   );
 
-  it('and its functions give every documented problem of the deletion, and no other', () => {
+  it('and its functions return exactly the documented problems of the deletion', () => {
     const fromAuthorizer = denials.map((code) => `401 ${code}`);
     const fromHandler = Object.entries(handlerProblems).map(([code, { status }]) => `${status} ${code}`);
     expect(new Set([...fromGateway, ...fromAuthorizer, ...fromHandler])).toEqual(
@@ -177,7 +177,7 @@ describe('the synthesized API', () => {
     );
   });
 
-  it('documents the problems of a public route that the gateway can give there', () => {
+  it('documents the problems that the gateway can return for a public route', () => {
     const ofTokensAndFunctions = /^(401|504) /;
     const due = fromGateway.filter((problem) => !ofTokensAndFunctions.test(problem));
     const { get, head } = openApi.paths['/webhook-origins'];
@@ -185,7 +185,7 @@ describe('the synthesized API', () => {
   });
 });
 
-describe('holding a response against the document', () => {
+describe('validating a response against the document', () => {
   const notFound = {
     method: 'DELETE',
     path: '/auth/user-groups/ug-1?x=1',

@@ -19,7 +19,7 @@ const isDocumented = (body: unknown): boolean => {
   }
 };
 
-/** Values that are nearly right: of another case, length, alphabet or type. */
+/** Almost valid values: wrong case, length, alphabet or type. */
 const nearly = (text: string) =>
   fc.oneof(
     fc.constant(text),
@@ -32,7 +32,7 @@ const nearly = (text: string) =>
     fc.jsonValue(),
   );
 
-it('the schema of events has what the fan-out takes, and nothing else', () => {
+it('the schema accepts exactly the events that the fan-out accepts', () => {
   const { id, organizationId, kind, date } = event;
   const events = fc.record(
     {
@@ -47,7 +47,7 @@ it('the schema of events has what the fan-out takes, and nothing else', () => {
   const seen = { taken: 0, refused: 0 };
   fc.assert(
     fc.property(events, fc.constantFrom(...Object.keys(event)), (each, field) => {
-      // All but one field as it should be, so that each decides by itself.
+      // Only one invalid field, so that each is tested alone.
       const mixed = { ...event, [field]: each[field as keyof typeof each] };
       const { ok } = parseEvent(JSON.stringify(mixed));
       seen[ok ? 'taken' : 'refused'] += 1;
@@ -58,7 +58,7 @@ it('the schema of events has what the fan-out takes, and nothing else', () => {
   expect(Math.min(seen.taken, seen.refused)).toBeGreaterThan(100);
 });
 
-it('a delivery is documented with every header, and no other of its kind', () => {
+it('the document lists exactly the webhook headers of a delivery', () => {
   expectDocumentedDelivery(headers, JSON.stringify(event));
   for (const name of Object.keys(headers)) {
     const { [name]: _, ...others } = headers;
@@ -74,7 +74,7 @@ it('a delivery is documented with every header, and no other of its kind', () =>
     );
 });
 
-it('what follows a response is documented by its status', () => {
+it('the document states what follows each response status', () => {
   const outcomes = { '2XX': 'delivered', '410': 'disabled', default: 'failed' };
   expect(Object.keys(responses)).toEqual(expect.arrayContaining(Object.keys(outcomes)));
   for (let status = 100; status < 600; status++) {

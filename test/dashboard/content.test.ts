@@ -6,7 +6,7 @@ import { deprecatedFacts, facts } from './facts';
 
 const read = (path: string) => readFileSync(join(__dirname, '../..', path), 'utf8');
 
-it('says what the environment is', () => {
+it('describes the environment', () => {
   expect(rows(facts)).toEqual([
     ['Region', 'eu-central-1'],
     ['Data', 'Stored and processed in eu-central-1 and eu-west-1, and nowhere else'],
@@ -19,7 +19,7 @@ it('says what the environment is', () => {
   ]);
 });
 
-it('warns of test funds, with what joins them to mainnet, and of a deprecation', () => {
+it('warns about test funds, with their link to mainnet, and about a deprecation', () => {
   expect(warnings(facts)).toEqual([]);
   const deprecated = 'Deprecated since 20 November 2026: build nothing new on it.';
   expect(warnings(deprecatedFacts)).toEqual([
@@ -30,7 +30,7 @@ it('warns of test funds, with what joins them to mainnet, and of a deprecation',
   expect(warnings(testnet)).toEqual(['Use test funds only.', deprecated]);
 });
 
-it('its example is the test vector of the documentation, and holds', async () => {
+it("its example is the documentation's test vector, and verifies", async () => {
   const documented = read('docs/receivers.md');
   const values = [
     ...example.headers.split('\n').map((line) => line.split(': ')[1]),
@@ -42,7 +42,7 @@ it('its example is the test vector of the documentation, and holds', async () =>
   expect(await verify(example, facts.signatureHeaders, then)).toMatchObject({ verdict: 'holds' });
 });
 
-it('every element that the program takes is in the page', () => {
+it('the page contains every element that the script uses', () => {
   const html = read('dashboard/page.html');
   const taken = [
     ...Array.from(read('dashboard/page.ts').matchAll(/byId\('([\w-]+)'\)/g), ([, id]) => id),

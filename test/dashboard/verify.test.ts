@@ -43,7 +43,7 @@ const check = ({ headers, text = lines(headers), now: at = now, ...others }: Cha
 const allSignatures = (value: string | undefined) => Object.fromEntries(names.map((name) => [name, value]));
 
 describe('a delivery as the product signs it', () => {
-  it('holds, here and with the library that receivers use', async () => {
+  it('verifies, here and with the library that receivers use', async () => {
     expect(await check()).toEqual({
       verdict: 'holds',
       title: 'The signature holds',
@@ -58,7 +58,7 @@ describe('a delivery as the product signs it', () => {
     expect(() => new Webhook(secret).verify(body, headers)).not.toThrow();
   });
 
-  it.each(names)('holds by %s alone', async (name) => {
+  it.each(names)('verifies with only %s', async (name) => {
     const headers = { ...allSignatures(undefined), [name]: signature };
     expect(await check({ headers })).toMatchObject({
       verdict: 'holds',
@@ -78,17 +78,17 @@ describe('a delivery as the product signs it', () => {
     ['what curl -v prints', `> POST / HTTP/1.1\n${lines().replace(/^/gm, '> ')}\n>`],
     ['a request with Windows line breaks', `POST / HTTP/1.1\r\n${lines().replaceAll('\n', '\r\n')}\r\n\r\n`],
     ['names in capitals', lines().replace(/^[^:]+/gm, (name) => name.toUpperCase())],
-  ])('holds with headers as %s', async (_, text) => {
+  ])('verifies with headers as %s', async (_, text) => {
     expect(await check({ text })).toMatchObject({ verdict: 'holds' });
   });
 
-  it('holds after a rotation, by the new secret and by the old one', async () => {
+  it('verifies after a rotation, with the new secret and with the old one', async () => {
     const headers = allSignatures(sign({ id, timestamp, body }, [key, older]));
     expect(await check({ headers })).toMatchObject({ verdict: 'holds' });
     expect(await check({ headers, secret: secretText(older) })).toMatchObject({ verdict: 'holds' });
   });
 
-  it('holds beside a signature of a version to come, and says that it was passed over', async () => {
+  it('verifies beside a signature of an unknown version, and reports that it was ignored', async () => {
     expect(await check({ headers: allSignatures(`v2,abc ${signature}`) })).toMatchObject({
       verdict: 'holds',
       details: expect.arrayContaining([expect.stringContaining('“v2,abc” is ignored')]),
@@ -101,19 +101,19 @@ describe('time', () => {
     [-301, '5 minutes ahead of this device’s clock'],
     [301, '5 minutes old'],
     [2 * 86_400, '2 days old'],
-  ])('%i s off, it holds and is too old or too early', async (seconds, span) => {
+  ])('%i s off, the signature verifies but is too old or too early', async (seconds, span) => {
     expect(await check({ now: (timestamp + seconds) * 1000 })).toMatchObject({
       verdict: 'stale',
       title: `The signature holds, but the delivery is ${span}`,
     });
   });
 
-  it.each([-300, 0, 300])('%i s off, it holds', async (seconds) => {
+  it.each([-300, 0, 300])('%i s off, the signature verifies', async (seconds) => {
     expect(await check({ now: (timestamp + seconds) * 1000 })).toMatchObject({ verdict: 'holds' });
   });
 });
 
-describe('what does not hold', () => {
+describe('an invalid signature', () => {
   const cannotTell = {
     verdict: 'refused',
     title: 'The signature does not hold',
@@ -125,7 +125,7 @@ describe('what does not hold', () => {
     ['another secret', { secret: secretText(older) }],
     ['another id', { headers: { 'webhook-id': 'msg_2' } }],
     ['another time', { headers: { 'webhook-timestamp': `${timestamp + 1}` } }],
-  ])('%s: no cause is named that cannot be known', async (_, change) => {
+  ])('%s: names no unknowable cause', async (_, change) => {
     expect(await check(change)).toMatchObject(cannotTell);
   });
 
@@ -134,7 +134,7 @@ describe('what does not hold', () => {
     ['a Windows line break at the end', `${body}\r\n`, 'without the line break at its end'],
     ['blanks around', `  ${body}\n `, 'without the white space around it'],
     ['pretty-printing', JSON.stringify(JSON.parse(body), null, 2), 'as compact JSON'],
-  ])('a body with %s: what was done to it', async (_, changed, how) => {
+  ])('a body with %s: names the change', async (_, changed, how) => {
     expect(await check({ body: changed })).toMatchObject({
       verdict: 'refused',
       title: 'The signature does not hold: the body was changed',
@@ -142,7 +142,7 @@ describe('what does not hold', () => {
     });
   });
 
-  it('line breaks that a text field has changed: what was done to them', async () => {
+  it('line breaks changed by a text field: names the change', async () => {
     const original = '{\r\n"a": 1\r\n}';
     const headers = allSignatures(sign({ id, timestamp, body: original }, [key]));
     expect(await check({ headers, body: original.replaceAll('\r', '') })).toMatchObject({
@@ -151,7 +151,7 @@ describe('what does not hold', () => {
   });
 });
 
-describe('what cannot be verified', () => {
+describe('unverifiable input', () => {
   it.each<[string, Change, string]>([
     ['no headers', { text: '' }, 'The header webhook-id is missing.'],
     ['no id', { headers: { 'webhook-id': undefined } }, 'The header webhook-id is missing.'],
@@ -193,7 +193,7 @@ describe('what cannot be verified', () => {
     expect(details.join(' ')).toContain(problem);
   });
 
-  it('everything that is missing is named at once', async () => {
+  it('names all missing fields at once', async () => {
     const { details } = await verify({ headers: '', body: '', secret: '' }, names, now);
     expect(details).toHaveLength(5);
   });

@@ -11,7 +11,7 @@ const text = readDocuments()
   .join('\n');
 const page = readFileSync(join(projectRoot, 'docs/deploying.md'), 'utf8');
 
-/** What stands after a command's name, up to the end of its code or to a comment. */
+/** The arguments after a command's name, up to the end of the code or a comment. */
 const uses = (command: string) => [
   ...new Set(Array.from(text.matchAll(new RegExp(`${command} ([^\`\n]*)`, 'g')), ([, use = '']) => use)),
 ];
@@ -30,7 +30,7 @@ it('the documents use the command line', () => {
   expect(walletUses.length).toBeGreaterThan(20);
 });
 
-/** What the CDK's command line understands. */
+/** The commands and options of the CDK's command line. */
 const { commands, globalOptions } = JSON.parse(
   readFileSync(join(projectRoot, 'node_modules/aws-cdk/lib/cli/cli-type-registry.json'), 'utf8'),
 ) as {
@@ -46,7 +46,7 @@ it.each(cdkUses)('npx cdk %s', (use) => {
   expect(options).toEqual(expect.arrayContaining(flagsIn(use)));
 });
 
-it('gives the account stack the settings that it reads', () => {
+it('passes the account stack the settings that it reads', () => {
   const line = page.split('\n').find((each) => each.startsWith('npm run -s account -- deploy')) ?? '';
   const context = Object.fromEntries(
     Array.from(line.matchAll(/-c ([a-z-]+)=(\S+)/g), ([, name, value]) => [name, value]),

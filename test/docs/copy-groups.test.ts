@@ -19,7 +19,7 @@ const filledIn = (text: string, organizationId: string, groups: readonly string[
 
 const asStatement = (text: string) => ({ text: [text], values: [] });
 
-/** Everything of an organization but its audit records and used user actions. */
+/** All rows of an organization except its audit records and used user actions. */
 const content = async (region: RegionDatabase, { organizationId: id }: Organization) => {
   const tables = ['identities', 'permissions', 'user_groups', 'user_group_members', 'permission_assignments'];
   const entries = tables.map(async (table) => {
@@ -38,7 +38,7 @@ describe.each(['data-api', 'direct'] as const)('with access %s', (access) => {
   const read = async (region: RegionDatabase, text: string, groups: readonly string[] = []) =>
     rows(region.owner, asStatement(filledIn(text, organization.organizationId, groups)));
 
-  /** As the runbook's `run` and `psql` do: one after another, in one transaction. */
+  /** In order, in one transaction, as the runbook's `run` and `psql` do. */
   const write = (texts: readonly Row[]) =>
     serving.owner.transaction(async (transaction) => {
       for (const { text } of texts) await rows(transaction, asStatement(String(text)));
@@ -68,7 +68,7 @@ describe.each(['data-api', 'direct'] as const)('with access %s', (access) => {
     await Promise.all([serving?.stop(), copy?.stop()]);
   });
 
-  /** The second cluster as a restore makes it: with the same rows, to the microsecond. */
+  /** The second cluster, as restored: the same rows, to the microsecond. */
   async function copyEverything(): Promise<void> {
     const { organizationId: id } = organization;
     for (const table of [
@@ -92,11 +92,11 @@ describe.each(['data-api', 'direct'] as const)('with access %s', (access) => {
     }
   }
 
-  it('brings deleted groups back whole, leaves the others alone, and keeps what was used and recorded', async () => {
+  it('restores deleted groups completely, changes no others, and keeps used user actions and audit records', async () => {
     const before = await content(serving, organization);
     const wanted = [organization.userGroupId, large];
     for (const group of wanted) expect(await deleteGroup(group)).toEqual({ ok: true, value: 'deleted' });
-    // A member that left since, and a group that has changed since, are as the serving cluster has them.
+    // Later changes to members and groups stay as in the serving cluster.
     const [gone] = (await serving.query`
       delete from identities where identity_id = ${organization.endUserId} returning identity_id`) as [Row];
     await serving.query`update user_groups set name = 'changed since' where name = 'stays'`;
@@ -138,7 +138,7 @@ describe.each(['data-api', 'direct'] as const)('with access %s', (access) => {
     expect(count(ofServing, 'assignments')).toBe(count(ofCopy, 'assignments'));
   });
 
-  it('writes nothing when one of the groups is there, or its name is taken', async () => {
+  it('writes nothing when one of the groups exists, or its name is in use', async () => {
     const [other] = [await addGroup(copy.owner, organization)];
     const before = await content(serving, organization);
     const texts = await read(copy, statements, [other, large]);
@@ -159,7 +159,7 @@ describe.each(['data-api', 'direct'] as const)('with access %s', (access) => {
     expect(await content(serving, organization)).toEqual(taken);
   });
 
-  it('takes groups of that organization alone', async () => {
+  it('copies only groups of that organization', async () => {
     const another = await seedOrganization(copy.owner);
     expect(await read(copy, statements, [another.userGroupId])).toEqual([]);
   });

@@ -6,13 +6,13 @@ import { stackOf } from '../support/stacks';
 const text = readDocuments().find(({ path }) => path === 'docs/events.md')?.text ?? '';
 const [event = '', grant = ''] = Array.from(text.matchAll(/```json\n(.+)\n```/g), ([, json]) => json);
 
-it('the event in the page is accepted, with the members of the table', () => {
+it("the page's example event is accepted, and has the members in the table", () => {
   expect(parseEvent(event)).toMatchObject({ ok: true });
   const members = Array.from(text.matchAll(/^\| `(\w+)` \|/gm), ([, name]) => name);
   expect(members).toEqual(Object.keys(JSON.parse(event)));
 });
 
-it('the grant is all that a producer needs: the queue is encrypted by SQS, and its policy only denies', () => {
+it('a producer needs only the grant: SQS encrypts the queue, and its policy only denies', () => {
   const template = stackOf(withSla);
   const queue = template.get(template.json.Outputs.WebhookEventsQueueUrl.Value.Ref);
   expect(JSON.parse(grant).Resource).toContain(`-${queue.logicalId}-`);

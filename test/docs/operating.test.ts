@@ -4,7 +4,7 @@ import { environments } from '../../lib/environments';
 import { projectRoot } from '../architecture/sources';
 import { synthesizeTemplates } from '../support/state-baseline';
 
-// biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this
+// biome-ignore lint/suspicious/noExplicitAny: a template has no types
 type Json = any;
 
 const page = readFileSync(join(projectRoot, 'docs/operating.md'), 'utf8');
@@ -28,7 +28,7 @@ const capacityOf = (stack: string): number =>
   environments.find(({ stackId, standby }) => [stackId, standby?.stackId].includes(stack))?.database.capacity
     .minimum ?? Number.NaN;
 
-/** Quantities of a month. The minimum capacity is the row's, everything else the template's. */
+/** Quantities of a month, from the template, except the minimum capacity, which is from the row. */
 const quantities: Readonly<Record<string, (template: Json, stack: string) => number>> = {
   'Aurora capacity units, hours at the minimum': (template, stack) =>
     hours * all(template, 'AWS::RDS::DBInstance').length * capacityOf(stack),
@@ -51,7 +51,7 @@ const quantities: Readonly<Record<string, (template: Json, stack: string) => num
 };
 
 it('the cost of an idle month has the quantities of the templates', () => {
-  // A row may come or go, and its column later.
+  // The document's columns may lag behind the table's rows.
   const present = stacks.filter((stack) => templates[stack]);
   const documented = rows
     .slice(0, -1)

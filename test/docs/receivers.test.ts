@@ -108,7 +108,7 @@ it('needs no file of this repository', () => {
   expect(links.filter((link) => !/^(https:|#)/.test(link))).toEqual([]);
 });
 
-it('has the time of every attempt', () => {
+it('lists the time of every attempt', () => {
   const milliseconds = (text: string) => {
     const [hours = 0, minutes = 0, seconds = 0] = text.split(':').map(Number);
     return ((hours * 60 + minutes) * 60 + seconds) * 1_000;
@@ -153,7 +153,7 @@ describe('the TypeScript', () => {
   });
 });
 
-/** Python is not on every machine that has Node.js; `npm run test:tools` requires it. */
+/** Python is optional here; `npm run test:tools` requires it. */
 if (spawnSync('python3', ['--version']).status === 0)
   describe('the Python', () => {
     let python: ChildProcessWithoutNullStreams;
@@ -182,7 +182,7 @@ for line in sys.stdin:
       expect(await ask(invalid, {}, '')).toContain('32 bytes');
     });
 
-    it('verifies the test vector, at its time only', async () => {
+    it('verifies the test vector, only at its time', async () => {
       expect(await ask(vector.secret, vector.headers, vector.body, vector.timestamp)).toBe(true);
       expect(await ask(vector.secret, vector.headers, vector.body)).toBe(false);
     });
@@ -199,7 +199,7 @@ describe('the test vector', () => {
     expect(new Webhook(secret).sign(id, new Date(timestamp * 1000), body)).toBe(headers['webhook-signature']);
   });
 
-  it('is verified by the TypeScript, at its time only', () => {
+  it('is verified by the TypeScript, only at its time', () => {
     expect(verify(secret, headers, body, timestamp)).toBe(true);
     expect(verify(secret, headers, body)).toBe(false);
   });

@@ -11,7 +11,7 @@ import {
 
 const documents = readDocuments();
 
-it.each(documents)('$path refers to what is there', (document) => {
+it.each(documents)('$path has no dead reference', (document) => {
   expect(deadReferences(document)).toEqual([]);
 });
 
@@ -26,7 +26,7 @@ it.each([
   expect(deadReferences({ path: 'docs/operating.md', text })).toEqual([dead]);
 });
 
-it('the index of decisions has every record', () => {
+it('the index of decisions lists every record', () => {
   const index = documents.find(({ path }) => path === 'docs/decisions/README.md') as Document;
   expect(unlisted(index)).toEqual([]);
   expect(unlisted({ ...index, text: index.text.replace('](alarms.md)', '](alarm.md)') })).toEqual([
@@ -41,7 +41,7 @@ it('the runbook has every heading that the source and the documents link to', ()
   expect(missingHeadings('See docs/runbook.md#api-errors, docs/runbook.md#nowhere.')).toEqual(['nowhere']);
 });
 
-it('the changelog begins with what is not released, and then has the version of package.json', () => {
+it('the changelog starts with unreleased changes, followed by the version in package.json', () => {
   const { version } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8'));
   const { text } = documents.find(({ path }) => path === 'CHANGELOG.md') as Document;
   const versions = Array.from(text.matchAll(/^## (\S+)/gm), ([, heading]) => heading);

@@ -86,15 +86,15 @@ const deployed = {
 it('knows these formats', () => expect(allowListFormatNames).toEqual(Object.keys(deployed)));
 
 describe.each(allowListFormatNames)('%s', (format) => {
-  it('has every address and reserve, and says what each is', () => {
+  it('contains every address and reserve, with a description of each', () => {
     expect(formatAllowList(format, [eu, staging], 8443)).toBe(deployed[format]);
   });
 
-  it('speaks of no emergency where there is no reserve', () => {
+  it('mentions no emergency without a reserve', () => {
     expect(formatAllowList(format, [staging])).not.toMatch(/emergency|reserve/i);
   });
 
-  it('has an address once that environments share, with a comment that nftables takes', () => {
+  it('contains a shared address once, with a comment that nftables accepts', () => {
     const here = { address: '127.0.0.1', reserve: '127.0.0.2' };
     const shared = [eu, { ...eu, environment: 'uae' }, staging].map((origin) => ({ ...origin, ...here }));
     const list = formatAllowList(format, shared);

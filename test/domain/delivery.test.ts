@@ -9,7 +9,7 @@ const delivery = {
   body: '{"data":"\u20ac"}',
 };
 
-it('names a delivery by its event and webhook, always the same, and without a full stop', () => {
+it('derives a stable delivery id from event and webhook, without a full stop', () => {
   expect(deliveryId('ev-1', 'wh-1')).toMatch(/^msg_[0-9a-f]{32}$/);
   expect(deliveryId('ev-1', 'wh-1')).toBe(deliveryId('ev-1', 'wh-1'));
   const others = [deliveryId('ev-2', 'wh-1'), deliveryId('ev-1', 'wh-2'), deliveryId('ev-1w', 'h-1')];

@@ -38,7 +38,7 @@ it.each(Object.keys(event))('refuses an event without %s, naming it', (name) => 
   expect(parseEvent(JSON.stringify(rest))).toEqual({ ok: false, error: `The event lacks: ${name}.` });
 });
 
-it('refuses an unknown field, as it would be signed too', () => {
+it('refuses an unknown field, which would be signed too', () => {
   expect(parseEvent(JSON.stringify({ ...event, more: 1 })).ok).toBe(false);
 });
 

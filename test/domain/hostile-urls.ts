@@ -1,4 +1,4 @@
-/** URLs that must never be dialled: what each is, the URL, and the reason of its refusal. */
+/** URLs that must never be dialled: description, URL and reason of the refusal. */
 export const hostileUrls: readonly (readonly [name: string, url: string, reason: string])[] = [
   ['no URL at all', 'receiver', 'url_malformed'],
   ['an empty text', '', 'url_malformed'],

@@ -1,6 +1,6 @@
 import { isId, newId } from '../../domain/ids';
 
-it('makes unique ids in the format of the specification', () => {
+it('generates unique ids in the specified format', () => {
   const ids = Array.from({ length: 1_000 }, () => newId('ug'));
   for (const id of ids) expect(id).toMatch(/^ug-[a-z0-9]{5}-[a-z0-9]{5}-[a-z0-9]{14,16}$/);
   expect(new Set(ids).size).toBe(1_000);
@@ -28,6 +28,6 @@ it.each([
   ['ug-abcde-12345-abcdefghij1234\n', false],
   ['ug-us-abcde-12345-abcdefghij1234', false],
   ['', false],
-])('recognizes an id of a user group: %j', (text, expected) => {
+])('recognizes a user group id: %j', (text, expected) => {
   expect(isId(text, 'ug')).toBe(expected);
 });

@@ -7,7 +7,7 @@ it("signs the specification's own example", () => {
   expect(sign(example, [secret])).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
 });
 
-it('puts one signature for each secret, the first secret first, with a space between', () => {
+it('writes one signature for each secret, in order, separated by spaces', () => {
   const secrets = [randomBytes(32), randomBytes(32)];
   const signed = { id: 'msg_1', timestamp: 1614265330, body: '{}' };
   expect(sign(signed, secrets)).toBe(secrets.map((secret) => sign(signed, [secret])).join(' '));

@@ -46,7 +46,7 @@ describe.each(environments)('in $name', ({ name, tokenIssuer, deprecation, throt
   const urlOf = (environment: string) => local.outputs(environment).ApiBaseUrl ?? '';
   const { Deprecation: since, Sunset: sunset } = deprecationHeaders(deprecation);
 
-  /** A deletion that is due, but for these differences. Its response says whether the environment is deprecated. */
+  /** A valid deletion with these changes. Checks the deprecation headers of the response. */
   async function attempt({ token, action, headers = [], ...wire }: Differences = {}): Promise<Answer> {
     const given = (value: Differences['token'], make: TokenMaker['accessToken']) =>
       value === null || typeof value === 'string' ? value : make(organization, value);
@@ -67,7 +67,7 @@ describe.each(environments)('in $name', ({ name, tokenIssuer, deprecation, throt
 
   const isStillThere = async () => expect((await attempt()).status).toBe(200);
 
-  it('200: a deletion that is due', async () => {
+  it('200: a valid deletion', async () => {
     expect(await attempt()).toMatchObject({
       status: 200,
       text: '{}',
@@ -111,7 +111,7 @@ describe.each(environments)('in $name', ({ name, tokenIssuer, deprecation, throt
     await isStillThere();
   });
 
-  it('401 token_malformed: two headers, also when the decision on the last one is cached', async () => {
+  it('401 token_malformed: two headers, even when the decision on the last one is cached', async () => {
     const token = await tokens.accessToken(organization);
     const two = { token: 'x', headers: [['authorization', `Bearer ${token}`]] } as const;
     const malformed = { status: 401, body: { code: 'token_malformed' } };
@@ -121,7 +121,7 @@ describe.each(environments)('in $name', ({ name, tokenIssuer, deprecation, throt
     expect(await attempt({ token })).toMatchObject({ status: 200 });
   });
 
-  it("404 user_group_not_found: another organization's group looks like one that does not exist", async () => {
+  it("404 user_group_not_found: another organization's group is indistinguishable from a missing one", async () => {
     const other = await seed();
     const askFor = async (userGroupId: string) => {
       const asked = { ...organization, userGroupId };
@@ -155,7 +155,7 @@ describe.each(environments)('in $name', ({ name, tokenIssuer, deprecation, throt
     expect((await sendPatiently(urlOf(name), ours)).status).toBe(200);
   }, 60_000);
 
-  it('tells the webhook origins by HEAD as by GET', async () => {
+  it('returns the headers of the webhook origins for HEAD as for GET', async () => {
     const [get, head] = await Promise.all(
       ['GET', 'HEAD'].map((method) => fetch(`${urlOf(name)}/webhook-origins`, { method })),
     );
@@ -165,8 +165,8 @@ describe.each(environments)('in $name', ({ name, tokenIssuer, deprecation, throt
     expect([head?.status, await head?.text()]).toEqual([200, '']);
   });
 
-  it('429 too_many_requests: a flood is throttled, and the service is there afterwards', async () => {
-    // More than are let through at once and in the three seconds after.
+  it('429 too_many_requests: a flood is throttled, and the service responds afterwards', async () => {
+    // More than the burst plus three seconds of the rate.
     const path = '/webhook-origins';
     const answers = await flood(urlOf(name), path, throttle.burst + 3 * throttle.requestsPerSecond);
     const throttled = answers.find(({ status }) => status === 429);
@@ -177,7 +177,7 @@ describe.each(environments)('in $name', ({ name, tokenIssuer, deprecation, throt
   });
 });
 
-/** Requests on one connection, in one piece: they arrive faster than a throttle lets through on a slow machine, too. */
+/** Requests pipelined on one connection: faster than the throttle even on a slow machine. */
 async function flood(baseUrl: string, path: string, count: number) {
   const { hostname, port, host } = new URL(baseUrl);
   const request = (more = '') => `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n${more}\r\n`;

@@ -11,7 +11,7 @@ beforeAll(async () => {
 describe.each(oneOfEachAccess)(
   'in $name, by $databaseAccess access, many at once',
   ({ name, tokenIssuer, throttle }) => {
-    /** Two hundred, or what the gateway lets through beside other tests. */
+    /** Two hundred, or what the throttle allows beside other tests. */
     const many = Math.min(200, Math.floor(throttle.burst / 2));
     let tokens: TokenMaker;
     let organization: Organization;

@@ -33,7 +33,7 @@ describe.each(oneOfEachAccess)('in $name, by $databaseAccess access', ({ name, t
   const attempt = async (): Promise<Answer> =>
     send(local.outputs(name).ApiBaseUrl ?? '', await dueDeletion(tokens, organization));
 
-  it('503 while the database does not answer, and 200 when it does again', async () => {
+  it('503 while the database does not respond, and 200 when it does again', async () => {
     await database.client.query('begin; lock table user_groups in access exclusive mode');
     expect(await attempt()).toMatchObject({
       status: 503,
@@ -44,7 +44,7 @@ describe.each(oneOfEachAccess)('in $name, by $databaseAccess access', ({ name, t
     expect((await attempt()).status).toBe(200);
   });
 
-  it('200 at the next request after the server ended its connections', async () => {
+  it('200 for the first request after the server closed its connections', async () => {
     await attempt();
     const { rows } = await database.client.query(
       "select pg_terminate_backend(pid) from pg_stat_activity where usename = 'delete_user_group'",

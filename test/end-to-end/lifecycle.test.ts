@@ -59,7 +59,7 @@ async function lockGroups() {
   };
 }
 
-it('Ctrl-C while it starts ends it, even when its output is closed', async () => {
+it('Ctrl-C during the start stops it, even when its output is closed', async () => {
   const command = start('any');
   command.process.stdout?.destroy();
   command.process.stderr?.destroy();
@@ -71,7 +71,7 @@ it('Ctrl-C while it starts ends it, even when its output is closed', async () =>
   expect(isLocked()).toBe(false);
 });
 
-it('Ctrl-C answers the running request, ends everything, and the next start has the same data', async () => {
+it('Ctrl-C completes the running request and stops everything; the next start has the same data', async () => {
   const command = start('any');
   await command.ready();
   const [deletion = ''] = /^\.\/wallet delete-group .*/m.exec(command.said.stdout) ?? [];
@@ -99,7 +99,7 @@ it('Ctrl-C answers the running request, ends everything, and the next start has 
   await eventually(() => !processesOfNext.some(isRunning), 30);
 });
 
-it('of two starts after a kill one runs and the other names it; Ctrl-C does not wait for an endless request', async () => {
+it('of two starts after a kill, one runs and the other reports it; Ctrl-C does not wait for an endless request', async () => {
   const pair = [start('any'), start('any')];
   const winner = await Promise.any(pair.map((each) => each.ready().then(() => each)));
   const refused = pair.find((each) => each !== winner) as LocalCommand;

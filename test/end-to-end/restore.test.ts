@@ -24,7 +24,7 @@ const snapshot = join(state.snapshotsDirectory, snapshotName);
 const steps: string[] = [];
 let running: Local | undefined;
 
-/** In a folder of their own: `former` and `restored`. */
+/** In separate folders: `former` and `restored`. */
 const assembly = (app: 'former' | 'restored') => join(state.directory, app);
 
 async function start(app: 'former' | 'restored'): Promise<LocalEnvironment> {
@@ -49,7 +49,7 @@ afterAll(async () => {
   rmSync(state.directory, { recursive: true, force: true });
 });
 
-/** As an operator puts a new value into each secret with a password: the owner's and every role's. */
+/** Sets a new password in each secret, as an operator does: the owner's and every role's. */
 function changePasswords(): void {
   const secrets = readJson<Record<string, string>>(folder.secretsFile) ?? {};
   const changed = Object.entries(secrets).map(([id, text]) => {
@@ -71,7 +71,7 @@ async function setPasswords(): Promise<void> {
 const deletion = async (local: LocalEnvironment, organization: Organization) =>
   (await send(local.outputs(name).ApiBaseUrl ?? '', await walletDeletion(local, name, organization))).status;
 
-/** What callers, receivers and senders know an environment by: all but its ports, which are any free ones here. */
+/** The outputs that callers, receivers and senders rely on, without ports, which are any free ones here. */
 function identity(local: LocalEnvironment) {
   const { DatabaseClusterArn, ApiBaseUrl, DashboardUrl, ...outputs } = local.outputs(name);
   const port = /127\.0\.0\.1:\d+/g;
@@ -83,7 +83,7 @@ function identity(local: LocalEnvironment) {
   };
 }
 
-it('a restore undoes a deletion, with changed passwords; a PostgreSQL that ends by itself is reported', async () => {
+it('a restore undoes a deletion, with changed passwords; an unexpected exit of PostgreSQL is reported', async () => {
   let local = await start('former');
   const organization = await local.walletJson<Organization>(name, 'seed');
   await stop();
@@ -105,7 +105,7 @@ it('a restore undoes a deletion, with changed passwords; a PostgreSQL that ends 
   expect(cluster).toMatch(new RegExp(`^${before.cluster}-[0-9a-f]{8}$`));
   expect(existsSync(join(former, 'cluster', 'data', 'PG_VERSION'))).toBe(true);
 
-  // The group is there again, and the audit knows of no deletion: that record was written later.
+  // The group exists again, and the audit record of its deletion does not: it is newer than the restore.
   expect(await local.walletJson(name, 'audit', '--group', organization.userGroupId)).toEqual([]);
   expect(await deletion(local, organization)).toBe(200);
   await local.wallet(name, 'smoke');

@@ -27,7 +27,7 @@ beforeAll(async () => {
   local = await localEnvironment();
 }, 90_000);
 
-/** The environment's outputs file with other values, as if the stack were not as its outputs say. */
+/** The environment's outputs file with other values, as if the stack differed from its outputs. */
 const withOutputs = (changed: Record<string, string>): string =>
   writeOutputs(folder(), { [stackId]: { ...local.outputs(environment), ...changed } }, local.endpoints);
 
@@ -40,13 +40,13 @@ async function smoke(outputs: string, ...args: string[]) {
   return { exitCode, report, named, stderr };
 }
 
-/** "seed" adds groups to organizations that are there, and says which are not. */
+/** "seed" adds groups to existing organizations, and reports missing ones. */
 const expectRemoved = (organizationId: string, name = environment) =>
   expect(local.wallet(name, 'seed', '--organization', organizationId)).rejects.toThrow(
     `${organizationId} is not an organization`,
   );
 
-it.each(environments)('every step passes in $name, and what it made is gone', async ({ name }) => {
+it.each(environments)('every step passes in $name, and its data is removed', async ({ name }) => {
   const printed = await local.wallet(name, 'smoke');
   const rows = printed.split('\n').slice(1);
   expect(rows).toHaveLength(12);
@@ -87,7 +87,7 @@ it.each<[string, () => Record<string, string>, failed: string[], skipped: string
   },
 );
 
-it('with another receiver, says what it cannot check', async () => {
+it('with another receiver, prints what it cannot check', async () => {
   const receiver = await startHttpServer((_, response) => response.writeHead(200).end());
   const { exitCode, report, named } = await smoke(withOutputs({}), '--receiver-url', receiver.url);
   expect(exitCode).toBe(0);
@@ -104,7 +104,7 @@ it('with another receiver, says what it cannot check', async () => {
   await expectRemoved(report.organizationId);
 });
 
-it('behind a proxy, the source address is whom the proxy saw', async () => {
+it('behind a proxy, the source address is the one that the proxy saw', async () => {
   const WebhookOriginAddress = '203.0.113.7';
   const port = await unusedPort();
   const proxy = await startHttpServer((incoming, response) => {
@@ -129,7 +129,7 @@ it('behind a proxy, the source address is whom the proxy saw', async () => {
   );
 });
 
-describe('is ended, after it has cleaned up, by', () => {
+describe('cleans up and exits on', () => {
   const smoke = () => {
     const options = ['--environment', environment, '--outputs', join(local.stateDirectory, 'outputs.json')];
     return startWallet('smoke', ...options, '--receiver-url', 'http://127.0.0.1:1/');
@@ -148,7 +148,7 @@ describe('is ended, after it has cleaned up, by', () => {
     await expectRemoved(organizationIn(printed));
   });
 
-  it('a reader of its output that ends, as head does', async () => {
+  it('a closed output, as with head', async () => {
     const { process: child, said, ended } = smoke();
     child.stdout.on('data', () => organizationIn(said.stdout) && child.stdout.destroy());
     const { exitCode, stdout, stderr } = await ended();

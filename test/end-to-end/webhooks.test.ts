@@ -34,7 +34,7 @@ describe.each(names)('in %s', (environment) => {
     ({ organizationId } = await local.walletJson<{ organizationId: string }>(environment, 'seed'));
   });
 
-  /** Each test has receivers of its own. */
+  /** Each test has its own receivers. */
   const own = (name: string) => `${organizationId}-${name}`;
   const add = (name: string, ...args: string[]) => {
     const command = ['webhook', 'add', '--organization', organizationId, '--url', receiver.url(own(name))];
@@ -55,7 +55,7 @@ describe.each(names)('in %s', (environment) => {
     }
   };
 
-  it('an event is delivered from the webhook origin, signed under every header that receivers know', async () => {
+  it('an event is delivered from the webhook origin, with every documented signature header', async () => {
     const { webhookId, secret } = await add('in');
     const eventId = await sendEvent('wallet.created', '{"wei":12345678901234567890}');
     const [delivery] = await receiver.received(own('in'), 1);
@@ -99,7 +99,7 @@ describe.each(names)('in %s', (environment) => {
     expect(late).toBeLessThan(5_000);
   });
 
-  it('redelivers on request what a webhook missed while it was disabled, and what it received', async () => {
+  it('redelivers on request events that a webhook missed while disabled, and events that it received', async () => {
     const { webhookId, secret } = await add('missed', '--kinds', 'wallet.created');
     const tested = await local.walletJson(environment, 'webhook', 'test', '--webhook', webhookId);
     expect(tested).toMatchObject({ webhookId, outcome: 'delivered', status: 204 });
@@ -130,7 +130,7 @@ describe.each(names)('in %s', (environment) => {
     for (const delivery of [test, missed, again]) verifyDelivery(delivery, secret, 'webhook-signature');
   });
 
-  it("a webhook that its receiver's 410 or an operator disables is reported to the organization's others", async () => {
+  it("a webhook disabled by a 410 or an operator is reported to the organization's other webhooks", async () => {
     const { secret } = await add('watcher', '--kinds', 'webhook.disabled');
     const gone = await add('gone', '--kinds', 'wallet.created');
     const stopped = await add('stopped', '--kinds', 'key.created');
@@ -151,7 +151,7 @@ describe.each(names)('in %s', (environment) => {
   });
 });
 
-it('"wallet local receive" prints a verified delivery, and ends with Ctrl-C', async () => {
+it('"wallet local receive" prints a verified delivery, and exits on Ctrl-C', async () => {
   const [environment = ''] = names;
   const outputs = `${local.stateDirectory}/outputs.json`;
   const command = await startReceiveCommand('--environment', environment, '--outputs', outputs, '--json');

@@ -32,7 +32,7 @@ const sample = { organizationId: 'or-1', userGroupId: 'ug-1', callerId: 'us-1' }
 const printed = (projectRoot: string, state = `${projectRoot}/.local`) =>
   banner({ running, sample, projectRoot, state: stateFolder(state) });
 
-it('lists the environments, and what a deprecated one is for', () => {
+it('lists the environments, and the purpose of a deprecated one', () => {
   expect(printed('/srv').split('\n').slice(1, 4)).toEqual([
     'NAME     REGION        BASE URL               DASHBOARD              WEBHOOK ORIGIN                SLA',
     'one      eu-central-1  http://127.0.0.1:8001  http://127.0.0.1:8101  127.0.0.1                     yes',

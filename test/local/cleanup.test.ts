@@ -1,6 +1,6 @@
 import { Cleanup } from '../../local/cleanup';
 
-test('the latest is undone first, each in spite of what fails before it', async () => {
+test('steps run in reverse order, even after a failure', async () => {
   const cleanup = new Cleanup();
   const undone: string[] = [];
   cleanup.add(async () => void undone.push('first'));
@@ -10,7 +10,7 @@ test('the latest is undone first, each in spite of what fails before it', async 
   expect(undone).toEqual(['third', 'first']);
 });
 
-test('a step added during or after a run is undone by the next one, after the rest', async () => {
+test('a step added during or after a run is part of the next run', async () => {
   const cleanup = new Cleanup();
   const undone: string[] = [];
   cleanup.add(async () => void undone.push('early'));

@@ -26,7 +26,7 @@ async function startIn(project: string, args: string[], variables = {}) {
   return { exitCode, said: said.join('\n') };
 }
 
-it.each(['', 'link', 'sub'])('refuses a state in "%s", which holds files of the project', async (state) => {
+it.each(['', 'link', 'sub'])('refuses a state folder "%s", which contains project files', async (state) => {
   const project = folder();
   mkdirSync(join(project, 'sub'));
   for (const file of ['package.json', 'sub/source.ts']) writeFileSync(join(project, file), '{}');
@@ -52,7 +52,7 @@ it.each([
   expect(said).toContain(message);
 });
 
-it('refuses an unknown environment and a taken port, with the remedy', async () => {
+it('refuses an unknown environment and a port in use, with the remedy', async () => {
   const state = join(folder(), 'state');
   await prepareAssembly(state);
   const mars = await startIn(projectRoot, ['--environment', 'mars', '--state', state]);
@@ -68,7 +68,7 @@ it('refuses an unknown environment and a taken port, with the remedy', async () 
   expect(taken.said).toMatch(new RegExp(`Port ${other.port} is in use.*--port-offset \\d+`, 's'));
 }, 60_000);
 
-it('ends with 1 when a PostgreSQL ends by itself, and names its log', async () => {
+it('exits with 1 when a PostgreSQL exits unexpectedly, and prints the path of its log', async () => {
   const state = join(folder(), 'state');
   await prepareAssembly(state);
   // A state that has environments needs no new cluster.

@@ -13,7 +13,7 @@ async function written(...lines: string[]) {
   return { errors, text: readFileSync(join(folder(), 'DeleteUserGroup.log'), 'utf8') };
 }
 
-it('keeps each line, in a file named after the function', async () => {
+it('writes each line to a file named after the function', async () => {
   const { text, errors } = await written('one', '{"level":"INFO","message":"fine"}');
   expect(text).toBe('one\n{"level":"INFO","message":"fine"}\n');
   expect(errors).toEqual([]);

@@ -22,7 +22,7 @@ async function listen(port: number): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-it('names each port that is taken, and an offset at which all are free', async () => {
+it('lists the ports in use, and suggests an offset at which all are free', async () => {
   const [one, two] = [await listen(0), await listen(0)];
   const error: Error = await requireFreePorts([one, two], 0).then(
     () => Promise.reject(),

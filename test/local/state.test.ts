@@ -6,7 +6,7 @@ import { temporaryFolder } from '../support/temporary-folder';
 const folder = temporaryFolder();
 
 it.each(['new', 'new/deep/er', 'link'])(
-  'takes %s, an empty folder or none, and knows it the next time',
+  'accepts %s, an empty or missing folder, and recognizes it the next time',
   (name) => {
     mkdirSync(join(folder(), 'empty'));
     symlinkSync('empty', join(folder(), 'link'));
@@ -34,7 +34,7 @@ it.each([
   );
 });
 
-it('is locked until it is closed; another start names the process', () => {
+it('is locked until it is closed; another start reports the process id', () => {
   const state = openState(folder());
   expect(lockHolder(folder())).toBe(process.pid);
   expect(() => openState(folder())).toThrow(
@@ -57,7 +57,7 @@ it.each([
   expect(readdirSync(folder())).toEqual(['.wallet-state']);
 });
 
-it('names --fresh for a damaged file, and leaves it', () => {
+it('suggests --fresh for a damaged file, and does not change it', () => {
   const file = join(folder(), 'secrets.json');
   expect(readJson(file)).toBeUndefined();
   writeFileSync(file, '{');

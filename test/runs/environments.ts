@@ -13,9 +13,9 @@ import { projectRoot, temporaryFolder } from './long-run';
 export interface TemporaryEnvironments {
   readonly local: LocalEnvironment;
   readonly command: LocalCommand;
-  /** The folder whose files `preload.cjs` obeys. */
+  /** The folder with the control files of `preload.cjs`. */
   readonly control: string;
-  /** Why databases have no small file system of their own; undefined when they have. */
+  /** Why databases have no small file system; undefined if they have one. */
   readonly noDisks: string | undefined;
 }
 
@@ -23,8 +23,8 @@ export interface TemporaryEnvironments {
 const diskSize = 256;
 
 /**
- * Runs these environments as `npm start` does, in a temporary folder and on free ports; `cleanup` ends and removes them. A
- * PostgreSQL that ends is started again. Each database has a small file system of its own where root on Linux may mount one.
+ * Runs these environments as `npm start` does, in a temporary folder and on free ports; `cleanup` stops and removes them.
+ * Restarts a PostgreSQL that exits. Each database has its own small file system where root on Linux may mount one.
  */
 export async function startEnvironments(
   cleanup: Cleanup,

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { scripts } from '../../package.json';
 import { startNode } from '../support/node-process';
 
-/** What the script of that name does with these arguments. */
+/** Runs the script of that name with these arguments. */
 const run = (name: keyof typeof scripts, ...args: string[]) =>
   startNode(...scripts[name].replace('exec node ', '').split(' '), ...args).ended();
 
-// Side by side: a command spends most of its time loading modules.
+// Concurrently: a command spends most of its time loading modules.
 it.concurrent.each<[keyof typeof scripts, ...string[]]>([
   ['fuzz', '--runs', '-5'],
   ['endurance', '--fault', 'none-such'],
@@ -18,7 +18,7 @@ it.concurrent.each<[keyof typeof scripts, ...string[]]>([
   expect(await run(name, ...args)).toEqual({ exitCode: 2, stdout: '', stderr });
 });
 
-it('SIGINT: one line, and none about what fails after it', async () => {
+it('SIGINT prints one line, and nothing about failures after it', async () => {
   const child = startNode(
     ...['--require', 'tsx/cjs', '--eval'],
     `require(${JSON.stringify(join(__dirname, 'long-run.ts'))}).longRun({

@@ -8,13 +8,13 @@ import { columns } from '../../cli/terminal';
 import { printable } from '../../domain/printable';
 import type { Cleanup } from '../../local/cleanup';
 
-// What later versions of the SDK will require of Node.js is no news here.
+// Silences the SDK's warnings about future Node.js requirements.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
 
 /** This project. */
 export const projectRoot = resolve(__dirname, '../..');
 
-/** Makes a folder that `cleanup` removes. A process that an interruption ends may still write into it meanwhile. */
+/** Creates a folder that `cleanup` removes, even while an interrupted process still writes into it. */
 export async function temporaryFolder(cleanup: Cleanup): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'wallet-run-'));
   cleanup.add(() => rm(directory, { recursive: true, force: true, maxRetries: 5 }));
@@ -22,7 +22,7 @@ export async function temporaryFolder(cleanup: Cleanup): Promise<string> {
 }
 
 export interface Harness {
-  /** Aborted by Ctrl-C, SIGTERM and a closed terminal. The run then ends what it started. */
+  /** Aborted by Ctrl-C, SIGTERM and a closed terminal. The run then stops what it started. */
   readonly signal: AbortSignal;
   /** Writes a line to stderr, after the time. */
   progress(line: string): void;
@@ -58,7 +58,7 @@ export async function longRun<Options>({ name, description, declare, run }: Long
     if (outcome.report) console.log(outcome.report);
     process.exitCode = outcome.failed ? 1 : 0;
   } catch (error) {
-    // Errors after an interruption follow from it.
+    // Caused by the interruption.
     const { message, stack } = error as Error;
     const isForPeople = (error as Error).constructor === Error;
     if (!signal.aborted) console.error(printable(isForPeople ? `error: ${message}` : `${stack}`));
@@ -76,7 +76,7 @@ export const numberFrom =
     throw new InvalidArgumentError(`Give a ${whole ? 'whole ' : ''}number from ${least} up.`);
   };
 
-/** Reads an option that may be given again. */
+/** Reads a repeatable option. */
 export const oneOrMoreOf =
   (choices: readonly string[]) =>
   (name: string, earlier: readonly string[] = []): readonly string[] => {
@@ -86,7 +86,7 @@ export const oneOrMoreOf =
 
 export const newSeed = () => Date.now() % 2 ** 31;
 
-/** Numbers from 0 to 1 that follow from the seed alone. */
+/** Pseudo-random numbers from 0 to 1, determined by the seed. */
 export function seededRandom(seed: number): () => number {
   let count = 0;
   return () => {
@@ -98,7 +98,7 @@ export function seededRandom(seed: number): () => number {
 export const oneOf = <T>(random: () => number, choices: readonly T[]): T =>
   choices[Math.floor(random() * choices.length)] as T;
 
-/** The value below which the given share of the samples lies (nearest rank); NaN without samples. */
+/** The percentile of the samples (nearest rank); NaN without samples. */
 export function percentile(samples: readonly number[], share: number): number {
   const sorted = [...samples].sort((one, other) => one - other);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
@@ -106,7 +106,7 @@ export function percentile(samples: readonly number[], share: number): number {
 
 export const median = (samples: readonly number[]): number => percentile(samples, 0.5);
 
-/** Counts what was checked, and notes each violation with its time. */
+/** Counts checks, and records each violation with its time. */
 export class Checks {
   private readonly byName = new Map<string, { times: number; readonly violations: string[] }>();
 
@@ -143,6 +143,6 @@ export function formatTable(rows: readonly Readonly<Record<string, string | numb
   return rows.length === 0 ? '' : columns([Object.keys(rows[0] ?? {}), ...cells]).join('\n');
 }
 
-/** Whole numbers as they are, others with about three digits. */
+/** Integers unchanged, others with about three digits. */
 export const formatNumber = (value: number): string =>
   Number.isInteger(value) ? String(value) : value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);

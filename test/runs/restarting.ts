@@ -4,7 +4,7 @@ import { startLocal } from '../../local/start';
 import { openState } from '../../local/state';
 import { isRunning } from '../support/local-command';
 
-/** `npm start` ends with its PostgreSQL. Here it is started again until that works: a fault is to end, and all else goes on. */
+/** `npm start` exits with its PostgreSQL. Here PostgreSQL is restarted until that succeeds, so that the run survives faults. */
 async function main(directory: string, environments: readonly string[]): Promise<void> {
   let ended = false;
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => (ended = true));

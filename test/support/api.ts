@@ -8,11 +8,11 @@ import { expectDocumented } from './openapi';
 import type { Organization } from './organization';
 import { accessTokenClaims, type Json, userActionClaims } from './tokens';
 
-/** A request as it goes over the wire; nothing of it is normalized. */
+/** A request as sent on the wire, not normalized. */
 export interface WireRequest {
   readonly method?: string;
   readonly path: string;
-  /** In order; a name may come twice. */
+  /** In order; names may repeat. */
   readonly headers?: readonly (readonly [name: string, value: string])[];
   readonly body?: string;
 }
@@ -24,7 +24,7 @@ export interface Answer {
   readonly body: { readonly code?: string; readonly requestId?: string };
 }
 
-/** Sends a request and holds its answer against the OpenAPI document. */
+/** Sends a request and validates the response against the OpenAPI document. */
 export async function send(
   baseUrl: string,
   { method = 'DELETE', path, headers = [], body }: WireRequest,
@@ -64,7 +64,7 @@ export async function send(
   return answer;
 }
 
-/** As `send`, again and again while other tests use up the environment's rate. */
+/** As `send`, with retries while other tests exhaust the environment's rate limit. */
 export async function sendPatiently(baseUrl: string, wire: WireRequest): Promise<Answer> {
   for (;;) {
     const answer = await send(baseUrl, wire);
@@ -81,13 +81,13 @@ function parse(text: string): Answer['body'] {
   }
 }
 
-/** Makes tokens of an environment with its own keys, good ones unless told otherwise. */
+/** Signs tokens with an environment's own keys; valid by default. */
 export interface TokenMaker {
   accessToken(organization: Organization, claims?: Json, header?: Json): Promise<string>;
   userAction(organization: Organization, claims?: Json, header?: Json): Promise<string>;
 }
 
-/** A deletion of the organization's user group that is due. */
+/** A valid deletion of the organization's user group. */
 export async function dueDeletion(tokens: TokenMaker, organization: Organization): Promise<WireRequest> {
   return deletion(
     organization,

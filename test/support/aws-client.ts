@@ -1,4 +1,4 @@
-/** Settings of an SDK client for a service on this machine, which takes any credentials. */
+/** Settings of an SDK client for a local service, which accepts any credentials. */
 export const localClient = (endpoint: string) => ({
   endpoint,
   region: 'eu-central-1',

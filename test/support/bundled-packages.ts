@@ -1,7 +1,7 @@
 import { buildSync } from 'esbuild';
 import { bundling } from '../../lib/functions/bundles';
 
-/** The folders of the npm packages of which something is in the bundles of these files, from the root of the project. */
+/** The folders of the npm packages in the bundles of these files, relative to the project root. */
 export function packageFolders(files: readonly string[]): string[] {
   const { metafile } = buildSync({
     ...bundling,

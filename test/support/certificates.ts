@@ -16,7 +16,7 @@ const day = 86_400_000;
 const curve = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256' } as const;
 const fromNow = (days: number) => new Date(Date.now() + days * day);
 
-/** @param issuer whose certificate the authority has. @default - its own: it is a root */
+/** @param issuer signs the authority's certificate. @default - itself: a root */
 export async function createAuthority(
   commonName = 'Test authority',
   issuer?: TestAuthority,

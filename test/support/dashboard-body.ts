@@ -1,6 +1,6 @@
 import type { StackTemplate } from './stacks';
 
-// biome-ignore lint/suspicious/noExplicitAny: options of a metric are as free as a template's JSON
+// biome-ignore lint/suspicious/noExplicitAny: options of a metric have no types
 type Json = any;
 
 /** https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html */
@@ -28,7 +28,7 @@ export interface Widget {
   };
 }
 
-/** What a stack's monitoring dashboard says; resources are named as in the tables of alarms. */
+/** The content of a stack's monitoring dashboard; resources are named as in the tables of alarms. */
 export function dashboardOf(stack: StackTemplate): DashboardBody {
   const pieces: Json[] = stack.json.Resources.MonitoringDashboard.Properties.DashboardBody['Fn::Join'][1];
   const known: Record<string, string> = {

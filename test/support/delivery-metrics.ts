@@ -4,7 +4,7 @@ import { createDependencies } from '../../lambda/deliver-webhook/handler';
 import { asOnAws } from './function-variables';
 import { recordLog } from './log';
 
-/** What the delivery function writes for CloudWatch after a delivery, a failure, the last failure and a disabling. */
+/** The delivery function's metrics after a success, a failure, the last failure and the disabling of a webhook. */
 export async function metricsOfDelivery() {
   const { ports, metrics } = asOnAws(createDependencies);
   const webhook = { url: 'https://example.com/', enabled: true, unhealthy: false, secretVersion: 1 };

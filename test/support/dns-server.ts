@@ -1,14 +1,14 @@
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 
-/** The IPv4 addresses of each name, or its fault. Other names do not exist. */
+/** The IPv4 addresses or the fault of each name. Other names do not exist. */
 export type Zone = Readonly<Record<string, readonly string[] | 'SERVFAIL' | 'silence'>>;
 
 /** A DNS server on a free UDP port of 127.0.0.1. */
 export interface DnsServer {
   /** As `Resolver.setServers` takes it. */
   readonly address: string;
-  /** What was asked, such as `A hooks.example.com`. */
+  /** The queries, such as `A hooks.example.com`. */
   readonly questions: string[];
   stop(): Promise<void>;
 }
@@ -64,7 +64,7 @@ function readQuestion(query: Buffer): {
   };
 }
 
-/** A record of the name that was asked for: a pointer to it, type, class, no time to live, and the data. */
+/** A record of the queried name: a pointer to it, type, class, time to live 0, and the data. */
 function writeRecord(type: number, data: readonly number[]): Buffer {
   return Buffer.from([0xc0, headerBytes, 0, type, 0, 1, 0, 0, 0, 0, 0, data.length, ...data]);
 }

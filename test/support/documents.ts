@@ -19,7 +19,7 @@ export function readDocuments(): readonly Document[] {
   }));
 }
 
-/** Headings as they stand in links: https://docs.github.com/en/get-started/writing-on-github, "Section links". */
+/** Headings as link anchors: https://docs.github.com/en/get-started/writing-on-github, "Section links". */
 export function anchorsOf(text: string): ReadonlySet<string> {
   const headings = text.split('\n').filter((line) => /^#+ /.test(line));
   return new Set(
@@ -35,7 +35,7 @@ export function anchorsOf(text: string): ReadonlySet<string> {
 
 const runbook = anchorsOf(readFileSync(join(projectRoot, 'docs/runbook.md'), 'utf8'));
 
-/** Headings that links to the runbook name, and that it does not have. */
+/** Anchors in links to the runbook that do not exist. */
 export function missingHeadings(text: string): string[] {
   const links = Array.from(text.matchAll(/\brunbook\.md#([a-z0-9-]+)/g), ([, heading = '']) => heading);
   return links.filter((heading) => !runbook.has(heading));
@@ -45,7 +45,7 @@ const scripts: Readonly<Record<string, string>> = JSON.parse(
   readFileSync(join(projectRoot, 'package.json'), 'utf8'),
 ).scripts;
 
-/** What a document refers to and the project does not have: links, paths, `npm run` scripts. */
+/** Dead references of a document: links, paths, `npm run` scripts. */
 export function deadReferences({ path, text }: Document): readonly string[] {
   return [...deadLinks(path, text), ...deadPaths(text), ...deadScripts(text)];
 }
@@ -82,7 +82,7 @@ function deadScripts(text: string): string[] {
   return named.filter((name) => !(name in scripts)).map((name) => `npm run ${name}`);
 }
 
-/** Files of a folder of documents to which its `README.md` has no link. */
+/** Documents of a folder that its `README.md` does not link to. */
 export function unlisted(index: Document): readonly string[] {
   const folder = dirname(join(projectRoot, index.path));
   return readdirSync(folder)

@@ -2,8 +2,8 @@ import * as esbuild from '../../node_modules/esbuild';
 import { oncePerRun } from './once-per-run';
 
 /*
- * What the tests get for `esbuild` (jest.config.js). Every synthesis begins with the same bundles of the same sources: a
- * second of both cores for each test file that synthesizes.
+ * Replaces `esbuild` in tests (jest.config.js) and caches bundles: every synthesis creates the same ones, which takes
+ * both cores a second in each test file.
  */
 module.exports = {
   ...esbuild,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Repeats `check` until it neither throws nor gives false. @throws what `check` threw last, after these seconds */
+/** Repeats `check` until it neither throws nor returns false. @throws the last error, after these seconds */
 export async function eventually(check: () => unknown, seconds = 5): Promise<void> {
   const deadline = performance.now() + seconds * 1_000;
   for (;;) {

@@ -18,8 +18,8 @@ export interface ExecutedPlan {
 }
 
 /**
- * Runs `work` on a superuser's connection and returns the executed plans, as EXPLAIN (ANALYZE) would: those of cascading
- * deletions included, which EXPLAIN does not show.
+ * Runs `work` on a superuser's connection and returns the executed plans, as EXPLAIN (ANALYZE) would, but including
+ * those of cascading deletions.
  * Source: https://www.postgresql.org/docs/17/auto-explain.html
  */
 export async function executedPlans(client: Client, work: () => Promise<unknown>): Promise<ExecutedPlan[]> {

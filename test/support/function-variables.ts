@@ -1,4 +1,4 @@
-/** What a stack with the Data API gives to its functions. Nothing of it exists. */
+/** Environment variables of a stack with the Data API; all values are fictitious. */
 const given = {
   AWS_REGION: 'eu-central-1',
   DATABASE_ACCESS: 'data-api',
@@ -16,7 +16,7 @@ const given = {
   AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
 };
 
-/** Makes a function's own dependencies from the variables that a stack gives it, with more, and with no other. */
+/** Creates a function's dependencies from only the variables that its stack sets, and these additional ones. */
 export function asOnAws<Dependencies>(
   createDependencies: () => Dependencies,
   more: Readonly<Record<string, string>> = {},

@@ -12,7 +12,7 @@ export interface HttpServer {
 
 export async function startHttpServer(listener: RequestListener): Promise<HttpServer> {
   const server = createServer(listener).listen(0, '127.0.0.1');
-  // An idle connection is the client's to close: closed here, it may be while the client sends its next request.
+  // Only the client closes idle connections: closing here could lose its next request.
   server.keepAliveTimeout = 0;
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

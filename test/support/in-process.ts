@@ -19,8 +19,8 @@ const { describe, loadHandler } = require('../../local/lambda/bootstrap.cjs') as
 };
 
 /**
- * Loads a function's code into this process: no process to start, and the code's own variables and output.
- * One that is killed goes on in the background, and its memory is not limited.
+ * Loads a function's code into this process, with its own variables and output.
+ * A killed one keeps running in the background, and its memory is not limited.
  */
 export const startInProcess: Runtime = async ({ environment, onLog, bundleDirectory }) => {
   const output = new Writable({

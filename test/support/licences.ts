@@ -5,7 +5,7 @@ import { packageFolders } from './bundled-packages';
 
 const projectRoot = resolve(__dirname, '../..');
 
-/** Where the list stands. */
+/** The path of the list. */
 export const licencesFile = resolve(projectRoot, 'docs/licences.md');
 
 interface LockedPackage {
@@ -18,7 +18,7 @@ interface LockedPackage {
 /** By folder; the root of the project is the empty one. */
 type Lock = Readonly<Record<string, LockedPackage>>;
 
-/** Whatever may be in a function's bundle: no condition on those who run it but to keep the notice. */
+/** Allowed in a function's bundle: the only condition is to keep the notice. */
 export const deployableLicences = [
   '0BSD',
   'Apache-2.0',
@@ -35,7 +35,7 @@ export function deployedLicences(lock = readLock()): ReadonlyMap<string, string>
   return new Map(folders.map((folder) => [folder, licenceOf(folder, lock)]));
 }
 
-/** The text of `docs/licences.md`, from `package-lock.json` and from what the bundler puts into the bundles. */
+/** The text of `docs/licences.md`, from `package-lock.json` and the content of the bundles. */
 export function licencesDocument(): string {
   const lock = readLock();
   const deployed = deployedLicences(lock);
@@ -93,7 +93,7 @@ function readLock(): Lock {
   return JSON.parse(readFileSync(resolve(projectRoot, 'package-lock.json'), 'utf8')).packages;
 }
 
-/** The lock knows nothing of a platform's package that was not at hand: it has the licence of the package it is part of. */
+/** The lock file lacks the licence of uninstalled platform packages: they have that of their parent package. */
 function licenceOf(folder: string, lock: Lock): string {
   const known = lock[folder]?.license;
   if (known !== undefined) return known;
@@ -104,7 +104,7 @@ function licenceOf(folder: string, lock: Lock): string {
 
 const nameOf = (folder: string) => folder.replace(/^.*node_modules\//, '');
 
-/** The packages of each licence, that of most packages first. */
+/** Packages by licence, the most frequent first. */
 function grouped(packages: readonly (readonly [folder: string, licence: string])[]): [string, string[]][] {
   const groups = new Map<string, string[]>();
   for (const [folder, licence] of packages)

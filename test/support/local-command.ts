@@ -4,9 +4,9 @@ import { type NodeProcess, startNodeIn } from './node-process';
 
 /** `npm start` in a child process, as the script in package.json runs it. */
 export interface LocalCommand extends NodeProcess {
-  /** Resolves when it says that it is ready; rejects, with what it said, when it ends before. */
+  /** Resolves when it prints that it is ready; rejects with its output if it exits before. */
   ready(): Promise<void>;
-  /** Every process that descends from it now, and itself. */
+  /** Its current process tree, including itself. */
   processes(): number[];
 }
 
@@ -17,7 +17,7 @@ export const startLocalCommand = (...args: string[]): LocalCommand =>
 export const startLocalCommandIn = (directory: string, ...args: string[]): LocalCommand =>
   asLocalCommand(startNodeIn(directory, ['--require', 'tsx/cjs', 'bin/local.ts', ...args]));
 
-/** A process that says what `npm start` says when it is ready. */
+/** A process that prints the ready message of `npm start`. */
 export function asLocalCommand(command: NodeProcess): LocalCommand {
   const { process: child, said } = command;
   return {
@@ -59,7 +59,7 @@ function descendants(pid: number, all = processTable()): number[] {
   return childrenOf(pid, all).flatMap((child) => [child, ...descendants(child, all)]);
 }
 
-/** Ended, and not yet reaped by its parent: in a container without an init, it never is. */
+/** A zombie: in a container without an init, it is never reaped. */
 function isZombie(pid: number): boolean {
   return processTable().some((entry) => entry.pid === pid && entry.state.startsWith('Z'));
 }

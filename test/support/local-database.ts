@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { clusterIn, readPassword } from '../../local/postgres/cluster';
 import { stateFolder } from '../../local/state';
 
-/** The PostgreSQL of a local environment, for tests that do to it what the product never does. */
+/** The PostgreSQL of a local environment, for tests that disturb it. */
 export interface LocalDatabase {
   /** The server's main process. */
   readonly pid: number;

@@ -4,7 +4,7 @@ import { openState } from '../../local/state';
 import { startInProcess } from './in-process';
 import { copyAssembly } from './prepared-state';
 
-/** The environments of a test run, with functions in this process. Ends by a signal, and when the process that forked it is gone. */
+/** The environments of a test run, with functions in this process. Exits on a signal, and when its parent has exited. */
 async function main(directory: string): Promise<void> {
   const ended = new Promise((end) => {
     process.on('SIGTERM', end);

@@ -10,15 +10,15 @@ export interface LocalEnvironment {
   readonly stateDirectory: string;
   /** Outputs of a stack, by the environment's name. */
   outputs(environment: string): Readonly<Record<string, string>>;
-  /** Where the local AWS services are: `kms`, `lambda`, `sqs`, … */
+  /** The endpoints of the local AWS services: `kms`, `lambda`, `sqs`, … */
   readonly endpoints: Readonly<Record<string, string>>;
-  /** Runs a command of the command line on an environment and gives what it prints to stdout. */
+  /** Runs a command on an environment and returns its stdout. */
   wallet(environment: string, ...args: string[]): Promise<string>;
   /** As `wallet --json`, parsed. */
   walletJson<T>(environment: string, ...args: string[]): Promise<T>;
 }
 
-/** Longer than a start ever takes; a failed one is noticed at once. */
+/** Longer than any start; a failure is reported at once. */
 const startTimeoutMs = 60_000;
 
 /** Waits until the environments of this test run are ready. @throws Error with their log when they do not start */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type LocalFunction, type LocalFunctionOptions, startFunction } from '../../local/lambda/function';
 import { temporaryFolder } from './temporary-folder';
 
-/** Makes functions for each test of a file, and stops them afterwards. */
+/** Creates functions for each test of a file, and stops them afterwards. */
 export function localFunctions() {
   const folder = temporaryFolder();
   const functions: LocalFunction[] = [];

@@ -4,10 +4,10 @@ import { KMSClient } from '@aws-sdk/client-kms';
 import { localClient } from './aws-client';
 import { startHttpServer } from './http-server';
 
-/** An endpoint on this machine that answers KMS's GenerateMac, and a client of the real SDK for it. */
+/** A local endpoint for KMS's GenerateMac, and a real SDK client for it. */
 export interface MacServer {
   readonly kms: KMSClient;
-  /** The messages that were asked for. */
+  /** The requested messages. */
   readonly messages: string[];
   /** While true, KMS refuses. */
   failing: boolean;

@@ -2,7 +2,7 @@
 export type Series = readonly (number | undefined)[];
 
 interface Operand {
-  /** A number of the expression: it has no timestamps, so it makes no value where a metric has none. */
+  /** A constant has no timestamps, so it adds no value where a metric has none. */
   readonly isScalar: boolean;
   /** In the period with this index. */
   readonly at: (index: number) => number | undefined;
@@ -10,7 +10,7 @@ interface Operand {
 
 type Calculation = (left: number, right: number) => number;
 
-/** Binary operators, those that bind least first. */
+/** Binary operators, lowest precedence first. */
 const operators: readonly Readonly<Record<string, Calculation>>[] = [
   { OR: (left, right) => Number(left !== 0 || right !== 0) },
   { AND: (left, right) => Number(left !== 0 && right !== 0) },
@@ -30,7 +30,7 @@ const operators: readonly Readonly<Record<string, Calculation>>[] = [
  * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
  *
  * @param metrics by their ids, all of one length
- * @throws Error for what it does not know
+ * @throws Error for unsupported syntax
  */
 export function evaluateMetricMath(expression: string, metrics: Readonly<Record<string, Series>>): Series {
   const tokens = expression.match(/\w+(?:\.\d+)?|[<>]=?|\S/g) ?? [];

@@ -2,12 +2,12 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
 
-/** A Node.js process, in the project's folder unless told otherwise. */
+/** A Node.js process, by default in the project's folder. */
 export interface NodeProcess {
   readonly process: ChildProcessWithoutNullStreams;
-  /** What it has written so far. */
+  /** Its output so far. */
   readonly said: { readonly stdout: string; readonly stderr: string };
-  /** Resolves when the process has ended. */
+  /** Resolves when the process has exited. */
   ended(): Promise<{ readonly exitCode: number | null; readonly stdout: string; readonly stderr: string }>;
 }
 

@@ -1,20 +1,20 @@
 import { readdirSync } from 'node:fs';
 import { oncePerRun, sharedFolder } from './once-per-run';
 
-// The run's own folder holds what other files made: names of this test alone.
+// The run's folder is shared: these names are unique to this test.
 const name = (what: string) => `${__filename} ${what}`;
 
-it('makes a thing once, and gives every caller the same text', () => {
+it('computes a value once, and returns the same text to every caller', () => {
   const make = jest.fn(() => 'täxt');
   expect([oncePerRun(name('a'), make), oncePerRun(name('a'), make)]).toEqual(['täxt', 'täxt']);
   expect(make).toHaveBeenCalledTimes(1);
 });
 
-it('tells things with different names apart', () => {
+it('distinguishes values by name', () => {
   expect([oncePerRun(name('b'), () => 'b'), oncePerRun(name('c'), () => 'c')]).toEqual(['b', 'c']);
 });
 
-it('keeps nothing of a failure: the next call makes it', () => {
+it('does not cache a failure: the next call retries', () => {
   const fail = () => {
     throw new Error('no');
   };

@@ -11,15 +11,15 @@ import {
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A folder that all test files of a run share, and that goes with it; undefined outside of Jest. See `share-folder.ts`. */
+/** A folder shared by all test files of a run, removed after it; undefined outside Jest. See `share-folder.ts`. */
 export const sharedFolder = (): string | undefined => process.env.SHARED_BY_TEST_RUN;
 
 /**
- * What `make` gives, made once for all test files of a run, each of which has its own modules and memory. Files that need
- * it at the same moment may each make it.
+ * The result of `make`, cached for all test files of a run, which have separate modules and memory. Files that need
+ * it at the same time may each compute it.
  *
- * @param what names it: two things that differ need two names
- * @param make depends on `what` and the sources alone; what it throws is thrown, and kept for nobody
+ * @param what a unique name
+ * @param make depends only on `what` and the sources; errors are thrown, not cached
  */
 export function oncePerRun(what: string, make: () => string): string {
   const folder = sharedFolder();
@@ -39,9 +39,9 @@ export function oncePerRun(what: string, make: () => string): string {
 }
 
 /**
- * A folder that is made once in a run by the file that needs it first, while others wait; undefined outside of Jest. Copy it.
+ * A folder created once in a run by the first file that needs it, while others wait; undefined outside Jest. Copy it.
  *
- * @param make makes the folder, of which there is nothing yet but its parent
+ * @param make creates the folder; only its parent exists
  */
 export async function folderOncePerRun(
   name: string,
@@ -60,7 +60,7 @@ export async function folderOncePerRun(
     }
     try {
       const unfinished = join(mkdtempSync(`${folder}-`), name);
-      // Another file may have made it just before.
+      // Another file may just have created it.
       if (existsSync(folder)) continue;
       await make(unfinished);
       renameSync(unfinished, folder);

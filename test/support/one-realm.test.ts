@@ -4,18 +4,18 @@ import pg from 'pg';
 
 declare const requireNatively: NodeJS.Require;
 
-it('is that of Node.js: an error of its own is an Error here', () => {
+it('shares the realm of Node.js: its errors are instances of Error', () => {
   const read = () => readFileSync(join(__dirname, 'nowhere'));
   expect(read).toThrow(Error);
 });
 
-it('has the packages that Node.js has, and modules of the project for this file alone', () => {
+it('shares packages with Node.js, and loads project modules for each file', () => {
   expect(requireNatively('pg')).toBe(pg);
   const file = join(__dirname, 'text-transform.js');
   expect(requireNatively(file)).not.toBe(require(file));
 });
 
-it('is as it was after a file that changed variables, console, exit or symbols', async () => {
+it('is restored after a file that changed variables, console, exit or symbols', async () => {
   const Environment = requireNatively(join(__dirname, 'one-realm.js'));
   const { console, process } = globalThis;
   const before = { variables: { ...process.env }, console, exit: process.exit };

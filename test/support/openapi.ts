@@ -32,10 +32,10 @@ interface Response {
 
 export const openApiFile = join(__dirname, '../../lib/openapi.yaml');
 
-/** The public contract, parsed and with its references as they are. */
+/** The public contract, parsed, with unresolved references. */
 export const openApi = parse(readFileSync(openApiFile, 'utf8'));
 
-/** What any other method and path is answered with; 400 where the path itself is no path. */
+/** Responses to any other method and path; 400 for an invalid path. */
 const UNKNOWN_ROUTE = {
   '400': { $ref: '#/components/responses/MalformedRequest' },
   '404': { $ref: '#/components/responses/RouteNotFound' },
@@ -55,10 +55,10 @@ const ajv = new Ajv2020({
 const validators = new Map<string, ValidateFunction>();
 
 /**
- * Holds a response of the API against the document: operation, status, media type and body. A method and path that
- * the document does not have must be answered with `route_not_found`.
+ * Validates a response against the document: operation, status, media type and body. An undocumented method
+ * or path must get `route_not_found`.
  *
- * @throws Error that says what is not documented.
+ * @throws Error with what is not documented.
  */
 export function expectDocumented({ method, path, status, contentType, body }: ObservedResponse): void {
   const what = `${method} ${path}: ${status} ${contentType} ${body}`;
@@ -79,9 +79,9 @@ export function expectDocumented({ method, path, status, contentType, body }: Ob
 }
 
 /**
- * Holds a delivery, as its receiver has it, against the document's `webhooks`: headers and body.
+ * Validates a received delivery against the document's `webhooks`: headers and body.
  *
- * @throws Error that says what is not documented.
+ * @throws Error with what is not documented.
  */
 export function expectDocumentedDelivery(headers: IncomingHttpHeaders, body: string): void {
   const pointer = ['webhooks', 'event', 'post'];
@@ -99,7 +99,7 @@ export function expectDocumentedDelivery(headers: IncomingHttpHeaders, body: str
     throw new Error(`${body}\ndoes not match the document: ${ajv.errorsText(validate.errors)}`);
 }
 
-/** Holds a value against a schema of the document. @throws Error with what does not match */
+/** Validates a value against a schema of the document. @throws Error with what does not match */
 export function expectMatches(schema: string, value: unknown): void {
   const validate = validator(['components', 'schemas', schema]);
   if (!validate(value)) throw new Error(`No ${schema}: ${ajv.errorsText(validate.errors)}`);
@@ -139,7 +139,7 @@ const template = (path: string) => new RegExp(`^${path.replace(/\{[^}]+\}/g, '[^
 
 const pointerOf = ({ $ref }: Reference) => $ref.split('/').slice(1);
 
-// biome-ignore lint/suspicious/noExplicitAny: a piece of the document, whose form the validity test holds.
+// biome-ignore lint/suspicious/noExplicitAny: part of the document, whose form the validity test checks.
 const lookUp = (pointer: readonly string[]): any =>
   pointer.reduce((node, name) => (node as Record<string, unknown>)[name] as object, openApi);
 

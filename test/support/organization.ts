@@ -35,7 +35,7 @@ export async function rows(database: Database, statement: Statement): Promise<re
   return result.value;
 }
 
-/** Adds a group with the seeded caller as member and the group's own assignment; gives its id. */
+/** Adds a group with the seeded caller as member and its own assignment. @returns its id */
 export async function addGroup(
   database: Database,
   { organizationId, callerId }: Organization,
@@ -62,7 +62,7 @@ export async function addGroup(
 export const whole = { groups: 1, members: 1, assignments: 1, deletions: 0 };
 export const gone = { groups: 0, members: 0, assignments: 0, deletions: 1 };
 
-/** How much of a group is there: the group, its members and its assignments, and its deletions in the audit. */
+/** Row counts of a group: itself, members, assignments, and its deletions in the audit. */
 export async function traces(database: Database, userGroupId: string): Promise<Row> {
   const [counts] = await rows(
     database,

@@ -6,7 +6,7 @@ import { openState } from '../../local/state';
 import { startInProcess } from './in-process';
 import { prepareAssembly, silent } from './prepared-state';
 
-/** Starts environments for one test file, in its process. */
+/** Starts environments in the process of one test file. */
 export async function startOwnEnvironments(environments: readonly string[]) {
   const directory = mkdtempSync(join(tmpdir(), 'wallet-test-'));
   await prepareAssembly(directory);

@@ -1,6 +1,6 @@
 import { startPostgres } from '../../local/postgres/postgres';
 
-/** The message of this file's process when its PostgreSQL runs, or cannot. */
+/** The message of this process when its PostgreSQL runs or fails to start. */
 export interface PostgresRun {
   readonly error?: string;
   readonly port: number;
@@ -9,7 +9,7 @@ export interface PostgresRun {
   readonly pid: number;
 }
 
-/** Run as a process: starts PostgreSQL in the folder of its argument, and waits to be killed. */
+/** A process that starts PostgreSQL in the folder of its argument, and waits to be killed. */
 process.on('disconnect', () => process.exit());
 startPostgres({ directory: process.argv[2] ?? '' })
   .then(({ port, password, socketDirectory, pid }) => ({ port, password, socketDirectory, pid }))

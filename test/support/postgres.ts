@@ -12,12 +12,12 @@ import { folderOncePerRun } from './once-per-run';
 
 export interface TestPostgres extends Postgres {
   readonly database: 'postgres';
-  /** Ends all of its processes at once, as a crash does. */
+  /** Kills all of its processes at once, as a crash does. */
   kill(): Promise<void>;
 }
 
 /**
- * A new, empty PostgreSQL 17 in a temporary folder. `stop` removes all of it. It takes about half a second.
+ * A new, empty PostgreSQL 17 in a temporary folder, which `stop` removes. Takes about half a second.
  *
  * @param options `durable`: whether commits survive a loss of power, and not only a crash. Off by default: it is faster.
  */
@@ -46,22 +46,22 @@ export async function startPostgres({ durable = false } = {}): Promise<TestPostg
   });
 }
 
-/** Ends all processes of a server at once, as a crash does. */
+/** Kills all processes of a server at once, as a crash does. */
 export function killServer(postmaster: number): void {
-  // Stopped first, so that it neither starts another process nor sees one end; and killed last, so that none sees it end.
+  // The main process is stopped first, so that it does not react, and killed last, so that its children do not.
   process.kill(postmaster, 'SIGSTOP');
   for (const pid of [...childrenOf(postmaster), postmaster]) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It has ended.
+      // It has exited.
     }
   }
 }
 
 /**
- * Copies a cluster that was made once in a run of the tests into the folder of a PostgreSQL: a copy takes a tenth of the
- * time of `initdb`.
+ * Copies a cluster that is created once in a test run into the folder of a PostgreSQL: ten times as fast
+ * as `initdb`.
  */
 export async function copyNewCluster(directory: string): Promise<void> {
   const made = await folderOncePerRun('postgres', async (folder) => {
@@ -70,7 +70,7 @@ export async function copyNewCluster(directory: string): Promise<void> {
   if (made) copyWithOwners(join(made, 'cluster'), join(directory, 'cluster'));
 }
 
-/** PostgreSQL's files are its account's, and Node's own copy does not keep that. */
+/** Node's own copy does not preserve the owner, PostgreSQL's account. */
 export function copyWithOwners(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true });
   execFileSync('cp', ['-Rp', from, to]);

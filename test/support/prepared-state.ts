@@ -14,7 +14,7 @@ export async function prepareAssembly(stateDirectory: string): Promise<void> {
   await copyAssembly(stateFolder(stateDirectory).assemblyDirectory);
 }
 
-/** Copies the assembly of the run's one synthesis by a process. Its sources are a copy of the listed ones: no other exists. */
+/** Copies the assembly of the run's one synthesis in a process, which has only the listed sources. */
 export async function copyAssembly(to: string): Promise<void> {
   const assembly = await folderOncePerRun('stacks', async (directory) => {
     const root = `${directory}.sources`;

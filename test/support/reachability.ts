@@ -13,8 +13,8 @@ interface Resource {
 const calledByLambda = new Set(['logs', 'ec2']);
 
 /**
- * Which calls of a template's functions do not get through their network, a sentence each: from every subnet that a
- * function may run in to each service that its role may call, to the database that its variables name, and to receivers.
+ * The calls that the network blocks, a sentence each: from every subnet of a function
+ * to each service that its role may call, to the database in its variables, and to receivers.
  *
  * @param position.zone where the webhook origin is: the value of `WebhookOriginZone`
  */
@@ -63,7 +63,7 @@ type OfType = (type: string) => readonly Resource[];
 const relevant =
   /^AWS::(Lambda::(Function|EventSourceMapping)|IAM::Policy|RDS::DBCluster|EC2::(?!VPC$|FlowLog|EIP))/;
 
-/** The resources whose conditions hold, each reference as the logical id that it leads to. */
+/** The resources whose conditions are true, with references as logical ids. */
 function present(template: Template, region: string, zone: string): readonly Resource[] {
   const leadsToResource = new Set(['Arn', 'GroupId', 'NatGatewayId']);
   const resolver = createResolver({
@@ -91,7 +91,7 @@ function withDefault(template: Template, name: string, value: string): Template 
   return { ...template, Parameters: { ...template.Parameters, [name]: parameter } };
 }
 
-/** A function that only queues feed does not run while its sources are off. */
+/** A function with only queues as sources does not run while they are disabled. */
 function isSwitchedOff(id: string, ofType: OfType): boolean {
   const sources = ofType('AWS::Lambda::EventSourceMapping').filter(
     ({ properties }) => properties.FunctionName === id,
@@ -114,7 +114,7 @@ function callsByService(lambda: Resource, ofType: OfType): ReadonlyMap<string, r
     if (effect === 'Deny' || conditions.some(({ key }) => key === 'kms:viaservice')) continue;
     for (const action of actions) {
       const service = action.split(':')[0] ?? '';
-      // Signing in is no call: the token is made in the function.
+      // Signing in is not a call: the function creates the token.
       if (calledByLambda.has(service) || service === 'rds-db') continue;
       calls.set(service, [
         ...(calls.get(service) ?? []),
@@ -167,7 +167,7 @@ function connection(
   return admitted ? undefined : `no rule of ${to.join(', ')} lets it in on port ${port}`;
 }
 
-/** Why a function in the subnet does not get to the internet: rules, its own route, the gateway, the gateway's route. */
+/** Why a function in the subnet cannot reach the internet: rules, its route, the gateway, the gateway's route. */
 function wayOut(subnet: string, port: number, groups: readonly string[], ofType: OfType): string | undefined {
   if (!rules('Egress', groups, ofType).some((rule) => opens(rule, port, { everywhere: true }))) {
     return `no rule of ${groups.join(', ')} lets it out on port ${port}`;

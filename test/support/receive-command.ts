@@ -7,11 +7,11 @@ export interface ReceiveCommand {
   readonly url: string;
   /** The next line of its stdout. */
   next(): Promise<string>;
-  /** Sends it a signal, the first time, and waits for its end. @default SIGINT, as Ctrl-C does */
+  /** Sends a signal on the first call, and waits for the exit. @default SIGINT, as Ctrl-C does */
   end(signal?: NodeJS.Signals): Promise<{ readonly exitCode: number | null; readonly stderr: string }>;
 }
 
-/** Starts the command on a free port. @throws Error with its stderr when it ends instead */
+/** Starts the command on a free port. @throws Error with its stderr if it exits */
 export async function startReceiveCommand(...args: string[]): Promise<ReceiveCommand> {
   const { process: child, said, ended } = startWallet('receive', '--port', '0', ...args);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

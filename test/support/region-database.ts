@@ -18,13 +18,13 @@ import { rows } from './organization';
 import { startPostgres, type TestPostgres } from './postgres';
 import { sharedPostgres } from './shared-postgres';
 
-/** A database, and how the superuser signs in to it. `stop` removes it. */
+/** A database, and its superuser connection. `stop` removes it. */
 type TestDatabase = Pick<
   TestPostgres,
   'host' | 'port' | 'superuser' | 'password' | 'socketDirectory' | 'stop'
 > & { readonly database: string };
 
-/** A real PostgreSQL as a region has it, reached by the product's own adapters. */
+/** A region's database in a real PostgreSQL, accessed through the product's adapters. */
 export interface RegionDatabase {
   readonly postgres: TestDatabase;
   /** The schema's owner. */
@@ -33,7 +33,7 @@ export interface RegionDatabase {
   query(...statement: Parameters<typeof sql>): Promise<readonly Row[]>;
   /** Another connection of a function's role. */
   as(role: DatabaseRole): Database;
-  /** Applies every migration and makes the roles. */
+  /** Applies every migration and creates the roles. */
   migrate(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -50,7 +50,7 @@ const rolePassword = 'only-for-this-test';
 const clusterArn = `arn:aws:rds:${region}:000000000000:cluster:test`;
 const secretPrefix = `arn:aws:secretsmanager:${region}:000000000000:secret:`;
 
-/** A region's database on a server of its own, empty: call `migrate` for the schema. It takes about a second. */
+/** A region's database on its own server, empty: call `migrate` for the schema. Takes about a second. */
 export async function startRegionDatabase(access: DatabaseAccess): Promise<RegionDatabase> {
   const postgres = await startPostgres();
   return openRegion(access, postgres).catch(async (error) => {
@@ -61,14 +61,14 @@ export async function startRegionDatabase(access: DatabaseAccess): Promise<Regio
 
 /**
  * A region's database with the schema of the product, on a server that the test files of a run share: tests that change
- * roles or disturb the server start one of their own.
+ * roles or disturb the server start their own.
  *
- * @param access @default - the one that most environments have
+ * @param access @default - that of most environments
  */
 export const startMigratedDatabase = async (access: DatabaseAccess = 'data-api'): Promise<RegionDatabase> =>
   openRegion(access, await copyMigratedDatabase(access));
 
-/** A new database on the shared server, copied from one that the first test file migrates. */
+/** A new database on the shared server, copied from a template that the first test file migrates. */
 async function copyMigratedDatabase(access: DatabaseAccess): Promise<TestDatabase> {
   const server = await sharedPostgres(access);
   const database = `test_${randomBytes(8).toString('hex')}`;

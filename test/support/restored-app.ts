@@ -12,7 +12,7 @@ const alone: Environment = { ...served, database };
 /** A row whose roles sign in with passwords, without a standby. */
 export const formerEnvironment: Environment = alone;
 
-/** The same restored: the one line that an operator would add. */
+/** The same row with the line that an operator adds for a restore. */
 export const restoredEnvironment: Environment = {
   ...alone,
   database: {

@@ -2,13 +2,13 @@ import { type Environment, type RestoreSource, restoreSuffix, type Standby } fro
 import { environments } from '../../lib/environments';
 
 /**
- * Rows by what they have, for tests that mean a property: they name no environment, so a row can come and go.
- * A row of the table where it has such a one, otherwise its first row with the property; valid either way.
+ * Rows by property, for tests that name no environment, so that rows can be added and removed.
+ * Each is a row of the table with the property or, if there is none, its first row with the property added.
  */
 const rowWith = (has: (row: Environment) => unknown, given: (row: Environment) => Environment): Environment =>
   environments.find(has) ?? given(first);
 
-/** The first row of the table, for what every environment has. */
+/** The first row of the table, for features of every environment. */
 export const first = environments[0] as Environment;
 
 const accessing = (databaseAccess: Environment['databaseAccess']) =>
@@ -19,7 +19,7 @@ const accessing = (databaseAccess: Environment['databaseAccess']) =>
 export const withDataApi = accessing('data-api');
 export const withDirectAccess = accessing('direct');
 
-/** The first row of the table of each database access that it has: enough where nothing else of a row matters. */
+/** The table's first row for each database access: enough where other properties do not matter. */
 export const oneOfEachAccess: readonly Environment[] = environments.filter(
   ({ databaseAccess }, index) =>
     environments.findIndex((row) => row.databaseAccess === databaseAccess) === index,
@@ -37,7 +37,7 @@ export const withStandby = rowWith(
   () => withMadeUpStandby(withSla),
 ) as Environment & Required<Pick<Environment, 'standby'>>;
 
-/** Without a service level agreement, and so without what only one with it has. */
+/** Without a service level agreement, and so without what depends on it. */
 export const withoutSla = rowWith(
   ({ serviceLevelAgreement }) => !serviceLevelAgreement,
   ({ alarmEmail: _, standby: __, ...row }) => ({ ...row, serviceLevelAgreement: false }),
@@ -58,16 +58,16 @@ function withMadeUpStandby(row: Environment): Environment {
   };
 }
 
-/** The first row, whatever else it has: its receivers know the one address. */
+/** The first row with one address only. */
 export const withoutReserve = (({ webhookOrigin: _, ...row }: Environment): Environment => row)(first);
 
-/** Its receivers know a second address, for an emergency. */
+/** A row with a second, published address for an emergency. */
 export const withReserve = rowWith(
   ({ webhookOrigin }) => webhookOrigin?.reserve,
   (row) => ({ ...row, webhookOrigin: { reserve: true } }),
 );
 
-/** A row that the table does not have, in a region that it does not name, valid beside its rows. */
+/** An additional valid row, in a region that the table does not use. */
 export const newcomer: Environment = (() => {
   const {
     standby: _,

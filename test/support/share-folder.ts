@@ -5,16 +5,16 @@ import { join } from 'node:path';
 import { isAlive } from '../../local/processes';
 import { serveSharedPostgres } from './shared-postgres';
 
-/** Linux keeps it in memory. Making and removing the thousand files of a PostgreSQL takes a disk five times as long. */
+/** In memory on Linux: five times as fast as a disk for the thousand files of a PostgreSQL. */
 const inMemory = '/dev/shm';
 /** Bytes: the suite uses less than one gigabyte. */
 const enough = 4 * 1024 ** 3;
 const prefix = 'wallet-test-run-';
 
-/** Makes the folder of all temporary files of the run, shared ones too: `once-per-run.ts`. `remove-shared-folder.ts` removes it. */
+/** Creates the folder of all temporary files of the run, including shared ones (`once-per-run.ts`). `remove-shared-folder.ts` removes it. */
 export default async function shareFolder(): Promise<void> {
   const folder = inMemoryFolder() ?? mkdtempSync(join(tmpdir(), prefix));
-  // PostgreSQL and others have an account of their own.
+  // PostgreSQL and others run under their own accounts.
   chmodSync(folder, 0o711);
   process.env.SHARED_BY_TEST_RUN = folder;
   process.env.TMPDIR = folder;
@@ -33,7 +33,7 @@ function inMemoryFolder(): string | undefined {
   }
 }
 
-/** Those of runs that were killed would occupy memory. */
+/** Folders of killed runs would occupy memory. */
 function removeAbandoned(): void {
   for (const name of readdirSync(inMemory)) {
     const [, pid] = /^wallet-test-run-(\d+)-/.exec(name) ?? [];

@@ -18,7 +18,7 @@ const requests = createServer(async ({ url = '' }, response) => {
 
 /**
  * Lets the test files of a run share PostgreSQL servers, one for each path that they request from SHARED_POSTGRES_URL. The
- * servers belong to the process of the run, whose workers come and go.
+ * servers belong to the main process of the run, which outlives its workers.
  */
 export async function serveSharedPostgres(): Promise<void> {
   await once(requests.listen(0, '127.0.0.1').unref(), 'listening');
@@ -30,7 +30,7 @@ export async function stopSharedPostgres(): Promise<void> {
   await Promise.allSettled([...servers.values()].map(async (starting) => (await starting).stop()));
 }
 
-/** A server for the rest of the run. @param name tells servers with different roles apart */
+/** A server for the rest of the run. @param name distinguishes servers with different roles */
 export async function sharedPostgres(name: string): Promise<TestPostgres> {
   const response = await fetch(`${process.env.SHARED_POSTGRES_URL}/${name}`);
   if (!response.ok) throw new Error(await response.text());

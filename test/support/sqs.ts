@@ -25,16 +25,16 @@ export interface TestQueues {
 export interface TestQueue extends Queue {
   /** @param reason an attribute, as of a dead letter. @default - none */
   send(body: string, reason?: string): Promise<void>;
-  /** Visible messages as Lambda gives them to a function. @param count at most. @default 10 */
+  /** Visible messages as Lambda passes them to a function. @param count maximum. @default 10 */
   receive(count?: number): Promise<SQSRecord[]>;
   count(): Promise<{ readonly visible: number; readonly hidden: number; readonly delayed: number }>;
-  /** What the client has sent to it in batches, delayed messages included. */
+  /** Messages sent in batches, including delayed ones. */
   sent(): { readonly body: string; readonly group: string; readonly delaySeconds: number }[];
-  /** The seconds for which the client has hidden messages of it. */
+  /** The visibility timeouts that the client has set. */
   visibilityTimeouts(): number[];
 }
 
-/** A call that SQS answered without an error. */
+/** A successful SQS call. */
 type Call = Partial<SendMessageBatchRequest & ChangeMessageVisibilityRequest>;
 
 export async function startTestQueues(): Promise<TestQueues> {

@@ -7,7 +7,7 @@ import type { Environment } from '../../lib/environment';
 import { environments as table } from '../../lib/environments';
 import { oncePerRun } from './once-per-run';
 
-// biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this
+// biome-ignore lint/suspicious/noExplicitAny: a template has no types
 type Json = any;
 
 export interface Resource {
@@ -21,7 +21,7 @@ export interface Resource {
   readonly UpdateReplacePolicy?: string;
 }
 
-/** A synthesized stack, as CloudFormation would get it. */
+/** A synthesized stack. */
 export class StackTemplate {
   constructor(
     readonly environment: Environment,
@@ -87,7 +87,7 @@ export function withTemporaryFolder<Result>(use: (folder: string) => Result): Re
   }
 }
 
-/** Synthesizes every stack of the environments, standbys included. By the stack's name. Each row once in a run. */
+/** Synthesizes every stack of the environments, including standbys, by stack name. Each row once in a run. */
 export function synthesizeEveryStack(
   environments: readonly Environment[] = table,
 ): Record<string, StackTemplate> {
@@ -103,10 +103,10 @@ export function synthesizeEveryStack(
   );
 }
 
-/** What `StackTemplate` is made from. */
+/** The input of `StackTemplate`. */
 type SynthesizedStack = Pick<StackTemplate, 'text' | 'manifest'>;
 
-/** The serving stack of a row and its standby, by name. Alone: only links between dashboards depend on other rows. */
+/** The serving stack of a row and its standby, by name. Other rows only add links between dashboards. */
 function synthesize(environment: Environment): Record<string, SynthesizedStack> {
   return withTemporaryFolder((outdir) => {
     const environments = [environment];
@@ -150,7 +150,7 @@ export function environmentsWithEveryOption(): readonly Environment[] {
 }
 
 /**
- * An app for a test that leaves nothing on the disk.
+ * An app for a test, whose output folder is removed.
  *
  * @param options of the whole app. @default - an empty app, whose templates CloudFormation's rules do not check: they are
  * checked with the whole app (test/checks/rule-packs.test.ts), and take 4 seconds to load

@@ -6,7 +6,7 @@ import { type Environment, stacksOf } from '../../lib/environment';
 import { environments as table } from '../../lib/environments';
 import { synthesizeEveryStack } from './stacks';
 
-// biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this
+// biome-ignore lint/suspicious/noExplicitAny: a template has no types
 type Json = any;
 
 /** Type and properties that cannot change without replacement, by environment, stack and logical id. */
@@ -19,7 +19,7 @@ export function synthesizeTemplates(environments?: readonly Environment[]): Read
   return Object.fromEntries(stacks.map(([name, { json }]) => [name, json]));
 }
 
-/** What a stack retains of its state. */
+/** The retained state of a stack. */
 export function stateOf({ Resources }: Json): StackState {
   const stateful = Object.entries<Json>(Resources).filter(
     ([, { Type, DeletionPolicy }]) => statefulTypes[Type] && DeletionPolicy !== 'Delete',
@@ -35,7 +35,7 @@ export function stateOf({ Resources }: Json): StackState {
   );
 }
 
-/** What the deployment of a template over a stack's state would lose, and what of its state the baseline lacks. */
+/** The state that a deployment would lose, and state that the baseline lacks. */
 export function lossesOfStack(state: StackState, template: Json): readonly string[] {
   const retained = { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' };
   const before = Object.entries(state).map(([id, { type, fixed }]) => [
@@ -62,8 +62,8 @@ export function lossesOfStack(state: StackState, template: Json): readonly strin
 }
 
 /**
- * The same for all stacks. One that the baseline lacks has no state yet; an environment that the table lacks stays as it is until
- * its stacks are deleted by hand.
+ * The same for all stacks. A stack missing from the baseline has no state yet; an environment missing from the table remains
+ * until its stacks are deleted by hand.
  */
 export function lossesOfApp(
   baseline: Baseline,
@@ -83,7 +83,7 @@ const baselineFile = join(__dirname, '..', 'constructs', 'state-baseline.json');
 
 export const readBaseline = (): Baseline => JSON.parse(readFileSync(baselineFile, 'utf8'));
 
-/** Adds what is new to the baseline, and changes nothing else of it. */
+/** Adds new resources to the baseline, and changes nothing else. */
 function addNewState(): void {
   const baseline = readBaseline();
   const templates = synthesizeTemplates();

@@ -5,7 +5,7 @@ import { removeData } from '../../local/command';
 import { stateFolder } from '../../local/state';
 import { started } from './start-local-environment';
 
-/** Stops what `start-local-environment.ts` started, and removes its data. */
+/** Stops the environments of `start-local-environment.ts`, and removes their data. */
 export default async function stopLocalEnvironment(): Promise<void> {
   const { process: running, directory } = started;
   if (!running || !directory) return;

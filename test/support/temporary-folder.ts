@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Makes a folder for each test of a file or `describe`, and removes it afterwards. @returns its path, within a test */
+/** Creates a folder for each test of a file or `describe`, and removes it afterwards. @returns its path, within a test */
 export function temporaryFolder(): () => string {
   let folder: string;
   beforeEach(() => {

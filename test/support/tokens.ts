@@ -1,7 +1,7 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
 import { type PublicJwk, toJwk } from '../../lambda/export-jwks/handler';
 
-/** A signing key as KMS would hold it, and its public half as a handler would get it. */
+/** A signing key as in KMS, and its public key as a handler gets it. */
 export interface SigningKey {
   readonly privateKey: KeyObject;
   readonly jwk: PublicJwk;
@@ -16,7 +16,7 @@ export type Json = Readonly<Record<string, unknown>>;
 
 const encode = (value: string | Buffer) => Buffer.from(value).toString('base64url');
 
-/** Signs header and claims, given as JSON text or bytes so that a test can write what no serializer would. */
+/** Signs header and claims, given as JSON text or bytes so that tests can send malformed JSON. */
 export function signText(key: SigningKey, header: string, claims: string | Buffer): string {
   const input = `${encode(header)}.${encode(claims)}`;
   const signature = sign('sha256', Buffer.from(input), { key: key.privateKey, dsaEncoding: 'ieee-p1363' });

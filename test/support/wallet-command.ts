@@ -1,7 +1,7 @@
 import { runCommandLine } from '../../cli/command-line';
 import { createTerminal } from '../../cli/terminal';
 
-/** Runs the command line in this process: its exit code and what it writes. */
+/** Runs the command line in this process and returns its exit code and output. */
 export async function runWallet(
   args: readonly string[],
   {
@@ -23,7 +23,7 @@ export async function runWallet(
   return { exitCode, ...written };
 }
 
-/** Runs a command that has to succeed and gives what it writes to stdout. @throws Error with its stderr otherwise */
+/** Runs a command that must succeed and returns its stdout. @throws Error with its stderr otherwise */
 export async function wallet(...args: string[]): Promise<string> {
   const { exitCode, stdout, stderr } = await runWallet(args);
   if (exitCode !== 0) throw new Error(`wallet ${args.join(' ')} exited with ${exitCode}: ${stderr}`);

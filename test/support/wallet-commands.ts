@@ -3,7 +3,7 @@ import { createProgram } from '../../cli/command-line';
 
 const silent = { result() {}, note() {}, bold: String, bad: String, alarm: String };
 
-/** The commands that do something, by their words, such as `webhook add`. */
+/** The commands with an action, by name, such as `webhook add`. */
 export const walletCommands = leaves(createProgram(silent), []);
 
 function leaves(command: Command, words: readonly string[]): [path: string, command: Command][] {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { startHttpServer } from './http-server';
 
-/** A delivery as it came in. */
+/** A delivery as received. */
 export interface Received {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -15,9 +15,9 @@ export interface Received {
 export interface WebhookReceiver {
   /** A separate URL for each name. */
   url(name?: string): string;
-  /** Answers deliveries to a name with these statuses, one after the other, the last for good. @default 204 */
+  /** Responds to a name's deliveries with these statuses in order, repeating the last. @default 204 */
   answer(name: string, ...statuses: number[]): void;
-  /** What came to a name, when it is so many. @throws Error after 20 s */
+  /** Waits for this many deliveries to a name. @throws Error after 20 s */
   received(name: string, count: number): Promise<readonly Received[]>;
   stop(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   };
 }
 
-/** Verifies a delivery as a receiver does that knows one of the names of the signature's header. @throws Error when it does not verify */
+/** Verifies a delivery by one of the signature headers. @throws Error if it does not verify */
 export function verifyDelivery({ headers, body }: Received, secret: string, signatureHeader: string): void {
   new Webhook(secret).verify(body, {
     'webhook-id': String(headers['webhook-id']),

@@ -56,7 +56,7 @@ async function leavesNothingBehind(): Promise<void> {
   expect((await git('worktree', 'list')).output.trim().split('\n')).toHaveLength(1);
 }
 
-it('the command of check.yml shows the change against the first parent of its merge', async () => {
+it('the command in check.yml shows the diff to the first parent of the merge', async () => {
   await git('checkout', '-b', 'change');
   writeFileSync(join(repository(), 'app.js'), app('after'));
   await git('commit', '--all', '--message', 'After');
@@ -76,7 +76,7 @@ it('the command of check.yml shows the change against the first parent of its me
   await leavesNothingBehind();
 });
 
-it('an app that does not synthesize fails, with what it said', async () => {
+it('fails with the output of an app that does not synthesize', async () => {
   writeFileSync(join(repository(), 'app.js'), 'throw new Error("The table is wrong");');
   const { exitCode, output } = await startDiff('--base', 'main').ended();
   expect(exitCode).toBe(1);
@@ -84,7 +84,7 @@ it('an app that does not synthesize fails, with what it said', async () => {
   await leavesNothingBehind();
 });
 
-it('exits with 2 for a base that it cannot compare with', async () => {
+it('exits with 2 for an unusable base', async () => {
   const { output: orphan } = await git('commit-tree', 'HEAD^{tree}', '-m', 'No parent');
   await git('branch', 'orphan', orphan.trim());
   for (const [args, message] of [
@@ -99,7 +99,7 @@ it('exits with 2 for a base that it cannot compare with', async () => {
   await leavesNothingBehind();
 });
 
-it('Ctrl-C ends what it has started, and leaves nothing behind', async () => {
+it('Ctrl-C stops what it started, and leaves nothing behind', async () => {
   writeFileSync(join(repository(), 'app.js'), `${app('after')}\nsetTimeout(() => {}, 60_000);`);
   await git('commit', '--all', '--message', 'One that takes long');
   const { child, ended } = startDiff('--base', 'main');

@@ -48,7 +48,7 @@ const clusterArn = 'arn:aws:rds:eu-central-1:000000000000:cluster:wallet';
 const secretArn = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:owner-a1b2c3';
 const keyArn = 'arn:aws:kms:eu-central-1:000000000000:key/signing';
 
-/** What the command line prints, or how it failed. */
+/** The output of the command line, or its failure. */
 async function aws(...args: string[]): Promise<string> {
   const env = {
     PATH: process.env.PATH,

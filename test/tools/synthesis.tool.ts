@@ -7,7 +7,7 @@ import { withTemporaryFolder } from '../support/stacks';
 // CloudFormation's own rules take long to load.
 jest.setTimeout(120_000);
 
-it('rows as documents have them written pass every check of synthesis: added, with a reserve, restored, promoted', () => {
+it('rows as in the documents pass every check of synthesis: added, with a reserve, restored, promoted', () => {
   const { standby: _, ...row } = withDirectAccess;
   const source = { cluster: 'wallet-direct-0123abcd', time: '2026-11-21T10:30:00Z' };
   const added = { ...newcomer, webhookOrigin: { reserve: true } };
@@ -17,7 +17,7 @@ it('rows as documents have them written pass every check of synthesis: added, wi
   );
 });
 
-it('the account stack does, too', () => {
+it('the account stack passes every check of synthesis', () => {
   const context = {
     environments: environments.map(({ name }) => name).join(','),
     'environments-may-replace-each-other': 'true',

@@ -23,7 +23,7 @@ it("binds a standby to its environment's regions, without a gateway, and no row 
   ]);
 });
 
-it('stops the synthesis of the app, and says rule, construct, value and remedy', () => {
+it('fails the synthesis of the app, with rule, construct, value and remedy', () => {
   const app = createApp({ outdir: folder(), environments: [first], validateTemplates: false });
   new Key(app.node.findChild(first.stackId), 'Everywhere', { multiRegion: true });
   expect(() => app.synth()).toThrow(

@@ -15,7 +15,7 @@ const reserving = { ...serving, elasticIps: 2 } as const;
 
 type Resources = Readonly<Record<string, object>>;
 
-/** What is refused, each as `rule: resource, location`. */
+/** The violations, each as `rule: resource, location`. */
 function refusals(Resources: Resources, boundary: ResidencyBoundary = oneRegion, sections = {}) {
   const template = readTemplate({ Resources, ...sections }, boundary);
   return templateRules.flatMap((rule) =>
@@ -27,10 +27,10 @@ function refusals(Resources: Resources, boundary: ResidencyBoundary = oneRegion,
 }
 
 const only = (Type: string, Properties: object = {}) => ({ It: { Type, Properties } });
-/** A value in a resource whose properties may be anything. */
+/** A value in a resource with unrestricted properties. */
 const value = (given: unknown) => only('AWS::SQS::Queue', { Value: given });
 
-describe('a type that was not reviewed is refused', () => {
+describe('refuses a type that was not reviewed', () => {
   it.each([
     'AWS::ApiGatewayV2::Api',
     'AWS::Backup::BackupPlan',
@@ -56,13 +56,13 @@ describe('a type that was not reviewed is refused', () => {
     expect(refusals(only(type))).toEqual(['unreviewed: It, Type']);
   });
 
-  it('but a type of a global service in the stack that is to have it', () => {
+  it('except a global type in a stack that may have it', () => {
     const type = 'AWS::IAM::OIDCProvider';
     expect(refusals(only(type), { ...oneRegion, globalTypes: [type] })).toEqual([]);
   });
 });
 
-describe('a property that was not reviewed is refused', () => {
+describe('refuses a property that was not reviewed', () => {
   it.each(
     Object.entries({
       'AWS::ApiGateway::RestApi': ['Body', 'BodyS3Location', 'Policy'],
@@ -102,7 +102,7 @@ const elsewhere = 'arn:aws:lambda:eu-west-1:1:function:it';
 const conditional = (branch: unknown, other: unknown) => ({ 'Fn::If': ['Anything', branch, other] });
 const types = (...Types: string[]) => ({ EndpointConfiguration: { Types } });
 
-describe('a value that takes data out of the region, or lets the internet in, is refused', () => {
+describe('refuses a value that sends data out of the region, or allows access from the internet', () => {
   it.each<[type: string, properties: object, location: string]>([
     ['AWS::ApiGateway::DomainName', types('REGIONAL', 'EDGE'), 'EndpointConfiguration.Types'],
     ['AWS::ApiGateway::RestApi', types('EDGE'), 'EndpointConfiguration.Types'],
@@ -151,7 +151,7 @@ describe('a value that takes data out of the region, or lets the internet in, is
 const join = (separator: string, ...pieces: unknown[]) => ({ 'Fn::Join': [separator, pieces] });
 const parameter = (about: object) => ({ Parameters: { Where: about } });
 
-describe('a region outside of the list is refused', () => {
+describe('refuses a region outside the list', () => {
   it.each<[name: string, given: unknown, sections?: object]>([
     ['an ARN', 'arn:aws:sqs:us-east-1:123456789012:queue'],
     ['an ARN of an unknown region', 'arn:aws:sqs:eu-north-9:123456789012:queue'],
@@ -236,7 +236,7 @@ describe('a region outside of the list is refused', () => {
   });
 });
 
-describe('what the checks do not read, and what ties stacks together, is refused', () => {
+describe('refuses template features that the checks cannot read or that couple stacks', () => {
   it.each<[location: string, resources: Resources, sections?: object]>([
     ['-, Transform', {}, { Transform: 'Company::Macro' }],
     ['-, Mappings', {}, { Mappings: { Map: { buckets: { copy: 'us-east-1' } } } }],
@@ -299,7 +299,7 @@ describe('the webhook origin', () => {
   });
 });
 
-it('a public subnet holds the gateway alone', () => {
+it('a public subnet contains only the gateway', () => {
   const routed = (subnet: string, route: object) => ({
     [`${subnet}Route`]: {
       Type: 'AWS::EC2::Route',
@@ -354,11 +354,11 @@ describe('a policy for everybody', () => {
     { ArnEquals: { 'aws:SourceArn': 'arn:aws:sns:me-central-1:1:topic' } },
     { 'ForAnyValue:StringLike': { 'aws:PrincipalOrgPaths': ['o-a1b2c3/r-1/*'] } },
     { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
-  ])('may pass, narrowed down: %j', (Condition) => {
+  ])('is allowed with the condition %j', (Condition) => {
     expect(refusals(policy(allow({ Condition })))).toEqual([]);
   });
 
-  it('may deny, and may be that of a VPC endpoint, for which everybody is the network', () => {
+  it('is allowed in a denial, and on a VPC endpoint, where everybody means its network', () => {
     expect(refusals(policy({ ...allow({}), Effect: 'Deny' }))).toEqual([]);
     expect(refusals(only('AWS::EC2::VPCEndpoint', { PolicyDocument: { Statement: allow({}) } }))).toEqual([]);
   });
@@ -376,7 +376,7 @@ describe('a policy for everybody', () => {
     expect(refusals(only(type, properties))).toEqual([`public-policy: It, Properties.${location}`]);
   });
 
-  it('is none for one service', () => {
+  it('does not include one for a single service', () => {
     expect(refusals(only('AWS::Lambda::Permission', { Principal: 'apigateway.amazonaws.com' }))).toEqual([]);
   });
 });
@@ -415,7 +415,7 @@ describe('a dashboard, which is global', () => {
     expect(refusals(dashboard(body))).toEqual([`dashboard-content: It, Properties.DashboardBody${location}`]);
   });
 
-  it('may show metrics of the regions of the environment, and of no other', () => {
+  it("may show only metrics of the environment's regions", () => {
     const elsewhere = dashboard(widget('metric', { metrics: [metric], region: 'eu-west-1' }));
     expect(refusals(elsewhere, twoRegions)).toEqual([]);
     expect(refusals(elsewhere)).toContain(
@@ -424,7 +424,7 @@ describe('a dashboard, which is global', () => {
   });
 });
 
-it('a global database is refused where there is one region', () => {
+it('refuses a global database in an environment with one region', () => {
   const resources = {
     Global: { Type: 'AWS::RDS::GlobalCluster' },
     Member: { Type: 'AWS::RDS::DBCluster', Properties: { GlobalClusterIdentifier: 'wallet' } },

@@ -11,14 +11,14 @@ describe("the gateway's own responses", () => {
   };
   const responses = gatewayResponses(api, context);
 
-  it('have a default for both kinds of errors, and no response repeats another', () => {
+  it('have a default for 4xx and 5xx, and no duplicates', () => {
     const known = Object.values(ResponseType).map(({ responseType }) => responseType);
     expect(known).toEqual(expect.arrayContaining(responses.map(({ type }) => type)));
     const bodies = responses.map(({ body }) => body);
     expect(new Set(bodies).size).toBe(bodies.length);
   });
 
-  it.each(responses)('$type is a problem that no cache keeps', ({ status, headers, body }) => {
+  it.each(responses)('$type is an uncacheable problem document', ({ status, headers, body }) => {
     const problem = JSON.parse(body);
     expect(problem).toEqual({
       type: `urn:wallet-infrastructure:problem:${problem.code}`,
@@ -34,7 +34,7 @@ describe("the gateway's own responses", () => {
     });
   });
 
-  it('take in nothing that a caller writes', () => {
+  it('contain no input of the caller', () => {
     const templates = JSON.stringify(
       api.all('AWS::ApiGateway::GatewayResponse').map(({ ResponseTemplates }) => ResponseTemplates),
     );
@@ -50,10 +50,10 @@ describe("the gateway's own responses", () => {
   it.each([
     ['UNAUTHORIZED', 401, 'token_missing'],
     ['ACCESS_DENIED', 401, 'token_expired'],
-    // Also MISSING_AUTHENTICATION_TOKEN, INVALID_SIGNATURE and the like: a bearer token on an unknown path.
+    // Also MISSING_AUTHENTICATION_TOKEN and INVALID_SIGNATURE: a bearer token on an unknown path.
     ['DEFAULT_4XX', 404, 'route_not_found'],
     ['THROTTLED', 429, 'too_many_requests'],
-    // Also AUTHORIZER_FAILURE, INTEGRATION_FAILURE and the like.
+    // Also AUTHORIZER_FAILURE and INTEGRATION_FAILURE.
     ['DEFAULT_5XX', 500, 'internal_error'],
     ['INTEGRATION_TIMEOUT', 504, 'gateway_timeout'],
     ['REQUEST_TOO_LARGE', 413, 'request_too_large'],
@@ -67,7 +67,7 @@ describe("the gateway's own responses", () => {
   it.each([
     ['www-authenticate', 401, 'Bearer'],
     ['retry-after', 429, '1'],
-  ])('have %s on %i, and on nothing else', (header, status, value) => {
+  ])('have %s only with status %i', (header, status, value) => {
     for (const response of responses) {
       expect(response.headers[header]).toBe(response.status === status ? value : undefined);
     }

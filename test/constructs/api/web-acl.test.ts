@@ -13,7 +13,7 @@ describe('the firewall', () => {
   const rules: { Name: string; Statement: Record<string, Record<string, unknown>>; Action?: object }[] =
     webAcl.Rules;
 
-  it('lets honest programs through: without User-Agent, and with a body that the API itself refuses', () => {
+  it('allows legitimate clients without a User-Agent or with a body that the API itself refuses', () => {
     const common = rules.find(({ Name }) => Name === 'AWSManagedRulesCommonRuleSet');
     expect(common?.Statement.ManagedRuleGroupStatement?.RuleActionOverrides).toEqual([
       { Name: 'NoUserAgent_HEADER', ActionToUse: { Count: {} } },
@@ -21,12 +21,12 @@ describe('the firewall', () => {
     ]);
   });
 
-  it('leaves the response to the gateway, which has the id of the request', () => {
+  it('leaves the response to the gateway, which adds the request id', () => {
     expect(JSON.stringify(rules)).not.toContain('CustomResponse');
     expect(webAcl.CustomResponseBodies).toBeUndefined();
   });
 
-  it('shows credentials neither in samples nor in its log', () => {
+  it('redacts credentials in samples and in its log', () => {
     const secret = ['authorization', 'x-svc-useraction'];
     expect(webAcl.DataProtectionConfig.DataProtections).toEqual([
       { Action: 'SUBSTITUTION', Field: { FieldType: 'SINGLE_HEADER', FieldKeys: secret } },
@@ -36,7 +36,7 @@ describe('the firewall', () => {
     );
   });
 
-  it('logs to a group in the region, by the name that AWS WAF wants', () => {
+  it('logs to a group in the region, with the name prefix that AWS WAF requires', () => {
     const [destination] = only('AWS::WAFv2::LoggingConfiguration').LogDestinationConfigs;
     const [logGroup, { Properties }] = Object.entries(api.template.findResources('AWS::Logs::LogGroup')).find(
       ([, group]) => group.Properties.LogGroupName,

@@ -14,7 +14,7 @@ import {
   signText,
 } from '../../support/tokens';
 
-// Tables are made when the file is loaded, and their times have to be the tests'.
+// Test tables are built at load time and need the tests' clock.
 jest.spyOn(Date, 'now').mockReturnValue(Math.floor(Date.now() / 1000) * 1000);
 
 const key = createSigningKey();
@@ -66,7 +66,7 @@ it.each<[string, Json, 'Allow' | 'Deny']>([
   expect(policyDocument.Statement).toMatchObject([{ Effect: effect }]);
 });
 
-it('denies with code and detail, and logs the cause and nothing of the token', async () => {
+it('denies with code and detail, and logs the cause without the token', async () => {
   const expired = token({ exp: 1000, nbf: 1, iat: 1 });
   const answer = await handler(event({ authorization: `Bearer ${expired}` }, 'request-1'));
   expect(answer.policyDocument.Statement).toMatchObject([{ Effect: 'Deny' }]);
@@ -91,7 +91,7 @@ it.each<[string, Json, Json?, typeof key?]>([
   expect(verify(token(claims, header, by))).toMatchObject({ ok: true, value: { caller } });
 });
 
-it.each(['iat', 'nbf'])('accepts a token whose %s comes while the gateway would cache a denial', (time) => {
+it.each(['iat', 'nbf'])('accepts a token whose %s is reached within the cache time of a denial', (time) => {
   const start = seconds() + 62;
   const accepted = verify(token({ [time]: start, exp: start + 60 }));
   expect(accepted).toEqual({ ok: true, value: { caller, notBefore: start, expiresAt: start + 60 } });
@@ -137,7 +137,7 @@ it.each<[name: string, refusal: string, claims: Json, header?: Json]>([
 const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 });
 const p384 = generateKeyPairSync('ec', { namedCurve: 'P-384' });
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
-/** A token with the right key's id, signed otherwise. */
+/** A token with the right key id but another signature. */
 const signedBy = (alg: string, signature: (input: string) => Buffer) => {
   const input = `${encode({ alg, kid: key.jwk.kid })}.${encode(accessTokenClaims())}`;
   return `${input}.${signature(input).toString('base64url')}`;
@@ -156,7 +156,7 @@ const ofLength = (length: number) => {
     if (text.length >= length) return text;
   }
 };
-/** The same bytes in another spelling: the last character's unused bits are set. */
+/** The same bytes encoded differently: the last character's unused bits are set. */
 const respelled = (part: string) => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   return part.slice(0, -1) + alphabet[alphabet.indexOf(part.at(-1) ?? '') + 1];

@@ -56,7 +56,7 @@ it('waits for a paused cluster to resume', async () => {
   expect(calls).toBe(3);
 });
 
-it('gives up on a paused cluster when its timeout is over', async () => {
+it('stops waiting for a paused cluster after its timeout', async () => {
   replies = [[400, 'DatabaseResumingException']];
   expect(await ask(1_200)).toEqual(unavailable('resuming'));
   expect(calls).toBeGreaterThan(1);

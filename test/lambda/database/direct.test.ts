@@ -6,7 +6,7 @@ import { startMigratedDatabase } from '../../support/region-database';
 
 const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
 
-it('trusts a chain that ends in a root it was given, and none that ends in the root of another region', async () => {
+it('trusts only chains to the configured root certificates, not to those of another region', async () => {
   const [root, elsewhere] = await Promise.all(
     ['me-central-1', 'me-south-1'].map((region) =>
       createAuthority(`Amazon RDS ${region} Root CA RSA2048 G1`),

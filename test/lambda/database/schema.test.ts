@@ -4,7 +4,7 @@ import { useMigratedDatabase } from '../../support/region-database';
 
 const region = useMigratedDatabase();
 
-/** Every privilege on a table; in brackets the columns, where it is not for all of them. */
+/** Every privilege on a table; the columns in brackets, unless it covers all. */
 const privileges: Readonly<Record<DatabaseRole, readonly string[]>> = {
   delete_user_group: [
     'INSERT audit_records',
@@ -78,7 +78,7 @@ describe.each(databaseRoles)('the role %s', (role) => {
     expect(held.map((row) => row.held)).toEqual(privileges[role]);
   });
 
-  it('calls no function of the schema but its own, and with its own rights when it is not for operations', async () => {
+  it('may execute only its own functions of the schema, and with its own rights unless it is the operations role', async () => {
     const callable = await region.query`
       select proname || case when prosecdef then ', with the rights of the owner' else '' end as may from pg_proc
       where pronamespace = 'public'::regnamespace and has_function_privilege(${role}, oid, 'EXECUTE')`;
@@ -90,7 +90,7 @@ describe.each(databaseRoles)('the role %s', (role) => {
     );
   });
 
-  it('is no superuser, is a member of no other role, owns nothing and creates nothing', async () => {
+  it('is not a superuser, has no other role, owns nothing and cannot create anything', async () => {
     expect(
       await region.query`
         select rolsuper or rolcreaterole or rolcreatedb or rolreplication or rolbypassrls as powerful,
@@ -102,7 +102,7 @@ describe.each(databaseRoles)('the role %s', (role) => {
     ).toEqual([{ powerful: false, member: false, owner: false, creates: false, temporary: false }]);
   });
 
-  it('is the one that its function signs in as', async () => {
+  it('is the role that its function signs in as', async () => {
     const database = region.as(role);
     expect(await database.execute(sql`select current_user::text as name`)).toMatchObject({
       value: [{ name: role }],

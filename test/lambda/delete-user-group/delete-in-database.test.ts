@@ -33,7 +33,7 @@ const by = (identityId: string, kind: Caller['kind'] = 'CustomerEmployee') => ({
   caller: { identityId, organizationId: organization.organizationId, kind },
 });
 
-it('deletes only the group with its members and assignments, and writes the audit record', async () => {
+it('deletes only the group, its members and assignments, and writes the audit record', async () => {
   const other = await addGroup(region.owner, organization);
   const request = deletion();
   expect(await deleteUserGroup(request)).toEqual(ok('deleted'));
@@ -112,7 +112,7 @@ it.each<[string, () => Changes | Promise<Changes>]>([
       return {};
     },
   ],
-])('is refused, and spends no user action, when the caller %s', async (_, prepare) => {
+])('refuses the deletion without using up the user action when the caller %s', async (_, prepare) => {
   const request = deletion(await prepare());
   expect(await deleteUserGroup(request)).toEqual(ok('permission_missing'));
   expect(await traces(region.owner, organization.userGroupId)).toMatchObject({ groups: 1, deletions: 0 });
@@ -122,7 +122,7 @@ it.each<[string, () => Changes | Promise<Changes>]>([
 });
 
 describe('with a used user action', () => {
-  it('is a replay, also after the purge or by another identity', async () => {
+  it('reports a replay, even after the purge or by another identity', async () => {
     const first = deletion();
     await deleteUserGroup(first);
     const userGroupId = await addGroup(region.owner, organization);
@@ -142,7 +142,7 @@ describe('with a used user action', () => {
   });
 });
 
-describe('200 at once', () => {
+describe('200 concurrent deletions', () => {
   const instances = 20;
   let ports: readonly DeleteUserGroup[];
   let first: UserGroupDeletion;

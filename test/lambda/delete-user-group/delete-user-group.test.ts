@@ -21,7 +21,7 @@ import {
   userGroupId,
 } from '../../support/tokens';
 
-// Tables are made when the file is loaded, and their times have to be the tests'.
+// Test tables are built at load time and need the tests' clock.
 jest.spyOn(Date, 'now').mockReturnValue(Date.now());
 
 const key = createSigningKey();
@@ -83,7 +83,7 @@ async function send(request: Request = {}) {
   return { status: statusCode, headers, body: JSON.parse(body) };
 }
 
-it('answers a deletion with 200 and an empty object', async () => {
+it('returns 200 and an empty object for a deletion', async () => {
   const exp = seconds() + 200;
   expect(await send({ userActions: [signUserAction(key, { jti: 'action-1', exp })] })).toEqual({
     status: 200,
@@ -115,13 +115,13 @@ it.each<[name: string, status: number, code: string, request: Request]>([
   ['a blank body', 400, 'body_not_allowed', { body: ' ' }],
   ['a binary body', 400, 'body_not_allowed', { body: 'AP8=', isBase64Encoded: true }],
   ['an end user', 403, 'caller_kind_not_allowed', { authorizer: endUser }],
-  // The first check of the contract answers.
+  // The first failing check determines the response.
   ['token before id', 401, 'token_expired', { authorizer: { exp: '1' }, id: 'x' }],
   ['id before query', 400, 'invalid_user_group_id', { id: 'x', query }],
   ['query before body', 400, 'query_not_allowed', { query, body: 'x' }],
   ['body before caller', 400, 'body_not_allowed', { body: 'x', authorizer: endUser }],
   ['caller before user action', 403, 'caller_kind_not_allowed', { authorizer: endUser, userActions: [] }],
-])('refuses %s before the database is asked', async (_, status, code, request) => {
+])('refuses %s without accessing the database', async (_, status, code, request) => {
   const refused = await send(request);
   expect(refused).toMatchObject({
     status,
@@ -148,13 +148,13 @@ it.each<[code: string, status: number, headers: object]>([
   ['permission_missing', 403, {}],
   ['user_action_replayed', 403, {}],
   ['database_unavailable', 503, { 'Retry-After': '5' }],
-])('answers %s with %i', async (code, status, headers) => {
+])('maps %s to status %i', async (code, status, headers) => {
   outcome = () =>
     code === 'database_unavailable' ? fail({ kind: code, reason: 'timeout' }) : ok(code as DeletionOutcome);
   expect(await send()).toMatchObject({ status, headers, body: { code } });
 });
 
-it('explains nothing of a bug, but logs it', async () => {
+it('logs a bug, without details in the response', async () => {
   outcome = () => {
     throw new Error('relation "secret" does not exist');
   };

@@ -17,8 +17,8 @@ const region = useMigratedDatabase();
 let organization: Organization;
 
 /**
- * The organization has a crowd of groups, each with an assignment of the permission. One person is in all of them, which
- * the planner takes for usual.
+ * The organization has many groups, each with an assignment of the permission. One person is a member of all, which
+ * the planner considers typical.
  */
 beforeAll(async () => {
   const { host, port, database, superuser: user, password } = region.postgres;
@@ -42,7 +42,7 @@ beforeAll(async () => {
   );
 });
 
-/** Someone who came after the crowd. */
+/** An identity that is added after the statistics are collected. */
 async function addIdentity(): Promise<string> {
   const identityId = newId('us');
   await client.query(
@@ -98,7 +98,7 @@ it.each(callers)('reads a few rows of many when the caller %s', async (_, identi
   expect(plans).toHaveLength(outcome === 'deleted' ? 4 : 2);
 });
 
-it('keeps the plan for any values from the first deletion of a session on', async () => {
+it('uses a generic plan from the first deletion of a session', async () => {
   const { host, port, database, superuser: user, password } = region.postgres;
   const session = new Client({ host, port, database, user, password });
   await session.connect();
@@ -108,7 +108,7 @@ it('keeps the plan for any values from the first deletion of a session on', asyn
     const { rows } = await session.query(
       `select name from pg_backend_memory_contexts where ident like '%same_request%' order by name`,
     );
-    // A custom plan would not be cached, only its source.
+    // Custom plans are not cached.
     expect(rows).toEqual([{ name: 'CachedPlan' }, { name: 'CachedPlanSource' }]);
   } finally {
     await session.end();

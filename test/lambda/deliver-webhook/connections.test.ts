@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => scripted.stop());
 
-/** A receiver that answers each request of a connection by its number, and what it has seen. */
+/** A receiver that responds by the request's number on its connection, and records the requests. */
 async function answering(answer: (request: number, connection: number) => string | Behaviour) {
   const seen = { connections: 0, requests: 0, closed: 0 };
   const port = await scripted.tls((socket) => {
@@ -76,7 +76,7 @@ it.each([
   expect(seen.connections).toBe(1);
 });
 
-it('is never shared by two webhooks: an extra response to one is not taken for one to the other', async () => {
+it('is never shared by two webhooks, so an extra response cannot reach the other webhook', async () => {
   // Response smuggling: a second response to the first request.
   const { port, seen } = await answering((request, connection) =>
     connection === 1 ? `${good}${status(410)}` : request === 1 ? status(201) : good,
@@ -110,7 +110,7 @@ describe('that the receiver closes', () => {
     expect(seen.requests).toBe(2);
   });
 
-  it('at a request, before any byte of a response: the request is sent again over a new one', async () => {
+  it('during a request, before any byte of a response: the request is resent over a new one', async () => {
     const { port, seen } = await answering(
       (request, connection) => (socket) =>
         connection === 1 && request === 2 ? socket.destroy() : socket.write(good),
@@ -121,7 +121,7 @@ describe('that the receiver closes', () => {
     expect(seen).toMatchObject({ connections: 2, requests: 3 });
   });
 
-  it('after a byte of a response: nothing is sent again, as the receiver may have acted', async () => {
+  it('after a byte of a response: nothing is resent, because the receiver may have acted', async () => {
     const { port, seen } = await answering((request) => (socket) => {
       if (request === 1) socket.write(good);
       else socket.write('H', () => socket.destroy());
@@ -132,7 +132,7 @@ describe('that the receiver closes', () => {
     expect(seen.requests).toBe(2);
   });
 
-  it('at its first request: nothing is sent again', async () => {
+  it('during its first request: nothing is resent', async () => {
     const { port, seen } = await answering(() => (socket) => socket.end());
     expect(await scripted.client()(port)).toEqual(unanswered('connection_closed'));
     expect(seen.requests).toBe(1);
@@ -143,7 +143,7 @@ describe('is chosen by the addresses that were checked for this attempt:', () =>
   const resolving = (answers: (readonly string[])[]) =>
     scripted.client({ resolve: async () => answers.shift() ?? [] });
 
-  it('not one to an address that the name no longer has', async () => {
+  it('not a connection to an address that the name no longer resolves to', async () => {
     const { port, seen } = await answering(() => good);
     const send = resolving([['93.184.216.34'], ['93.184.216.35']]);
     await send(port);
@@ -151,7 +151,7 @@ describe('is chosen by the addresses that were checked for this attempt:', () =>
     expect(seen.connections).toBe(2);
   });
 
-  it('of several addresses, one with an open connection', async () => {
+  it('an address with an open connection, if there are several', async () => {
     const { port, seen } = await answering(() => good);
     const addresses = ['93.184.216.34', '93.184.216.35', '93.184.216.36', '93.184.216.37'];
     const send = resolving(Array(12).fill(addresses));
@@ -159,7 +159,7 @@ describe('is chosen by the addresses that were checked for this attempt:', () =>
     expect(seen.connections).toBe(1);
   });
 
-  it('none once the name resolves to a private address', async () => {
+  it('no connection once the name resolves to a private address', async () => {
     const { port, seen } = await answering(() => good);
     const send = resolving([['93.184.216.34'], ['93.184.216.34', '10.0.0.1'], ['169.254.169.254']]);
     expect(await send(port)).toEqual(answered());
@@ -169,20 +169,20 @@ describe('is chosen by the addresses that were checked for this attempt:', () =>
   });
 });
 
-it('is closed when idle, before a receiver closes it after 5 s', async () => {
+it('is closed when idle, before receivers that close after 5 s', async () => {
   const { port, seen } = await answering(() => good);
   await scripted.client({})(port);
   await until(() => seen.closed === 1);
 });
 
-it('is closed when 200 webhooks have used another one since', async () => {
+it('is closed when 200 other webhooks have used theirs since', async () => {
   const { port, seen } = await answering(() => good);
   const send = scripted.client();
   for (let number = 0; number < 200; number++) await send(port, '{}', `wh-${number}`);
   await send(port, '{}', 'wh-0');
   expect({ closed: seen.closed, connections: seen.connections }).toEqual({ closed: 0, connections: 200 });
   await send(port, '{}', 'wh-200');
-  // Not by waiting: idle connections are closed after a time, too.
+  // Closed by count, not by the idle timeout.
   for (let count = 0; count < 50 && seen.closed === 0; count++) await send(port, '{}', 'wh-200');
   expect(seen.closed).toBe(1);
   await send(port, '{}', 'wh-0');

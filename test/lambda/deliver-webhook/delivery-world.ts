@@ -18,7 +18,7 @@ import { type RegionDatabase, startMigratedDatabase } from '../../support/region
 import { startTestQueues, type TestQueue, type TestQueues } from '../../support/sqs';
 import { addOrganization, addWebhook, eventText } from '../../support/webhooks';
 
-/** What a queue has. */
+/** The content of a queue. */
 export const emptied = { visible: 0, hidden: 0, delayed: 0 };
 export const hidden = { visible: 0, hidden: 1, delayed: 0 };
 
@@ -105,7 +105,7 @@ class DeliveryWorld {
     return delivery;
   }
 
-  /** Runs one batch of a lane as Lambda would: what is not reported is deleted. */
+  /** Runs one batch of a lane as Lambda would: deletes what is not reported as failed. */
   async runBatch(
     change: { ports?: Partial<DeliveryPorts>; second?: string; deadLetters?: string; from?: TestQueue } = {},
   ) {

@@ -44,7 +44,7 @@ describe('a delivery', () => {
     expect(await world.deliveries.count()).toEqual(emptied);
   });
 
-  it('leaves one row, one log line and two metrics, without URL, body, signature or secret', async () => {
+  it('writes one row, one log line and two metrics, without URL, body, signature or secret', async () => {
     const { deliveryId } = await world.sendDelivery(webhookId);
     const { emitted } = await world.runBatch();
 
@@ -74,7 +74,7 @@ describe('a delivery', () => {
     [0, [2, 1]],
     [23.9, [2, 1]],
     [24.1, [2]],
-  ])('%d h after a rotation is signed by the secrets %j', async (hours, versions) => {
+  ])('%d h after a rotation is signed with the secrets %j', async (hours, versions) => {
     await world.database.query`
       update webhooks
       set secret_version = 2, rotated_at = now() - make_interval(secs => ${hours * 3_600}::float8)
@@ -171,7 +171,7 @@ describe('a failing delivery', () => {
     expect(retried()).toEqual([{ group: webhookId, delaySeconds: 5, ok: true, value }]);
   });
 
-  it('that comes too early is delayed again, unchanged', async () => {
+  it('that is received too early is delayed again, unchanged', async () => {
     const notBefore = Date.now() + 1_000_000;
     const value = await world.sendDelivery(webhookId, { attempt: 12, notBefore }, world.retries);
     expect(await world.runBatch({ from: world.retries })).toMatchObject({ received: 1, failed: 0 });
@@ -179,7 +179,7 @@ describe('a failing delivery', () => {
     expect(retried()).toEqual([{ group: webhookId, delaySeconds: 900, ok: true, value }]);
   });
 
-  it('is given up and counted after the last attempt, and its webhook stays enabled', async () => {
+  it('is abandoned and counted after the last attempt, and its webhook stays enabled', async () => {
     await world.sendDelivery(webhookId, { attempt: retrySchedule.length }, world.retries);
     const { emitted } = await world.runBatch({ from: world.retries });
     expect(emitted).toMatchObject({ GivenUp: 1 });
@@ -231,7 +231,7 @@ describe('the lane of a webhook', () => {
     expect(await isUnhealthy()).toBe(true);
   });
 
-  it('is the second after two seconds: the attempt ends and is repeated there, without a limit', async () => {
+  it('is the second after two seconds: the attempt is aborted and repeated there, without that limit', async () => {
     let time = Date.now();
     /** Responds after 3 s. */
     const post: Receivers['post'] = async ({ limit = 15_000 }) => {
@@ -289,7 +289,7 @@ describe('our own failures', () => {
       () => runWith({ find: () => Promise.reject(new Error('bug')) }),
       { cause: 'internal_error' },
     ],
-  ])('cost no attempt: the message stays on the queue while %s', async (_, run, line) => {
+  ])('do not count as attempts: the message stays on the queue while %s', async (_, run, line) => {
     expect(await run()).toMatchObject({ failed: 1 });
     expect(world.requests).toEqual([]);
     expect(await world.attempts(webhookId)).toEqual([]);
@@ -307,7 +307,7 @@ describe('our own failures', () => {
     ]);
   });
 
-  it('at one delivery do not affect the others of the batch', async () => {
+  it('in one delivery do not affect the rest of the batch', async () => {
     await world.sendDelivery(await world.addWebhook());
     const find: Webhooks['find'] = (id) =>
       id === webhookId ? Promise.reject(new Error('bug')) : world.webhooks.find(id);

@@ -37,7 +37,7 @@ const upgrade = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgr
 const redirect = 'HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1/\r\n\r\n';
 const timedOut = unanswered('timeout');
 
-/** Without our limits each would block its batch for ever: the test's own timeout would fail. */
+/** Without our limits each would block its batch until the test times out. */
 const misbehaviours: readonly (readonly [name: string, Behaviour, AttemptResult])[] = [
   ['sends an endless body', say(`${head}\r\n`, endlessly(Buffer.alloc(65_536))), answered()],
   ['sends its body byte by byte', say(`${head}\r\n`, often('a', 20)), answered()],
@@ -64,7 +64,7 @@ const misbehaviours: readonly (readonly [name: string, Behaviour, AttemptResult]
 describe.each(['new', 'reused'])('over a %s connection, a receiver that', (connection) => {
   const isReused = connection === 'reused';
 
-  it.each(misbehaviours)('%s ends its own attempt only', async (misbehaviour, behaviour, expected) => {
+  it.each(misbehaviours)('%s fails only its own attempt', async (misbehaviour, behaviour, expected) => {
     let connections = 0;
     const port = await scripted.tls((socket) => {
       connections += 1;
@@ -75,7 +75,7 @@ describe.each(['new', 'reused'])('over a %s connection, a receiver that', (conne
     if (isReused) await send(port);
     const limit = expected === timedOut ? 300 : undefined;
     const result = await send(port, '{}', ourWebhook, limit);
-    // A reused connection that is lost before any byte of a response: the request is sent again, over a new one.
+    // A reused connection lost before any byte of a response: the request is resent over a new one.
     const isSentAgain = isReused && misbehaviour === 'closes without a response';
     expect(result).toEqual(isSentAgain ? answered() : expected);
     expect(connections).toBe(isSentAgain ? 2 : 1);
@@ -87,7 +87,7 @@ it.each<readonly [string, string, AttemptResult]>([
   ['without a response', '', unanswered('connection_reset')],
   ['in its headers', `${head}x: `, unanswered('connection_reset')],
   ['in its body, with its status', `${head}content-length: 9\r\n\r\na`, answered()],
-])('a connection that is reset %s ends the attempt', async (_, text, expected) => {
+])('a connection that is reset %s fails the attempt', async (_, text, expected) => {
   // A TLS socket cannot reset: a relay in front of the receiver does.
   let front: Socket | undefined;
   const port = await scripted.tls(say(text, () => setTimeout(() => front?.resetAndDestroy(), 100)));
@@ -100,7 +100,7 @@ it.each<readonly [string, string, AttemptResult]>([
   expect(await post(relay)).toEqual(expected);
 });
 
-it('accepts a response that comes before the request ends', async () => {
+it('accepts a response that arrives before the request is complete', async () => {
   const port = await scripted.tls((socket) => socket.write(`${head}content-length: 0\r\n\r\n`));
   expect(await post(port, 'x'.repeat(60_000))).toEqual(answered());
 });

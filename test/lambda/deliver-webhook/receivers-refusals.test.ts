@@ -4,7 +4,7 @@ import { type DnsServer, startDnsServer } from '../../support/dns-server';
 
 const webhookId = 'wh-00001-00001-0000000000000001';
 
-/** What a name may resolve to instead of a receiver: never dialled, alone or beside a public address. */
+/** Never dialled when a name resolves to it, alone or beside a public address. */
 const hostileAnswers: Readonly<Record<string, string>> = {
   loopback: '127.0.0.1 127.255.255.255',
   'this network': '0.0.0.0 0.1.2.3',
@@ -31,7 +31,7 @@ const receivers = createReceivers({
     lookups.push(name);
     return answer;
   },
-  // Nothing listens at port 443 of this address: were anything dialled, the reason would be `connection_refused`.
+  // Nothing listens at port 443 of this address: dialling it would fail with `connection_refused`.
   route: (address) => {
     dialled.push(address);
     return '127.0.0.9';
@@ -62,7 +62,7 @@ it.each(Object.entries(hostileAnswers))('never dials a name that resolves to %s:
   expect(dialled).toEqual([]);
 });
 
-it('looks a name up once for each attempt', async () => {
+it('resolves a name once for each attempt', async () => {
   for (const [addresses, reason] of [
     [[publicAddress], 'connection_refused'],
     [['127.0.0.1'], 'address_not_public'],

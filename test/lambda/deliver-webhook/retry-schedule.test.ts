@@ -47,7 +47,7 @@ it.each([
     });
 });
 
-it('is early by a fifth at most', () => {
+it('subtracts a jitter of at most a fifth', () => {
   expect(retryIn(unanswered, 1, 1)).toBe(4);
   expect(retryIn(unanswered, 20, 0.5)).toBe(0.9 * 21_600);
 });
@@ -72,19 +72,19 @@ it.each([
   expect(retryIn(answered(429, value), 1)).toBe(seconds);
 });
 
-it('leaves out the attempts that the schedule has while a receiver wants to wait', () => {
+it('skips the scheduled attempts that Retry-After covers', () => {
   expect(step(answered(503, '60'), 1)).toEqual({ outcome: 'failed', retryInMs: 60_000, attempt: 5 });
   expect(step(answered(503, '1'), 12)).toMatchObject({ retryInMs: 10_240_000, attempt: 13 });
 });
 
-it('makes the last attempt however long a receiver wants to wait, and then gives up', () => {
+it('makes the last attempt whatever Retry-After is, then gives up', () => {
   const last = schedule.length;
   expect(step(answered(503, '21600'), last - 1, 1)).toMatchObject({ attempt: last });
   expect(step(unanswered, last)).toEqual({ outcome: 'given_up' });
   expect(step(answered(503, '60'), last)).toEqual({ outcome: 'given_up' });
 });
 
-it('ends within 72 h of the first attempt, whatever the jitter and whatever is asked', () => {
+it('ends within 72 h of the first attempt, for any jitter and Retry-After', () => {
   const turn = fc.record({
     random: fc.double({ min: 0, max: 1, noNaN: true }),
     retryAfter: fc.option(fc.integer({ min: 0, max: 8 * 3_600 }).map(String), { nil: undefined }),
@@ -118,6 +118,6 @@ it.each([
   [answered(300), 'redirect_not_followed'],
   [answered(400), 'client_error'],
   [answered(500), 'server_error'],
-])('names why: %j is %s', (result, reason) => {
+])('names the reason: %j is %s', (result, reason) => {
   expect(reasonOf(result)).toBe(reason);
 });

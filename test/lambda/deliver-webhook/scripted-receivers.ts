@@ -10,7 +10,7 @@ export const receiverName = 'hooks.example.com';
 export const publicAddress = '93.184.216.34';
 export const ourWebhook = 'wh-00001-00001-0000000000000001';
 
-/** Receivers on this machine that follow a script from the connection on, and the product's client of them. */
+/** Receivers on this machine that follow a script for each connection, and the product's client for them. */
 export class ScriptedReceivers {
   readonly sockets = new Set<Socket>();
   private readonly servers: Server[] = [];
@@ -30,7 +30,7 @@ export class ScriptedReceivers {
     await Promise.all(this.servers.map((server) => new Promise((done) => server.close(done))));
   }
 
-  /** @returns the port that it listens at */
+  /** @returns the port that it listens on */
   tls(behaviour: Behaviour, options: TlsOptions = {}): Promise<number> {
     const server = createTlsServer({ noDelay: true, ...this.certificate, ...options }, (socket) => {
       socket.on('error', () => undefined);
@@ -87,7 +87,7 @@ export const often =
     const timer = setInterval(() => socket.write(text), everyMs);
     socket.on('close', () => clearInterval(timer));
   };
-/** As fast as the connection takes it. */
+/** As fast as the connection accepts it. */
 export const endlessly =
   (text: string | Buffer): Behaviour =>
   (socket) => {
@@ -101,5 +101,5 @@ export const endlessly =
 export const answered = (status = 200): AttemptResult => ({ answered: true, status });
 export const unanswered = (reason: string): AttemptResult => ({ answered: false, reason });
 export const head = 'HTTP/1.1 200 OK\r\n';
-/** A good answer, to one request. */
+/** A valid response to one request. */
 export const good = `${head}content-length: 2\r\n\r\nok`;

@@ -23,7 +23,7 @@ const exportKeys = (
   } as unknown as CloudFormationCustomResourceEvent);
 const named = (name: string) => Object.assign(new Error('reason'), { name });
 
-it('exports keys that verify what the private key signed, eight of them in the 4 KiB of an answer', async () => {
+it('exports keys that verify signatures of the private keys; eight fit into a response of 4 KiB', async () => {
   const Keys = Array.from({ length: 8 }, (_, index) => ({ Label: `label-${index}`, Arn }));
   const answer = await exportKeys(async () => der, { ResourceProperties: { Keys } });
   expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThan(4096);
@@ -35,7 +35,7 @@ it('exports keys that verify what the private key signed, eight of them in the 4
   expect(keys[0]).not.toHaveProperty('d');
 });
 
-it('keeps its physical id on an update and a deletion, which does not call KMS', async () => {
+it('keeps its physical id on update and deletion; deletion does not call KMS', async () => {
   const ids = { PhysicalResourceId: 'first' };
   const ResourceProperties = { Keys: [{ Label: '2026-11', Arn }] };
   const update = { RequestType: 'Update', ResourceProperties, ...ids };
@@ -66,6 +66,6 @@ it.each<[string, () => Promise<Uint8Array>, string, number]>([
   expect(pauses).toHaveLength(retries);
 });
 
-it.each([[undefined], [[]], [[{ Label: 'x' }]], [[null]]])('refuses %j for keys', async (Keys) => {
+it.each([[undefined], [[]], [[{ Label: 'x' }]], [[null]]])('refuses %j as keys', async (Keys) => {
   await expect(exportKeys(async () => der, { ResourceProperties: { Keys } })).rejects.toThrow(/Keys/);
 });

@@ -70,7 +70,7 @@ async function delivered() {
   });
 }
 
-it("makes and logs a delivery for each of the organization's enabled webhooks that want the kind", async () => {
+it('creates and logs a delivery for each enabled webhook of the organization that subscribes to the kind', async () => {
   const { owner } = database;
   const all = await addWebhook(owner, organizationId);
   const one = await addWebhook(owner, organizationId, { kinds: ['wallet.created', 'key.created'] });
@@ -156,13 +156,13 @@ describe('retries an event later when', () => {
     expect(log.lines).toContainEqual(expect.objectContaining({ logCode: 'EVENT_WAITS' }));
   });
 
-  it('the dead-letter queue is unavailable, instead of losing an invalid event', async () => {
+  it('the dead-letter queue is unavailable, so that an invalid event is not lost', async () => {
     await events.send('not an event');
     expect((await fanOut({ deadLetters: queue(missing) })).waiting).toEqual(['not an event']);
   });
 });
 
-it("looks up the webhooks of a batch's events in one statement, each event's own", async () => {
+it('looks up the webhooks of all events of a batch in one statement', async () => {
   const { owner } = database;
   const others = await addOrganization(owner);
   const own = await addWebhook(owner, organizationId, { kinds: ['wallet.created'] });
@@ -187,13 +187,13 @@ describe('a stored event', () => {
   const redeliver = (eventId: string, webhookId: string) =>
     events.send(JSON.stringify({ redeliver: { eventId, webhookId } }));
 
-  it('is redelivered to one webhook, unchanged, also when that was disabled before', async () => {
+  it('is redelivered unchanged to one webhook, even if that was disabled before', async () => {
     const webhookId = await addWebhook(database.owner, organizationId);
     await addWebhook(database.owner, organizationId);
     await disableWebhook(database.owner, webhookId);
     const begin = '{ "wei": 12345678901234567890, "zero": "\\u0000", "rest": "';
     const rest = '😀ä'.repeat(10_000);
-    // As long as an event may be: with the time beside it, more than a row of the Data API may have.
+    // The longest event: with its time, it exceeds the Data API's row limit.
     const room = 65_536 - Buffer.byteLength(`${begin}${rest}"}`);
     const text = `${begin}${rest}${'x'.repeat(room)}"}`;
     const id = `ev-${organizationId}`;
@@ -210,7 +210,7 @@ describe('a stored event', () => {
     expect(log.lines).toEqual([{ message: 'Event redelivered', ...line }]);
   });
 
-  it('is not redelivered to a webhook that is disabled, removed, younger, for other kinds or of another organization', async () => {
+  it("is not redelivered to a webhook that is disabled, removed, newer, for other kinds or another organization's", async () => {
     const disabled = await addWebhook(database.owner, organizationId);
     await events.send(eventText(organizationId, `ev-${organizationId}`));
     await fanOut();
@@ -229,7 +229,7 @@ describe('a stored event', () => {
     expect(await delivered()).toEqual([]);
   });
 
-  it('is one that a webhook wants', async () => {
+  it('has a subscribed webhook', async () => {
     await addWebhook(database.owner, organizationId, { kinds: ['key.created'] });
     const ids = [`a-${organizationId}`, `b-${organizationId}`, `b-${organizationId}`];
     for (const [index, id] of ids.entries())
@@ -245,7 +245,7 @@ describe('a stored event', () => {
     '{"redeliver":null}',
     '{"redeliver":{"eventId":"a.b","webhookId":"wh-1"}}',
     '{"redeliver":{"eventId":1,"webhookId":[]}}',
-  ])('is not redelivered by %s, which goes to the dead-letter queue', async (body) => {
+  ])('is not redelivered by %s, which is sent to the dead-letter queue', async (body) => {
     await events.send(body);
     expect(await fanOut()).toEqual({ received: 1, waiting: [] });
     const [refused] = await deadLetters.receive();

@@ -5,7 +5,7 @@ import { recordLog } from '../../support/log';
 const unavailable = (reason: string) => fail({ kind: 'database_unavailable', reason } as const);
 const named = (name: string) => Object.assign(new Error('not yet'), { name });
 
-/** Makes the attempts one after the other, repeating the last one, with a clock that only pauses advance. */
+/** Runs the attempts in order, repeating the last one, with a clock that only pauses advance. */
 async function run(...attempts: (() => Promise<unknown>)[]) {
   let now = 0;
   let calls = 0;
@@ -23,7 +23,7 @@ it.each([
   ['a grant that lags', () => Promise.reject(named('AccessDeniedException'))],
   ['a Data API that does not know the cluster', () => Promise.reject(named('DatabaseNotFoundException'))],
   ['an unreadable secret', () => Promise.reject(new SecretUnreadable('secret_AccessDeniedException'))],
-])('waits out %s, and logs each try', async (_, attempt) => {
+])('retries after %s, and logs each attempt', async (_, attempt) => {
   const { outcome, calls, lines } = await run(attempt, attempt, attempt, async () => ok('applied'));
   expect({ outcome, calls }).toEqual({ outcome: ok('applied'), calls: 4 });
   expect(lines.map(({ logCode, tries, waitedMs }) => [logCode, tries, waitedMs])).toEqual([
@@ -33,7 +33,7 @@ it.each([
   ]);
 });
 
-it('tries every 10 s, for 8 minutes at most, and then reports the last reason', async () => {
+it('retries every 10 s for at most 8 minutes, then reports the last reason', async () => {
   const { outcome, calls, seconds } = await run(async () => unavailable('connection_lost'));
   expect({ outcome, calls, seconds }).toEqual({
     outcome: unavailable('connection_lost'),

@@ -6,7 +6,7 @@ import { migrations } from '../../../lambda/database/migrations';
 import { migrateSchema } from '../../../lambda/migrate-schema/migrate-schema';
 import { type RegionDatabase, startRegionDatabase } from '../../support/region-database';
 
-it('the list names every file of the folder, in order', () => {
+it('the list contains every file of the folder, in order', () => {
   const files = readdirSync(join(__dirname, '../../../lambda/database/migrations'))
     .filter((name) => name.endsWith('.sql'))
     .map((name) => name.slice(0, -'.sql'.length));
@@ -48,7 +48,7 @@ it('applies each new file once, and nothing to a newer database', async () => {
   expect(await tables()).toEqual(['first', 'schema_migrations', 'second']);
 });
 
-it('rolls back a failing file only, and reports its name and reason', async () => {
+it('rolls back only the failing file, and reports its name and the reason', async () => {
   const error = { kind: 'refused', migration: '0002-broken', sqlState: '42P01' };
   expect(await migrate(first, broken)).toMatchObject(
     fail({ ...error, message: expect.stringContaining('nowhere') }),
@@ -99,7 +99,7 @@ it('switches a role between tokens and passwords, with the timeouts of each', as
   const timeouts = 'statement_timeout=7s idle_in_transaction_session_timeout=10s';
   const withTokens = { iam: true, settings: `${timeouts} idle_session_timeout=10min` };
   expect(await roleWith({})).toEqual(withTokens);
-  // The Data API's pool would take an ended session for a working one.
+  // The Data API's pool would reuse a closed session.
   expect(await roleWith({ password })).toEqual({ iam: false, settings: timeouts });
   expect(await roleWith({})).toEqual(withTokens);
 });

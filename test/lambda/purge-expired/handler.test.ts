@@ -7,7 +7,7 @@ const log = recordLog();
 const region = useMigratedDatabase();
 beforeEach(() => log.clear());
 
-it('deletes attempts after 31 days, however many, events after 14, and used user actions an hour after they expire', async () => {
+it('deletes any number of attempts after 31 days, events after 14, and used user actions an hour after they expire', async () => {
   const { query } = region;
   await query`
     insert into webhook_attempts
@@ -46,7 +46,7 @@ it('fails visibly when the database is unavailable', async () => {
   await expect(purge(undefined)).rejects.toThrow('not available: x');
 });
 
-it('gives each table its turn, and ends at its deadline', async () => {
+it('deletes from each table in turn, and stops at its deadline', async () => {
   let time = 0;
   const database = {
     async execute() {

@@ -22,7 +22,7 @@ describe('list-delivery-attempts', () => {
   const record = (...attempts: Parameters<ReturnType<typeof createWebhooks>['record']>[0][]) =>
     Promise.all(attempts.map((each) => createWebhooks(region.as('deliver_webhook')).record(each)));
 
-  it('lists the attempts of an event, the latest first, with the time of the next', async () => {
+  it('lists the attempts of an event, latest first, with the time of the next one', async () => {
     const ids = { eventId: 'evt_1', webhookId: newId('wh'), deliveryId: 'msg_1' };
     await record({ ...ids, ...failed, attemptedAt: at, nextAttemptAt: at + 5_000 });
     await record({ ...ids, ...delivered, attemptedAt: at + 5_001, durationMs: 12 });
@@ -87,7 +87,7 @@ describe('list-kept-events', () => {
   /** Unique across organizations. */
   const own = (id: string) => `${organizationId}_${id}`.slice(3);
 
-  it('lists the kinds of the webhook in the order of acceptance, also while it was disabled', async () => {
+  it("lists events of the webhook's kinds in the order of acceptance, including those sent while it was disabled", async () => {
     const webhookId = await add({ kinds: ['wallet.created'] });
     await add();
     await keep(own('b'), 1);
@@ -108,7 +108,7 @@ describe('list-kept-events', () => {
     expect(events).toEqual([{ eventId: b, acceptedAt: time(1) }]);
   });
 
-  it('with `undelivered`, leaves out what was delivered to this webhook', async () => {
+  it('with `undelivered`, omits events already delivered to this webhook', async () => {
     const [webhookId, other] = [await add(), await add()];
     await keep(own('a'), 1);
     await keep(own('b'), 2);
@@ -121,7 +121,7 @@ describe('list-kept-events', () => {
     expect(await list(webhookId)).toEqual([own('a'), own('b')]);
   });
 
-  it("lists nothing that is older than the webhook, or another organization's", async () => {
+  it("lists no event that is older than the webhook, or another organization's", async () => {
     await add();
     await keep(own('a'), 1);
     const webhookId = await add();

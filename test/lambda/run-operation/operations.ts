@@ -4,7 +4,7 @@ import { useMigratedDatabase } from '../../support/region-database';
 
 export type Json = Readonly<Record<string, unknown>>;
 
-/** The response to an operation that is refused. */
+/** The response of a refused operation. */
 export const refused = (code: string, message: unknown = expect.any(String)) => ({
   ok: false,
   error: { code, message },

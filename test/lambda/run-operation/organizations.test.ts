@@ -24,7 +24,7 @@ const seeded = {
   ...{ permissions: 1, assignments: 4, webhooks: 0 },
 };
 
-it('seed makes a group with three members, who all hold the permission', async () => {
+it('seed creates a group with three members, who all hold the permission', async () => {
   const userGroupName = `'); drop table user_groups; -- :p1 $1 ${'😀'.repeat(200)}`;
   const made = await seed(userGroupName);
   const format = '[a-z0-9]{5}-[a-z0-9]{5}-[a-z0-9]{14,16}$';
@@ -58,7 +58,7 @@ describe('add-user-group', () => {
   const add = (organizationId: string, userGroupName = 'Second') =>
     invoke('add-user-group', { organizationId, userGroupName });
 
-  it('adds a group with the same members and an assignment of its own', async () => {
+  it('adds a group with the same members and a separate assignment', async () => {
     const first = await seed();
     expect(await add(first.organizationId)).toEqual({
       ok: true,
@@ -68,7 +68,7 @@ describe('add-user-group', () => {
     expect(await count(first.organizationId)).toEqual(expected);
   });
 
-  it('refuses a name that another group has, also when both are added at once', async () => {
+  it('refuses the name of another group, even when both are added concurrently', async () => {
     const { organizationId } = await seed('Taken');
     expect(await add(organizationId, 'Taken')).toEqual(
       refused('user_group_name_taken', expect.stringContaining('"Taken"')),
@@ -77,7 +77,7 @@ describe('add-user-group', () => {
     expect(answers.filter(({ ok }) => ok)).toHaveLength(1);
   });
 
-  it('refuses an organization without an active caller of each kind, or that does not exist', async () => {
+  it('refuses an organization that is missing or lacks an active caller of each kind', async () => {
     const { organizationId, serviceAccountId } = await seed();
     await region.query`update identities set active = false where identity_id = ${serviceAccountId}`;
     for (const id of [organizationId, newId('or')])
@@ -96,7 +96,7 @@ describe('remove-ephemeral-organizations', () => {
   const whole = { ...seeded, webhooks: 1 };
   const none = Object.fromEntries(Object.keys(whole).map((table) => [table, 0]));
 
-  it('removes everything of the organization, once, and nothing of others', async () => {
+  it("removes all rows of the organization, once, and no other organization's", async () => {
     const [removed, neighbour] = [await make(true), await make(true)];
     expect(await remove(removed)).toEqual({ ok: true, result: { removed: [removed] } });
     expect(await remove(removed)).toEqual({ ok: true, result: { removed: [] } });
@@ -109,7 +109,7 @@ describe('remove-ephemeral-organizations', () => {
     expect(await count(real)).toEqual(whole);
   });
 
-  it('removes ephemeral ones that are older than a day, too', async () => {
+  it('also removes ephemeral organizations older than a day', async () => {
     const [old, recent, real] = [await make(true), await make(true), await make(false)];
     await region.query`
       update organizations set created_at = now() - interval '25 hours' where organization_id in (${old}, ${real})`;
@@ -130,7 +130,7 @@ it('describe-identity returns organization and kind, or names the environment', 
 });
 
 describe('list-audit-records', () => {
-  it('lists the records of a group, the latest first, even if its organization is gone', async () => {
+  it('lists the records of a group, latest first, even if its organization was removed', async () => {
     const [organizationId, identityId, userGroupId] = [newId('or'), newId('us'), newId('ug')];
     for (const [requestId, date] of [
       ['first', '2026-11-20 10:00:00.123456+00'],

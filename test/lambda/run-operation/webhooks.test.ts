@@ -61,7 +61,7 @@ describe('add-webhook', () => {
     ['scheme_not_https', 'http://127.0.0.1:8010/'],
     ['address_instead_of_name', 'https://169.254.169.254/'],
     ['url_too_long', `https://hooks.customer.com/${'é'.repeat(700)}`],
-  ])('refuses with %s a URL that delivery would refuse', async (code, refusedUrl) => {
+  ])('returns %s for a URL that delivery would refuse', async (code, refusedUrl) => {
     expect(await invoke('add-webhook', { organizationId, url: refusedUrl })).toEqual(refused(code));
   });
 
@@ -88,7 +88,7 @@ describe('add-webhook', () => {
   });
 });
 
-it('list-webhooks lists those of one organization, the latest first', async () => {
+it('list-webhooks lists the webhooks of one organization, latest first', async () => {
   expect(await run('list-webhooks', { organizationId })).toEqual({ webhooks: [] });
   const first = await add();
   await region.query`update webhooks set created_at = created_at - interval '1 minute'`;
@@ -112,7 +112,7 @@ describe('rotate-webhook-secret', () => {
     expect(found).toMatchObject({ ok: true, value: { secretVersion: 2, rotatedAt: expect.any(Number) } });
   });
 
-  it('refuses another rotation while the previous secret signs, but for `again`', async () => {
+  it('refuses another rotation while the previous secret signs, unless `again` is set', async () => {
     const webhookId = await add();
     await rotate(webhookId);
     expect(await rotate(webhookId)).toEqual(refused('rotation_running', expect.stringContaining('until')));
@@ -180,7 +180,7 @@ it.each([
 });
 
 describe('update-webhook', () => {
-  it('changes the given fields only', async () => {
+  it('changes only the given fields', async () => {
     const webhookId = await add({ kinds: ['wallet.created'] });
     const moved = await run('update-webhook', { webhookId, url: ' https://HOOKS.customer.com/2' });
     expect(moved).toMatchObject({
@@ -202,7 +202,7 @@ describe('update-webhook', () => {
   });
 });
 
-it('remove-webhook removes one webhook only', async () => {
+it('remove-webhook removes only one webhook', async () => {
   const [webhookId, other] = [await add(), await add()];
   expect(await run('remove-webhook', { webhookId })).toEqual({ webhookId, organizationId });
   expect(await run('list-webhooks', { organizationId })).toMatchObject({

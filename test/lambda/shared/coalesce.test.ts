@@ -12,7 +12,7 @@ function createDoubler() {
   return { calls, double };
 }
 
-it('makes one call for concurrent requests, and one for those that arrive while it runs', async () => {
+it('batches concurrent requests into one call, and those that arrive during it into another', async () => {
   const { calls, double } = createDoubler();
   const first = Promise.all([1, 2, 3].map(double));
   while (calls.length === 0) await new Promise(setImmediate);

@@ -33,7 +33,7 @@ const deliver = (variables: Readonly<Record<string, string>>) =>
 it.each([
   ['without the variable', {}],
   ['with another value of the variable', { [localReceiversVariable]: 'true' }],
-])('%s, a receiver on this machine gets no delivery and cannot be added', async (_, variables) => {
+])('%s, a receiver on this machine cannot be added and gets no deliveries', async (_, variables) => {
   expect(await deliver(variables)).toEqual({ answered: false, reason: 'scheme_not_https' });
   expect(visits).toBe(0);
   const input = { organizationId: newId('or'), url: inside.url };

@@ -16,7 +16,7 @@ afterAll(() => queues.stop());
 it.each([
   ['10 messages', 1, 3],
   ['256 KiB', 60_000, 6],
-])('sends many messages in requests of at most %s', async (_, bytes, count) => {
+])('splits messages into requests of at most %s', async (_, bytes, count) => {
   const requests = jest.spyOn(queues.sqs, 'send');
   const messages = Array.from({ length: 23 }, () => ({ body: 'x'.repeat(bytes), group: 'wh-1' }));
   expect(await queue.send(messages)).toEqual({ ok: true, value: null });

@@ -31,7 +31,7 @@ it('derives 32 bytes that depend on key, webhook id and version only', async () 
   expect(new Set(different).size).toBe(4);
 });
 
-it('calls KMS once for a secret, also for concurrent requests', async () => {
+it('calls KMS once for a secret, even for concurrent requests', async () => {
   const secrets = create();
   await Promise.all([secrets.secret('wh-1', 1), secrets.secret('wh-1', 1)]);
   await secrets.secret('wh-1', 1);

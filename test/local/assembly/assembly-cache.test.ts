@@ -6,7 +6,7 @@ import { provideAssembly, sources } from '../../../local/assembly/assembly-cache
 import { eventually } from '../../support/eventually';
 import { temporaryFolder } from '../../support/temporary-folder';
 
-/** An app that leaves a temporary folder, as the product's does while it runs. */
+/** An app that leaves a temporary folder, as an interrupted synthesis does. */
 const app = `
 import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -68,7 +68,7 @@ it.each<[string, () => unknown]>([
   expect(await isReused()).toBe(false);
 });
 
-it('synthesizes into an empty folder, whatever a killed process left', async () => {
+it('synthesizes into an empty folder, even after a killed synthesis', async () => {
   await rename(home('state/cdk.out'), home('state/cdk.out.new'));
   await writeFile(home('state/cdk.out.new/left'), '');
   await provide(home());
@@ -88,7 +88,7 @@ it.each([
   ["throw new Error('no');", /^Synthesis failed:\n(?!.*\n {4}at ).*Error: no$/s],
   ['const x = ;', /^Synthesis failed:\n.*app\.ts:\d+:\d+: ERROR: Unexpected ";"$/],
 ])(
-  'an app that fails with %s: says so without a trace, and leaves the former assembly',
+  'reports an app that fails with %s without a stack trace, and keeps the previous assembly',
   async (code, message) => {
     await writeFile(home('project/bin/app.ts'), `${app}; ${code}`);
     await expect(provide(home())).rejects.toThrow(message);
@@ -97,7 +97,7 @@ it.each([
   },
 );
 
-it('an aborted synthesis leaves neither a part of an assembly nor temporary files', async () => {
+it('an aborted synthesis leaves no partial assembly or temporary files', async () => {
   await writeFile(home('project/bin/app.ts'), `${app}; setInterval(() => undefined, 1_000);`);
   const interruption = new AbortController();
   const outcome = expect(provide(home(), interruption.signal)).rejects.toMatchObject({ name: 'AbortError' });

@@ -17,7 +17,7 @@ function synthesize(build: (app: App) => void): string {
   return app.synth().directory;
 }
 
-it('reads each stack with its region, its template and the folders of its code', () => {
+it('reads region, template and code folders of each stack', () => {
   const code = mkdtempSync(join(folder(), 'bundle-'));
   writeFileSync(join(code, 'index.js'), 'exports.handler = () => "hello";');
   const [eu, uae] = readAssembly(
@@ -46,7 +46,7 @@ it('reads each stack with its region, its template and the folders of its code',
   expect(uae?.template.Outputs).toEqual({ Zone: { Value: { Ref: 'Zone1' } } });
 });
 
-it('refuses a stack that could stand for any region', () => {
+it('refuses a stack without a fixed region', () => {
   const assembly = synthesize((app) => {
     new CfnOutput(new Stack(app, 'Anywhere'), 'Nothing', { value: '1' });
   });

@@ -31,7 +31,7 @@ const open = async (ports: Readonly<Record<string, number>> = {}) => {
 };
 afterEach(() => Promise.all(opened.splice(0).map((each) => each.close())));
 
-it('replaces the addresses of each API at AWS by its own on this machine', async () => {
+it("replaces each API's AWS addresses by those on this machine", async () => {
   const { urls, localize } = await open();
   const { first, second } = urls;
   expect(first).not.toBe(second);
@@ -55,7 +55,7 @@ it('replaces the addresses of each API at AWS by its own on this machine', async
   expect(localize(undefined)).toBeUndefined();
 });
 
-it('lets early requests wait until the API is served', async () => {
+it('delays early requests until the API is ready', async () => {
   const { gateways, urls } = await open();
   const early = fetch(`${urls.first}/`);
   const findFunction = () => ({ invoke: () => Promise.reject() });
@@ -63,7 +63,7 @@ it('lets early requests wait until the API is served', async () => {
   expect((await early).status).toBe(403);
 });
 
-it('takes ports by stage, and releases all when one is taken', async () => {
+it('uses a port for each stage, and releases all when one is in use', async () => {
   const portsOf = ({ urls }: ApiAddresses) =>
     ['first', 'second'].map((name) => Number(new URL(urls[name] ?? '').port));
   const taken = await open();

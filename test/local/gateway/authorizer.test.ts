@@ -11,7 +11,7 @@ async function run(authorizer: Behaviour, options: object = {}, clock?: () => nu
   };
 }
 
-it('lets an allowed request through, with the context as strings', async () => {
+it('passes an allowed request on, with the context as strings', async () => {
   const { decisions, deletions, remove } = await run((event) => allow(event, { exp: 12, staff: true }));
   expect((await remove('Bearer t')).status).toBe(200);
   expect(decisions()).toMatchObject([
@@ -61,7 +61,7 @@ it.each<[what: string, Behaviour, status: number, message: RegExp]>([
   expect(deletions()).toEqual([]);
 });
 
-it('has its decision cached for its time to live, by identity, and applied to each method', async () => {
+it('caches decisions per identity for the time to live, and applies them to each method', async () => {
   let now = 1_000_000;
   const { decisions, remove } = await run(allow, {}, () => now);
   const expectStatus = async (expected: number, calls: number, ...request: [string, string?]) =>
@@ -75,7 +75,7 @@ it('has its decision cached for its time to live, by identity, and applied to ea
   await expectStatus(200, 3, 'Bearer a');
 });
 
-it('has neither a failure cached, nor anything with a time to live of 0', async () => {
+it('caches no failures, and nothing with a time to live of 0', async () => {
   let calls = 0;
   const failsOnce = await run((event) => (++calls === 1 ? throwing('boom')() : allow(event)));
   expect((await failsOnce.remove('Bearer a')).status).toBe(500);

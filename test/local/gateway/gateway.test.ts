@@ -24,7 +24,7 @@ it.each([
   expect(events).toEqual([]);
 });
 
-it('has another name, but not two at once', async () => {
+it('accepts the alternative header name, but not both', async () => {
   const { host, send } = await start(groups(), { groups: () => ({}) });
   const statusOf = async (named: string | string[]) =>
     (await send('/groups/a', { headers: { host: named } })).status;
@@ -87,7 +87,7 @@ it('responds from a MOCK template, to requests for JSON only', async () => {
   for (const type of ['text/plain', '__proto__']) expect((await ofType(type)).status).toBe(415);
 });
 
-it('accepts a body of 10 MB; a byte more is 413, with and without a stated length', async () => {
+it('accepts a body of 10 MB; a byte more is 413, with or without Content-Length', async () => {
   const { events, send } = await start(groups(), { groups: ({ body }) => ({ body: String(body.length) }) });
   const limit = 10 * 1024 * 1024;
   expect((await send('/groups/a', { body: Buffer.alloc(limit, 'a') })).body).toBe(String(limit));
@@ -98,7 +98,7 @@ it('accepts a body of 10 MB; a byte more is 413, with and without a stated lengt
   expect(events).toHaveLength(1);
 });
 
-/** What the gateway makes of a function's result. */
+/** The gateway's response for a function's result. */
 const replyTo = async (payload: unknown) =>
   (await start(groups(), { groups: () => payload })).send('/groups/a');
 
@@ -129,7 +129,7 @@ it.each([
   [{ headers: { a: { b: 1 } } }],
   [{ headers: { a: 'x\r\ny: z' } }],
   [{ headers: { 'a b': 'x' } }],
-])('makes the malformed result %j 502', async (payload) => {
+])('returns 502 for the malformed result %j', async (payload) => {
   expect(await replyTo(payload)).toMatchObject({ status: 502, json: { message: 'Internal server error' } });
 });
 
@@ -143,12 +143,12 @@ it.each([
   ['fails', failing('Error'), 502],
   ['may not be invoked', failing('AccessDeniedException'), 500],
   ['does not exist', {}, 500],
-])('says no reason when a function %s', async (_, functions, status) => {
+])('states no reason when a function %s', async (_, functions, status) => {
   const { send } = await start(groups(), functions);
   expect(await send('/groups/a')).toMatchObject({ status, body: '{"message":"Internal server error"}' });
 });
 
-it('gives a function as long as its integration allows: 504', async () => {
+it("returns 504 after the integration's timeout", async () => {
   const resources = { ...groups(), ...root(lambda('groups', { TimeoutInMillis: 50 })) };
   const { send } = await start(resources, { groups: () => new Promise(() => {}) });
   expect(await send('/')).toMatchObject({ status: 504, json: { message: 'Endpoint request timed out' } });
@@ -165,6 +165,6 @@ it.each<[message: string, change: object]>([
   ['G: the template #if(1)a#end is', { G: gatewayResponse('THROTTLED', '429', '#if(1)a#end') }],
   ["Root: the template $input.params('x') is", root(mock("$input.params('x')"))],
   ['Stage: MethodSettings', { Stage: stage({ MethodSettings: [{}, { ResourcePath: '/~1' }] }) }],
-])('a template with %s is refused', (message, change) => {
+])('refuses a template with %s', (message, change) => {
   expect(() => read({ ...groups(), ...change })).toThrow(message);
 });

@@ -29,7 +29,7 @@ it.each([
 it.each([
   ['/a/{p}', ['/{p}/{q}', '/{p}/b', '/a/{p}']],
   ['/{p}/b', ['/{p}/{q}', '/{p}/b']],
-])('a literal wins over a parameter, from the first segment on: %s', (expected, paths) => {
+])('prefers a literal to a parameter, from the first segment on: %s', (expected, paths) => {
   expect(find('/a/b', ...paths).found).toBe(expected);
 });
 
@@ -37,7 +37,7 @@ it('decodes a parameter from one segment', () => {
   expect(find('/groups/a%2Fb%20%C3%BC%ff', '/groups/{id}').pathParameters).toEqual({ id: 'a/b ü\uFFFD' });
 });
 
-it('gives functions the event of a REST API', async () => {
+it('sends functions the event of a REST API', async () => {
   const { events, send } = await start(groups(), { groups: () => ({}) });
   const path = '/groups/a%2Fb%20c/';
   const { headers } = await send(`/${path}?x=1&x=2;y=%C3%A4+=&__proto__=3`, {
@@ -72,7 +72,7 @@ it('gives functions the event of a REST API', async () => {
   ]);
 });
 
-it('has null in the event for what the request lacks', async () => {
+it('sets event fields that the request lacks to null', async () => {
   const Root = method('root', 'GET', lambda('groups'));
   const { events, send } = await start({ ...groups(), Root }, { groups: () => ({}) });
   await send('/');

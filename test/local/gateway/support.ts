@@ -4,13 +4,13 @@ import { readApi } from '../../../local/gateway/api';
 import { type Gateway, openGateway } from '../../../local/gateway/server';
 import { failed } from '../../../local/lambda/instance';
 
-// biome-ignore lint/suspicious/noExplicitAny: tests look into events and bodies field by field
+// biome-ignore lint/suspicious/noExplicitAny: tests read single fields of events and bodies
 type Json = any;
 type Resources = Record<
   string,
   { readonly Type: string; readonly Properties: Readonly<Record<string, unknown>> }
 >;
-/** An error that it throws becomes a failed invocation. */
+/** A thrown error is a failed invocation. */
 export type Behaviour = (event: Json) => unknown;
 
 export const lambda = (name: string, more: object = {}) => ({
@@ -56,7 +56,7 @@ export const groups = (authorizer: object = {}): Resources => ({
   Stage: stage(),
 });
 
-/** Reads the API as it would be deployed: the physical id is the logical one. */
+/** Reads the API with logical ids as physical ids. */
 export const read = (resources: Resources) =>
   readApi(
     new Map(
@@ -71,7 +71,7 @@ export const read = (resources: Resources) =>
 const running: Gateway[] = [];
 afterEach(() => Promise.all(running.splice(0).map((gateway) => gateway.close())));
 
-/** A gateway for one test. `events` has what its functions were invoked with. */
+/** A gateway for one test. `events` records its functions' events. */
 export async function start(
   resources: Resources,
   functions: Readonly<Record<string, Behaviour>> = {},
@@ -117,7 +117,7 @@ interface Answer {
   readonly json: Json;
 }
 
-/** Sends the path as it is, which `fetch` would normalize. */
+/** Sends the path unchanged; `fetch` would normalize it. */
 function send(
   port: number,
   host: string,

@@ -30,7 +30,7 @@ async function left(queue: TestQueue): Promise<number> {
   return visible + hidden;
 }
 
-/** Feeds a handler, which fails by returning an Error. */
+/** Sends messages to a handler, which fails by returning an Error. */
 function feed(
   queue: TestQueue,
   handler: (records: readonly SQSRecord[]) => unknown,
@@ -54,7 +54,7 @@ function feed(
   return source;
 }
 
-it('gives messages to the function as Lambda does, and deletes them when it succeeds', async () => {
+it('passes messages to the function as Lambda does, and deletes them when it succeeds', async () => {
   const queue = await queueWith([]);
   await queue.send('hello', 'greeting');
   const seen: SQSRecord[] = [];
@@ -111,7 +111,7 @@ it.each<[what: string, result: (ids: readonly string[]) => unknown, remaining: n
   expect([invocations, await left(queue)]).toEqual([1, remaining]);
 });
 
-it('finishes running invocations when it stops, and a poll at once', async () => {
+it('completes running invocations when it stops, and aborts a poll', async () => {
   const queue = await queueWith(['last']);
   let release: (value?: unknown) => void = () => undefined;
   const released = new Promise((resolve) => {
@@ -130,7 +130,7 @@ it('finishes running invocations when it stops, and a poll at once', async () =>
   await feed(queue, () => null).stop();
 }, 10_000);
 
-it('runs as many invocations at once as it may, beside those of another queue', async () => {
+it('runs up to its maximum of concurrent invocations, independently of other queues', async () => {
   const slow = await queueWith(['1', '2', '3', '4']);
   const quick = await queueWith(['1', '2', '3', '4']);
   const quickDone = eventually(async () => (await left(quick)) === 0);
@@ -153,7 +153,7 @@ it('runs as many invocations at once as it may, beside those of another queue', 
   expect(most).toBe(2);
 });
 
-it('runs by the mappings of a template that are enabled', async () => {
+it('runs the enabled mappings of a template', async () => {
   const [queue, unread] = [await queueWith(['a', 'b']), await queueWith(['c'])];
   const mapping = ({ arn: EventSourceArn }: TestQueue, Enabled: boolean) => ({
     ...{ logicalId: 'M', type: 'AWS::Lambda::EventSourceMapping', ref: '', attributes: {} },

@@ -61,7 +61,7 @@ test.each([
   for (const event of [1, 2]) expect(await broken.invoke(event)).toMatchObject({ ok: false, errorType });
 });
 
-test('an invocation ends at its timeout, and the next one gets a new instance', async () => {
+test('an invocation is aborted at its timeout, and the next one gets a new instance', async () => {
   const slow = start('if (event) await new Promise(() => {});', { timeoutSeconds: 0.3 });
   expect(await slow.invoke({})).toMatchObject({
     ok: false,
@@ -92,7 +92,7 @@ test.each([
   expect(await sized.invoke('x'.repeat(event))).toMatchObject(outcome);
 });
 
-test('stop() ends running, waiting and later invocations', async () => {
+test('stop() fails running, waiting and later invocations', async () => {
   const slow = start('await new Promise(() => {});', { maxInstances: 1 });
   const calls = [slow.invoke({}), slow.invoke({})];
   await eventually(() => slow.instances().length === 1);
@@ -129,7 +129,7 @@ test('a process is killed in an endless loop, and replaced when it was killed wh
   expect(isAlive(next.payload)).toBe(false);
 });
 
-test('when the parent is killed, its functions end by themselves', async () => {
+test('function processes exit when their parent is killed', async () => {
   const directory = bundle('exports.handler = async () => {};');
   const bootstrap = join(__dirname, '../../../local/lambda/bootstrap.cjs');
   const script = `

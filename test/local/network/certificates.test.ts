@@ -22,7 +22,7 @@ test('a client that trusts the certificate of another machine does not connect',
   expect(await connectTo(await certificateIn(), 'localhost', other.cert)).toBe('DEPTH_ZERO_SELF_SIGNED_CERT');
 });
 
-test('the certificate stays between runs until it is about to expire; others cannot read its key', async () => {
+test('the certificate is reused until it is about to expire; only its owner can read the key', async () => {
   const first = await certificateIn();
   expect(await certificateIn(3_600)).toEqual(first);
   expect((await stat(join(folder(), 'localhost-key.pem'))).mode & 0o777).toBe(0o600);

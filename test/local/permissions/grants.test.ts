@@ -10,7 +10,7 @@ import { startOwnEnvironments } from '../../support/own-environments';
 import { oneOfEachAccess as environments, withDataApi } from '../../support/rows';
 import { runWallet } from '../../support/wallet-command';
 
-/** Policies for AWS's services and the CDK's own function, which run at AWS only. */
+/** Policies for AWS services and the CDK's own function, which run only on AWS. */
 const unused = /^(NetworkVpcAllIAMRole|CustomVpcRestrictDefaultSG|OperationsKey)/;
 
 let local: Local;
@@ -45,7 +45,7 @@ const logged = (name: string, text: RegExp) => {
   return readdirSync(logs).some((file) => text.test(readFileSync(join(logs, file), 'utf8')));
 };
 
-/** A webhook whose receiver responds 410, of which its organization gets an event. */
+/** A webhook whose receiver responds 410, which its organization gets an event about. */
 async function disableByReceiver(name: string): Promise<void> {
   const receiver = await startHttpServer((_, response) => response.writeHead(410).end());
   const json = async (...args: string[]) => {
@@ -59,7 +59,7 @@ async function disableByReceiver(name: string): Promise<void> {
   await receiver.stop();
 }
 
-/** What a smoke test does not do: unreadable, delayed and failing messages, a purge, a rolled back migration. */
+/** Not covered by a smoke test: unreadable, delayed and failing messages, a purge, a rolled back migration. */
 async function exerciseOtherPaths({
   outputs,
   stack: { name: stackId, template },
@@ -106,7 +106,7 @@ async function exerciseOtherPaths({
 }
 
 it.each(environments.map(({ name }) => name))(
-  'with every grant in force, %s does all that it is for',
+  'all features of %s work with every grant enforced',
   async (name) => {
     const { exitCode, stderr } = await runWallet([
       'smoke',
@@ -123,7 +123,7 @@ it.each(environments.map(({ name }) => name))(
   },
 );
 
-it('each grant of the templates is missed when it is taken away', () => {
+it('something fails without each grant of the templates', () => {
   const grants = local.accesses.grants().filter(({ where }) => !unused.test(where));
   expect(grants.length).toBeGreaterThan(100);
   const idle = grants.filter((grant) => local.accesses.refusals(grant).length === 0);
@@ -137,7 +137,7 @@ it.each<[step: string, where: RegExp, action: string]>([
   ['delete its group through the API', /userGroupIdDELETE/, 'lambda:InvokeFunction'],
   ['receive the delivery', /^WebhooksDeliverWebhookRole/, 'kms:GenerateMac'],
   ['receive the delivery', /^WebhooksFanOutEventRole/, 'sqs:SendMessage'],
-])('the smoke test fails to "%s" without %s %s, and the log says why', async (step, where, action) => {
+])('the smoke test fails to "%s" without %s %s, and logs why', async (step, where, action) => {
   const { name, stackId } = withDataApi;
   const args = ['smoke', '--environment', name, '--outputs', state.outputsFile, '--json', '--timeout', '1s'];
   const { grants, withhold } = local.accesses;

@@ -109,7 +109,7 @@ it('allows an administrator everything', () => {
   expect(createPermissions().authorize({ accessKeyId: 'local', ...send })).toBeUndefined();
 });
 
-it('knows the requests, and which of them a grant is needed for', () => {
+it('knows the requests, and which of them need a grant', () => {
   const { attachToRole, authorizeRole, accesses } = createPermissions();
   attachToRole(role, { Statement: { ...allow, Action: ['sqs:SendMessage', 'sqs:DeleteMessage'] } }, 'Role');
   const ask = () => authorizeRole(role, 'sqs:SendMessage', queue);
@@ -134,7 +134,7 @@ it.each<[what: string, statement: object]>([
   ['the condition key aws:SourceIp', { ...allow, Condition: { StringEquals: { 'aws:SourceIp': '1' } } }],
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a policy variable
   ['the value "arn:${aws:userid}"', { ...allow, Resource: 'arn:${aws:userid}' }],
-])('a policy with %s is refused', (what, statement) => {
+])('refuses a policy with %s', (what, statement) => {
   const attach = () => createPermissions().attachToRole(role, { Statement: [allow, statement] }, 'Policy P');
   expect(attach).toThrow(`Policy P: ${what} is not supported on this machine.`);
 });

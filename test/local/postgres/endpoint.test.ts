@@ -129,7 +129,7 @@ describe('a member of rds_iam', () => {
     [-360, ['in the future']],
     [890, []],
     [901, ['has expired']],
-  ])('with a token made %s seconds ago: refused %j', async (seconds, reasons) => {
+  ])('with a token created %s seconds ago: refused %j', async (seconds, reasons) => {
     const password = await token();
     now = new Date(Date.now() + seconds * 1000);
     await signIn({ user, password }).catch(() => undefined);
@@ -145,7 +145,7 @@ describe('a member of rds_iam', () => {
   test.each([
     ['a value that looks like a name', ['user', user, 'database', 'user']],
     ['two names', ['user', 'by_password', 'user', user]],
-  ])('is the user that PostgreSQL reads, with %s', async (_, words) => {
+  ])('is identified as PostgreSQL does, with %s', async (_, words) => {
     const parameters = Buffer.from(`${words.join('\0')}\0\0`);
     const opening = Buffer.alloc(8);
     opening.writeInt32BE(8 + parameters.length, 0);
@@ -203,7 +203,7 @@ test.each<[string, Buffer]>([
   expect(Buffer.concat(received).toString()).toBe('');
 });
 
-test('large statements and results pass whole, both ways', async () => {
+test('large statements and results are complete, in both directions', async () => {
   const text = 'ä'.repeat(4 * 1024 * 1024);
   const { rows } = await (await signInByToken()).query('select $1::text as text', [text]);
   expect(rows[0].text === text).toBe(true);
@@ -223,7 +223,7 @@ test('a running statement can be cancelled', async () => {
   await new Promise((resolve) => (socket.closed ? resolve(undefined) : socket.on('close', resolve)));
 });
 
-test('a client that disconnects takes its connection to PostgreSQL with it', async () => {
+test("a client's disconnect closes its connection to PostgreSQL", async () => {
   await (await signInByToken()).end();
   await eventually(isTrue(`count(*) filter (where usename = '${user}') = 0`));
 });
@@ -238,7 +238,7 @@ test('when PostgreSQL crashes, running statements fail, and new connections work
   await signInByToken();
 });
 
-test('closing ends the connections', async () => {
+test('closing disconnects clients', async () => {
   const other = await startEndpoint();
   const password = await token({ port: other.port });
   const client = await signIn({ user, password, port: other.port });

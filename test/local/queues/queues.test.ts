@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => queues.stop());
 
-it('takes every character that SQS takes, and no other', async () => {
+it('accepts exactly the characters that SQS accepts', async () => {
   const queue = await queues.create();
   const body = '{"a":"\u{1F44D} \u00fc \uFFFD"}';
   await queue.send(body);
@@ -21,7 +21,7 @@ it('takes every character that SQS takes, and no other', async () => {
   await expect(queue.send('a\u0001')).rejects.toThrow('Invalid characters');
 });
 
-it('gives queue URLs on the loopback address, which need no name resolution', async () => {
+it('uses queue URLs with the loopback address, which need no name resolution', async () => {
   const { url, arn } = await queues.create();
   const QueueName = url.split('/').at(-1);
   expect(url).toBe(`${queues.url}/000000000000/${QueueName}`);

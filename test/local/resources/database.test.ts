@@ -22,7 +22,7 @@ async function asOwner(password: string, work: (client: Client) => Promise<unkno
   }
 }
 
-it('is made once, and takes a changed password', async () => {
+it('is created once, and accepts a changed password', async () => {
   expect(await ensure('first')).toBe(true);
   expect(await ensure('second')).toBe(false);
   await asOwner('second', async (client) => {
@@ -31,7 +31,7 @@ it('is made once, and takes a changed password', async () => {
   await expect(asOwner('first', async () => undefined)).rejects.toThrow('password authentication failed');
 });
 
-it('has an owner who makes roles and lets them sign in by token, and is no superuser', async () => {
+it('has an owner that can create roles and let them sign in by token, but is not a superuser', async () => {
   await ensure('first');
   await asOwner('first', async (client) => {
     await client.query('create role handler login; grant rds_iam to handler; create table t (a int)');

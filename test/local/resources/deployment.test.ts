@@ -6,7 +6,7 @@ import { deployStack } from '../../../local/resources/deployment';
 const deploy = (template: Template, make: Parameters<typeof deployStack>[1]) =>
   deployStack({ name: 'WalletEu', region: 'eu-central-1', template }, make);
 
-it('makes a resource after those that it refers to or depends on, and the others at the same time', async () => {
+it('creates a resource after its dependencies, and independent ones concurrently', async () => {
   const order: string[] = [];
   await deploy(
     {
@@ -30,7 +30,7 @@ it('makes a resource after those that it refers to or depends on, and the others
   expect(ends).toEqual(['end First', 'end Also', 'end Middle', 'end Last']);
 });
 
-it('leaves out resources and outputs whose condition does not hold', async () => {
+it('skips resources and outputs whose condition is false', async () => {
   const { resources, outputs } = await deploy(
     {
       Conditions: { Never: { 'Fn::Equals': ['a', 'b'] } },
@@ -43,7 +43,7 @@ it('leaves out resources and outputs whose condition does not hold', async () =>
   expect(outputs).toEqual({ Here: 'Here-id' });
 });
 
-it('resolves only the properties that are read, and says which one has no value here', async () => {
+it('resolves only the properties that are read, and names one that has no local value', async () => {
   const regions: unknown[] = [];
   const Properties = { Name: { Ref: 'AWS::Region' }, Ids: [{ 'Fn::GetAtt': ['B', 'Id'] }] };
   const deployment = deploy(
@@ -59,7 +59,7 @@ it('resolves only the properties that are read, and says which one has no value 
   expect(regions).toEqual(['eu-central-1']);
 });
 
-it('fails with the first error once nothing is being made', async () => {
+it('fails with the first error after running creations finish', async () => {
   const ended: string[] = [];
   const Resources = { Bad: { Type: 'A' }, After: { Type: 'A', DependsOn: 'Bad' }, Slow: { Type: 'A' } };
   const deployment = deploy({ Resources }, async ({ logicalId }) => {

@@ -51,7 +51,7 @@ it.each([
   await expect(open().make('X', type, properties)).rejects.toThrow(message);
 });
 
-it('has a name and an ARN for a resource without effect here', async () => {
+it('assigns a name and an ARN to a resource that has no local effect', async () => {
   const Arn = 'arn:aws:cloudwatch:eu-central-1:000000000000:WalletEu-X';
   expect(await open().make('X', 'AWS::CloudWatch::Alarm')).toEqual({
     ref: 'WalletEu-X',
@@ -59,7 +59,7 @@ it('has a name and an ARN for a resource without effect here', async () => {
   });
 });
 
-it('gives each Elastic IP an address of this machine, in the order of the template', async () => {
+it('assigns each Elastic IP a loopback address, in template order', async () => {
   const Type = 'AWS::EC2::EIP';
   const { make } = open('eu-central-1', {
     Vpc: { Type: 'AWS::EC2::VPC' },

@@ -17,7 +17,7 @@ import { startPostgres, type TestPostgres } from '../../support/postgres';
 type Input = Partial<ExecuteStatementCommandInput>;
 
 const resourceArn = 'arn:aws:rds:eu-central-1:000000000000:cluster:wallet';
-/** The secret's name is that of the role, and the password of a role but the superuser's is its name. */
+/** Secrets are named after their roles; except for the superuser, the role's name is also its password. */
 const secretOf = (role: string) => `arn:aws:secretsmanager:eu-central-1:000000000000:secret:${role}`;
 
 let postgres: TestPostgres;
@@ -117,7 +117,7 @@ it.each([
   [`$$:y'$$ || $q$:y$$ ''$q$ || :x`, `:y':y$$ ''v`],
   [`(select t.":y" from (values (:x)) t(":y"))`, 'v'],
   ['--:y\n :x /* :y\n */', 'v'],
-])('finds parameters outside of literals, names and comments: %s', async (expression, value) => {
+])('finds parameters only outside literals, names and comments: %s', async (expression, value) => {
   expect(await selected(expression, x({ stringValue: 'v' }))).toEqual({ stringValue: value });
 });
 
@@ -197,7 +197,7 @@ it('refuses other operations, and callers without permission', async () => {
   expect(await refusalOf(call)).toBe('403 AccessDeniedException: no rds-data:ExecuteStatement');
 });
 
-it('runs a statement as the role of its secret, and leaves nothing of its session to the next', async () => {
+it('runs a statement as the role of its secret, without session state from earlier ones', async () => {
   const reader = { secretArn: secretOf('reader') };
   for (const leave of [`set application_name = 'left'`, 'begin', 'select pg_advisory_lock(1)::text']) {
     await execute(leave, reader);
@@ -214,7 +214,7 @@ it.each([
     'DatabaseErrorException: ERROR: canceling statement due to statement timeout; SQLState: 57014',
     { secretArn: secretOf('hurried') },
   ],
-])('PostgreSQL ends a statement at %s', async (_, refusal, input) => {
+])('PostgreSQL cancels a statement at %s', async (_, refusal, input) => {
   expect(await refusalOf(execute('select pg_sleep(20)::text', input))).toBe(`400 ${refusal}`);
 });
 
@@ -244,7 +244,7 @@ describe('a transaction', () => {
     expect(await count()).toBe(0);
   });
 
-  it('whose commit PostgreSQL refuses has ended', async () => {
+  it('is closed when PostgreSQL refuses its commit', async () => {
     const id = await begin();
     await execute('insert into deferred values (7)', { transactionId: id });
     expect(await refusalOf(commit(id))).toMatch(/^400 DatabaseErrorException: .*SQLState: 23503$/);
@@ -272,7 +272,7 @@ const untilAsleep = () =>
     expect(await selected(sleeping)).toBeDefined();
   });
 
-it('calls fail while PostgreSQL is away, and work again afterwards; open transactions are lost', async () => {
+it('calls fail while PostgreSQL is down, and work again afterwards; open transactions are lost', async () => {
   const transactionId = await begin();
   await insert(1, transactionId);
   const running = refusalOf(execute('select pg_sleep(20)::text'));
@@ -286,7 +286,7 @@ it('calls fail while PostgreSQL is away, and work again afterwards; open transac
   expect(await count()).toBe(0);
 });
 
-it('closing ends running statements and open transactions', async () => {
+it('closing cancels running statements and rolls back open transactions', async () => {
   const other = await start();
   const otherClient = new RDSDataClient(localClient(other.url));
   const call = new ExecuteStatementCommand({ ...caller, sql: 'select pg_sleep(20)::text' });

@@ -42,7 +42,7 @@ const sign = (KeyId: string, more: object = {}) =>
 const generateMac = (KeyId: string) =>
   new GenerateMacCommand({ KeyId, Message: Buffer.from('m'), MacAlgorithm: 'HMAC_SHA_256' });
 
-it('signs by ARN or id, so that the public key verifies', async () => {
+it('signs by ARN or id; the public key verifies the signature', async () => {
   const { PublicKey } = await client.send(new GetPublicKeyCommand({ KeyId: signing }));
   const key = createPublicKey({ key: Buffer.from(PublicKey as Uint8Array), type: 'spki', format: 'der' });
   for (const id of [signing, 'signing']) {
@@ -68,14 +68,14 @@ it.each([
   await expect(client.send(command as SignCommand)).rejects.toMatchObject({ name });
 });
 
-it('reads an existing key from its file, which only its owner can read', async () => {
+it('reads an existing key from a file that only its owner can read', async () => {
   const { Mac } = await client.send(generateMac(mac));
   createMac(keyArn('again'));
   expect((await client.send(generateMac(keyArn('again')))).Mac).toEqual(Mac);
   expect(statSync(join(folder(), 'Mac.json')).mode & 0o777).toBe(0o600);
 });
 
-it('refuses a key whose file holds another kind, and unsupported kinds', () => {
+it('refuses a key file of another kind, and unsupported kinds', () => {
   const key = { ...signingKey, directory: folder() };
   expect(() => kms.create({ ...key, name: 'Mac' })).toThrow('contains a key of HMAC_256');
   expect(() => kms.create({ ...key, name: 'New', keySpec: 'RSA_2048' })).toThrow('not supported');

@@ -44,7 +44,7 @@ it.each<[string, new (options: object) => unknown, unknown, string]>([
   ],
   ['ssm', SSMClient, new GetParameterCommand({ Name: 'a' }), 'UnknownOperationException'],
   ['sqs', SQSClient, new ListQueuesCommand({}), 'none'],
-])('a request that the SDK signs for %s gets there', async (service, Client, command, expected) => {
+])('accepts a request that the SDK signs for %s', async (service, Client, command, expected) => {
   const client = new Client(localClient(service === 'sqs' ? services.endpoints.sqs : url)) as Client;
   const error = await client.send(command).then(
     () => 'none',
@@ -75,7 +75,7 @@ describe.each(['kms', 'sqs'] as const)('%s', (service) => {
   });
 });
 
-describe('a request that no SDK sends', () => {
+describe('a request that an SDK never sends', () => {
   const signedFor = (service: string) => ({
     authorization: `AWS4-HMAC-SHA256 Credential=k/20260101/eu-central-1/${service}/aws4_request`,
   });

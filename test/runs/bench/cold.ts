@@ -8,7 +8,7 @@ import { readAssembly } from '../../../local/assembly/manifest';
 import { synthesize } from '../../../local/assembly/synthesis';
 import { type Figure, interleave, type PartOptions } from './measure';
 
-/** What each function cannot do without, by its use case: the clients it loads. */
+/** The clients that each function needs, by use case. */
 const clientsOf: Readonly<Record<string, readonly string[]>> = {
   'delete-user-group': ['@aws-sdk/client-rds-data'],
   'delete-user-group, direct': ['pg', '@aws-sdk/rds-signer'],
@@ -20,7 +20,7 @@ const clientsOf: Readonly<Record<string, readonly string[]>> = {
   'migrate-schema': ['@aws-sdk/client-rds-data', '@aws-sdk/client-secrets-manager'],
 };
 
-/** Loading each bundle that would be uploaded in a fresh process, against its clients alone. */
+/** Loads each deployable bundle in a fresh process, and compares with its clients alone. */
 export async function measureColdStarts(options: PartOptions): Promise<Figure[]> {
   const { directory, progress, signal } = options;
   await synthesize(join(directory, 'assembly'), signal);

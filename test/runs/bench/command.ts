@@ -45,7 +45,7 @@ void longRun<{ effort: number; check?: true }>({
         failed ||= check === true && figures.some(isMissed);
       } catch (error) {
         signal.throwIfAborted();
-        // The figures of the other parts are worth having.
+        // The other parts still run.
         failed = true;
         progress(`${part}: failed: ${(error as Error).stack}`);
       } finally {

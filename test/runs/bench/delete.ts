@@ -5,7 +5,7 @@ import { addGroup, deletionOf, rows, seedOrganization } from '../../support/orga
 import { startRegionDatabase } from '../../support/region-database';
 import { type Figure, interleave, type PartOptions } from './measure';
 
-/** Milliseconds between function and database: what regions have. */
+/** Typical milliseconds between function and database in a region. */
 const roundTrips = [1, 5];
 
 /** The deletion with direct access, against one inserted row and against a transaction of several statements. */
@@ -48,7 +48,7 @@ export async function measureDeletion(options: PartOptions): Promise<Figure[]> {
         async transaction() {
           const began = performance.now();
           await deleteInTransaction(region.owner, later, organization, ids.transaction);
-          // Begin and commit travel too.
+          // Begin and commit are round trips, too.
           await sleep(roundTrip);
           await sleep(roundTrip);
           const took = performance.now() - began;

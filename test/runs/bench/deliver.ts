@@ -13,7 +13,7 @@ import type { Queue } from '../../../lambda/webhooks/queue';
 import { createAuthority } from '../../support/certificates';
 import { type Figure, interleave, type PartOptions } from './measure';
 
-/** Deliveries of a sample, at least. */
+/** Minimum deliveries per sample. */
 const deliveriesOfSample = 50;
 const name = 'hooks.example.com';
 const webhookId = 'wh-aaaaa-aaaaa-aaaaaaaaaaaaaaaa';
@@ -88,7 +88,7 @@ export async function measureDelivery(options: PartOptions): Promise<Figure[]> {
   return figures;
 }
 
-/** The product's handler with its two statements answered in memory; delivers so many messages. */
+/** The product's handler with its two statements in memory; delivers this many messages. */
 function handlerFor(url: string, receivers: ReturnType<typeof createReceivers>) {
   process.env.POWERTOOLS_METRICS_DISABLED = 'true';
   const metrics = new Metrics({ namespace: 'bench' });

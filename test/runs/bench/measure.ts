@@ -2,7 +2,7 @@ import type { Cleanup } from '../../../local/cleanup';
 import { formatNumber, type Harness, median, percentile } from '../long-run';
 
 export interface PartOptions extends Harness {
-  /** The share of the usual number of samples, from 0 to 1. */
+  /** The fraction of the usual number of samples, from 0 to 1. */
   readonly effort: number;
   /** Run at the end of the part. */
   readonly cleanup: Cleanup;
@@ -27,7 +27,7 @@ export interface Figure {
 type Variant = () => Promise<number | undefined>;
 
 /**
- * Takes one sample of each variant in turn, again and again, so that other work of the machine falls on all alike.
+ * Samples the variants in turn, so that other load on the machine affects all equally.
  *
  * @param rounds usual number, scaled by the effort; one more goes before, to warm up, unless only one is left
  * @returns milliseconds, or what the variants returned

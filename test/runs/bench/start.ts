@@ -11,7 +11,7 @@ import { unusedPort } from '../../support/unused-port';
 import { projectRoot } from '../long-run';
 import { type Figure, interleave, type PartOptions } from './measure';
 
-/** From `npm start` to its first line, and until every environment has answered a request that a function decides. */
+/** From `npm start` to its first line, and until a function in every environment has responded. */
 export async function measureStart(options: PartOptions): Promise<Figure[]> {
   const { cleanup, directory, signal } = options;
   const state = join(directory, 'state');
@@ -72,7 +72,7 @@ async function startOnce(state: string, signal: AbortSignal) {
   }
 }
 
-/** Sends requests until the authorizer's function answers, and not only the gateway. */
+/** Sends requests until the authorizer function responds, not only the gateway. */
 async function answered(port: number, signal: AbortSignal): Promise<void> {
   const url = `http://127.0.0.1:${port}/auth/user-groups/ug-aaaaa-aaaaa-aaaaaaaaaaaaaa`;
   const patience = AbortSignal.any([signal, AbortSignal.timeout(120_000)]);

@@ -10,7 +10,7 @@ const author = ['-c', 'user.name=Test', '-c', 'user.email=test@example.com', '-c
 const git = (...args: string[]) =>
   execFileSync('git', [...author, ...args], { cwd: folder(), encoding: 'utf8', stdio: 'pipe' }).trim();
 
-/** Commits a lock file and gives the commit. */
+/** Commits a lock file. @returns the commit */
 function commit(lock = '{}'): string {
   writeFileSync(join(folder(), 'package-lock.json'), lock);
   git('add', 'package-lock.json');
@@ -25,13 +25,13 @@ describe('without --base', () => {
     first = commit();
   });
 
-  it('a first commit has no base, and later ones have the one before', () => {
+  it('a first commit has no base, later ones have their parent', () => {
     expect(usualBase(folder())).toBeUndefined();
     commit();
     expect(usualBase(folder())).toEqual({ commit: first });
   });
 
-  it('it is where a branch left origin/main, and on origin/main the commit before', () => {
+  it('the base is the merge base with origin/main, or the parent on origin/main', () => {
     const second = commit();
     git('update-ref', 'refs/remotes/origin/main', second);
     expect(usualBase(folder())).toEqual({ commit: first });
@@ -40,7 +40,7 @@ describe('without --base', () => {
     expect(usualBase(folder())).toEqual({ commit: second });
   });
 
-  it('a shallow clone is refused with the remedy', () => {
+  it('refuses a shallow clone, with the remedy', () => {
     commit();
     const clone = join(folder(), 'clone');
     git('clone', '--quiet', '--depth', '1', `file://${folder()}`, clone);
@@ -48,7 +48,7 @@ describe('without --base', () => {
   });
 });
 
-it('a commit is unpacked with the packages of the same lock file, and removed again', async () => {
+it('unpacks a commit with the packages of the same lock file, and removes it', async () => {
   git('init', '--quiet');
   const base = commit('{"a":1}');
   commit('{"a":1}');
@@ -63,7 +63,7 @@ it('a commit is unpacked with the packages of the same lock file, and removed ag
   expect(existsSync(directory)).toBe(false);
 });
 
-it('a folder needs its packages, and what is neither folder nor commit is refused', () => {
+it('refuses a folder without packages, and what is neither folder nor commit', () => {
   const checkout = join(folder(), 'checkout');
   mkdirSync(checkout);
   writeFileSync(join(checkout, 'package.json'), '{}');

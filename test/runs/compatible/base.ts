@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import type { Cleanup } from '../../../local/cleanup';
 import { projectRoot, temporaryFolder } from '../long-run';
 
-/** What a change is compared with: a checkout with its packages, or a commit of this repository. */
+/** The base of a comparison: a checkout with its packages, or a commit of this repository. */
 export type Base = { readonly directory: string } | { readonly commit: string };
 
 const git = (repository: string, ...args: string[]): string =>
@@ -41,10 +41,10 @@ export function readBase(text: string, repository = projectRoot): Base {
 }
 
 /**
- * Where the change left `origin/main`; on `origin/main` itself, and without one, the first parent.
+ * The merge base with `origin/main`; on `origin/main` itself, or without one, the first parent.
  *
- * @returns undefined for the first commit, which has nothing before it
- * @throws Error with the remedy where git does not know what came before
+ * @returns undefined for the first commit
+ * @throws Error with the remedy if git lacks the history
  */
 export function usualBase(repository = projectRoot): Base | undefined {
   const head = commitOf(repository, 'HEAD');
@@ -58,7 +58,7 @@ export function usualBase(repository = projectRoot): Base | undefined {
   return commit === undefined ? undefined : { commit };
 }
 
-/** A folder with the base and its packages. `cleanup` removes what was made for it. */
+/** A folder with the base and its packages. `cleanup` removes what was created for it. */
 export async function openBase(
   base: Base,
   cleanup: Cleanup,

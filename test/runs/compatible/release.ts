@@ -10,12 +10,12 @@ import { startNodeIn } from '../../support/node-process';
 export interface RunningRelease {
   /** The names of its environments. */
   readonly environments: readonly string[];
-  /** Runs its own command line on an environment. @returns stdout @throws Error with what it wrote when it fails */
+  /** Runs its own command line on an environment. @returns stdout @throws Error with its output if it fails */
   wallet(environment: string, ...args: string[]): Promise<string>;
   stop(): Promise<void>;
 }
 
-/** @throws Error with what it wrote when it does not become ready */
+/** @throws Error with its output if it does not become ready */
 export async function startRelease(
   cleanup: Cleanup,
   { directory, state, signal }: { directory: string; state: string; signal: AbortSignal },
@@ -55,7 +55,7 @@ async function succeed(directory: string, args: readonly string[]): Promise<stri
   throw new Error(`node ${args.join(' ')} exited with ${exitCode}:\n${stdout}${stderr}`);
 }
 
-/** Removes every database of an environment, restored ones too: the row may be of another release. */
+/** Removes every database of an environment, including restored ones: the other release may have another row. */
 async function removeDatabases(environmentFolder: string): Promise<void> {
   const names = await readdir(environmentFolder).catch(() => []);
   const databases = names.filter((name) => name.startsWith('postgres'));

@@ -9,13 +9,13 @@ import { Checks, type Harness, temporaryFolder } from '../long-run';
 import { type RunningRelease, startRelease } from './release';
 
 export interface CompatibilityOptions extends Harness {
-  /** The folder of the release before. */
+  /** The folder of the previous release. */
   readonly base: string;
-  /** The folder of the release that may have to be taken back. */
+  /** The folder of the release that may be rolled back. */
   readonly change: string;
 }
 
-/** The releases in the order of their deployment; without the way back where a migration says that there is none. */
+/** The releases in order of deployment; without the rollback if a migration rules it out. */
 export function deploymentsFor(migrations: readonly NewMigration[]) {
   const schema = migrations.length > 0 ? 'after its migrations' : "on the base's schema";
   const back = migrations.every(({ cannotBeTakenBack }) => cannotBeTakenBack === undefined);
@@ -26,7 +26,7 @@ export function deploymentsFor(migrations: readonly NewMigration[]) {
   ] as const;
 }
 
-/** A delivery that waits for its retry when its release stops. */
+/** A delivery with a pending retry when its release stops. */
 interface WaitingDelivery {
   readonly environment: string;
   readonly organizationId: string;
@@ -34,8 +34,8 @@ interface WaitingDelivery {
 }
 
 /**
- * Deploys the base, the change on its data, and the base again on what the change made of them, migrations included. Each has to
- * pass its own `smoke`, and to deliver what the release before left on the queues.
+ * Deploys the base, the change on its data, and the base again on the migrated data. Each must
+ * pass its own `smoke`, and deliver what the previous release left on the queues.
  *
  * @throws Error for migrations of the base that were edited or removed, and for a header without a reason
  */
@@ -43,7 +43,7 @@ export async function runCompatibility(cleanup: Cleanup, options: CompatibilityO
   const { signal, progress } = options;
   const migrations = newMigrations(options.base, options.change);
   const checks = new Checks();
-  /** What fails is a violation; its lines are the report's. */
+  /** A failure is a violation, reported with its lines. */
   const check = async <T>(name: string, work: () => Promise<T>): Promise<T | undefined> => {
     progress(name);
     try {

@@ -23,7 +23,7 @@ export interface Deletion {
   /** The user action. */
   readonly signature: string;
   readonly wire: WireRequest;
-  /** `200`, or status and code of the refusal, when nothing is in trouble. */
+  /** `200`, or status and code of the refusal, without faults. */
   readonly expected: readonly string[];
   /** As `expected`; `none` when no response came. */
   response?: string;
@@ -33,10 +33,10 @@ export interface Deletion {
 
 const replayed = '403 user_action_replayed';
 
-/** Whether the user action was used up: a missing group uses it up as well. */
+/** Whether the user action was used up: a missing group also uses it up. */
 const usesUp = ({ response }: Deletion) => response === '200' || response === '404 user_group_not_found';
 
-/** Requests that are refused before a function sees them, or by their form alone. */
+/** Requests that are refused before a function runs, or because of their form. */
 const malformed: readonly Mistake[] = [
   { answer: '400 invalid_user_group_id', make: (right) => ({ ...right, path: '/auth/user-groups/ug-1' }) },
   {
@@ -76,7 +76,7 @@ export async function signDeletions(
       templates.push({ ...raced, groupId }, { ...raced, groupId: other });
     } else if (chance < 0.3 && replayable.length > 0) {
       const first = oneOf(random, replayable);
-      // What was refused, or got no response, may still succeed; but only once.
+      // A refused request, or one without a response, may still succeed, but only once.
       const expected = usesUp(first) ? [replayed] : ['200', replayed];
       const { groupId, userActionId, signature } = first;
       templates.push({ kind: 'replayed', expected, groupId, userActionId, signature });
@@ -111,9 +111,9 @@ export interface Traffic {
 }
 
 /**
- * Sends every request once and notes its response. Neighbours are sent at about the same time, on different connections.
+ * Sends every request once and records its response. Adjacent ones are sent almost concurrently, on different connections.
  *
- * @param deletions as many for each connection: autocannon divides them so
+ * @param deletions a multiple of the connections: autocannon splits them evenly
  */
 export async function sendDeletions(
   { name, baseUrl }: Api,
@@ -208,7 +208,7 @@ export function checkResponses(
   }
 }
 
-/** Compares groups and the audit with the responses that came before they are read. */
+/** Compares groups and the audit with the responses received before they are read. */
 export async function checkGroups({ name, groups }: Api, deletions: readonly Deletion[], checks: Checks) {
   const byGroup = groupBy(deletions, 'groupId');
   const states = await groups.states([...byGroup.keys()]);
@@ -254,7 +254,7 @@ export function wrongUse(uses: number, tried: readonly Deletion[]): string | und
     : undefined;
 }
 
-/** Makes deleted groups again, and replays the requests that deleted them. */
+/** Recreates deleted groups, and replays the requests that deleted them. */
 export async function checkReplays(
   api: Api,
   deletions: readonly Deletion[],

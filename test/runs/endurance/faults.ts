@@ -12,21 +12,21 @@ export interface FaultContext extends TemporaryEnvironments {
   /** The environment of a fault that reaches one. */
   readonly environment: string;
   readonly webhooks: readonly Webhooks[];
-  /** Of this fault alone, so that the same seed makes the same faults. */
+  /** Separate for each fault, so that a seed always results in the same faults. */
   readonly random: () => number;
 }
 
 export interface Fault {
   readonly name: string;
-  /** In one environment, which the others must not notice, or in all, as what they share fails. */
+  /** In one environment, without effect on the others, or in all, for a shared service. */
   readonly reach: 'one' | 'all';
   /** Whether deletions may be refused meanwhile. */
   readonly affectsDeletions: boolean;
-  /** Whether a message may be handed to a reader that is gone, and is seen again after the visibility timeout. @default false */
+  /** Whether a message may be lost to a killed reader until its visibility timeout. @default false */
   readonly losesReaders?: boolean;
   /** Milliseconds, from and to. */
   readonly lasts: readonly [number, number];
-  /** @returns what ends it */
+  /** @returns a function that ends it */
   begin(context: FaultContext): Promise<() => Promise<unknown>>;
 }
 
@@ -83,13 +83,13 @@ export const faults: readonly Fault[] = [
         while (await connect(client).then((another) => taken.push(another), isRefused));
       };
       await takeAll();
-      // A function that reconnects meanwhile takes the place of a connection that was ended.
+      // Functions reconnect in the meantime.
       for (let ended = 1; ended > 0; await takeAll()) ended = await endOthers(client);
       return () => Promise.all([close(), ...taken.map((each) => each.end())]);
     },
   },
   {
-    // PostgreSQL ends when its log cannot go on, and cannot start until there is room again.
+    // PostgreSQL exits when it cannot write its log, and cannot start until there is space again.
     name: 'disk-full',
     ...ofOneDatabase,
     lasts: [2_000, 6_000],
@@ -101,7 +101,7 @@ export const faults: readonly Fault[] = [
         for (let segment = 0; segment < 20; segment += 1)
           await client.query(`select pg_switch_wal() from pg_logical_emit_message(false, 'faults', 'x')`);
       } catch {
-        // It has found its disk full.
+        // It noticed that its disk is full.
       }
       await close().catch(() => undefined);
       return () => rm(file);
@@ -158,14 +158,14 @@ export const faults: readonly Fault[] = [
 const openDatabase = ({ local, environment }: FaultContext) =>
   openLocalDatabase(local.stateDirectory, environment);
 
-/** Has the preloaded script make a fault. @returns what ends it */
+/** Injects a fault through the preloaded script. @returns a function that ends it */
 async function writeOrder({ control }: FaultContext, name: string, content: string) {
   const file = join(control, name);
   await writeFile(file, content);
   return () => rm(file);
 }
 
-/** As `process.kill`; a process that has ended is fine. */
+/** As `process.kill`, but ignores a process that has exited. */
 function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -186,7 +186,7 @@ const isRefused = (error: { readonly code?: string }): false => {
   return false;
 };
 
-/** Ends the connections of all but the superuser. @returns their number */
+/** Closes all connections except the superuser's. @returns their number */
 async function endOthers(client: Client): Promise<number> {
   const { rowCount } = await client.query(
     "select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'client backend' and usename <> user",

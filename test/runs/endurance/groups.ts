@@ -3,7 +3,7 @@ import { newId } from '../../../domain/ids';
 import { openLocalDatabase } from '../../support/local-database';
 import type { Organization } from '../../support/organization';
 
-/** What is left of a group, and the user actions that deleted it by the audit. */
+/** The remaining rows of a group, and the user actions that deleted it according to the audit. */
 export interface GroupState {
   readonly groups: number;
   readonly members: number;
@@ -28,7 +28,7 @@ export class Groups {
     readonly organization: Organization,
   ) {}
 
-  /** Makes groups, each with three members and one assignment. @param ids @default - new ones */
+  /** Creates groups, each with three members and one assignment. @param ids @default - new ones */
   async make(
     count: number,
     ids: string[] = Array.from({ length: count }, () => newId('ug')),

@@ -3,18 +3,18 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Checks, median } from '../long-run';
 
-/** What a process holds after its garbage was collected. Bytes. */
+/** Memory of a process after garbage collection, in bytes. */
 export interface MemorySample {
   /** A function's name, or `npm start`. */
   readonly name: string;
   readonly pid: number;
-  /** By objects of JavaScript and what they own outside its heap, such as buffers. */
+  /** JavaScript objects and their external memory, such as buffers. */
   readonly held: number;
-  /** All memory that the system has given it. */
+  /** Resident set size. */
   readonly rss: number;
 }
 
-/** Milliseconds in which every process notices the order and reports. */
+/** Milliseconds until every process reports. */
 const reportTime = 1_000;
 
 /** Asks every process of the environments for its memory, through files in the control folder. */
@@ -29,19 +29,19 @@ export async function sampleMemory(control: string, samples: MemorySample[]): Pr
       samples.push(JSON.parse(await readFile(join(control, name), 'utf8')));
 }
 
-/** Samples of a process that are needed to tell growth. */
+/** Samples of a process that are needed to detect growth. */
 export const enoughSamples = 6;
 
 const mebibyte = 2 ** 20;
-/** Growth must exceed both. `held`: what V8 keeps for hot code. `rss`: allocators give back late; seen at most 3 MiB. */
+/** Growth must exceed both. `held`: V8's memory for hot code. `rss`: allocators free late; observed at most 3 MiB. */
 const allowances = {
   held: { ratio: 1.1, bytes: 2 * mebibyte },
   rss: { ratio: 1.15, bytes: 16 * mebibyte },
 } as const;
 
 /**
- * Holds the median of the last third of each process's samples against that of the third before; in the first third caches
- * and connections are made.
+ * Compares the median of the last third of each process's samples with that of the second; caches and connections fill in
+ * the first.
  *
  * @returns the rows of a table, in MiB
  */

@@ -30,7 +30,7 @@ export interface EnduranceOptions extends Harness {
   readonly seed: number;
   /** Deletions a second in each environment, beside the bursts. */
   readonly rate: number;
-  /** Events a second in each environment; so many again to the slow receivers. */
+  /** Events a second in each environment, and the same number to the slow receivers. */
   readonly eventRate: number;
   /** Slow receivers of another organization, in the first environment. */
   readonly slow: number;
@@ -46,19 +46,19 @@ interface Subject extends Api {
   readonly deletions: Deletion[];
 }
 
-/** As fast as they are answered. */
+/** As fast as responses arrive. */
 const burst = { count: 120, connections: 40 };
 const mostConnections = 8;
-/** Milliseconds after a fault's end, or after messages come back whose reader was killed. */
+/** Milliseconds after the end of a fault, or after messages of a killed reader are visible again. */
 const recoveryLimits = { deletions: 10_000, deliveries: 20_000 };
 /** Milliseconds until everything accepted has been delivered: the fifth attempt is 75 s after the first. */
 const patience = 300_000;
-/** Milliseconds after which the healthy receivers must not notice the slow ones. */
+/** Milliseconds after which slow receivers must not delay the healthy ones. */
 export const grace = 10_000;
 
 /**
- * Sends deletions and events to local environments, first without faults and then with one after another, and checks what is
- * promised.
+ * Sends deletions and events to local environments, first without faults, then with one fault after another, and checks the
+ * guarantees.
  */
 export async function endure(options: EnduranceOptions) {
   const { seed, signal, progress, eventRate } = options;
@@ -113,7 +113,7 @@ class Run {
     private readonly checks: Checks,
     private readonly options: EnduranceOptions,
   ) {
-    // Traffic draws as often as time allows; the faults must not depend on it.
+    // A separate generator: traffic uses a varying number of values.
     this.trafficRandom = seededRandom(options.seed + 1_000);
     this.faultRandom = seededRandom(options.seed);
   }
@@ -132,7 +132,7 @@ class Run {
   private async sign(seconds?: number, affected: readonly Subject[] = []): Promise<() => Promise<unknown>> {
     const { checks, trafficRandom } = this;
     const { rate, signal } = this.options;
-    // Autocannon gives each connection a whole number of requests a second.
+    // Autocannon assigns each connection a whole number of requests a second.
     const connections = Math.min(mostConnections, Math.floor(rate));
     const [count, how] =
       seconds === undefined
@@ -170,7 +170,7 @@ class Run {
 
   private counts = () => this.subjects.map(({ deletions }) => deletions.length);
 
-  /** Steady traffic, a burst and a look at the memory, again and again. */
+  /** Repeats steady traffic, a burst and a memory sample. */
   async withoutFaults() {
     const { duration, eventRate, slow, signal, progress } = this.options;
     const [first] = this.subjects as [Subject];
@@ -211,7 +211,7 @@ class Run {
     return { latencies, memory: checkMemory(samples, this.checks) as Row[] };
   }
 
-  /** One fault after another, each between rounds of which every response must be right. */
+  /** One fault after another, each between rounds in which every response must be correct. */
   async withFaults(): Promise<Row[]> {
     const { duration, progress } = this.options;
     const { noDisks } = this.context;
@@ -314,7 +314,7 @@ const shuffled = (faults: readonly Fault[], random: () => number): Fault[] =>
     .sort((one, other) => one.order - other.order)
     .map(({ fault }) => fault);
 
-/** Copies the logs to a folder that outlives the run. @returns its path */
+/** Copies the logs to a folder that is kept after the run. @returns its path */
 async function saveLogs({ local }: TemporaryEnvironments): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'wallet-endurance-logs-'));
   await cp(join(local.stateDirectory, 'logs'), folder, { recursive: true });

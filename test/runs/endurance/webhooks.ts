@@ -18,12 +18,12 @@ import { type Checks, oneOf } from '../long-run';
 import type { Groups } from './groups';
 
 /**
- * Seconds until a message is seen again whose function was killed. The templates have six times the functions' timeouts, too
+ * Visibility timeout in seconds, for messages of killed functions. The templates have six times the functions' timeouts, too
  * long for a run of minutes.
  */
 export const visibilityTimeout = 30;
 
-/** `fickle` fails while it is told to; `gone` answers 410; `slow` takes 14 s. */
+/** `fickle` fails while its flag is set; `gone` responds with 410; `slow` takes 14 s. */
 type ReceiverKind = 'healthy' | 'fickle' | 'gone' | 'slow';
 
 interface Arrival {
@@ -42,7 +42,7 @@ interface Subscription {
   readonly verifier: Webhook;
   /** By event. */
   readonly arrivals: Map<string, Arrival>;
-  /** When each request came: milliseconds since 1970. */
+  /** Arrival of each request: milliseconds since 1970. */
   readonly times: number[];
   /** Responses sent. */
   answered: number;
@@ -62,7 +62,7 @@ function eventText({ id, organizationId, kind, date }: WalletEvent): string {
   return `{"id":"${id}","organizationId":"${organizationId}","kind":"${kind}","date":"${date}","data":${data}}`;
 }
 
-/** Responses that leave a delivery undone. */
+/** Responses after which a delivery is retried. */
 const failures = [
   { status: 500 },
   { status: 429, headers: { 'retry-after': '2' } },
@@ -72,7 +72,7 @@ const failures = [
   'reset',
 ] as const;
 
-/** Events to one environment's webhooks, and what their receivers see of them. */
+/** Events to one environment's webhooks, and the requests that their receivers get. */
 export class Webhooks {
   /** Whether the fickle receiver fails four of five requests. */
   failing = false;
@@ -112,13 +112,13 @@ export class Webhooks {
     const other = await this.local.walletJson<Organization>(this.environment.name, 'seed');
     for (let index = 0; index < slow; index += 1)
       await this.add('slow', other.organizationId, `wallet.slow-${index}`);
-    // They were fast until now, so that their webhooks are in good standing.
+    // Fast so far, so that their webhooks are in good standing.
     for (let index = 0; index < slow; index += 1) await this.sendToSlow();
     while (this.all('slow').some(({ answered }) => answered === 0)) await sleep(50);
     this.areSlow = true;
   }
 
-  /** Sends events until it is stopped, steadily. @param slow also to the slow receivers @returns what stops it */
+  /** Sends events at a steady rate. @param slow also to the slow receivers @returns a function that stops it */
   start(rate: number, slow: boolean): () => Promise<void> {
     const stopping = new AbortController();
     const all = Promise.all([
@@ -131,7 +131,7 @@ export class Webhooks {
     };
   }
 
-  /** Sends one event until the queue has accepted it, as a publisher does that must not lose it. @returns its id */
+  /** Sends one event, with retries until the queue accepts it, as a reliable publisher does. @returns its id */
   async send(): Promise<string> {
     const id = await this.publish(this.groups.organization.organizationId, 'wallet.created');
     this.accepted.push(id);
@@ -142,7 +142,7 @@ export class Webhooks {
     return this.mustAccept().every(({ arrivals }) => arrivals.get(eventId)?.accepted);
   }
 
-  /** Deletes the slow webhooks, and with them what waits for them. */
+  /** Deletes the slow webhooks, and so their backlog. */
   async removeSlow(): Promise<void> {
     for (const { webhookId } of this.all('slow'))
       await this.local.wallet(this.environment.name, 'webhook', 'remove', '--webhook', webhookId);
@@ -173,7 +173,7 @@ export class Webhooks {
     for (const each of left) this.checks.hold(check, `${this.environment.name}: ${each}`, 0);
   }
 
-  /** Holds what the receivers and the dead-letter queues saw against what is promised. */
+  /** Checks requests to receivers and the dead-letter queues against the guarantees. */
   async check(): Promise<void> {
     const { name } = this.environment;
     for (const queue of ['EventsDeadLetter', 'DeliveryDeadLetter'])
@@ -195,7 +195,7 @@ export class Webhooks {
     }
   }
 
-  /** Compares the rows of attempts with the responses that receivers sent: exact while nothing is killed. */
+  /** Compares the rows of attempts with the receivers' responses: exact while nothing is killed. */
   async checkAttempts(): Promise<void> {
     for (const { kind, webhookId, answered } of this.subscriptions.values()) {
       if (kind === 'slow') continue;

@@ -17,10 +17,10 @@ export interface HoldOptions {
 }
 
 /**
- * Sends generated requests to a local environment: no response is a 5xx, 200 comes exactly for valid deletions, every response
- * is documented, and what got a 200 is refused as a replay when it is sent again.
+ * Sends generated requests to a local environment: no response is a 5xx, only valid deletions get 200, every response
+ * is documented, and a successful request is refused as a replay when resent.
  *
- * @returns how many responses there were of each status
+ * @returns the number of responses by status
  * @throws Error with the requests that failed, shrunk, and the seed
  */
 export async function holdRequests(

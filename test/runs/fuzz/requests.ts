@@ -29,7 +29,7 @@ export interface GeneratedRequest {
 const right = <T>(value: T): fc.Arbitrary<Change<T>> => fc.constant({ value });
 const wrong = <T>(name: string, value: T): Change<T> => ({ wrong: name, value });
 
-/** Half of the time the first, so that most requests are wrong in one or two places only. */
+/** The first in half of the cases, so that most requests have only one or two mistakes. */
 const mostly = <T>(usual: fc.Arbitrary<T>, ...others: readonly fc.Arbitrary<T>[]): fc.Arbitrary<T> =>
   fc.oneof(
     { weight: others.length * 2, arbitrary: usual },
@@ -93,7 +93,7 @@ const wrongValue = fc.oneof(
   fc.object({ maxDepth: 1 }),
 );
 
-/** What cannot stand in a header becomes what stands in no token. */
+/** Replaces characters that are invalid in a header by one that is invalid in a token. */
 const flipBit = (at: number, bit: number) => (token: string) => {
   const changed = String.fromCharCode(token.charCodeAt(at % token.length) ^ (1 << bit));
   return replaceAt(token, at, /[\x21-\x7e]/.test(changed) ? changed : '!');
@@ -106,7 +106,7 @@ const credential = (...claimNames: readonly string[]): fc.Arbitrary<Change<Crede
     fc.tuple(fc.nat(), fc.nat(5)).map(([at, bit]) => wrong('one bit changed', { edit: flipBit(at, bit) })),
     fc
       .tuple(fc.constantFrom(...claimNames, 'iat', 'exp'), wrongValue)
-      // A whole number may be a good time.
+      // An integer may be a valid time.
       .filter(([name, value]) => !(['iat', 'nbf', 'exp'].includes(name) && Number.isInteger(value)))
       .map(([name, value]) => wrong(`${name}: ${JSON.stringify(value)}`, { claims: { [name]: value } })),
     fc
@@ -137,11 +137,11 @@ export const generatedRequest: fc.Arbitrary<GeneratedRequest> = fc
   })
   .map((request) => Object.assign(request, { [fc.toStringMethod]: () => `(${describeRequest(request)})` }));
 
-/** What is wrong; empty for a valid deletion. */
+/** The mistakes; empty for a valid deletion. */
 export const describeRequest = ({ path, method, body, token, action }: GeneratedRequest): string =>
   [path, method, body, token, action].flatMap((change) => change.wrong ?? []).join('; ');
 
-/** The request as it goes over the wire, for a group of the organization. */
+/** The request as sent on the wire, for a group of the organization. */
 export async function toWire(
   { path, method, body, token, action, headers }: GeneratedRequest,
   organization: Organization,
