@@ -99,7 +99,7 @@ describe('an approval', () => {
     await expect(inProcess(() => requireApproval('eu'))).rejects.toThrow(message);
   });
 
-  it('is not required without an environment', async () => {
+  it('fails when GitHub does not have the environment', async () => {
     answer();
     expect(await step('node --require tsx/cjs .ci/require-approval.ts "$ENVIRONMENT"')).toMatchObject({
       exitCode: 1,
