@@ -52,7 +52,7 @@ it('runs in CI with the pinned cfn-lint, and skips no tools', () => {
     ...checks,
     'node .ci/stack-regions.js cdk.out',
     'cfn-lint --non-zero-exit-code error --regions eu-central-1 --template cdk.out/WalletEu.template.json',
-    'npm run endurance -- --duration 40s',
+    'npm run endurance -- --duration 20s',
     ...sideBySide.map(() => expect.any(String)),
   ]);
   expect(calls.slice(-sideBySide.length).sort()).toEqual(sideBySide);
@@ -77,7 +77,7 @@ it('runs without cfn-lint outside CI, and prints what is skipped', () => {
   expect(calls.slice(0, -sideBySide.length)).toEqual([
     'npm ci',
     ...checks,
-    'npm run endurance -- --duration 40s',
+    'npm run endurance -- --duration 20s',
   ]);
   expect(printed).toContain('Left out: cfn-lint is not on this machine.');
 });
