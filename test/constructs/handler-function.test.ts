@@ -1,9 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Duration, Stack } from 'aws-cdk-lib';
-import { handlerNames } from '../../lib/functions/bundles';
 import { HandlerFunction, type HandlerFunctionProps } from '../../lib/functions/handler-function';
-import { packageFolders } from '../support/bundled-packages';
 import { withApp } from '../support/stacks';
 
 /** The files of a function's code, by name. */
@@ -36,14 +34,6 @@ it.each([
     expect(code).not.toContain(lacks);
   },
 );
-
-it('bundles read credentials from environment variables, and contain no other provider', () => {
-  const files = handlerNames().map((name) => `lambda/${name}/handler.ts`);
-  const providers = packageFolders(files).filter((folder) =>
-    /credential-provider-|nested-clients/.test(folder),
-  );
-  expect(providers).toEqual(['node_modules/@aws-sdk/credential-provider-env']);
-});
 
 it('refuses a missing handler, and lists the existing ones', () => {
   expect(() => codeOf({ useCase: 'mint-money' })).toThrow(

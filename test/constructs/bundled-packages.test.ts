@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { buildSync } from 'esbuild';
+import { bundling, handlerNames } from '../../lib/functions/bundles';
+
+const root = resolve(__dirname, '../..');
+
+/** The folders of the npm packages in the bundles of these files. */
+function packagesIn(files: readonly string[]): string[] {
+  const { metafile } = buildSync({
+    ...bundling,
+    absWorkingDir: root,
+    entryPoints: [...files],
+    outdir: 'bundles',
+    write: false,
+    metafile: true,
+  });
+  const inputs = Object.values(metafile.outputs).flatMap(({ inputs }) => Object.entries(inputs));
+  const folders = inputs
+    .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
+    .flatMap(([path]) => /.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path)?.[0] ?? []);
+  return [...new Set(folders)];
+}
+const deployed = packagesIn(handlerNames().map((name) => `lambda/${name}/handler.ts`));
+
+it('functions contain only packages whose licence asks for no more than to keep its notice', () => {
+  const permitted = ['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'MIT-0'];
+  const licences = deployed.map((folder) => [
+    folder,
+    JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')).license,
+  ]);
+  expect(licences.length).toBeGreaterThan(20);
+  expect(licences.filter(([, licence]) => !permitted.includes(licence))).toEqual([]);
+});
+
+it('functions read credentials from environment variables, and contain no other provider', () => {
+  const providers = deployed.filter((folder) => /credential-provider-|nested-clients/.test(folder));
+  expect(providers).toEqual(['node_modules/@aws-sdk/credential-provider-env']);
+});
+
+it('the page for browsers contains no package', () => {
+  expect(packagesIn(['dashboard/page.ts'])).toEqual([]);
+});
