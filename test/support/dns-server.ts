@@ -4,67 +4,43 @@ import { once } from 'node:events';
 /** The IPv4 addresses or the fault of each name. Other names do not exist. */
 export type Zone = Readonly<Record<string, readonly string[] | 'SERVFAIL' | 'silence'>>;
 
-/** A DNS server on a free UDP port of 127.0.0.1. */
-export interface DnsServer {
-  /** As `Resolver.setServers` takes it. */
-  readonly address: string;
-  /** The queries, such as `A hooks.example.com`. */
-  readonly questions: string[];
-  stop(): Promise<void>;
-}
-
-const types: Readonly<Record<number, string>> = { 1: 'A', 28: 'AAAA' };
-const responseCodes = { NOERROR: 0, SERVFAIL: 2, NXDOMAIN: 3 };
 const headerBytes = 12;
+const codes = { NOERROR: 0, SERVFAIL: 2, NXDOMAIN: 3 };
 
-export async function startDnsServer(zone: Zone): Promise<DnsServer> {
+/** A DNS server on a free UDP port of 127.0.0.1. https://www.rfc-editor.org/rfc/rfc1035#section-4.1 */
+export async function startDnsServer(zone: Zone) {
+  /** The queries, such as `1 hooks.example.com`: 1 is the type A. */
   const questions: string[] = [];
-  const socket = createSocket('udp4');
-  socket.on('message', (query, client) => {
-    const { name, type, bytes } = readQuestion(query);
-    questions.push(`${types[type] ?? type} ${name}`);
+  const socket = createSocket('udp4').on('message', (query, client) => {
+    // One question: the labels of the name, each after its length, then type and class.
+    const end = query.indexOf(0, headerBytes) + 5;
+    const name = query
+      .toString('latin1', headerBytes + 1, end - 5)
+      .replace(/[^\w-]/g, '.')
+      .toLowerCase();
+    const type = query.readUInt16BE(end - 4);
+    questions.push(`${type} ${name}`);
     const known = zone[name] ?? 'NXDOMAIN';
     if (known === 'silence') return;
-    const addresses = typeof known === 'string' || types[type] !== 'A' ? [] : known;
-    const header = Buffer.alloc(headerBytes);
-    header.set(query.subarray(0, 2));
-    header.writeUInt16BE(0x8180 | responseCodes[typeof known === 'string' ? known : 'NOERROR'], 2);
-    header.writeUInt16BE(1, 4);
-    header.writeUInt16BE(addresses.length, 6);
-    const answers = addresses.map((address) => writeRecord(type, address.split('.').map(Number)));
-    socket.send(Buffer.concat([header, bytes, ...answers]), client.port, client.address);
+    const [code, addresses] = typeof known === 'string' ? [codes[known], []] : [codes.NOERROR, known];
+    // Each: a pointer to the queried name, type, class, time to live 0, length, and the address.
+    const answers = addresses.flatMap((address) => [
+      ...[0xc0, headerBytes, 0, type, 0, 1, 0, 0, 0, 0, 0, 4],
+      ...address.split('.').map(Number),
+    ]);
+    const header = [...query.subarray(0, 2), 0x81, 0x80 | code, 0, 1, 0, addresses.length, 0, 0, 0, 0];
+    const response = Buffer.concat([
+      Buffer.from(header),
+      query.subarray(headerBytes, end),
+      Buffer.from(answers),
+    ]);
+    socket.send(response, client.port, client.address);
   });
   await once(socket.bind(0, '127.0.0.1'), 'listening');
   return {
+    /** As `Resolver.setServers` takes it. */
     address: `127.0.0.1:${socket.address().port}`,
     questions,
-    async stop() {
-      socket.close();
-      await once(socket, 'close');
-    },
+    stop: () => once(socket.close(), 'close'),
   };
-}
-
-/** The one question of a query. https://www.rfc-editor.org/rfc/rfc1035#section-4.1.2 */
-function readQuestion(query: Buffer): {
-  readonly name: string;
-  readonly type: number;
-  readonly bytes: Buffer;
-} {
-  const labels: string[] = [];
-  let at = headerBytes;
-  for (let length = query.readUInt8(at); length > 0; length = query.readUInt8(at)) {
-    labels.push(query.toString('latin1', at + 1, at + 1 + length));
-    at += 1 + length;
-  }
-  return {
-    name: labels.join('.').toLowerCase(),
-    type: query.readUInt16BE(at + 1),
-    bytes: query.subarray(headerBytes, at + 5),
-  };
-}
-
-/** A record of the queried name: a pointer to it, type, class, time to live 0, and the data. */
-function writeRecord(type: number, data: readonly number[]): Buffer {
-  return Buffer.from([0xc0, headerBytes, 0, type, 0, 1, 0, 0, 0, 0, 0, data.length, ...data]);
 }

@@ -11,9 +11,9 @@ import { retrySchedule } from '../../../lambda/deliver-webhook/retry-schedule';
 import { createWebhooks } from '../../../lambda/deliver-webhook/webhooks-table';
 import { createQueues } from '../../../lambda/webhooks/queue';
 import { createWebhookSecrets, type WebhookSecrets } from '../../../lambda/webhooks/webhook-secrets';
+import { FakeKms } from '../../support/fake-kms';
 import { type HttpServer, startHttpServer } from '../../support/http-server';
 import { recordLog } from '../../support/log';
-import { type MacServer, startMacServer } from '../../support/mac-server';
 import { type RegionDatabase, startMigratedDatabase } from '../../support/region-database';
 import { startTestQueues, type TestQueue, type TestQueues } from '../../support/sqs';
 import { addOrganization, addWebhook, eventText } from '../../support/webhooks';
@@ -34,7 +34,7 @@ export function useDeliveryWorld(): DeliveryWorld {
 class DeliveryWorld {
   readonly log = recordLog();
   database!: RegionDatabase;
-  mac!: MacServer;
+  readonly kms = new FakeKms();
   webhooks!: Webhooks;
   secrets!: WebhookSecrets;
   organizationId!: string;
@@ -50,11 +50,7 @@ class DeliveryWorld {
   private receiver!: HttpServer;
 
   async start(): Promise<void> {
-    [this.database, this.queues, this.mac] = await Promise.all([
-      startMigratedDatabase(),
-      startTestQueues(),
-      startMacServer(),
-    ]);
+    [this.database, this.queues] = await Promise.all([startMigratedDatabase(), startTestQueues()]);
     this.webhooks = createWebhooks(this.database.as('deliver_webhook'));
     this.receiver = await startHttpServer(async (request, response) => {
       const { url: path = '', headers } = request;
@@ -65,8 +61,8 @@ class DeliveryWorld {
 
   async reset(): Promise<void> {
     this.log.clear();
-    this.mac.failing = false;
-    this.secrets = createWebhookSecrets({ kms: this.mac.kms, keyId: 'key-1' });
+    this.kms.failing = false;
+    this.secrets = createWebhookSecrets({ kms: this.kms.client, keyId: 'key-1' });
     this.status = 204;
     this.requests = [];
     const create = () => this.queues.create();
@@ -80,7 +76,7 @@ class DeliveryWorld {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.receiver, this.database, this.queues, this.mac].map((part) => part.stop()));
+    await Promise.all([this.receiver, this.database, this.queues].map((part) => part.stop()));
   }
 
   /** @param url @default - the receiver's */

@@ -279,7 +279,7 @@ describe('our own failures', () => {
     [
       'KMS is unavailable',
       () => {
-        world.mac.failing = true;
+        world.kms.failing = true;
         return world.runBatch();
       },
       { cause: 'secret_unavailable', reason: 'KMSInvalidStateException' },

@@ -1,18 +1,11 @@
-import type { GenerateMacCommand, KMSClient } from '@aws-sdk/client-kms';
 import { createWebhookSecrets } from '../../../lambda/webhooks/webhook-secrets';
-import { type MacServer, startMacServer } from '../../support/mac-server';
+import { FakeKms } from '../../support/fake-kms';
 
-let server: MacServer;
-beforeAll(async () => {
-  server = await startMacServer();
-});
+let kms: FakeKms;
 beforeEach(() => {
-  server.messages.splice(0);
-  server.failing = false;
+  kms = new FakeKms();
 });
-afterAll(() => server.stop());
-
-const create = (keyId = 'key-1') => createWebhookSecrets({ kms: server.kms, keyId });
+const create = (keyId = 'key-1') => createWebhookSecrets({ kms: kms.client, keyId });
 
 it('derives 32 bytes that depend on key, webhook id and version only', async () => {
   const secrets = create();
@@ -35,39 +28,31 @@ it('calls KMS once for a secret, even for concurrent requests', async () => {
   const secrets = create();
   await Promise.all([secrets.secret('wh-1', 1), secrets.secret('wh-1', 1)]);
   await secrets.secret('wh-1', 1);
-  expect(server.messages).toEqual(['wh-1.1']);
+  expect(kms.messages).toEqual(['wh-1.1']);
 });
 
 it('caches the 1,000 most recently used', async () => {
-  const messages: string[] = [];
-  // A thousand requests of the SDK take seconds.
-  const kms = {
-    async send({ input }: GenerateMacCommand) {
-      messages.push(Buffer.from(input.Message ?? '').toString());
-      return { Mac: Buffer.alloc(32) };
-    },
-  } as unknown as KMSClient;
-  const secrets = createWebhookSecrets({ kms, keyId: 'key-1' });
+  const secrets = create();
   await secrets.secret('wh-used', 1);
   for (let count = 0; count < 1_000; count += 1) {
     await secrets.secret(`wh-${count}`, 1);
     if (count % 100 === 0) await secrets.secret('wh-used', 1);
   }
-  messages.splice(0);
+  kms.messages.splice(0);
   await secrets.secret('wh-used', 1);
   await secrets.secret('wh-999', 1);
-  expect(messages).toEqual([]);
+  expect(kms.messages).toEqual([]);
   await secrets.secret('wh-0', 1);
-  expect(messages).toEqual(['wh-0.1']);
+  expect(kms.messages).toEqual(['wh-0.1']);
 });
 
 it('reports a failure, and calls KMS again afterwards', async () => {
   const secrets = create();
-  server.failing = true;
+  kms.failing = true;
   expect(await secrets.secret('wh-1', 1)).toEqual({
     ok: false,
     error: { kind: 'secret_unavailable', reason: 'KMSInvalidStateException' },
   });
-  server.failing = false;
+  kms.failing = false;
   expect((await secrets.secret('wh-1', 1)).ok).toBe(true);
 });
