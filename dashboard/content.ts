@@ -6,21 +6,23 @@ export function rows(facts: DashboardFacts): readonly (readonly [name: string, v
   const chains = facts.chains.join(' and ') + (facts.testFundsOnly ? ', with test funds only' : '');
   return [
     ['Region', facts.region],
-    ['Data', `Stored and processed in ${facts.residencyRegions.join(' and ')}, and nowhere else`],
-    ['Chains', `${chains}. What is broadcast may be processed anywhere.`],
-    ['SLA', facts.serviceLevelAgreement ? 'Yes' : 'None: nothing is promised about availability'],
+    ['Data', `Stored and processed only in ${facts.residencyRegions.join(' and ')}`],
+    ['Chains', `${chains}. Broadcast transactions may be processed anywhere.`],
+    ['SLA', facts.serviceLevelAgreement ? 'Yes' : 'None: no commitment to availability'],
   ];
 }
 
 /** Warnings for users of the environment. */
 export function warnings({ testFundsOnly, chains, deprecation }: DashboardFacts): readonly string[] {
-  const joined = chains.includes('mainnet')
+  const mainnet = chains.includes('mainnet')
     ? ': the service cannot technically prevent you from sending funds to a mainnet chain, but doing so is against the terms of use'
     : '';
-  const sunset = deprecation?.sunset ? ` It is switched off on ${day(deprecation.sunset)}.` : '';
+  const sunset = deprecation?.sunset ? ` It will be switched off on ${day(deprecation.sunset)}.` : '';
   return [
-    ...(testFundsOnly ? [`Use test funds only${joined}.`] : []),
-    ...(deprecation ? [`Deprecated since ${day(deprecation.since)}: build nothing new on it.${sunset}`] : []),
+    ...(testFundsOnly ? [`Use test funds only${mainnet}.`] : []),
+    ...(deprecation
+      ? [`Deprecated since ${day(deprecation.since)}: do not build anything new on it.${sunset}`]
+      : []),
   ];
 }
 

@@ -67,7 +67,7 @@ form.addEventListener('input', () => {
   clearTimeout(timer);
   timer = setTimeout(() => {
     secret.value = '';
-    announce('The secret was cleared after five minutes.');
+    announce('The secret was cleared after five minutes without typing.');
   }, 300_000);
 });
 // The back button would restore the fields.
@@ -95,7 +95,7 @@ function byId(id: string): HTMLElement {
   return found;
 }
 
-/** Adds text as text, never as markup. */
+/** Strings become text nodes, never markup. */
 function element(name: string, attributes: Readonly<Record<string, string>>, ...children: (Node | string)[]) {
   const made = document.createElement(name);
   for (const [attribute, value] of Object.entries(attributes)) made.setAttribute(attribute, value);

@@ -7,8 +7,8 @@ export interface PastedDelivery {
 }
 
 export interface Verification {
-  /** `stale`: valid, but too old for a receiver. `incomplete`: input is missing or malformed. */
-  readonly verdict: 'holds' | 'stale' | 'refused' | 'incomplete';
+  /** `stale`: valid, but its timestamp is more than five minutes off. `incomplete`: input is missing or malformed. */
+  readonly verdict: 'valid' | 'stale' | 'invalid' | 'incomplete';
   readonly title: string;
   /** Sentences, most important first. */
   readonly details: readonly string[];
@@ -38,67 +38,74 @@ export async function verify(
   const known = signatures.filter((each) => new RegExp(`^v1,${base64}`).test(each));
   const ignored = signatures
     .filter((each) => !known.includes(each))
-    .map((each) => `“${each}” is ignored: it is not “v1,” and 44 characters of base64.`);
+    .map((each) => `“${each}” is ignored: it is not “v1,” followed by 44 characters of base64.`);
   const secret = pastedSecret.trim();
 
-  const problems: [isSo: boolean, problem: string][] = [
+  const problems: [applies: boolean, problem: string][] = [
     ...['webhook-id', 'webhook-timestamp'].flatMap((name): [boolean, string][] => [
       [valuesOf(name).length === 0, `The header ${name} is missing.`],
-      [valuesOf(name).length > 1, `The header ${name} is there more than once, with different values.`],
+      [valuesOf(name).length > 1, `The header ${name} appears more than once, with different values.`],
     ]),
     [!/^\d{0,11}$/.test(timestamp), `webhook-timestamp is “${timestamp}”, not whole seconds since 1970.`],
-    [found.length === 0, `No signature header is there: ${signatureHeaders.join(', ')}.`],
-    [values.size > 1, `${found.join(', ')} differ, but are sent with one value: something changed them.`],
+    [found.length === 0, `No signature header found. Expected: ${signatureHeaders.join(', ')}.`],
+    [
+      values.size > 1,
+      `${found.join(', ')} differ, although the service sends the same value in each: something changed them on the way.`,
+    ],
     [found.length > 0 && known.length === 0, ignored.join(' ')],
     [secret === '', 'The secret is missing.'],
     [
       secret !== '' && !new RegExp(`^whsec_${base64}`).test(secret),
-      'The secret is not “whsec_” and 44 characters of base64: some were changed or lost.',
+      'The secret is not “whsec_” followed by 44 characters of base64: part of it was lost or changed.',
     ],
     [body === '', 'The body is missing.'],
   ];
-  const details = problems.flatMap(([isSo, problem]) => (isSo ? [problem] : []));
-  if (details.length > 0) return { verdict: 'incomplete', title: 'It cannot be verified', details };
+  const details = problems.flatMap(([applies, problem]) => (applies ? [problem] : []));
+  if (details.length > 0)
+    return { verdict: 'incomplete', title: 'Cannot verify: the input is incomplete', details };
 
   const bytes = Uint8Array.from(atob(secret.slice('whsec_'.length)), (each) => each.charCodeAt(0));
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
   const key = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign']);
-  const holdsFor = async (text: string) => {
+  const isValidFor = async (text: string) => {
     const content = new TextEncoder().encode(`${id}.${timestamp}.${text}`);
     const hmac = new Uint8Array(await crypto.subtle.sign('HMAC', key, content));
     const expected = `v1,${btoa(String.fromCharCode(...hmac))}`;
     return known.some((each) => each.padEnd(expected.length, '=') === expected);
   };
-  if (await holdsFor(body)) {
-    return ofAge(Math.floor(now / 1000) - Number(timestamp), [`Found in ${found.join(', ')}.`, ...ignored]);
+  if (await isValidFor(body)) {
+    return checkAge(Math.floor(now / 1000) - Number(timestamp), [
+      `Found in ${found.join(', ')}.`,
+      ...ignored,
+    ]);
   }
-  const title = 'The signature does not hold';
+  const title = 'The signature is invalid';
   for (const [how, changed] of changedBodies(body)) {
-    if (!(await holdsFor(changed))) continue;
-    const remedy = 'Verify the bytes as they arrive, before anything parses or prints them.';
-    const cause = `It holds for the body ${how}. Secret, id and timestamp are right. ${remedy}`;
-    return { verdict: 'refused', title: `${title}: the body was changed`, details: [cause, ...ignored] };
+    if (!(await isValidFor(changed))) continue;
+    const remedy = 'Verify the raw bytes, before anything parses or reformats them.';
+    const cause = `It is valid for the body ${how}, so the secret, id and timestamp are right. ${remedy}`;
+    return { verdict: 'invalid', title: `${title}: the body was changed`, details: [cause, ...ignored] };
   }
   const questions = [
-    'Body, id or timestamp were changed, or the secret is another one. A signature cannot show which.',
-    'Is this the body that arrived with these very headers, byte by byte?',
-    'Is this the secret of this webhook in this environment? 24 hours after a rotation, the old one no longer signs.',
+    'The body, id or timestamp was changed, or the secret is wrong. A signature cannot show which.',
+    'Is this exactly the body that arrived with these headers, byte for byte?',
+    'Is this the secret of this webhook in this environment? An old secret stops working 24 hours after its rotation.',
   ];
-  return { verdict: 'refused', title, details: [...questions, ...ignored] };
+  return { verdict: 'invalid', title, details: [...questions, ...ignored] };
 }
 
 /** @param age seconds */
-function ofAge(age: number, details: readonly string[]): Verification {
+function checkAge(age: number, details: readonly string[]): Verification {
   const off = Math.abs(age);
-  if (off <= 300) return { verdict: 'holds', title: 'The signature holds', details };
+  if (off <= 300) return { verdict: 'valid', title: 'The signature is valid', details };
   const [unit, size] = off < 3_600 ? ['minute', 60] : off < 86_400 ? ['hour', 3_600] : ['day', 86_400];
   const format = new Intl.NumberFormat('en', { style: 'unit', unit, unitDisplay: 'long' });
   const span = `${format.format(Math.floor(off / size))} ${age > 0 ? 'old' : 'ahead of this device’s clock'}`;
   const reason =
-    'A receiver refuses a timestamp that is more than 5 minutes off: it may be a replay. If you only paste it later than that, nothing is wrong; otherwise check the clocks.';
+    'Receivers reject a timestamp that is more than 5 minutes off: it may be a replay. For a delivery that you pasted later, this is expected; otherwise check the clocks.';
   return {
     verdict: 'stale',
-    title: `The signature holds, but the delivery is ${span}`,
+    title: `The signature is valid, but the delivery is ${span}`,
     details: [reason, ...details],
   };
 }
@@ -107,11 +114,11 @@ function ofAge(age: number, details: readonly string[]): Verification {
 function changedBodies(body: string): (readonly [how: string, body: string])[] {
   const compact = parseObject(body);
   const changed: [string, string][] = [
-    ['without the line break at its end', body.replace(/\r?\n$/, '')],
-    ['without the white space around it', body.trim()],
-    ['with a line break at its end', `${body}\n`],
+    ['without the trailing line break', body.replace(/\r?\n$/, '')],
+    ['without the surrounding white space', body.trim()],
+    ['with a trailing line break', `${body}\n`],
     ['with Windows line breaks', body.replaceAll('\n', '\r\n')],
-    ['as compact JSON: something parsed and rewrote it', compact ? JSON.stringify(compact) : body],
+    ['as compact JSON (something reformatted it)', compact ? JSON.stringify(compact) : body],
   ];
   return changed.filter(([, each]) => each !== body);
 }

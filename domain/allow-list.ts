@@ -37,7 +37,7 @@ const json = (value: unknown) => JSON.stringify(value, undefined, 2);
 export const allowListFormats = {
   json: {
     title: 'JSON',
-    use: 'for programs.',
+    use: 'parse it in a program.',
     render: (_rules, _port, origins) =>
       json(
         origins.map(({ environment, region, address, reserve, deprecation }) => ({
@@ -52,13 +52,13 @@ export const allowListFormats = {
   },
   text: {
     title: 'plain list',
-    use: 'for everything else. Lines that start with # are comments.',
+    use: 'paste it into any other tool. Lines that start with # are comments.',
     render: (rules) => commented(rules.flatMap(({ cidr, comment }) => [`# ${comment}`, cidr])),
   },
   // https://nginx.org/en/docs/http/ngx_http_access_module.html
   nginx: {
     title: 'nginx',
-    use: '"include" it in the location. Behind a load balancer, set_real_ip_from comes first.',
+    use: '"include" it in the location block. Behind a load balancer, configure set_real_ip_from first.',
     render: (rules) => {
       const allowed = rules.map(({ cidr, comment }) => `allow ${cidr}; # ${comment}`);
       return commented(allowed, 'deny all;');
@@ -66,7 +66,7 @@ export const allowListFormats = {
   },
   nftables: {
     title: 'nftables',
-    use: 'nft -f FILE. It closes the port, for IPv6 too, to everyone but these addresses and this host itself.',
+    use: 'nft -f FILE. This closes the port, for IPv6 too, to all but these addresses and the host itself.',
     // A separate table, replaced atomically whenever the file is loaded:
     // https://wiki.nftables.org/wiki-nftables/index.php/Atomic_rule_replacement
     render: (rules, port) => {

@@ -65,7 +65,7 @@ const overflow = (page: Page) =>
 async function fillIn(page: Page): Promise<void> {
   await page.getByText('Find out why').click();
   await page.getByRole('button', { name: 'Fill in an example' }).click();
-  await page.getByText('The signature holds, but the delivery is').waitFor();
+  await page.getByText('The signature is valid, but the delivery is').waitFor();
 }
 
 /** A folder for the pictures in docs/dashboard.md. @default - none are taken */
@@ -123,9 +123,7 @@ it('verifies, clears the secret after five minutes and the form when the page is
   await page.clock.install();
   await fillIn(page);
   const values = () =>
-    Promise.all(
-      ['Headers', 'Body, as it arrived', 'Secret'].map((label) => page.getByLabel(label).inputValue()),
-    );
+    Promise.all(['Headers', 'Raw body', 'Secret'].map((label) => page.getByLabel(label).inputValue()));
   expect(await values()).toEqual([example.headers, example.body, example.secret]);
   await page.getByLabel('Headers').fill('webhook-id: msg_1');
   await page.clock.fastForward('04:59');
@@ -154,12 +152,7 @@ it('can be used with the keyboard only, in reading order', async () => {
   expect(reached).toEqual([
     ...['Allow', 'Verify', 'Contact'],
     ...['Copy the address', 'Copy the reserve', 'Copy the base address', 'nginx', 'Copy the allow-list'],
-    ...[
-      'Standard Webhooks',
-      'receivers’ guide',
-      'Copy the example',
-      'Find out why a signature does not hold',
-    ],
+    ...['Standard Webhooks', 'receivers’ guide', 'Copy the example', 'Find out why a signature is invalid'],
     ...['webhooks@wallet-infrastructure.example', 'uae', 'staging'],
     ...reached.slice(15),
   ]);

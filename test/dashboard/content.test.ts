@@ -9,22 +9,25 @@ const read = (path: string) => readFileSync(join(__dirname, '../..', path), 'utf
 it('describes the environment', () => {
   expect(rows(facts)).toEqual([
     ['Region', 'eu-central-1'],
-    ['Data', 'Stored and processed in eu-central-1 and eu-west-1, and nowhere else'],
-    ['Chains', 'mainnet and testnet. What is broadcast may be processed anywhere.'],
+    ['Data', 'Stored and processed only in eu-central-1 and eu-west-1'],
+    ['Chains', 'mainnet and testnet. Broadcast transactions may be processed anywhere.'],
     ['SLA', 'Yes'],
   ]);
   expect(rows(deprecatedFacts).slice(2)).toEqual([
-    ['Chains', 'mainnet and testnet, with test funds only. What is broadcast may be processed anywhere.'],
-    ['SLA', 'None: nothing is promised about availability'],
+    [
+      'Chains',
+      'mainnet and testnet, with test funds only. Broadcast transactions may be processed anywhere.',
+    ],
+    ['SLA', 'None: no commitment to availability'],
   ]);
 });
 
 it('warns about test funds, with their link to mainnet, and about a deprecation', () => {
   expect(warnings(facts)).toEqual([]);
-  const deprecated = 'Deprecated since 20 November 2026: build nothing new on it.';
+  const deprecated = 'Deprecated since 20 November 2026: do not build anything new on it.';
   expect(warnings(deprecatedFacts)).toEqual([
     'Use test funds only: the service cannot technically prevent you from sending funds to a mainnet chain, but doing so is against the terms of use.',
-    `${deprecated} It is switched off on 30 June 2027.`,
+    `${deprecated} It will be switched off on 30 June 2027.`,
   ]);
   const testnet = { ...deprecatedFacts, chains: ['testnet'], deprecation: { since: '2026-11-20' } };
   expect(warnings(testnet)).toEqual(['Use test funds only.', deprecated]);
@@ -39,7 +42,7 @@ it("its example is the documentation's test vector, and verifies", async () => {
   ];
   for (const value of values) expect(documented).toContain(`\`${value}\``);
   const then = 1_795_176_005_000;
-  expect(await verify(example, facts.signatureHeaders, then)).toMatchObject({ verdict: 'holds' });
+  expect(await verify(example, facts.signatureHeaders, then)).toMatchObject({ verdict: 'valid' });
 });
 
 it('the page contains every element that the script uses', () => {

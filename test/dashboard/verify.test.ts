@@ -45,8 +45,8 @@ const allSignatures = (value: string | undefined) => Object.fromEntries(names.ma
 describe('a delivery as the product signs it', () => {
   it('verifies, here and with the library that receivers use', async () => {
     expect(await check()).toEqual({
-      verdict: 'holds',
-      title: 'The signature holds',
+      verdict: 'valid',
+      title: 'The signature is valid',
       details: ['Found in webhook-signature, X-SVC-WEBHOOK-SIGNATURE, Svc-Signature.'],
     });
     const fresh = Math.floor(Date.now() / 1000);
@@ -61,7 +61,7 @@ describe('a delivery as the product signs it', () => {
   it.each(names)('verifies with only %s', async (name) => {
     const headers = { ...allSignatures(undefined), [name]: signature };
     expect(await check({ headers })).toMatchObject({
-      verdict: 'holds',
+      verdict: 'valid',
       details: expect.arrayContaining([`Found in ${name}.`]),
     });
   });
@@ -79,18 +79,18 @@ describe('a delivery as the product signs it', () => {
     ['a request with Windows line breaks', `POST / HTTP/1.1\r\n${lines().replaceAll('\n', '\r\n')}\r\n\r\n`],
     ['names in capitals', lines().replace(/^[^:]+/gm, (name) => name.toUpperCase())],
   ])('verifies with headers as %s', async (_, text) => {
-    expect(await check({ text })).toMatchObject({ verdict: 'holds' });
+    expect(await check({ text })).toMatchObject({ verdict: 'valid' });
   });
 
   it('verifies after a rotation, with the new secret and with the old one', async () => {
     const headers = allSignatures(sign({ id, timestamp, body }, [key, older]));
-    expect(await check({ headers })).toMatchObject({ verdict: 'holds' });
-    expect(await check({ headers, secret: secretText(older) })).toMatchObject({ verdict: 'holds' });
+    expect(await check({ headers })).toMatchObject({ verdict: 'valid' });
+    expect(await check({ headers, secret: secretText(older) })).toMatchObject({ verdict: 'valid' });
   });
 
   it('verifies beside a signature of an unknown version, and reports that it was ignored', async () => {
     expect(await check({ headers: allSignatures(`v2,abc ${signature}`) })).toMatchObject({
-      verdict: 'holds',
+      verdict: 'valid',
       details: expect.arrayContaining([expect.stringContaining('“v2,abc” is ignored')]),
     });
   });
@@ -104,19 +104,19 @@ describe('time', () => {
   ])('%i s off, the signature verifies but is too old or too early', async (seconds, span) => {
     expect(await check({ now: (timestamp + seconds) * 1000 })).toMatchObject({
       verdict: 'stale',
-      title: `The signature holds, but the delivery is ${span}`,
+      title: `The signature is valid, but the delivery is ${span}`,
     });
   });
 
   it.each([-300, 0, 300])('%i s off, the signature verifies', async (seconds) => {
-    expect(await check({ now: (timestamp + seconds) * 1000 })).toMatchObject({ verdict: 'holds' });
+    expect(await check({ now: (timestamp + seconds) * 1000 })).toMatchObject({ verdict: 'valid' });
   });
 });
 
 describe('an invalid signature', () => {
-  const cannotTell = {
-    verdict: 'refused',
-    title: 'The signature does not hold',
+  const unknownCause = {
+    verdict: 'invalid',
+    title: 'The signature is invalid',
     details: expect.arrayContaining([expect.stringContaining('A signature cannot show which.')]),
   };
 
@@ -126,19 +126,19 @@ describe('an invalid signature', () => {
     ['another id', { headers: { 'webhook-id': 'msg_2' } }],
     ['another time', { headers: { 'webhook-timestamp': `${timestamp + 1}` } }],
   ])('%s: names no unknowable cause', async (_, change) => {
-    expect(await check(change)).toMatchObject(cannotTell);
+    expect(await check(change)).toMatchObject(unknownCause);
   });
 
   it.each<[string, string, string]>([
-    ['a line break at the end', `${body}\n`, 'without the line break at its end'],
-    ['a Windows line break at the end', `${body}\r\n`, 'without the line break at its end'],
-    ['blanks around', `  ${body}\n `, 'without the white space around it'],
+    ['a line break at the end', `${body}\n`, 'without the trailing line break'],
+    ['a Windows line break at the end', `${body}\r\n`, 'without the trailing line break'],
+    ['blanks around', `  ${body}\n `, 'without the surrounding white space'],
     ['pretty-printing', JSON.stringify(JSON.parse(body), null, 2), 'as compact JSON'],
   ])('a body with %s: names the change', async (_, changed, how) => {
     expect(await check({ body: changed })).toMatchObject({
-      verdict: 'refused',
-      title: 'The signature does not hold: the body was changed',
-      details: expect.arrayContaining([expect.stringContaining(`It holds for the body ${how}`)]),
+      verdict: 'invalid',
+      title: 'The signature is invalid: the body was changed',
+      details: expect.arrayContaining([expect.stringContaining(`It is valid for the body ${how}`)]),
     });
   });
 
@@ -159,12 +159,12 @@ describe('unverifiable input', () => {
     [
       'no signature',
       { headers: allSignatures(undefined) },
-      'No signature header is there: webhook-signature, X-SVC-WEBHOOK-SIGNATURE, Svc-Signature.',
+      'No signature header found. Expected: webhook-signature, X-SVC-WEBHOOK-SIGNATURE, Svc-Signature.',
     ],
     [
       'two ids',
       { text: `${lines()}\nwebhook-id: msg_2` },
-      'The header webhook-id is there more than once, with different values.',
+      'The header webhook-id appears more than once, with different values.',
     ],
     ['signatures that differ', { headers: { 'Svc-Signature': 'v1,x' } }, 'Svc-Signature differ'],
     [
@@ -180,16 +180,19 @@ describe('unverifiable input', () => {
     [
       'a part of a signature',
       { headers: allSignatures(signature.slice(0, 19)) },
-      'is ignored: it is not “v1,” and 44',
+      'is ignored: it is not “v1,” followed by',
     ],
     ['no body', { body: '' }, 'The body is missing.'],
     ['no secret', { secret: ' ' }, 'The secret is missing.'],
-    ['a secret without its beginning', { secret: secret.slice(6) }, 'The secret is not “whsec_” and'],
-    ['a secret that is not base64', { secret: 'whsec_a b' }, 'The secret is not “whsec_” and'],
-    ['a part of a secret', { secret: secret.slice(0, 20) }, 'The secret is not “whsec_” and'],
+    ['a secret without its beginning', { secret: secret.slice(6) }, 'The secret is not “whsec_” followed by'],
+    ['a secret that is not base64', { secret: 'whsec_a b' }, 'The secret is not “whsec_” followed by'],
+    ['a part of a secret', { secret: secret.slice(0, 20) }, 'The secret is not “whsec_” followed by'],
   ])('%s', async (_, change, problem) => {
     const { verdict, title, details } = await check(change);
-    expect({ verdict, title }).toEqual({ verdict: 'incomplete', title: 'It cannot be verified' });
+    expect({ verdict, title }).toEqual({
+      verdict: 'incomplete',
+      title: 'Cannot verify: the input is incomplete',
+    });
     expect(details.join(' ')).toContain(problem);
   });
 
