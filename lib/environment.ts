@@ -7,41 +7,25 @@ import { defaultLifetimeSeconds } from '../lambda/authorize-request/environment'
 const optional = v.exactOptional;
 const flag = v.boolean('Write true or false.');
 const where = (holds: (value: string) => boolean, remedy: string) =>
-  v.pipe(v.string(remedy), v.check(holds, remedy));
+  v.custom<string>((value) => typeof value === 'string' && holds(value), remedy);
 const text = (pattern: RegExp, remedy: string) => where((value) => pattern.test(value), remedy);
-const number = (least: number, most: number, unit: string, step = 1) => {
-  const remedy = `Use ${least} to ${most} ${unit}${step < 1 ? ' in halves' : ''}.`;
-  return v.pipe(
-    v.number(remedy),
-    v.multipleOf(step, remedy),
-    v.minValue(least, remedy),
-    v.maxValue(most, remedy),
-  );
-};
-const list = <Item extends v.GenericSchema<string>>(item: Item, remedy: string) =>
-  v.pipe(
-    v.array(item, remedy),
-    v.check((items) => items.length > 0 && new Set(items).size === items.length, remedy),
-    v.readonly(),
-  );
-/** A missing field has the same remedy as a wrong value. */
-const object = <Entries extends v.ObjectEntries>(entries: Entries) =>
-  v.strictObject(entries, ({ expected }) => {
-    if (expected === 'never') return 'No such field: compare with lib/environment.ts.';
-    const field = entries[(expected ?? '').slice(1, -1)];
-    return (
-      (field && v.safeParse(field as v.GenericSchema, null).issues?.[0].message) ??
-      'Write an object, as in lib/environment.ts.'
-    );
-  });
-/** Only times that exist: JavaScript reads 30 February as 2 March. */
+/** JavaScript has no date for some texts that match a pattern. */
 const time = (pattern: RegExp, remedy: string) =>
-  where((value) => {
-    const date = new Date(value);
-    return (
-      pattern.test(value) && !Number.isNaN(+date) && date.toISOString().startsWith(value.replace('Z', ''))
-    );
-  }, remedy);
+  where((value) => pattern.test(value) && Date.parse(value) > 0, remedy);
+const number = (least: number, most: number, step = 1) =>
+  v.custom<number>(
+    (value) => typeof value === 'number' && value >= least && value <= most && value % step === 0,
+    `Use ${least} to ${most}, in steps of ${step}.`,
+  );
+/** Not empty, without repetitions. */
+const list = <Item extends string>(isItem: (item: Item) => boolean, remedy: string) =>
+  v.custom<readonly Item[]>(
+    (value) =>
+      Array.isArray(value) && value.length > 0 && new Set(value).size === value.length && value.every(isItem),
+    remedy,
+  );
+const object = <Entries extends v.ObjectEntries>(entries: Entries) =>
+  v.strictObject(entries, 'Compare with the fields in lib/environment.ts.');
 
 /** The CDK's regions, without those of other partitions such as China. */
 const regions = RegionInfo.regions.filter(({ partition }) => partition === 'aws').map(({ name }) => name);
@@ -50,25 +34,20 @@ export const regionRemedy = 'such as eu-central-1. For a newer region, update aw
 const region = where(isRegion, `Give the code of an AWS region, ${regionRemedy}`);
 const stackId = text(/^[A-Z][A-Za-z0-9]{2,40}$/, 'Use a capital letter, then 2 to 40 letters and digits.');
 const zonesRemedy = 'Name 2 or 3 availability zones of the region, each once, such as eu-central-1a.';
-const zones = list(text(/^[a-z0-9-]+[a-f]$/, zonesRemedy), zonesRemedy);
+const zones = list<string>((zone) => /^[a-z0-9-]+[a-f]$/.test(zone), zonesRemedy);
 const areZonesOf = (names: readonly string[], ofRegion: string) =>
   [2, 3].includes(names.length) && names.every((zone) => zone.slice(0, -1) === ofRegion);
 const vpcCidr = text(
   /^10\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.0\.0\/16$/,
   'Use a /16 block of 10.0.0.0/8, such as 10.10.0.0/16.',
 );
-const rdsName = text(
-  /^(?=.{1,63}$)[a-z](-?[a-z0-9])*$/,
-  'Use 1 to 63 lowercase letters, digits and single hyphens, a letter first.',
-);
+const rdsName = text(/^(?=.{1,63}$)[a-z](-?[a-z0-9])*$/, 'Use 1 to 63 of a-z, 0-9 and -, a letter first.');
 const day = time(/^\d{4}-\d{2}-\d{2}$/, 'Give the day as YYYY-MM-DD.');
-const labelsRemedy =
-  'List the months of the keys, each once, such as 2026-11 or 2026-11b; the first one signs.';
-const labels = list(text(/^\d{4}-(0[1-9]|1[0-2])[a-z]?$/, labelsRemedy), labelsRemedy);
+const labels = list<string>(
+  (label) => /^\d{4}-(0[1-9]|1[0-2])[a-z]?$/.test(label),
+  'List the months of the keys, each once, such as 2026-11 or 2026-11b; the first one signs.',
+);
 const residencyRemedy = 'List the codes of AWS regions, each once, among them the region of the row.';
-const chainsRemedy = 'List mainnet, testnet or both, each once.';
-const issuerRemedy =
-  'Give an https URL without a slash at its end, such as https://eu.wallet-infrastructure.example.';
 const domainName = text(
   /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/,
   'Give a domain name in lowercase, without a dot at its end.',
@@ -96,7 +75,26 @@ const standby = object({
   /** The Aurora Global Database of both clusters. Never change it, except for a restore: docs/runbook.md#restore-to-a-point-in-time. */
   globalClusterIdentifier: rdsName,
   /** Database instances. The replica needs none; promotion needs one, or as many as serve. @default 0 */
-  instances: optional(number(0, 16, 'instances')),
+  instances: optional(number(0, 16)),
+});
+
+/**
+ * Point-in-time restore: where the data comes from. A change replaces the cluster and retains the old one
+ * (docs/runbook.md#restore-to-a-point-in-time). Never remove it: CloudFormation would replace the cluster with an empty one.
+ * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-rds-dbcluster.html
+ */
+const restoreFrom = object({
+  /** Instead of cluster and time. Names of automated snapshots begin with `rds:`. */
+  snapshot: optional(
+    text(
+      /^arn:aws:rds:[a-z0-9-]+:\d{12}:cluster-snapshot:(rds:)?[a-z](-?[a-z0-9])*$/,
+      'Give the ARN of a cluster snapshot in the region that serves.',
+    ),
+  ),
+  /** Identifier of the cluster whose backups are used, usually the one to replace. */
+  cluster: optional(rdsName),
+  /** May be in the future: templates must not depend on the date of synthesis. `preflight` checks it with RDS. */
+  time: optional(time(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/, 'Give it in UTC as 2026-11-21T10:30:00Z.')),
 });
 
 const database = object({
@@ -104,42 +102,18 @@ const database = object({
    * Aurora capacity units (about 2 GiB each); minimum 0 lets the cluster pause. docs/decisions/standby.md has the minimum with a standby.
    * https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_ServerlessV2ScalingConfiguration.html
    */
-  capacity: object({
-    minimum: number(0, 256, 'capacity units', 0.5),
-    maximum: number(1, 256, 'capacity units', 0.5),
-  }),
+  capacity: object({ minimum: number(0, 256, 0.5), maximum: number(1, 256, 0.5) }),
   /** Minutes without a connection before a cluster with minimum 0 pauses. */
-  pauseAfterMinutes: optional(number(5, 1440, 'minutes')),
+  pauseAfterMinutes: optional(number(5, 1440)),
   /** Failover replicas in the region; the first is in a different zone from the writer. */
-  readers: number(0, 15, 'readers'),
+  readers: number(0, 15),
   /** https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/Aurora.Managing.Backups.html */
-  backupRetentionDays: number(1, 35, 'days'),
+  backupRetentionDays: number(1, 35),
   /** Refuses deletion of the cluster. */
   deletionProtection: flag,
   /** Promoted standby: the global database in which it was a replica. Never change or remove it: the cluster would leave the global database. */
   replicaOf: optional(rdsName),
-  /**
-   * Point-in-time restore: where the data comes from. A change replaces the cluster and retains the old one
-   * (docs/runbook.md#restore-to-a-point-in-time). Never remove it: CloudFormation would replace the cluster with an empty one.
-   * https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-rds-dbcluster.html
-   */
-  restoreFrom: optional(
-    object({
-      /** Instead of cluster and time. Names of automated snapshots begin with `rds:`. */
-      snapshot: optional(
-        text(
-          /^arn:aws:rds:[a-z0-9-]+:\d{12}:cluster-snapshot:(rds:)?[a-z](-?[a-z0-9])*$/,
-          'Give the ARN of a cluster snapshot in the region that serves.',
-        ),
-      ),
-      /** Identifier of the cluster whose backups are used, usually the one to replace. */
-      cluster: optional(rdsName),
-      /** May be in the future: templates must not depend on the date of synthesis. `preflight` checks it with RDS. */
-      time: optional(
-        time(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z$/, 'Give the time in UTC as 2026-11-21T10:30:00Z.'),
-      ),
-    }),
-  ),
+  restoreFrom: optional(restoreFrom),
 });
 
 const domainNames = object({
@@ -147,17 +121,11 @@ const domainNames = object({
   dashboard: domainName,
   /** The public Route 53 zone of both names. @default - the owner of the zone adds the records */
   hostedZone: optional(
-    object({
-      id: text(/^Z[A-Z0-9]{1,31}$/, 'Give the id of the Route 53 zone, such as Z0123456789ABCDEFGHIJ.'),
-      name: domainName,
-    }),
+    object({ id: text(/^Z[A-Z0-9]{1,31}$/, 'Give the id of the Route 53 zone, Z….'), name: domainName }),
   ),
   /** ACM certificate for both names. @default - the stack creates one, validated in the hosted zone */
   certificateArn: optional(
-    text(
-      /^arn:[a-z-]+:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/,
-      'Give the ARN of an ACM certificate in the region that serves.',
-    ),
+    text(/^arn:[a-z-]+:acm:[a-z0-9-]+:\d{12}:certificate\/[\w-]+$/, 'Give the ARN of an ACM certificate.'),
   ),
 });
 
@@ -175,7 +143,7 @@ const schema = object({
   /** The AWS region that serves. */
   region,
   /** The AWS regions in which data may be stored or processed, `region` among them. */
-  residencyRegions: list(where(isRegion, residencyRemedy), residencyRemedy),
+  residencyRegions: list(isRegion, residencyRemedy),
   /**
    * Availability zones of the network; the parameter `WebhookOriginZone` is an index into them, from 1. Never reorder or change
    * deployed zones: CloudFormation would create subnets with overlapping ranges, which EC2 rejects.
@@ -183,7 +151,10 @@ const schema = object({
   zones,
   /** Never change it: CloudFormation would replace the network. */
   vpcCidr,
-  chains: list(v.picklist(['mainnet', 'testnet'], chainsRemedy), chainsRemedy),
+  chains: list<'mainnet' | 'testnet'>(
+    (chain) => ['mainnet', 'testnet'].includes(chain),
+    'List mainnet, testnet or both.',
+  ),
   /** Shown on the dashboard: a mail address or an https URL, and where docs/receivers.md is published. */
   support: object({
     contact: text(/^([^@\s]+@[^@\s]+\.[^@\s]+|https:\/\/\S+)$/, 'Give a mail address or an https URL.'),
@@ -194,10 +165,7 @@ const schema = object({
   testFundsOnly: flag,
   /** Days, UTC; on `sunset` the environment is switched off. @default - not deprecated, and without a sunset not yet decided */
   deprecation: optional(object({ since: day, sunset: optional(day) })),
-  databaseAccess: v.picklist(
-    ['data-api', 'direct'],
-    'Use data-api where the region has the RDS Data API, otherwise direct.',
-  ),
+  databaseAccess: v.picklist(['data-api', 'direct'], 'Use direct where the region has no RDS Data API.'),
   database,
   /** Receives alarms after confirming the subscription. Alarms contain no customer data. @default - no subscription to the topic `AlarmTopicArn` */
   alarmEmail: optional(text(/^[^\s@]{1,64}@[^\s@]+\.[^\s@.]+$/, 'Give one e-mail address.')),
@@ -206,13 +174,16 @@ const schema = object({
    * Token bucket of the stage, within the account's quota in newer regions.
    * https://docs.aws.amazon.com/apigateway/latest/developerguide/limits.html
    */
-  throttle: object({ requestsPerSecond: number(1, 2500, 'requests'), burst: number(1, 1250, 'requests') }),
+  throttle: object({ requestsPerSecond: number(1, 2500), burst: number(1, 1250) }),
   /** The `iss` of tokens, different in each environment. A change invalidates every token issued before. */
-  tokenIssuer: v.pipe(text(/^https:\/\/\S+[^/]$/, issuerRemedy), v.url(issuerRemedy)),
+  tokenIssuer: where(
+    (value) => /^https:\/\/\S+[^/]$/.test(value) && URL.canParse(value),
+    'Give an https URL without a slash at its end.',
+  ),
   /** Labels of the KMS keys, by month. The first signs, all verify: docs/runbook.md#rotating-a-signing-key. */
   signingKeyLabels: object({ accessToken: labels, userAction: labels }),
   /** Maximum accepted time from `iat` to `exp` of an access token. @default 1440, a day */
-  accessTokenMinutes: optional(number(5, 10_080, 'minutes')),
+  accessTokenMinutes: optional(number(5, 10_080)),
   /** Custom domain names. @default - API Gateway's addresses */
   domainNames: optional(domainNames),
   /** @default - the stack creates the Elastic IP */
@@ -234,131 +205,93 @@ export type Standby = v.InferOutput<typeof standby>;
 export type DomainNames = v.InferOutput<typeof domainNames>;
 export type AdoptedElasticIp = v.InferOutput<typeof adoptedElasticIp>;
 export type Deprecation = NonNullable<Environment['deprecation']>;
-export type RestoreSource = NonNullable<Environment['database']['restoreFrom']>;
+export type RestoreSource = v.InferOutput<typeof restoreFrom>;
 
-/** Relations between fields: the wrong field and the others that the check reads, what to do, and what must hold. */
-const relations: readonly [
-  fields: readonly [wrong: string, ...others: (keyof Environment)[]],
-  remedy: string | ((row: Environment) => string),
-  holds: (row: Environment) => boolean,
-][] = [
-  [['residencyRegions', 'region'], residencyRemedy, (row) => row.residencyRegions.includes(row.region)],
-  [['zones', 'region'], zonesRemedy, (row) => areZonesOf(row.zones, row.region)],
-  [
-    ['deprecation.sunset'],
-    'Give a day after since.',
-    ({ deprecation: { since = '', sunset = '9' } = {} }) => sunset > since,
-  ],
-  [
-    ['database.capacity.maximum'],
-    'Use at least the minimum.',
-    ({ database: { capacity } }) => capacity.maximum >= capacity.minimum,
-  ],
-  [
-    ['database.capacity.minimum', 'serviceLevelAgreement', 'standby'],
+const regionIn = (arn = '') => arn.split(':')[3];
+const requiredFor = ({ serviceLevelAgreement }: Partial<Environment>, value: string) =>
+  serviceLevelAgreement && `A service level agreement requires ${value}.`;
+
+/** Relations between the fields of a row, without those that are wrong by themselves: the wrong one, and a remedy if it is. */
+const relations: Record<string, (row: Partial<Environment>) => string | false | undefined> = {
+  residencyRegions: ({ residencyRegions, region }) =>
+    region && residencyRegions?.includes(region) === false && residencyRemedy,
+  zones: ({ zones, region }) => region && zones && !areZonesOf(zones, region) && zonesRemedy,
+  'deprecation.sunset': ({ deprecation }) =>
+    deprecation?.sunset && deprecation.sunset <= deprecation.since && 'Give a day after since.',
+  'database.capacity.maximum': ({ database }) =>
+    database && database.capacity.maximum < database.capacity.minimum && 'Use at least the minimum.',
+  'database.capacity.minimum': ({ database, serviceLevelAgreement, standby }) =>
+    database?.capacity.minimum === 0 &&
+    (serviceLevelAgreement || standby !== undefined) &&
     'Use at least 0.5: with a service level agreement or a standby, a cluster must not pause.',
-    (row) => row.database.capacity.minimum > 0 || !(row.serviceLevelAgreement || row.standby),
-  ],
-  [
-    ['database.pauseAfterMinutes'],
+  'database.pauseAfterMinutes': ({ database }) =>
+    database &&
+    (database.capacity.minimum === 0) !== (database.pauseAfterMinutes !== undefined) &&
     'Give it with a minimum capacity of 0, and only then.',
-    ({ database }) => (database.capacity.minimum === 0) === (database.pauseAfterMinutes !== undefined),
-  ],
-  ...(
-    [
-      ['database.readers', 'at least 1', ({ database }) => database.readers > 0],
-      ['database.backupRetentionDays', '35', ({ database }) => database.backupRetentionDays === 35],
-      ['database.deletionProtection', 'true', ({ database }) => database.deletionProtection],
-      ['disposable', 'false', (row) => !row.disposable],
-    ] satisfies [string, string, (row: Environment) => boolean][]
-  ).map(([field, required, holds]): (typeof relations)[number] => [
-    [field, 'serviceLevelAgreement'],
-    `A service level agreement requires ${required}.`,
-    (row) => !row.serviceLevelAgreement || holds(row),
-  ]),
-  [
-    ['database.replicaOf', 'standby'],
+  'database.readers': (row) => row.database?.readers === 0 && requiredFor(row, 'at least 1'),
+  'database.backupRetentionDays': (row) =>
+    row.database && row.database.backupRetentionDays < 35 && requiredFor(row, '35'),
+  'database.deletionProtection': (row) =>
+    row.database?.deletionProtection === false && requiredFor(row, 'true'),
+  disposable: (row) => row.disposable && requiredFor(row, 'false'),
+  'database.replicaOf': ({ database: { replicaOf, restoreFrom } = {}, standby }) =>
+    replicaOf &&
+    (restoreFrom !== undefined || replicaOf === standby?.globalClusterIdentifier) &&
     'Give the former global database, without a standby of that name or restoreFrom.',
-    ({ database: { replicaOf, restoreFrom }, standby }) =>
-      !replicaOf || (replicaOf !== standby?.globalClusterIdentifier && !restoreFrom),
-  ],
-  [
-    ['database.restoreFrom', 'region'],
-    'Give either a snapshot in the region that serves, or both cluster and time.',
-    ({ database: { restoreFrom }, region }) => {
-      if (!restoreFrom) return true;
-      const { snapshot, cluster, time } = restoreFrom;
-      return snapshot ? !cluster && !time && snapshot.split(':')[3] === region : Boolean(cluster && time);
-    },
-  ],
-  [
-    ['alarmEmail', 'serviceLevelAgreement'],
+  'database.restoreFrom': ({ database: { restoreFrom } = {}, region }) => {
+    if (!restoreFrom || !region) return false;
+    const { snapshot, cluster, time } = restoreFrom;
+    const isRight = snapshot ? !cluster && !time && regionIn(snapshot) === region : cluster && time;
+    return !isRight && 'Give either a snapshot in the region that serves, or both cluster and time.';
+  },
+  alarmEmail: ({ alarmEmail, serviceLevelAgreement }) =>
+    alarmEmail &&
+    serviceLevelAgreement === false &&
     'Leave it out: without a service level agreement there are no alarms.',
-    (row) => !row.alarmEmail || row.serviceLevelAgreement,
-  ],
-  [
-    ['throttle.burst'],
-    'Use at least throttle.requestsPerSecond.',
-    ({ throttle }) => throttle.burst >= throttle.requestsPerSecond,
-  ],
-  [
-    ['domainNames.dashboard'],
-    'Give another name than that of the API.',
-    ({ domainNames: names }) => !names || names.dashboard !== names.api,
-  ],
-  [
-    ['domainNames.hostedZone.name'],
+  'throttle.burst': ({ throttle }) =>
+    throttle && throttle.burst < throttle.requestsPerSecond && 'Use at least throttle.requestsPerSecond.',
+  'domainNames.hostedZone.name': ({ domainNames: { api, dashboard, hostedZone } = {} }) =>
+    hostedZone &&
+    ![api, dashboard].every((name) => `.${name}`.endsWith(`.${hostedZone.name}`)) &&
     'Give the zone that both names are in.',
-    ({ domainNames: { api, dashboard, hostedZone } = { api: '', dashboard: '' } }) =>
-      !hostedZone || [api, dashboard].every((name) => `.${name}`.endsWith(`.${hostedZone.name}`)),
-  ],
-  [
-    ['domainNames.certificateArn', 'region'],
+  'domainNames.certificateArn': ({ domainNames, region }) =>
+    region &&
+    domainNames &&
+    (domainNames.certificateArn
+      ? regionIn(domainNames.certificateArn) !== region
+      : !domainNames.hostedZone) &&
     'Give a certificate in the region that serves; leave it out with a hosted zone only.',
-    ({ domainNames: names, region }) =>
-      !names ||
-      (names.certificateArn ? names.certificateArn.split(':')[3] === region : Boolean(names.hostedZone)),
-  ],
-  [
-    ['publicIpv4Pool', 'adoptedElasticIp'],
-    'Leave it out with an adoptedElasticIp.',
-    (row) => !row.publicIpv4Pool || !row.adoptedElasticIp,
-  ],
-  [
-    ['webhookOrigin.reserve'],
-    'Write true with an adoptedReserve.',
-    ({ webhookOrigin: origin }) => !origin?.adoptedReserve || origin.reserve,
-  ],
-  [
-    ['standby.region', 'region', 'residencyRegions'],
+  'webhookOrigin.reserve': ({ webhookOrigin }) =>
+    webhookOrigin?.adoptedReserve && !webhookOrigin.reserve && 'Write true with an adoptedReserve.',
+  'standby.region': ({ standby, region, residencyRegions }) =>
+    standby &&
+    (standby.region === region || residencyRegions?.includes(standby.region) === false) &&
     'Give another of the residencyRegions than the one that serves.',
-    ({ standby, region, residencyRegions }) =>
-      !standby || (standby.region !== region && residencyRegions.includes(standby.region)),
-  ],
-  [
-    ['standby.zones', 'zones'],
+  'standby.zones': ({ standby, zones }) =>
+    standby &&
+    zones &&
+    !(areZonesOf(standby.zones, standby.region) && standby.zones.length === zones.length) &&
     `${zonesRemedy} As many as the environment has.`,
-    ({ standby, zones }) =>
-      !standby || (areZonesOf(standby.zones, standby.region) && standby.zones.length === zones.length),
-  ],
-  [
-    // The old cluster stays the primary of the old global database.
-    ['standby.globalClusterIdentifier', 'database'],
-    ({ database }) =>
-      `Put "${restoreSuffix(database)}" at the end: the restored cluster needs a new standby, docs/runbook.md#restore-to-a-point-in-time.`,
-    ({ standby, database }) => !standby || standby.globalClusterIdentifier.endsWith(restoreSuffix(database)),
-  ],
-];
+  // The old cluster stays the primary of the old global database.
+  'standby.globalClusterIdentifier': ({ standby, database }) =>
+    database &&
+    standby?.globalClusterIdentifier.endsWith(restoreSuffix(database)) === false &&
+    `Put "${restoreSuffix(database)}" at the end: the restored cluster needs a new standby, docs/runbook.md#restore-to-a-point-in-time.`,
+};
 
-/** Unique across all rows; the fields of one list share their values. */
+/** No two of these have the same value, in one row or in two. */
 const uniqueFields = [
-  ['name'],
-  ['stackId', 'standby.stackId'],
-  ['vpcCidr', 'standby.vpcCidr'],
-  ['standby.globalClusterIdentifier'],
-  ['tokenIssuer'],
-  ['domainNames.api', 'domainNames.dashboard'],
-  ['adoptedElasticIp.allocationId', 'webhookOrigin.adoptedReserve.allocationId'],
+  'name',
+  'stackId',
+  'standby.stackId',
+  'vpcCidr',
+  'standby.vpcCidr',
+  'standby.globalClusterIdentifier',
+  'tokenIssuer',
+  'domainNames.api',
+  'domainNames.dashboard',
+  'adoptedElasticIp.allocationId',
+  'webhookOrigin.adoptedReserve.allocationId',
 ];
 
 /** Invalid input from a deployer. The message states the fix and needs no stack trace. */
@@ -377,11 +310,10 @@ export interface InvalidField {
 export class InvalidEnvironment extends InvalidInput {
   override readonly name = 'InvalidEnvironment';
   constructor(readonly fields: readonly InvalidField[]) {
-    super(
-      fields
-        .map(({ field, value, remedy }) => `${field} is ${JSON.stringify(value) ?? 'missing'}. ${remedy}`)
-        .join('\n'),
+    const lines = fields.map(
+      ({ field, value, remedy }) => `${field} is ${JSON.stringify(value) ?? 'missing'}. ${remedy}`,
     );
+    super(lines.join('\n'));
   }
 }
 
@@ -392,50 +324,41 @@ export function validateEnvironments(table: unknown): readonly Environment[] {
     throw new InvalidEnvironment([{ field: 'environments', value: table, remedy }]);
   }
   const wrong = table.flatMap(wrongFieldsOf);
-  const found = wrong.length > 0 ? wrong : uniqueFields.flatMap((fields) => repetitionsOf(fields, table));
+  const found = wrong.length > 0 ? wrong : repetitionsIn(table);
   if (found.length > 0) throw new InvalidEnvironment(found);
   return table;
 }
 
 function wrongFieldsOf(row: Environment, index: number): readonly InvalidField[] {
-  const { issues = [] } = v.safeParse(schema, row, { abortPipeEarly: true });
-  // An error in an item is an error in its list.
-  const wrong = issues.map(
-    (issue) => [(v.getDotPath(issue) ?? '').replace(/\.\d+$/, ''), issue.message] as const,
+  const { issues = [] } = v.safeParse(schema, row);
+  const remedies = issues.map((issue) => [v.getDotPath(issue) ?? '', issue.message] as const);
+  const wrong = new Set(remedies.map(([path]) => path.split('.')[0]));
+  const others = Object.fromEntries(Object.entries(row ?? {}).filter(([name]) => !wrong.has(name)));
+  const broken = Object.entries(relations).map(([path, remedyFor]) => [path, remedyFor(others)] as const);
+  const label = row?.name || `environments[${index}]`;
+  return [...remedies, ...broken].flatMap(([path, remedy]) =>
+    remedy ? [{ field: path ? `${label}.${path}` : label, value: valueAt(row, path), remedy }] : [],
   );
-  const isWrong = (top: string | undefined) =>
-    wrong.some(([field]) => field === '' || field.split('.')[0] === top);
-  const broken = relations
-    .filter(([fields, , holds]) => !fields.some((field) => isWrong(field.split('.')[0])) && !holds(row))
-    .map(([[field], remedy]) => [field, typeof remedy === 'string' ? remedy : remedy(row)] as const);
-  const label = typeof row?.name === 'string' && row.name ? row.name : `environments[${index}]`;
-  return [...wrong, ...broken].map(([field, remedy]) => ({
-    field: field ? `${label}.${field}` : label,
-    value: valueAt(row, field),
-    remedy,
-  }));
 }
 
-function repetitionsOf(fields: readonly string[], rows: readonly Environment[]): readonly InvalidField[] {
+function repetitionsIn(rows: readonly Environment[]): readonly InvalidField[] {
   const owners = new Map<unknown, string>();
-  return rows.flatMap((row, index) =>
-    fields.flatMap((path) => {
-      // By index if rows have the same name.
-      const field = `${path === 'name' ? `environments[${index}]` : row.name}.${path}`;
+  return rows.flatMap((row) =>
+    uniqueFields.flatMap((path) => {
+      const field = `${row.name}.${path}`;
       const value = valueAt(row, path);
       const owner = owners.get(value);
       if (value === undefined) return [];
-      if (owner !== undefined) return [{ field, value, remedy: `${owner} is the same: choose another.` }];
-      owners.set(value, field);
-      return [];
+      owners.set(value, owner ?? field);
+      return owner === undefined ? [] : [{ field, value, remedy: `${owner} is the same: choose another.` }];
     }),
   );
 }
 
 const valueAt = (row: unknown, path: string): unknown =>
-  path
-    .split('.')
-    .reduce((value, key) => (key ? (value as Record<string, unknown> | undefined)?.[key] : value), row);
+  path === ''
+    ? row
+    : path.split('.').reduce((value, key) => (value as Record<string, unknown> | undefined)?.[key], row);
 
 /** Maximum seconds from an access token's `iat` to its `exp`. */
 export const accessTokenLifetime = ({ accessTokenMinutes }: Environment): number =>
