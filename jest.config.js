@@ -39,7 +39,7 @@ module.exports = {
       testMatch: ['**/*.test.ts'],
       testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/end-to-end/'],
       globalSetup: '<rootDir>/test/support/share-folder.ts',
-      globalTeardown: '<rootDir>/test/support/remove-shared-folder.ts',
+      globalTeardown: '<rootDir>/test/support/tear-down.ts',
     },
     {
       ...shared,
@@ -47,7 +47,7 @@ module.exports = {
       testMatch: ['<rootDir>/test/end-to-end/**/*.test.ts'],
       // All of these tests share one set of running environments; whoever runs other tests does not wait for it.
       globalSetup: '<rootDir>/test/support/start-local-environment.ts',
-      globalTeardown: '<rootDir>/test/support/stop-local-environment.ts',
+      globalTeardown: '<rootDir>/test/support/tear-down.ts',
     },
   ],
 };

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
+import { commandLine } from '../../local/processes';
 import { type NodeProcess, startNodeIn } from './node-process';
 
 /** `npm start` in a child process, as the script in package.json runs it. */
@@ -31,35 +32,17 @@ export function asLocalCommand(command: NodeProcess): LocalCommand {
           .then(({ stderr }) => reject(new Error(`It ended before it was ready:\n${stderr}`)));
         look();
       }),
-    processes: () => [child.pid as number, ...descendants(child.pid as number)],
+    processes: () => treeOf(child.pid as number),
   };
 }
 
-export function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return !isZombie(pid);
-  } catch {
-    return false;
-  }
+/** A zombie, which in a container without an init is never reaped, has no command line. */
+export const isRunning = (pid: number): boolean => commandLine(pid) !== '';
+
+export function childrenOf(pid: number): number[] {
+  const table = execFileSync('ps', ['-A', '-o', 'ppid=,pid='], { encoding: 'utf8' });
+  const pairs = table.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
+  return pairs.flatMap(([parent, child]) => (parent === pid && child ? [child] : []));
 }
 
-function processTable(): { readonly pid: number; readonly parent: number; readonly state: string }[] {
-  return execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat='], { encoding: 'utf8' })
-    .trim()
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .map(([pid, parent, state = '']) => ({ pid: Number(pid), parent: Number(parent), state }));
-}
-
-export const childrenOf = (pid: number, all = processTable()): number[] =>
-  all.filter(({ parent }) => parent === pid).map((child) => child.pid);
-
-function descendants(pid: number, all = processTable()): number[] {
-  return childrenOf(pid, all).flatMap((child) => [child, ...descendants(child, all)]);
-}
-
-/** A zombie: in a container without an init, it is never reaped. */
-function isZombie(pid: number): boolean {
-  return processTable().some((entry) => entry.pid === pid && entry.state.startsWith('Z'));
-}
+const treeOf = (pid: number): number[] => [pid, ...childrenOf(pid).flatMap(treeOf)];

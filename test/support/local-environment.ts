@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { environments } from '../../lib/environments';
-import { lockHolder } from '../../local/state';
+import { eventually } from './eventually';
 import { wallet } from './wallet-command';
 
 /** Environments that run on a state folder, for tests. */
@@ -18,14 +17,14 @@ export interface LocalEnvironment {
   walletJson<T>(environment: string, ...args: string[]): Promise<T>;
 }
 
-/** Longer than any start; a failure is reported at once. */
-const startTimeoutMs = 60_000;
-
 /** Waits until the environments of this test run are ready. @throws Error with their log when they do not start */
 export async function localEnvironment(): Promise<LocalEnvironment> {
   const stateDirectory = process.env.LOCAL_ENVIRONMENT;
   if (!stateDirectory) throw new Error('End-to-end tests belong into test/end-to-end: see jest.config.js.');
-  await untilReady(stateDirectory, join(stateDirectory, 'outputs.json'));
+  const log = join(stateDirectory, '..', 'start.log');
+  await eventually(() => existsSync(join(stateDirectory, 'outputs.json')), 60).catch(() => {
+    throw new Error(`The local environments did not start:\n${readFileSync(log, 'utf8')}`);
+  });
   return openLocalEnvironment(stateDirectory);
 }
 
@@ -44,19 +43,4 @@ export function openLocalEnvironment(stateDirectory: string): LocalEnvironment {
     walletJson: async <T>(environment: string, ...args: string[]) =>
       JSON.parse(await walletIn(environment, ...args, '--json')) as T,
   };
-}
-
-async function untilReady(stateDirectory: string, outputsFile: string): Promise<void> {
-  const deadline = Date.now() + startTimeoutMs;
-  let begun = false;
-  for (;;) {
-    if (existsSync(outputsFile)) return;
-    const holder = lockHolder(stateDirectory);
-    begun ||= holder !== undefined;
-    if ((begun && holder === undefined) || Date.now() > deadline) {
-      const log = readFileSync(join(stateDirectory, '..', 'start.log'), 'utf8');
-      throw new Error(`The local environments did not start:\n${log}`);
-    }
-    await sleep(50);
-  }
 }

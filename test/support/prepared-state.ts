@@ -6,9 +6,7 @@ import { openState, stateFolder } from '../../local/state';
 import { folderOncePerRun } from './once-per-run';
 import { copyWithOwners } from './postgres';
 
-export const silent = { step: () => undefined, problem: () => undefined };
-
-/** Copies the stacks' assembly into a new state folder, as if from an earlier start. */
+/** Copies the stacks' assembly into a new state folder, as if from an earlier start. Does nothing outside Jest. */
 export async function prepareAssembly(stateDirectory: string): Promise<void> {
   openState(stateDirectory).close();
   await copyAssembly(stateFolder(stateDirectory).assemblyDirectory);

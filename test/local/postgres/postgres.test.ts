@@ -15,8 +15,9 @@ import {
   startPostgres,
 } from '../../../local/postgres/postgres';
 import { installedPackage, postgresPrograms } from '../../../local/postgres/programs';
-import { commandLine, isAlive } from '../../../local/processes';
+import { isAlive } from '../../../local/processes';
 import { eventually } from '../../support/eventually';
+import { isRunning } from '../../support/local-command';
 import { copyNewCluster, killServer } from '../../support/postgres';
 import type { PostgresRun } from '../../support/postgres-run';
 
@@ -67,7 +68,6 @@ async function query(
 }
 
 /** A zombie has no command line. */
-const isRunning = (pid: number): boolean => isAlive(pid) && commandLine(pid) !== '';
 
 it('creates a cluster: PostgreSQL 17 in UTF-8, with the same collation on every machine', async () => {
   // For root: PostgreSQL's account cannot enter the folder above.

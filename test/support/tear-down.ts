@@ -1,0 +1,19 @@
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { removeData } from '../../local/command';
+import { stateFolder } from '../../local/state';
+import shareFolder from './share-folder';
+import { stopSharedPostgres } from './shared-postgres';
+import { started } from './start-local-environment';
+
+/** Stops what `share-folder.ts` and `start-local-environment.ts` started, and removes all files. */
+export default async function tearDown(): Promise<void> {
+  const { process: environments, directory } = started;
+  if (environments?.exitCode === null && environments.signalCode === null) {
+    environments.kill('SIGTERM');
+    await once(environments, 'exit');
+  }
+  if (directory) await removeData(stateFolder(directory));
+  await stopSharedPostgres();
+  rmSync(await shareFolder(), { recursive: true, force: true });
+}
