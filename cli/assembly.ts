@@ -1,6 +1,8 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { Option } from 'commander';
 import { CommandFailed } from './failure';
 import { readJson } from './json';
+import { path } from './options';
 import { inProject } from './pasted-command';
 
 export type AssembledStack = ReturnType<typeof readAssembledStack>;
@@ -10,6 +12,11 @@ interface Template {
   // biome-ignore lint/suspicious/noExplicitAny: the properties of every type
   readonly Resources: Readonly<Record<string, { readonly Type: string; readonly Properties?: any }>>;
 }
+
+export const assemblyOption = () =>
+  new Option('--assembly <folder>', 'the output of "npm run synth"')
+    .argParser(path)
+    .default(resolve(__dirname, '../cdk.out'), 'cdk.out of this project');
 
 const remedy = `Name the folder with --assembly, or synthesize the stacks: ${inProject('npm run synth')}`;
 

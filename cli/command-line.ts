@@ -59,7 +59,7 @@ On this machine, while "npm start" runs:
   ./wallet local receive                     in another terminal: prints received webhooks
 
 On a deployed environment:
-  ./wallet preflight --environment uae       before each deployment
+  ./wallet preflight --environment uae       before each deployment, after "npm run synth"
   ./wallet outputs --environment uae --write outputs.json
   ./wallet smoke --environment uae --outputs outputs.json --allow-production --without-webhook
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { CloudFormation, ResourceChange, Stack } from '@aws-sdk/client-cloudformation';
 import { type Command, Option } from 'commander';
 import { planFolder, planPrefix } from '../domain/workflow-roles';
-import { type AssembledStack, readAssembledStack } from './assembly';
+import { type AssembledStack, assemblyOption, readAssembledStack } from './assembly';
 import { ask, callAws, clientSettings, collect } from './aws';
 import { allStacks, findDeployed, openCloudFormation } from './deployed-stack';
 import { CommandFailed } from './failure';
@@ -31,7 +31,7 @@ interface Plan {
 
 const harmful = ['deleted', 'replaced', 'left behind', 'perhaps replaced', 'unknown'] as const;
 /** The worst first. `left behind`: retained, but no longer managed by the stack. `unknown`: CloudFormation decides later. */
-const effects = [...harmful, 'changed', 'imported', 'added'] as const;
+const effects = [...harmful, 'changed', 'added'] as const;
 
 const help = `
 Creates a change set from the assembly's template, reads it and deletes it without executing it. Marks stateful
@@ -47,11 +47,7 @@ export function register(program: Command, terminal: Terminal): void {
         .choices(allStacks().map(({ stackId }) => stackId))
         .makeOptionMandatory(),
     )
-    .addOption(
-      new Option('--assembly <folder>', 'the output of "npm run synth"')
-        .argParser(path)
-        .default(resolve(__dirname, '../cdk.out'), 'cdk.out of this project'),
-    )
+    .addOption(assemblyOption())
     .option('--write <file>', 'also write the plan as JSON, for --verify', path)
     .option('--verify <file>', 'only check that the stack has not changed since this plan', path)
     .option('--json', 'print JSON')
@@ -64,22 +60,14 @@ export function register(program: Command, terminal: Terminal): void {
 async function plan({ stack: name, assembly, write, verify, json }: PlanOptions, terminal: Terminal) {
   const region = allStacks().find(({ stackId }) => stackId === name)?.region ?? '';
   const cloudFormation = await openCloudFormation(region);
-  const findBase = async () => {
-    const deployed = await findDeployed(cloudFormation, name);
-    const changed = deployed?.LastUpdatedTime ?? deployed?.CreationTime ?? new Date(0);
-    const base = deployed ? { id: deployed.StackId ?? '', changed: changed.toISOString() } : null;
-    return { deployed, base };
-  };
+  const deployed = await findDeployed(cloudFormation, name);
+  const changed = deployed?.LastUpdatedTime ?? deployed?.CreationTime ?? new Date(0);
+  const base = deployed ? { id: deployed.StackId ?? '', changed: changed.toISOString() } : null;
   if (verify !== undefined) {
-    const remedy = `Give the file that "wallet plan --stack ${name} --write" wrote.`;
-    const planned: Partial<Plan> = Object(readJson(verify, remedy));
-    if (planned.stack !== name || planned.base === undefined)
-      throw new CommandFailed(`${verify} is not a plan of ${name}.`, remedy);
-    requireSame(name, planned.base, (await findBase()).base);
+    requireSame(name, verify, base);
     return terminal.result(`${name} has not changed since the plan.`);
   }
   const assembled = readAssembledStack(assembly, name);
-  const { deployed, base } = await findBase();
   if (deployed) terminal.note(`Creating a change set for ${name} (${region}) …`);
   const changes: readonly ResourceChange[] = deployed
     ? await createChangeSet(cloudFormation, deployed, assembled)
@@ -93,19 +81,23 @@ async function plan({ stack: name, assembly, write, verify, json }: PlanOptions,
   terminal.result(json ? JSON.stringify(planned) : formatMarkdown(planned));
 }
 
-function requireSame(name: string, planned: Plan['base'], now: Plan['base']): void {
-  if (now?.id === planned?.id && now?.changed === planned?.changed) return;
-  const format = (base: Plan['base']) =>
-    base ? `${base.id}, last changed at ${base.changed}` : 'not deployed';
+function requireSame(name: string, file: string, base: Plan['base']): void {
+  const remedy = `Give the file that "wallet plan --stack ${name} --write" wrote.`;
+  const planned: Partial<Plan> = Object(readJson(file, remedy));
+  if (planned.stack !== name || planned.base === undefined)
+    throw new CommandFailed(`${file} is not a plan of ${name}.`, remedy);
+  if (isDeepStrictEqual(planned.base, base)) return;
+  const format = (each: Plan['base']) =>
+    each ? `${each.id}, last changed at ${each.changed}` : 'not deployed';
   throw new CommandFailed(
-    `${name} has changed since the plan: it was ${format(planned)}, and is now ${format(now)}.`,
+    `${name} has changed since the plan: it was ${format(planned.base)}, and is now ${format(base)}.`,
     'Plan again and get the new plan approved.',
   );
 }
 
 /** Creates a change set, reads it, and deletes it and its template. */
 async function createChangeSet(
-  cloudFormation: CloudFormation,
+  client: CloudFormation,
   deployed: Stack,
   { name: StackName, region, bucket, template, tags }: AssembledStack,
 ): Promise<readonly ResourceChange[]> {
@@ -115,38 +107,35 @@ async function createChangeSet(
   const ChangeSetName = `${planPrefix}${randomUUID()}`;
   const Bucket = bucket.replace(/\$\{AWS::AccountId\}/, account);
   const object = { Bucket, Key: `${planFolder}/${ChangeSetName}.json`, ExpectedBucketOwner: account };
-  // Omitted: role and notifications keep their values. A template of more than 51,200 bytes must be in S3.
-  const request = {
-    StackName,
-    ChangeSetName,
-    ClientToken: ChangeSetName,
-    TemplateURL: `https://${Bucket}.s3.${region}.amazonaws.com/${object.Key}`,
-    Parameters: deployed.Parameters?.filter(({ ParameterKey = '' }) =>
-      Object.hasOwn(template.Parameters ?? {}, ParameterKey),
-    ).map(({ ParameterKey }) => ({ ParameterKey, UsePreviousValue: true })),
-    Tags: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })),
-    Capabilities: ['CAPABILITY_IAM' as const, 'CAPABILITY_NAMED_IAM' as const],
-  };
-
+  const parameters = deployed.Parameters?.filter(({ ParameterKey = '' }) =>
+    Object.hasOwn(template.Parameters ?? {}, ParameterKey),
+  );
+  // A template of more than 51,200 bytes must be in S3.
   await ask(s3, 'putObject', { ...object, Body: JSON.stringify(template) });
   try {
-    await ask(cloudFormation, 'createChangeSet', request);
+    // Omitted: role and notifications keep their values.
+    await ask(client, 'createChangeSet', {
+      StackName,
+      ChangeSetName,
+      ClientToken: ChangeSetName,
+      TemplateURL: `https://${Bucket}.s3.${region}.amazonaws.com/${object.Key}`,
+      Parameters: parameters?.map(({ ParameterKey }) => ({ ParameterKey, UsePreviousValue: true })),
+      Tags: Object.entries(tags).map(([Key, Value]) => ({ Key, Value })),
+      Capabilities: ['CAPABILITY_IAM', 'CAPABILITY_NAMED_IAM'],
+    });
     try {
-      return await readChangeSet(cloudFormation, { StackName, ChangeSetName });
+      return await readChangeSet(client, StackName, ChangeSetName);
     } finally {
-      await ask(cloudFormation, 'deleteChangeSet', { StackName, ChangeSetName });
+      await ask(client, 'deleteChangeSet', { StackName, ChangeSetName });
     }
   } finally {
     await ask(s3, 'deleteObject', object);
   }
 }
 
-async function readChangeSet(
-  client: CloudFormation,
-  changeSet: { readonly StackName: string; readonly ChangeSetName: string },
-): Promise<readonly ResourceChange[]> {
+async function readChangeSet(client: CloudFormation, StackName: string, ChangeSetName: string) {
   const { paginateDescribeChangeSet } = await import('@aws-sdk/client-cloudformation');
-  const input = { ...changeSet, IncludePropertyValues: true };
+  const input = { StackName, ChangeSetName, IncludePropertyValues: true };
   const ask = async () => {
     const pages = await callAws(undefined, 'cloudformation:DescribeChangeSet', (options) =>
       collect(paginateDescribeChangeSet({ client }, input, options), (page) => [page]),
@@ -155,18 +144,16 @@ async function readChangeSet(
   };
   const pages = await poll(ask, { seconds: 600, every: 2_000 });
   if (!pages)
-    throw new CommandFailed(
-      `CloudFormation created no change set for ${changeSet.StackName} within ten minutes.`,
-    );
-  const { Status, StatusReason = 'no reason given' } = pages[0] ?? {};
+    throw new CommandFailed(`CloudFormation created no change set for ${StackName} within ten minutes.`);
+  const [{ Status, StatusReason = '' } = {}] = pages;
   // CloudFormation has no separate status for "no changes".
   if (/didn't contain changes|No updates are to be performed/.test(StatusReason)) return [];
-  if (Status !== 'FAILED')
-    return pages.flatMap(({ Changes = [] }) => Changes.flatMap(({ ResourceChange }) => ResourceChange ?? []));
-  throw new CommandFailed(
-    `CloudFormation rejected the change set: ${StatusReason.replace(/\.$/, '')}.`,
-    'Fix the template: a deployment would fail too.',
-  );
+  if (Status === 'FAILED')
+    throw new CommandFailed(
+      `CloudFormation rejected the change set: ${StatusReason}`,
+      'Fix the template: a deployment would fail too.',
+    );
+  return pages.flatMap(({ Changes = [] }) => Changes.flatMap(({ ResourceChange }) => ResourceChange ?? []));
 }
 
 /** https://docs.aws.amazon.com/AWSCloudFormation/latest/APIReference/API_ResourceChange.html */
@@ -185,7 +172,6 @@ function readChange(change: ResourceChange) {
 
 function effectOf({ Action, Replacement, PolicyAction }: ResourceChange): (typeof effects)[number] {
   if (Action === 'Add') return 'added';
-  if (Action === 'Import') return 'imported';
   if (Action === 'Remove') return PolicyAction === 'Retain' ? 'left behind' : 'deleted';
   if (Action !== 'Modify') return 'unknown';
   if (Replacement === 'True') return 'replaced';
@@ -204,30 +190,31 @@ function formatDetail({ Target, CausingEntity }: NonNullable<ResourceChange['Det
 
 /** For the approver: losses first, then every change. */
 function formatMarkdown({ stack, region, base, changes }: Plan): string {
-  const sorted = effects.flatMap((effect) => changes.filter((change) => change.effect === effect));
-  const warnings = changes.filter(({ warning }) => warning !== undefined);
-  const counts = effects.flatMap((effect) => {
-    const count = changes.filter((change) => change.effect === effect).length;
-    return count > 0 ? `${count} ${effect}` : [];
-  });
-  const rows = sorted.map(
-    ({ effect, logicalId, type, details }) =>
-      `| ${effect} | \`${logicalId}\` | ${type} | ${details.map(escapeHtml).join('<br>')} |`,
+  const byEffect = effects.map((effect) => ({
+    effect,
+    of: changes.filter((each) => each.effect === effect),
+  }));
+  const counts = byEffect.flatMap(({ effect, of }) => (of.length > 0 ? `${of.length} ${effect}` : []));
+  const warnings = changes.flatMap(({ logicalId, type, effect, warning }) =>
+    warning
+      ? [`> [!CAUTION]\n> **\`${logicalId}\` (${type}) is stateful and would be ${effect}.** ${warning}`, '']
+      : [],
   );
+  const rows = byEffect
+    .flatMap(({ of }) => of)
+    .map(
+      ({ effect, logicalId, type, details }) =>
+        `| ${effect} | \`${logicalId}\` | ${type} | ${details.map(escapeHtml).join('<br>')} |`,
+    );
+  const heading = ['', '| Effect | Resource | Type | Details |', '|---|---|---|---|'];
   return [
     `## Plan of ${stack} (${region})`,
     '',
-    ...warnings.flatMap(({ logicalId, type, effect, warning }) => [
-      '> [!CAUTION]',
-      `> **\`${logicalId}\` (${type}) is stateful and would be ${effect}.** ${warning}`,
-      '',
-    ]),
+    ...warnings,
     base ? `The stack was last changed at ${base.changed}.` : 'The stack is new.',
     '',
     counts.length > 0 ? `${counts.join(', ')}.` : 'No changes.',
-    ...(base && rows.length > 0
-      ? ['', '| Effect | Resource | Type | Details |', '|---|---|---|---|', ...rows]
-      : []),
+    ...(base && rows.length > 0 ? [...heading, ...rows] : []),
   ].join('\n');
 }
 

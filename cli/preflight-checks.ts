@@ -4,14 +4,14 @@ import { IAM } from '@aws-sdk/client-iam';
 import { Lambda } from '@aws-sdk/client-lambda';
 import { RDS } from '@aws-sdk/client-rds';
 import { SSM } from '@aws-sdk/client-ssm';
-import type { Environment } from '../lib/environments';
+import { type Environment, restoreSuffix } from '../lib/environments';
 import type { AssembledStack } from './assembly';
 import { ask, clientSettings, unlessRefused } from './aws';
 import type { StackResource } from './deployed-stack';
 import { inProject } from './pasted-command';
 
 export interface Finding {
-  /** `warning`: the deployment may work, and may be the fix. `not asked`: skipped, or the call to AWS failed. */
+  /** `warning`: the deployment may work, and may be the fix. `not asked`: the call to AWS failed. */
   readonly outcome: 'ok' | 'warning' | 'failed' | 'not asked';
   readonly found: string;
   readonly remedy?: string;
@@ -19,34 +19,39 @@ export interface Finding {
 
 export interface Context {
   readonly environment: Environment;
-  readonly caller: { readonly account: string; readonly arn: string };
+  readonly account: string;
   /** From the assembly. */
   readonly stack: AssembledStack;
   readonly zones: readonly string[];
   /** The deployed stack of that name, if any. */
-  deployed(): Promise<{ readonly status: string; readonly resources: readonly StackResource[] } | undefined>;
+  readonly deployed: Promise<
+    { readonly status: string; readonly resources: readonly StackResource[] } | undefined
+  >;
 }
 
 /** Read-only. A string is short for a finding with outcome `ok`. */
 export interface Check {
   readonly id: string;
-  readonly title: string;
-  ask(context: Context): string | Finding | Promise<string | Finding>;
+  ask(context: Context): Promise<string | Finding>;
 }
 
 const failed = (found: string, remedy: string): Finding => ({ outcome: 'failed', found, remedy });
 
-/** Run once for all stacks. If the first fails, the others are skipped: results from the wrong account mislead. */
-export const accountChecks: readonly Check[] = [
+/** Run for each stack of the environment. */
+export const checks: readonly Check[] = [
   {
-    id: 'account',
-    title: 'account',
-    ask({ environment, caller: { account, arn }, stack }) {
-      const expected = stack.account ?? account;
-      if (account === expected) return `${account} (${arn})`;
+    // https://docs.aws.amazon.com/accounts/latest/reference/API_GetRegionOptStatus.html
+    id: 'region',
+    async ask({ stack: { region } }) {
+      const account = new Account(clientSettings(region));
+      const { RegionOptStatus: status = '' } = await ask(account, 'getRegionOptStatus', {
+        RegionName: region,
+      });
+      const found = `${region} is ${status}`;
+      if (/^ENABLED/.test(status)) return found;
       return failed(
-        `the credentials (${arn}) belong to ${account}, but ${environment.name} uses ${expected}`,
-        `Sign in to ${expected} and name the profile in AWS_PROFILE, or correct the variable WALLET_…_ACCOUNT.`,
+        found,
+        `Enable it, which takes minutes to hours: aws account enable-region --region-name ${region}`,
       );
     },
   },
@@ -54,82 +59,57 @@ export const accountChecks: readonly Check[] = [
     // Without the role, the first call to RDS can fail. https://github.com/aws-samples/eks-workshop-v2/issues/1609,
     // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/UsingWithRDS.IAM.ServiceLinkedRoles.html
     id: 'rds-service-linked-role',
-    title: 'RDS service-linked role',
     async ask({ stack: { region } }) {
       const iam = new IAM(clientSettings(region));
-      const answer = await unlessRefused(/^NoSuchEntity/, () =>
-        ask(iam, 'getRole', { RoleName: 'AWSServiceRoleForRDS' }),
-      );
+      const RoleName = 'AWSServiceRoleForRDS';
+      const answer = await unlessRefused(/^NoSuchEntity/, () => ask(iam, 'getRole', { RoleName }));
       if (answer) return `${answer.Role?.Arn}`;
       return failed(
-        'the account has no AWSServiceRoleForRDS',
+        `the account has no ${RoleName}`,
         'Create it: aws iam create-service-linked-role --aws-service-name rds.amazonaws.com',
       );
     },
   },
-];
-
-/** Run for each stack. If the first fails, the others are skipped in its region. */
-export const stackChecks: readonly Check[] = [
-  {
-    // https://docs.aws.amazon.com/accounts/latest/reference/API_GetRegionOptStatus.html
-    id: 'region',
-    title: 'region is enabled',
-    async ask({ stack: { region } }) {
-      const account = new Account(clientSettings(region));
-      const { RegionOptStatus: status } = await ask(account, 'getRegionOptStatus', { RegionName: region });
-      const found = `${region} is ${status}`;
-      if (status === 'ENABLED' || status === 'ENABLED_BY_DEFAULT') return found;
-      if (status === 'ENABLING') return failed(found, 'Wait: this takes minutes to hours.');
-      return failed(found, `Enable it: aws account enable-region --region-name ${region}`);
-    },
-  },
   {
     id: 'bootstrap',
-    title: 'CDK bootstrap stack',
-    async ask({ stack: { region, bootstrap }, caller }) {
+    async ask({ stack: { region, bootstrap }, account }) {
       const ssm = new SSM(clientSettings(region));
-      const remedy = `Bootstrap the region: ${inProject(`npx cdk bootstrap aws://${caller.account}/${region}`)}`;
       const answer = await unlessRefused(/^ParameterNotFound$/, () =>
         ask(ssm, 'getParameter', { Name: bootstrap.parameter }),
       );
-      if (!answer)
-        return failed(`${region} is not bootstrapped: it has no parameter ${bootstrap.parameter}`, remedy);
-      const version = answer.Parameter?.Value;
-      const found = `version ${version}, required: ${bootstrap.version} or later`;
-      return Number(version) >= bootstrap.version ? found : failed(found, remedy);
+      const version = answer?.Parameter?.Value;
+      const found = `version ${version ?? 'none'}, required: ${bootstrap.version} or later`;
+      if (Number(version) >= bootstrap.version) return found;
+      return failed(
+        found,
+        `Bootstrap the region: ${inProject(`npx cdk bootstrap aws://${account}/${region}`)}`,
+      );
     },
   },
   {
     id: 'stack-state',
-    title: 'stack status',
     async ask({ stack, deployed }) {
-      const { status = undefined } = (await deployed()) ?? {};
-      if (status === undefined) return 'not deployed yet';
-      if (/^(CREATE|UPDATE|UPDATE_ROLLBACK|IMPORT|IMPORT_ROLLBACK)_COMPLETE$/.test(status)) return status;
-      const remedy = stateRemedies.find(([pattern]) => pattern.test(status))?.[1] ?? '';
-      return failed(status, remedy.replace('STACK', `--stack-name ${stack.name} --region ${stack.region}`));
+      const { status = '' } = (await deployed) ?? {};
+      if (status === '') return 'not deployed yet';
+      const remedy = stateRemedies.find(([pattern]) => pattern.test(status))?.[1];
+      return remedy
+        ? failed(status, remedy.replace('STACK', `--stack-name ${stack.name} --region ${stack.region}`))
+        : status;
     },
   },
   {
     // All zones of the region: if two of three are unavailable, so may be the region (docs/decisions/loss-of-a-region.md).
     id: 'zones',
-    title: 'availability zones',
-    async ask({ zones, stack: { region }, deployed }) {
+    async ask({ zones, stack: { region } }) {
       const ec2 = new EC2(clientSettings(region));
       const Filters = [{ Name: 'zone-type', Values: ['availability-zone'] }];
       const { AvailabilityZones = [] } = await ask(ec2, 'describeAvailabilityZones', { Filters });
-      const states = new Map(AvailabilityZones.map(({ ZoneName = '', State }) => [ZoneName, State]));
-      const known = [...new Set([...zones, ...states.keys()])];
-      const available = known.filter((zone) => states.get(zone) === 'available');
-      if (available.length === known.length) return `all available: ${available.join(', ')}`;
-      const wrong = known.filter((zone) => !available.includes(zone));
-      const found = `${wrong.map((zone) => `${zone} is ${states.get(zone) ?? 'missing'}`).join(', ')}; available: ${available.join(', ') || 'none'}`;
-      const isMissing = zones.some((zone) => !states.has(zone));
-      if (isMissing && (await deployed()) === undefined)
-        return failed(found, 'In lib/environments.ts, list zones that the account has.');
+      const states = new Map(zones.map((zone) => [zone, 'missing']));
+      for (const { ZoneName = '', State = '' } of AvailabilityZones) states.set(ZoneName, State);
+      const found = [...states].map(([zone, state]) => `${zone} is ${state}`).join(', ');
+      if ([...states.values()].every((state) => state === 'available')) return found;
       const remedy =
-        'Wait for the zones, unless this deployment is the fix: "A zone is gone" in docs/runbook.md.';
+        'List zones that the account has in lib/environments.ts, and wait for the others, unless this deployment is the fix: "A zone is gone" in docs/runbook.md.';
       return { outcome: 'warning', found, remedy };
     },
   },
@@ -137,7 +117,6 @@ export const stackChecks: readonly Check[] = [
     // A new account may have 10 instead of 1,000: https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html,
     // https://github.com/aws-samples/aws-secure-environment-accelerator/issues/1002
     id: 'lambda-concurrency',
-    title: 'quota: Lambda concurrency',
     async ask({ environment: { throttle }, stack: { region, template } }) {
       if (!Object.values(template.Resources).some(({ Type }) => Type === 'AWS::ApiGateway::Stage'))
         return 'the stack has no API';
@@ -156,7 +135,6 @@ export const stackChecks: readonly Check[] = [
     // DescribeDBEngineVersions omits Data API support; instance options have it, as an optional field.
     // https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_OrderableDBInstanceOption.html
     id: 'database-engine',
-    title: 'database version available',
     async ask({ stack, zones }) {
       const { Engine, EngineVersion, EnableHttpEndpoint } = clusterProperties(stack);
       const rds = new RDS(clientSettings(stack.region));
@@ -165,56 +143,49 @@ export const stackChecks: readonly Check[] = [
       const answer = await unlessRefused(/^InvalidParameter/, () =>
         ask(rds, 'describeOrderableDBInstanceOptions', input),
       );
-      const offers = answer?.OrderableDBInstanceOptions ?? [];
-      const names = offers.flatMap(({ AvailabilityZones = [] }) => AvailabilityZones.map(({ Name }) => Name));
-      const usable = zones.filter((zone) => names.includes(zone));
-      const version = `${Engine} ${EngineVersion}, db.serverless`;
-      if (usable.length === 0)
-        return failed(
-          `${version} is not available in ${zones.join(', ')}`,
-          `Choose another databaseVersion in lib/database/cluster.ts: aws rds describe-orderable-db-instance-options --engine ${Engine} --db-instance-class db.serverless --query "OrderableDBInstanceOptions[].EngineVersion" --region ${stack.region}`,
-        );
-      const support = offers.map(({ SupportsHttpEndpoint }) => SupportsHttpEndpoint);
-      if (EnableHttpEndpoint === true && support.includes(false) && !support.includes(true))
-        return failed(
-          `${version} does not support the RDS Data API in ${stack.region}`,
-          'Set databaseAccess to "direct" in lib/environments.ts, or choose another databaseVersion in lib/database/cluster.ts.',
-        );
-      return `${version}: ${usable.join(', ')}`;
+      const offered = (answer?.OrderableDBInstanceOptions ?? [])
+        .filter(({ SupportsHttpEndpoint }) => !EnableHttpEndpoint || SupportsHttpEndpoint !== false)
+        .flatMap(({ AvailabilityZones = [] }) => AvailabilityZones.map(({ Name }) => Name));
+      const usable = zones.filter((zone) => offered.includes(zone));
+      const version = `${Engine} ${EngineVersion}, db.serverless${EnableHttpEndpoint ? ', with the Data API' : ''}`;
+      if (usable.length > 0) return `${version}: ${usable.join(', ')}`;
+      return failed(
+        `${version} is not available in ${zones.join(', ')}`,
+        `Choose another databaseVersion in lib/database/cluster.ts, or databaseAccess "direct": aws rds describe-orderable-db-instance-options --engine ${Engine} --db-instance-class db.serverless --query "OrderableDBInstanceOptions[].[EngineVersion,SupportsHttpEndpoint]" --region ${stack.region}`,
+      );
     },
   },
   {
     id: 'database-running',
-    title: 'running database version',
     async ask({ stack, deployed }) {
-      const cluster = (await deployed())?.resources.find(({ type }) => type === clusterType);
+      const cluster = (await deployed)?.resources.find(({ type }) => type === clusterType);
       if (cluster === undefined) return 'no database yet';
-      const runs = (await describeCluster(stack.region, cluster.physicalId))?.EngineVersion ?? '';
+      const running = (await describeCluster(stack.region, cluster.physicalId))?.EngineVersion ?? '';
       const planned: string = clusterProperties(stack).EngineVersion;
-      const found = `${runs} runs, the template has ${planned}`;
-      if (runs.localeCompare(planned, 'en', { numeric: true }) <= 0) return found;
+      const found = `${running} runs, the template has ${planned}`;
+      if (running.localeCompare(planned, 'en', { numeric: true }) <= 0) return found;
       return failed(
         found,
-        `Set databaseVersion in lib/database/cluster.ts to ${runs}: RDS cannot downgrade.`,
+        `Set databaseVersion in lib/database/cluster.ts to ${running}: RDS cannot downgrade.`,
       );
     },
   },
   {
     id: 'restore',
-    title: 'restore source',
-    async ask({ stack, deployed }) {
-      const properties = clusterProperties(stack);
-      const { SnapshotIdentifier, SourceDBClusterIdentifier, RestoreToTime, EngineVersion } = properties;
-      if (!SnapshotIdentifier && !SourceDBClusterIdentifier) return 'no restore requested';
-      // The identifier ends with a hash of the source: lib/environment.ts.
-      const suffix = properties.DBClusterIdentifier['Fn::Join'][1].at(-1);
-      const cluster = (await deployed())?.resources.find(({ type }) => type === clusterType);
-      if (cluster?.physicalId.endsWith(suffix)) return `${cluster.physicalId} is already restored`;
-      const { found, version, remedy } = SnapshotIdentifier
-        ? await readSnapshot(stack.region, SnapshotIdentifier)
-        : await readBackups(stack.region, SourceDBClusterIdentifier, RestoreToTime);
-      if (remedy) return failed(found, remedy);
+    async ask({ environment: { stackId, database }, stack, deployed }) {
+      const { restoreFrom } = database;
+      if (!restoreFrom || stack.name !== stackId) return 'no restore requested';
+      const cluster = (await deployed)?.resources.find(({ type }) => type === clusterType);
+      if (cluster?.physicalId.endsWith(restoreSuffix(database)))
+        return `${cluster.physicalId} is already restored`;
+      const { found, version, isUsable } = await readSource(stack.region, restoreFrom);
+      if (!isUsable)
+        return failed(
+          found,
+          `Wait, or choose another: aws rds ${restoreFrom.snapshot ? 'describe-db-cluster-snapshots' : 'describe-db-clusters'} --region ${stack.region}`,
+        );
       // Point-in-time restore uses the source's version.
+      const { EngineVersion } = clusterProperties(stack);
       if (version === EngineVersion) return `${found}, version ${version}`;
       return failed(
         `${found}, but its version is ${version}; the template has ${EngineVersion}`,
@@ -224,55 +195,49 @@ export const stackChecks: readonly Check[] = [
   },
   {
     id: 'adopted-address',
-    title: 'adopted Elastic IPs',
     async ask({ environment: { stackId, adoptedElasticIp, webhookOrigin }, stack, deployed }) {
-      const adopted = { adoptedElasticIp, 'webhookOrigin.adoptedReserve': webhookOrigin?.adoptedReserve };
-      const found: string[] = [];
       // Only the primary stack adopts addresses.
-      for (const [property, elasticIp] of Object.entries(stack.name === stackId ? adopted : {})) {
-        if (!elasticIp) continue;
-        const { allocationId, address } = elasticIp;
-        const ec2 = new EC2(clientSettings(stack.region));
-        const region = `--region ${stack.region}`;
-        const Filters = [{ Name: 'allocation-id', Values: [allocationId] }];
-        const { Addresses: [current] = [] } = await ask(ec2, 'describeAddresses', { Filters });
-        if (!current)
+      const adopted = [adoptedElasticIp, webhookOrigin?.adoptedReserve].flatMap((address) =>
+        address && stack.name === stackId ? [address] : [],
+      );
+      if (adopted.length === 0) return 'no adopted addresses';
+      const ec2 = new EC2(clientSettings(stack.region));
+      const AllocationIds = adopted.map(({ allocationId }) => allocationId);
+      const Filters = [{ Name: 'allocation-id', Values: AllocationIds }];
+      const { Addresses = [] } = await ask(ec2, 'describeAddresses', { Filters });
+      const own = (await deployed)?.resources.find(({ type }) => type === 'AWS::EC2::NatGateway');
+      const gateways = own && (await ask(ec2, 'describeNatGateways', { NatGatewayIds: [own.physicalId] }));
+      const held = gateways?.NatGateways?.[0]?.NatGatewayAddresses ?? [];
+      for (const { allocationId, address } of adopted) {
+        const current = Addresses.find(({ AllocationId }) => AllocationId === allocationId);
+        if (current?.PublicIp !== address)
           return failed(
-            `the account has no ${allocationId} in ${stack.region}`,
-            `Find the address: aws ec2 describe-addresses --filters Name=public-ip,Values=${address} ${region}`,
+            `${allocationId} is ${current?.PublicIp ?? `not in ${stack.region}`}, but the environment expects ${address}`,
+            'Correct the address in lib/environments.ts: receivers rely on it.',
           );
-        if (current.PublicIp !== address)
-          return failed(
-            `${allocationId} is ${current.PublicIp}, but the environment expects ${address}`,
-            `Correct ${property} in lib/environments.ts: receivers rely on the address.`,
-          );
-        found.push(`${address} (${allocationId})`);
-        if (!current.AssociationId) continue;
         // An Elastic IP cannot be on two gateways.
-        const own = (await deployed())?.resources.find(({ type }) => type === 'AWS::EC2::NatGateway');
-        const gateways = own && (await ask(ec2, 'describeNatGateways', { NatGatewayIds: [own.physicalId] }));
-        const held = gateways?.NatGateways?.[0]?.NatGatewayAddresses ?? [];
-        if (!held.some(({ AllocationId }) => AllocationId === allocationId))
+        if (current.AssociationId && !held.some(({ AllocationId }) => AllocationId === allocationId))
           return failed(
             `${address} (${allocationId}) is on ${current.NetworkInterfaceId}, not on the stack's gateway`,
-            `Release it: "Keeping the address" in docs/runbook.md. To find its owner: aws ec2 describe-network-interfaces --filters Name=association.allocation-id,Values=${allocationId} ${region}`,
+            'Release it: "Keeping the address" in docs/runbook.md.',
           );
       }
-      return found.length > 0
-        ? `${found.join(', ')}: unassociated, or on the stack's gateway`
-        : 'no adopted addresses';
+      return `${AllocationIds.join(', ')}: unassociated, or on the stack's gateway`;
     },
   },
 ];
 
-/** https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html */
+/**
+ * Statuses that block a deployment. `cdk deploy` itself handles the others.
+ * https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/view-stack-events.html
+ */
 const stateRemedies: readonly (readonly [RegExp, string])[] = [
   [
     /^REVIEW_IN_PROGRESS$/,
-    'Delete the stack, whose change set was never executed: aws cloudformation delete-stack STACK',
+    'Delete its change set, which was never executed: aws cloudformation delete-stack STACK',
   ],
   [/_IN_PROGRESS$/, 'Wait until CloudFormation has finished.'],
-  [/^(CREATE|ROLLBACK)_/, 'See "Recovering from a failed first deployment" in docs/runbook.md.'],
+  [/^(CREATE_FAILED|ROLLBACK_)/, 'See "Recovering from a failed first deployment" in docs/runbook.md.'],
   [/^DELETE_FAILED$/, 'See "Deleting a stack with an SLA" in docs/runbook.md.'],
   [/^UPDATE_ROLLBACK_FAILED$/, 'Fix the cause, then: aws cloudformation continue-update-rollback STACK'],
   [/^UPDATE_FAILED$/, 'Undo the failed update: aws cloudformation rollback-stack STACK'],
@@ -292,40 +257,24 @@ async function describeCluster(region: string, DBClusterIdentifier: string) {
   return answer?.DBClusters?.[0];
 }
 
-interface RestoreSource {
-  readonly found: string;
-  readonly version?: string | undefined;
-  /** Present if this source cannot be used. */
-  readonly remedy?: string | undefined;
-}
+type RestoreSource = NonNullable<Environment['database']['restoreFrom']>;
 
-async function readSnapshot(region: string, arn: string): Promise<RestoreSource> {
-  const rds = new RDS(clientSettings(region));
-  const answer = await unlessRefused(/^DBClusterSnapshotNotFoundFault$/, () =>
-    ask(rds, 'describeDBClusterSnapshots', { DBClusterSnapshotIdentifier: arn }),
-  );
-  const { Status, EngineVersion: version } = answer?.DBClusterSnapshots?.[0] ?? {};
-  const found = `${arn} is ${Status ?? `not in ${region}`}`;
-  if (Status === 'available') return { found, version };
-  const list = `aws rds describe-db-cluster-snapshots --region ${region}`;
-  return { found, remedy: `Wait until it is available, or choose another: ${list}` };
-}
-
-async function readBackups(region: string, identifier: string, time: string): Promise<RestoreSource> {
-  const cluster = await describeCluster(region, identifier);
+async function readSource(region: string, { snapshot, cluster = '', time = '' }: RestoreSource) {
+  if (snapshot) {
+    const rds = new RDS(clientSettings(region));
+    const answer = await unlessRefused(/^DBClusterSnapshotNotFoundFault$/, () =>
+      ask(rds, 'describeDBClusterSnapshots', { DBClusterSnapshotIdentifier: snapshot }),
+    );
+    const { Status = `not in ${region}`, EngineVersion: version } = answer?.DBClusterSnapshots?.[0] ?? {};
+    return { found: `${snapshot} is ${Status}`, version, isUsable: Status === 'available' };
+  }
+  const source = await describeCluster(region, cluster);
   const {
     EarliestRestorableTime: earliest,
     LatestRestorableTime: latest,
     EngineVersion: version,
-  } = cluster ?? {};
-  if (!earliest || !latest)
-    return {
-      found: `${region} has no backups of cluster ${identifier}`,
-      remedy: `Choose another: aws rds describe-db-clusters --region ${region}`,
-    };
-  const found = `${identifier} can be restored from ${earliest.toISOString()} to ${latest.toISOString()}`;
-  const wanted = new Date(time);
-  if (earliest <= wanted && wanted <= latest) return { found, version };
-  const remedy = 'Choose a time in this range, or restore a snapshot.';
-  return { found: `${found}, but the row has ${time}`, remedy };
+  } = source ?? {};
+  const range = earliest && latest ? `from ${earliest.toISOString()} to ${latest.toISOString()}` : 'never';
+  const isUsable = earliest && latest && earliest <= new Date(time) && new Date(time) <= latest;
+  return { found: `${cluster} can be restored ${range}, the row has ${time}`, version, isUsable };
 }

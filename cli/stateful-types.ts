@@ -1,5 +1,5 @@
 interface StatefulType {
-  /** Properties whose change makes CloudFormation replace the resource, or refuse the update. */
+  /** Properties, of those that a template of ours may set, whose change means replacement or is refused. */
   readonly fixed: readonly string[];
   /** The effect of a replacement, and what to do instead. */
   readonly remedy: string;
@@ -14,41 +14,24 @@ interface StatefulType {
  */
 export const statefulTypes: Readonly<Record<string, StatefulType>> = {
   'AWS::EC2::EIP': {
-    // Some of these only reassociate the address; none has a reason to change.
-    fixed: [
-      'Address',
-      'Domain',
-      'InstanceId',
-      'IpamPoolId',
-      'NetworkBorderGroup',
-      'PublicIpv4Pool',
-      'TransferAddress',
-    ],
+    fixed: ['Address', 'Domain', 'PublicIpv4Pool'],
     remedy:
       'Webhooks would come from another address than receivers allow. Undo the change. To use another address on purpose: "Keeping the address" in docs/runbook.md.',
   },
   'AWS::RDS::DBCluster': {
     fixed: [
-      'AvailabilityZones',
-      'ClusterScalabilityType',
       'DBClusterIdentifier',
       'DBSubnetGroupName',
-      'DBSystemId',
       'DatabaseName',
       'Engine',
       'EngineMode',
       'GlobalClusterIdentifier',
       'KmsKeyId',
       'MasterUsername',
-      'PubliclyAccessible',
       'RestoreToTime',
-      'RestoreType',
       'SnapshotIdentifier',
       'SourceDBClusterIdentifier',
-      'SourceDbClusterResourceId',
-      'SourceRegion',
       'StorageEncrypted',
-      'UseLatestRestorableTime',
     ],
     remedy:
       'Without `database.restoreFrom` in its row the new cluster would be empty: undo the change, or restore as in docs/runbook.md#restore-to-a-point-in-time.',

@@ -1,21 +1,22 @@
 import { existsSync, mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot } from '../architecture/sources';
-import { withoutStacks, withStacks } from '../cli/deployed-stacks';
 import {
+  type Account,
   accountVariables,
-  type LocalAccount,
   type Replies,
   result,
   startAccount,
-} from '../cli/local-account';
+  withoutStacks,
+  withStacks,
+} from '../cli/account';
 import { temporaryFolder } from '../support/temporary-folder';
 import { flagsOf } from '../support/wallet-commands';
 import { runCommands, Workspace } from './workspace';
 
 const folder = temporaryFolder();
 const workspace = () => new Workspace(mkdtempSync(join(folder(), 'checkout-')));
-let account: LocalAccount;
+let account: Account;
 beforeAll(async () => {
   account = await startAccount();
 });
@@ -151,7 +152,7 @@ it("drift compares the deployed stacks, and fails with the CDK's findings", asyn
   const { exitCode, summary } = await drift({
     'cloudformation:DescribeStacks': (call) => {
       const replies = call.input.StackName === variables.STACK ? withStacks() : withoutStacks;
-      return replies['cloudformation:DescribeStacks']?.(call) ?? 'silence';
+      return replies['cloudformation:DescribeStacks']?.(call) ?? result({});
     },
   });
   expect(exitCode).toBe(1);

@@ -8,7 +8,7 @@ import {
   startLoopbackServer,
 } from '../../local/network/loopback-server';
 import { writeOutputs } from '../support/outputs-file';
-import { accountVariables, setVariables } from './local-account';
+import { accountVariables, setVariables } from './account';
 
 /** The endpoint's response; `undefined` resets the connection. */
 export type Answer = Partial<LoopbackResponse> | undefined;

@@ -2,8 +2,8 @@ import { KMS } from '@aws-sdk/client-kms';
 import { callAws, clientSettings } from '../../cli/aws';
 import { first } from '../support/rows';
 import { unusedPort } from '../support/unused-port';
+import { setVariables } from './account';
 import { page, sentBatch, startAwsEndpoint } from './aws-endpoint';
-import { setVariables } from './local-account';
 import { wallet } from './region';
 
 const refusal = (name: string, $fault = 'client') => ({ name, message: 'No.', $fault });

@@ -7,7 +7,7 @@ import { writeOutputs } from '../support/outputs-file';
 import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { runWallet } from '../support/wallet-command';
-import { accountVariables, refusal as awsRefusal, result, startAccount } from './local-account';
+import { accountVariables, refusal as awsRefusal, result, startAccount } from './account';
 import { addresses, OriginAccount, outputs, refusal } from './origin-account';
 
 const folder = temporaryFolder();

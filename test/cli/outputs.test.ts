@@ -3,34 +3,29 @@ import { join } from 'node:path';
 import { callsNotGranted } from '../support/granted';
 import { withStandby } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
-import { withoutStacks, withStacks } from './deployed-stacks';
-import { localAccount } from './local-account';
+import { useAccount, withoutStacks, withStacks } from './account';
 import { wallet } from './region';
 
-const account = localAccount();
+const account = useAccount();
 const folder = temporaryFolder();
-afterEach(() => expect(callsNotGranted('operate', account().calls)).toEqual([]));
+const { name, stackId, region } = withStandby;
+const Outputs = [{ OutputKey: 'WebhookOriginAddress', OutputValue: '203.0.113.7' }];
+const outputs = (...args: string[]) => wallet('outputs', '--environment', name, ...args);
 
-const outputs = (...args: string[]) => wallet('outputs', '--environment', withStandby.name, ...args);
-const expected = {
-  [withStandby.stackId]: { WebhookOriginAddress: '203.0.113.7', OperationsFunctionName: 'RunOperation' },
-};
-
-it('prints the outputs of the serving stack as "cdk deploy --outputs-file" writes them, or writes them to a file', async () => {
-  account().answer(withStacks());
+it('prints the outputs of the serving stack as "cdk deploy --outputs-file" does, or writes them', async () => {
+  account().answer(withStacks(undefined, { Outputs }));
+  const expected = { [stackId]: { WebhookOriginAddress: '203.0.113.7' } };
   const { exitCode, stdout } = await outputs();
-  expect({ exitCode, outputs: JSON.parse(stdout) }).toEqual({ exitCode: 0, outputs: expected });
-  expect(account().calls.map(({ region, input }) => [region, input.StackName])).toEqual([
-    [withStandby.region, withStandby.stackId],
-  ]);
+  expect({ exitCode, printed: JSON.parse(stdout) }).toEqual({ exitCode: 0, printed: expected });
   const file = join(folder(), 'outputs.json');
   expect(await outputs('--write', file)).toEqual({ exitCode: 0, stdout: '', stderr: `Wrote ${file}.\n` });
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(expected);
+  expect(account().calls[0]).toMatchObject({ region, input: { StackName: stackId } });
+  expect(callsNotGranted('operate', account().calls)).toEqual([]);
 });
 
-it("refuses to overwrite the local environments' outputs, and reports a file that cannot be written", async () => {
+it("refuses to overwrite the local environments' outputs", async () => {
   account().answer(withStacks());
-  expect(await outputs('--write', join(folder(), 'none/outputs.json'))).toMatchObject({ exitCode: 1 });
   writeFileSync(join(folder(), 'endpoints.json'), '{}');
   expect(await outputs('--write', join(folder(), 'outputs.json'))).toMatchObject({ exitCode: 2, stdout: '' });
   expect(readdirSync(folder())).toEqual(['endpoints.json']);
@@ -41,11 +36,7 @@ it.each([
   ['has only a change set', withStacks(undefined, { StackStatus: 'REVIEW_IN_PROGRESS' })],
 ])('fails when the stack %s', async (_, replies) => {
   account().answer(replies);
-  expect(await outputs()).toMatchObject({
-    exitCode: 1,
-    stdout: '',
-    stderr: expect.stringContaining(
-      `This account has no stack ${withStandby.stackId} in ${withStandby.region}`,
-    ),
-  });
+  const { exitCode, stderr } = await outputs();
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain(`This account has no stack ${stackId} in ${region}`);
 });

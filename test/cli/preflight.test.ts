@@ -1,323 +1,242 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AssembledStack, readAssembledStack } from '../../cli/assembly';
+import type { AssembledStack } from '../../cli/assembly';
 import { inProject } from '../../cli/pasted-command';
-import { runPreflight } from '../../cli/preflight';
-import { accountChecks, stackChecks } from '../../cli/preflight-checks';
-import { createApp } from '../../lib/app';
-import { type Environment, restoreSuffix } from '../../lib/environment';
+import { runChecks } from '../../cli/preflight';
+import { checks } from '../../cli/preflight-checks';
+import { type Environment, restoreSuffix, stacksOf } from '../../lib/environments';
 import { first } from '../support/rows';
+import { temporaryFolder } from '../support/temporary-folder';
 import { runWallet } from '../support/wallet-command';
-import { localAccount, type Replies, refusal, result } from './local-account';
-import { accountId, deployed, orderable, ready, zonesInState } from './ready-account';
+import {
+  type Replies,
+  refusal,
+  result,
+  useAccount,
+  withoutStacks,
+  withResources,
+  withStacks,
+} from './account';
 
-const allocationId = 'eipalloc-0123456789abcdef0';
-const reserveId = 'eipalloc-0123456789abcdef1';
+const account = useAccount();
+const accountId = '111122223333';
+const [regionStatus, quota] = ['account:GetRegionOptStatus', 'lambda:GetAccountSettings'];
+const [one, reserve] = ['eipalloc-0123456789abcdef0', 'eipalloc-0123456789abcdef1'];
 const snapshot = `arn:aws:rds:eu-central-1:${accountId}:cluster-snapshot:before`;
-const source = 'wallet-source-0123abcd';
-const time = '2026-11-21T10:30:00Z';
 
 // Independent of the table.
 const { standby: _, alarmEmail: __, ...row } = first;
 const plain: Environment = {
   ...row,
-  name: 'plain',
-  stackId: 'WalletPlain',
   region: 'eu-central-1',
-  residencyRegions: ['eu-central-1', 'eu-west-1'],
   zones: ['eu-central-1a', 'eu-central-1b', 'eu-central-1c'],
-  databaseAccess: 'data-api',
   throttle: { requestsPerSecond: 200, burst: 400 },
 };
-const restoring: Environment = {
-  ...plain,
-  stackId: 'WalletRestoring',
-  database: { ...plain.database, restoreFrom: { snapshot } },
-};
+const fromSnapshot = { ...plain, database: { ...plain.database, restoreFrom: { snapshot } } };
+const restoreFrom = { cluster: 'wallet-source-0123abcd', time: '2026-11-21T10:30:00Z' };
+const toTime = { ...plain, database: { ...plain.database, restoreFrom } };
 const adopting: Environment = {
   ...plain,
-  adoptedElasticIp: { allocationId, address: '203.0.113.7' },
-  webhookOrigin: { reserve: true, adoptedReserve: { allocationId: reserveId, address: '203.0.113.8' } },
+  adoptedElasticIp: { allocationId: one, address: '203.0.113.7' },
+  webhookOrigin: { reserve: true, adoptedReserve: { allocationId: reserve, address: '203.0.113.8' } },
 };
-const standby = {
-  stackId: 'WalletPlainStandby',
-  region: 'eu-west-1',
-  zones: ['eu-west-1a', 'eu-west-1b', 'eu-west-1c'],
-  vpcCidr: '10.250.0.0/16',
-  globalClusterIdentifier: 'wallet-plain',
+
+const cluster = { Engine: 'aurora-postgresql', EngineVersion: '17.9', EnableHttpEndpoint: true };
+const template = {
+  Resources: {
+    Stage: { Type: 'AWS::ApiGateway::Stage' },
+    Cluster: { Type: 'AWS::RDS::DBCluster', Properties: cluster },
+  },
 };
-const withStandby: Environment = { ...plain, standby };
+const stackIn = (region: string, name = plain.stackId): AssembledStack => ({
+  ...{ name, region, account: accountId, bucket: '', tags: {}, template },
+  bootstrap: { version: 6, parameter: '/cdk-bootstrap/hnb659fds/version' },
+});
 
-const account = localAccount();
-const assembly = mkdtempSync(join(tmpdir(), 'wallet-test-'));
-const stacks: Record<string, AssembledStack> = {};
-beforeAll(() => {
-  const environments = [plain, { ...restoring, name: 'restoring' }, first];
-  createApp({ outdir: assembly, environments, validateTemplates: false }).synth();
-  for (const { stackId } of environments)
-    stacks[stackId] = { ...readAssembledStack(assembly, stackId), account: accountId };
-}, 120_000);
-afterAll(() => rmSync(assembly, { recursive: true }));
-
-/** The template of a restore to a point in time. */
-function atTime({ template, ...stack }: AssembledStack): AssembledStack {
-  const resources = Object.entries(template.Resources).map(([id, { Type, Properties }]) => {
-    const { SnapshotIdentifier, ...others } = Properties ?? {};
-    const restore = SnapshotIdentifier && { SourceDBClusterIdentifier: source, RestoreToTime: time };
-    return [id, { Type, Properties: { ...others, ...restore } }];
-  });
-  return { ...stack, template: { Resources: Object.fromEntries(resources) } };
-}
-
-/** The failed checks of an account that is ready except for these replies. */
-async function problems(
-  environment: Environment,
-  replies: Replies,
-  { caller = accountId, toTime = false } = {},
-) {
-  account().answer(replies, ready);
-  const stack = stacks[environment.stackId] as AssembledStack;
-  const { standby } = environment;
-  const replica = standby && { ...stack, name: standby.stackId, region: standby.region };
-  const all = [toTime ? atTime(stack) : stack, ...(replica ? [replica] : [])];
-  const checks = await runPreflight(environment, all, { account: caller, arn: 'arn:x' });
-  return checks
-    .filter(({ outcome }) => outcome !== 'ok')
-    .map(({ outcome, stack, id, found, remedy }) => [outcome, stack, id, `${found}. ${remedy}`]);
-}
-
+const zonesAre = (states: Readonly<Record<string, string>>): Replies => ({
+  'ec2:DescribeAvailabilityZones': ({ region }) =>
+    result({
+      availabilityZoneInfo: Object.entries(states).map(([letter, zoneState]) => ({
+        zoneName: `${region}${letter}`,
+        zoneState,
+      })),
+    }),
+});
+const offering = (letter: string, SupportsHttpEndpoint?: boolean): Replies => ({
+  'rds:DescribeOrderableDBInstanceOptions': ({ region }) => {
+    const AvailabilityZones = { AvailabilityZone: { Name: `${region}${letter}` } };
+    const OrderableDBInstanceOption = { AvailabilityZones, SupportsHttpEndpoint };
+    return result({ OrderableDBInstanceOptions: { OrderableDBInstanceOption } });
+  },
+});
 const answering = (action: string, value: object): Replies => ({ [action]: () => result(value) });
 const refusing = (action: string, code: string): Replies => ({ [action]: () => refusal(code) });
-const clusterOf = (EngineVersion: string, window: object = {}) =>
-  answering('rds:DescribeDBClusters', { DBClusters: { DBCluster: { EngineVersion, ...window } } });
-const window = (EarliestRestorableTime: string, LatestRestorableTime: string) => ({
-  EarliestRestorableTime,
-  LatestRestorableTime,
+
+/** An account in which everything is ready for a first deployment. */
+const ready: Replies = {
+  ...withoutStacks,
+  ...zonesAre({ a: 'available', b: 'available', c: 'available' }),
+  ...offering('a', true),
+  ...answering('sts:GetCallerIdentity', { Account: accountId }),
+  ...answering('iam:GetRole', { Role: { Arn: 'arn:aws:iam::1:role/AWSServiceRoleForRDS' } }),
+  ...answering(regionStatus, { RegionOptStatus: 'ENABLED_BY_DEFAULT' }),
+  ...answering('ssm:GetParameter', { Parameter: { Value: '30' } }),
+  ...answering(quota, {
+    AccountLimit: { ConcurrentExecutions: 1000, UnreservedConcurrentExecutions: 1000 },
+  }),
+};
+const inStatus = (StackStatus: string): Replies => ({
+  ...withStacks(undefined, { StackStatus }),
+  ...withResources(),
 });
-const day = window('2026-11-21T00:00:00Z', '2026-11-22T00:00:00Z');
-const soon = window('2026-11-21T00:00:00Z', '2026-11-21T10:29:59Z');
-const late = window('2026-11-21T10:30:01Z', '2026-11-22T00:00:00Z');
+const clusterOf = (EngineVersion: string, from?: string, to?: string) =>
+  answering('rds:DescribeDBClusters', {
+    DBClusters: {
+      DBCluster: { EngineVersion, EarliestRestorableTime: from, LatestRestorableTime: to },
+    },
+  });
+const running = (version: string, suffix = ''): Replies => ({
+  ...withStacks(),
+  ...withResources(['AWS::RDS::DBCluster', `wallet-plain-1${suffix}`]),
+  ...clusterOf(version),
+});
 const snapshotOf = (Status: string, EngineVersion: string) =>
   answering('rds:DescribeDBClusterSnapshots', {
     DBClusterSnapshots: { DBClusterSnapshot: { Status, EngineVersion } },
   });
 /** Both adopted addresses, unused except for these changes. */
-const addresses = (changes: object, reserveChanges = {}): Replies => ({
-  'ec2:DescribeAddresses': ({ input }) => {
-    const isReserve = JSON.stringify(input).includes(reserveId);
-    const one = { allocationId, publicIp: '203.0.113.7', ...changes };
-    const reserve = { allocationId: reserveId, publicIp: '203.0.113.8', ...reserveChanges };
-    return result({ addressesSet: [isReserve ? reserve : one] });
-  },
-});
-const zonesAre = (states: Readonly<Record<string, string>>): Replies => ({
-  'ec2:DescribeAvailabilityZones': () => zonesInState('eu-central-1', states),
-});
-const offering = (...[zone, support]: Parameters<typeof orderable>): Replies => ({
-  'rds:DescribeOrderableDBInstanceOptions': () => orderable(zone, support),
-});
-const held = { associationId: 'eipassoc-1', networkInterfaceId: 'eni-1' };
-const gateway = ['AWS::EC2::NatGateway', 'nat-0123456789abcdef0'] as const;
-const cluster = (suffix = '') => ['AWS::RDS::DBCluster', `wallet-plain-1${suffix}`] as const;
-const isDeployed = { ...deployed('UPDATE_COMPLETE', [cluster()]), ...clusterOf('17.9') };
-
-it.each<[string, Environment, Replies, toTime?: boolean]>([
-  ['a first deployment', plain, {}],
-  ['a standby', withStandby, {}],
-  ['an update', plain, isDeployed],
-  ['RDS that does not mention the Data API', plain, offering('eu-central-1a')],
-  ['adopted addresses that are free', adopting, addresses({})],
-  [
-    'an adopted address on the own gateway',
-    adopting,
-    {
-      ...deployed('UPDATE_COMPLETE', [gateway]),
-      ...addresses(held),
-      ...answering('ec2:DescribeNatGateways', {
-        natGatewaySet: [{ natGatewayAddressSet: [{ allocationId }] }],
-      }),
-    },
-  ],
-  ['a snapshot', restoring, snapshotOf('available', '17.9')],
-  ['a time within the backups', restoring, clusterOf('17.9', day), true],
-  [
-    'a snapshot that is gone, once restored',
-    restoring,
-    { ...deployed('UPDATE_COMPLETE', [cluster(restoreSuffix(restoring.database))]), ...clusterOf('17.9') },
-  ],
-])('all is ok for %s', async (_, environment, replies, toTime = false) => {
-  expect(await problems(environment, replies, { toTime })).toEqual([]);
-});
-
-const regionStatus = 'account:GetRegionOptStatus';
-const concurrency = 'lambda:GetAccountSettings';
-const newAccount = { AccountLimit: { ConcurrentExecutions: 10, UnreservedConcurrentExecutions: 10 } };
-const lost = zonesAre({ a: 'available', b: 'available' });
-const hit = zonesAre({ a: 'available', b: 'impaired', c: 'unavailable' });
-
-it.each<[expected: string, text: string, Environment, Replies, toTime?: boolean]>([
-  [
-    'failed region',
-    'aws account enable-region',
-    plain,
-    answering(regionStatus, { RegionOptStatus: 'DISABLED' }),
-  ],
-  ['failed region', 'ENABLING. Wait', plain, answering(regionStatus, { RegionOptStatus: 'ENABLING' })],
-  [
-    'failed bootstrap',
-    inProject(`npx cdk bootstrap aws://${accountId}/eu-central-1`),
-    plain,
-    refusing('ssm:GetParameter', 'ParameterNotFound'),
-  ],
-  ['failed bootstrap', 'required: 6', plain, answering('ssm:GetParameter', { Parameter: { Value: '5' } })],
-  ['failed stack-state', 'Wait until CloudFormation', plain, deployed('UPDATE_IN_PROGRESS')],
-  ['failed stack-state', 'continue-update-rollback', plain, deployed('UPDATE_ROLLBACK_FAILED')],
-  ['failed stack-state', 'rollback-stack --stack-name WalletPlain', plain, deployed('UPDATE_FAILED')],
-  ['failed stack-state', '"Recovering from a failed first', plain, deployed('ROLLBACK_COMPLETE')],
-  ['failed stack-state', '"Deleting a stack with an SLA"', plain, deployed('DELETE_FAILED')],
-  ['failed stack-state', 'was never executed', plain, deployed('REVIEW_IN_PROGRESS')],
-  ['failed zones', 'c is missing; available: eu-central-1a, eu-central-1b', plain, lost],
-  ['warning zones', 'unless this deployment is the fix', plain, { ...isDeployed, ...lost }],
-  ['warning zones', 'b is impaired, eu-central-1c is unavailable; available: eu-central-1a', plain, hit],
-  ['failed lambda-concurrency', '--desired-value 400 --region', plain, answering(concurrency, newAccount)],
-  ['failed database-engine', 'not available in eu-central-1a', plain, offering('eu-central-1d', true)],
-  [
-    'failed database-engine',
-    'not available in',
-    plain,
-    refusing('rds:DescribeOrderableDBInstanceOptions', 'InvalidParameterValue'),
-  ],
-  [
-    'failed database-engine',
-    'not support the RDS Data API in eu-central-1',
-    plain,
-    offering('eu-central-1a', false),
-  ],
-  ['failed database-running', 'to 17.10', plain, { ...isDeployed, ...clusterOf('17.10') }],
-  [
-    'failed restore',
-    `${snapshot} is not in`,
-    restoring,
-    refusing('rds:DescribeDBClusterSnapshots', 'DBClusterSnapshotNotFoundFault'),
-  ],
-  ['failed restore', `${snapshot} is creating. Wait`, restoring, snapshotOf('creating', '17.9')],
-  ['failed restore', 'its version is 17.8', restoring, snapshotOf('available', '17.8')],
-  [
-    'failed restore',
-    `no backups of cluster ${source}`,
-    restoring,
-    refusing('rds:DescribeDBClusters', 'DBClusterNotFoundFault'),
-    true,
-  ],
-  [
-    'failed restore',
-    `to 2026-11-21T10:29:59.000Z, but the row has`,
-    restoring,
-    clusterOf('17.9', soon),
-    true,
-  ],
-  ['failed restore', 'from 2026-11-21T10:30:01.000Z to', restoring, clusterOf('17.9', late), true],
-  ['failed restore', '17.10; the template has 17.9', restoring, clusterOf('17.10', day), true],
-  ['failed adopted-address', 'Find the address', adopting, answering('ec2:DescribeAddresses', {})],
-  ['failed adopted-address', 'Correct adoptedElasticIp', adopting, addresses({ publicIp: '203.0.113.9' })],
-  ['failed adopted-address', 'adoptedReserve', adopting, addresses({}, { publicIp: '203.0.113.9' })],
-  ['failed adopted-address', 'is on eni-1, not on the stack', adopting, addresses(held)],
-  [
-    'not asked bootstrap',
-    'Sign in with a role that has',
-    plain,
-    refusing('ssm:GetParameter', 'AccessDenied'),
-  ],
-])('one check alone is not ok: %s, %s', async (expected, text, environment, replies, toTime = false) => {
-  const found = await problems(environment, { ...addresses({}), ...replies }, { toTime });
-  const [[outcome, stack, id, line] = [], ...others] = found.filter(
-    ([, , , line]) => !line?.includes('skipped'),
-  );
-  expect({ found: `${outcome} ${id}`, stack, others }).toEqual({
-    found: expected,
-    stack: environment.stackId,
-    others: [],
-  });
-  expect(line).toContain(text);
-});
-
-it('reports a missing service-linked role once', async () => {
-  expect(await problems(withStandby, refusing('iam:GetRole', 'NoSuchEntity'))).toEqual([
-    [
-      'failed',
-      null,
-      'rds-service-linked-role',
-      expect.stringContaining('aws iam create-service-linked-role'),
+const addresses = (changes: object = {}, reserveChanges: object = {}) =>
+  answering('ec2:DescribeAddresses', {
+    addressesSet: [
+      { allocationId: one, publicIp: '203.0.113.7', ...changes },
+      { allocationId: reserve, publicIp: '203.0.113.8', ...reserveChanges },
     ],
-  ]);
+  });
+const associated = { associationId: 'eipassoc-1', networkInterfaceId: 'eni-1' };
+const onOwnGateway: Replies = {
+  ...withStacks(),
+  ...withResources(['AWS::EC2::NatGateway', 'nat-1']),
+  ...addresses(associated),
+  ...answering('ec2:DescribeNatGateways', {
+    natGatewaySet: [{ natGatewayAddressSet: [{ allocationId: one }] }],
+  }),
+};
+
+const [midnight, next] = ['2026-11-21T00:00:00Z', '2026-11-22T00:00:00Z'];
+
+async function problems(environment: Environment, replies: Replies) {
+  account().answer(replies, ready);
+  const found = await runChecks(environment, [stackIn('eu-central-1')], accountId);
+  return found
+    .filter(({ outcome }) => outcome !== 'ok')
+    .map(({ outcome, id, found, remedy }) => `${outcome} ${id}: ${found}. ${remedy}`);
+}
+
+it.each<[string, Environment, Replies]>([
+  ['a first deployment', plain, {}],
+  ['an update', plain, running('17.9')],
+  ['RDS that does not mention the Data API', plain, offering('b')],
+  ['adopted addresses that are free', adopting, addresses()],
+  ['an adopted address on the own gateway', adopting, onOwnGateway],
+  ['a snapshot', fromSnapshot, snapshotOf('available', '17.9')],
+  ['a time within the backups', toTime, clusterOf('17.9', midnight, next)],
+  ['a lost snapshot, once restored', fromSnapshot, running('17.9', restoreSuffix(fromSnapshot.database))],
+])('all is ok for %s', async (_, environment, replies) => {
+  expect(await problems(environment, replies)).toEqual([]);
+});
+
+const engine = 'rds:DescribeOrderableDBInstanceOptions';
+const bootstrapCommand = inProject(`npx cdk bootstrap aws://${accountId}/eu-central-1`);
+const three = { a: 'available', b: 'available', c: 'available' };
+const newAccount = { ConcurrentExecutions: 10, UnreservedConcurrentExecutions: 10 };
+const noSnapshot = refusing('rds:DescribeDBClusterSnapshots', 'DBClusterSnapshotNotFoundFault');
+const noCluster = refusing('rds:DescribeDBClusters', 'DBClusterNotFoundFault');
+const [early, late] = ['2026-11-21T10:29:59Z', '2026-11-21T10:30:01Z'];
+it.each<[expected: string, text: string, Environment, Replies]>([
+  ['failed region', 'is DISABLED', plain, answering(regionStatus, { RegionOptStatus: 'DISABLED' })],
+  ['failed rds-service-linked-role', 'create-service', plain, refusing('iam:GetRole', 'NoSuchEntity')],
+  ['failed bootstrap', bootstrapCommand, plain, refusing('ssm:GetParameter', 'ParameterNotFound')],
+  ['failed bootstrap', 'required: 6', plain, answering('ssm:GetParameter', { Parameter: { Value: '5' } })],
+  ['not asked bootstrap', 'a role that has', plain, refusing('ssm:GetParameter', 'AccessDenied')],
+  ['failed stack-state', 'Wait until CloudFormation', plain, inStatus('UPDATE_IN_PROGRESS')],
+  ['failed stack-state', 'rollback-stack --stack-name WalletEu', plain, inStatus('UPDATE_FAILED')],
+  ['failed stack-state', '"Recovering from a failed first', plain, inStatus('ROLLBACK_COMPLETE')],
+  ['warning zones', 'c is missing', plain, zonesAre({ a: 'available', b: 'available' })],
+  ['warning zones', 'd is impaired', plain, zonesAre({ ...three, d: 'impaired' })],
+  [
+    'failed lambda-concurrency',
+    '--desired-value 400 --',
+    plain,
+    answering(quota, { AccountLimit: newAccount }),
+  ],
+  ['failed database-engine', 'not available in eu-central-1a', plain, offering('d', true)],
+  ['failed database-engine', 'with the Data API is not available', plain, offering('a', false)],
+  ['failed database-engine', 'not available in', plain, refusing(engine, 'InvalidParameterValue')],
+  ['failed database-running', 'to 17.10', plain, running('17.10')],
+  ['failed restore', 'is not in eu', fromSnapshot, noSnapshot],
+  ['failed restore', 'is creating', fromSnapshot, snapshotOf('creating', '17.9')],
+  ['failed restore', 'its version is 17.8', fromSnapshot, snapshotOf('available', '17.8')],
+  ['failed restore', 'never', toTime, noCluster],
+  ['failed restore', '10:29:59.000Z, the row has', toTime, clusterOf('17.9', midnight, early)],
+  ['failed restore', 'from 2026-11-21T10:30:01', toTime, clusterOf('17.9', late, next)],
+  ['failed adopted-address', 'is not in eu', adopting, answering('ec2:DescribeAddresses', {})],
+  ['failed adopted-address', '203.0.113.9, but', adopting, addresses({}, { publicIp: '203.0.113.9' })],
+  ['failed adopted-address', 'is on eni-1, not on the stack', adopting, addresses(associated)],
+])('one check alone is not ok: %s, %s', async (expected, text, environment, replies) => {
+  const [problem, ...others] = await problems(environment, replies);
+  expect({ expected: problem?.split(':')[0], others }).toEqual({ expected, others: [] });
+  expect(problem).toContain(text);
 });
 
 it('only reads, each stack in its own region', async () => {
-  await problems(withStandby, {});
+  account().answer(ready);
+  const regions = ['eu-central-1', 'eu-west-1'];
+  const stacks = regions.map((region) => stackIn(region));
+  await runChecks(plain, stacks, accountId);
   const { calls } = account();
   expect(calls.filter(({ action }) => !/^(Get|List|Describe)[A-Z]/.test(action))).toEqual([]);
   const regional = calls.filter(({ service }) => ['ec2', 'ssm', 'rds'].includes(service));
-  expect(new Set(regional.map(({ region }) => region))).toEqual(new Set(['eu-central-1', 'eu-west-1']));
+  expect(new Set(regional.map(({ region }) => region))).toEqual(new Set(regions));
 });
 
-it('makes no calls to another account, and no further calls in a region that is not enabled', async () => {
-  const [other, ...skipped] = await problems(withStandby, {}, { caller: '999999999999' });
-  expect(other?.slice(0, 3)).toEqual(['failed', null, 'account']);
-  expect(skipped).toHaveLength(accountChecks.length - 1 + 2 * stackChecks.length);
-  expect(account().calls).toEqual([]);
-
-  const off: Replies = {
-    [regionStatus]: ({ input }) =>
-      result({ RegionOptStatus: input.RegionName === 'eu-west-1' ? 'DISABLED' : 'ENABLED' }),
-  };
-  const found = await problems(withStandby, off);
-  expect(found.map(([, stack]) => stack)).toEqual(stackChecks.map(() => standby.stackId));
-  expect(
-    account().calls.filter(({ service, region }) => service === 'ec2' && region === 'eu-west-1'),
-  ).toEqual([]);
-});
-
-it('synthesizes the stacks, and prints an object or a line for each check', async () => {
-  account().answer(ready);
-  const { stdout } = await runWallet(['preflight', '--json'], { variables: process.env });
-  const { checks, ...facts } = JSON.parse(stdout);
-  expect(facts).toEqual({ environment: first.name, account: accountId, passed: true });
-  expect(checks[0]).toEqual({
-    id: 'account',
-    title: 'account',
-    stack: null,
-    region: null,
-    outcome: 'ok',
-    found: `${accountId} (arn:aws:iam::${accountId}:user/deployer)`,
-    remedy: null,
+describe('as a command', () => {
+  const folder = temporaryFolder();
+  const stacks = stacksOf(first);
+  const preflight = (...args: string[]) => runWallet(['preflight', '--assembly', folder(), ...args]);
+  beforeEach(() => {
+    const properties = { templateFile: 'template.json', requiresBootstrapStackVersion: 6 };
+    const artifacts = stacks.map(({ stackId, region }) => [
+      stackId,
+      { environment: `aws://${accountId}/${region}`, properties },
+    ]);
+    const manifest = { artifacts: Object.fromEntries(artifacts) };
+    writeFileSync(join(folder(), 'template.json'), JSON.stringify(template));
+    writeFileSync(join(folder(), 'manifest.json'), JSON.stringify(manifest));
   });
 
-  account().answer(refusing('iam:GetRole', 'NoSuchEntity'), ready);
-  const printed = await runWallet(['preflight', '--environment', first.name, '--assembly', assembly]);
-  expect(printed).toMatchObject({
-    exitCode: 1,
-    stdout: expect.stringMatching(/^failed +account +RDS service-linked role .*aws iam create/m),
-    stderr: expect.stringMatching(/: \d+ ok, 0 warnings, 1 failed, 0 not asked\.\n$/),
+  it('prints an object, or a line for each check of each stack', async () => {
+    account().answer(ready);
+    const { checks: found, ...facts } = JSON.parse((await preflight('--json')).stdout);
+    expect(facts).toEqual({ environment: first.name, account: accountId, passed: true });
+    expect(found[0]).toEqual({
+      ...{ id: 'region', stack: first.stackId, region: first.region },
+      ...{ outcome: 'ok', found: `${first.region} is ENABLED_BY_DEFAULT`, remedy: null },
+    });
+    account().answer(refusing('iam:GetRole', 'NoSuchEntity'), ready);
+    const { exitCode, stdout, stderr } = await preflight();
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(` ok, 0 warnings, ${stacks.length} failed, 0 not asked.\n`);
+    expect(stdout.trimEnd().split('\n')).toHaveLength(1 + stacks.length * checks.length);
   });
-  expect(printed.stdout.trimEnd().split('\n')).toHaveLength(1 + checks.length);
-}, 120_000);
 
-it('passes on what the synthesis reports', async () => {
-  account().answer(ready);
-  const variables = { ...process.env, WALLET_MARS_ACCOUNT: '999999999999' };
-  expect(await runWallet(['preflight'], { variables })).toMatchObject({
-    exitCode: 1,
-    stderr: expect.stringContaining('error: WALLET_MARS_ACCOUNT belongs to no environment.'),
+  it.each([
+    ['belong to account 999999999999, but', result({ Account: '999999999999' })],
+    ['is expired.\nSign in to the account', refusal('ExpiredToken', 'The token is expired')],
+  ])('stops at "%s"', async (said, identity) => {
+    account().answer({ 'sts:GetCallerIdentity': () => identity });
+    const { exitCode, stdout, stderr } = await preflight();
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: '' });
+    expect(stderr).toContain(said);
+    expect(account().calls).toHaveLength(1);
   });
-}, 60_000);
-
-it('without credentials, prints "sign in" in one line and stops', async () => {
-  account().answer({ 'sts:*': () => refusal('ExpiredToken', 'The token is expired') });
-  expect(await runWallet(['preflight'])).toEqual({
-    exitCode: 1,
-    stdout: '',
-    stderr: expect.stringMatching(/^error: Sign in to the account of .* The token is expired\.\n$/),
-  });
-  expect(account().calls.map(({ action }) => action)).toEqual(['GetCallerIdentity']);
 });

@@ -1,0 +1,182 @@
+import { createHash } from 'node:crypto';
+import {
+  type LoopbackRequest,
+  type LoopbackResponse,
+  startLoopbackServer,
+} from '../../local/network/loopback-server';
+import { readQuery, writeRefusal, writeResult } from '../support/query-protocol';
+
+/** One call of an SDK, recognized by its signature; or, with the service `api`, an unsigned request. */
+export interface Call {
+  /** The service's name in the signature, such as `servicequotas`. */
+  readonly service: string;
+  readonly region: string;
+  /** For REST: method and URL. */
+  readonly action: string;
+  // biome-ignore lint/suspicious/noExplicitAny: inputs of all services
+  readonly input: any;
+}
+
+/** A result or a refusal in the service's protocol, or any response. */
+export type Reply =
+  | { readonly result: unknown }
+  | { readonly refusal: string; readonly message?: string }
+  | Partial<LoopbackResponse>;
+export type Replies = Readonly<Record<string, (call: Call) => Reply>>;
+
+export const result = (value: unknown): Reply => ({ result: value });
+export const refusal = (code: string, message = 'No.'): Reply => ({ refusal: code, message });
+
+/** Replies of the region's operations function, by operation. */
+export const operations = (
+  results: Readonly<Record<string, unknown>>,
+): ((call: Call) => Partial<LoopbackResponse>) => {
+  return ({ input }) => ({ body: JSON.stringify({ ok: true, result: results[input.operation] }) });
+};
+
+/** AWS on a free port of 127.0.0.1, in the protocol of each service. */
+export async function startAccount() {
+  const calls: Call[] = [];
+  let current: readonly Replies[] = [];
+  const server = await startLoopbackServer(async (request) => {
+    const call = readCall(request);
+    calls.push(call);
+    for (const replies of current) {
+      const respond = replies[`${call.service}:${call.action}`] ?? replies[`${call.service}:*`];
+      if (respond) return write(call, respond(call));
+    }
+    return write(call, refusal('InvalidAction', `${call.service}:${call.action} is not served here.`));
+  }, 1_000_000);
+  return {
+    url: server.url,
+    /** Since the last `answer`. */
+    calls: calls as readonly Call[],
+    /** Sets the responses: by `service:Action` or `service:*`, first match. */
+    answer(...replies: readonly Replies[]) {
+      calls.length = 0;
+      current = replies;
+    },
+    close: server.close,
+  };
+}
+
+export type Account = Awaited<ReturnType<typeof startAccount>>;
+
+/** The AWS endpoint of a test file, set through the SDK's variables. @returns the account, within a test */
+export function useAccount(): () => Account {
+  let account: Account;
+  let restore: () => void;
+  beforeAll(async () => {
+    account = await startAccount();
+    restore = setVariables(accountVariables(account.url));
+  });
+  afterAll(async () => {
+    restore();
+    await account.close();
+  });
+  return () => account;
+}
+
+/** Sets the SDK's variables for the rest of a test file. @returns a function that restores them */
+export function setVariables(values: Readonly<Record<string, string | undefined>>): () => void {
+  const before = Object.fromEntries(Object.keys(values).map((name) => [name, process.env[name]]));
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
+  return () => void setVariables(before);
+}
+
+/** The variables that direct the SDK to an account, in any process. */
+export const accountVariables = (url: string): Readonly<Record<string, string | undefined>> => ({
+  AWS_ENDPOINT_URL: url,
+  AWS_ENDPOINT_URL_SQS: undefined,
+  AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
+  AWS_SECRET_ACCESS_KEY: 'secret',
+  AWS_SESSION_TOKEN: undefined,
+  AWS_PROFILE: undefined,
+  AWS_CONFIG_FILE: '/dev/null',
+  AWS_SHARED_CREDENTIALS_FILE: '/dev/null',
+  AWS_EC2_METADATA_DISABLED: 'true',
+  AWS_MAX_ATTEMPTS: '1',
+});
+
+/** REST paths, such as `/2015-03-31/functions/NAME/invocations`. */
+const restActions: readonly (readonly [path: RegExp, action: string])[] = [
+  [/\/account-settings$/, 'GetAccountSettings'],
+  [/\/getRegionOptStatus$/, 'GetRegionOptStatus'],
+  [/\/event-source-mappings\/(?<UUID>.+)$/, 'GetEventSourceMapping'],
+  [/\/functions\/.+\/invocations$/, 'Invoke'],
+];
+
+function readCall({ method, url, headers, body }: LoopbackRequest): Call {
+  const [, , region = '', service = 'api'] =
+    /Credential=([^,]+)/.exec(headers.authorization ?? '')?.[1]?.split('/') ?? [];
+  const target = headers['x-amz-target'];
+  const json = () => (body.length > 0 ? JSON.parse(String(body)) : {});
+  if (typeof target === 'string')
+    return { service, region, action: target.split('.').at(-1) ?? '', input: json() };
+  const [path, restAction] = restActions.find(([pattern]) => pattern.test(url)) ?? [];
+  if (path && restAction)
+    return { service, region, action: restAction, input: { ...json(), ...path.exec(url)?.groups } };
+  const { Action = `${method} ${url}`, ...input } = readQuery(String(body));
+  return { service, region, action: Action, input };
+}
+
+const queryServices = ['sts', 'iam', 'rds', 'cloudformation'];
+
+function write({ service, action }: Call, reply: Reply): LoopbackResponse {
+  const protocol = service === 'ec2' ? service : queryServices.includes(service) ? 'query' : 'json';
+  if ('refusal' in reply) return writeRefusal(protocol, reply.refusal, reply.message);
+  if ('result' in reply) return writeResult(protocol, action, reply.result);
+  return { status: 200, headers: {}, body: '', ...reply };
+}
+
+/** SQS accepts every message of a batch. */
+export const acceptedBatch: Replies = {
+  'sqs:SendMessageBatch': ({ input }) =>
+    result({
+      Successful: input.Entries.map(({ Id, MessageBody }: Readonly<Record<string, string>>) => ({
+        Id,
+        MessageId: Id,
+        MD5OfMessageBody: createHash('md5').update(String(MessageBody)).digest('hex'),
+      })),
+    }),
+};
+
+/** An account with stacks, last changed at `changed`. */
+export const withStacks = (changed = '2026-11-20T12:00:00.000Z', more: object = {}): Replies => ({
+  'cloudformation:DescribeStacks': ({ input, region }) =>
+    result({
+      Stacks: [
+        {
+          StackId: `arn:aws:cloudformation:${region}:111122223333:stack/${input.StackName}/0f0f0f0f-0000-4000-8000-000000000000`,
+          StackName: input.StackName,
+          StackStatus: 'UPDATE_COMPLETE',
+          CreationTime: '2026-01-01T00:00:00.000Z',
+          LastUpdatedTime: changed,
+          ...more,
+        },
+      ],
+    }),
+});
+
+export const withoutStacks: Replies = {
+  'cloudformation:DescribeStacks': ({ input }) =>
+    refusal('ValidationError', `Stack with id ${input.StackName} does not exist`),
+};
+
+/** A stack's resources. */
+export const withResources = (
+  ...resources: readonly (readonly [type: string, physicalId: string, logicalId?: string])[]
+): Replies => ({
+  'cloudformation:ListStackResources': () =>
+    result({
+      StackResourceSummaries: resources.map(([ResourceType, PhysicalResourceId, logicalId], index) => ({
+        LogicalResourceId: logicalId ?? `Resource${index}`,
+        ResourceType,
+        PhysicalResourceId,
+        ResourceStatus: 'CREATE_COMPLETE',
+      })),
+    }),
+});
