@@ -40,8 +40,6 @@ const bodyTimeout = 1_000;
 
 /** Cached agents: more than a batch has deliveries, so that the evicted one is idle. */
 const maxAgents = 200;
-/** Idle connections of a webhook that stay open. A batch needs ten; the benchmark sends fifty requests at once. */
-const maxIdlePerAgent = 50;
 
 /** Receivers on the internet, never inside the VPC: `readReceiverUrl` and `isPublicAddress` reject the rest. */
 export function createReceivers(settings: ReceiverSettings = {}): Receivers {
@@ -133,7 +131,7 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
 
   /** One per webhook and address: organizations that share a receiver never share a connection. */
   function agentOf(key: string, secure: boolean): http.Agent {
-    const idle = { keepAlive: true, timeout: settings.idleTimeout ?? 4_000, maxFreeSockets: maxIdlePerAgent };
+    const idle = { keepAlive: true, timeout: settings.idleTimeout ?? 4_000 };
     const agent = agents.get(key) ?? (secure ? secureAgent(idle) : new http.Agent(idle));
     agents.delete(key);
     agents.set(key, agent);

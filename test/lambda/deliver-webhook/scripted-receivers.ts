@@ -11,64 +11,57 @@ export const publicAddress = '93.184.216.34';
 export const ourWebhook = 'wh-00001-00001-0000000000000001';
 
 /** Receivers on this machine that follow a script for each connection, and the product's client for them. */
-export class ScriptedReceivers {
-  readonly sockets = new Set<Socket>();
-  private readonly servers: Server[] = [];
+export function useScriptedReceivers() {
+  let authority: TestAuthority;
+  let certificate: { readonly key: string; readonly cert: string };
+  const servers: Server[] = [];
+  const sockets = new Set<Socket>();
+  beforeAll(async () => {
+    authority = await createAuthority();
+    certificate = await authority.issue({ name: receiverName });
+  });
+  afterAll(async () => {
+    for (const socket of sockets) socket.destroy();
+    await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
+  });
 
-  private constructor(
-    readonly authority: TestAuthority,
-    private readonly certificate: { readonly key: string; readonly cert: string },
-  ) {}
-
-  static async start(): Promise<ScriptedReceivers> {
-    const authority = await createAuthority();
-    return new ScriptedReceivers(authority, await authority.issue({ name: receiverName }));
-  }
-
-  async stop(): Promise<void> {
-    for (const socket of this.sockets) socket.destroy();
-    await Promise.all(this.servers.map((server) => new Promise((done) => server.close(done))));
-  }
-
-  /** @returns the port that it listens on */
-  tls(behaviour: Behaviour, options: TlsOptions = {}): Promise<number> {
-    const server = createTlsServer({ noDelay: true, ...this.certificate, ...options }, (socket) => {
-      socket.on('error', () => undefined);
-      behaviour(socket);
-    });
-    server.on('tlsClientError', () => undefined);
-    return this.listen(server);
-  }
-
-  tcp(behaviour: Behaviour): Promise<number> {
-    return this.listen(createTcpServer(behaviour));
-  }
-
-  /** @param settings @default - times that no busy machine exceeds */
-  client(settings: ReceiverSettings = { connectTimeout: 20_000, timeout: 25_000, idleTimeout: 60_000 }) {
-    const receivers = createReceivers({
-      certificateAuthorities: [this.authority.cert],
-      resolve: async () => [publicAddress],
-      route: () => '127.0.0.1',
-      ...settings,
-    });
-    /** @param limit milliseconds for this attempt */
-    return (port: number, body = '{}', webhookId = ourWebhook, limit?: number): Promise<AttemptResult> => {
-      const url = `https://${receiverName}:${port}/in`;
-      return receivers.post({ webhookId, url, headers: {}, body, ...(limit && { limit }) });
-    };
-  }
-
-  private async listen(server: Server): Promise<number> {
-    this.servers.push(server);
+  /** @returns the port */
+  async function listen(server: Server): Promise<number> {
+    servers.push(server);
     server.on('connection', (socket: Socket) => {
-      this.sockets.add(socket);
+      sockets.add(socket);
       socket.on('error', () => undefined);
-      socket.on('close', () => this.sockets.delete(socket));
+      socket.on('close', () => sockets.delete(socket));
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     return (server.address() as AddressInfo).port;
   }
+
+  return {
+    issue: (...subject: Parameters<TestAuthority['issue']>) => authority.issue(...subject),
+    tcp: (behaviour: Behaviour) => listen(createTcpServer(behaviour)),
+    tls(behaviour: Behaviour, options: TlsOptions = {}) {
+      const server = createTlsServer({ noDelay: true, ...certificate, ...options }, (socket) => {
+        socket.on('error', () => undefined);
+        behaviour(socket);
+      });
+      server.on('tlsClientError', () => undefined);
+      return listen(server);
+    },
+    /** @param settings @default - times that no busy machine exceeds */
+    client(settings: ReceiverSettings = { connectTimeout: 20_000, timeout: 25_000, idleTimeout: 60_000 }) {
+      const receivers = createReceivers({
+        certificateAuthorities: [authority.cert],
+        resolve: async () => [publicAddress],
+        route: () => '127.0.0.1',
+        ...settings,
+      });
+      return (port: number, change: { body?: string; webhookId?: string; limit?: number } = {}) => {
+        const url = `https://${receiverName}:${port}/in`;
+        return receivers.post({ webhookId: ourWebhook, url, headers: {}, body: '{}', ...change });
+      };
+    },
+  };
 }
 
 /** Writes the text once the request has begun to arrive. */
