@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeF
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createApp } from '../../lib/app';
+import type { Environment } from '../../lib/environment';
 import { readAssembly, type Stack } from '../../local/assembly/manifest';
 import { removePostgres } from '../../local/postgres/postgres';
 import { provideDatabaseFolder } from '../../local/restore';
@@ -13,10 +14,14 @@ import { startInProcess } from '../support/in-process';
 import { type LocalEnvironment, openLocalEnvironment } from '../support/local-environment';
 import type { Organization } from '../support/organization';
 import { copyNewCluster } from '../support/postgres';
-import { formerEnvironment, restoredEnvironment, snapshotName } from '../support/restored-app';
+import { restored as restoredRow, withDataApi } from '../support/rows';
 
 const state = openState(mkdtempSync(join(tmpdir(), 'wallet-restore-')));
-const { name, stackId } = formerEnvironment;
+const snapshotName = 'before-the-mistake';
+/** A row whose roles sign in with passwords, without a standby. */
+const { standby: _, ...formerEnvironment }: Environment = withDataApi;
+const { name, stackId, region } = formerEnvironment;
+const snapshotArn = `arn:aws:rds:${region}:111122223333:cluster-snapshot:${snapshotName}`;
 const folder = state.environment(name);
 const former = folder.databaseDirectory;
 const restored = `${former}-${snapshotName}`;
@@ -39,7 +44,11 @@ async function stop(): Promise<void> {
 }
 
 beforeAll(async () => {
-  for (const [app, row] of Object.entries({ former: formerEnvironment, restored: restoredEnvironment }))
+  const rows = {
+    former: formerEnvironment,
+    restored: restoredRow(formerEnvironment, { snapshot: snapshotArn }),
+  };
+  for (const [app, row] of Object.entries(rows))
     createApp({ outdir: join(state.directory, app), environments: [row], validateTemplates: false }).synth();
   await copyNewCluster(former);
 }, 90_000);

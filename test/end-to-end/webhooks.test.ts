@@ -1,7 +1,8 @@
 import { environments } from '../../lib/environments';
+import { eventually } from '../support/eventually';
 import { type LocalEnvironment, localEnvironment } from '../support/local-environment';
+import { startWallet } from '../support/node-process';
 import { expectDocumentedDelivery } from '../support/openapi';
-import { startReceiveCommand } from '../support/receive-command';
 import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../support/webhook-receiver';
 
 jest.setTimeout(60_000);
@@ -154,18 +155,21 @@ describe.each(names)('in %s', (environment) => {
 it('"wallet local receive" prints a verified delivery, and exits on Ctrl-C', async () => {
   const [environment = ''] = names;
   const outputs = `${local.stateDirectory}/outputs.json`;
-  const command = await startReceiveCommand('--environment', environment, '--outputs', outputs, '--json');
+  const args = ['--port', '0', '--environment', environment, '--outputs', outputs, '--json'];
+  const command = startWallet('receive', ...args);
   try {
+    await eventually(() => expect(command.said.stderr).toMatch(/http:\S+/), 20);
+    const [url = ''] = /http:\S+/.exec(command.said.stderr) ?? [];
     const { organizationId } = await local.walletJson<{ organizationId: string }>(environment, 'seed');
     const organization = ['--organization', organizationId];
-    const { webhookId } = await local.walletJson<Added>(
-      environment,
-      ...['webhook', 'add', ...organization, '--url', command.url],
-    );
+    const add = ['webhook', 'add', ...organization, '--url', url];
+    const { webhookId } = await local.walletJson<Added>(environment, ...add);
     await local.wallet(environment, 'send-event', ...organization, '--kind', 'wallet.created');
-    const printed = JSON.parse(await command.next());
+    await eventually(() => expect(command.said.stdout).toContain('\n'), 20);
+    const printed = JSON.parse(command.said.stdout);
     expect(printed).toMatchObject({ verified: true, webhookId, from: '127.0.0.1', answered: 204 });
   } finally {
-    expect((await command.end()).exitCode).toBe(0);
+    command.process.kill('SIGINT');
+    expect((await command.ended()).exitCode).toBe(0);
   }
 });

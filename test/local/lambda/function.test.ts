@@ -1,16 +1,43 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { type LocalFunction, type LocalFunctionOptions, startFunction } from '../../../local/lambda/function';
 import { startProcess } from '../../../local/lambda/instance';
 import { isAlive } from '../../../local/processes';
 import { eventually } from '../../support/eventually';
 import { startInProcess } from '../../support/in-process';
-import { localFunctions } from '../../support/local-function';
+import { temporaryFolder } from '../../support/temporary-folder';
 
-const { bundle, start: startFunction } = localFunctions();
-const start: typeof startFunction = (body, options) =>
-  startFunction(body, { runtime: startInProcess, ...options });
+const folder = temporaryFolder();
+const functions: LocalFunction[] = [];
+afterEach(() => Promise.all(functions.splice(0).map((each) => each.stop())));
+
+/** @returns the folder of a module */
+function bundle(code: string): string {
+  const directory = mkdtempSync(join(folder(), 'function-'));
+  writeFileSync(join(directory, 'index.js'), code);
+  return directory;
+}
+
+/** @param body of a handler with `event` and `context` */
+function start(body: string, options: Partial<LocalFunctionOptions> = {}): LocalFunction {
+  const started = startFunction({
+    name: 'under-test',
+    bundleDirectory: bundle(`exports.handler = async (event, context) => { ${body} };`),
+    handler: 'index.handler',
+    environment: {},
+    timeoutSeconds: 10,
+    memoryMiB: 128,
+    region: 'eu-central-1',
+    onLog: () => {},
+    runtime: startInProcess,
+    ...options,
+  });
+  functions.push(started);
+  return started;
+}
 
 test.each([
   ['a process', startProcess],
@@ -108,7 +135,7 @@ test.each([
   ['takes too much memory', 'const all = []; for (;;) all.push(new Array(1e6).fill(1.5))', ''],
 ])('a process that %s is replaced', async (_, code, reason) => {
   const body = `if (event.crash) { ${code}; await new Promise(() => {}); } return "alive";`;
-  const crasher = startFunction(body, { memoryMiB: 32 });
+  const crasher = start(body, { memoryMiB: 32, runtime: startProcess });
   expect(await crasher.invoke({ crash: true })).toMatchObject({
     ok: false,
     errorType: 'Runtime.ExitError',
@@ -118,7 +145,10 @@ test.each([
 });
 
 test('a process is killed in an endless loop, and replaced when it was killed while idle', async () => {
-  const endless = startFunction('if (event.loop) for (;;); return process.pid;', { timeoutSeconds: 1 });
+  const endless = start('if (event.loop) for (;;); return process.pid;', {
+    timeoutSeconds: 1,
+    runtime: startProcess,
+  });
   expect(await endless.invoke({ loop: true })).toMatchObject({ errorType: 'Sandbox.Timedout' });
   const idle = (await endless.invoke({})) as { payload: number };
   process.kill(idle.payload, 'SIGKILL');
