@@ -9,10 +9,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from './eventually';
 
 /** A folder shared by all test files of a run, removed after it; undefined outside Jest. See `share-folder.ts`. */
-export const sharedFolder = (): string | undefined => process.env.SHARED_BY_TEST_RUN;
+const sharedFolder = (): string | undefined => process.env.SHARED_BY_TEST_RUN;
 
 /**
  * The result of `make`, cached for all test files of a run, which have separate modules and memory. Files that need
@@ -25,11 +25,7 @@ export function oncePerRun(what: string, make: () => string): string {
   const folder = sharedFolder();
   if (!folder) return make();
   const file = join(folder, createHash('sha256').update(what).digest('hex'));
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
+  if (existsSync(file)) return readFileSync(file, 'utf8');
   const made = make();
   // Renamed when complete: others read it meanwhile.
   const unfinished = `${file}.${process.pid}`;
@@ -51,22 +47,15 @@ export async function folderOncePerRun(
   if (!shared) return undefined;
   const folder = join(shared, name);
   const lock = `${folder}.lock`;
-  while (!existsSync(folder)) {
-    try {
-      mkdirSync(lock);
-    } catch {
-      await sleep(50);
-      continue;
-    }
-    try {
-      const unfinished = join(mkdtempSync(`${folder}-`), name);
-      // Another file may just have created it.
-      if (existsSync(folder)) continue;
-      await make(unfinished);
-      renameSync(unfinished, folder);
-    } finally {
-      rmdirSync(lock);
-    }
+  // Throws while another file holds the lock.
+  await eventually(() => existsSync(folder) || mkdirSync(lock), 90);
+  if (existsSync(folder)) return folder;
+  try {
+    const unfinished = join(mkdtempSync(`${folder}-`), name);
+    await make(unfinished);
+    renameSync(unfinished, folder);
+  } finally {
+    rmdirSync(lock);
   }
   return folder;
 }

@@ -1,39 +1,24 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { openCluster } from '../../local/postgres/cluster';
-import { type Postgres, removePostgres, startPostgres as startIn } from '../../local/postgres/postgres';
+import { removePostgres, startPostgres as startIn } from '../../local/postgres/postgres';
 import { isAlive } from '../../local/processes';
 import { eventually } from './eventually';
 import { childrenOf } from './local-command';
 import { folderOncePerRun } from './once-per-run';
 
-export interface TestPostgres extends Postgres {
-  readonly database: 'postgres';
-  /** Kills all of its processes at once, as a crash does. */
-  kill(): Promise<void>;
-}
+export type TestPostgres = Awaited<ReturnType<typeof startPostgres>>;
 
-/**
- * A new, empty PostgreSQL 17 in a temporary folder, which `stop` removes. Takes about half a second.
- *
- * @param options `durable`: whether commits survive a loss of power, and not only a crash. Off by default: it is faster.
- */
-export async function startPostgres({ durable = false } = {}): Promise<TestPostgres> {
-  const directory = await mkdtemp(join(tmpdir(), 'wallet-test-'));
-  const start = async () => {
-    await copyNewCluster(directory);
-    return startIn({ directory, durable });
-  };
-  const postgres = await start().catch(async (error) => {
-    await rm(directory, { recursive: true, force: true });
-    throw error;
-  });
+/** A new, empty PostgreSQL in a temporary folder, which `stop` removes. Takes about half a second. */
+export async function startPostgres() {
+  const directory = mkdtempSync(join(tmpdir(), 'wallet-test-'));
+  await copyNewCluster(directory);
+  const postgres = await startIn({ directory, durable: false });
   const { stop } = postgres;
   return Object.assign(postgres, {
-    database: 'postgres' as const,
+    database: 'postgres',
     async stop() {
       await stop();
       await removePostgres(directory);
@@ -59,14 +44,9 @@ export function killServer(postmaster: number): void {
   }
 }
 
-/**
- * Copies a cluster that is created once in a test run into the folder of a PostgreSQL: ten times as fast
- * as `initdb`.
- */
+/** Copies a cluster that is created once in a test run, ten times as fast as `initdb`, into the folder of a PostgreSQL. */
 export async function copyNewCluster(directory: string): Promise<void> {
-  const made = await folderOncePerRun('postgres', async (folder) => {
-    await openCluster(folder);
-  });
+  const made = await folderOncePerRun('postgres', async (folder) => void (await openCluster(folder)));
   if (made) copyWithOwners(join(made, 'cluster'), join(directory, 'cluster'));
 }
 

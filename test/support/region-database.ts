@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import { RDSDataClient } from '@aws-sdk/client-rds-data';
 import { Signer } from '@aws-sdk/rds-signer';
 import { Client } from 'pg';
@@ -10,19 +9,18 @@ import { type Database, type Row, sql, type TransactionalDatabase } from '../../
 import { createDirectDatabase } from '../../lambda/database/direct';
 import { type DatabaseAccess, type DatabaseRole, databaseRoles } from '../../lambda/database/environment';
 import { migrateSchema } from '../../lambda/migrate-schema/migrate-schema';
-import { localCertificate } from '../../local/network/certificates';
 import { startDatabaseEndpoint } from '../../local/postgres/endpoint';
+import { localClient } from './aws-client';
+import { createAuthority } from './certificates';
 import { startDataApi } from './local-services';
-import { readMigrations } from './migration-files';
 import { rows } from './organization';
 import { startPostgres, type TestPostgres } from './postgres';
 import { sharedPostgres } from './shared-postgres';
 
-/** A database, and its superuser connection. `stop` removes it. */
-type TestDatabase = Pick<
-  TestPostgres,
-  'host' | 'port' | 'superuser' | 'password' | 'socketDirectory' | 'stop'
-> & { readonly database: string };
+/** A database, and its superuser. */
+type TestDatabase = Pick<TestPostgres, 'host' | 'port' | 'superuser' | 'password' | 'socketDirectory'> & {
+  readonly database: string;
+};
 
 /** A region's database in a real PostgreSQL, accessed through the product's adapters. */
 export interface RegionDatabase {
@@ -40,12 +38,6 @@ export interface RegionDatabase {
 
 const region = 'eu-central-1';
 const credentials = { accessKeyId: 'test', secretAccessKey: 'test' };
-/** Aurora has it; databases of one server share it. */
-const createIamRole = sql`
-  do $$ begin
-    create role rds_iam;
-  exception when duplicate_object then null;
-  end $$`;
 const rolePassword = 'only-for-this-test';
 const clusterArn = `arn:aws:rds:${region}:000000000000:cluster:test`;
 const secretPrefix = `arn:aws:secretsmanager:${region}:000000000000:secret:`;
@@ -53,7 +45,7 @@ const secretPrefix = `arn:aws:secretsmanager:${region}:000000000000:secret:`;
 /** A region's database on its own server, empty: call `migrate` for the schema. Takes about a second. */
 export async function startRegionDatabase(access: DatabaseAccess): Promise<RegionDatabase> {
   const postgres = await startPostgres();
-  return openRegion(access, postgres).catch(async (error) => {
+  return openRegion(access, postgres, postgres.stop).catch(async (error) => {
     await postgres.stop();
     throw error;
   });
@@ -65,53 +57,42 @@ export async function startRegionDatabase(access: DatabaseAccess): Promise<Regio
  *
  * @param access @default - that of most environments
  */
-export const startMigratedDatabase = async (access: DatabaseAccess = 'data-api'): Promise<RegionDatabase> =>
-  openRegion(access, await copyMigratedDatabase(access));
-
-/** A new database on the shared server, copied from a template that the first test file migrates. */
-async function copyMigratedDatabase(access: DatabaseAccess): Promise<TestDatabase> {
+export async function startMigratedDatabase(access: DatabaseAccess = 'data-api'): Promise<RegionDatabase> {
   const server = await sharedPostgres(access);
   const database = `test_${randomBytes(8).toString('hex')}`;
-  await asSuperuser(server, async (client) => {
-    // One test file at a time.
-    await client.query('select pg_advisory_lock(1)');
-    const found = await client.query(`select from pg_database where datname = 'migrated'`);
-    if (found.rowCount === 0) {
-      await client.query('drop database if exists draft with (force)');
-      await client.query('create database draft');
-      const region = await openRegion(access, { ...server, database: 'draft', stop: async () => undefined });
-      await region.migrate().finally(region.stop);
-      await client.query('alter database draft rename to migrated');
-    }
-    await client.query('select pg_advisory_unlock(1)');
-    await client.query(`create database ${database} template migrated`);
-    // Its privileges are not copied: https://www.postgresql.org/docs/17/manage-ag-templatedbs.html
-    await client.query(
-      `update pg_database set datacl = (select datacl from pg_database where datname = 'migrated') where datname = $1`,
-      [database],
-    );
-  });
-  const stop = () => asSuperuser(server, (client) => client.query(`drop database ${database} with (force)`));
-  return { ...server, database, stop };
-}
-
-async function asSuperuser(
-  { host, port, superuser: user, password }: TestPostgres,
-  work: (client: Client) => Promise<unknown>,
-): Promise<void> {
-  const client = new Client({ host, port, user, password, database: 'postgres' });
+  const client = new Client({ ...server, user: server.superuser });
   await client.connect();
-  await work(client).finally(() => client.end());
+  await client.query(`create database ${database}`);
+  const opened = await openRegion(access, { ...server, database }, async () => {
+    await client.query(`drop database ${database} with (force)`);
+    await client.end();
+  });
+  // Roles belong to the server: one test file at a time.
+  await client.query('select pg_advisory_lock(1)');
+  await opened.migrate().finally(() => client.query('select pg_advisory_unlock(1)'));
+  return opened;
 }
 
-async function openRegion(access: DatabaseAccess, postgres: TestDatabase): Promise<RegionDatabase> {
-  const connect = await (access === 'data-api' ? serveDataApi : serveDirect)(postgres);
-  const owner = connect.as(postgres.superuser);
+/** As `startMigratedDatabase`, for the tests of the file or block that calls it. */
+export function useMigratedDatabase(access?: DatabaseAccess): RegionDatabase {
+  const opened = {} as RegionDatabase;
+  beforeAll(async () => Object.assign(opened, await startMigratedDatabase(access)));
+  afterAll(() => opened.stop());
+  return opened;
+}
+
+async function openRegion(
+  access: DatabaseAccess,
+  postgres: TestDatabase,
+  remove: () => Promise<void>,
+): Promise<RegionDatabase> {
+  const { as, close } = await (access === 'data-api' ? serveDataApi : serveDirect)(postgres);
+  const owner = as(postgres.superuser);
   return {
     postgres,
     owner,
+    as,
     query: (...statement) => rows(owner, sql(...statement)),
-    as: (role) => connect.as(role),
     async migrate() {
       const roles = databaseRoles.map((name) =>
         access === 'data-api' ? { name, password: rolePassword } : { name },
@@ -120,31 +101,19 @@ async function openRegion(access: DatabaseAccess, postgres: TestDatabase): Promi
       if (!migrated.ok) throw new Error(JSON.stringify(migrated.error));
     },
     async stop() {
-      await connect.close();
-      await postgres.stop();
+      await close();
+      await remove();
     },
   };
 }
 
-/** As `startMigratedDatabase`, for the tests of the file or block that calls it. */
-export function useMigratedDatabase(
-  ...args: Parameters<typeof startMigratedDatabase>
-): Pick<RegionDatabase, 'postgres' | 'owner' | 'query' | 'as'> {
-  let region: RegionDatabase;
-  beforeAll(async () => {
-    region = await startMigratedDatabase(...args);
-  });
-  afterAll(() => region.stop());
-  return {
-    get postgres() {
-      return region.postgres;
-    },
-    get owner() {
-      return region.owner;
-    },
-    query: (...statement) => region.query(...statement),
-    as: (role) => region.as(role),
-  };
+/** From their files: only bundles and Jest import SQL, and benchmarks use this too. */
+function readMigrations() {
+  const directory = resolve(__dirname, '../../lambda/database/migrations');
+  const files = readdirSync(directory).filter((file) => file.endsWith('.sql'));
+  return files
+    .sort()
+    .map((file) => ({ name: basename(file, '.sql'), text: readFileSync(join(directory, file), 'utf8') }));
 }
 
 interface Connections {
@@ -153,23 +122,18 @@ interface Connections {
 }
 
 async function serveDataApi(postgres: TestDatabase): Promise<Connections> {
+  const { database, superuser, password } = postgres;
   const dataApi = await startDataApi({
     resolve({ secretArn }) {
-      const { host, port, database, superuser, password } = postgres;
       const user = secretArn.slice(secretPrefix.length);
-      return { host, port, database, user, password: user === superuser ? password : rolePassword };
+      return { ...postgres, user, password: user === superuser ? password : rolePassword };
     },
   });
-  const client = new RDSDataClient({ region, endpoint: dataApi.url, credentials, maxAttempts: 1 });
+  const client = new RDSDataClient(localClient(dataApi.url));
   return {
     as: (user) =>
       createDataApiDatabase(
-        {
-          clusterArn,
-          secretArn: `${secretPrefix}${user}`,
-          database: postgres.database,
-          resumeTimeout: 1000,
-        },
+        { clusterArn, secretArn: `${secretPrefix}${user}`, database, resumeTimeout: 1000 },
         client,
       ),
     async close() {
@@ -180,46 +144,36 @@ async function serveDataApi(postgres: TestDatabase): Promise<Connections> {
 }
 
 async function serveDirect(postgres: TestDatabase): Promise<Connections> {
-  const directory = await mkdtemp(join(tmpdir(), 'wallet-test-'));
-  const certificate = await localCertificate({ directory });
-  const endpoint = await startDatabaseEndpoint({
+  const { database, superuser, password } = postgres;
+  const { issue, cert: certificateAuthorities } = await createAuthority();
+  const { host, port, close } = await startDatabaseEndpoint({
     postgres,
-    certificate,
+    certificate: await issue({ name: 'localhost' }),
     region,
     findAccessKey: () => credentials,
   });
   const open: { close(): Promise<void> }[] = [];
   const connect = (user: string, password: () => string | Promise<string>) => {
-    const { host, port } = endpoint;
-    const database = createDirectDatabase({
-      host,
-      port,
-      user,
-      password,
-      database: postgres.database,
-      certificateAuthorities: certificate.cert,
-    });
-    open.push(database);
-    return database;
+    const connected = createDirectDatabase({ host, port, user, password, database, certificateAuthorities });
+    open.push(connected);
+    return connected;
   };
-  const owner = connect(postgres.superuser, () => postgres.password);
-  await owner.execute(createIamRole);
+  const owner = connect(superuser, () => password);
+  // Aurora has it; databases of one server share it.
+  await owner.execute(sql`
+    do $$ begin
+      create role rds_iam;
+    exception when duplicate_object or unique_violation then null;
+    end $$`);
   return {
     as(user) {
-      if (user === postgres.superuser) return owner;
-      const signer = new Signer({
-        hostname: endpoint.host,
-        port: endpoint.port,
-        username: user,
-        region,
-        credentials,
-      });
+      if (user === superuser) return owner;
+      const signer = new Signer({ hostname: host, port, username: user, region, credentials });
       return connect(user, () => signer.getAuthToken());
     },
     async close() {
       await Promise.all(open.map((database) => database.close()));
-      await endpoint.close();
-      await rm(directory, { recursive: true });
+      await close();
     },
   };
 }
