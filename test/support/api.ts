@@ -1,4 +1,6 @@
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KMSClient, SignCommand } from '@aws-sdk/client-kms';
 import { joseSignature } from '../../cli/signing';
@@ -31,37 +33,18 @@ export async function send(
 ): Promise<Answer> {
   const { hostname, port, host } = new URL(baseUrl);
   // With headers as a list, Node adds none of its own.
-  const own = [
-    ['host', host],
-    ...(body === undefined ? [] : [['content-length', `${Buffer.byteLength(body)}`]]),
-  ];
-  const answer = await new Promise<Answer>((resolve, reject) => {
-    const sent = request(
-      { hostname, port, method, path, headers: [...own, ...headers].flat(), timeout: 30_000 },
-      (response) => {
-        let text = '';
-        response.setEncoding('utf8');
-        response.on('data', (piece) => {
-          text += piece;
-        });
-        response.on('end', () => {
-          resolve({ status: response.statusCode ?? 0, headers: response.headers, text, body: parse(text) });
-        });
-        response.on('error', reject);
-      },
-    );
-    sent.on('timeout', () => sent.destroy(new Error(`no answer to ${method} ${path} within 30 s`)));
-    sent.on('error', reject);
-    sent.end(body);
+  const length = body === undefined ? [] : [['content-length', `${Buffer.byteLength(body)}`]];
+  const sent = request({
+    ...{ hostname, port, method, path, signal: AbortSignal.timeout(30_000) },
+    headers: [['host', host], ...length, ...headers].flat(),
   });
-  expectDocumented({
-    method,
-    path,
-    status: answer.status,
-    contentType: answer.headers['content-type'] as string | undefined,
-    body: answer.text,
-  });
-  return answer;
+  const [response] = (await once(sent.end(body), 'response')) as [IncomingMessage];
+  // The server may close the connection before it has read the body.
+  sent.on('error', () => undefined);
+  const text = await readText(response);
+  const { statusCode: status = 0, headers: received } = response;
+  expectDocumented({ method, path, status, contentType: received['content-type'], body: text });
+  return { status, headers: received, text, body: JSON.parse(text || '{}') };
 }
 
 /** As `send`, with retries while other tests exhaust the environment's rate limit. */
@@ -73,14 +56,6 @@ export async function sendPatiently(baseUrl: string, wire: WireRequest): Promise
   }
 }
 
-function parse(text: string): Answer['body'] {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return {};
-  }
-}
-
 /** Signs tokens with an environment's own keys; valid by default. */
 export interface TokenMaker {
   accessToken(organization: Organization, claims?: Json, header?: Json): Promise<string>;
@@ -88,13 +63,8 @@ export interface TokenMaker {
 }
 
 /** A valid deletion of the organization's user group. */
-export async function dueDeletion(tokens: TokenMaker, organization: Organization): Promise<WireRequest> {
-  return deletion(
-    organization,
-    await tokens.accessToken(organization),
-    await tokens.userAction(organization),
-  );
-}
+export const dueDeletion = async (tokens: TokenMaker, organization: Organization): Promise<WireRequest> =>
+  deletion(organization, await tokens.accessToken(organization), await tokens.userAction(organization));
 
 /** The same with the tokens that the command line makes. */
 export async function walletDeletion(
@@ -144,40 +114,25 @@ export async function openTokenMaker(
   environment: string,
   issuer: string,
 ): Promise<TokenMaker> {
-  const outputs = local.outputs(environment);
-  const kms = new KMSClient({
-    ...localClient(local.endpoints.kms ?? ''),
-    region: outputs.TokenSigningKeyArn?.split(':')[3] ?? '',
-  });
-  const sample = await local.walletJson<Organization>(environment, 'seed');
-  const keyId = async (...command: string[]) => {
-    const token = await local.wallet(environment, ...command, '--caller', sample.callerId);
-    return JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()).kid as string;
-  };
-  const keys = {
-    accessToken: { arn: outputs.TokenSigningKeyArn, id: await keyId('token') },
-    userAction: {
-      arn: outputs.UserActionSigningKeyArn,
-      id: await keyId('user-action', '--method', 'DELETE', '--path', '/auth/user-groups/ug-1'),
-    },
-  };
-  const sign = (key: { arn: string | undefined; id: string }, header: Json, claims: Json) =>
-    signByKms(kms, key.arn, { kid: key.id, ...header }, claims);
+  const { callerId } = await local.walletJson<Organization>(environment, 'seed');
+  /** @param command makes a token with the key, whose header has the key's id */
+  async function openKey(output: string, ...command: string[]) {
+    const arn = local.outputs(environment)[output] ?? '';
+    const kms = new KMSClient({ ...localClient(local.endpoints.kms ?? ''), region: arn.split(':')[3] ?? '' });
+    const [first = ''] = (await local.wallet(environment, ...command, '--caller', callerId)).split('.');
+    const { kid, typ } = JSON.parse(Buffer.from(first, 'base64url').toString());
+    return (claims: Json, header?: Json) => signByKms(kms, arn, { kid, typ, ...header }, claims);
+  }
+  const signAccessToken = await openKey('TokenSigningKeyArn', 'token');
+  const action = ['user-action', '--method', 'DELETE', '--path', '/auth/user-groups/ug-1'];
+  const signUserAction = await openKey('UserActionSigningKeyArn', ...action);
   return {
     accessToken: ({ organizationId: org, callerId: sub }, claims, header) =>
-      sign(
-        keys.accessToken,
-        { typ: 'JWT', ...header },
-        accessTokenClaims({ iss: issuer, sub, org, ...claims }),
-      ),
+      signAccessToken(accessTokenClaims({ iss: issuer, sub, org, ...claims }), header),
     userAction: (organization, claims, header) => {
       const { organizationId: org, callerId: sub } = organization;
       const bound = { iss: issuer, sub, org, htp: deletionPath(organization) };
-      return sign(
-        keys.userAction,
-        { typ: 'user-action+jwt', ...header },
-        userActionClaims({ ...bound, ...claims }),
-      );
+      return signUserAction(userActionClaims({ ...bound, ...claims }), header);
     },
   };
 }
