@@ -40,7 +40,7 @@ export const problems = {
   user_action_invalid: {
     status: 403,
     title: 'User action signature invalid',
-    detail: 'The X-SVC-USERACTION header holds no user action signature of this environment.',
+    detail: 'The X-SVC-USERACTION header does not contain a valid user action signature of this environment.',
   },
   user_action_expired: {
     status: 403,
@@ -49,13 +49,13 @@ export const problems = {
   },
   user_action_mismatch: {
     status: 403,
-    title: 'User action signature for something else',
-    detail: 'The user action signature was made for another caller, organization, method, path or body.',
+    title: 'User action signature mismatch',
+    detail: 'The user action signature is for another caller, organization, method, path or body.',
   },
   user_action_replayed: {
     status: 403,
-    title: 'User action signature used before',
-    detail: 'The user action signature has been used before. Sign the action again.',
+    title: 'User action signature already used',
+    detail: 'The user action signature has already been used. Sign the action again.',
   },
   permission_missing: {
     status: 403,
@@ -71,7 +71,7 @@ export const problems = {
     status: 503,
     title: 'Temporarily unavailable',
     detail:
-      'The database did not answer in time. The deletion may have been carried out. Send it again with a new user action signature.',
+      'The database is unreachable or did not respond in time. The deletion may have been carried out. Repeat it with a new user action signature.',
   },
   internal_error: {
     status: 500,

@@ -11,11 +11,12 @@ import { parseStrictObject } from '../../domain/strict-json';
 /** Why access tokens are refused: codes, each with the `detail` for the caller. */
 export const tokenDetails = {
   token_malformed:
-    'The Authorization header must hold one bearer token: a JWT signed with ES256 with the documented claims.',
+    'The Authorization header must contain one bearer token: a JWT signed with ES256, with the documented claims.',
   token_signature_invalid: 'The access token is not signed by a key of this environment.',
   token_expired: 'The access token has expired. Obtain a new one.',
   token_not_yet_valid: 'The access token is not valid yet. Check the clock.',
-  token_wrong_region: 'The access token belongs to another environment. Use the base address of its region.',
+  token_wrong_region:
+    'The access token belongs to another environment. Use the base address of that environment.',
 } as const;
 
 /** Why a token is refused. The cause is for the log, and contains nothing of the token. */

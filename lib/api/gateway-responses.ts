@@ -58,19 +58,19 @@ const problems: Readonly<Record<string, Problem>> = {
     status: 504,
     code: 'gateway_timeout',
     title: 'Gateway timeout',
-    detail: 'No answer came in time. The request may have been carried out.',
+    detail: 'No response arrived in time. The request may have been carried out.',
   },
   REQUEST_TOO_LARGE: {
     status: 413,
     code: 'request_too_large',
     title: 'Request too large',
-    detail: 'The request is larger than 10 MB, or its headers than 10,240 bytes.',
+    detail: 'The request exceeds 10 MB, or its headers exceed 10,240 bytes.',
   },
   THROTTLED: {
     status: 429,
     code: 'too_many_requests',
     title: 'Too many requests',
-    detail: 'Too many requests arrive at this environment. Slow down and repeat the request.',
+    detail: 'The rate limit of this environment is exceeded. Wait, then repeat the request.',
     headers: { 'Retry-After': '1' },
   },
   UNAUTHORIZED: {
@@ -90,7 +90,8 @@ const problems: Readonly<Record<string, Problem>> = {
     status: 403,
     code: 'request_blocked',
     title: 'Request blocked',
-    detail: 'The request looks like an attack, or comes from an address that sends too many.',
+    detail:
+      'The firewall blocked the request: it resembles an attack, or its source address sends too many requests.',
   },
 };
 
