@@ -6,8 +6,8 @@ import { defaultLifetimeSeconds } from '../lambda/authorize-request/environment'
 
 const optional = v.exactOptional;
 const flag = v.boolean('Write true or false.');
-const where = (holds: (value: string) => boolean, remedy: string) =>
-  v.custom<string>((value) => typeof value === 'string' && holds(value), remedy);
+const where = (isValid: (value: string) => boolean, remedy: string) =>
+  v.custom<string>((value) => typeof value === 'string' && isValid(value), remedy);
 const text = (pattern: RegExp, remedy: string) => where((value) => pattern.test(value), remedy);
 /** JavaScript has no date for some texts that match a pattern. */
 const time = (pattern: RegExp, remedy: string) =>
@@ -32,7 +32,10 @@ const regions = RegionInfo.regions.filter(({ partition }) => partition === 'aws'
 export const isRegion = (value: string) => regions.includes(value);
 export const regionRemedy = 'such as eu-central-1. For a newer region, update aws-cdk-lib.';
 const region = where(isRegion, `Give the code of an AWS region, ${regionRemedy}`);
-const stackId = text(/^[A-Z][A-Za-z0-9]{2,40}$/, 'Use a capital letter, then 2 to 40 letters and digits.');
+const stackId = text(
+  /^[A-Z][A-Za-z0-9]{2,40}$/,
+  'Use a capital letter followed by 2 to 40 letters and digits.',
+);
 const zonesRemedy = 'Name 2 or 3 availability zones of the region, each once, such as eu-central-1a.';
 const zones = list<string>((zone) => /^[a-z0-9-]+[a-f]$/.test(zone), zonesRemedy);
 const areZonesOf = (names: readonly string[], ofRegion: string) =>
@@ -41,16 +44,19 @@ const vpcCidr = text(
   /^10\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.0\.0\/16$/,
   'Use a /16 block of 10.0.0.0/8, such as 10.10.0.0/16.',
 );
-const rdsName = text(/^(?=.{1,63}$)[a-z](-?[a-z0-9])*$/, 'Use 1 to 63 of a-z, 0-9 and -, a letter first.');
+const rdsName = text(
+  /^(?=.{1,63}$)[a-z](-?[a-z0-9])*$/,
+  'Use 1 to 63 of a-z, 0-9 and -, starting with a letter.',
+);
 const day = time(/^\d{4}-\d{2}-\d{2}$/, 'Give the day as YYYY-MM-DD.');
 const labels = list<string>(
   (label) => /^\d{4}-(0[1-9]|1[0-2])[a-z]?$/.test(label),
   'List the months of the keys, each once, such as 2026-11 or 2026-11b; the first one signs.',
 );
-const residencyRemedy = 'List the codes of AWS regions, each once, among them the region of the row.';
+const residencyRemedy = "List AWS region codes, each once, including the row's region.";
 const domainName = text(
   /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}$/,
-  'Give a domain name in lowercase, without a dot at its end.',
+  'Give a domain name in lowercase, without a trailing dot.',
 );
 /** https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html */
 const retentions = [
@@ -88,7 +94,7 @@ const restoreFrom = object({
   snapshot: optional(
     text(
       /^arn:aws:rds:[a-z0-9-]+:\d{12}:cluster-snapshot:(rds:)?[a-z](-?[a-z0-9])*$/,
-      'Give the ARN of a cluster snapshot in the region that serves.',
+      "Give the ARN of a cluster snapshot in the row's region.",
     ),
   ),
   /** Identifier of the cluster whose backups are used, usually the one to replace. */
@@ -109,7 +115,7 @@ const database = object({
   readers: number(0, 15),
   /** https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/Aurora.Managing.Backups.html */
   backupRetentionDays: number(1, 35),
-  /** Refuses deletion of the cluster. */
+  /** Whether RDS refuses to delete the cluster. */
   deletionProtection: flag,
   /** Promoted standby: the global database in which it was a replica. Never change or remove it: the cluster would leave the global database. */
   replicaOf: optional(rdsName),
@@ -135,14 +141,17 @@ const domainNames = object({
  */
 const schema = object({
   /** The environment's name on the command line and in its cluster's name. Never change it. */
-  name: text(/^[a-z][a-z0-9-]{0,20}$/, 'Use 1 to 21 lowercase letters, digits and hyphens, a letter first.'),
+  name: text(
+    /^[a-z][a-z0-9-]{0,20}$/,
+    'Use 1 to 21 lowercase letters, digits and hyphens, starting with a letter.',
+  ),
   /** The CloudFormation stack's name. Never change it: that would create a second stack. */
   stackId,
   /** For the stack's description. */
-  purpose: text(/^.{1,100}$/, 'Say in 1 to 100 characters what the environment is for.'),
-  /** The AWS region that serves. */
+  purpose: text(/^.{1,100}$/, 'Describe in 1 to 100 characters what the environment is for.'),
+  /** The serving AWS region. */
   region,
-  /** The AWS regions in which data may be stored or processed, `region` among them. */
+  /** The AWS regions in which data may be stored or processed, including `region`. */
   residencyRegions: list(isRegion, residencyRemedy),
   /**
    * Availability zones of the network; the parameter `WebhookOriginZone` is an index into them, from 1. Never reorder or change
@@ -178,7 +187,7 @@ const schema = object({
   /** The `iss` of tokens, different in each environment. A change invalidates every token issued before. */
   tokenIssuer: where(
     (value) => /^https:\/\/\S+[^/]$/.test(value) && URL.canParse(value),
-    'Give an https URL without a slash at its end.',
+    'Give an https URL without a trailing slash.',
   ),
   /** Labels of the KMS keys, by month. The first signs, all verify: docs/runbook.md#rotating-a-signing-key. */
   signingKeyLabels: object({ accessToken: labels, userAction: labels }),
@@ -211,7 +220,7 @@ const regionIn = (arn = '') => arn.split(':')[3];
 const requiredFor = ({ serviceLevelAgreement }: Partial<Environment>, value: string) =>
   serviceLevelAgreement && `A service level agreement requires ${value}.`;
 
-/** Relations between the fields of a row, without those that are wrong by themselves: the wrong one, and a remedy if it is. */
+/** Constraints between the fields of a row: the field to report, and its remedy if broken. Invalid fields are absent. */
 const relations: Record<string, (row: Partial<Environment>) => string | false | undefined> = {
   residencyRegions: ({ residencyRegions, region }) =>
     region && residencyRegions?.includes(region) === false && residencyRemedy,
@@ -227,7 +236,7 @@ const relations: Record<string, (row: Partial<Environment>) => string | false | 
   'database.pauseAfterMinutes': ({ database }) =>
     database &&
     (database.capacity.minimum === 0) !== (database.pauseAfterMinutes !== undefined) &&
-    'Give it with a minimum capacity of 0, and only then.',
+    'Set it if the minimum capacity is 0, and only then.',
   'database.readers': (row) => row.database?.readers === 0 && requiredFor(row, 'at least 1'),
   'database.backupRetentionDays': (row) =>
     row.database && row.database.backupRetentionDays < 35 && requiredFor(row, '35'),
@@ -237,46 +246,46 @@ const relations: Record<string, (row: Partial<Environment>) => string | false | 
   'database.replicaOf': ({ database: { replicaOf, restoreFrom } = {}, standby }) =>
     replicaOf &&
     (restoreFrom !== undefined || replicaOf === standby?.globalClusterIdentifier) &&
-    'Give the former global database, without a standby of that name or restoreFrom.',
+    'Give the former global database; no standby may have the same one, and restoreFrom must be absent.',
   'database.restoreFrom': ({ database: { restoreFrom } = {}, region }) => {
     if (!restoreFrom || !region) return false;
     const { snapshot, cluster, time } = restoreFrom;
     const isRight = snapshot ? !cluster && !time && regionIn(snapshot) === region : cluster && time;
-    return !isRight && 'Give either a snapshot in the region that serves, or both cluster and time.';
+    return !isRight && "Give either a snapshot in the row's region, or both cluster and time.";
   },
   alarmEmail: ({ alarmEmail, serviceLevelAgreement }) =>
     alarmEmail &&
     serviceLevelAgreement === false &&
-    'Leave it out: without a service level agreement there are no alarms.',
+    'Remove it: without a service level agreement there are no alarms.',
   'throttle.burst': ({ throttle }) =>
     throttle && throttle.burst < throttle.requestsPerSecond && 'Use at least throttle.requestsPerSecond.',
   'domainNames.hostedZone.name': ({ domainNames: { api, dashboard, hostedZone } = {} }) =>
     hostedZone &&
     ![api, dashboard].every((name) => `.${name}`.endsWith(`.${hostedZone.name}`)) &&
-    'Give the zone that both names are in.',
+    'Give the hosted zone that contains both names.',
   'domainNames.certificateArn': ({ domainNames, region }) =>
     region &&
     domainNames &&
     (domainNames.certificateArn
       ? regionIn(domainNames.certificateArn) !== region
       : !domainNames.hostedZone) &&
-    'Give a certificate in the region that serves; leave it out with a hosted zone only.',
+    "Give a certificate in the row's region, or a hosted zone for the stack to create one.",
   'webhookOrigin.reserve': ({ webhookOrigin }) =>
-    webhookOrigin?.adoptedReserve && !webhookOrigin.reserve && 'Write true with an adoptedReserve.',
+    webhookOrigin?.adoptedReserve && !webhookOrigin.reserve && 'Set it to true: there is an adoptedReserve.',
   'standby.region': ({ standby, region, residencyRegions }) =>
     standby &&
     (standby.region === region || residencyRegions?.includes(standby.region) === false) &&
-    'Give another of the residencyRegions than the one that serves.',
+    'Use one of the residencyRegions other than the serving region.',
   'standby.zones': ({ standby, zones }) =>
     standby &&
     zones &&
     !(areZonesOf(standby.zones, standby.region) && standby.zones.length === zones.length) &&
-    `${zonesRemedy} As many as the environment has.`,
+    `${zonesRemedy} Use as many as the environment has.`,
   // The old cluster stays the primary of the old global database.
   'standby.globalClusterIdentifier': ({ standby, database }) =>
     database &&
     standby?.globalClusterIdentifier.endsWith(restoreSuffix(database)) === false &&
-    `Put "${restoreSuffix(database)}" at the end: the restored cluster needs a new standby, docs/runbook.md#restore-to-a-point-in-time.`,
+    `Append "${restoreSuffix(database)}": the restored cluster needs a new standby, docs/runbook.md#restore-to-a-point-in-time.`,
 };
 
 /** No two of these have the same value, in one row or in two. */
@@ -350,7 +359,9 @@ function repetitionsIn(rows: readonly Environment[]): readonly InvalidField[] {
       const owner = owners.get(value);
       if (value === undefined) return [];
       owners.set(value, owner ?? field);
-      return owner === undefined ? [] : [{ field, value, remedy: `${owner} is the same: choose another.` }];
+      return owner === undefined
+        ? []
+        : [{ field, value, remedy: `${owner} has the same value: choose another.` }];
     }),
   );
 }

@@ -87,7 +87,7 @@ export class DatabaseCluster extends Construct {
     if (!standby) {
       this.masterSecret = createSecret(this, 'MasterSecret', {
         logicalId: 'DatabaseMasterSecret',
-        description: 'Password of the owner of the database',
+        description: "Password of the database's owner",
         username: databaseOwner,
         passwordLength: 30,
         encryptionKey: this.keyOfSecrets,

@@ -36,7 +36,7 @@ export class SchemaMigration extends Construct {
     this.database = database;
     const handler = new HandlerFunction(this, 'MigrateSchema', {
       useCase: 'migrate-schema',
-      description: 'Applies the migrations that the database does not have yet',
+      description: 'Applies pending migrations to the database',
       invokedBy: 'deployment',
       // Set by `grantOwnership`, as they depend on how the database is reached.
       variables: [],
@@ -67,8 +67,8 @@ export class SchemaMigration extends Construct {
   }
 
   /**
-   * The isolated subnets reach nothing outside the VPC, so the migration needs an endpoint for the owner's secret. One zone is
-   * enough: only deployments use it.
+   * The isolated subnets have no route out of the VPC, so the migration needs an endpoint for the owner's secret. One zone is
+   * enough: only this function may connect, and it runs only during deployments.
    */
   private reachSecret({ secretArn }: ISecret, network: FunctionNetwork): FunctionNetwork {
     const { vpc } = network;

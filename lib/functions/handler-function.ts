@@ -78,7 +78,7 @@ export class HandlerFunction<Name extends string = string> extends LambdaFunctio
  */
 function keepActive(handler: LambdaFunction): void {
   new Rule(handler, 'KeepActive', {
-    description: 'Once a day: an event that does nothing, so that Lambda keeps the network interfaces',
+    description: 'Daily: a no-op event, so that Lambda keeps the network interfaces',
     schedule: Schedule.rate(Duration.days(1)),
     targets: [
       new EventTarget(handler, {

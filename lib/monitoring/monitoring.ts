@@ -42,7 +42,7 @@ export interface MonitoringProps {
   readonly webhookOrigin: WebhookOrigin;
 }
 
-/** The alarms of a region that serves with a service level agreement, and their dashboard in CloudWatch. */
+/** The alarms of a serving region with a service level agreement, and their dashboard in CloudWatch. */
 export class Monitoring extends Construct {
   /** Receives every alarm's changes to ALARM and OK. */
   readonly topicArn: string;

@@ -13,7 +13,7 @@ export function apiRow(api: Api, { throttled }: LogMetrics): Row {
   const stage = api.restApi.deploymentStage;
   const errors: AlarmRow = {
     name: 'api-errors',
-    description: 'The API returns 5xx to at least 5 percent of requests, or to 5 of fewer than a hundred.',
+    description: 'The API returned 5xx for at least 5 percent of requests, or for 5 of at most 100 requests.',
     metric: new MathExpression({
       expression: 'IF(requests > 100, 100 * errors / requests, errors)',
       usingMetrics: { requests: stage.metricCount(sum), errors: stage.metricServerError(sum) },
@@ -23,14 +23,14 @@ export function apiRow(api: Api, { throttled }: LogMetrics): Row {
   };
   const latency: AlarmRow = {
     name: 'api-latency',
-    description: 'For a quarter of an hour, one request in a hundred has taken more than two seconds.',
+    description: 'The p99 latency of the API has been two seconds or more for 15 minutes.',
     metric: stage.metricLatency({ period, statistic: 'p99' }),
     threshold: 2_000,
     evaluationPeriods: 3,
   };
   const throttling: AlarmRow = {
     name: 'api-throttling',
-    description: 'More requests arrive than the stage admits: a hundred were refused in five minutes.',
+    description: 'Requests exceed the rate limit of the stage: 100 were rejected in five minutes.',
     metric: throttled,
     threshold: 100,
   };
@@ -57,7 +57,7 @@ export function apiRow(api: Api, { throttled }: LogMetrics): Row {
           stage.metricServerError({ ...sum, label: '5xx' }),
         ],
       },
-      { title: 'Errors', unit: 'percent, or requests below a hundred', alarms: [errors] },
+      { title: 'Errors', unit: 'percent; count up to 100 requests', alarms: [errors] },
       {
         title: 'Latency',
         unit: 'ms',
@@ -102,14 +102,14 @@ export function functionsRow(
     ([name, { lambda, threshold = 3 }]): AlarmRow => ({
       name: `function-errors-${name}`,
       runbookAnchor: 'function-errors',
-      description: `The function ${name} crashed or timed out, ${threshold === 1 ? 'once' : `${threshold} times`} in a quarter of an hour.`,
+      description: `The function ${name} crashed or timed out ${threshold === 1 ? 'once' : `${threshold} times`} in 15 minutes.`,
       metric: lambda.metricErrors({ period: Duration.minutes(15), statistic: 'Sum' }),
       threshold,
     }),
   );
   const throttling: AlarmRow = {
     name: 'function-throttling',
-    description: "Lambda did not start functions: the account's limit of concurrent executions is reached.",
+    description: "Lambda throttled invocations: the account's limit of concurrent executions is reached.",
     metric: new MathExpression({
       // FILL: a function that was not invoked has no data.
       expression: throttles.map(([name]) => `FILL(${name}, 0)`).join(' + '),
@@ -120,7 +120,7 @@ export function functionsRow(
   };
   const dashboard: AlarmRow = {
     name: 'dashboard-errors',
-    description: 'The page of the dashboard returned 5xx five times in five minutes.',
+    description: 'The dashboard returned 5xx five times in five minutes.',
     metric: restApi.deploymentStage.metricServerError(sum),
     threshold: 5,
   };
@@ -129,7 +129,7 @@ export function functionsRow(
     graphs: [
       { title: 'Errors', unit: 'in 15 minutes', alarms: errors },
       { title: 'Throttled', alarms: [throttling] },
-      { title: "The dashboard's page", alarms: [dashboard] },
+      { title: 'Dashboard errors', alarms: [dashboard] },
     ],
   };
 }
@@ -140,7 +140,7 @@ export function databaseRow({ database, standby, throttle }: Environment, cluste
   const capacity: AlarmRow = {
     name: 'database-capacity',
     description:
-      'The database has been at 80 percent of its highest capacity for a quarter of an hour, or reports none.',
+      'The database has used at least 80 percent of its maximum capacity for 15 minutes, or reports no data.',
     metric: ofCluster('ACUUtilization'),
     threshold: 80,
     evaluationPeriods: 3,
@@ -149,7 +149,7 @@ export function databaseRow({ database, standby, throttle }: Environment, cluste
   };
   const connections: AlarmRow = {
     name: 'database-connections',
-    description: "The database has more connections than the functions of the API's highest admitted load.",
+    description: "The database has had more connections for 15 minutes than the API's rate limit can cause.",
     metric: ofCluster('DatabaseConnections'),
     // A function has one connection at most. PostgreSQL's own limit is far above (5,000 at 32 capacity units).
     // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/aurora-serverless-v2.setting-capacity.html
@@ -158,14 +158,15 @@ export function databaseRow({ database, standby, throttle }: Environment, cluste
   };
   const storage: AlarmRow = {
     name: 'database-storage',
-    description: 'The database stores 500 GiB: far more than attempts of 31 days and the organizations need.',
+    description:
+      'The database stores 500 GiB, far more than expected for its organizations and 31 days of attempts.',
     metric: ofCluster('VolumeBytesUsed'),
     threshold: 500 * 1024 ** 3,
   };
   const replication: AlarmRow = {
     name: 'database-replication',
     description:
-      'A reader has been more than a second behind the writer for a quarter of an hour, or there is none to fail over to.',
+      'A reader has been a second or more behind the writer for 15 minutes, or no reader is available for failover.',
     // By role, not by instance: at a failover a reader becomes the writer.
     // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/creating_alarms.html
     metric: rdsMetric('AuroraReplicaLag', { DBClusterIdentifier: clusterIdentifier, Role: 'READER' }),
@@ -176,7 +177,7 @@ export function databaseRow({ database, standby, throttle }: Environment, cluste
   return {
     title: 'Database',
     graphs: [
-      { title: 'Capacity used', unit: 'percent of the highest', alarms: [capacity] },
+      { title: 'Capacity used', unit: 'percent of the maximum', alarms: [capacity] },
       { title: 'Connections', unit: 'connections', alarms: [connections] },
       { title: 'Storage', unit: 'bytes', alarms: [storage] },
       {
@@ -190,8 +191,8 @@ export function databaseRow({ database, standby, throttle }: Environment, cluste
 }
 
 /**
- * How far a standby is behind its primary: what a promotion would lose. The guide documents this metric for every secondary of
- * Aurora PostgreSQL; AWS's lab finds it by `SourceRegion`. An alarm or a search matches the exact set of dimensions.
+ * Replication lag of a standby: what a promotion would lose. The guide documents this metric for every secondary of Aurora
+ * PostgreSQL; AWS's lab finds it by `SourceRegion`. An alarm or a search matches the exact set of dimensions.
  * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/aurora-global-database-disaster-recovery.html
  * https://awsauroralabsmy.com/global/cw/
  */
@@ -200,7 +201,7 @@ const standbyLag = 'AuroraGlobalDBRPOLag';
 export const standbyReplication = (clusterIdentifier: string, sourceRegion: string): AlarmRow => ({
   name: 'standby-replication',
   description:
-    'The replica in the second region has been more than 30 seconds behind for a quarter of an hour, or reports nothing.',
+    'The standby in the second region has been 30 seconds or more behind for 15 minutes, or reports no data.',
   metric: rdsMetric(standbyLag, { DBClusterIdentifier: clusterIdentifier, SourceRegion: sourceRegion }),
   threshold: 30_000,
   evaluationPeriods: 3,

@@ -22,7 +22,7 @@ export function deliveriesRow(): Row {
   const failing: AlarmRow = {
     name: 'deliveries-failing',
     description:
-      'For half an hour no webhook was delivered, and at least 20 attempts failed in each quarter of it.',
+      'No webhook was delivered for 30 minutes, while at least 20 attempts failed in each 15 minutes.',
     metric: new MathExpression({
       expression: 'IF(FILL(failed, 0) >= 20 AND FILL(delivered, 0) < 1, 1, 0)',
       usingMetrics: { failed: deliveryMetric('Failed'), delivered: deliveryMetric('Delivered') },
@@ -34,7 +34,7 @@ export function deliveriesRow(): Row {
   const disabled: AlarmRow = {
     name: 'webhook-disabled',
     description:
-      'A receiver returned 410: its webhook is disabled, and gets nothing until an operator enables it.',
+      'A receiver returned 410. Its webhook is disabled and receives nothing until an operator enables it.',
     metric: deliveryMetric('Disabled'),
     threshold: 1,
   };
@@ -48,13 +48,13 @@ export function deliveriesRow(): Row {
           deliveryMetric('Failed', { label: 'Failed' }),
           // No alarm: this count cannot distinguish one receiver that is down for three days from many, and
           // `deliveries-failing` fires days before deliveries to everybody are given up.
-          deliveryMetric('GivenUp', { label: 'Failed, and given up' }),
+          deliveryMetric('GivenUp', { label: 'Given up' }),
         ],
       },
-      { title: 'Nothing but failures', unit: '1: yes', alarms: [failing] },
+      { title: 'All attempts failing', unit: '1: yes', alarms: [failing] },
       { title: 'Webhooks disabled by their receivers', alarms: [disabled] },
       {
-        title: 'Age of deliveries at their end',
+        title: 'Age of completed deliveries',
         unit: 'ms',
         metrics: ['p50', 'p99'].map((statistic) => deliveryMetric('Age', { statistic, label: statistic })),
       },
@@ -70,14 +70,14 @@ export function queuesRow({ events, deliveries, retries }: Webhooks): Row {
   const oldest = (name: string, { queue }: Webhooks['events'], minutes: number): AlarmRow => ({
     name: `oldest-message-${name}`,
     runbookAnchor: 'oldest-message',
-    description: `A message has been waiting for ${minutes} minutes in the queue of ${name}.`,
+    description: `The oldest message in the queue of ${name} has been waiting for ${minutes} minutes.`,
     metric: queue.metricApproximateAgeOfOldestMessage(maximum),
     threshold: 60 * minutes,
   });
   const dead = (name: string, { deadLetters }: Webhooks['events']): AlarmRow => ({
     name: `dead-letters-${name}`,
     runbookAnchor: 'dead-letters',
-    description: `There are messages in the dead-letter queue of ${name}. They are deleted after 14 days.`,
+    description: `The dead-letter queue of ${name} has messages. SQS deletes them after 14 days.`,
     metric: deadLetters.metricApproximateNumberOfMessagesVisible(maximum),
     threshold: 1,
   });
@@ -137,8 +137,7 @@ export function originRow(environment: Environment, origin: WebhookOrigin, webho
   const move = `wallet move-origin --environment ${name} --zone N`;
   const ports: AlarmRow = {
     name: 'egress-ports',
-    description:
-      'For a quarter of an hour the gateway of the webhook origin had no port left for connections.',
+    description: "The webhook origin's NAT gateway had no free port for new connections for 15 minutes.",
     metric: ofGateway('ErrorPortAllocation', maximum),
     condition: origin.isAttached,
     comparisonOperator: GREATER_THAN_THRESHOLD,
@@ -149,12 +148,12 @@ export function originRow(environment: Environment, origin: WebhookOrigin, webho
   const unreachable: AlarmRow = {
     name: 'origin-unreachable',
     runbookAnchor: 'a-zone-is-gone',
-    description: `For ten of the last twenty minutes webhooks were attempted and no packet came back through the gateway of the webhook origin: the gateway or its zone is gone, receivers are not the cause. Look: wallet origin-status --environment ${name}. Move: ${move}, ${
-      webhookOrigin?.reserve ? 'with --reserve if the address does not come free' : 'another zone than now'
+    description: `In 10 of the last 20 minutes, webhooks were attempted and no packet came back through the webhook origin's NAT gateway: the gateway or its zone has failed, not the receivers. Check: wallet origin-status --environment ${name}. Move to another zone: ${move}${
+      webhookOrigin?.reserve ? ', with --reserve if the address cannot be released' : ''
     }.`,
     metric: new MathExpression({
-      // Why these: docs/decisions/alarms.md. A sum counts what is missing as zero, and is itself missing where all
-      // is: with `0 * tried` it is zero for a gateway that stopped reporting.
+      // Why these: docs/decisions/alarms.md. A sum treats missing terms as zero, and is missing only if all are: adding
+      // `0 * (tried + retried)` makes it zero for a gateway that stopped reporting.
       expression:
         'IF(tried + retried > done + redone AND 0 * (tried + retried) + inward + delivered < 1, 1, 0)',
       usingMetrics: {
@@ -169,15 +168,14 @@ export function originRow(environment: Environment, origin: WebhookOrigin, webho
     }),
     condition: origin.isAttached,
     threshold: 1,
-    // A message whose visibility timeout was not changed comes back after 7.5 minutes: one alone is in two or three of four periods.
+    // A failed message becomes visible again after 7.5 minutes: one alone appears in two or three of four periods.
     evaluationPeriods: 4,
     datapointsToAlarm: 2,
   };
   const drops: AlarmRow = {
     name: 'egress-drops',
     runbookAnchor: 'moving-the-webhook-origin',
-    description:
-      'For a quarter of an hour the gateway of the webhook origin dropped more than 0.01 percent of packets.',
+    description: "The webhook origin's NAT gateway dropped more than 0.01 percent of packets for 15 minutes.",
     metric: new MathExpression({
       expression: 'IF(dropped >= 10, 100 * dropped / (outward + inward), 0)',
       usingMetrics: {
@@ -197,7 +195,7 @@ export function originRow(environment: Environment, origin: WebhookOrigin, webho
         {
           name: 'origin-reserve-in-use',
           runbookAnchor: 'reserve-address-in-use',
-          description: `Webhooks come from the reserve address, which is for emergencies. Back to the one address once it is free: ${move}.`,
+          description: `Webhooks come from the reserve address, which is for emergencies only. Return to the primary address once it is free: ${move}.`,
           // Always in ALARM while it exists: threshold 0, missing data breaching.
           metric: deliveryMetric('Delivered'),
           condition: origin.reserve.isInUse,
@@ -219,10 +217,10 @@ export function originRow(environment: Environment, origin: WebhookOrigin, webho
       },
       {
         title: 'Ports',
-        unit: 'connections at once; failures in 5 minutes',
+        unit: 'concurrent connections; failures in 5 minutes',
         metrics: [
           ofGateways('ActiveConnectionCount', 'Maximum', 'Connections'),
-          ofGateways('ErrorPortAllocation', 'Sum', 'No port left'),
+          ofGateways('ErrorPortAllocation', 'Sum', 'Port allocation errors'),
         ],
         alarms: [ports],
       },
@@ -230,7 +228,7 @@ export function originRow(environment: Environment, origin: WebhookOrigin, webho
         title: 'Packets',
         metrics: [
           ofGateways('PacketsOutToDestination', 'Sum', 'Sent'),
-          ofGateways('PacketsInFromDestination', 'Sum', 'Came back'),
+          ofGateways('PacketsInFromDestination', 'Sum', 'Received'),
           ofGateways('PacketsDropCount', 'Sum', 'Dropped'),
         ],
         alarms: [unreachable, drops],

@@ -38,7 +38,8 @@ export class WebhookOrigin extends Construct {
   constructor(scope: Construct, id: string, { environment, vpc }: WebhookOriginProps) {
     super(scope, id);
     const zone = this.addParameter('Zone', '1', {
-      description: 'Zone of the gateway that holds the webhook origin address. Move by way of "none".',
+      description:
+        'Zone of the NAT gateway with the webhook origin address. To move it, deploy "none" first.',
       allowedValues: [...vpc.publicSubnets.map((_, index) => String(index + 1)), 'none'],
     });
     this.isAttached = this.addCondition('IsAttached', Fn.conditionNot(Fn.conditionEquals(zone, 'none')));
@@ -74,14 +75,14 @@ export class WebhookOrigin extends Construct {
   }
 
   /**
-   * A parameter selects the reserve, not a property of the row, so that no deployment changes it. One update sets it with the zone
-   * and creates the new gateway before it removes the old one, which may not respond.
+   * A stack parameter selects the reserve, rather than a property of the row, so that deployments do not change it. One update sets
+   * it with the zone and creates the new gateway before it removes the old one, which may not respond.
    */
   private addReserve(environment: Environment): WebhookOrigin['reserve'] {
     const { reserve = false, adoptedReserve } = environment.webhookOrigin ?? {};
     if (!reserve) return undefined;
     const isUsed = this.addParameter('UsesReserve', 'no', {
-      description: 'Whether webhooks come from the reserve address: in an announced emergency only.',
+      description: 'Whether webhooks come from the reserve address. Only in an announced emergency.',
       allowedValues: ['yes', 'no'],
     });
     const isInUse = this.addCondition('ReserveIsInUse', Fn.conditionEquals(isUsed, 'yes'));

@@ -58,7 +58,7 @@ export abstract class EnvironmentStack extends Stack {
   warnOfDeprecation(): void {
     const { name, deprecation } = this.row;
     if (deprecation === undefined) return;
-    const warning = [`${name} is for those who still use it.`, ...this.notices].join(' ');
+    const warning = [`${name} is deprecated: for existing users only.`, ...this.notices].join(' ');
     Annotations.of(this).addWarningV2('wallet-infrastructure:deprecated-environment', warning);
   }
 

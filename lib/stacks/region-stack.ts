@@ -79,7 +79,7 @@ export class RegionStack extends EnvironmentStack {
     this.addDomainNames(environment, { api: api.restApi, dashboard: dashboard.restApi });
     const operations = new DatabaseFunction(this, 'RunOperation', {
       useCase: 'run-operation',
-      description: "Carries out the operations of the operator's command line",
+      description: 'Runs the operations of the wallet command line',
       invokedBy: 'operator',
       variables: runOperationVariables,
       environment: { ENVIRONMENT: environment.name },
@@ -109,31 +109,37 @@ export class RegionStack extends EnvironmentStack {
         webhookOrigin,
       });
       this.addOutputs({
-        AlarmTopicArn: ['Alarms are published here', topicArn],
+        AlarmTopicArn: ['SNS topic to which alarms are published', topicArn],
         MonitoringDashboardUrl: ['Alarms and metrics, in CloudWatch', dashboardUrl],
       });
     }
     const { events, deliveries, retries, secretsKey } = webhooks;
     this.addOutputs({
-      ApiBaseUrl: ['Base address of the API; every path is appended to it', api.url],
+      ApiBaseUrl: ['Base address of the API', api.url],
       DashboardUrl: ['Address of the dashboard', dashboard.url],
-      WebhookOriginAddress: ['The one IPv4 address from which webhooks come', webhookOrigin.address],
+      WebhookOriginAddress: ['The source IPv4 address of all webhooks', webhookOrigin.address],
       ...(webhookOrigin.reserve && {
         WebhookOriginReserveAddress: [
-          'Webhooks come from this address only in an emergency that is announced',
+          'The source IPv4 address of webhooks in an announced emergency',
           webhookOrigin.reserve.address,
         ],
       }),
-      WebhookEventsQueueUrl: ['Events put here become webhooks', events.queue.queueUrl],
-      WebhookEventsDeadLetterQueueUrl: ['Events set aside', events.deadLetters.queueUrl],
-      WebhookDeliveryQueueUrl: ['Deliveries on their way', deliveries.queue.queueUrl],
-      WebhookDeliveryDeadLetterQueueUrl: ['Deliveries that cannot be read', deliveries.deadLetters.queueUrl],
-      WebhookRetryQueueUrl: ['Retries on their way', retries.queue.queueUrl],
-      WebhookSecretsKeyArn: ["KMS key that webhooks' secrets derive from", secretsKey.keyArn],
+      WebhookEventsQueueUrl: ['Queue of events to deliver as webhooks', events.queue.queueUrl],
+      WebhookEventsDeadLetterQueueUrl: ['Events that could not be processed', events.deadLetters.queueUrl],
+      WebhookDeliveryQueueUrl: ['Queue of deliveries', deliveries.queue.queueUrl],
+      WebhookDeliveryDeadLetterQueueUrl: [
+        'Deliveries that could not be processed',
+        deliveries.deadLetters.queueUrl,
+      ],
+      WebhookRetryQueueUrl: ['Queue of retries', retries.queue.queueUrl],
+      WebhookSecretsKeyArn: ['KMS key from which webhook secrets are derived', secretsKey.keyArn],
       TokenSigningKeyArn: ['KMS key that signs access tokens', keys.accessToken.signingKeyArn],
       UserActionSigningKeyArn: ['KMS key that signs user actions', keys.userAction.signingKeyArn],
       DatabaseClusterArn: ['The Aurora cluster', database.cluster.arn],
-      OperationsFunctionName: ["The function behind the operator's command line", operations.functionName],
+      OperationsFunctionName: [
+        'Function that runs the operations of the wallet command line',
+        operations.functionName,
+      ],
       ServiceLevelAgreement: ['yes or no', environment.serviceLevelAgreement ? 'yes' : 'no'],
       Deprecated: ['true or false', String(environment.deprecation !== undefined)],
     });
@@ -145,8 +151,8 @@ export class RegionStack extends EnvironmentStack {
     // The stack creates the records in the hosted zone.
     if (domainNames.hostedZone) return;
     this.addOutputs({
-      ApiDomainTarget: [`CNAME of ${domainNames.api}, for its zone`, targets.api],
-      DashboardDomainTarget: [`CNAME of ${domainNames.dashboard}, for its zone`, targets.dashboard],
+      ApiDomainTarget: [`CNAME target for ${domainNames.api}`, targets.api],
+      DashboardDomainTarget: [`CNAME target for ${domainNames.dashboard}`, targets.dashboard],
     });
   }
 }

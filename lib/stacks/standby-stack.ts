@@ -11,8 +11,8 @@ export interface StandbyStackProps extends EnvironmentStackProps {
 }
 
 /**
- * The second region of an environment: a replica of its data and a network, without a service. Its logical ids are those of
- * `RegionStack`, so that a promotion is an update.
+ * The second region of an environment: a network and a replica of the data, without the service. Uses `RegionStack`'s logical
+ * ids, so that a promotion is an update.
  */
 export class StandbyStack extends EnvironmentStack {
   constructor(scope: Construct, { environment: serving, standby, account }: StandbyStackProps) {
@@ -35,11 +35,11 @@ export class StandbyStack extends EnvironmentStack {
         clusterIdentifier: replica.identifier,
         sourceRegion: serving.region,
       });
-      this.addOutputs({ AlarmTopicArn: ['Alarms are published here', topicArn] });
+      this.addOutputs({ AlarmTopicArn: ['SNS topic to which alarms are published', topicArn] });
     }
     this.addOutputs({
       DatabaseClusterArn: ['The Aurora cluster that a promotion makes the primary', replica.arn],
-      GlobalClusterIdentifier: ['The global database that it belongs to', globalClusterIdentifier],
+      GlobalClusterIdentifier: ['The global database of the cluster', globalClusterIdentifier],
     });
   }
 }

@@ -68,7 +68,7 @@ export class Webhooks extends Construct {
     });
     this.secretsKey = withStableLogicalId(
       new Key(this, 'SecretsKey', {
-        description: `Webhook secrets of ${props.environment.name} are derived by it`,
+        description: `Derives the webhook secrets of ${props.environment.name}`,
         keySpec: KeySpec.HMAC_256,
         keyUsage: KeyUsage.GENERATE_VERIFY_MAC,
         removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
@@ -88,7 +88,7 @@ export class Webhooks extends Construct {
       ...this.common,
       role: 'fan_out_event',
       useCase: 'fan-out-event',
-      description: 'Sends an event to the queues, once for each webhook that subscribed',
+      description: 'Fans out each event: one message per subscribed webhook',
       invokedBy: 'queue',
       variables: fanOutEvent.variables,
       environment: {
@@ -148,7 +148,7 @@ export class Webhooks extends Construct {
     });
     new Rule(this, 'PurgeDaily', {
       description:
-        'Once a day: delivery attempts of more than 31 days, events of more than 14, expired user actions',
+        'Daily: deletes attempts older than 31 days, events older than 14 days, and expired user actions',
       schedule: Schedule.cron({ hour: '3', minute: '17' }),
       targets: [new LambdaFunction(handler, { retryAttempts: 2, maxEventAge: Duration.hours(2) })],
     });

@@ -68,7 +68,7 @@ describe('with a certificate', () => {
       [names.dashboard, DashboardDomainTarget],
     ]) {
       expect(Value).toEqual({ 'Fn::GetAtt': [domainOf(own, name).logicalId, 'RegionalDomainName'] });
-      expect(Description).toContain(`CNAME of ${name}`);
+      expect(Description).toContain(`CNAME target for ${name}`);
     }
   });
 });

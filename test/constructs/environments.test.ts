@@ -151,7 +151,7 @@ describe('a row', () => {
       wrong,
     );
     for (const { remedy } of fields) expect(remedy).toMatch(/^[A-Z].+\.$/);
-    expect(message).toContain('EU.purpose is missing. Say in 1 to 100 characters');
+    expect(message).toContain('EU.purpose is missing. Describe in 1 to 100 characters');
     expect(message).toContain('EU.region is "eu-central-9". Give the code of an AWS region');
   });
 
@@ -226,7 +226,7 @@ describe('a row', () => {
 
 it('a restore with a standby needs a new global database, whose suffix the refusal names', () => {
   const row = changed(full, { 'standby.globalClusterIdentifier': 'wallet-eu' });
-  expect(refusalOf(row).message).toContain(`Put "${restoreSuffix({ restoreFrom })}" at the end`);
+  expect(refusalOf(row).message).toContain(`Append "${restoreSuffix({ restoreFrom })}"`);
 });
 
 describe('two rows', () => {
@@ -274,7 +274,7 @@ describe('two rows', () => {
     expect(refusalOf(full, row).fields).toContainEqual({
       field: `${row.name}.${field}`,
       value: expect.anything(),
-      remedy: `eu.${owner} is the same: choose another.`,
+      remedy: `eu.${owner} has the same value: choose another.`,
     });
   });
 });

@@ -286,7 +286,9 @@ describe('synthesis', () => {
       );
       expect(warned).toEqual(
         environments.flatMap(({ stackId, name, deprecation }) =>
-          deprecation ? [[stackId, expect.stringContaining(`${name} is for those who still use it.`)]] : [],
+          deprecation
+            ? [[stackId, expect.stringContaining(`${name} is deprecated: for existing users only.`)]]
+            : [],
         ),
       );
     }, {});
