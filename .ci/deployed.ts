@@ -1,4 +1,4 @@
-/** Prints the deployed stacks of an environment, one per line, and reports those that are not: `.ci/deployed.ts ENVIRONMENT`. */
+/** Prints an environment's deployed stacks, one per line, and reports the others as skipped: `.ci/deployed.ts ENVIRONMENT`. */
 import { allStacks, findDeployed, openCloudFormation } from '../cli/deployed-stack';
 import { step, summarize } from './github';
 

@@ -20,10 +20,10 @@ export function formatReport(before: Stacks, after: Stacks): string {
     return lines.length > 0 ? [`### ${name}`, '', ...lines, ''] : [];
   });
   const report = [
-    '## What this change does to the stacks',
+    '## Changes to the stacks',
     '',
     ...(warnings.length > 0
-      ? ['> [!CAUTION]', '> **This loses state, or cannot be taken back:**', '>', ...warnings, '']
+      ? ['> [!CAUTION]', '> **This change loses state or cannot be rolled back:**', '>', ...warnings, '']
       : []),
     ...(stacks.length > 0 ? stacks : ['No stack changes.']),
   ].join('\n');
@@ -32,8 +32,7 @@ export function formatReport(before: Stacks, after: Stacks): string {
 }
 
 function describe(base: Stack | undefined, change: Stack | undefined): readonly string[] {
-  if (!change)
-    return ['Is no longer in the app. The deployed stack stays as it is until somebody deletes it.'];
+  if (!change) return ['No longer in the app. The deployed stack stays until somebody deletes it.'];
   if (!base)
     return [
       `A new stack in ${change.environment}, with ${Object.keys(change.template.Resources).length} resources.`,
@@ -46,7 +45,7 @@ function describe(base: Stack | undefined, change: Stack | undefined): readonly 
   ];
 }
 
-/** Removes functions whose only change is the code's hash. @returns their logical ids */
+/** Removes functions of which only the code's hash changed. @returns their logical ids */
 function takeCodeChanges({ resources }: TemplateDiff): readonly string[] {
   const rebuilt = Object.entries(resources.changes).filter(
     ([, { newResourceType, isUpdate, propertyUpdates, otherChanges }]) =>

@@ -1,5 +1,5 @@
 /**
- * Lists the table's environments that exist in GitHub, for a matrix. For a job in a missing one, GitHub would create it without
+ * Lists, for a matrix, the table's environments that exist in GitHub: GitHub creates a missing environment of a job, without
  * protection.
  */
 import { environments } from '../lib/environments';

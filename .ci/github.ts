@@ -9,7 +9,7 @@ const deadline = 30_000;
 export function variable(name: string): string {
   const value = process.env[name];
   if (value) return value;
-  throw new Error(`${name} is not set: this runs in a workflow of GitHub, with GH_TOKEN.`);
+  throw new Error(`${name} is not set: run this in a GitHub workflow, with GH_TOKEN.`);
 }
 
 /**

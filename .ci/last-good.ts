@@ -30,10 +30,10 @@ export async function findLastGood(stack: string): Promise<void> {
     if (!isDeployment(run)) continue;
     output({ run: String(run.id) });
     return summarize(
-      `If smoke fails, the assembly of ${date} is deployed again if possible: commit ${run.head_sha}, ${run.html_url}`,
+      `If smoke fails, this run rolls back to the assembly of ${date} if possible: commit ${run.head_sha}, ${run.html_url}`,
     );
   }
-  summarize(`There is no former assembly of ${stack} that passed smoke. If smoke fails, the new one stays.`);
+  summarize(`No earlier assembly of ${stack} passed smoke. If smoke fails, the new one stays deployed.`);
 }
 
 if (require.main === module) step(() => findLastGood(process.argv[2] ?? ''));

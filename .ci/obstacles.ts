@@ -1,5 +1,5 @@
 /**
- * Prints why a stack cannot be taken back to the last good assembly, one reason per line, and fails if there are any:
+ * Prints why a stack cannot be rolled back to the last good assembly, one reason per line, and fails if there are any:
  * `.ci/obstacles.ts DEPLOYED LAST-GOOD BEFORE STACK`, two assemblies and the template that the deployment replaced.
  */
 import { existsSync, readFileSync } from 'node:fs';
@@ -7,12 +7,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { mangleLikeCloudFormation } from '@aws-cdk/cloudformation-diff';
 import { finalMigrations, lossesOf, readStacks, type Stack } from './stacks';
 
-/** @param before the template that was deployed before, as CloudFormation returns it; none without a stack */
+/** @param before the template before the deployment, as CloudFormation returns it; undefined without a stack */
 export function obstaclesTo(lastGood: Stack, deployed: Stack, before: unknown): readonly string[] {
-  // CloudFormation replaces non-ASCII characters with `?`.
+  // GetTemplate returns non-ASCII characters as `?`: https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/814
   const template = JSON.parse(mangleLikeCloudFormation(JSON.stringify(lastGood.template)));
   return [
-    ...(isDeepStrictEqual(before, template) ? [] : ['Something else ran before this release.']),
+    ...(isDeepStrictEqual(before, template)
+      ? []
+      : ['Before this release, the stack did not have the last good template.']),
     ...lossesOf(deployed, lastGood),
     ...finalMigrations(lastGood, deployed),
     ...olderEngines(lastGood.template.Resources, deployed.template.Resources),
@@ -27,7 +29,7 @@ function olderEngines(older: Resources, newer: Resources): readonly string[] {
     const [is, was] = [Properties?.EngineVersion, older[id]?.Properties?.EngineVersion];
     if (typeof is !== 'string' || typeof was !== 'string') return [];
     return is.localeCompare(was, 'en', { numeric: true }) > 0
-      ? [`\`${id}\` has version ${is} of its engine, and cannot go back to ${was}.`]
+      ? [`\`${id}\` has engine version ${is} and cannot be downgraded to ${was}.`]
       : [];
   });
 }

@@ -21,11 +21,11 @@ export async function requireApproval(name: string): Promise<void> {
   );
   if (!reviewed)
     throw new Error(
-      `Nobody has to approve a job in the GitHub environment ${name}. Add required reviewers, with a plan that has them: docs/deploying.md.`,
+      `The GitHub environment ${name} does not require approval. Add required reviewers, on a GitHub plan that supports them: docs/deploying.md.`,
     );
   if (environment.can_admins_bypass)
     throw new Error(
-      `Administrators may bypass the approval in the GitHub environment ${name}. Turn that off: docs/deploying.md.`,
+      `Administrators can bypass the approval in the GitHub environment ${name}. Disallow that: docs/deploying.md.`,
     );
 }
 

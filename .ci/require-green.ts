@@ -11,7 +11,7 @@ export function requireGreen(commit: string, [latest]: readonly WorkflowRun[]): 
   if (!latest)
     throw new Error(`The workflow check has not run for ${commit} on main. Wait for it, then deploy.`);
   const { status, conclusion, html_url: url } = latest;
-  if (status !== 'completed') throw new Error(`The workflow check still runs for ${commit}: ${url}`);
+  if (status !== 'completed') throw new Error(`The workflow check is still running for ${commit}: ${url}`);
   if (conclusion !== 'success')
     throw new Error(`The workflow check ended with ${conclusion} for ${commit}: ${url}`);
   return `The workflow check passed for ${commit}: ${url}`;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fullDiff, type ResourceDifference, ResourceImpact } from '@aws-cdk/cloudformation-diff';
 import { statefulTypes } from '../cli/stateful-types';
 
-// biome-ignore lint/suspicious/noExplicitAny: a template's JSON is as free as this
+// biome-ignore lint/suspicious/noExplicitAny: a template is arbitrary JSON
 type Json = any;
 
 /** A stack of an assembly. */
@@ -41,8 +41,10 @@ export function lossesOf(base: Stack, change: Stack): readonly string[] {
   return [
     ...(base.environment === change.environment
       ? []
-      : [`The stack would be another one, in ${change.environment} instead of ${base.environment}.`]),
-    ...(unprotected ? ['The stack would lose its termination protection: one call could delete it.'] : []),
+      : [`The stack would be created in ${change.environment} instead of ${base.environment}.`]),
+    ...(unprotected
+      ? ['The stack would lose its termination protection: a single call could then delete it.']
+      : []),
     ...Object.entries(resources.changes).flatMap(([logicalId, difference]) => {
       const type = difference.oldResourceType ?? '';
       const { fixed, remedy } = statefulTypes[type] ?? {};
@@ -57,7 +59,7 @@ function effectsOf(difference: ResourceDifference, fixed: readonly string[]): re
   const { changeImpact, oldValue, newValue, propertyUpdates } = difference;
   if (difference.isRemoval)
     return [
-      `would be removed from the stack and ${changeImpact === ResourceImpact.WILL_ORPHAN ? 'left behind' : 'deleted'}`,
+      `would be removed from the stack and ${changeImpact === ResourceImpact.WILL_ORPHAN ? 'retained' : 'deleted'}`,
     ];
   if (difference.resourceTypeChanged) return [`would be replaced by a ${difference.newResourceType}`];
   const replacing = Object.entries(propertyUpdates)
@@ -73,17 +75,17 @@ function effectsOf(difference: ResourceDifference, fixed: readonly string[]): re
   ];
 }
 
-const text = (value: unknown) => (value === undefined ? 'left out' : JSON.stringify(value));
+const text = (value: unknown) => (value === undefined ? 'absent' : JSON.stringify(value));
 
 /** Migrations that are incompatible with the previous release: a sentence each, with the reason. */
 export function finalMigrations(before: Stack, release: Stack): readonly string[] {
   const [known, all] = [before, release].map(({ template }) =>
     Object.assign(
       {},
-      ...Object.values<Json>(template.Resources).map((each) => each.Metadata?.CannotBeTakenBack),
+      ...Object.values<Json>(template.Resources).map((each) => each.Metadata?.IrreversibleMigrations),
     ),
   );
   return Object.entries(all)
     .filter(([name]) => !(name in known))
-    .map(([name, reason]) => `Migration \`${name}\` cannot be taken back: ${reason}.`);
+    .map(([name, reason]) => `Migration \`${name}\` prevents a rollback: ${reason}.`);
 }

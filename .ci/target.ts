@@ -10,11 +10,11 @@ export function findTarget(kind: string, name: string): Record<string, string> {
   const nameOf = ({ stackId, environment }: ReturnType<typeof allStacks>[number]) =>
     kind === 'stack' ? stackId : environment.name;
   const stacks = allStacks();
-  // The first stack of an environment is the one that serves.
+  // The first stack of an environment is the serving one.
   const found = stacks.find((stack) => nameOf(stack) === name);
   if (!found) {
     const known = [...new Set(stacks.map(nameOf))].join(', ');
-    throw new Error(`There is no ${kind} "${name}" in lib/environments.ts. There are: ${known}.`);
+    throw new Error(`There is no ${kind} "${name}" in lib/environments.ts. Known: ${known}.`);
   }
   const { environment, stackId, region } = found;
   return { environment: environment.name, region, serves: String(stackId === environment.stackId) };

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 export interface NewMigration {
   /** The file's name without its extension. */
   readonly name: string;
-  /** Reason in the header why the base's functions cannot run on the new schema. @default - they can */
-  readonly cannotBeTakenBack?: string;
+  /** Why the base's functions cannot run on the new schema, from the header. @default - they can */
+  readonly irreversible?: string;
 }
 
 /**
  * The migrations that a change adds, in order. If the previous release cannot run on the new schema, a line has the reason:
- * `-- cannot-be-taken-back: the column held secrets, and had to go at once`
+ * `-- irreversible: the column held secrets, and had to go at once`
  *
  * @param base project folder of the base; `change`: of the change
  * @throws Error for a header without a reason, and for an edited or removed file of the base, which may already be applied
@@ -32,20 +32,20 @@ export function newMigrations(base: string, change: string): readonly NewMigrati
 }
 
 /** Reasons why the previous release cannot run on the schema after a migration, by its name. */
-export const cannotBeTakenBack = (project: string): Readonly<Record<string, string>> =>
+export const irreversibleMigrations = (project: string): Readonly<Record<string, string>> =>
   Object.fromEntries(
     [...readMigrations(project)].flatMap(([name, text]) =>
       Object.values(headerOf(name, text)).map((reason) => [name, reason]),
     ),
   );
 
-function headerOf(name: string, text: string): Pick<NewMigration, 'cannotBeTakenBack'> {
-  const header = /^--[ \t]*cannot-be-taken-back\b(?:[ \t]*:(.*))?/im.exec(text);
+function headerOf(name: string, text: string): Pick<NewMigration, 'irreversible'> {
+  const header = /^--[ \t]*irreversible\b(?:[ \t]*:(.*))?/im.exec(text);
   if (!header) return {};
   const reason = header[1]?.trim();
-  if (reason) return { cannotBeTakenBack: reason };
+  if (reason) return { irreversible: reason };
   throw new Error(
-    `Migration ${name} says that it cannot be taken back, but not why. Write: -- cannot-be-taken-back: REASON`,
+    `Migration ${name} is marked irreversible without a reason. Write: -- irreversible: REASON`,
   );
 }
 

@@ -7,7 +7,7 @@ import { AnyPrincipal, PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { databaseRoles } from '../../lambda/database/environment';
-import { cannotBeTakenBack } from '../checks/migrations';
+import { irreversibleMigrations } from '../checks/migrations';
 import { type Environment, restoreSuffix } from '../environment';
 import { DeploymentProvider } from '../functions/deployment-provider';
 import { type FunctionNetwork, HandlerFunction } from '../functions/handler-function';
@@ -59,7 +59,7 @@ export class SchemaMigration extends Construct {
     });
     this.resource = migration.node.defaultChild as CfnResource;
     // Read by .ci/obstacles.ts, which compares two assemblies.
-    this.resource.addMetadata('CannotBeTakenBack', cannotBeTakenBack(projectRoot));
+    this.resource.addMetadata('IrreversibleMigrations', irreversibleMigrations(projectRoot));
     const network = this.node
       .findAll()
       .filter((each) => each instanceof ec2.CfnVPCEndpoint || each instanceof ec2.CfnSecurityGroupIngress);

@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { cannotBeTakenBack, newMigrations } from '../../lib/checks/migrations';
+import { irreversibleMigrations, newMigrations } from '../../lib/checks/migrations';
 import { first as row } from '../support/rows';
 import type * as stacks from '../support/stacks';
 import { temporaryFolder } from '../support/temporary-folder';
@@ -26,21 +26,21 @@ it('lists the added migrations in order, with the reason in the header', () => {
   expect(
     added({
       ...first,
-      '0003-c.sql': `-- Why.\n-- cannot-be-taken-back: it held secrets\n${drop}`,
+      '0003-c.sql': `-- Why.\n-- irreversible: it held secrets\n${drop}`,
       '0002-b.sql': drop,
     }),
-  ).toEqual([{ name: '0002-b' }, { name: '0003-c', cannotBeTakenBack: 'it held secrets' }]);
-  expect(cannotBeTakenBack(join(folder(), 'change'))).toEqual({ '0003-c': 'it held secrets' });
+  ).toEqual([{ name: '0002-b' }, { name: '0003-c', irreversible: 'it held secrets' }]);
+  expect(irreversibleMigrations(join(folder(), 'change'))).toEqual({ '0003-c': 'it held secrets' });
 });
 
 it.each([
-  '-- cannot-be-taken-back:\n',
-  '-- cannot-be-taken-back\ndrop table a;',
-  '-- Cannot-Be-Taken-Back: \n',
-  '-- cannot-be-taken-back is what this migration is not\n',
+  '-- irreversible:\n',
+  '-- irreversible\ndrop table a;',
+  '-- Irreversible: \n',
+  '-- irreversible is what this migration is not\n',
 ])('refuses a header without a reason: %j', (text) => {
   expect(() => added({ ...first, '0002-b.sql': text })).toThrow(
-    'Migration 0002-b says that it cannot be taken back, but not why.',
+    'Migration 0002-b is marked irreversible without a reason.',
   );
 });
 
@@ -53,10 +53,10 @@ it.each([
 
 it('are listed in the template', () => {
   jest.doMock('../../lib/checks/migrations', () => ({
-    cannotBeTakenBack: () => ({ '9999-last': 'it held secrets' }),
+    irreversibleMigrations: () => ({ '9999-last': 'it held secrets' }),
   }));
   const { stackOf } = require('../support/stacks') as typeof stacks;
   // A row that no other test uses: templates are shared.
   const { Metadata } = stackOf({ ...row, purpose: 'migrations' }).only('Custom::SchemaMigration');
-  expect(Metadata.CannotBeTakenBack).toEqual({ '9999-last': 'it held secrets' });
+  expect(Metadata.IrreversibleMigrations).toEqual({ '9999-last': 'it held secrets' });
 });

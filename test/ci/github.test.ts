@@ -64,7 +64,7 @@ describe('a commit is deployed', () => {
   it.each([
     ['when its check failed', [{ ...run, conclusion: 'failure' }, run], 'ended with failure'],
     ['when it was not checked', [], 'has not run for c0ffee on main'],
-    ['while its check runs', [{ ...run, status: 'in_progress', conclusion: null }, run], 'still runs'],
+    ['while its check runs', [{ ...run, status: 'in_progress', conclusion: null }, run], 'still running'],
   ])('not %s', (_, runs, message) => {
     expect(() => requireGreen(commit, runs as unknown as WorkflowRun[])).toThrow(message);
   });
@@ -87,13 +87,17 @@ describe('an approval', () => {
   });
 
   it.each([
-    ['is missing', { ...reviewed, protection_rules: [{ type: 'branch_policy' }] }, 'Nobody has to approve'],
+    [
+      'is missing',
+      { ...reviewed, protection_rules: [{ type: 'branch_policy' }] },
+      'does not require approval',
+    ],
     [
       'has no reviewer',
       { protection_rules: [{ type: 'required_reviewers', reviewers: [] }] },
-      'Nobody has to approve',
+      'does not require approval',
     ],
-    ['may be bypassed', { ...reviewed, can_admins_bypass: true }, 'Administrators may bypass'],
+    ['may be bypassed', { ...reviewed, can_admins_bypass: true }, 'Administrators can bypass'],
   ])('%s', async (_, environment, message) => {
     answer(environment);
     await expect(inProcess(() => requireApproval('eu'))).rejects.toThrow(message);
@@ -157,14 +161,14 @@ describe('the last good assembly', () => {
     );
     const { exitCode, output, summary } = await step('node --require tsx/cjs .ci/last-good.ts "$STACK"');
     expect({ exitCode, output }).toEqual({ exitCode: 0, output: 'run=8\n' });
-    expect(summary).toContain('the assembly of 2026-11-08 is deployed again');
+    expect(summary).toContain('rolls back to the assembly of 2026-11-08');
   });
 
   it('is reported as missing', async () => {
     answer({ 7: run }, [7]);
     const { output, summary } = await inProcess(() => findLastGood('WalletEu'));
     expect(output).toBe('');
-    expect(summary).toContain('There is no former assembly of WalletEu that passed smoke.');
+    expect(summary).toContain('No earlier assembly of WalletEu passed smoke.');
   });
 
   it('is not guessed when GitHub does not answer', async () => {

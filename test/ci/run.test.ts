@@ -32,7 +32,7 @@ function run(group: string, variables: NodeJS.ProcessEnv = {}, prepare = () => {
 it('fails at once in CI without cfn-lint, and prints how to install the pinned version', () => {
   const { status, printed, calls } = run('checks', { CI: 'true' });
   expect({ status, calls }).toEqual({ status: 1, calls: [] });
-  expect(printed).toContain(`cfn-lint ${pinned} is needed; on this machine is none.`);
+  expect(printed).toContain(`cfn-lint ${pinned} is required, but this machine has none.`);
   expect(printed).toContain(`pip install cfn-lint==${pinned}`);
 });
 
@@ -40,7 +40,7 @@ it('fails at once in CI with another cfn-lint', () => {
   stub('cfn-lint', 'cfn-lint 1.0.0');
   const { status, printed, calls } = run('checks', { CI: 'true' });
   expect({ status, calls }).toEqual({ status: 1, calls: ['cfn-lint --version'] });
-  expect(printed).toContain(`cfn-lint ${pinned} is needed; on this machine is 1.0.0.`);
+  expect(printed).toContain(`cfn-lint ${pinned} is required, but this machine has 1.0.0.`);
 });
 
 it('runs in CI with the pinned cfn-lint, and skips no tools', () => {
@@ -59,7 +59,7 @@ it('runs in CI with the pinned cfn-lint, and skips no tools', () => {
   // There is no apt-get: in CI that is a failure.
   expect({ status, printed }).toEqual({
     status: 1,
-    printed: expect.stringContaining('Left out: shellcheck'),
+    printed: expect.stringContaining('Skipped: shellcheck'),
   });
 });
 
@@ -79,7 +79,7 @@ it('runs without cfn-lint outside CI, and prints what is skipped', () => {
     ...checks,
     'npm run endurance -- --duration 20s',
   ]);
-  expect(printed).toContain('Left out: cfn-lint is not on this machine.');
+  expect(printed).toContain('Skipped: cfn-lint is not installed.');
 });
 
 it('fails when one of the concurrent commands fails, and prints the output of each', () => {

@@ -22,7 +22,7 @@ const resources = {
   Disposable: { Type: 'AWS::SQS::Queue', Properties: {} },
   Password: { Type: 'AWS::SecretsManager::Secret', DeletionPolicy: 'Delete', Properties: { Name: 'a' } },
   Handler: { Type: 'AWS::Lambda::Function', Properties: { Code: { S3Key: `${hash('a')}.zip` } } },
-  Migration: { Type: 'Custom::SchemaMigration', Metadata: { CannotBeTakenBack: {} } },
+  Migration: { Type: 'Custom::SchemaMigration', Metadata: { IrreversibleMigrations: {} } },
 };
 
 const stack = (Resources: Json) => ({
@@ -39,7 +39,7 @@ function reportOn(change: (resources: Json) => unknown, more = {}): string {
 }
 
 it('reports that nothing changes', () => {
-  expect(reportOn(() => {})).toBe('## What this change does to the stacks\n\nNo stack changes.');
+  expect(reportOn(() => {})).toBe('## Changes to the stacks\n\nNo stack changes.');
 });
 
 it.each<[string, (resources: Json) => unknown, string, object?]>([
@@ -49,14 +49,14 @@ it.each<[string, (resources: Json) => unknown, string, object?]>([
     '`Cluster` (AWS::RDS::DBCluster) would be replaced: DatabaseName was "wallet" and is "purse". Without `database.restoreFrom`',
   ],
   [
-    'replaced, perhaps: its documentation says more than the library',
+    'replaced, according to its documentation rather than the library',
     (all) => Object.assign(all.Address.Properties, { PublicIpv4Pool: 'x' }),
-    '`Address` (AWS::EC2::EIP) may be replaced: PublicIpv4Pool was left out and is "x". Webhooks would come',
+    '`Address` (AWS::EC2::EIP) may be replaced: PublicIpv4Pool was absent and is "x". Webhooks would come',
   ],
   [
     'removed and retained',
     (all) => delete all.Queue,
-    '`Queue` (AWS::SQS::Queue) would be removed from the stack and left behind. Messages that wait',
+    '`Queue` (AWS::SQS::Queue) would be removed from the stack and retained. Messages that wait',
   ],
   [
     'removed',
@@ -74,9 +74,9 @@ it.each<[string, (resources: Json) => unknown, string, object?]>([
     '`Queue` (AWS::SQS::Queue) would no longer be retained: DeletionPolicy changes.',
   ],
   [
-    'elsewhere',
+    'in another region',
     () => {},
-    'The stack would be another one, in aws://1/eu-west-1',
+    'The stack would be created in aws://1/eu-west-1',
     { environment: 'aws://1/eu-west-1' },
   ],
   [
@@ -86,9 +86,9 @@ it.each<[string, (resources: Json) => unknown, string, object?]>([
     { terminationProtection: false },
   ],
   [
-    'migrated for good',
-    (all) => Object.assign(all.Migration.Metadata.CannotBeTakenBack, { '0002-drop': 'it held secrets' }),
-    'Migration `0002-drop` cannot be taken back: it held secrets.',
+    'migrated irreversibly',
+    (all) => Object.assign(all.Migration.Metadata.IrreversibleMigrations, { '0002-drop': 'it held secrets' }),
+    'Migration `0002-drop` prevents a rollback: it held secrets.',
   ],
 ])('starts with a warning about state that would be %s', (_, change, loss, more = {}) => {
   const report = reportOn(change, more);
@@ -127,7 +127,7 @@ it('shows permissions that a change grants', () => {
 it('lists removed and new stacks', () => {
   const each = stack(resources);
   const report = formatReport({ Uae: each, Eu: each }, { Eu: each, Sg: each });
-  expect(report).toContain('### Uae\n\nIs no longer in the app.');
+  expect(report).toContain('### Uae\n\nNo longer in the app.');
   expect(report).toContain('### Sg\n\nA new stack in aws://1/eu-central-1, with 8 resources.');
   expect(report).not.toContain('### Eu');
 });
@@ -147,18 +147,19 @@ describe('a rollback', () => {
   });
 
   it.each<[string, (resources: Json) => unknown, unknown?]>([
-    ['Something else ran before this release.', () => {}, { Resources: {} }],
-    ['Something else ran before this release.', () => {}, null],
+    ['Before this release, the stack did not have the last good template.', () => {}, { Resources: {} }],
+    ['Before this release, the stack did not have the last good template.', () => {}, null],
     [
       '`Cluster` (AWS::RDS::DBCluster) would be replaced: SnapshotIdentifier was "x"',
       (all) => Object.assign(all.Cluster.Properties, { SnapshotIdentifier: 'x' }),
     ],
     [
-      'Migration `0002-drop` cannot be taken back: it held secrets.',
-      (all) => Object.assign(all.Migration.Metadata.CannotBeTakenBack, { '0002-drop': 'it held secrets' }),
+      'Migration `0002-drop` prevents a rollback: it held secrets.',
+      (all) =>
+        Object.assign(all.Migration.Metadata.IrreversibleMigrations, { '0002-drop': 'it held secrets' }),
     ],
     [
-      '`Cluster` has version 17.10 of its engine, and cannot go back to 17.9.',
+      '`Cluster` has engine version 17.10 and cannot be downgraded to 17.9.',
       (all) => Object.assign(all.Cluster.Properties, { EngineVersion: '17.10' }),
     ],
   ])('is refused: %s', (reason, change, replaced = before) => {

@@ -55,7 +55,7 @@ describe('plan and apply', () => {
     checkout.write('cdk.out/asset.1/.hidden', 'y');
     expect(await digest(DIGEST)).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining('not the assembly that was planned'),
+      stderr: expect.stringContaining('differs from the planned one'),
     });
   });
 
@@ -105,19 +105,19 @@ describe('after a failed smoke', () => {
   const queue = { Queue: { Type: 'AWS::SQS::Queue', Properties: {} } };
 
   it.each<[string, number, boolean, object | undefined, object, string?]>([
-    ['WalletEu was taken back.', 0, true, queue, queue],
-    ['WalletEu could not be taken back.', 1, false, queue, queue, 'exit 1'],
-    ['was not taken back:** there is no former assembly', 1, false, undefined, queue],
-    ['Something else ran before this release.', 1, false, queue, {}],
+    ['WalletEu was rolled back.', 0, true, queue, queue],
+    ['The rollback of WalletEu failed.', 1, false, queue, queue, 'exit 1'],
+    ['was not rolled back:** no earlier assembly', 1, false, undefined, queue],
+    ['Before this release, the stack did not have the last good template.', 1, false, queue, {}],
   ])('%s', async (sentence, exitCode, deployed, lastGood, before, npx = cdk) => {
     const checkout = workspace();
     writeAssembly(checkout, 'cdk.out', { ...queue, New: { Type: 'AWS::SNS::Topic' } });
     if (lastGood) writeAssembly(checkout, 'last-good', lastGood);
     checkout.write('plan/before.json', JSON.stringify({ Resources: before }));
     checkout.stub('npx', npx);
-    // The other rows run what looks for obstacles.
+    // The other rows run obstacles.ts.
     if (npx !== cdk) checkout.stub('node', 'exit 0');
-    const { summary, ...outcome } = await checkout.step('bash .ci/take-back "$STACK"', variables);
+    const { summary, ...outcome } = await checkout.step('bash .ci/roll-back "$STACK"', variables);
     expect(outcome.exitCode).toBe(exitCode);
     expect(summary).toContain(sentence);
     expect(existsSync(join(checkout.folder, 'cdk-calls'))).toBe(deployed);

@@ -7,11 +7,11 @@ import { runCompatibility } from './run';
 void longRun<{ readonly base?: Base }>({
   name: 'compatible',
   description:
-    'Deploys the base, this change, and the base again to local environments, on the same data: can the change be taken back?',
+    'Deploys the base, this change, and the base again to local environments, on the same data: can the change be rolled back?',
   declare: (command) =>
     command.option(
       '--base <ref or folder>',
-      'a commit, or a checkout with node_modules (default: where this left origin/main; there, its first parent)',
+      'a commit, or a checkout with node_modules (default: the merge base with origin/main, or the first parent on main itself)',
       (text) => {
         try {
           return readBase(text);
@@ -21,7 +21,8 @@ void longRun<{ readonly base?: Base }>({
       },
     ),
   async run({ base = usualBase() }, harness) {
-    if (!base) return { report: 'This is the first commit: there is nothing to go back to.', failed: false };
+    if (!base)
+      return { report: 'This is the first commit: there is nothing to roll back to.', failed: false };
     const cleanup = new Cleanup();
     try {
       const directory = await openBase(base, cleanup, harness.progress);
@@ -29,8 +30,8 @@ void longRun<{ readonly base?: Base }>({
         ...{ base: directory, change: projectRoot },
         ...harness,
       });
-      const reasons = migrations.flatMap(({ name, cannotBeTakenBack }) =>
-        cannotBeTakenBack ? [`${name} CANNOT BE TAKEN BACK: ${cannotBeTakenBack}`] : [`${name} is new`],
+      const reasons = migrations.flatMap(({ name, irreversible }) =>
+        irreversible ? [`${name} IS IRREVERSIBLE: ${irreversible}`] : [`${name} is new`],
       );
       return { report: [...reasons, checks.format()].join('\n'), failed: checks.violations.length > 0 };
     } finally {

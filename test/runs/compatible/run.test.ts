@@ -5,7 +5,7 @@ it('rolls back every migration except irreversible ones', () => {
     deploymentsFor(migrations).map(({ release }) => release);
   expect(releases()).toEqual(['base', 'change', 'base']);
   expect(releases({ name: '0008-a' })).toEqual(['base', 'change', 'base']);
-  expect(releases({ name: '0008-a' }, { name: '0009-b', cannotBeTakenBack: 'secrets' })).toEqual([
+  expect(releases({ name: '0008-a' }, { name: '0009-b', irreversible: 'secrets' })).toEqual([
     'base',
     'change',
   ]);

@@ -18,7 +18,7 @@ export interface CompatibilityOptions extends Harness {
 /** The releases in order of deployment; without the rollback if a migration rules it out. */
 export function deploymentsFor(migrations: readonly NewMigration[]) {
   const schema = migrations.length > 0 ? 'after its migrations' : "on the base's schema";
-  const back = migrations.every(({ cannotBeTakenBack }) => cannotBeTakenBack === undefined);
+  const back = migrations.every(({ irreversible }) => irreversible === undefined);
   return [
     { name: 'base', release: 'base' },
     { name: `change ${schema}`, release: 'change' },
