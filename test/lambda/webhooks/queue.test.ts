@@ -1,53 +1,47 @@
-import { createQueues, type Queue } from '../../../lambda/webhooks/queue';
+import { backoffSeconds, createQueues, type Queue } from '../../../lambda/webhooks/queue';
 import { startTestQueues, type TestQueue, type TestQueues } from '../../support/sqs';
 
 let queues: TestQueues;
 let received: TestQueue;
 let queue: Queue;
+let requests: jest.SpyInstance;
 beforeAll(async () => {
   queues = await startTestQueues();
 });
 beforeEach(async () => {
   received = await queues.create();
   queue = createQueues(() => queues.sqs)(received.url);
+  requests = jest.spyOn(queues.sqs, 'send');
 });
+afterEach(() => requests.mockRestore());
 afterAll(() => queues.stop());
+
+const message = (body: string) => ({ body, group: 'wh-1' });
+const refused = message('a\u0000');
 
 it.each([
   ['10 messages', 1, 3],
   ['256 KiB', 60_000, 6],
-])('splits messages into requests of at most %s', async (_, bytes, count) => {
-  const requests = jest.spyOn(queues.sqs, 'send');
-  const messages = Array.from({ length: 23 }, () => ({ body: 'x'.repeat(bytes), group: 'wh-1' }));
-  expect(await queue.send(messages)).toEqual({ ok: true, value: null });
+])('splits messages of concurrent calls into requests of at most %s', async (_, bytes, count) => {
+  const calls = Array.from({ length: 23 }, () => queue.send([message('x'.repeat(bytes))]));
+  expect((await Promise.all(calls)).every(({ ok }) => ok)).toBe(true);
   expect(requests).toHaveBeenCalledTimes(count);
-  requests.mockRestore();
-  expect(await received.count()).toMatchObject({ visible: 23 });
+  expect(received.sent()).toHaveLength(23);
 });
 
-it('fails with the reason when SQS refuses one message of a request', async () => {
-  const refused = { body: 'a\u0000', group: 'wh-1' };
-  expect(await queue.send([{ body: 'a', group: 'wh-1' }, refused])).toEqual({
-    ok: false,
-    error: { kind: 'queue_unavailable', reason: 'InvalidMessageContents' },
-  });
-  expect(await received.count()).toMatchObject({ visible: 1 });
+it('fails, with the reason, only the call whose message SQS refuses', async () => {
+  const [good, bad] = await Promise.all([[message('a')], [message('b'), refused]].map(queue.send));
+  expect(good).toMatchObject({ ok: true });
+  const error = { kind: 'queue_unavailable', reason: 'InvalidMessageContents' };
+  expect(bad).toEqual({ ok: false, error });
 });
 
-it('shares requests between concurrent calls', async () => {
-  const requests = jest.spyOn(queues.sqs, 'send');
-  const sent = await Promise.all(
-    Array.from({ length: 15 }, (_, index) => queue.send([{ body: `${index}`, group: 'wh-1' }])),
-  );
-  expect(sent.every(({ ok }) => ok)).toBe(true);
-  expect(requests).toHaveBeenCalledTimes(2);
-  requests.mockRestore();
-  expect(await received.count()).toMatchObject({ visible: 15 });
-});
-
-it('fails only for the call whose message SQS refuses', async () => {
-  const [good, bad] = await Promise.all(
-    ['a', 'a\u0000'].map((body) => queue.send([{ body, group: 'wh-1' }])),
-  );
-  expect([good?.ok, bad?.ok]).toEqual([true, false]);
+it.each([
+  [1, 0, 4],
+  [1, 1, 6],
+  [2, 0.5, 10],
+  [9, 0.5, 900],
+  [1_000, 0.5, 900],
+])('after receive %i (random %d), a failed message waits for %d s', (receives, random, seconds) => {
+  expect(backoffSeconds(receives, random)).toBeCloseTo(seconds);
 });
