@@ -46,39 +46,30 @@ beforeEach(() => {
   outcome = () => ok('deleted');
 });
 
-interface Request {
+interface Request extends Partial<APIGatewayProxyEvent> {
   readonly authorizer?: Json;
   readonly id?: string;
-  readonly body?: string;
-  readonly isBase64Encoded?: boolean;
-  readonly query?: Record<string, string[]>;
   readonly userActions?: readonly string[];
   readonly authorization?: readonly string[];
 }
 
-async function send(request: Request = {}) {
+async function send({ authorizer, id = userGroupId, userActions, authorization, ...event }: Request = {}) {
+  const { identityId: sub, organizationId: org, kind } = caller;
+  const times = { nbf: `${seconds()}`, exp: `${seconds() + 60}` };
   const { statusCode, headers, body } = await handler({
-    body: request.body ?? null,
-    isBase64Encoded: request.isBase64Encoded ?? false,
-    pathParameters: { userGroupId: request.id ?? userGroupId },
-    multiValueQueryStringParameters: request.query ?? null,
-    queryStringParameters: null,
+    body: null,
+    isBase64Encoded: false,
+    pathParameters: { userGroupId: id },
     multiValueHeaders: {
-      Authorization: request.authorization ?? ['Bearer x'],
-      'X-Svc-UserAction': request.userActions ?? [signUserAction(key)],
+      Authorization: authorization ?? ['Bearer x'],
+      'X-Svc-UserAction': userActions ?? [signUserAction(key)],
     },
     requestContext: {
       requestId: 'chosen-by-caller',
       extendedRequestId: 'request-1',
-      authorizer: {
-        sub: caller.identityId,
-        org: caller.organizationId,
-        kind: caller.kind,
-        nbf: `${seconds()}`,
-        exp: `${seconds() + 60}`,
-        ...request.authorizer,
-      },
+      authorizer: { sub, org, kind, ...times, ...authorizer },
     },
+    ...event,
   } as unknown as APIGatewayProxyEvent);
   return { status: statusCode, headers, body: JSON.parse(body) };
 }
@@ -104,64 +95,57 @@ it.each<[string, Request]>([
 });
 
 const endUser = { kind: 'EndUser' };
-const query = { force: ['true'] };
+const query = { multiValueQueryStringParameters: { force: ['true'] } };
 it.each<[name: string, status: number, code: string, request: Request]>([
   ['a token that expired while cached', 401, 'token_expired', { authorizer: { exp: `${seconds() - 60}` } }],
   ['a token not valid yet', 401, 'token_not_yet_valid', { authorizer: { nbf: `${seconds() + 60}` } }],
   ['two tokens', 401, 'token_malformed', { authorization: ['Bearer x', 'Bearer x'] }],
   ['a malformed id', 400, 'invalid_user_group_id', { id: 'ug-AAAAA-bbbbb-cccccccccccccc' }],
-  ['a query', 400, 'query_not_allowed', { query }],
+  ['a query', 400, 'query_not_allowed', query],
   ['a body', 400, 'body_not_allowed', { body: '{"cascade":true}' }],
   ['a blank body', 400, 'body_not_allowed', { body: ' ' }],
   ['a binary body', 400, 'body_not_allowed', { body: 'AP8=', isBase64Encoded: true }],
   ['an end user', 403, 'caller_kind_not_allowed', { authorizer: endUser }],
   // The first failing check determines the response.
   ['token before id', 401, 'token_expired', { authorizer: { exp: '1' }, id: 'x' }],
-  ['id before query', 400, 'invalid_user_group_id', { id: 'x', query }],
-  ['query before body', 400, 'query_not_allowed', { query, body: 'x' }],
+  ['id before query', 400, 'invalid_user_group_id', { id: 'x', ...query }],
+  ['query before body', 400, 'query_not_allowed', { ...query, body: 'x' }],
   ['body before caller', 400, 'body_not_allowed', { body: 'x', authorizer: endUser }],
   ['caller before user action', 403, 'caller_kind_not_allowed', { authorizer: endUser, userActions: [] }],
 ])('refuses %s without accessing the database', async (_, status, code, request) => {
   const refused = await send(request);
-  expect(refused).toMatchObject({
-    status,
-    headers: {
-      'Content-Type': 'application/problem+json',
-      'Cache-Control': 'no-store',
-      ...responseHeaders,
-      ...(status === 401 && { 'WWW-Authenticate': expect.stringMatching(/^Bearer/) }),
-    },
-  });
-  expect(refused.body).toEqual({
-    type: `urn:wallet-infrastructure:problem:${code}`,
-    title: expect.any(String),
-    status,
-    detail: expect.any(String),
-    code,
-    requestId: 'request-1',
-  });
+  const headers = { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store' };
+  const challenge = status === 401 && { 'WWW-Authenticate': expect.stringMatching(/^Bearer/) };
+  expect(refused).toMatchObject({ status, headers: { ...headers, ...responseHeaders, ...challenge } });
+  const type = `urn:wallet-infrastructure:problem:${code}`;
+  const words = { title: expect.any(String), detail: expect.any(String) };
+  expect(refused.body).toEqual({ type, ...words, status, code, requestId: 'request-1' });
   expect(deletions).toEqual([]);
 });
 
-it.each<[code: string, status: number, headers: object]>([
-  ['user_group_not_found', 404, {}],
-  ['permission_missing', 403, {}],
-  ['user_action_replayed', 403, {}],
-  ['database_unavailable', 503, { 'Retry-After': '5' }],
-])('maps %s to status %i', async (code, status, headers) => {
-  outcome = () =>
-    code === 'database_unavailable' ? fail({ kind: code, reason: 'timeout' }) : ok(code as DeletionOutcome);
-  expect(await send()).toMatchObject({ status, headers, body: { code } });
-});
-
-it('logs a bug, without details in the response', async () => {
-  outcome = () => {
-    throw new Error('relation "secret" does not exist');
-  };
-  const failed = await send();
-  expect(failed).toMatchObject({ status: 500, headers: responseHeaders, body: { code: 'internal_error' } });
-  expect(JSON.stringify(failed)).not.toContain('secret');
-  expect(log.lines).toMatchObject([{ logCode: 'USER_GROUP_DELETION_FAILED' }]);
+it.each<[code: string, status: number, outcome: () => ReturnType<typeof outcome>]>([
+  ['user_group_not_found', 404, () => ok('user_group_not_found')],
+  ['permission_missing', 403, () => ok('permission_missing')],
+  ['user_action_replayed', 403, () => ok('user_action_replayed')],
+  ['database_unavailable', 503, () => fail({ kind: 'database_unavailable', reason: 'secret' })],
+  [
+    'internal_error',
+    500,
+    () => {
+      throw new Error('relation "secret" does not exist');
+    },
+  ],
+])('returns %s with status %i, and logs it', async (code, status, result) => {
+  outcome = result;
+  const response = await send();
+  const retry = status === 503 && { 'Retry-After': '5' };
+  expect(response).toMatchObject({ status, headers: { ...responseHeaders, ...retry }, body: { code } });
+  expect(JSON.stringify(response)).not.toContain('secret');
+  expect(log.lines).toMatchObject([
+    status === 500
+      ? { logCode: 'USER_GROUP_DELETION_FAILED' }
+      : { logCode: 'USER_GROUP_DELETION_REFUSED', code },
+  ]);
 });
 
 const signed = signUserAction(key);
@@ -183,11 +167,9 @@ it.each<[name: string, refusal: string, signatures: readonly string[] | Json, he
   ['without a body hash', other('body'), { bh: undefined }],
   ['expired', 'user_action_expired: expired', { iat: 1000, exp: 1200 }],
   ['of over five minutes', 'user_action_invalid: lives_too_long', { exp: seconds() + 330 }],
-  ...[undefined, '', 'x'.repeat(129), 'a\u0000b'].map((jti): [string, string, Json] => [
-    `with the id ${JSON.stringify(jti)?.slice(0, 10)}`,
-    'user_action_invalid: id_missing',
-    { jti },
-  ]),
+  ['without an id', 'user_action_invalid: id_missing', { jti: undefined }],
+  ['with an id of 129 characters', 'user_action_invalid: id_missing', { jti: 'x'.repeat(129) }],
+  ['with an id that PostgreSQL refuses', 'user_action_invalid: id_missing', { jti: 'a\u0000b' }],
   ['for the API audience', 'user_action_invalid: audience_not_allowed', { aud: 'wallet-api' }],
   ['of another type', 'user_action_invalid: type_not_allowed', {}, { typ: 'JWT' }],
   ['without a type', 'user_action_invalid: type_not_allowed', {}, { typ: undefined }],

@@ -14,6 +14,7 @@ let client: Client;
 afterAll(() => client.end());
 const region = useMigratedDatabase();
 let organization: Organization;
+const group = (number: number) => `ug-aaaaa-aaaaa-${String(number).padStart(16, '0')}`;
 
 /**
  * The organization has many groups, each with an assignment of the permission. One person is a member of all, which
@@ -24,53 +25,21 @@ beforeAll(async () => {
   client = new Client({ host, port, database, user, password });
   await client.connect();
   organization = await seedOrganization(region.owner);
-  const number = "lpad(n::text, 16, '0')";
-  await client.query(
-    `with user_group as (
-       insert into user_groups (user_group_id, organization_id, name)
-       select 'ug-aaaaa-aaaaa-' || ${number}, $1, 'Group ' || n from generate_series(1, $2::int) n
-     ),
-     member as (
-       insert into user_group_members (organization_id, user_group_id, identity_id)
-       select $1, 'ug-aaaaa-aaaaa-' || ${number}, $3 from generate_series(1, $2::int) n
-     )
-     insert into permission_assignments (assignment_id, organization_id, permission_id, user_group_id)
-     select 'as-aaaaa-aaaaa-' || ${number}, $1, permission_id, 'ug-aaaaa-aaaaa-' || ${number}
-     from permissions, generate_series(1, $2::int) n where organization_id = $1`,
-    [organization.organizationId, crowd, organization.serviceAccountId],
-  );
+  const { organizationId, serviceAccountId } = organization;
+  await region.query`
+    with number as (select lpad(n::text, 16, '0') as number from generate_series(1, ${crowd}::int) n),
+    user_group as (
+      insert into user_groups (user_group_id, organization_id, name)
+      select 'ug-aaaaa-aaaaa-' || number, ${organizationId}, number from number
+    ),
+    member as (
+      insert into user_group_members (organization_id, user_group_id, identity_id)
+      select ${organizationId}, 'ug-aaaaa-aaaaa-' || number, ${serviceAccountId} from number
+    )
+    insert into permission_assignments (assignment_id, organization_id, permission_id, user_group_id)
+    select 'as-aaaaa-aaaaa-' || number, organization_id, permission_id, 'ug-aaaaa-aaaaa-' || number
+    from permissions, number where organization_id = ${organizationId}`;
 });
-
-/** An identity that is added after the statistics are collected. */
-async function addIdentity(): Promise<string> {
-  const identityId = newId('us');
-  await client.query(
-    `insert into identities (identity_id, organization_id, kind) values ($1, $2, 'CustomerEmployee')`,
-    [identityId, organization.organizationId],
-  );
-  return identityId;
-}
-
-async function addAssignee(): Promise<string> {
-  const identityId = await addIdentity();
-  await client.query(
-    `insert into permission_assignments (assignment_id, organization_id, permission_id, identity_id)
-     select $1, organization_id, permission_id, $2 from permissions where organization_id = $3`,
-    [newId('as'), identityId, organization.organizationId],
-  );
-  return identityId;
-}
-
-async function addMember(userGroupId: string): Promise<string> {
-  const identityId = await addIdentity();
-  await client.query(
-    'insert into user_group_members (organization_id, user_group_id, identity_id) values ($1, $2, $3)',
-    [organization.organizationId, userGroupId, identityId],
-  );
-  return identityId;
-}
-
-const group = (number: number) => `ug-aaaaa-aaaaa-${String(number).padStart(16, '0')}`;
 
 /**
  * Rows and index entries that this database's statements have read, with those of functions and cascades.
@@ -84,39 +53,42 @@ async function rowsRead(): Promise<number> {
   return Number(rows[0].read);
 }
 
-const callers = [
-  ['holds the permission', addAssignee, 'deleted'],
-  ['holds it through a group', () => addMember(group(crowd)), 'deleted'],
-  ['does not hold it', addIdentity, 'permission_missing'],
-] as const;
-
-let groups = 0;
-
-it.each(callers)('reads a few rows of many when the caller %s', async (_, identity, outcome) => {
-  groups += 1;
-  const userGroupId = group(groups);
-  const statement = deletionStatement(
-    deletionOf({ ...organization, callerId: await identity(), userGroupId }),
-  );
+it.each<[string, string, (organizationId: string, identityId: string) => Promise<unknown>]>([
+  [
+    'holds the permission',
+    'deleted',
+    (organizationId, identityId) => region.query`
+      insert into permission_assignments (assignment_id, organization_id, permission_id, identity_id)
+      select ${newId('as')}, organization_id, permission_id, ${identityId}
+      from permissions where organization_id = ${organizationId}`,
+  ],
+  [
+    'holds it through a group',
+    'deleted',
+    (organizationId, identityId) => region.query`
+      insert into user_group_members (organization_id, user_group_id, identity_id)
+      values (${organizationId}, ${group(crowd)}, ${identityId})`,
+  ],
+  ['does not hold it', 'permission_missing', async () => undefined],
+])('reads a few rows of many when the caller %s', async (name, outcome, grant) => {
+  const callerId = newId('us');
+  const { organizationId } = organization;
+  await region.query`
+    insert into identities (identity_id, organization_id, kind)
+    values (${callerId}, ${organizationId}, 'CustomerEmployee')`;
+  await grant(organizationId, callerId);
+  const userGroupId = group(name.length);
+  const deletion = deletionOf({ ...organization, callerId, userGroupId });
   await client.query('vacuum analyze');
   const before = await rowsRead();
-  expect((await client.query(toQuery(statement))).rows).toEqual([{ outcome }]);
+  expect((await client.query(toQuery(deletionStatement(deletion)))).rows).toEqual([{ outcome }]);
   expect((await rowsRead()) - before).toBeLessThan(few);
 });
 
-it('uses a generic plan from the first deletion of a session', async () => {
-  const { host, port, database, superuser: user, password } = region.postgres;
-  const session = new Client({ host, port, database, user, password });
-  await session.connect();
-  try {
-    const { text, values } = toQuery(deletionStatement(deletionOf(organization)));
-    await session.query({ text, values: values as unknown[] });
-    const { rows } = await session.query(
-      `select name from pg_backend_memory_contexts where ident like '%same_request%' order by name`,
-    );
-    // Custom plans are not cached.
-    expect(rows).toEqual([{ name: 'CachedPlan' }, { name: 'CachedPlanSource' }]);
-  } finally {
-    await session.end();
-  }
+it('uses a generic plan from the first deletions of a session', async () => {
+  const { rows } = await client.query(
+    `select name from pg_backend_memory_contexts where ident like '%same_request%' order by name`,
+  );
+  // Custom plans, which PostgreSQL makes five times before it considers another, are not cached.
+  expect(rows).toEqual([{ name: 'CachedPlan' }, { name: 'CachedPlanSource' }]);
 });
