@@ -1,37 +1,23 @@
 import { spawnSync } from 'node:child_process';
-import { resolve } from 'node:path';
-import { sourcesIn } from './sources';
-
-/** Runs a script that reports errors as the entry points do. */
-const run = (script: string) => {
-  const { status, stderr } = spawnSync(
-    process.execPath,
-    ['--require', 'tsx/cjs', '--eval', `require('./bin/uncaught'); ${script}`],
-    { cwd: resolve(__dirname, '../..'), encoding: 'utf8' },
-  );
-  return { status, stderr };
-};
+import { projectRoot, sourcesIn } from './sources';
 
 it('every entry point checks the version of Node.js first, then reports uncaught errors', () => {
-  const entryPoints = sourcesIn('bin').filter(
-    ({ path }) => path.endsWith('.ts') && !['bin/node-version.ts', 'bin/uncaught.ts'].includes(path),
-  );
+  const entryPoints = sourcesIn('bin').filter(({ path }) => !/(node-version|uncaught)\.ts$/.test(path));
   expect(entryPoints.length).toBeGreaterThanOrEqual(3);
-  expect(
-    entryPoints.filter(({ text }) => !text.startsWith("import './node-version';\nimport './uncaught';\n")),
-  ).toEqual([]);
+  for (const { text } of entryPoints)
+    expect(text.startsWith("import './node-version';\nimport './uncaught';\n")).toBe(true);
 });
 
-it('prints only the message for an invalid row', () => {
-  const script = "require('./lib/environment').validateEnvironments([])";
-  expect(run(script)).toEqual({
-    status: 1,
-    stderr: 'error: environments is []. Give a list with at least one environment.\n',
-  });
-});
-
-it('prints the stack trace of a bug', () => {
-  const { status, stderr } = run("Promise.reject(new Error('a bug'))");
-  expect(status).toBe(1);
-  expect(stderr).toMatch(/^Error: a bug\n {4}at /);
+it.each([
+  [
+    'only the message for an invalid row',
+    "require('./lib/environment').validateEnvironments([])",
+    /^error: environments is \[\]\. Give a list with at least one environment\.\n$/,
+  ],
+  ['the stack trace of a bug', "Promise.reject(new Error('a bug'))", /^Error: a bug\n {4}at /],
+])('prints %s', (_, script, output) => {
+  const code = `require('./bin/uncaught'); ${script}`;
+  const args = ['--require', 'tsx/cjs', '--eval', code];
+  const { status, stderr } = spawnSync(process.execPath, args, { cwd: projectRoot, encoding: 'utf8' });
+  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringMatching(output) });
 });
