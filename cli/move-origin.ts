@@ -56,11 +56,14 @@ export function register(program: Command, terminal: Terminal): void {
 
 async function moveOrigin(target: Target, options: MoveOriginOptions, terminal: Terminal): Promise<void> {
   const { zone, reserve = false, environment, json, dryRun, yes } = options;
+  const { zones, stackId } = target.environment;
   const destination = { zone, reserve };
-  requireZone(target, zone);
   const clients = await openOrigin(target);
-  const { cloudFormation, stackId } = clients;
-  const before = await readOriginStack(cloudFormation, stackId);
+  if (Number(zone) > zones.length)
+    throw new UsageError(
+      `Environment ${environment} has no zone ${zone}. Give a zone from 1 to ${zones.length}.`,
+    );
+  const before = await readOriginStack(clients.cloudFormation, stackId);
   requireKnownAddresses(target, before, destination);
   // With --reserve EC2 may be down.
   if (!reserve) await requireElasticIp(clients, before.address);
@@ -87,26 +90,12 @@ async function moveOrigin(target: Target, options: MoveOriginOptions, terminal: 
     const next = 'See "If a move fails" in docs/runbook.md; the same command continues the move.';
     throw new CommandFailed(error.message, [error.remedy, next].filter(Boolean).join(' '));
   });
-  if (moved.stack.status.endsWith('_IN_PROGRESS'))
-    terminal.note(
-      'CloudFormation is still deleting the old gateway; until then, the stack cannot be updated.',
-    );
   const { id: natGatewayId, availabilityZone } = moved.gateway ?? {};
   terminal.result(
     json
       ? JSON.stringify({ ...plan, availabilityZone, natGatewayId, updates: moved.updates })
       : `The webhook origin of ${environment} is in zone ${zone} (${availabilityZone}): gateway ${natGatewayId} sends from ${reserve ? `the reserve address ${address}` : address}, and the consumers are enabled.`,
   );
-}
-
-function requireZone({ environment: { name, zones }, local }: Target, zone: string): void {
-  if (local)
-    throw new UsageError(
-      'This machine has no zones or gateways: move-origin is for deployed environments.',
-      'Give the outputs file of the deployment with --outputs.',
-    );
-  if (Number(zone) > zones.length)
-    throw new UsageError(`Environment ${name} has no zone ${zone}. Give a zone from 1 to ${zones.length}.`);
 }
 
 /** Receivers allow the published addresses only. */
@@ -146,15 +135,13 @@ function describePlan(
   stack: OriginStack,
   updates: readonly OriginLocation[],
 ): string {
-  const steps = updates.map((location) =>
+  const steps = updates.map((location, index) =>
     location.zone === noZone
-      ? 'Update the stack to zone none: disable consumers, then delete routes and gateway. Webhooks wait.'
-      : `Update the stack to ${formatLocation(location)}: create a gateway with ${addressAt(stack, location)} and routes, enable consumers.`,
+      ? `  ${index + 1}. Update the stack to zone none: disable consumers, then delete routes and gateway. Webhooks wait.`
+      : `  ${index + 1}. Update the stack to ${formatLocation(location)}: create a gateway with ${addressAt(stack, location)} and routes, enable consumers.`,
   );
-  return [
-    `Stack ${stackId} (${region}, ${stack.status}) is in ${formatLocation(stack)}.`,
-    ...(steps.length > 0 ? steps.map((step, index) => `  ${index + 1}. ${step}`) : ['Nothing to do.']),
-  ].join('\n');
+  const now = `Stack ${stackId} (${region}, ${stack.status}) is in ${formatLocation(stack)}.`;
+  return [now, ...(steps.length > 0 ? steps : ['Nothing to do.'])].join('\n');
 }
 
 /** The stack's parameters hold the state of the move: an interrupted move resumes from there. */
@@ -170,7 +157,9 @@ async function move(clients: OriginClients, destination: OriginLocation, note: (
       throw await updateFailed(clients, stack, location, token);
     updates.push({ ...location, seconds: Math.round((Date.now() - begun) / 1_000) });
   }
-  return { stack, updates, gateway: await verify(clients, stack) };
+  if (stack.status.endsWith('_IN_PROGRESS'))
+    note('CloudFormation is still deleting the old gateway; until then, the stack cannot be updated.');
+  return { updates, gateway: await verify(clients, stack) };
 }
 
 /** Milliseconds. */
@@ -261,10 +250,8 @@ async function verify(clients: OriginClients, stack: OriginStack) {
   let faults: readonly string[] = [];
   const ask = async () => {
     const resources = await listResources(clients.cloudFormation, clients.stackId);
-    const [gateway, consumers] = await Promise.all([
-      readGateway(clients, resources),
-      readConsumers(clients, resources),
-    ]);
+    const gateway = await readGateway(clients, resources);
+    const consumers = await readConsumers(clients, resources);
     faults = findFaults(stack, resources, gateway, consumers);
     // `Enabling`, `Updating`: https://docs.aws.amazon.com/lambda/latest/api/API_GetEventSourceMapping.html
     const isChanging = consumers.some(({ state }) => state.endsWith('ing'));

@@ -2,7 +2,7 @@ import type { CloudFormation, Stack } from '@aws-sdk/client-cloudformation';
 import { IPv4 } from 'ipaddr.js';
 import { ask } from './aws';
 import { openCloudFormation, requireDeployed, type StackResource } from './deployed-stack';
-import { CommandFailed } from './failure';
+import { CommandFailed, UsageError } from './failure';
 import { otherVersionRemedy, type Target } from './target';
 
 /** Accepts documentation addresses (RFC 5737), which are `reserved`: examples use them. */
@@ -40,7 +40,13 @@ export const addressAt = (stack: OriginStack, { reserve }: OriginLocation = stac
 
 export type OriginClients = Awaited<ReturnType<typeof openOrigin>>;
 
+/** @throws UsageError on this machine */
 export async function openOrigin(target: Target) {
+  if (target.local)
+    throw new UsageError(
+      'This machine has no zones or gateways: the command is for deployed environments.',
+      'Give the outputs file of the deployment with --outputs.',
+    );
   const { EC2 } = await import('@aws-sdk/client-ec2');
   const { Lambda } = await import('@aws-sdk/client-lambda');
   const { stackId, region } = target.environment;
@@ -55,9 +61,9 @@ export async function openOrigin(target: Target) {
 
 /** @throws CommandFailed when the stack is missing or has no webhook origin */
 export async function readOriginStack(client: CloudFormation, stackId: string): Promise<OriginStack> {
-  const { StackStatus = '', Parameters, Outputs, Capabilities } = await requireDeployed(client, stackId);
+  const { StackStatus = '', Parameters = [], Outputs, Capabilities } = await requireDeployed(client, stackId);
   const parameters = Object.fromEntries(
-    (Parameters ?? []).map(({ ParameterKey = '', ParameterValue }) => [ParameterKey, ParameterValue]),
+    Parameters.map(({ ParameterKey = '', ParameterValue }) => [ParameterKey, ParameterValue]),
   );
   const output = (name: string) => Outputs?.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
   const zone = parameters[parameterNames.zone];
@@ -80,9 +86,8 @@ export async function readOriginStack(client: CloudFormation, stackId: string): 
 
 /** @throws CommandFailed when the account no longer has the Elastic IP */
 export async function requireElasticIp({ ec2, target }: OriginClients, address: string): Promise<void> {
-  const { Addresses } = await ask(ec2, 'describeAddresses', {
-    Filters: [{ Name: 'public-ip', Values: [address] }],
-  });
+  const Filters = [{ Name: 'public-ip', Values: [address] }];
+  const { Addresses } = await ask(ec2, 'describeAddresses', { Filters });
   if (Addresses?.[0]?.AllocationId) return;
   throw new CommandFailed(
     `The account has no Elastic IP ${address} in ${target.environment.region}: it was released or moved to another account.`,
@@ -90,24 +95,25 @@ export async function requireElasticIp({ ec2, target }: OriginClients, address: 
   );
 }
 
+type Gateway = Awaited<ReturnType<typeof readGateway>>;
+type Consumers = Awaited<ReturnType<typeof readConsumers>>;
+
 /** @returns null when the stack has no gateway */
 export async function readGateway({ ec2 }: OriginClients, resources: readonly StackResource[]) {
   const id = resources.find(({ type }) => type === 'AWS::EC2::NatGateway')?.physicalId;
   if (id === undefined) return null;
-  const { NatGateways } = await ask(ec2, 'describeNatGateways', {
-    Filter: [{ Name: 'nat-gateway-id', Values: [id] }],
-  });
+  const Filter = [{ Name: 'nat-gateway-id', Values: [id] }];
+  const { NatGateways } = await ask(ec2, 'describeNatGateways', { Filter });
   // EC2 lists a deleted gateway for about an hour.
   // https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-working-with.html
-  const { State = 'deleted', SubnetId = '', NatGatewayAddresses } = NatGateways?.[0] ?? {};
-  const { Subnets } = await ask(ec2, 'describeSubnets', {
-    Filters: [{ Name: 'subnet-id', Values: [SubnetId] }],
-  });
+  const { State: state = 'deleted', SubnetId: subnetId = '', NatGatewayAddresses } = NatGateways?.[0] ?? {};
+  const Filters = [{ Name: 'subnet-id', Values: [subnetId] }];
+  const { Subnets } = await ask(ec2, 'describeSubnets', { Filters });
   return {
     id,
     /** `pending`, `available`, `failed`, `deleting` or `deleted`. */
-    state: State,
-    subnetId: SubnetId,
+    state,
+    subnetId,
     availabilityZone: Subnets?.[0]?.AvailabilityZone ?? '',
     address: NatGatewayAddresses?.find(({ IsPrimary }) => IsPrimary !== false)?.PublicIp,
   };
@@ -118,40 +124,37 @@ export const readConsumers = ({ lambda }: OriginClients, resources: readonly Sta
   Promise.all(
     resources
       .filter(({ type }) => type === 'AWS::Lambda::EventSourceMapping')
-      .map(async ({ physicalId }) => {
-        const { FunctionArn, EventSourceArn, State } = await ask(lambda, 'getEventSourceMapping', {
-          UUID: physicalId,
-        });
+      .map(async ({ physicalId: UUID }) => {
+        const { FunctionArn, EventSourceArn, State } = await ask(lambda, 'getEventSourceMapping', { UUID });
         const nameIn = (arn = '') => arn.split(':').at(-1) ?? '';
         return { functionName: nameIn(FunctionArn), queueName: nameIn(EventSourceArn), state: State ?? '' };
       }),
   );
 
-/** Detects drift: differences between the origin and the stack's parameters. */
+/** Differences between the origin and the stack's parameters. @param gateway undefined if unknown */
 export function findFaults(
   stack: OriginStack,
   resources: readonly StackResource[] = [],
-  gateway: Awaited<ReturnType<typeof readGateway>> | undefined,
-  consumers: Awaited<ReturnType<typeof readConsumers>> = [],
+  gateway: Gateway | undefined,
+  consumers: Consumers = [],
 ): string[] {
-  const { zone } = stack;
-  const address = addressAt(stack);
-  if (zone === noZone) return ['no gateway has the address'];
+  if (stack.zone === noZone) return ['no gateway has the address'];
   if (gateway === null) return ['the stack has no gateway'];
-  const subnet = resources.find(
+  const zoneSubnet = resources.find(
     ({ type, logicalId }) =>
-      type === 'AWS::EC2::Subnet' && logicalId.startsWith(`NetworkVpcPublicSubnet${zone}Subnet`),
-  );
-  const faults: string[] = [];
-  if (gateway) {
-    const { id, state, subnetId } = gateway;
-    if (state !== 'available') faults.push(`gateway ${id} is ${state}`);
-    if (subnetId !== subnet?.physicalId)
-      faults.push(`gateway ${id} is in subnet ${subnetId}, not in the subnet of zone ${zone}`);
-    if (gateway.address !== address)
-      faults.push(`gateway ${id} sends from ${gateway.address ?? 'no address'}, not ${address}`);
-  }
-  for (const { functionName, state } of consumers)
-    if (state !== 'Enabled') faults.push(`the consumer ${functionName} is ${state.toLowerCase()}`);
-  return faults;
+      type === 'AWS::EC2::Subnet' && logicalId.startsWith(`NetworkVpcPublicSubnet${stack.zone}Subnet`),
+  )?.physicalId;
+  const { id, state, subnetId, address } = gateway ?? {};
+  return [
+    ...(state && state !== 'available' ? [`gateway ${id} is ${state}`] : []),
+    ...(gateway && subnetId !== zoneSubnet
+      ? [`gateway ${id} is in subnet ${subnetId}, not in the subnet of zone ${stack.zone}`]
+      : []),
+    ...(gateway && address !== addressAt(stack)
+      ? [`gateway ${id} sends from ${address ?? 'no address'}, not ${addressAt(stack)}`]
+      : []),
+    ...consumers
+      .filter((consumer) => consumer.state !== 'Enabled')
+      .map((consumer) => `the consumer ${consumer.functionName} is ${consumer.state.toLowerCase()}`),
+  ];
 }

@@ -63,9 +63,12 @@ export async function waitForAttempt(
   };
   const attempt = (await poll(ask, { every: 500, ...options })) ?? last;
   if (attempt) return attempt;
+  const logs = `See the logs of the functions that fan out and deliver, in ${target.logs}.`;
   throw new CommandFailed(
     `No delivery attempt within ${options.seconds} s.`,
-    `The consumers may be disabled, or messages queued: ${target.paste('origin-status')}\nOtherwise see the logs of the functions that fan out and deliver, in ${target.logs}.`,
+    target.local
+      ? logs
+      : `The consumers may be disabled, or messages queued: ${target.paste('origin-status')}\nOtherwise: ${logs}`,
   );
 }
 

@@ -132,6 +132,13 @@ function write({ service, action }: Call, reply: Reply): LoopbackResponse {
   return { status: 200, headers: {}, body: '', ...reply };
 }
 
+/** A page of another server, such as a network's sign-in. */
+export const page = (status: number): Partial<LoopbackResponse> => ({
+  status,
+  headers: { 'content-type': 'text/html; charset=utf-8' },
+  body: '<!DOCTYPE html>\n<html><title>Sign in</title></html>',
+});
+
 /** SQS accepts every message of a batch. */
 export const acceptedBatch: Replies = {
   'sqs:SendMessageBatch': ({ input }) =>

@@ -35,7 +35,7 @@ it('seed prints what it created, and on stderr how to delete the group', async (
   expect(stderr).toMatch(/^To delete the group: \S+ delete-group .*--group ug-.* --caller us-.*\n$/);
   expect(await region.json('local', 'seed', '--organization', organizationId)).toEqual(seeded);
   const userGroupName = expect.stringMatching(/^Approvers /);
-  expect(region.calls).toEqual([
+  expect(region.calls()).toEqual([
     { operation: 'seed', input: { userGroupName } },
     { operation: 'add-user-group', input: { organizationId, userGroupName } },
   ]);
@@ -126,7 +126,7 @@ describe('an operations function without network interfaces', () => {
     const error = notReady(errorName, message, status);
     const printed = await invoke(error, error);
     expect(printed).toEqual({ exitCode: 0, stdout: '[]\n', stderr: waiting });
-    expect(region.calls).toHaveLength(3);
+    expect(region.calls()).toHaveLength(3);
   });
 
   it('is not retried after another conflict', async () => {
@@ -135,15 +135,15 @@ describe('an operations function without network interfaces', () => {
     );
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/^error: lambda:InvokeFunction failed: ResourceConflictException: /);
-    expect(region.calls).toHaveLength(1);
+    expect(region.calls()).toHaveLength(1);
   });
 
   it('fails after five minutes', async () => {
     const now = Date.now();
-    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now + region.calls.length * 150_000);
+    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now + region.calls().length * 150_000);
     const { exitCode, stderr } = await invoke(...Array(9).fill(notReady('ResourceNotReadyException')));
     clock.mockRestore();
-    expect({ exitCode, calls: region.calls.length }).toEqual({ exitCode: 1, calls: 2 });
+    expect({ exitCode, calls: region.calls().length }).toEqual({ exitCode: 1, calls: 2 });
     expect(stderr).toContain(`${waiting}error: lambda:InvokeFunction failed: ResourceNotReadyException: `);
   });
 });

@@ -7,20 +7,22 @@ const region = useRegion();
 describe('send-event', () => {
   const wanting = (...webhooks: readonly object[]) =>
     region.answer({ 'list-webhooks': () => result({ webhooks }) });
-  const sendEvent = [...['send-event', '--organization', organizationId], '--kind', 'wallet.created'];
-  const sent = () => region.messages.splice(0).map(({ body }) => body);
+  const sendEvent = ['send-event', '--organization', organizationId, '--kind', 'wallet.created'];
 
   it('puts an event on the queue and prints its id', async () => {
     wanting({ enabled: true, kinds: null });
     const { stdout, stderr } = await region.wallet(...sendEvent, '--data', ' {"wei": 12345678901234567890} ');
     expect(stdout).toMatch(/^evt_[0-9a-f]{32}\n$/);
     expect(stderr).toMatch(new RegExp(`^Its deliveries: \\S+ deliveries --event ${stdout.trim()} `));
-    expect(region.messages).toMatchObject([{ queue: 'events', group: organizationId }]);
-    const [body = ''] = sent();
-    expect(parseEvent(body)).toMatchObject({ ok: true, value: { id: stdout.trim(), organizationId } });
-    expect(body).toMatch(/,"data":\{"wei": 12345678901234567890\}\}$/);
-    expect(await region.json(...sendEvent, '--id', 'evt_again')).toEqual({ eventId: 'evt_again' });
-    expect(JSON.parse(sent()[0] ?? '')).toMatchObject({ id: 'evt_again', data: {} });
+    await region.json(...sendEvent, '--id', 'evt_again');
+    const [event, again] = region.messages();
+    expect(event).toMatchObject({ queue: 'events', group: organizationId });
+    expect(parseEvent(event?.body ?? '')).toMatchObject({
+      ok: true,
+      value: { id: stdout.trim(), organizationId },
+    });
+    expect(event?.body).toMatch(/,"data":\{"wei": 12345678901234567890\}\}$/);
+    expect(JSON.parse(again?.body ?? '')).toMatchObject({ id: 'evt_again', data: {} });
   });
 
   it.each([[[]], [[{ enabled: false, kinds: null }]], [[{ enabled: true, kinds: ['key.created'] }]]])(
@@ -33,13 +35,12 @@ describe('send-event', () => {
 
   it.each([
     [`"${'x'.repeat(65_536)}"`, /error: The event has \d+ bytes/],
-    ['{"a":["\\ud83d"]}', /unpaired surrogate/],
     ['{"a":1,"a":2}', /duplicate names/],
     ['1,"kind":"b"', /Give JSON/],
   ])('refuses data that the fan-out would refuse: %.20s', async (data, message) => {
     wanting();
     const { exitCode, stderr } = await region.wallet(...sendEvent, '--data', data);
-    expect({ exitCode, sent: sent() }).toEqual({ exitCode: 2, sent: [] });
+    expect({ exitCode, sent: region.messages() }).toEqual({ exitCode: 2, sent: [] });
     expect(stderr).toMatch(message);
   });
 });
@@ -50,46 +51,33 @@ describe('deliveries', () => {
     ...{ date: former, eventId: 'evt_1', webhookId, deliveryId: 'msg_1', status: 503, durationMs: 12 },
     ...{ outcome: 'failed', reason: 'server_error', nextAttemptAt: latter },
   };
-  const attempts = [
-    { ...attempt, date: latter, outcome: 'given_up', status: null, nextAttemptAt: null },
-    attempt,
-  ];
-  const listing = (listed: readonly object[]) =>
-    region.answer({ 'list-delivery-attempts': () => result({ attempts: listed }) });
+  const listing = (...attempts: readonly object[]) =>
+    region.answer({ 'list-delivery-attempts': () => result({ attempts }) });
 
   it('prints attempts as a table and as a JSON array', async () => {
-    listing(attempts);
+    const last = { ...attempt, date: latter, outcome: 'given_up', status: null, nextAttemptAt: null };
+    listing(last, attempt);
     const { stdout, stderr } = await region.wallet('deliveries', '--event', 'evt_1', '--limit', '2');
-    expect(
-      stdout
-        .trim()
-        .split('\n')
-        .map((line) => line.split(/ {2,}/)),
-    ).toEqual([
+    const lines = stdout.trim().split('\n');
+    expect(lines.map((line) => line.split(/ {2,}/))).toEqual([
       ['DATE', 'EVENT', 'WEBHOOK', 'STATUS', 'HTTP', 'REASON', 'TOOK', 'NEXT'],
       [latter, 'evt_1', webhookId, 'given_up', '-', 'server_error', '12 ms'],
       [former, 'evt_1', webhookId, 'failed', '503', 'server_error', '12 ms', latter],
     ]);
     expect(stderr).toBe(`The latest 2. Earlier ones: --until ${former}\n`);
-    expect(await region.json('deliveries', '--event', 'evt_1')).toEqual(attempts);
-    listing([]);
+    expect(await region.json('deliveries', '--event', 'evt_1')).toEqual([last, attempt]);
+    listing();
     expect((await region.wallet('deliveries')).stderr).toContain(`No attempts yet in ${first.name}`);
     expect(await region.json('deliveries')).toEqual([]);
   });
 
   it('filters; defaults to the last day without an event or a webhook', async () => {
-    listing([]);
+    listing();
     const filters = ['--webhook', webhookId, '--status', 'failed', '--limit', '7'];
-    await region.json(
-      'deliveries',
-      ...filters,
-      '--since',
-      '2026-11-20',
-      '--until',
-      '2026-11-21T00:00:00+01:00',
-    );
+    const times = ['--since', '2026-11-20', '--until', '2026-11-21T00:00:00+01:00'];
+    await region.json('deliveries', ...filters, ...times);
     await region.json('deliveries');
-    const [filtered, recent] = region.calls.map(({ input }) => input as { since: string });
+    const [filtered, recent] = region.calls().map(({ input }) => input as { since: string });
     expect(filtered).toEqual({
       ...{ webhookId, outcome: 'failed', limit: 7 },
       ...{ since: '2026-11-20T00:00:00.000Z', until: '2026-11-20T23:00:00.000Z' },
@@ -115,7 +103,7 @@ describe('redeliver', () => {
     return ids;
   }
   const requested = () =>
-    region.messages.map(({ body, ...place }) => {
+    region.messages().map(({ body, ...place }) => {
       expect(place).toEqual({ queue: 'events', group: webhookId });
       const parsed = parseRedelivery(body);
       if (!parsed?.ok) throw new Error(`Not a redelivery: ${body}`);
@@ -125,23 +113,19 @@ describe('redeliver', () => {
 
   it('requests each event once, for any number of pages', async () => {
     const ids = storing(2_005);
-    expect(await redeliver('--since', '2h')).toEqual({
-      redelivered: 2_005,
-      dryRun: false,
-      interrupted: false,
-    });
+    const redelivered = { redelivered: 2_005, dryRun: false, interrupted: false };
+    expect(await redeliver('--since', '2h')).toEqual(redelivered);
     expect(requested()).toEqual(ids);
   });
 
   it('requests one event, at most --limit, or none in a dry run', async () => {
     storing(1);
     expect(await redeliver('--event', 'evt_0')).toMatchObject({ redelivered: 1 });
-    expect(region.calls.at(-1)?.input).toMatchObject({ eventId: 'evt_0', undelivered: false });
+    expect(region.calls().at(-1)?.input).toMatchObject({ eventId: 'evt_0', undelivered: false });
     const ids = storing(12);
-    expect(await redeliver('--since', '1h', '--limit', '11', '--undelivered')).toMatchObject({
-      redelivered: 11,
-    });
-    expect(region.calls.at(-1)?.input).toMatchObject({ undelivered: true });
+    const limited = await redeliver('--since', '1h', '--limit', '11', '--undelivered');
+    expect(limited).toMatchObject({ redelivered: 11 });
+    expect(region.calls().at(-1)?.input).toMatchObject({ undelivered: true });
     expect(requested()).toEqual(ids.slice(0, 11));
     storing(12);
     const dry = await region.wallet('redeliver', '--webhook', webhookId, '--since', '1h', '--dry-run');
@@ -149,38 +133,32 @@ describe('redeliver', () => {
     expect(requested()).toEqual([]);
   });
 
-  it('fails for an event that is not available, and for a disabled webhook', async () => {
-    storing(0);
-    await expect(redeliver('--event', 'evt_1')).rejects.toThrow(
-      `Event evt_1 is not available for ${webhookId}`,
-    );
-    storing(1, { webhookId, enabled: false, disabledReason: 'operator' });
-    await expect(redeliver('--event', 'evt_0')).rejects.toThrow('webhook enable');
+  it.each([
+    ['an event that is not available', ['--event', 'evt_1'], {}, 1, 'Event evt_1 is not available'],
+    ['a disabled webhook', ['--event', 'evt_1'], { enabled: false }, 1, 'webhook enable'],
+    ['neither event nor time', [], {}, 2, '--event or --since'],
+    ['event and time', ['--event', 'evt_1', '--since', '1h'], {}, 2, '--event or --since'],
+    ['an event, undelivered', ['--event', 'evt_1', '--undelivered'], {}, 2, 'requires --since'],
+  ])('refuses %s', async (_, args, state, exitCode, said) => {
+    storing(0, { webhookId, enabled: true, ...state });
+    const printed = await region.wallet('redeliver', '--webhook', webhookId, ...args);
+    expect(printed).toEqual({ exitCode, stdout: '', stderr: expect.stringContaining(said) });
     expect(requested()).toEqual([]);
   });
-
-  it.each([[[]], [['--event', 'evt_1', '--since', '1h']], [['--event', 'evt_1', '--undelivered']]])(
-    'reports a usage error for %j',
-    async (args) => {
-      const printed = await region.wallet('redeliver', '--webhook', webhookId, ...args);
-      expect(printed).toMatchObject({ exitCode: 2, stdout: '' });
-    },
-  );
 });
 
 it('audit prints records as a table and as a JSON array', async () => {
-  const record = {
+  const shown = {
     date: 'today',
     operation: 'delete',
     outcome: 'deleted',
     identityId: 'us-1',
     requestId: 'one',
   };
-  region.answer({
-    'list-audit-records': () => result({ records: [{ ...record, subjectName: 'Approvers' }] }),
-  });
+  const records = [{ ...shown, subjectName: 'Approvers' }];
+  region.answer({ 'list-audit-records': () => result({ records }) });
   const { stdout } = await region.wallet('audit', '--group', groupId);
   expect(stdout).toBe('DATE   OPERATION  OUTCOME  BY    REQUEST\ntoday  delete     deleted  us-1  one\n');
-  expect(await region.json('audit', '--group', groupId)).toEqual([{ ...record, subjectName: 'Approvers' }]);
-  expect(region.calls[0]).toEqual({ operation: 'list-audit-records', input: { userGroupId: groupId } });
+  expect(await region.json('audit', '--group', groupId)).toEqual(records);
+  expect(region.calls()[0]).toEqual({ operation: 'list-audit-records', input: { userGroupId: groupId } });
 });

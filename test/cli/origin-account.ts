@@ -1,162 +1,119 @@
-import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
-import { CloudWatchClient } from '@aws-sdk/client-cloudwatch';
-import { EC2Client } from '@aws-sdk/client-ec2';
-import { LambdaClient } from '@aws-sdk/client-lambda';
-import { SQSClient } from '@aws-sdk/client-sqs';
 import { first } from '../support/rows';
+import { type Replies, result, withResources } from './account';
 
-export const addresses = { one: '203.0.113.7', reserve: '203.0.113.8' };
-export const outputs = (hasReserve: boolean) => ({
-  [first.stackId]: {
-    WebhookOriginAddress: addresses.one,
-    ...(hasReserve && { WebhookOriginReserveAddress: addresses.reserve }),
-  },
-});
+export const [address, reserve] = ['203.0.113.7', '203.0.113.8'];
 
 // biome-ignore lint/suspicious/noExplicitAny: inputs of all services
 type Input = any;
 
-const zones = ['1', '2', '3'];
-const resources = [
-  ['NetworkVpcPublicSubnet1SubnetA', 'AWS::EC2::Subnet', 'subnet-1'],
-  ['NetworkVpcPublicSubnet2SubnetB', 'AWS::EC2::Subnet', 'subnet-2'],
-  ['NetworkVpcPublicSubnet3SubnetC', 'AWS::EC2::Subnet', 'subnet-3'],
-  ['WebhooksDeliverSource', 'AWS::Lambda::EventSourceMapping', 'mapping-deliver'],
-  ['WebhooksFanOutSource', 'AWS::Lambda::EventSourceMapping', 'mapping-fan-out'],
-  ['WebhookDeliveryQueue', 'AWS::SQS::Queue', 'https://sqs/1/WalletEu-WebhookDeliveryQueue'],
-  ['WebhookDeliveryDeadLetterQueue', 'AWS::SQS::Queue', 'https://sqs/1/WalletEu-DeadLetters'],
-];
-
-/** AWS responses about one stack's webhook origin. An update completes after a few status requests. */
+/** The webhook origin of one stack, according to AWS. An update completes after a few requests for the status. */
 export class OriginAccount {
-  readonly calls: { readonly action: string; readonly input: Input }[] = [];
-  readonly location = { zone: '1', reserve: 'no' };
+  zone = '1';
+  usesReserve = 'no';
   /** The stack's current status, then the next ones: one for each request. */
   statuses = ['UPDATE_COMPLETE'];
   /** The statuses of each started update. */
-  update: readonly string[] = [
-    'UPDATE_IN_PROGRESS',
-    'UPDATE_COMPLETE_CLEANUP_IN_PROGRESS',
-    'UPDATE_COMPLETE',
-  ];
+  update = ['UPDATE_IN_PROGRESS', 'UPDATE_COMPLETE_CLEANUP_IN_PROGRESS', 'UPDATE_COMPLETE'];
   events: object[] = [];
-  mappingStates = ['Enabled'];
-  gateway: Readonly<Record<string, unknown>> = {};
+  consumerStates = ['Enabled'];
+  gateway: object = {};
   hasElasticIp = true;
-  messages = 0;
-  /** Actions that are refused, with the error. */
-  readonly refused = new Map<string, Error>();
+  messages = '0';
 
-  constructor(public hasReserve = false) {}
+  constructor(readonly hasReserve = false) {}
 
-  /** Directs every SDK client in this process to this account. */
-  intercept(): void {
-    const clients = [CloudFormationClient, CloudWatchClient, EC2Client, LambdaClient, SQSClient];
-    for (const { prototype } of clients as readonly { prototype: { send(command: Input): unknown } }[])
-      jest
-        .spyOn(prototype, 'send')
-        .mockImplementation(async (command) =>
-          this.answer(command.constructor.name.replace(/Command$/, ''), command.input),
-        );
-  }
-
-  answer(action: string, input: Input): object {
-    this.calls.push({ action, input });
-    const refusal = this.refused.get(action);
-    if (refusal) throw refusal;
-    const answers: Readonly<Record<string, () => object>> = {
-      DescribeStacks: () => ({ Stacks: [this.describeStack()] }),
-      UpdateStack: () => this.beginUpdate(input),
-      DescribeStackEvents: () => ({ StackEvents: this.events }),
-      ListStackResources: () => ({ StackResourceSummaries: this.listResources() }),
-      DescribeAddresses: () => ({ Addresses: this.hasElasticIp ? [{ AllocationId: 'eipalloc-1' }] : [] }),
-      DescribeNatGateways: () => ({ NatGateways: [this.describeGateway()] }),
-      DescribeSubnets: () => ({
-        Subnets: [{ AvailabilityZone: first.zones[Number(input.Filters[0].Values[0].at(-1)) - 1] }],
-      }),
-      GetEventSourceMapping: () => ({
-        FunctionArn: `arn:aws:lambda:eu:1:function:${input.UUID}`,
-        EventSourceArn: 'arn:aws:sqs:eu:1:Queue',
-        State: this.mappingState(),
-      }),
-      GetQueueAttributes: () => ({
-        Attributes: {
-          ApproximateNumberOfMessages: input.QueueUrl.endsWith('DeliveryQueue') ? `${this.messages}` : '0',
-          ApproximateNumberOfMessagesNotVisible: '0',
-          ApproximateNumberOfMessagesDelayed: '0',
-        },
-      }),
-      GetMetricStatistics: () => ({ Datapoints: [{ Timestamp: new Date(0), Maximum: 7_500 }] }),
+  get outputs() {
+    return {
+      WebhookOriginAddress: address,
+      ...(this.hasReserve && { WebhookOriginReserveAddress: reserve }),
     };
-    return answers[action]?.() ?? {};
   }
 
-  updates(): readonly string[] {
-    return this.calls
-      .filter(({ action }) => action === 'UpdateStack')
-      .map(({ input }) =>
-        input.Parameters.flatMap(({ ParameterValue = [] }: Input) => ParameterValue).join(' '),
-      );
-  }
+  readonly replies: Replies = {
+    'cloudformation:DescribeStacks': () => result({ Stacks: [this.describeStack()] }),
+    'cloudformation:UpdateStack': ({ input }) => this.beginUpdate(input),
+    'cloudformation:DescribeStackEvents': () => result({ StackEvents: this.events }),
+    'cloudformation:ListStackResources': (call) => this.listResources(call),
+    'ec2:DescribeAddresses': () =>
+      result({ addressesSet: this.hasElasticIp ? [{ allocationId: 'eipalloc-1' }] : [] }),
+    'ec2:DescribeNatGateways': () => result({ natGatewaySet: [this.describeGateway()] }),
+    'ec2:DescribeSubnets': ({ input }) => {
+      const zone = Number(input.Filter[0].Value[0].at(-1));
+      return result({ subnetSet: [{ availabilityZone: first.zones[zone - 1] }] });
+    },
+    'lambda:GetEventSourceMapping': ({ input: { UUID } }) =>
+      result({
+        FunctionArn: `arn:aws:lambda:eu:1:function:${UUID}`,
+        EventSourceArn: 'arn:aws:sqs:eu:1:Queue',
+        State: this.consumerState(),
+      }),
+    'sqs:GetQueueAttributes': () => {
+      const none = { ApproximateNumberOfMessagesNotVisible: '0', ApproximateNumberOfMessagesDelayed: '0' };
+      return result({ Attributes: { ApproximateNumberOfMessages: this.messages, ...none } });
+    },
+    'monitoring:GetMetricStatistics': () => result({ Datapoints: [{ Timestamp: 0, Maximum: 7_500 }] }),
+  };
 
   private describeStack(): object {
-    const status = this.statuses[0];
+    const [StackStatus] = this.statuses;
     if (this.statuses.length > 1) this.statuses.shift();
+    const parameters = {
+      BootstrapVersion: '/cdk-bootstrap/x/version',
+      WebhookOriginZone: this.zone,
+      ...(this.hasReserve && { WebhookOriginUsesReserve: this.usesReserve }),
+    };
     return {
-      StackStatus: status,
+      StackStatus,
       Capabilities: ['CAPABILITY_IAM'],
-      Parameters: [
-        { ParameterKey: 'BootstrapVersion', ParameterValue: '/cdk-bootstrap/x/version' },
-        { ParameterKey: 'WebhookOriginZone', ParameterValue: this.location.zone },
-        ...(this.hasReserve
-          ? [{ ParameterKey: 'WebhookOriginUsesReserve', ParameterValue: this.location.reserve }]
-          : []),
-      ],
-      Outputs: Object.entries(outputs(this.hasReserve)[first.stackId] ?? {}).map(
-        ([OutputKey, OutputValue]) => ({ OutputKey, OutputValue }),
-      ),
+      Parameters: Object.entries(parameters).map(([ParameterKey, ParameterValue]) => ({
+        ParameterKey,
+        ParameterValue,
+      })),
+      Outputs: Object.entries(this.outputs).map(([OutputKey, OutputValue]) => ({ OutputKey, OutputValue })),
     };
   }
 
-  private beginUpdate({ Parameters, ClientRequestToken }: Input): object {
+  private beginUpdate({ Parameters, ClientRequestToken }: Input) {
     this.statuses = [...this.update];
-    if (this.update.at(-1) === 'UPDATE_COMPLETE' || this.update.at(-1)?.includes('CLEANUP')) {
+    if (/^UPDATE_COMPLETE/.test(this.update.at(-1) ?? '')) {
       const value = (name: string) =>
         Parameters.find(({ ParameterKey }: Input) => ParameterKey === name)?.ParameterValue;
-      this.location.zone = value('WebhookOriginZone');
-      this.location.reserve = value('WebhookOriginUsesReserve') ?? 'no';
+      this.zone = value('WebhookOriginZone');
+      this.usesReserve = value('WebhookOriginUsesReserve') ?? 'no';
     }
     this.events = this.events.map((event) => ({ ClientRequestToken, ...event }));
-    return {};
+    return result({});
   }
 
-  private listResources(): object[] {
-    const gateway = ['WebhookOriginNatGateway', 'AWS::EC2::NatGateway', `nat-${this.location.zone}`];
-    const existing = zones.includes(this.location.zone) ? [...resources, gateway] : resources;
-    return existing.map(([LogicalResourceId, ResourceType, PhysicalResourceId]) => ({
-      LogicalResourceId,
-      ResourceType,
-      PhysicalResourceId,
-      ResourceStatus: 'UPDATE_COMPLETE',
-    }));
+  private get isAttached(): boolean {
+    return this.zone !== 'none';
+  }
+
+  private listResources(call: Parameters<Replies[string]>[0]) {
+    const subnets = ['1', '2', '3'].map(
+      (zone) => ['AWS::EC2::Subnet', `subnet-${zone}`, `NetworkVpcPublicSubnet${zone}SubnetA`] as const,
+    );
+    const replies = withResources(
+      ...subnets,
+      ['AWS::Lambda::EventSourceMapping', 'mapping-deliver'],
+      ['AWS::Lambda::EventSourceMapping', 'mapping-fan-out'],
+      ['AWS::SQS::Queue', 'https://sqs/1/WalletEu-WebhookDeliveryQueue', 'WebhookDeliveryQueue'],
+      ...(this.isAttached ? [['AWS::EC2::NatGateway', `nat-${this.zone}`] as const] : []),
+    );
+    return replies['cloudformation:ListStackResources']?.(call) ?? {};
   }
 
   private describeGateway(): object {
-    const PublicIp = addresses[this.location.reserve === 'yes' ? 'reserve' : 'one'];
     return {
-      State: 'available',
-      SubnetId: `subnet-${this.location.zone}`,
-      NatGatewayAddresses: [{ PublicIp }],
+      state: 'available',
+      subnetId: `subnet-${this.zone}`,
+      natGatewayAddressSet: [{ publicIp: this.usesReserve === 'yes' ? reserve : address }],
       ...this.gateway,
     };
   }
 
-  private mappingState(): string | undefined {
-    if (!zones.includes(this.location.zone)) return 'Disabled';
-    return this.mappingStates.length > 1 ? this.mappingStates.shift() : this.mappingStates[0];
+  private consumerState(): string | undefined {
+    if (!this.isAttached) return 'Disabled';
+    return this.consumerStates.length > 1 ? this.consumerStates.shift() : this.consumerStates[0];
   }
 }
-
-/** An error as the SDK throws it for a refused call. */
-export const refusal = (name: string, message: string) =>
-  Object.assign(new Error(message), { name, $fault: 'client' });

@@ -4,17 +4,12 @@ import { join } from 'node:path';
 import { KMSClient } from '@aws-sdk/client-kms';
 import { secretText } from '../../domain/webhook-secrets';
 import { createWebhookSecrets } from '../../lambda/webhooks/webhook-secrets';
-import {
-  type LoopbackRequest,
-  type LoopbackResponse,
-  startLoopbackServer,
-} from '../../local/network/loopback-server';
 import { localClient } from '../support/aws-client';
 import { startKms } from '../support/local-services';
 import { writeOutputs } from '../support/outputs-file';
 import { first } from '../support/rows';
 import { runWallet } from '../support/wallet-command';
-import { sentBatch } from './aws-endpoint';
+import { acceptedBatch, type Reply, startAccount } from './account';
 
 const keyPrefix = 'arn:aws:kms:eu-central-1:000000000000:key/';
 export const keyArns = {
@@ -28,9 +23,9 @@ export const webhookId = 'wh-aaaaa-bbbbb-cccccccccccccccc';
 export const groupId = 'ug-aaaaa-bbbbb-cccccccccccccccc';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests know the inputs and results of operations
-type Operation = (input: any) => Partial<LoopbackResponse>;
+type Operation = (input: any) => Reply;
 
-const json = (body: unknown) => ({ body: JSON.stringify(body) });
+const json = (body: unknown): Reply => ({ body: JSON.stringify(body) });
 export const result = (value: unknown) => json({ ok: true, result: value });
 export const refusal = (code: string, message: string) => json({ ok: false, error: { code, message } });
 
@@ -38,7 +33,7 @@ export const refusal = (code: string, message: string) => json({ ok: false, erro
  * A local environment with a real KMS. Each test sets the responses of the operations function, whose own
  * tests are in test/lambda/run-operation.
  */
-export async function startRegion() {
+async function startRegion() {
   const directory = mkdtempSync(join(tmpdir(), 'wallet-region-'));
   const kms = await startKms();
   const key = (arn: string) => ({ arn, directory, name: arn.slice(keyPrefix.length) });
@@ -46,47 +41,33 @@ export async function startRegion() {
     kms.create({ ...key(arn), keySpec: 'ECC_NIST_P256', keyUsage: 'SIGN_VERIFY' });
   kms.create({ ...key(keyArns.webhookSecrets), keySpec: 'HMAC_256', keyUsage: 'GENERATE_VERIFY_MAC' });
 
-  const calls: { readonly operation: string; readonly input: unknown }[] = [];
-  const messages: { readonly queue: string; readonly group: string; readonly body: string }[] = [];
-  let operations: Readonly<Record<string, Operation>> = {};
-  const serve = async ({ headers, body }: LoopbackRequest) => {
-    if (headers['x-amz-target']) {
-      const { QueueUrl, Entries } = JSON.parse(String(body));
-      for (const { MessageGroupId: group, MessageBody } of Entries)
-        messages.push({ queue: QueueUrl, group, body: MessageBody });
-      return json(sentBatch(body));
-    }
-    const call = JSON.parse(String(body));
-    calls.push(call);
-    return operations[call.operation]?.(call.input) ?? json(null);
-  };
-  const server = await startLoopbackServer(
-    async (request) => ({ status: 200, headers: {}, body: '', ...(await serve(request)) }),
-    1_000_000,
-  );
+  const account = await startAccount();
   const stack = {
-    ApiBaseUrl: 'http://127.0.0.1:1',
-    WebhookOriginAddress: '127.0.0.1',
-    OperationsFunctionName: 'operations',
-    TokenSigningKeyArn: keyArns.accessToken,
-    UserActionSigningKeyArn: keyArns.userAction,
-    WebhookSecretsKeyArn: keyArns.webhookSecrets,
-    WebhookEventsQueueUrl: 'events',
-    WebhookDeliveryQueueUrl: 'deliveries',
+    ...{ ApiBaseUrl: 'http://127.0.0.1:1', WebhookOriginAddress: '127.0.0.1' },
+    ...{ TokenSigningKeyArn: keyArns.accessToken, UserActionSigningKeyArn: keyArns.userAction },
+    ...{ OperationsFunctionName: 'operations', WebhookSecretsKeyArn: keyArns.webhookSecrets },
+    ...{ WebhookEventsQueueUrl: 'events', WebhookDeliveryQueueUrl: 'deliveries' },
   };
-  const endpoints = { kms: kms.url, lambda: server.url, sqs: server.url };
+  const endpoints = { kms: kms.url, lambda: account.url, sqs: account.url };
   const outputs = writeOutputs(directory, { [first.stackId]: stack }, endpoints);
 
   const region = {
     outputs,
     kmsUrl: kms.url,
-    /** Requests to the operations function, and messages put on the queues, since the last `answer`. */
-    calls,
-    messages,
-    answer(others: Readonly<Record<string, Operation>>) {
-      calls.length = 0;
-      messages.length = 0;
-      operations = others;
+    /** Requests to the operations function since the last `answer`. */
+    calls: (): { readonly operation: string; readonly input: unknown }[] =>
+      account.calls.flatMap(({ action, input }) => (action === 'Invoke' ? [input] : [])),
+    /** Messages put on the queues since the last `answer`. */
+    messages: (): { readonly queue: string; readonly group: string; readonly body: string }[] =>
+      account.calls.flatMap(({ input: { QueueUrl, Entries = [] } }) =>
+        Entries.map(({ MessageGroupId, MessageBody }: Readonly<Record<string, string>>) => ({
+          ...{ queue: QueueUrl, group: MessageGroupId, body: MessageBody },
+        })),
+      ),
+    answer(operations: Readonly<Record<string, Operation>>) {
+      account.answer(acceptedBatch, {
+        'lambda:Invoke': ({ input }) => operations[input.operation]?.(input.input) ?? json(null),
+      });
     },
     /** A webhook's secret, as the delivery function derives it. */
     async secret(version: number) {
@@ -107,7 +88,7 @@ export async function startRegion() {
       return JSON.parse(stdout);
     },
     async stop() {
-      await Promise.all([server.close(), kms.close()]);
+      await Promise.all([account.close(), kms.close()]);
       rmSync(directory, { recursive: true });
     },
   };

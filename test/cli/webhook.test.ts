@@ -8,44 +8,31 @@ const region = useRegion();
 const url = 'https://hooks.customer.com/wallet';
 const time = '2026-11-20T12:00:00.000Z';
 const webhook = {
-  webhookId,
-  organizationId,
-  url,
-  kinds: null,
-  enabled: true,
-  disabledReason: null,
-  disabledAt: null,
-  secretVersion: 1,
-  rotatedAt: null,
-  createdAt: time,
+  ...{ webhookId, organizationId, url, kinds: null, enabled: true, disabledReason: null, disabledAt: null },
+  ...{ secretVersion: 1, rotatedAt: null, createdAt: time },
 };
 const kinds = ['wallet.created', 'wallet.deleted'];
-
 const ofOrganization = ['--organization', organizationId];
 const ofWebhook = ['--webhook', webhookId];
+
 it.each<[name: string, args: string[], operation: string, input: object, given: object]>([
-  ['show', ofWebhook, 'describe-webhook', { webhookId }, webhook],
-  ['update', [...ofWebhook, '--url', url], 'update-webhook', { webhookId, url }, webhook],
-  ['update', [...ofWebhook, '--kinds', `${kinds}`], 'update-webhook', { webhookId, kinds }, webhook],
-  ['update', [...ofWebhook, '--all-kinds'], 'update-webhook', { webhookId, kinds: null }, webhook],
-  ['enable', ofWebhook, 'enable-webhook', { webhookId }, { webhookId, enabled: true, disabledReason: null }],
-  ['remove', ofWebhook, 'remove-webhook', { webhookId }, { webhookId, organizationId }],
+  ['show', [], 'describe-webhook', { webhookId }, webhook],
+  ['update', ['--url', url], 'update-webhook', { webhookId, url }, webhook],
+  ['update', ['--kinds', `${kinds}`], 'update-webhook', { webhookId, kinds }, webhook],
+  ['update', ['--all-kinds'], 'update-webhook', { webhookId, kinds: null }, webhook],
+  ['enable', [], 'enable-webhook', { webhookId }, { webhookId, enabled: true, disabledReason: null }],
+  ['remove', [], 'remove-webhook', { webhookId }, { webhookId, organizationId }],
 ])('webhook %s %j calls one operation and prints its result', async (name, args, operation, input, given) => {
   region.answer({ [operation]: () => result(given) });
-  expect(await region.json('webhook', name, ...args)).toEqual(given);
-  expect(region.calls).toEqual([{ operation, input }]);
-  expect((await region.wallet('webhook', name, ...args)).stdout).toMatch(webhookId);
+  expect(await region.json('webhook', name, ...ofWebhook, ...args)).toEqual(given);
+  expect(region.calls()).toEqual([{ operation, input }]);
+  expect((await region.wallet('webhook', name, ...ofWebhook, ...args)).stdout).toMatch(webhookId);
 });
 
 it('webhook show prints a line for each property', async () => {
-  const disabled = {
-    enabled: false,
-    disabledReason: 'gone',
-    disabledAt: time,
-    secretVersion: 2,
-    rotatedAt: time,
-  };
-  region.answer({ 'describe-webhook': () => result({ ...webhook, ...disabled, kinds }) });
+  const disabled = { enabled: false, disabledReason: 'gone', disabledAt: time };
+  const given = { ...webhook, ...disabled, kinds, secretVersion: 2, rotatedAt: time };
+  region.answer({ 'describe-webhook': () => result(given) });
   const { stdout } = await region.wallet('webhook', 'show', ...ofWebhook);
   expect(stdout.trim().split('\n')).toEqual([
     `webhook       ${webhookId}`,
@@ -67,11 +54,7 @@ it('webhook list prints a table, a JSON array, or that there are no webhooks', a
   ]);
   expect(await region.json(...list)).toEqual([webhook]);
   region.answer({ 'list-webhooks': () => result({ webhooks: [] }) });
-  expect(await region.wallet(...list)).toEqual({
-    exitCode: 0,
-    stdout: '',
-    stderr: `${organizationId} has no webhooks.\n`,
-  });
+  expect((await region.wallet(...list)).stderr).toBe(`${organizationId} has no webhooks.\n`);
 });
 
 describe('webhook add, secret and rotate print the signing secret', () => {
@@ -83,35 +66,29 @@ describe('webhook add, secret and rotate print the signing secret', () => {
     expect(stdout).toBe(`webhookId  ${webhookId}\nsecret     ${secret}\n`);
     expect(stderr).toContain(`wallet webhook secret --webhook ${webhookId} --outputs ${region.outputs}`);
     expect(stderr).toContain(`--organization ${organizationId} --kind wallet.created --data '{}'`);
-    expect(region.calls).toEqual([{ operation: 'add-webhook', input: { organizationId, url, kinds } }]);
-    expect(Object.entries(await region.json(...add))).toEqual(Object.entries({ webhookId, secret }));
+    expect(region.calls()).toEqual([{ operation: 'add-webhook', input: { organizationId, url, kinds } }]);
+    expect(await region.json(...add)).toEqual({ webhookId, secret });
   });
 
   it('secret', async () => {
     region.answer({ 'describe-webhook': () => result({ ...webhook, secretVersion: 2 }) });
     const secret = await region.secret(2);
-    const show = ['webhook', 'secret', ...ofWebhook];
-    expect(await region.wallet(...show)).toEqual({ exitCode: 0, stdout: `${secret}\n`, stderr: '' });
-    expect(await region.json(...show)).toEqual({ webhookId, secret, secretVersion: 2 });
+    expect((await region.wallet('webhook', 'secret', ...ofWebhook)).stdout).toBe(`${secret}\n`);
+    const printed = await region.json('webhook', 'secret', ...ofWebhook);
+    expect(printed).toEqual({ webhookId, secret, secretVersion: 2 });
   });
 
-  it('rotate', async () => {
-    const rotated = { webhookId, secretVersion: 3, rotatedAt: time, previousSignsUntil: time };
+  it('rotate, of the new version', async () => {
+    const rotated = { webhookId, secretVersion: 3, previousSignsUntil: time };
     region.answer({ 'rotate-webhook-secret': () => result(rotated) });
     const secret = await region.secret(3);
     const { stdout, stderr } = await region.wallet('webhook', 'rotate', ...ofWebhook);
     expect(stdout).toBe(`${secret}\n`);
     expect(stderr).toContain(`secret sign until ${time}`);
-    expect(await region.json('webhook', 'rotate', ...ofWebhook, '--again')).toEqual({
-      webhookId,
-      secret,
-      secretVersion: 3,
-      previousSignsUntil: time,
-    });
-    expect(region.calls.map(({ input }) => input)).toEqual([
-      { webhookId, again: false },
-      { webhookId, again: true },
-    ]);
+    const again = await region.json('webhook', 'rotate', ...ofWebhook, '--again');
+    expect(again).toEqual({ ...rotated, secret });
+    const inputs = region.calls().map(({ input }) => input);
+    expect(inputs).toEqual([false, true].map((each) => ({ webhookId, again: each })));
   });
 });
 
@@ -120,7 +97,7 @@ it('webhook disable sends webhook.disabled to the organization, the same event e
   region.answer({ 'disable-webhook': () => result({ ...state, organizationId }) });
   for (let run = 0; run < 2; run++)
     expect(await region.json('webhook', 'disable', ...ofWebhook)).toEqual(state);
-  const [first, second] = region.messages;
+  const [first, second] = region.messages();
   expect(second).toEqual(first);
   expect(first).toMatchObject({ queue: 'events', group: organizationId });
   expect(parseEvent(first?.body ?? '')).toMatchObject({ ok: true, value: { organizationId } });
@@ -142,36 +119,27 @@ describe('webhook test', () => {
     attempting([attempt]);
     const { exitCode, stdout } = await test('--json');
     expect({ exitCode, printed: JSON.parse(stdout) }).toEqual({ exitCode: 0, printed: attempt });
-    const [message, ...others] = region.messages;
+    const [message, ...others] = region.messages();
     expect(others).toEqual([]);
     expect(message).toMatchObject({ queue: 'deliveries', group: webhookId });
     const delivery = parseDelivery(message?.body ?? '');
     if (!delivery.ok) throw new Error(delivery.error);
-    expect(parseEvent(delivery.value.body)).toMatchObject({
-      ok: true,
-      value: { organizationId, kind: 'webhook.test', id: expect.stringMatching(/^evt_test_[0-9a-f]{32}$/) },
-    });
-    expect(region.calls.at(-1)?.input).toEqual({ eventId: delivery.value.eventId, webhookId, limit: 1 });
+    const id = expect.stringMatching(/^evt_test_[0-9a-f]{32}$/);
+    const event = { ok: true, value: { organizationId, kind: 'webhook.test', id } };
+    expect(parseEvent(delivery.value.body)).toMatchObject(event);
+    expect(region.calls().at(-1)?.input).toEqual({ eventId: delivery.value.eventId, webhookId, limit: 1 });
   });
 
-  it('fails when the receiver fails, and when there is no attempt in time', async () => {
-    attempting([{ ...attempt, outcome: 'failed', status: 500, reason: 'server_error' }]);
-    const failed = await test();
-    expect(failed).toMatchObject({ exitCode: 1, stdout: 'failed, status 500 after 7 ms\n' });
-    expect(failed.stderr).toContain('The receiver returned 500: failed, server_error.\nSee the log');
-    attempting([]);
-    const late = await test('--timeout', '1ms');
-    expect(late).toMatchObject({ exitCode: 1, stdout: '' });
-    expect(late.stderr).toContain('No delivery attempt within 0.001 s.');
-  });
-
-  it('sends nothing to a disabled webhook', async () => {
-    attempting([], { enabled: false, disabledReason: 'gone' });
-    const { exitCode, stderr } = await test();
-    expect(exitCode).toBe(1);
-    expect(stderr).toContain(`${webhookId} is disabled (gone)`);
-    expect(stderr).toMatch(/Enable it first: \S+ webhook enable .*--webhook wh-/);
-    expect(region.messages).toEqual([]);
+  const failed = [{ ...attempt, outcome: 'failed', status: 500, reason: 'server_error' }];
+  it.each<[string, object[], state: object, printed: string, said: string, sent: number]>([
+    ['the receiver fails', failed, {}, 'failed, status 500 after 7 ms\n', 'server_error.\nSee the log', 1],
+    ['there is no attempt in time', [], {}, '', 'No delivery attempt within 0.001 s.', 1],
+    ['the webhook is disabled', [], { enabled: false }, '', 'Enable it first: ', 0],
+  ])('fails when %s', async (_, attempts, state, stdout, said, sent) => {
+    attempting(attempts, state);
+    const printed = await test('--timeout', '1ms');
+    expect(printed).toEqual({ exitCode: 1, stdout, stderr: expect.stringContaining(said) });
+    expect(region.messages()).toHaveLength(sent);
   });
 
   it.each([
@@ -179,21 +147,14 @@ describe('webhook test', () => {
     [410, 'gone', 'returned 410', 'webhook enable'],
     [302, 'redirect_not_followed', 'returned 302', 'Redirects are not followed'],
     [404, 'client_error', 'returned 404', 'check the path'],
-    [500, 'server_error', 'returned 500', 'the log'],
     [null, 'connection_refused', 'did not respond', 'Nothing listens'],
-    [null, 'timeout', 'did not respond', 'respond within 15 s'],
     [null, 'connect_timeout', 'did not respond', 'firewall'],
     [null, 'certificate_wrong_name', 'did not respond', 'valid certificate'],
-    [null, 'tls_failed', 'did not respond', 'valid certificate'],
     [null, 'unreachable', 'did not respond', 'reachable from the internet'],
   ])('has a remedy for %s %s', (status, reason, message, remedy) => {
-    const failed = { outcome: 'failed', status, reason } as Attempt;
-    expect(() => requireDelivered(failed)).toThrow(
-      expect.objectContaining({
-        message: expect.stringContaining(message),
-        remedy: expect.stringContaining(remedy),
-      }),
-    );
+    const delivery = { outcome: 'failed', status, reason } as Attempt;
+    const error = { message: expect.stringContaining(message), remedy: expect.stringContaining(remedy) };
+    expect(() => requireDelivered(delivery)).toThrow(expect.objectContaining(error));
   });
 });
 
@@ -211,5 +172,5 @@ it.each([[[]], [['--kinds', 'a', '--all-kinds']]])('webhook update is used wrong
   region.answer({});
   const printed = await region.wallet('webhook', 'update', ...ofWebhook, ...args);
   expect(printed).toMatchObject({ exitCode: 2, stdout: '' });
-  expect(region.calls).toEqual([]);
+  expect(region.calls()).toEqual([]);
 });
