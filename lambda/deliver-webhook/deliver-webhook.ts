@@ -1,4 +1,4 @@
-import { type Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import { MetricUnit } from '@aws-lambda-powertools/metrics';
 import type { Delivery } from '../../domain/delivery';
 import { type Disabling, disabledEvent } from '../../domain/event';
 import { fail, ok, type Result } from '../../domain/result';
@@ -7,6 +7,7 @@ import type { DatabaseUnavailable } from '../database/database';
 import { type Log, logCodes } from '../shared/log';
 import type { Queue } from '../webhooks/queue';
 import type { SecretUnavailable, WebhookSecrets } from '../webhooks/webhook-secrets';
+import type { DeliveryMetric } from './environment';
 import { type AttemptResult, type NextStep, nextStep, reasonOf } from './retry-schedule';
 
 /** A webhook, as stored. */
@@ -71,7 +72,9 @@ export interface DeliveryPorts {
   /** The queue of events. */
   readonly events: Pick<Queue, 'send'>;
   readonly log: Log;
-  readonly metrics: Pick<Metrics, 'addMetric'>;
+  readonly metrics: {
+    addMetric(name: DeliveryMetric, unit: 'Count' | 'Milliseconds', value: number): unknown;
+  };
   /** Milliseconds since 1970. */
   readonly now: () => number;
   /** From 0 to 1. */

@@ -10,7 +10,7 @@ import { createLog, logCodes } from '../shared/log';
 import { consume, createQueues, maxDelaySeconds, type Queue } from '../webhooks/queue';
 import { createWebhookSecrets } from '../webhooks/webhook-secrets';
 import { type DeliveryPorts, deliverWebhook, type Lane } from './deliver-webhook';
-import { variables } from './environment';
+import { deliveryMetrics, variables } from './environment';
 import { createReceivers } from './receivers';
 import { retrySchedule } from './retry-schedule';
 import { createWebhooks } from './webhooks-table';
@@ -27,7 +27,7 @@ export interface Dependencies {
 export function createDependencies(): Dependencies {
   const names = readVariables(variables, process.env);
   const queue = createQueues();
-  const metrics = new Metrics({ namespace: 'WalletWebhooks', serviceName: 'deliver-webhook' });
+  const metrics = new Metrics(deliveryMetrics);
   return {
     ports: {
       webhooks: createWebhooks(connectDatabase(process.env)),

@@ -1,4 +1,4 @@
-import { Duration, Stack } from 'aws-cdk-lib';
+import { Stack } from 'aws-cdk-lib';
 import {
   Alarm,
   type AlarmProps,
@@ -17,65 +17,40 @@ import { Construct } from 'constructs';
 import type { Environment } from '../environment';
 import type { OperationsKey } from './operations-key';
 
-/** A row of graphs on the dashboard. */
-export interface Row {
-  readonly title: string;
-  readonly graphs: readonly Graph[];
-}
-
-export interface Graph {
-  readonly title: string;
-  /** Unit of every metric and threshold in the graph. @default 'in 5 minutes' */
-  readonly unit?: string;
-  /** Metrics without an alarm. @default - none */
-  readonly metrics?: readonly IMetric[];
-  /** Shown with their thresholds, except those with a condition. @default - none */
-  readonly alarms?: readonly AlarmRow[];
-}
-
 /** CloudWatch's settings. Unless set: one period, `>=` the threshold, missing data is not breaching. */
 export interface AlarmRow
-  extends Pick<
-    AlarmProps,
-    'threshold' | 'comparisonOperator' | 'datapointsToAlarm' | 'treatMissingData' | 'metric'
-  > {
+  extends Pick<AlarmProps, 'threshold' | 'comparisonOperator' | 'datapointsToAlarm' | 'treatMissingData'> {
   /** In lowercase with hyphens, such as `api-errors`; prefixed with the stack's name. */
   readonly name: string;
   /** What has happened, as a sentence for the person on call. */
   readonly description: string;
-  /** Anchor of the instructions in `docs/runbook.md`. @default - the name */
+  /** Anchor of the instructions in `docs/runbook.md`, and title of the graph that all its alarms share. @default - the name */
   readonly runbookAnchor?: string;
   readonly metric: Metric | MathExpression;
   readonly evaluationPeriods?: number;
-  /** The alarm exists only if it is true. @default - always */
+  /** Unit of the metric and the threshold, for the graph. @default 'in 5 minutes' */
+  readonly unit?: string;
+  /** Shown beside the metric in the graph. @default - none */
+  readonly context?: readonly IMetric[];
+  /** The alarm exists only if it is true; the graph has only the context, since the metric may not exist. @default - always */
   readonly condition?: CfnAlarm['cfnOptions']['condition'];
 }
 
-export const { GREATER_THAN_THRESHOLD } = ComparisonOperator;
-export const { BREACHING } = TreatMissingData;
-
-export const period = Duration.minutes(5);
-export const sum = { period, statistic: 'Sum' };
-export const maximum = { period, statistic: 'Maximum' };
-
 export const runbookAnchorOf = ({ name, runbookAnchor = name }: AlarmRow): string => runbookAnchor;
+
+export interface AlarmsProps {
+  readonly environment: Environment;
+  /** Encrypts the topic: CloudWatch may not use the default key of SNS. */
+  readonly key: OperationsKey;
+  readonly alarms: readonly AlarmRow[];
+}
 
 /** Alarms, named after their stack, and the encrypted topic that they notify of ALARM and OK. */
 export class Alarms extends Construct {
   readonly topicArn: string;
 
-  constructor(
-    scope: Construct,
-    id: string,
-    props: {
-      readonly environment: Environment;
-      /** Encrypts the topic: CloudWatch may not use the default key of SNS. */
-      readonly key: OperationsKey;
-      readonly alarms: readonly AlarmRow[];
-    },
-  ) {
+  constructor(scope: Construct, id: string, { environment, key, alarms }: AlarmsProps) {
     super(scope, id);
-    const { environment, key, alarms } = props;
     const { stackName, account } = Stack.of(this);
     const displayName = `Alarms of ${environment.name}`;
     const topic = new Topic(scope, 'Topic', { displayName, masterKey: key, enforceSSL: true });
@@ -92,7 +67,7 @@ export class Alarms extends Construct {
       topic.addSubscription(new EmailSubscription(environment.alarmEmail));
     }
     for (const row of alarms) {
-      const { name, description, runbookAnchor: _, condition, ...settings } = row;
+      const { name, description, runbookAnchor: _, unit: __, context: ___, condition, ...settings } = row;
       const isPercentile = /^p\d/.test(row.metric.toMetricConfig().metricStat?.statistic ?? '');
       const alarm = new Alarm(this, name, {
         comparisonOperator: ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD,

@@ -1,8 +1,16 @@
-import { Stack } from 'aws-cdk-lib';
-import { Metric, SearchExpression } from 'aws-cdk-lib/aws-cloudwatch';
-import { FilterPattern, type IFilterPattern, type ILogGroup, MetricFilter } from 'aws-cdk-lib/aws-logs';
+import { Duration, Stack } from 'aws-cdk-lib';
+import { type Metric, SearchExpression } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  FilterPattern,
+  type IFilterPattern,
+  type ILogGroup,
+  MetricFilter,
+  type MetricFilterProps,
+} from 'aws-cdk-lib/aws-logs';
 import { Construct } from 'constructs';
-import { period, sum } from './alarms';
+
+export const period = Duration.minutes(5);
+export const sum = { period, statistic: 'Sum' };
 
 export interface LogMetricsProps {
   /** The API's access log: a line of JSON for each request. */
@@ -20,8 +28,6 @@ export interface LogMetricsProps {
 export class LogMetrics extends Construct {
   /** Throttled requests: API Gateway has no metric for 429 alone. */
   readonly throttled: Metric;
-  /** Deleted user groups. */
-  readonly deletions: Metric;
   /** Refusals of the authorizer and of the deletion, by `code`. A denial is cached for a minute, and counts once in it. */
   readonly refusals: SearchExpression;
   /**
@@ -33,34 +39,31 @@ export class LogMetrics extends Construct {
   constructor(scope: Construct, id: string, { accessLog, authorizerLog, deletionLog }: LogMetricsProps) {
     super(scope, id);
     const metricNamespace = `WalletApi/${Stack.of(this).stackName}`;
-    const count = (
-      id: string,
-      logGroup: ILogGroup,
-      filterPattern: IFilterPattern,
-      options: { readonly metricName?: string; readonly dimensions?: Record<string, string> } = {},
-    ) => new MetricFilter(this, id, { logGroup, filterPattern, metricNamespace, metricName: id, ...options });
-    // Codes of `lambda/shared/log.ts`.
-    const logCode = (code: string) => FilterPattern.stringValue('$.logCode', '=', code);
-    const byCode = { metricName: 'Refusals', dimensions: { code: '$.code' } };
-    count('Deletions', deletionLog, logCode('USER_GROUP_DELETION_COMPLETED'));
-    count('DeletionRefusals', deletionLog, logCode('USER_GROUP_DELETION_REFUSED'), byCode);
-    count('TokenRefusals', authorizerLog, logCode('REQUEST_REFUSED'), byCode);
-    count('Throttled', accessLog, FilterPattern.stringValue('$.status', '=', '429'));
-    // Neither a success nor the response of a function, whose type is `-`.
-    const ofGateway = FilterPattern.literal('{ $.status != "2*" && $.errorType != "-" }');
-    count('GatewayResponses', accessLog, ofGateway, { dimensions: { type: '$.errorType' } });
-
-    const metric = (metricName: string) => new Metric({ namespace: metricNamespace, metricName, ...sum });
-    this.throttled = metric('Throttled');
-    this.deletions = metric('Deletions');
+    const count = (id: string, logGroup: ILogGroup, pattern: IFilterPattern, counter: Counter) =>
+      new MetricFilter(this, id, { logGroup, filterPattern: pattern, metricNamespace, ...counter });
     // One series for each value of the last two weeks, without a list of values here.
-    const search = (name: string, dimension: string) =>
+    const search = ({ metricName, dimensions }: Required<Counter>) =>
       new SearchExpression({
-        expression: `SEARCH('{"${metricNamespace}","${dimension}"} MetricName="${name}"', 'Sum')`,
-        label: `\${PROP('Dim.${dimension}')}`,
+        expression: `SEARCH('{"${metricNamespace}","${Object.keys(dimensions)}"} MetricName="${metricName}"', 'Sum')`,
+        label: `\${PROP('Dim.${Object.keys(dimensions)}')}`,
         period,
       });
-    this.refusals = search('Refusals', 'code');
-    this.gatewayResponses = search('GatewayResponses', 'type');
+    const refused = { metricName: 'Refusals', dimensions: { code: '$.code' } };
+    const responded = { metricName: 'GatewayResponses', dimensions: { type: '$.errorType' } };
+
+    // Codes of `lambda/shared/log.ts`.
+    const logCode = (code: string) => FilterPattern.stringValue('$.logCode', '=', code);
+    count('DeletionRefusals', deletionLog, logCode('USER_GROUP_DELETION_REFUSED'), refused);
+    count('TokenRefusals', authorizerLog, logCode('REQUEST_REFUSED'), refused);
+    this.refusals = search(refused);
+    // Neither a success nor the response of a function, whose type is `-`.
+    const ofGateway = FilterPattern.literal('{ $.status != "2*" && $.errorType != "-" }');
+    count('GatewayResponses', accessLog, ofGateway, responded);
+    this.gatewayResponses = search(responded);
+    const isThrottled = FilterPattern.stringValue('$.status', '=', '429');
+    this.throttled = count('Throttled', accessLog, isThrottled, { metricName: 'Throttled' }).metric(sum);
   }
 }
+
+/** One dimension at most. */
+type Counter = Pick<MetricFilterProps, 'metricName' | 'dimensions'>;

@@ -1,7 +1,8 @@
 import { Construct } from 'constructs';
 import { DatabaseCluster } from '../database/cluster';
 import type { Environment, Standby } from '../environment';
-import { StandbyMonitoring } from '../monitoring/monitoring';
+import { standbyReplication } from '../monitoring/alarm-table';
+import { Alarms } from '../monitoring/alarms';
 import { OperationsKey } from '../monitoring/operations-key';
 import { Network } from '../network/network';
 import { EnvironmentStack, type EnvironmentStackProps } from './environment-stack';
@@ -29,12 +30,9 @@ export class StandbyStack extends EnvironmentStack {
     const scopeOfCluster = new Construct(this, 'Database');
     const replica = new DatabaseCluster(scopeOfCluster, 'Cluster', { environment, standby, vpc });
     if (environment.serviceLevelAgreement) {
-      const { topicArn } = new StandbyMonitoring(this, 'Monitoring', {
-        environment,
-        key,
-        clusterIdentifier: replica.identifier,
-        sourceRegion: serving.region,
-      });
+      const alarms = [standbyReplication(replica.identifier, serving.region)];
+      const scopeOfAlarms = new Construct(this, 'Monitoring');
+      const { topicArn } = new Alarms(scopeOfAlarms, 'Alarms', { environment, key, alarms });
       this.addOutputs({ AlarmTopicArn: ['SNS topic to which alarms are published', topicArn] });
     }
     this.addOutputs({

@@ -1,156 +1,233 @@
-import { metricsOfDelivery } from '../support/delivery-metrics';
+import { logCodes } from '../../lambda/shared/log';
 import { missingHeadings } from '../support/documents';
 import { withoutSla, withSla, withStandby } from '../support/rows';
-import { type Resource, type StackTemplate, stackOf, synthesizeStacks } from '../support/stacks';
-import { synthesizeTemplates } from '../support/state-baseline';
+import { type Resource, type StackTemplate, synthesizeEveryStack } from '../support/stacks';
 
-const stacks = synthesizeStacks();
-const withAgreement = Object.entries(stacks).filter(
-  ([, { environment }]) => environment.serviceLevelAgreement,
-);
+// biome-ignore lint/suspicious/noExplicitAny: a template has no types
+type Json = any;
 
-describe.each(withAgreement)('the alarms of %s', (_, stack) => {
+const { standby: _, ...alone } = withSla;
+const reserved = {
+  ...alone,
+  name: 'reserved',
+  stackId: 'Reserved',
+  alarmEmail: 'on-call@example.com',
+  webhookOrigin: { reserve: true },
+};
+const stacks = synthesizeEveryStack([withStandby, reserved]);
+const stack = stacks.Reserved as StackTemplate;
+const alarms = stack.all('AWS::CloudWatch::Alarm');
+
+describe.each(Object.entries(stacks))('the alarms of %s', (stackName, stack) => {
   const alarms = stack.all('AWS::CloudWatch::Alarm');
-  const alarm = (name: string) => alarmOf(stack, name);
-  /** Without that of the reserve: see origin-alarms.test.ts. */
-  const usual = alarms.filter(({ Condition }) => Condition !== 'WebhookOriginReserveIsInUse');
 
-  it('treat missing data as breaching for metrics that always report', () => {
-    const breaching = usual.filter(({ Properties }) => Properties.TreatMissingData === 'breaching');
-    expect(breaching.map(({ Properties }) => Properties.AlarmName.replace(/^[^-]+-/, '')).sort()).toEqual([
-      'database-capacity',
-      'database-replication',
-    ]);
-  });
-
-  it('notify the topic on ALARM and on OK', () => {
+  it('have the name of the stack and a heading of the runbook, and notify the topic of ALARM and OK', () => {
     const topic = { Ref: stack.only('AWS::SNS::Topic').logicalId };
-    for (const { Properties } of alarms) {
-      expect([Properties.AlarmActions, Properties.OKActions]).toEqual([[topic], [topic]]);
-    }
     expect(stack.json.Outputs.AlarmTopicArn.Value).toEqual(topic);
-  });
-
-  it("count failures by the delivery function's metric names", async () => {
-    const written = await metricsOfDelivery();
-    const counts = alarm('deliveries-failing').Properties.Metrics.filter(hasMetricStat);
-    const metrics = counts.map(({ MetricStat }: { MetricStat: { Metric: unknown } }) => MetricStat.Metric);
-    for (const { Namespace, MetricName, Dimensions } of [...metrics, alarm('webhook-disabled').Properties]) {
-      expect(written).toContainEqual({
-        Namespace,
-        MetricName,
-        Dimensions: Object.fromEntries(Dimensions.map(nameAndValue)),
-      });
+    expect(alarms).not.toEqual([]);
+    for (const { Properties } of alarms) {
+      const { AlarmName, AlarmDescription, AlarmActions, OKActions } = Properties;
+      expect(AlarmName).toMatch(new RegExp(`^${stackName}-[a-z-]+$`));
+      expect(AlarmDescription).toMatch(/\. Runbook: docs\/runbook\.md#[a-z-]+$/);
+      expect(missingHeadings(AlarmDescription)).toEqual([]);
+      expect([AlarmActions, OKActions]).toEqual([[topic], [topic]]);
     }
   });
+});
 
-  it('count throttled requests by the log metric', () => {
-    const filter = stack.named('AWS::Logs::MetricFilter', 'MonitoringLogMetricsThrottled');
-    const [{ MetricName, MetricNamespace }] = filter.Properties.MetricTransformations;
-    expect(alarm('api-throttling').Properties).toMatchObject({ MetricName, Namespace: MetricNamespace });
+it('missing data is breaching only for metrics that always report, and while the reserve is in use', () => {
+  const names = alarms.filter(({ Properties }) => Properties.TreatMissingData === 'breaching').map(nameOf);
+  expect(names.sort()).toEqual(['database-capacity', 'database-replication', 'origin-reserve-in-use']);
+});
+
+it('alarms watch the gateway of the webhook origin while it exists, and the reserve while it is in use', () => {
+  for (const alarm of alarms) {
+    const ofGateway = JSON.stringify(alarm).includes('"WebhookOriginNatGateway"');
+    const ofReserve = nameOf(alarm) === 'origin-reserve-in-use';
+    // Without data or with any, 0 is reached.
+    if (ofReserve) expect(alarm.Properties.Threshold).toBe(0);
+    const inUse = ofReserve ? 'WebhookOriginReserveIsInUse' : undefined;
+    expect(alarm.Condition).toBe(ofGateway ? 'WebhookOriginIsAttached' : inUse);
+  }
+});
+
+it('alarms exist only with a service level agreement', () => {
+  for (const row of [{ ...withSla, serviceLevelAgreement: false }, withoutSla])
+    for (const stack of Object.values(synthesizeEveryStack([row])))
+      expect([...stack.all('AWS::CloudWatch::Alarm'), ...stack.all('AWS::SNS::Topic')]).toEqual([]);
+});
+
+it("a standby has an alarm on its replication lag, with the metric's exact dimensions", () => {
+  const ofStandby = stacks[withStandby.standby.stackId]?.all('AWS::CloudWatch::Alarm');
+  expect(ofStandby?.map(({ Properties }) => Properties.Dimensions)).toEqual([
+    [
+      { Name: 'DBClusterIdentifier', Value: { Ref: 'DatabaseCluster' } },
+      { Name: 'SourceRegion', Value: withStandby.region },
+    ],
+  ]);
+});
+
+it('the topic notifies the address of the row, and its key permits the alarms of this account', () => {
+  const { logicalId, Properties } = stack.only('AWS::SNS::Topic');
+  expect(stack.only('AWS::SNS::Subscription').Properties).toEqual({
+    Protocol: 'email',
+    Endpoint: 'on-call@example.com',
+    TopicArn: { Ref: logicalId },
   });
+  const [key] = Properties.KmsMasterKeyId['Fn::GetAtt'];
+  expect(stack.get(key).Properties.KeyPolicy.Statement).toContainEqual({
+    Effect: 'Allow',
+    Principal: { Service: 'cloudwatch.amazonaws.com' },
+    Action: ['kms:Decrypt', 'kms:GenerateDataKey*'],
+    Resource: '*',
+    Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+  });
+});
 
-  it('watch the gateway of the webhook origin only while it exists', () => {
-    for (const { Properties, Condition } of usual)
-      expect(Condition).toBe(
-        JSON.stringify(Properties).includes('WebhookOriginNatGateway')
-          ? 'WebhookOriginIsAttached'
-          : undefined,
+it('metrics from logs count lines that are written, by a fixed set of values', () => {
+  const { Format } = stack.named('AWS::ApiGateway::Stage', 'ApiRestApi').Properties.AccessLogSetting;
+  const fields = ['logCode', 'code', ...Object.keys(JSON.parse(Format))];
+  for (const { Properties } of stack.all('AWS::Logs::MetricFilter')) {
+    const text = JSON.stringify(Properties);
+    for (const [, field] of text.matchAll(/\$\.(\w+)/g)) expect(fields).toContain(field);
+    for (const [, code] of Properties.FilterPattern.matchAll(/logCode = "(\w+)"/g))
+      expect(Object.values(logCodes)).toContain(code);
+    for (const { Key } of Properties.MetricTransformations[0].Dimensions ?? [])
+      expect(['code', 'type']).toContain(Key);
+  }
+});
+
+it('the dashboard has the state of every alarm, and a graph for each heading with a metric that always exists', () => {
+  const widgets = widgetsOf(stack);
+  const [states] = widgets.filter(({ type }) => type === 'alarm');
+  const names = states.properties.alarms.map((arn: string) => arn.split(':').at(-1));
+  expect(names.sort()).toEqual(alarms.map(({ Properties }) => Properties.AlarmName).sort());
+  const graphs = widgets.filter(({ type }) => type === 'metric').map(({ properties }) => properties);
+  const headings = alarms.map(({ Properties }) => Properties.AlarmDescription.split('#')[1]);
+  expect(graphs.map(({ title }) => title)).toEqual(
+    expect.arrayContaining(headings.filter((heading) => heading !== 'reserve-address-in-use')),
+  );
+  expect(JSON.stringify(graphs)).not.toContain('WebhookOriginNatGateway');
+  // Unique in the account.
+  expect(stack.get('MonitoringDashboard').Properties.DashboardName).toBe('Reserved');
+  expect(stack.json.Outputs.MonitoringDashboardUrl.Value).toMatch(/^https:.*\/Reserved$/);
+});
+
+/** The dashboard's body, with logical ids for references. */
+function widgetsOf(stack: StackTemplate): readonly Json[] {
+  const pieces: readonly Json[] = stack.get('MonitoringDashboard').Properties.DashboardBody['Fn::Join'][1];
+  const text = pieces.map((piece) => piece.Ref ?? piece['Fn::GetAtt']?.join('.') ?? piece).join('');
+  return JSON.parse(text).widgets;
+}
+const nameOf = ({ Properties }: Resource): string => Properties.AlarmName.replace('Reserved-', '');
+
+const none = undefined;
+
+describe.each(['WebhookDeliveryQueue', 'WebhookRetryQueue'])('with all messages in %s', (lane) => {
+  // In one period: messages received and deleted, packets that came back, attempts delivered and failed.
+  it.each<[string, readonly (number | undefined)[], readonly string[]]>([
+    ['all is well', [300, 300, 9_000, 300, none], []],
+    ['nothing is sent', [0, 0, 0, none, none], []],
+    ['nothing reports', [], []],
+    ['every receiver fails', [200, 0, 4_000, none, 200], ['deliveries-failing']],
+    ['messages of disabled webhooks end without a request', [40, 40, 0, none, none], []],
+    ['some deliveries fail, and the gateway reports nothing', [300, 280, none, 280, 20], []],
+    ['the zone is gone, with the metrics of the gateway', [200, 0, none, none, none], ['origin-unreachable']],
+    [
+      'the zone is gone, and the function reaches the database without the gateway',
+      [200, 0, none, none, 200],
+      ['deliveries-failing', 'origin-unreachable'],
+    ],
+    ['nothing comes back', [200, 0, 0, none, none], ['origin-unreachable']],
+  ])('the alarms distinguish a lost gateway from failing receivers: %s', (_, values, raised) => {
+    const metrics = [
+      'NumberOfMessagesReceived',
+      'NumberOfMessagesDeleted',
+      'PacketsInFromDestination',
+      'Delivered',
+      'Failed',
+    ];
+    const reported = Object.fromEntries(metrics.map((name, index) => [name, values[index]]));
+    const breaching = ['deliveries-failing', 'origin-unreachable'].filter((name) => {
+      const { Properties } = stack.named(
+        'AWS::CloudWatch::Alarm',
+        `MonitoringAlarms${name.replace('-', '')}`,
       );
-  });
-
-  it('fire well below the connection limit of PostgreSQL', () => {
-    expect(alarm('database-connections').Properties.Threshold).toBeLessThan(
-      0.8 * (connectionLimits[stack.environment.database.capacity.maximum] ?? 0),
-    );
-  });
-});
-
-/**
- * PostgreSQL's `max_connections` by the highest capacity.
- * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/aurora-serverless-v2.setting-capacity.html
- */
-const connectionLimits: Readonly<Record<number, number>> = { 4: 823, 8: 1669, 16: 3360, 32: 5000, 64: 5000 };
-
-describe('alarms', () => {
-  const templates = synthesizeTemplates();
-  const everyAlarm: Resource[] = Object.values(templates)
-    .flatMap(({ Resources }) => Object.values(Resources) as Resource[])
-    .filter(({ Type }) => Type === 'AWS::CloudWatch::Alarm');
-
-  it('name a heading of the runbook', () => {
-    const descriptions = everyAlarm.map(({ Properties }) => Properties.AlarmDescription as string);
-    expect(descriptions.filter((text) => !/\. Runbook: docs\/runbook\.md#[a-z-]+$/.test(text))).toEqual([]);
-    expect(descriptions.flatMap(missingHeadings)).toEqual([]);
-  });
-
-  it("watch the standby's replication lag, in its region", () => {
-    const { stackId } = withStandby.standby;
-    const { Resources, Outputs } = synthesizeTemplates([withStandby])[stackId];
-    const alarms = (Object.values(Resources) as Resource[]).filter(
-      ({ Type }) => Type === 'AWS::CloudWatch::Alarm',
-    );
-    expect(alarms.map(({ Properties }) => Properties)).toMatchObject([
-      {
-        AlarmName: `${stackId}-standby-replication`,
-        MetricName: 'AuroraGlobalDBRPOLag',
-        Dimensions: [
-          { Name: 'DBClusterIdentifier', Value: { Ref: 'DatabaseCluster' } },
-          { Name: 'SourceRegion', Value: withStandby.region },
-        ],
-        TreatMissingData: 'breaching',
-      },
-    ]);
-    expect(alarms[0]?.Properties.AlarmActions).toEqual([Outputs.AlarmTopicArn.Value]);
-  });
-
-  it('exist only with a service level agreement', () => {
-    const { database } = withoutSla;
-    const promised = { ...withoutSla, serviceLevelAgreement: true, database: { ...database, readers: 2 } };
-    expect(alarmOf(stackOf(promised), 'database-replication')).toBeDefined();
-    for (const row of [{ ...withSla, serviceLevelAgreement: false }, withoutSla]) {
-      const without = stackOf(row);
-      expect(without.all('AWS::CloudWatch::Alarm')).toEqual([]);
-      expect(without.all('AWS::SNS::Topic')).toEqual([]);
-      expect(without.json.Outputs.AlarmTopicArn).toBeUndefined();
-    }
-  });
-});
-
-describe('the topic', () => {
-  const stack = stackOf({ ...withSla, alarmEmail: 'on-call@example.com' });
-
-  it('is encrypted with a key that CloudWatch may use for this account only', () => {
-    const { Properties } = stack.only('AWS::SNS::Topic');
-    expect(Properties.KmsMasterKeyId).toEqual({ 'Fn::GetAtt': ['OperationsKey', 'Arn'] });
-    expect(stack.get('OperationsKey').Properties.KeyPolicy.Statement).toContainEqual({
-      Effect: 'Allow',
-      Principal: { Service: 'cloudwatch.amazonaws.com' },
-      Action: ['kms:Decrypt', 'kms:GenerateDataKey*'],
-      Resource: '*',
-      Condition: { StringEquals: { 'aws:SourceAccount': { Ref: 'AWS::AccountId' } } },
+      expect(Properties).toMatchObject({ TreatMissingData: 'notBreaching', Threshold: 1 });
+      return (valueIn(Properties, reported, lane) ?? 0) >= 1;
     });
-  });
-
-  it('notifies only the address of the row', () => {
-    const topic = { Ref: stack.only('AWS::SNS::Topic').logicalId };
-    expect(stack.only('AWS::SNS::Subscription').Properties).toEqual({
-      Protocol: 'email',
-      Endpoint: 'on-call@example.com',
-      TopicArn: topic,
-    });
-    for (const other of Object.values(stacks))
-      expect(other.all('AWS::SNS::Subscription')).toHaveLength(other.environment.alarmEmail ? 1 : 0);
+    expect(breaching).toEqual(raised);
   });
 });
 
-function alarmOf(stack: StackTemplate, name: string): Resource {
-  const alarm = stack
-    .all('AWS::CloudWatch::Alarm')
-    .find(({ Properties }) => Properties.AlarmName === `${stack.environment.stackId}-${name}`);
-  if (alarm === undefined) throw new Error(`No alarm ${name}`);
-  return alarm;
+/** The value of an alarm's expression for one period. The other queue and an omitted metric report nothing. */
+function valueIn(
+  { Metrics }: Resource['Properties'],
+  values: Readonly<Record<string, number | undefined>>,
+  lane: string,
+) {
+  const metrics = Metrics.flatMap(({ Id, MetricStat }: Json) => {
+    if (!MetricStat) return [];
+    const { MetricName, Dimensions } = MetricStat.Metric;
+    const queue = Dimensions[0].Value['Fn::GetAtt']?.[0] ?? '';
+    return [[Id, queue.endsWith('Queue') && queue !== lane ? undefined : values[MetricName]]];
+  });
+  const { Expression } = Metrics.find((query: Json) => query.Expression);
+  return evaluate(Expression, Object.fromEntries(metrics));
 }
 
-const hasMetricStat = ({ MetricStat }: { readonly MetricStat?: unknown }) => MetricStat !== undefined;
-const nameAndValue = ({ Name, Value }: { readonly Name: string; readonly Value: unknown }) => [Name, Value];
+/**
+ * CloudWatch's metric math for one period: between two metrics a missing value counts as zero if the other has one; a constant
+ * has no timestamps, so it adds no value. `IF` without a condition is missing.
+ * https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
+ */
+function evaluate(
+  expression: string,
+  metrics: Readonly<Record<string, number | undefined>>,
+): number | undefined {
+  const operators: readonly Readonly<Record<string, (left: number, right: number) => number>>[] = [
+    { AND: (left, right) => left && right },
+    {
+      '<': (left, right) => +(left < right),
+      '>': (left, right) => +(left > right),
+      '>=': (left, right) => +(left >= right),
+    },
+    { '+': (left, right) => left + right },
+    { '*': (left, right) => left * right },
+  ];
+  type Operand = { readonly value: number | undefined; readonly isConstant?: boolean };
+  const tokens = expression.match(/\w+|[<>]=?|\S/g) ?? [];
+  const { value } = operand();
+  expect(tokens).toEqual([]);
+  return value;
+
+  function operand(level = 0): Operand {
+    const ofLevel = operators[level];
+    if (!ofLevel) return primary();
+    let left = operand(level + 1);
+    for (let apply = ofLevel[tokens[0] ?? '']; apply; apply = ofLevel[tokens[0] ?? '']) {
+      tokens.shift();
+      const sides = [left, operand(level + 1)];
+      const known = sides.some(({ value, isConstant }) => value !== undefined && !isConstant);
+      left = { value: known ? apply(sides[0]?.value ?? 0, sides[1]?.value ?? 0) : undefined };
+    }
+    return left;
+  }
+
+  function primary(): Operand {
+    const token = tokens.shift() ?? '';
+    if (/^\d/.test(token)) return { value: Number(token), isConstant: true };
+    if (token !== '(' && tokens[0] !== '(') return { value: metrics[token] };
+    if (token !== '(') tokens.shift();
+    const [first = { value: undefined }, second, third] = list();
+    if (token === 'FILL') return { value: first.value ?? second?.value };
+    if (token !== 'IF') return first;
+    return { value: first.value === undefined ? undefined : (first.value ? second : third)?.value };
+  }
+
+  function list(): readonly Operand[] {
+    const operands = [operand()];
+    while (tokens.shift() === ',') operands.push(operand());
+    return operands;
+  }
+}

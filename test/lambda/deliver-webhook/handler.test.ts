@@ -8,6 +8,7 @@ import { parseEvent } from '../../../domain/event';
 import { fail, ok } from '../../../domain/result';
 import { secretMessage, secretText } from '../../../domain/webhook-secrets';
 import type { DeliveryPorts, Receivers, Webhooks } from '../../../lambda/deliver-webhook/deliver-webhook';
+import { deliveryMetrics } from '../../../lambda/deliver-webhook/environment';
 import { createHandler } from '../../../lambda/deliver-webhook/handler';
 import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
 import { retrySchedule } from '../../../lambda/deliver-webhook/retry-schedule';
@@ -54,7 +55,7 @@ async function send(change: Partial<Delivery> = {}, queue = world.deliveries): P
 
 /** Runs one batch of a lane. */
 async function run(ports: Partial<DeliveryPorts> = {}, from = world.deliveries, second = world.retries.url) {
-  const metrics = new Metrics({ namespace: 'Test', serviceName: 'test' });
+  const metrics = new Metrics(deliveryMetrics);
   let emitted: Record<string, unknown> = {};
   metrics.publishStoredMetrics = () => {
     emitted = { ...metrics.serializeMetrics() };
@@ -114,7 +115,8 @@ describe('a delivery', () => {
     expect(world.log.lines).toEqual([
       { message: 'Webhook delivered', logCode: 'WEBHOOK_ATTEMPTED', ...line, retryInMs: undefined },
     ]);
-    expect(emitted).toMatchObject({ Delivered: 1 });
+    // The dimension that alarms read.
+    expect(emitted).toMatchObject({ Delivered: 1, service: 'deliver-webhook' });
     expect(emitted.Age).toBeGreaterThanOrEqual(1_500);
   });
 

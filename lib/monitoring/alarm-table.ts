@@ -1,0 +1,368 @@
+import { Duration, Stack } from 'aws-cdk-lib';
+import {
+  ComparisonOperator,
+  MathExpression,
+  Metric,
+  SearchExpression,
+  TreatMissingData,
+} from 'aws-cdk-lib/aws-cloudwatch';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { type DeliveryMetric, deliveryMetrics } from '../../lambda/deliver-webhook/environment';
+import type { Api } from '../api/api';
+import { webAclMetricName } from '../api/web-acl';
+import type { Dashboard } from '../dashboard/dashboard';
+import type { Environment } from '../environment';
+import type { WebhookOrigin } from '../network/webhook-origin';
+import type { Webhooks } from '../webhooks/webhooks';
+import type { AlarmRow } from './alarms';
+import { type LogMetrics, period, sum } from './log-metrics';
+
+const { GREATER_THAN_THRESHOLD } = ComparisonOperator;
+const { BREACHING } = TreatMissingData;
+const maximum = { period, statistic: 'Maximum' };
+
+/** What is watched in a region that serves. */
+export interface Watched {
+  readonly environment: Environment;
+  readonly api: Api;
+  readonly dashboard: Dashboard;
+  /** By the names in their alarms. */
+  readonly functions: Readonly<Record<string, LambdaFunction>> &
+    Record<'authorize-request' | 'delete-user-group', LambdaFunction>;
+  /** Of the database. */
+  readonly clusterIdentifier: string;
+  readonly webhooks: Webhooks;
+  readonly webhookOrigin: WebhookOrigin;
+}
+
+/** Every alarm of a region that serves: what docs/runbook.md has a heading for. */
+export const alarmTable = (watched: Watched, logMetrics: LogMetrics): readonly AlarmRow[] => [
+  ...apiAlarms(watched, logMetrics),
+  ...functionAlarms(watched),
+  ...databaseAlarms(watched),
+  ...webhookAlarms(watched),
+  ...originAlarms(watched),
+];
+
+/** https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-metrics-and-dimensions.html */
+function apiAlarms({ api, dashboard }: Watched, { throttled }: LogMetrics): readonly AlarmRow[] {
+  const stage = api.restApi.deploymentStage;
+  return [
+    {
+      name: 'api-errors',
+      description:
+        'The API returned 5xx for at least 5 percent of requests, or for 5 of at most 100 requests.',
+      metric: new MathExpression({
+        expression: 'IF(requests > 100, 100 * errors / requests, errors)',
+        usingMetrics: { requests: stage.metricCount(sum), errors: stage.metricServerError(sum) },
+        period,
+      }),
+      threshold: 5,
+      unit: 'percent; count up to 100 requests',
+    },
+    {
+      name: 'api-latency',
+      description: 'The p99 latency of the API has been two seconds or more for 15 minutes.',
+      metric: stage.metricLatency({ period, statistic: 'p99' }),
+      threshold: 2_000,
+      evaluationPeriods: 3,
+      unit: 'ms',
+      context: [stage.metricIntegrationLatency({ period, statistic: 'p99', label: 'of the function' })],
+    },
+    {
+      name: 'api-throttling',
+      description: 'Requests exceed the rate limit of the stage: 100 were rejected in five minutes.',
+      metric: throttled,
+      threshold: 100,
+    },
+    {
+      name: 'firewall-blocks',
+      description: 'The firewall blocked 500 requests in five minutes: an attack, or false positives.',
+      // https://docs.aws.amazon.com/waf/latest/developerguide/waf-metrics.html
+      metric: new Metric({
+        namespace: 'AWS/WAFV2',
+        metricName: 'BlockedRequests',
+        dimensionsMap: { WebACL: webAclMetricName, Region: Stack.of(api).region, Rule: 'ALL' },
+        ...sum,
+      }),
+      threshold: 500,
+    },
+    {
+      name: 'dashboard-errors',
+      description: 'The dashboard returned 5xx five times in five minutes.',
+      metric: dashboard.restApi.deploymentStage.metricServerError(sum),
+      threshold: 5,
+    },
+  ];
+}
+
+/**
+ * Functions that crash, time out or do not start. Lambda does not count expected failures, such as `database_unavailable`, as
+ * errors. https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html
+ */
+function functionAlarms({ functions }: Watched): readonly AlarmRow[] {
+  const throttles = Object.values(functions).map(
+    (lambda, index) => [`m${index}`, lambda.metricThrottles({ statistic: 'Sum' })] as const,
+  );
+  const daily = ['purge-expired'];
+  const errors = Object.entries(functions).map(([name, lambda]): AlarmRow => {
+    const threshold = daily.includes(name) ? 1 : 3;
+    return {
+      name: `function-errors-${name}`,
+      runbookAnchor: 'function-errors',
+      description: `The function ${name} crashed or timed out ${threshold === 1 ? 'once' : `${threshold} times`} in 15 minutes.`,
+      metric: lambda.metricErrors({ period: Duration.minutes(15), statistic: 'Sum' }),
+      threshold,
+      unit: 'in 15 minutes',
+    };
+  });
+  return [
+    ...errors,
+    {
+      name: 'function-throttling',
+      description: "Lambda throttled invocations: the account's limit of concurrent executions is reached.",
+      metric: new MathExpression({
+        // FILL: a function that was not invoked has no data.
+        expression: throttles.map(([name]) => `FILL(${name}, 0)`).join(' + '),
+        usingMetrics: Object.fromEntries(throttles),
+        period,
+      }),
+      threshold: 1,
+    },
+  ];
+}
+
+const rdsMetric = (metricName: string, dimensionsMap: Record<string, string>) =>
+  new Metric({ namespace: 'AWS/RDS', metricName, dimensionsMap, ...maximum });
+
+/** https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/Aurora.AuroraMonitoring.Metrics.html */
+function databaseAlarms({ environment, clusterIdentifier }: Watched): readonly AlarmRow[] {
+  const { database, throttle } = environment;
+  const ofCluster = { DBClusterIdentifier: clusterIdentifier };
+  const replication: AlarmRow = {
+    name: 'database-replication',
+    description:
+      'A reader has been a second or more behind the writer for 15 minutes, or no reader is available for failover.',
+    // By role, not by instance: at a failover a reader becomes the writer.
+    // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/creating_alarms.html
+    metric: rdsMetric('AuroraReplicaLag', { ...ofCluster, Role: 'READER' }),
+    threshold: 1_000,
+    evaluationPeriods: 3,
+    treatMissingData: BREACHING,
+    unit: 'ms behind the writer',
+  };
+  return [
+    {
+      name: 'database-capacity',
+      description:
+        'The database has used at least 80 percent of its maximum capacity for 15 minutes, or reports no data.',
+      metric: rdsMetric('ACUUtilization', ofCluster),
+      threshold: 80,
+      evaluationPeriods: 3,
+      // Instances report every minute: missing data means no instance.
+      treatMissingData: BREACHING,
+      unit: 'percent of the maximum',
+    },
+    {
+      name: 'database-connections',
+      description:
+        "The database has had more connections for 15 minutes than the API's rate limit can cause.",
+      metric: rdsMetric('DatabaseConnections', ofCluster),
+      // A function has one connection at most. PostgreSQL's own limit is far above (5,000 at 32 capacity units).
+      // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/aurora-serverless-v2.setting-capacity.html
+      threshold: throttle.burst,
+      evaluationPeriods: 3,
+      unit: 'connections',
+    },
+    {
+      name: 'database-storage',
+      description:
+        'The database stores 500 GiB, far more than expected for its organizations and 31 days of attempts.',
+      metric: rdsMetric('VolumeBytesUsed', ofCluster),
+      threshold: 500 * 1024 ** 3,
+      unit: 'bytes',
+    },
+    ...(database.readers > 0 ? [replication] : []),
+  ];
+}
+
+/**
+ * The one alarm of a standby region: its replication lag, which is what a promotion would lose. The guide documents the
+ * metric for every secondary of Aurora PostgreSQL; AWS's lab finds it by `SourceRegion`. An alarm matches the exact set of dimensions.
+ * https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/aurora-global-database-disaster-recovery.html
+ * https://awsauroralabsmy.com/global/cw/
+ */
+export const standbyReplication = (clusterIdentifier: string, sourceRegion: string): AlarmRow => ({
+  name: 'standby-replication',
+  description:
+    'The standby in the second region has been 30 seconds or more behind for 15 minutes, or reports no data.',
+  metric: rdsMetric('AuroraGlobalDBRPOLag', {
+    DBClusterIdentifier: clusterIdentifier,
+    SourceRegion: sourceRegion,
+  }),
+  threshold: 30_000,
+  evaluationPeriods: 3,
+  // Replication may have stopped. docs/runbook.md says what to do if it never reports without instances.
+  treatMissingData: BREACHING,
+});
+
+export const deliveryMetric = (metricName: DeliveryMetric, label?: string, statistic = 'Sum') =>
+  new Metric({
+    namespace: deliveryMetrics.namespace,
+    metricName,
+    dimensionsMap: { service: deliveryMetrics.serviceName },
+    period,
+    statistic,
+    ...(label !== undefined && { label }),
+  });
+
+/**
+ * Deliveries that are given up have no alarm: the count cannot distinguish one receiver that is down for three days from many, and
+ * `deliveries-failing` fires days before deliveries to everybody are given up. A queue that has been empty and untouched for six
+ * hours reports nothing.
+ * https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-monitoring-using-cloudwatch.html
+ */
+function webhookAlarms({ webhooks: { events, deliveries, retries } }: Watched): readonly AlarmRow[] {
+  const oldest = (name: string, { queue }: Webhooks['events'], minutes: number): AlarmRow => ({
+    name: `oldest-message-${name}`,
+    runbookAnchor: 'oldest-message',
+    description: `The oldest message in the queue of ${name} has been waiting for ${minutes} minutes.`,
+    metric: queue.metricApproximateAgeOfOldestMessage(maximum),
+    threshold: 60 * minutes,
+    unit: 's',
+  });
+  const dead = (name: string, { deadLetters }: Webhooks['events']): AlarmRow => ({
+    name: `dead-letters-${name}`,
+    runbookAnchor: 'dead-letters',
+    description: `The dead-letter queue of ${name} has messages. SQS deletes them after 14 days.`,
+    metric: deadLetters.metricApproximateNumberOfMessagesVisible(maximum),
+    threshold: 1,
+    unit: 'messages',
+  });
+  return [
+    {
+      name: 'deliveries-failing',
+      description:
+        'No webhook was delivered for 30 minutes, while at least 20 attempts failed in each 15 minutes.',
+      metric: new MathExpression({
+        expression: 'IF(FILL(failed, 0) >= 20 AND FILL(delivered, 0) < 1, 1, 0)',
+        usingMetrics: { failed: deliveryMetric('Failed'), delivered: deliveryMetric('Delivered') },
+        period: Duration.minutes(15),
+      }),
+      threshold: 1,
+      evaluationPeriods: 2,
+      unit: '1: yes',
+    },
+    {
+      name: 'webhook-disabled',
+      description:
+        'A receiver returned 410. Its webhook is disabled and receives nothing until an operator enables it.',
+      metric: deliveryMetric('Disabled'),
+      threshold: 1,
+    },
+    oldest('events', events, 15),
+    oldest('deliveries', deliveries, 15),
+    // A retry is delayed for up to 15 minutes on purpose.
+    oldest('retries', retries, 45),
+    dead('events', events),
+    dead('deliveries', deliveries),
+  ];
+}
+
+/**
+ * The NAT gateway's own metrics, every minute. Graphs search for them: there is no gateway while the origin is detached, and
+ * after a move they still show the previous one. They also show the account's other gateways in the region, by id.
+ * https://docs.aws.amazon.com/vpc/latest/userguide/metrics-dimensions-nat-gateway.html
+ */
+function originAlarms({ environment, webhookOrigin: origin, webhooks }: Watched): readonly AlarmRow[] {
+  const { name, webhookOrigin } = environment;
+  const { deliveries, retries } = webhooks;
+  const ofGateway = (metricName: string, options = sum) =>
+    new Metric({
+      namespace: 'AWS/NATGateway',
+      metricName,
+      dimensionsMap: { NatGatewayId: origin.gatewayId },
+      ...options,
+    });
+  const ofGateways = (metricName: string, label: string) =>
+    new SearchExpression({
+      expression: `SEARCH('{AWS/NATGateway,NatGatewayId} MetricName="${metricName}"', 'Sum')`,
+      label: `${label} \${PROP('Dim.NatGatewayId')}`,
+      period,
+    });
+  const inward = ofGateway('PacketsInFromDestination');
+  const move = `wallet move-origin --environment ${name} --zone N`;
+  const reserve: AlarmRow = {
+    name: 'origin-reserve-in-use',
+    runbookAnchor: 'reserve-address-in-use',
+    description: `Webhooks come from the reserve address, which is for emergencies only. Return to the primary address once it is free: ${move}.`,
+    // Always in ALARM while it exists: threshold 0, missing data breaching.
+    metric: deliveryMetric('Delivered'),
+    condition: origin.reserve?.isInUse,
+    threshold: 0,
+    treatMissingData: BREACHING,
+  };
+  return [
+    {
+      name: 'origin-unreachable',
+      runbookAnchor: 'a-zone-is-gone',
+      description: `In 10 of the last 20 minutes, webhooks were attempted and no packet came back through the webhook origin's NAT gateway: the gateway or its zone has failed, not the receivers. Check: wallet origin-status --environment ${name}. Move to another zone: ${move}${
+        webhookOrigin?.reserve ? ', with --reserve if the address cannot be released' : ''
+      }.`,
+      metric: new MathExpression({
+        // Why these: docs/decisions/alarms.md. A sum treats missing terms as zero, and is missing only if all are: adding
+        // `0 * (tried + retried)` makes it zero for a gateway that stopped reporting.
+        expression:
+          'IF(tried + retried > done + redone AND 0 * (tried + retried) + inward + delivered < 1, 1, 0)',
+        usingMetrics: {
+          tried: deliveries.queue.metricNumberOfMessagesReceived({ period }),
+          retried: retries.queue.metricNumberOfMessagesReceived({ period }),
+          done: deliveries.queue.metricNumberOfMessagesDeleted({ period }),
+          redone: retries.queue.metricNumberOfMessagesDeleted({ period }),
+          inward,
+          delivered: deliveryMetric('Delivered'),
+        },
+        period,
+      }),
+      condition: origin.isAttached,
+      threshold: 1,
+      // A failed message becomes visible again after 7.5 minutes: one alone appears in two or three of four periods.
+      evaluationPeriods: 4,
+      datapointsToAlarm: 2,
+      unit: 'packets in 5 minutes',
+      context: [ofGateways('PacketsInFromDestination', 'Received')],
+    },
+    {
+      name: 'egress-drops',
+      runbookAnchor: 'moving-the-webhook-origin',
+      description:
+        "The webhook origin's NAT gateway dropped more than 0.01 percent of packets for 15 minutes.",
+      metric: new MathExpression({
+        expression: 'IF(dropped >= 10, 100 * dropped / (outward + inward), 0)',
+        usingMetrics: {
+          dropped: ofGateway('PacketsDropCount'),
+          outward: ofGateway('PacketsInFromSource'),
+          inward,
+        },
+        period,
+      }),
+      condition: origin.isAttached,
+      comparisonOperator: GREATER_THAN_THRESHOLD,
+      threshold: 0.01,
+      evaluationPeriods: 3,
+      unit: 'packets in 5 minutes',
+      context: [ofGateways('PacketsDropCount', 'Dropped')],
+    },
+    {
+      name: 'egress-ports',
+      description: "The webhook origin's NAT gateway had no free port for new connections for 15 minutes.",
+      metric: ofGateway('ErrorPortAllocation', maximum),
+      condition: origin.isAttached,
+      comparisonOperator: GREATER_THAN_THRESHOLD,
+      threshold: 0,
+      evaluationPeriods: 3,
+      context: [ofGateways('ErrorPortAllocation', 'Port allocation errors')],
+    },
+    ...(origin.reserve ? [reserve] : []),
+  ];
+}
