@@ -109,11 +109,11 @@ export async function runCommandLine(
   terminal: Terminal,
   variables: Variables = {},
 ): Promise<number> {
-  const taken = ['environment', 'json', 'outputs'].filter((name) => variables[`npm_config_${name}`]);
-  if (taken.length > 0) {
-    const written = [args[0], ...taken.map((name) => `--${name}`)].join(' ');
-    terminal.note(terminal.alarm('error: npm consumed options of this command.'));
-    terminal.note(`Put -- before the command, npm run -s wallet -- ${written}, or run ./wallet ${written}`);
+  const consumed = ['environment', 'json', 'outputs'].filter((name) => variables[`npm_config_${name}`]);
+  if (consumed.length > 0) {
+    const command = [args[0], ...consumed.map((name) => `--${name}`)].join(' ');
+    terminal.note(terminal.alarm('error: npm consumed the options of this command.'));
+    terminal.note(`Put -- before the command: npm run -s wallet -- ${command}\nOr run: ./wallet ${command}`);
     return 2;
   }
   // Commander's help command reads the first word only.

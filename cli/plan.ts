@@ -29,8 +29,8 @@ interface Plan {
   readonly changes: readonly ReturnType<typeof readChange>[];
 }
 
-const harmful = ['deleted', 'replaced', 'left behind', 'perhaps replaced', 'unknown'] as const;
-/** The worst first. `left behind`: retained, but no longer managed by the stack. `unknown`: CloudFormation decides later. */
+const harmful = ['deleted', 'replaced', 'retained', 'may be replaced', 'unknown'] as const;
+/** The worst first. `retained`: no longer managed by the stack. `unknown`: CloudFormation decides later. */
 const effects = [...harmful, 'changed', 'added'] as const;
 
 const help = `
@@ -172,10 +172,10 @@ function readChange(change: ResourceChange) {
 
 function effectOf({ Action, Replacement, PolicyAction }: ResourceChange): (typeof effects)[number] {
   if (Action === 'Add') return 'added';
-  if (Action === 'Remove') return PolicyAction === 'Retain' ? 'left behind' : 'deleted';
+  if (Action === 'Remove') return PolicyAction === 'Retain' ? 'retained' : 'deleted';
   if (Action !== 'Modify') return 'unknown';
   if (Replacement === 'True') return 'replaced';
-  return Replacement === 'Conditional' ? 'perhaps replaced' : 'changed';
+  return Replacement === 'Conditional' ? 'may be replaced' : 'changed';
 }
 
 function formatDetail({ Target, CausingEntity }: NonNullable<ResourceChange['Details']>[number]): string {

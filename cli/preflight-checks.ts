@@ -11,8 +11,8 @@ import type { StackResource } from './deployed-stack';
 import { inProject } from './pasted-command';
 
 export interface Finding {
-  /** `warning`: the deployment may work, and may be the fix. `not asked`: the call to AWS failed. */
-  readonly outcome: 'ok' | 'warning' | 'failed' | 'not asked';
+  /** `warning`: the deployment may work, and may be the fix. `not checked`: the call to AWS failed. */
+  readonly outcome: 'ok' | 'warning' | 'failed' | 'not checked';
   readonly found: string;
   readonly remedy?: string;
 }

@@ -59,7 +59,7 @@ async function preflight({ environment: name, assembly, json }: PreflightOptions
       ? JSON.stringify({ environment: name, account, passed, checks })
       : table([['RESULT', 'STACK', 'CHECK', 'FOUND'], ...rows], terminal.bold),
   );
-  const summary = `${name}: ${count('ok')} ok, ${count('warning')} warnings, ${count('failed')} failed, ${count('not asked')} not asked.`;
+  const summary = `${name}: ${count('ok')} ok, ${count('warning')} warnings, ${count('failed')} failed, ${count('not checked')} not checked.`;
   if (!passed) throw new CommandFailed(summary);
   terminal.note(summary);
 }
@@ -90,7 +90,7 @@ async function findingOf(check: Check, context: Context): Promise<Finding> {
   } catch (error) {
     if (!(error instanceof AwsCallFailed)) throw error;
     const { message, remedy } = error;
-    return { outcome: 'not asked', found: message.replace(/\.$/, ''), ...(remedy && { remedy }) };
+    return { outcome: 'not checked', found: message.replace(/\.$/, ''), ...(remedy && { remedy }) };
   }
 }
 

@@ -43,7 +43,7 @@ interrupted and run again: receivers detect duplicates by the webhook-id.`,
     for (let more = true; more && !signal.aborted; ) {
       const limit = Math.min(pageSize, left);
       const query = { webhookId, eventId: event, undelivered, since, until, after, limit };
-      const { events } = await runOperation(target, 'list-kept-events', query);
+      const { events } = await runOperation(target, 'list-stored-events', query);
       // SQS accepts ten messages per call.
       for (let start = 0; start < events.length && !signal.aborted; start += 10) {
         const batch = events.slice(start, start + 10);

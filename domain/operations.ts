@@ -68,7 +68,7 @@ interface Results {
   };
   'remove-webhook': Pick<Webhook, 'webhookId' | 'organizationId'>;
   'list-delivery-attempts': { readonly attempts: readonly Attempt[] };
-  'list-kept-events': {
+  'list-stored-events': {
     readonly events: readonly { readonly eventId: string; readonly acceptedAt: string }[];
   };
 }
@@ -153,7 +153,7 @@ export const inputs = {
     until: v.optional(time),
     limit,
   },
-  'list-kept-events': {
+  'list-stored-events': {
     webhookId,
     eventId: v.optional(eventId),
     undelivered: flag,

@@ -63,7 +63,7 @@ export async function runLocalCommand(args: readonly string[], context: CommandC
   );
   if (consumed.length > 0) {
     const command = `npm start -- ${[...consumed, ...args].join(' ')}`;
-    note(`error: npm consumed the options. Put -- before them: ${command}`);
+    note(`error: npm consumed the options of this command.\nPut -- before them: ${command}`);
     return 2;
   }
   try {

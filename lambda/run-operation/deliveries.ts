@@ -54,7 +54,7 @@ export const deliveries = {
    * acceptance. For the next page, set `since` to the last event's time and `after` to its id. `undelivered` excludes
    * events that were delivered to it.
    */
-  async 'list-kept-events'(input, { database }) {
+  async 'list-stored-events'(input, { database }) {
     const { webhookId, eventId = null, undelivered, since, until, after = '', limit } = input;
     const found = await database.execute(sql`
       select event_id, cast(extract(epoch from accepted_at) as double precision) as accepted_at

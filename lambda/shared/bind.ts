@@ -16,13 +16,13 @@ export function bind<Dependencies, Event, Response>(
       // A function outside of a VPC may have no log.
       bound = { handle: createHandler(dependencies), log: Object(dependencies).log };
     }
-    if (Object(event).keepActive === true && bound.log) return void countKeptActive(bound.log);
+    if (Object(event).keepActive === true && bound.log) return void countKeepActive(bound.log);
     return bound.handle(event);
   };
 }
 
 /** https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html */
-function countKeptActive(log: Log): void {
+function countKeepActive(log: Log): void {
   const metric = {
     Namespace: 'WalletFunctions',
     Dimensions: [['service']],

@@ -84,7 +84,7 @@ const rules: readonly Rule[] = [
     ],
   },
   {
-    title: 'a decision knows ports, not AWS',
+    title: 'a use case imports ports, not AWS',
     forbids: (path, imported) =>
       path === `lambda/${useCaseOf(path)}/${useCaseOf(path)}.ts` &&
       isPackage(imported, '@aws-sdk', '@smithy', 'pg'),
@@ -109,7 +109,7 @@ const rules: readonly Rule[] = [
     breaches: [['dashboard/page.ts', "import { randomBytes } from 'node:crypto';"]],
   },
   {
-    title: 'the page keeps nothing, and makes no markup of text',
+    title: 'the page stores nothing, and never parses text as markup',
     text: [
       (path) => isIn(path, 'dashboard'),
       /\b(?:localStorage|sessionStorage|indexedDB|cookie|innerHTML|outerHTML|insertAdjacentHTML|eval)\b/,

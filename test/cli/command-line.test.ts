@@ -95,8 +95,8 @@ describe('errors state what failed and why', () => {
   it.each([
     ['refuses', refusal('identity_not_found', 'There is no such.'), 'error: There is no such.\n'],
     ['has a bug', unhandled, 'failed to run describe-identity: no table.\nSee its log in /'],
-    ['answers null', { body: 'null' }, 'use the command line of the deployed version'],
-    ['answers without a result', { body: '{"ok":true}' }, 'does not match this version'],
+    ['returns null', { body: 'null' }, 'use the command line of the deployed version'],
+    ['returns no result', { body: '{"ok":true}' }, 'does not match this version'],
   ])('of an operations function that %s', async (_, answer, message) => {
     region.answer({ 'describe-identity': () => answer });
     const printed = await token('--outputs', region.outputs);

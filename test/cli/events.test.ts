@@ -95,7 +95,7 @@ describe('redeliver', () => {
     const stored = ids.map((eventId) => ({ eventId, acceptedAt: '2026-11-20T12:00:00.000Z' }));
     region.answer({
       'describe-webhook': () => result(webhook),
-      'list-kept-events': ({ after, limit }) => {
+      'list-stored-events': ({ after, limit }) => {
         const start = after ? ids.indexOf(after) + 1 : 0;
         return result({ events: stored.slice(start, start + limit) });
       },

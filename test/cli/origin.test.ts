@@ -158,7 +158,7 @@ describe('move-origin', () => {
   const denied: Replies = { 'cloudformation:UpdateStack': () => refusal('AccessDenied') };
   it.each<[string, args: readonly string[], exitCode: number, said: string, object?, Replies?]>([
     ['without a person or --yes', ['--zone', '2'], 2, 'Add --yes'],
-    ['of a zone that is not there', ['--zone', '4', '--yes'], 2, 'Give a zone from 1 to 3.'],
+    ['to an unknown zone', ['--zone', '4', '--yes'], 2, 'Give a zone from 1 to 3.'],
     ['without a reserve', [...moveTo2, '--reserve'], 2, 'webhookOrigin: { reserve: true }'],
     ['with another address', moveTo2, 1, 'file has 203.0.113.9', { WebhookOriginAddress: '203.0.113.9' }],
     ['without the permission', moveTo2, 1, 'UpdateStack. See "If a move fails" in docs/runbook', {}, denied],

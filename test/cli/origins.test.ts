@@ -89,7 +89,7 @@ it.each([
   [['--json', '--format', 'nginx'], 'exclude each other'],
   [['--check', 'list', '--format', 'nginx'], 'cannot be used with'],
   [['--check', '/nonexistent/list'], 'Cannot read'],
-])('is used wrongly with %j', async (args, message) => {
+])('reports a usage error for %j', async (args, message) => {
   const { exitCode, stdout, stderr } = await origins(...args);
   expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' });
   expect(stderr).toContain(message);

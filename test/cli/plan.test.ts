@@ -62,10 +62,10 @@ const changes = [
   ],
   [
     change('Queue', 'AWS::SQS::Queue', 'Modify', modified('Conditional', property('QueueName'), 'X.Arn')),
-    'perhaps replaced',
+    'may be replaced',
     true,
   ],
-  [change('OldKey', 'AWS::KMS::Key', 'Remove', { PolicyAction: 'Retain' }), 'left behind', true],
+  [change('OldKey', 'AWS::KMS::Key', 'Remove', { PolicyAction: 'Retain' }), 'retained', true],
   [change('Secret', 'AWS::SecretsManager::Secret', 'Remove', { PolicyAction: 'Delete' }), 'deleted', true],
   [change('Alarm', 'AWS::CloudWatch::Alarm', 'Remove', { PolicyAction: 'Delete' }), 'deleted', false],
   [change('Eip', 'AWS::EC2::EIP', 'Dynamic'), 'unknown', true],
@@ -135,7 +135,7 @@ it('lists the most severe first, and escapes template values', async () => {
     /`Cluster` \(AWS::RDS::DBCluster\) is stateful and would be replaced\.\*\*[\s\S]*\| Effect \|/,
   );
   for (const part of [
-    '2 deleted, 1 replaced, 1 left behind, 1 perhaps replaced, 1 unknown, 1 changed, 1 added.',
+    '2 deleted, 1 replaced, 1 retained, 1 may be replaced, 1 unknown, 1 changed, 1 added.',
     '| changed | `Handler` | AWS::Lambda::Function | /Properties/Timeout: 28 → 2&lt;8\\| |',
     'Properties/DatabaseName, which replaces it',
     'Properties/QueueName, by X.Arn, which replaces it',

@@ -135,12 +135,16 @@ async function problems(environment: Environment, replies: Replies) {
 it.each<[string, Environment, Replies]>([
   ['a first deployment', plain, {}],
   ['an update', plain, running('17.9')],
-  ['RDS that does not mention the Data API', plain, offering('b')],
+  ['an RDS version that does not state the Data API', plain, offering('b')],
   ['adopted addresses that are free', adopting, addresses()],
-  ['an adopted address on the own gateway', adopting, onOwnGateway],
+  ['an adopted address on its own gateway', adopting, onOwnGateway],
   ['a snapshot', fromSnapshot, snapshotOf('available', '17.9')],
   ['a time within the backups', toTime, clusterOf('17.9', midnight, next)],
-  ['a lost snapshot, once restored', fromSnapshot, running('17.9', restoreSuffix(fromSnapshot.database))],
+  [
+    'a deleted snapshot after the restore',
+    fromSnapshot,
+    running('17.9', restoreSuffix(fromSnapshot.database)),
+  ],
 ])('all is ok for %s', async (_, environment, replies) => {
   expect(await problems(environment, replies)).toEqual([]);
 });
@@ -157,7 +161,7 @@ it.each<[expected: string, text: string, Environment, Replies]>([
   ['failed rds-service-linked-role', 'create-service', plain, refusing('iam:GetRole', 'NoSuchEntity')],
   ['failed bootstrap', bootstrapCommand, plain, refusing('ssm:GetParameter', 'ParameterNotFound')],
   ['failed bootstrap', 'required: 6', plain, answering('ssm:GetParameter', { Parameter: { Value: '5' } })],
-  ['not asked bootstrap', 'a role that has', plain, refusing('ssm:GetParameter', 'AccessDenied')],
+  ['not checked bootstrap', 'a role that has', plain, refusing('ssm:GetParameter', 'AccessDenied')],
   ['failed stack-state', 'Wait until CloudFormation', plain, inStatus('UPDATE_IN_PROGRESS')],
   ['failed stack-state', 'rollback-stack --stack-name WalletEu', plain, inStatus('UPDATE_FAILED')],
   ['failed stack-state', '"Recovering from a failed first', plain, inStatus('ROLLBACK_COMPLETE')],
@@ -225,7 +229,7 @@ describe('as a command', () => {
     account().answer(refusing('iam:GetRole', 'NoSuchEntity'), ready);
     const { exitCode, stdout, stderr } = await preflight();
     expect(exitCode).toBe(1);
-    expect(stderr).toContain(` ok, 0 warnings, ${stacks.length} failed, 0 not asked.\n`);
+    expect(stderr).toContain(` ok, 0 warnings, ${stacks.length} failed, 0 not checked.\n`);
     expect(stdout.trimEnd().split('\n')).toHaveLength(1 + stacks.length * checks.length);
   });
 

@@ -66,7 +66,7 @@ it('does not wait twice for a missing delivery', async () => {
 
 it.each([
   ['without a receiver', [], '--receiver-url'],
-  ['with a port that nothing leads to', ['--receiver-listen', '8010'], '--receiver-url'],
+  ['with a port but no public URL', ['--receiver-listen', '8010'], '--receiver-url'],
   ['with both', ['--receiver-url', 'https://a.customer.com/', '--without-webhook'], 'not both'],
   ['with a receiver that no delivery can reach', ['--receiver-url', 'http://a.customer.com/'], 'https://'],
 ])('reports a usage error %s, and does nothing', async (_, args, said) => {

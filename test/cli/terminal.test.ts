@@ -40,7 +40,7 @@ describe('control and invisible characters are printed escaped, as in JSON', () 
     ['zero-width characters', 'a\u200b\u200d\ufeff\ufff9b', 'a\\u200b\\u200d\\ufeff\\ufff9b'],
     ['tags', '\u{e0041}', '\\udb40\\udc41'],
     ['line separators', 'a\u2028b\u2029', 'a\\u2028b\\u2029'],
-    ['half of a pair', '\ud800', '\\ud800'],
+    ['an unpaired surrogate', '\ud800', '\\ud800'],
     [
       'other scripts, emoji, layout: unchanged',
       'a\tb\n\u00e9 \u0639 \u4e2d \u{1f600}',

@@ -117,7 +117,7 @@ it('delete-group sends one request with a token and a user action, and prints th
   expect(decode(String(action)).claims).toMatchObject({ sub: identityId, htm: 'DELETE', htp: path });
 });
 
-it('a signature is valid for any lengths of its integers', () => {
+it('converts DER signatures with integers of any length', () => {
   const { privateKey, publicKey: key } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   // One in 128 signatures has an integer with a leading zero byte, so a thousand cover every relevant length.
   for (let message = 0; message < 1_000; message++) {

@@ -168,9 +168,12 @@ it.each([
   expect(printed).toEqual({ exitCode, stdout: '', stderr: 'error: No.\n' });
 });
 
-it.each([[[]], [['--kinds', 'a', '--all-kinds']]])('webhook update is used wrongly with %j', async (args) => {
-  region.answer({});
-  const printed = await region.wallet('webhook', 'update', ...ofWebhook, ...args);
-  expect(printed).toMatchObject({ exitCode: 2, stdout: '' });
-  expect(region.calls()).toEqual([]);
-});
+it.each([[[]], [['--kinds', 'a', '--all-kinds']]])(
+  'webhook update reports a usage error for %j',
+  async (args) => {
+    region.answer({});
+    const printed = await region.wallet('webhook', 'update', ...ofWebhook, ...args);
+    expect(printed).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(region.calls()).toEqual([]);
+  },
+);

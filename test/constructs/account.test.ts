@@ -243,7 +243,7 @@ it.each<[string, Record<string, string>, string]>([
   ['an unknown environment', { environments: `${name},nowhere` }, 'environments names "nowhere"'],
   ['no amount', { budget: '0' }, 'budget is "0"'],
   ['no address', { email: 'me' }, 'email is "me"'],
-  ['a region that there is not', { region: 'eu-central-9' }, 'region is "eu-central-9". Use an AWS region'],
+  ['an unknown region', { region: 'eu-central-9' }, 'region is "eu-central-9". Use an AWS region'],
   ['a region without budgets', { region: 'me-central-1' }, 'where CloudFormation has no budgets'],
 ])('refuses %s', (_, changes, message) => {
   expect(() => settingsOf(changes)).toThrow(message);

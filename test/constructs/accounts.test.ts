@@ -18,7 +18,7 @@ it('the account of an environment is that of its variable, unless empty, else th
   ).toEqual({ eu: credentials, 'north-sea': account, warnings: [] });
 });
 
-it.each(['12345678901', '123456789012a', ' 111122223333'])('%j is no account', (value) => {
+it.each(['12345678901', '123456789012a', ' 111122223333'])('refuses the account %j', (value) => {
   expect(() => read({ WALLET_EU_ACCOUNT: value })).toThrow(
     `WALLET_EU_ACCOUNT is ${JSON.stringify(value)}. Give the 12 digits of an AWS account.`,
   );

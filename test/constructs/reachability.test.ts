@@ -64,7 +64,7 @@ describe('reports what blocks a connection', () => {
       /DeliverWebhook\w+ cannot reach sqs: the subnet of WebhookOriginNatGateway has no route to the internet/,
     ],
     [
-      'a consumer that stays on while no gateway holds the origin',
+      'a consumer that stays enabled while no gateway has the origin address',
       change('AWS::Lambda::EventSourceMapping', /FanOut/, { Enabled: true }),
       'none',
       /FanOutEvent\w+ cannot reach sqs: .* has no route to a gateway/,

@@ -23,8 +23,8 @@ describe.each(['data-api', 'direct'] as const)('a database with %s access', (acc
   });
 
   it.each([
-    ['what would end a statement', `'; drop table x; --`],
-    ['what looks like parameters', ':p1 $1 ?'],
+    ['text that would end a statement', `'; drop table x; --`],
+    ['text that looks like parameters', ':p1 $1 ?'],
     ['quotes, a backslash and an emoji', '\\ " \' \u{1F511}'],
     ['the empty text', ''],
     ['a long text', 'x'.repeat(10_000)],

@@ -96,7 +96,7 @@ describe('deprecation', () => {
       { since: '2026-11-20', sunset: '2027-06-30' },
       ['@1795132800', 'Wed, 30 Jun 2027 00:00:00 GMT'],
     ],
-    ['is in none of an environment that goes on', undefined, [undefined, undefined]],
+    ['is in no response of other environments', undefined, [undefined, undefined]],
   ])('%s', (_, given, expected) => {
     for (const headers of headersOf(given)) expect(headers).toEqual(expected);
   });

@@ -46,7 +46,7 @@ it.each([
   ['as usual', good],
   // Response smuggling: the second one would answer the other webhook.
   ['twice', `${good}${status(410)}`],
-])('two webhooks never share one when its receiver answers %s', async (_, first) => {
+])('two webhooks never share a connection, when the receiver responds %s', async (_, first) => {
   const { port, seen } = await answering((connection) => (connection === 1 ? first : status(201)));
   const send = scripted.client();
   expect(await send(port)).toEqual(answered());
@@ -57,15 +57,15 @@ it.each([
 const [one, two] = ['93.184.216.34', '93.184.216.35'];
 const refused = unanswered('address_not_public');
 it.each([
-  ['not one to an address that the name no longer resolves to', [[one], [two]], 2, answered()],
+  ['a new connection when the name resolves to another address', [[one], [two]], 2, answered()],
   [
-    'one to a connected address, if there are several',
+    'an existing connection to one of several addresses',
     Array(12).fill([one, two, '93.184.216.36']),
     1,
     answered(),
   ],
-  ['none beside a private address', [[one], [one, '10.0.0.1']], 1, refused],
-  ['none to a private address', [[one], ['169.254.169.254']], 1, refused],
+  ['no connection if one of the addresses is private', [[one], [one, '10.0.0.1']], 1, refused],
+  ['no connection to a private address', [[one], ['169.254.169.254']], 1, refused],
 ])('an attempt uses %s', async (_, resolved: string[][], connections, last) => {
   const { port, seen } = await answering(() => good);
   const answers = [...resolved];
@@ -74,13 +74,13 @@ it.each([
   expect(seen.connections).toBe(connections);
 });
 
-it('an idle one is closed before receivers close theirs after 5 s', async () => {
+it('an idle connection is closed before receivers close it after 5 s', async () => {
   const { port, seen } = await answering(() => good);
   await scripted.client({})(port);
   await until(() => seen.closed === 1);
 });
 
-it('the least recently used is closed when 200 other webhooks have theirs', async () => {
+it('the least recently used connection is closed when more than 200 are open', async () => {
   const { port, seen } = await answering(() => good);
   const send = scripted.client();
   for (let number = 0; number < 200; number++) await send(port, { webhookId: `wh-${number}` });

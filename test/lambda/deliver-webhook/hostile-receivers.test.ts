@@ -50,7 +50,7 @@ const misbehaviours: readonly (readonly [name: string, Behaviour, AttemptResult]
     unanswered('too_many_interim_answers'),
   ],
   ['switches the protocol', say(upgrade), unanswered('protocol_switched')],
-  ['redirects inside', say(redirect, ends), answered(302)],
+  ['redirects to a private address', say(redirect, ends), answered(302)],
   ['speaks another protocol', say('220 mail.example.com ESMTP\r\n', ends), unanswered('response_malformed')],
   ['closes without a response', say('', ends), unanswered('connection_closed')],
   // The receiver may have acted: nothing is sent again.

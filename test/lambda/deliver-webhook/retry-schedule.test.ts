@@ -65,7 +65,7 @@ it('skips the scheduled attempts that Retry-After covers', () => {
   expect(step(answered(503, '1'), 12)).toMatchObject({ retryInMs: 10_240_000, attempt: 13 });
 });
 
-it('makes the last attempt whatever Retry-After is, then gives up, except for its own outcomes', () => {
+it('makes the last attempt even if Retry-After is later, then gives up unless it is delivered or disabled', () => {
   const last = schedule.length;
   expect(step(answered(503, '21600'), last - 1, 1)).toMatchObject({ attempt: last });
   expect(step(answered(503, '60'), last)).toEqual({ outcome: 'given_up' });

@@ -80,10 +80,10 @@ describe('list-delivery-attempts', () => {
   });
 });
 
-describe('list-kept-events', () => {
+describe('list-stored-events', () => {
   const list = async (webhookId: string, input: Json = {}) => {
     const all = { webhookId, since: time(0), until: time(59), ...input };
-    const { events } = await run<{ events: { eventId: string }[] }>('list-kept-events', all);
+    const { events } = await run<{ events: { eventId: string }[] }>('list-stored-events', all);
     return events.map(({ eventId }) => eventId);
   };
 
@@ -106,7 +106,7 @@ describe('list-kept-events', () => {
     expect(await list(webhookId, { eventId: c })).toEqual([c]);
     const first = { webhookId, since: time(0), until: time(59), limit: 1 };
     const events = [{ eventId: b, acceptedAt: time(1) }];
-    expect(await run('list-kept-events', first)).toEqual({ events });
+    expect(await run('list-stored-events', first)).toEqual({ events });
   });
 
   it('with `undelivered`, omits events already delivered to this webhook', async () => {

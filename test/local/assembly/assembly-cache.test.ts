@@ -53,14 +53,14 @@ it('reuses the assembly of unchanged sources', async () => {
 
 it.each<[string, () => unknown]>([
   ...files.map((name): [string, () => unknown] => [
-    `another content of ${name}`,
+    `a change of ${name}`,
     () => appendFile(home('project', name), ' '),
   ]),
-  ['another name', () => rename(home('project/lambda/folder/file.ts'), home('project/lambda/other.ts'))],
-  ['a file less', () => rm(home('project/lambda/folder/file.ts'))],
+  ['a renamed file', () => rename(home('project/lambda/folder/file.ts'), home('project/lambda/other.ts'))],
+  ['a removed file', () => rm(home('project/lambda/folder/file.ts'))],
   ['an altered assembly', () => writeFile(home('state/cdk.out/asset/index.js'), 'altered')],
-  ['an assembly without a file', () => rm(home('state/cdk.out/manifest.json'))],
-  ['an assembly with a file more', () => writeFile(home('state/cdk.out/more'), '')],
+  ['an assembly with a missing file', () => rm(home('state/cdk.out/manifest.json'))],
+  ['an assembly with an extra file', () => writeFile(home('state/cdk.out/more'), '')],
   ['damaged digests', () => writeFile(home('state/cdk.out/digests.json'), '["')],
   ['no assembly', () => rm(home('state/cdk.out'), { recursive: true })],
 ])('synthesizes after %s', async (_, change) => {

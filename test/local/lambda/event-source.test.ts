@@ -94,7 +94,12 @@ it.each<[what: string, result: (ids: readonly string[]) => unknown, remaining: n
   ['nothing', () => null, 0],
   ['an unknown identifier', () => report({ itemIdentifier: 'unknown' }), 2],
   ['a wrong key', () => report({ id: 'x' }), 2],
-  ['one message, unasked', ([first]) => report({ itemIdentifier: first }), 0, false],
+  [
+    'one message, although its mapping ignores that',
+    ([first]) => report({ itemIdentifier: first }),
+    0,
+    false,
+  ],
 ])('a function that reports %s as failed', async (_, result, remaining, reports = true) => {
   const queue = await queueWith(['a', 'b']);
   let invocations = 0;

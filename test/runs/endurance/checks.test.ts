@@ -27,26 +27,32 @@ it.each([
 });
 
 describe('groups', () => {
-  const whole = { groups: 1, members: 3, assignments: 1, deletions: [] as string[] };
-  const gone = { groups: 0, members: 0, assignments: 0, deletions: ['action-1'] };
+  const unchanged = { groups: 1, members: 3, assignments: 1, deletions: [] as string[] };
+  const deleted = { groups: 0, members: 0, assignments: 0, deletions: ['action-1'] };
 
   it.each([
-    ['gone after a 200', gone, 1, [valid('200')], 0],
-    ['whole after a refusal', whole, 0, [valid(unavailable)], 0],
-    ['gone though the response was lost', gone, 1, [valid('none')], 0],
+    ['deleted after a 200', deleted, 1, [valid('200')], 0],
+    ['unchanged after a refusal', unchanged, 0, [valid(unavailable)], 0],
+    ['deleted although the response was lost', deleted, 1, [valid('none')], 0],
     ['unknown', undefined, 0, [valid(unavailable)], 1],
-    ['without its members', { ...whole, members: 0 }, 0, [valid(unavailable)], 1],
-    ['gone but for an assignment', { ...gone, assignments: 1 }, 1, [valid('200')], 1],
-    ['gone without a record', { ...gone, deletions: [] }, 0, [valid(unavailable)], 1],
-    ['there after a 200', whole, 1, [valid('200')], 1],
-    ['gone by an invalid request', gone, 1, [invalid('403 permission_missing')], 1],
-    ['gone by another user action', { ...gone, deletions: ['other'] }, 1, [valid(unavailable)], 1],
-    ['deleted by two records', { ...gone, deletions: ['action-1', 'action-1'] }, 2, [valid('200')], 2],
-    ['one action, two 200', gone, 1, [valid('200'), valid('200')], 1],
-    ['a 200 that is not in the audit', gone, 0, [valid('200')], 1],
-    ['one action, used by one of two at once', gone, 1, [raced('200'), raced(replayed)], 0],
-    ['one action, used by both of two at once', gone, 1, [raced('200'), raced('200')], 1],
-    ['refused as a replay of nothing', whole, 0, [raced(replayed)], 1],
+    ['has lost its members', { ...unchanged, members: 0 }, 0, [valid(unavailable)], 1],
+    ['deleted except for an assignment', { ...deleted, assignments: 1 }, 1, [valid('200')], 1],
+    ['deleted without an audit record', { ...deleted, deletions: [] }, 0, [valid(unavailable)], 1],
+    ['still exists after a 200', unchanged, 1, [valid('200')], 1],
+    ['deleted by an invalid request', deleted, 1, [invalid('403 permission_missing')], 1],
+    ['deleted by another user action', { ...deleted, deletions: ['other'] }, 1, [valid(unavailable)], 1],
+    [
+      'deleted according to two audit records',
+      { ...deleted, deletions: ['action-1', 'action-1'] },
+      2,
+      [valid('200')],
+      2,
+    ],
+    ['two 200 for one user action', deleted, 1, [valid('200'), valid('200')], 1],
+    ['a 200 without an audit record', deleted, 0, [valid('200')], 1],
+    ['one of two concurrent requests uses the user action', deleted, 1, [raced('200'), raced(replayed)], 0],
+    ['both concurrent requests use the user action', deleted, 1, [raced('200'), raced('200')], 1],
+    ['refused as a replay without a first use', unchanged, 0, [raced(replayed)], 1],
   ])('%s', async (_, state, uses, deletions, violations) => {
     const groups = {
       states: async () => new Map(state ? [['ug-1', state]] : []),
@@ -71,11 +77,11 @@ describe('memory', () => {
 
   it.each<[string, Mebibytes, Mebibytes, string[]]>([
     ['stays', () => 20, () => 100, []],
-    ['goes up and down', (sample) => 20 + (sample % 3), () => 100, []],
-    ['fills a cache in the beginning', (sample) => Math.min(50, 20 + 4 * sample), () => 100, []],
-    ['grows all the while', (sample) => 20 + sample, () => 100, ['held']],
-    ['has resident memory that varies', () => 20, (sample) => 100 + 20 * (sample % 2) + sample, []],
-    ['has resident memory that grows', () => 20, (sample) => 100 + 6 * sample, ['rss']],
+    ['varies', (sample) => 20 + (sample % 3), () => 100, []],
+    ['fills a cache at the start', (sample) => Math.min(50, 20 + 4 * sample), () => 100, []],
+    ['grows steadily', (sample) => 20 + sample, () => 100, ['held']],
+    ['varies, resident', () => 20, (sample) => 100 + 20 * (sample % 2) + sample, []],
+    ['grows steadily, resident', () => 20, (sample) => 100 + 6 * sample, ['rss']],
   ])('%s', (_, held, rss, growing) => {
     expect(violations(held, rss)).toEqual(growing.map((kind) => expect.stringContaining(`, ${kind}:`)));
   });
