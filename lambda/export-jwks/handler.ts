@@ -32,17 +32,17 @@ export const createHandler =
     const PhysicalResourceId =
       event.RequestType === 'Create' ? `signing-keys-${event.LogicalResourceId}` : event.PhysicalResourceId;
     if (event.RequestType === 'Delete') return { PhysicalResourceId };
-    const labelled = readKeys(event.ResourceProperties);
+    const labelled: readonly LabelledKey[] = event.ResourceProperties.Keys;
     const keys = await Promise.all(labelled.map(exportKey));
-    log.info('Keys exported', { logCode: logCodes.keysExported, labels: labelled.map(({ label }) => label) });
+    log.info('Keys exported', { logCode: logCodes.keysExported, labels: labelled.map(({ Label }) => Label) });
     return { PhysicalResourceId, Data: { Jwks: JSON.stringify({ keys }) } };
 
-    async function exportKey({ label, arn }: LabelledKey): Promise<PublicJwk> {
+    async function exportKey({ Label, Arn }: LabelledKey): Promise<PublicJwk> {
       try {
-        return toJwk(await getGrantedKey(arn));
+        return toJwk(await getGrantedKey(Arn));
       } catch (error) {
         const { name, message } = error as Error;
-        throw new Error(`The signing key '${label}' (${arn}) could not be exported: ${name}: ${message}`);
+        throw new Error(`The signing key '${Label}' (${Arn}) could not be exported: ${name}: ${message}`);
       }
     }
 
@@ -63,42 +63,17 @@ export const createHandler =
 
 /** A signing key of the set: its label in the environments table and its ARN. */
 interface LabelledKey {
-  readonly label: string;
-  readonly arn: string;
+  readonly Label: string;
+  readonly Arn: string;
 }
 
 /**
- * Reads `Keys: [{ Label, Arn }]` of the custom resource.
+ * A public key for ES256 signatures as a JWK (RFC 7517). `kid` is the key's RFC 7638 thumbprint.
  *
- * @throws Error if `Keys` is empty, or one of them has no label or ARN.
- */
-function readKeys(properties: Readonly<Record<string, unknown>>): readonly LabelledKey[] {
-  const keys = properties.Keys;
-  if (!Array.isArray(keys) || keys.length === 0) throw new Error('Keys must name at least one signing key.');
-  return keys.map((key: { Label?: unknown; Arn?: unknown } | null) => {
-    if (typeof key?.Label !== 'string' || typeof key.Arn !== 'string') {
-      throw new Error('Each of Keys must have a Label and an Arn.');
-    }
-    return { label: key.Label, arn: key.Arn };
-  });
-}
-
-/** A public key for ES256 signatures as a JWK (RFC 7517). `kid` is the key's RFC 7638 thumbprint. */
-export type PublicJwk = {
-  readonly kty: 'EC';
-  readonly crv: 'P-256';
-  readonly x: string;
-  readonly y: string;
-  readonly alg: 'ES256';
-  readonly use: 'sig';
-  readonly kid: string;
-};
-
-/**
  * @param subjectPublicKeyInfo DER, as returned by KMS.
  * @throws Error when the key is not on the curve P-256.
  */
-export function toJwk(subjectPublicKeyInfo: Uint8Array): PublicJwk {
+export function toJwk(subjectPublicKeyInfo: Uint8Array) {
   const key = createPublicKey({ key: Buffer.from(subjectPublicKeyInfo), format: 'der', type: 'spki' });
   const { kty, crv, x, y } = key.export({ format: 'jwk' });
   if (kty !== 'EC' || crv !== 'P-256' || !x || !y) {
@@ -106,5 +81,7 @@ export function toJwk(subjectPublicKeyInfo: Uint8Array): PublicJwk {
   }
   return { kty, crv, x, y, alg: 'ES256', use: 'sig', kid: thumbprint({ kty, crv, x, y }) };
 }
+
+export type PublicJwk = ReturnType<typeof toJwk>;
 
 export const handler = bind(createHandler, createDependencies);

@@ -32,58 +32,31 @@ const nearly = (text: string) =>
     fc.jsonValue(),
   );
 
-it('the schema accepts exactly the events that the fan-out accepts', () => {
-  const { id, organizationId, kind, date } = event;
-  const events = fc.record(
-    {
-      id: nearly(id),
-      organizationId: nearly(organizationId),
-      kind: nearly(kind),
-      date: fc.oneof(nearly(date), nearly('2026-11-20T12:00:00+04:00')),
-      data: fc.jsonValue(),
-    },
-    { noNullPrototype: true, requiredKeys: [] },
-  );
-  const seen = { taken: 0, refused: 0 };
-  fc.assert(
-    fc.property(events, fc.constantFrom(...Object.keys(event)), (each, field) => {
-      // Only one invalid field, so that each is tested alone.
-      const mixed = { ...event, [field]: each[field as keyof typeof each] };
-      const { ok } = parseEvent(JSON.stringify(mixed));
-      seen[ok ? 'taken' : 'refused'] += 1;
-      expect([mixed, isDocumented(mixed)]).toEqual([mixed, ok]);
-    }),
-    { numRuns: 1_000 },
-  );
-  expect(Math.min(seen.taken, seen.refused)).toBeGreaterThan(100);
-});
-
-it('the document lists exactly the webhook headers of a delivery', () => {
-  expectDocumentedDelivery(headers, JSON.stringify(event));
-  for (const name of Object.keys(headers)) {
-    const { [name]: _, ...others } = headers;
-    expect(() => expectDocumentedDelivery(others, JSON.stringify(event))).toThrow();
-  }
-  for (const change of [
-    { 'webhook-signature': 'v1,short' },
-    { 'webhook-timestamp': 'now' },
-    { 'webhook-attempt': '1' },
-  ])
-    expect(() => expectDocumentedDelivery({ ...headers, ...change }, JSON.stringify(event))).toThrow(
-      'webhook-',
+it.each(['id', 'organizationId', 'kind', 'date', 'data'])(
+  'the schema accepts exactly the values of %s that the fan-out accepts',
+  (field) => {
+    const text = String(event[field]);
+    const values =
+      field === 'data' ? fc.jsonValue() : fc.oneof(nearly(text), nearly('2026-11-20T12:00:00+04:00'));
+    fc.assert(
+      fc.property(fc.option(values, { nil: undefined, freq: 20 }), (value) => {
+        const changed = { ...event, [field]: value };
+        const { ok } = parseEvent(JSON.stringify(changed));
+        expect([changed, isDocumented(changed)]).toEqual([changed, ok]);
+      }),
+      { numRuns: 200 },
     );
-});
+    expect([isDocumented(event), isDocumented({ ...event, [field]: undefined })]).toEqual([true, false]);
+  },
+);
 
 it('the document states what follows each response status', () => {
   const outcomes = { '2XX': 'delivered', '410': 'disabled', default: 'failed' };
   expect(Object.keys(responses)).toEqual(expect.arrayContaining(Object.keys(outcomes)));
   for (let status = 100; status < 600; status++) {
     const documented = [String(status), `${Math.floor(status / 100)}XX`].find((name) => name in responses);
-    const { outcome } = nextStep({ answered: true, status }, 1, {
-      now: 0,
-      random: 0.5,
-      schedule: retrySchedule,
-    });
+    const result = { answered: true, status } as const;
+    const { outcome } = nextStep(result, 1, { now: 0, random: 0.5, schedule: retrySchedule });
     expect([status, outcome]).toEqual([status, outcomes[(documented ?? 'default') as 'default']]);
   }
 });

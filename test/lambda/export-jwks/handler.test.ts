@@ -1,54 +1,73 @@
-import { createPublicKey, generateKeyPairSync, type KeyObject, sign, verify } from 'node:crypto';
+import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import type { CloudFormationCustomResourceEvent } from 'aws-lambda';
+import { createAccessTokenVerifier } from '../../../lambda/authorize-request/handler';
 import { createHandler } from '../../../lambda/export-jwks/handler';
 import { recordLog } from '../../support/log';
+import { accessTokenClaims, createSigningKey, issuer, signJwt } from '../../support/tokens';
 
-const toDer = (key: KeyObject) => key.export({ format: 'der', type: 'spki' });
-const pair = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-const der = toDer(pair.publicKey);
+/** DER, as KMS returns it. */
+const derOf = (key: Parameters<typeof createPublicKey>[0]) =>
+  createPublicKey(key).export({ format: 'der', type: 'spki' });
+const first = createSigningKey();
+const der = derOf(first.privateKey);
 let pauses: number[];
 beforeEach(() => {
   pauses = [];
 });
 
-const Arn = 'arn:aws:kms:eu-central-1:000000000000:key/1';
+const arnOf = (label: string) => `arn:aws:kms:eu-central-1:000000000000:key/${label}`;
+const named = (...labels: string[]) => ({ Keys: labels.map((Label) => ({ Label, Arn: arnOf(Label) })) });
 const exportKeys = (
-  getPublicKey: () => Promise<Uint8Array>,
-  event: object = { ResourceProperties: { Keys: [{ Label: '2026-11', Arn }] } },
+  getPublicKey: (arn: string) => Promise<Uint8Array>,
+  event: object = { ResourceProperties: named('first') },
 ) =>
   createHandler({ log: recordLog(), getPublicKey, pause: async (ms) => pauses.push(ms) })({
     RequestType: 'Create',
     LogicalResourceId: 'AccessTokenKeys',
     ...event,
   } as unknown as CloudFormationCustomResourceEvent);
-const named = (name: string) => Object.assign(new Error('reason'), { name });
+const error = (name: string) => Object.assign(new Error('reason'), { name });
 
-it('exports keys that verify signatures of the private keys; eight fit into a response of 4 KiB', async () => {
-  const Keys = Array.from({ length: 8 }, (_, index) => ({ Label: `label-${index}`, Arn }));
-  const answer = await exportKeys(async () => der, { ResourceProperties: { Keys } });
+it('a key is rotated without downtime: one label, then two, then the new one', async () => {
+  const second = createSigningKey();
+  const keys = new Map([
+    [arnOf('first'), first],
+    [arnOf('second'), second],
+  ]);
+  /** Whether tokens of the first and of the second key are accepted. */
+  const accepts = async (...labels: string[]) => {
+    const getPublicKey = async (arn: string) => derOf((keys.get(arn) ?? first).privateKey);
+    const { Data } = await exportKeys(getPublicKey, { ResourceProperties: named(...labels) });
+    const verify = createAccessTokenVerifier(JSON.parse(Data?.Jwks ?? ''), issuer, 86_400);
+    return [first, second].map((key) => verify(signJwt(key, accessTokenClaims())).ok);
+  };
+  expect(await accepts('first')).toEqual([true, false]);
+  expect(await accepts('second', 'first')).toEqual([true, true]);
+  expect(await accepts('second')).toEqual([false, true]);
+});
+
+it('exports only public keys, of which eight fit into a response of 4 KiB', async () => {
+  const ResourceProperties = named(...Array.from({ length: 8 }, (_, index) => `label-${index}`));
+  const answer = await exportKeys(async () => der, { ResourceProperties });
   expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThan(4096);
   const { keys } = JSON.parse(answer.Data?.Jwks ?? '');
   expect(keys).toHaveLength(8);
-  const signature = sign('sha256', Buffer.from('x'), pair.privateKey);
-  const key = createPublicKey({ key: keys[0], format: 'jwk' });
-  expect(verify('sha256', Buffer.from('x'), key, signature)).toBe(true);
   expect(keys[0]).not.toHaveProperty('d');
 });
 
 it('keeps its physical id on update and deletion; deletion does not call KMS', async () => {
   const ids = { PhysicalResourceId: 'first' };
-  const ResourceProperties = { Keys: [{ Label: '2026-11', Arn }] };
-  const update = { RequestType: 'Update', ResourceProperties, ...ids };
+  const update = { RequestType: 'Update', ResourceProperties: named('first'), ...ids };
   expect(await exportKeys(async () => der, update)).toMatchObject(ids);
   const refuse = () => Promise.reject(new Error('called'));
   expect(await exportKeys(refuse, { RequestType: 'Delete', ...ids })).toEqual(ids);
 });
 
 it('retries while access is denied', async () => {
-  let calls = 0;
+  const answers = [error('AccessDeniedException'), error('AccessDeniedException')];
   const getPublicKey = async () => {
-    calls += 1;
-    if (calls < 3) throw named('AccessDeniedException');
+    const denied = answers.shift();
+    if (denied) throw denied;
     return der;
   };
   expect((await exportKeys(getPublicKey)).Data?.Jwks).toContain('P-256');
@@ -57,15 +76,16 @@ it('retries while access is denied', async () => {
 
 const p384 = generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey;
 it.each<[string, () => Promise<Uint8Array>, string, number]>([
-  ['after 30 s of denied access', () => Promise.reject(named('AccessDeniedException')), 'reason', 15],
-  ['of a disabled key', () => Promise.reject(named('DisabledException')), 'DisabledException: reason', 0],
-  ['of a key on another curve', async () => toDer(p384), 'ES256 needs EC on P-256', 0],
-])('fails with the label, the key and the reason: %s', async (_, getPublicKey, reason, retries) => {
-  const failure = new RegExp(`The signing key '2026-11' \\(${Arn}\\).*${reason}`);
+  ['after 30 s of denied access', () => Promise.reject(error('AccessDeniedException')), 'reason', 15],
+  ['for a disabled key', () => Promise.reject(error('DisabledException')), 'DisabledException: reason', 0],
+  [
+    'for a key on another curve',
+    async () => p384.export({ format: 'der', type: 'spki' }),
+    'ES256 needs EC on P-256',
+    0,
+  ],
+])('fails with the label, the key and the reason %s', async (_, getPublicKey, reason, retries) => {
+  const failure = new RegExp(`The signing key 'first' \\(${arnOf('first')}\\).*${reason}`);
   await expect(exportKeys(getPublicKey)).rejects.toThrow(failure);
   expect(pauses).toHaveLength(retries);
-});
-
-it.each([[undefined], [[]], [[{ Label: 'x' }]], [[null]]])('refuses %j as keys', async (Keys) => {
-  await expect(exportKeys(async () => der, { ResourceProperties: { Keys } })).rejects.toThrow(/Keys/);
 });
