@@ -1,11 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { WorkflowRun } from '../../.ci/github';
 import { findLastGood } from '../../.ci/last-good';
 import { requireApproval } from '../../.ci/require-approval';
 import { requireGreen } from '../../.ci/require-green';
+import { findTarget } from '../../.ci/target';
 import { environments } from '../../lib/environments';
 import { type HttpServer, startHttpServer } from '../support/http-server';
-import { first } from '../support/rows';
+import { first, newcomer, withStandby } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { Workspace } from './workspace';
 
@@ -22,20 +24,20 @@ beforeAll(async () => {
 });
 afterAll(() => github.stop());
 
-const commit = 'c0ffee';
 const variables = () => ({
   GITHUB_API_URL: github.url.replace(/\/$/, ''),
   GITHUB_REPOSITORY: 'owner/name',
-  GITHUB_SHA: commit,
+  GITHUB_SHA: 'c0ffee',
   GH_TOKEN: 'token',
   STACK: 'WalletEu',
   ENVIRONMENT: 'eu',
 });
-const step = (command: string) => new Workspace(folder()).step(command, variables());
+const workspace = () => new Workspace(mkdtempSync(join(folder(), 'checkout-')));
+const step = (command: string) => workspace().step(command, variables());
 
 /** Runs the work of a step in this process. */
 async function inProcess(work: () => Promise<void>) {
-  const { output, summary } = new Workspace(folder());
+  const { output, summary } = workspace();
   Object.assign(process.env, variables(), { GITHUB_OUTPUT: output, GITHUB_STEP_SUMMARY: summary });
   jest.spyOn(console, 'error').mockReturnValueOnce();
   await work();
@@ -44,71 +46,48 @@ async function inProcess(work: () => Promise<void>) {
 
 describe('a commit is deployed', () => {
   const run = { status: 'completed', conclusion: 'success', html_url: 'https://github.example/1' };
-  const check = (runs?: readonly object[]) => {
-    const url = `/repos/owner/name/actions/workflows/check.yml/runs?head_sha=${commit}&branch=main&event=push`;
-    answers = runs ? { [url]: { workflow_runs: runs } } : {};
-    return step('node --require tsx/cjs .ci/require-green.ts');
-  };
+  const failed = { ...run, conclusion: 'failure' };
+  const url = '/repos/owner/name/actions/workflows/check.yml/runs?head_sha=c0ffee&branch=main&event=push';
 
-  it('when its newest check passed', async () => {
-    expect(await check([run, { ...run, conclusion: 'failure' }])).toMatchObject({ exitCode: 0 });
-  });
-
-  it('not when GitHub does not answer', async () => {
-    expect(await check()).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining('the token may not read it'),
-    });
+  it.each([
+    ['when its newest check passed', [run, failed], 0, ''],
+    ['not when its newest check failed', [failed, run], 1, 'ended with failure'],
+  ])('%s', async (_, workflow_runs, exitCode, message) => {
+    answers = { [url]: { workflow_runs } };
+    const outcome = await step('node --require tsx/cjs .ci/require-green.ts');
+    expect(outcome).toMatchObject({ exitCode, stderr: expect.stringContaining(message) });
   });
 
   it.each([
-    ['when its check failed', [{ ...run, conclusion: 'failure' }, run], 'ended with failure'],
     ['when it was not checked', [], 'has not run for c0ffee on main'],
     ['while its check runs', [{ ...run, status: 'in_progress', conclusion: null }, run], 'still running'],
   ])('not %s', (_, runs, message) => {
-    expect(() => requireGreen(commit, runs as unknown as WorkflowRun[])).toThrow(message);
+    expect(() => requireGreen('c0ffee', runs as unknown as WorkflowRun[])).toThrow(message);
   });
 });
 
 describe('an approval', () => {
-  const reviewers = [{ type: 'User', reviewer: { login: 'someone' } }];
-  const reviewed = {
-    can_admins_bypass: false,
-    protection_rules: [{ type: 'required_reviewers', reviewers }],
-  };
+  const rule = { type: 'required_reviewers', reviewers: [{ type: 'User', reviewer: { login: 'someone' } }] };
 
-  const answer = (environment?: object) => {
-    answers = { '/repos/owner/name/environments/eu': environment };
-  };
-
-  it('is required', async () => {
-    answer(reviewed);
-    await inProcess(() => requireApproval('eu'));
-  });
-
-  it.each([
-    [
-      'is missing',
-      { ...reviewed, protection_rules: [{ type: 'branch_policy' }] },
-      'does not require approval',
-    ],
-    [
-      'has no reviewer',
-      { protection_rules: [{ type: 'required_reviewers', reviewers: [] }] },
-      'does not require approval',
-    ],
-    ['may be bypassed', { ...reviewed, can_admins_bypass: true }, 'Administrators can bypass'],
+  it.each<[string, object | undefined, string | undefined]>([
+    ['is required', { can_admins_bypass: false, protection_rules: [rule] }, undefined],
+    ['is missing', { protection_rules: [{ type: 'branch_policy' }] }, 'does not require approval'],
+    ['has no reviewer', { protection_rules: [{ ...rule, reviewers: [] }] }, 'does not require approval'],
+    ['may be bypassed', { can_admins_bypass: true, protection_rules: [rule] }, 'Administrators can bypass'],
+    ['has no environment', undefined, 'has no GitHub environment eu'],
   ])('%s', async (_, environment, message) => {
-    answer(environment);
-    await expect(inProcess(() => requireApproval('eu'))).rejects.toThrow(message);
+    answers = { '/repos/owner/name/environments/eu': environment };
+    const failure = await inProcess(() => requireApproval('eu')).then(
+      () => undefined,
+      (error: Error) => error.message,
+    );
+    expect(failure).toEqual(message && expect.stringContaining(message));
   });
 
-  it('fails when GitHub does not have the environment', async () => {
-    answer();
-    expect(await step('node --require tsx/cjs .ci/require-approval.ts "$ENVIRONMENT"')).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining('has no GitHub environment eu'),
-    });
+  it('that is missing fails the step', async () => {
+    answers = {};
+    const outcome = await step('node --require tsx/cjs .ci/require-approval.ts "$ENVIRONMENT"');
+    expect(outcome).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('environment eu') });
   });
 });
 
@@ -125,54 +104,66 @@ describe('the last good assembly', () => {
     path: '.github/workflows/deploy.yml',
     event: 'workflow_dispatch',
     head_branch: 'main',
-    head_sha: 'abc',
-    html_url: 'https://github.example/7',
     head_repository: { full_name: 'owner/name' },
   };
   /** Runs by their ids, each with an artifact of its day. */
-  const answer = (runs: Readonly<Record<number, object | undefined>>, expired: readonly number[] = []) => {
-    const artifacts = Object.keys(runs).map((id) => ({
-      expired: expired.includes(Number(id)),
+  const answer = (runs: Readonly<Record<number, object | undefined>>, expired?: number) => {
+    const entries = Object.entries(runs);
+    const artifacts = entries.map(([id]) => ({
+      expired: Number(id) === expired,
       created_at: `2026-11-${id.padStart(2, '0')}`,
       workflow_run: { id: Number(id) },
     }));
-    answers = {
-      '/repos/owner/name/actions/artifacts?name=deployed-WalletEu&per_page=100': { artifacts },
-      ...Object.fromEntries(
-        Object.entries(runs).map(([id, each]) => [
-          `/repos/owner/name/actions/runs/${id}`,
-          each && { id: Number(id), ...each },
-        ]),
-      ),
-    };
+    const found = entries.map(([id, each]) => [
+      `/repos/owner/name/actions/runs/${id}`,
+      each && { id: Number(id), ...each },
+    ]);
+    const list = '/repos/owner/name/actions/artifacts?name=deployed-WalletEu&per_page=100';
+    answers = { [list]: { artifacts }, ...Object.fromEntries(found) };
   };
+  const find = () => inProcess(() => findLastGood('WalletEu'));
 
   it('is from the newest deployment that passed smoke, not another artifact of that name', async () => {
-    answer(
-      {
-        ...{ 7: run, 8: run, 9: run },
-        10: { ...run, path: '.github/workflows/check.yml' },
-        11: { ...run, head_branch: 'evil' },
-        12: { ...run, head_repository: { full_name: 'evil/name' } },
-        13: { ...run, head_repository: null },
-        14: { ...run, event: 'pull_request' },
-      },
-      [9],
-    );
-    const { exitCode, output, summary } = await step('node --require tsx/cjs .ci/last-good.ts "$STACK"');
-    expect({ exitCode, output }).toEqual({ exitCode: 0, output: 'run=8\n' });
+    const others = [
+      { path: '.github/workflows/check.yml' },
+      { head_branch: 'evil' },
+      { head_repository: { full_name: 'evil/name' } },
+      { head_repository: null },
+      { event: 'pull_request' },
+    ].map((change, index) => [10 + index, { ...run, ...change }]);
+    answer({ 7: run, 8: run, 9: run, ...Object.fromEntries(others) }, 9);
+    const { output, summary } = await find();
+    expect(output).toBe('run=8\n');
     expect(summary).toContain('rolls back to the assembly of 2026-11-08');
   });
 
-  it('is reported as missing', async () => {
-    answer({ 7: run }, [7]);
-    const { output, summary } = await inProcess(() => findLastGood('WalletEu'));
-    expect(output).toBe('');
-    expect(summary).toContain('No earlier assembly of WalletEu passed smoke.');
+  it('may be missing, and is not guessed when GitHub does not answer', async () => {
+    answer({ 7: run }, 7);
+    const { output, summary } = await find();
+    expect({ output, summary }).toEqual({
+      output: '',
+      summary: expect.stringContaining('No earlier assembly'),
+    });
+    answer({ 7: undefined });
+    await expect(find()).rejects.toThrow('GitHub has no actions/runs/7');
+  });
+});
+
+describe('the name in a workflow', () => {
+  it.each([
+    ['environment', withStandby.name, withStandby.region, true],
+    ['stack', withStandby.stackId, withStandby.region, true],
+    ['stack', withStandby.standby.stackId, withStandby.standby.region, false],
+  ])('%s %s is in the table', (kind, name, region, serves) => {
+    const environment = withStandby.name;
+    expect(findTarget(kind, name)).toEqual({ environment, region, serves: String(serves) });
   });
 
-  it('is not guessed when GitHub does not answer', async () => {
-    answer({ 7: undefined });
-    await expect(inProcess(() => findLastGood('WalletEu'))).rejects.toThrow('GitHub has no actions/runs/7');
+  it.each([
+    ['stack', newcomer.stackId],
+    ['stack', withStandby.name],
+    ['environment', `${withStandby.name} `],
+  ])('%s "%s" is refused', (kind, name) => {
+    expect(() => findTarget(kind, name)).toThrow(`There is no ${kind} "${name}"`);
   });
 });

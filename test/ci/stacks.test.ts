@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { formatReport } from '../../.ci/diff-report';
 import { obstaclesTo } from '../../.ci/obstacles';
@@ -8,6 +8,7 @@ import { temporaryFolder } from '../support/temporary-folder';
 // biome-ignore lint/suspicious/noExplicitAny: a template has no types
 type Json = any;
 
+const folder = temporaryFolder();
 const hash = (digit: string) => digit.repeat(64);
 const retained = { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' };
 const resources = {
@@ -31,6 +32,10 @@ const stack = (Resources: Json) => ({
   template: { Resources },
 });
 
+const set = (resource: Json, properties: object) => Object.assign(resource.Properties, properties);
+const addFinalMigration = ({ Migration }: Json) =>
+  Object.assign(Migration.Metadata.IrreversibleMigrations, { '0002-drop': 'it held secrets' });
+
 /** The report on a change to a stack's resources or other sections. */
 function reportOn(change: (resources: Json) => unknown, more = {}): string {
   const changed = structuredClone(resources);
@@ -38,83 +43,56 @@ function reportOn(change: (resources: Json) => unknown, more = {}): string {
   return formatReport({ WalletEu: stack(resources) }, { WalletEu: { ...stack(changed), ...more } });
 }
 
-it('reports that nothing changes', () => {
-  expect(reportOn(() => {})).toBe('## Changes to the stacks\n\nNo stack changes.');
-});
-
-it.each<[string, (resources: Json) => unknown, string, object?]>([
+it.each<[string, (resources: Json) => unknown, object?]>([
   [
-    'replaced',
-    (all) => Object.assign(all.Cluster.Properties, { DatabaseName: 'purse', Port: 5433 }),
     '`Cluster` (AWS::RDS::DBCluster) would be replaced: DatabaseName was "wallet" and is "purse". Without `database.restoreFrom`',
+    ({ Cluster }) => set(Cluster, { DatabaseName: 'purse', Port: 5433 }),
   ],
+  // According to its documentation rather than the library.
   [
-    'replaced, according to its documentation rather than the library',
-    (all) => Object.assign(all.Address.Properties, { PublicIpv4Pool: 'x' }),
     '`Address` (AWS::EC2::EIP) may be replaced: PublicIpv4Pool was absent and is "x". Webhooks would come',
+    ({ Address }) => set(Address, { PublicIpv4Pool: 'x' }),
   ],
   [
-    'removed and retained',
-    (all) => delete all.Queue,
     '`Queue` (AWS::SQS::Queue) would be removed from the stack and retained. Messages that wait',
+    (all) => delete all.Queue,
   ],
   [
-    'removed',
-    (all) => delete all.Disposable,
     '`Disposable` (AWS::SQS::Queue) would be removed from the stack and deleted.',
+    (all) => delete all.Disposable,
   ],
   [
-    'of another type',
-    (all) => Object.assign(all.Queue, { Type: 'AWS::SNS::Topic', Properties: {} }),
     '`Queue` (AWS::SQS::Queue) would be replaced by a AWS::SNS::Topic.',
+    ({ Queue }) => Object.assign(Queue, { Type: 'AWS::SNS::Topic', Properties: {} }),
   ],
   [
-    'no longer retained',
-    (all) => Object.assign(all.Queue, { DeletionPolicy: 'Delete' }),
     '`Queue` (AWS::SQS::Queue) would no longer be retained: DeletionPolicy changes.',
+    ({ Queue }) => Object.assign(Queue, { DeletionPolicy: 'Delete' }),
   ],
-  [
-    'in another region',
-    () => {},
-    'The stack would be created in aws://1/eu-west-1',
-    { environment: 'aws://1/eu-west-1' },
-  ],
-  [
-    'unprotected',
-    () => {},
-    'The stack would lose its termination protection',
-    { terminationProtection: false },
-  ],
-  [
-    'migrated irreversibly',
-    (all) => Object.assign(all.Migration.Metadata.IrreversibleMigrations, { '0002-drop': 'it held secrets' }),
-    'Migration `0002-drop` prevents a rollback: it held secrets.',
-  ],
-])('starts with a warning about state that would be %s', (_, change, loss, more = {}) => {
+  ['The stack would be created in aws://1/eu-west-1', () => {}, { environment: 'aws://1/eu-west-1' }],
+  ['The stack would lose its termination protection', () => {}, { terminationProtection: false }],
+  ['Migration `0002-drop` prevents a rollback: it held secrets.', addFinalMigration],
+])('warns first: %s', (loss, change, more = {}) => {
   const report = reportOn(change, more);
   expect(report).toMatch(/^## [^\n]+\n\n> \[!CAUTION\]\n/);
   expect(report).toContain(`\n> - **WalletEu**: ${loss}`);
 });
 
 it('does not warn about changes in place, or resources that can be recreated', () => {
-  const report = reportOn((all) => {
-    all.Cluster.Properties.Port = 5433;
-    all.Password.Properties.Name = 'b';
+  expect(reportOn(() => {})).toBe('## Changes to the stacks\n\nNo stack changes.');
+  const report = reportOn(({ Cluster, Password }) => {
+    set(Cluster, { Port: 5433 });
+    set(Password, { Name: 'b' });
   });
   expect(report).not.toContain('[!CAUTION]');
-  expect(report).toMatch(
-    /<details><summary>2 differences<[\s\S]*\[-\] 5432[\s\S]*\[\+\] 5433[\s\S]*<\/details>/,
-  );
+  expect(report).toMatch(/<details><summary>2 differences<.*\[-\] 5432.*\[\+\] 5433.*<\/details>/s);
 });
 
 it('names the functions that only have new code, and shortens hashes', () => {
-  const code = (digit: string) => ({ Code: { S3Key: `${hash(digit)}.zip` } });
-  const rebuilt = reportOn((all) => Object.assign(all.Handler, { Properties: code('b') }));
+  const Code = { S3Key: `${hash('b')}.zip` };
+  const rebuilt = reportOn(({ Handler }) => set(Handler, { Code }));
   expect(rebuilt).toMatch(/### WalletEu\n\nNew code in: `Handler`\n$/);
-  const larger = reportOn((all) =>
-    Object.assign(all.Handler, { Properties: { MemorySize: 512, ...code('b') } }),
-  );
-  expect(larger).toContain('[+] bbbbbbbb….zip');
+  expect(reportOn(({ Handler }) => set(Handler, { Code, MemorySize: 512 }))).toContain('[+] bbbbbbbb….zip');
 });
 
 it('shows permissions that a change grants', () => {
@@ -135,52 +113,37 @@ it('lists removed and new stacks', () => {
 describe('a rollback', () => {
   const lastGood = { ...resources, Topic: { ...resources.Topic, Properties: { DisplayName: '…' } } };
   const before = { Resources: JSON.parse(JSON.stringify(lastGood).replace('…', '?')) };
-  /** The obstacles after a deployment of `change`. */
-  const obstacles = (change: (resources: Json) => unknown, replaced: unknown = before) => {
-    const deployed = structuredClone(lastGood);
-    change(deployed);
-    return obstaclesTo(stack(lastGood), stack(deployed), replaced);
-  };
+  const otherTemplate = 'Before this release, the stack did not have the last good template.';
 
-  it('to the previous assembly is possible', () => {
-    expect(obstacles((all) => Object.assign(all, { New: { Type: 'AWS::SNS::Topic' } }))).toEqual([]);
-  });
-
-  it.each<[string, (resources: Json) => unknown, unknown?]>([
-    ['Before this release, the stack did not have the last good template.', () => {}, { Resources: {} }],
-    ['Before this release, the stack did not have the last good template.', () => {}, null],
+  it.each<[string | undefined, (resources: Json) => unknown, unknown?]>([
+    [undefined, (all) => Object.assign(all, { New: { Type: 'AWS::SNS::Topic' } })],
+    [otherTemplate, () => {}, { Resources: {} }],
+    [otherTemplate, () => {}, null],
     [
       '`Cluster` (AWS::RDS::DBCluster) would be replaced: SnapshotIdentifier was "x"',
-      (all) => Object.assign(all.Cluster.Properties, { SnapshotIdentifier: 'x' }),
+      ({ Cluster }) => set(Cluster, { SnapshotIdentifier: 'x' }),
     ],
-    [
-      'Migration `0002-drop` prevents a rollback: it held secrets.',
-      (all) =>
-        Object.assign(all.Migration.Metadata.IrreversibleMigrations, { '0002-drop': 'it held secrets' }),
-    ],
+    ['Migration `0002-drop` prevents a rollback: it held secrets.', addFinalMigration],
     [
       '`Cluster` has engine version 17.10 and cannot be downgraded to 17.9.',
-      (all) => Object.assign(all.Cluster.Properties, { EngineVersion: '17.10' }),
+      ({ Cluster }) => set(Cluster, { EngineVersion: '17.10' }),
     ],
-  ])('is refused: %s', (reason, change, replaced = before) => {
-    expect(obstacles(change, replaced)).toEqual([expect.stringContaining(reason)]);
+  ])('has the obstacle: %s', (reason, change, replaced = before) => {
+    const deployed = structuredClone(lastGood);
+    change(deployed);
+    const obstacles = obstaclesTo(stack(lastGood), stack(deployed), replaced);
+    expect(obstacles).toEqual(reason ? [expect.stringContaining(reason)] : []);
   });
 });
 
-describe('the stacks of an assembly', () => {
-  const folder = temporaryFolder();
-
-  it('are those of its manifest', () => {
-    const assembly = join(folder(), 'cdk.out');
-    mkdirSync(assembly);
-    const { environment, terminationProtection, template } = stack(resources);
-    const properties = { templateFile: 'a.json', terminationProtection };
-    const artifacts = {
-      Eu: { type: 'aws:cloudformation:stack', environment, properties },
-      'Eu.assets': { type: 'cdk:asset-manifest', properties: {} },
-    };
-    writeFileSync(join(assembly, 'manifest.json'), JSON.stringify({ artifacts }));
-    writeFileSync(join(assembly, 'a.json'), JSON.stringify(template));
-    expect(readStacks(assembly)).toEqual({ Eu: stack(resources) });
-  });
+it('reads the stacks of an assembly from its manifest', () => {
+  const { environment, terminationProtection, template } = stack(resources);
+  const properties = { templateFile: 'a.json', terminationProtection };
+  const artifacts = {
+    Eu: { type: 'aws:cloudformation:stack', environment, properties },
+    'Eu.assets': { type: 'cdk:asset-manifest', properties: {} },
+  };
+  writeFileSync(join(folder(), 'manifest.json'), JSON.stringify({ artifacts }));
+  writeFileSync(join(folder(), 'a.json'), JSON.stringify(template));
+  expect(readStacks(folder())).toEqual({ Eu: stack(resources) });
 });

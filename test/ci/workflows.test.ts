@@ -1,117 +1,119 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DefaultStackSynthesizer } from 'aws-cdk-lib';
 import { parse } from 'yaml';
+import { githubEnvironments, type RoleKind, roleName } from '../../domain/workflow-roles';
+import { stacksOf } from '../../lib/environment';
+import { environments } from '../../lib/environments';
 import { projectRoot } from '../architecture/sources';
-import { commandsOf, readWorkflows, type Workflow } from './workflows';
+import { flagsOf } from '../support/wallet-commands';
+import { commands, commandsOf, workflows } from './workspace';
 
 // biome-ignore lint/suspicious/noExplicitAny: a workflow has no types
 type Yaml = any;
 
-const filesIn = (folder: string, ending: RegExp) =>
-  readdirSync(join(projectRoot, folder))
-    .filter((name) => ending.test(name))
-    .map((name) => readFileSync(join(projectRoot, folder, name), 'utf8'));
-/** The files that run the workflows' commands here. */
-const tested = [
-  ...filesIn('.ci', /^run$/),
-  ...filesIn('test/ci', /(?<!workflows)\.test\.ts$/),
-  ...filesIn('test/tools', /\.tool\.ts$/),
-].join('\n');
-
-/**
- * The first major of an action that runs on Node.js 24: GitHub took 20 off its runners
- * (https://github.blog/changelog/2025-09-19-deprecation-of-node-20-on-github-actions-runners/).
- * https://github.com/actions/upload-artifact/pull/745, https://github.com/actions/download-artifact/pull/452,
- * https://github.com/aws-actions/configure-aws-credentials/pull/1641
- */
-const firstOnNode24: Readonly<Record<string, number>> = {
-  'actions/checkout': 5,
-  'actions/setup-node': 5,
-  'actions/upload-artifact': 6,
-  'actions/download-artifact': 7,
-  'aws-actions/configure-aws-credentials': 6,
-};
-
-/** The scripts and npm commands in a command. */
-const partsOf = (command: string) =>
-  command.match(/\.ci\/[\w.-]+|npx cdk \w+|npm (run )?(-s )?[\w:-]+( -- \w+)?/g) ?? [command];
+const { scripts } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8'));
+const exists = (part: string) =>
+  part.startsWith('.ci/') ? existsSync(join(projectRoot, part)) : (part.split(' ').at(-1) ?? '') in scripts;
 
 /** Faults that the linter does not find. */
-function faultsOf(workflow: Workflow): string[] {
-  const { permissions, jobs } = parse(workflow.text);
-  // A job that calls a workflow of this project.
+function faultsOf(text: string): string[] {
+  const { permissions, jobs } = parse(text);
+  // Not a job that calls a workflow of this project.
   const own = Object.entries<Yaml>(jobs).filter(([, { uses }]) => !uses?.startsWith('./'));
-  const ofJobs = own.flatMap(([name, job]) => [
-    ...(job['runs-on'] === 'ubuntu-24.04' ? [] : [`${name}: unknown runner`]),
-    ...(job['timeout-minutes'] ? [] : [`${name}: no timeout`]),
-    ...job.steps
-      .filter(({ uses }: Yaml) => uses && !/^[\w/-]+@[0-9a-f]{40}$/.test(uses))
-      .map(({ uses }: Yaml) => `${name}: ${uses} is not pinned to a commit`),
-    ...job.steps
-      .filter((step: Yaml) => step.uses?.startsWith('actions/upload-artifact@') && !step.with.overwrite)
-      .map((step: Yaml) => `${name}: a second attempt of the run could not upload ${step.with.name} again`),
-  ]);
-  const ofCommands = commandsOf(workflow).flatMap((command) => [
-    // GitHub inserts the value into the script: https://docs.github.com/en/actions/concepts/security/script-injections
-    ...(command.includes('${{') ? [`A value is part of "${command}". Pass it by env.`] : []),
-    ...partsOf(command)
-      .filter((part) => !tested.includes(part))
-      .map((part) => `No test runs "${part}"`),
-    ...(command.includes('\n') ? [`"${command}" has several lines. Put them into a script.`] : []),
-  ]);
-  const ofActions = Array.from(workflow.text.matchAll(/uses: (\S+)@\S+ # v(\d+)/g))
-    .filter(([, action = '', major]) => !(Number(major) >= (firstOnNode24[action] ?? Infinity)))
-    .map(([, action, major]) => `${action} ${major} does not run on Node.js 24`);
   return [
     ...(permissions ? [] : ['no permissions: the token could do more']),
-    ...ofJobs,
-    ...ofActions,
-    ...ofCommands,
+    ...own.flatMap(([name, { 'timeout-minutes': timeout, steps }]) => [
+      ...(timeout ? [] : [`${name}: no timeout`]),
+      ...steps.flatMap(({ uses = '', with: { overwrite, name: artifact } = {} as Yaml }: Yaml) => [
+        ...(/^$|^[\w/-]+@[0-9a-f]{40}$/.test(uses) ? [] : [`${name}: ${uses} is not pinned to a commit`]),
+        ...(uses.startsWith('actions/upload-artifact@') && !overwrite
+          ? [`${name}: a second attempt of the run could not upload ${artifact} again`]
+          : []),
+      ]),
+    ]),
+    ...commandsOf({ text }).flatMap((command) => [
+      // GitHub inserts the value into the script: https://docs.github.com/en/actions/concepts/security/script-injections
+      ...(command.includes('${{') ? [`A value is part of "${command}". Pass it by env.`] : []),
+      ...(command.includes('\n') ? [`"${command}" has several lines. Put them into a script.`] : []),
+      ...(command.match(/\.ci\/[\w.-]+|npm run (-s )?[\w:-]+/g) ?? [])
+        .filter((part) => !exists(part))
+        .map((part) => `There is no ${part}`),
+    ]),
   ];
 }
 
-const workflows = readWorkflows();
-const check = workflows.find(({ path }) => path.endsWith('check.yml')) as Workflow;
-
-describe('the workflows', () => {
-  it.each(workflows)('$path has no fault', (workflow) => {
-    expect(faultsOf(workflow)).toEqual([]);
-  });
-
-  it.each([
-    ['permissions:\n  contents: read\n\nconc', 'conc', 'no permissions: the token could do more'],
-    ['runs-on: ubuntu-24.04', 'runs-on: ubuntu-42.04', 'tests: unknown runner'],
-    ['    timeout-minutes: 45\n', '', 'tests: no timeout'],
-    [/@[0-9a-f]{40} # v[\d.]+/, '@v4', 'tests: actions/checkout@v4 is not pinned to a commit'],
-    [/# v5[\d.]+/, '# v4.3.1', 'actions/checkout 4 does not run on Node.js 24'],
-    ['          overwrite: true\n', '', 'diff: a second attempt of the run could not upload diff again'],
-    ['bash .ci/run tests', 'bash .ci/new', 'No test runs ".ci/new"'],
-    ['bash .ci/run tests', 'npm run new -- one', 'No test runs "npm run new -- one"'],
-    ['run tests', 'run ${{ github.head_ref', 'Pass it by env.'],
-    [
-      'bash .ci/run tests',
-      '|\n          bash .ci/run\n          b',
-      'has several lines. Put them into a script.',
-    ],
-  ])('%s as %j is a fault', (from, to, fault) => {
-    const text = check.text.replace(from, to);
-    expect(text).not.toBe(check.text);
-    expect(faultsOf({ ...check, text })).toEqual([expect.stringContaining(fault)]);
-  });
+it.each(workflows)('$name has no fault', ({ text }) => {
+  expect(faultsOf(text)).toEqual([]);
 });
 
-const { plan, apply }: Record<string, Yaml> = parse(
-  workflows.find(({ path }) => path.endsWith('deploy.yml'))?.text ?? '',
-).jobs;
-const stepWith = (job: Yaml, script: string) => job.steps.find(({ run }: Yaml) => run?.includes(script));
+it.each([
+  ['permissions:\n  contents: read\n\nconc', 'conc', 'no permissions: the token could do more'],
+  ['    timeout-minutes: 45\n', '', 'tests: no timeout'],
+  [/@[0-9a-f]{40} # v[\d.]+/, '@v4', 'tests: actions/checkout@v4 is not pinned to a commit'],
+  ['          overwrite: true\n', '', 'diff: a second attempt of the run could not upload diff again'],
+  ['bash .ci/run tests', 'bash .ci/new', 'There is no .ci/new'],
+  ['bash .ci/run tests', 'npm run new -- one', 'There is no npm run new'],
+  ['run tests', 'run ${{ github.head_ref', 'Pass it by env.'],
+  [
+    'bash .ci/run tests',
+    '|\n          bash .ci/run\n          b',
+    'has several lines. Put them into a script.',
+  ],
+])('%s as %j is a fault', (from, to, fault) => {
+  const { text = '' } = workflows.find(({ name }) => name === 'check.yml') ?? {};
+  const changed = text.replace(from, to);
+  expect(changed).not.toBe(text);
+  expect(faultsOf(changed)).toEqual([expect.stringContaining(fault)]);
+});
 
 it('the job before the one that needs approval checks that approval is required', () => {
-  expect(stepWith(plan, '.ci/require-approval.ts "$ENVIRONMENT"')).toBeDefined();
+  const { plan, apply } = parse(workflows.find(({ name }) => name === 'deploy.yml')?.text ?? '').jobs;
+  const checks = plan.steps.filter(({ run }: Yaml) =>
+    run?.includes('.ci/require-approval.ts "$ENVIRONMENT"'),
+  );
+  expect(checks).toHaveLength(1);
   expect(plan.env.ENVIRONMENT).toBe(apply.environment);
   expect(plan.environment).not.toBe(apply.environment);
   expect(apply.needs).toContain('plan');
 });
 
-it('a cancelled deployment names the page of the runbook', () => {
-  expect(stepWith(apply, '.ci/cancelled')).toMatchObject({ if: 'cancelled()' });
+it('no workflow names a stack, an environment, a region or an account: only the table does', () => {
+  const words = environments.flatMap((row) => [
+    row.name,
+    ...stacksOf(row).flatMap(({ stackId, region }) => [stackId, region]),
+  ]);
+  const named = new RegExp(`\\b(${words.join('|')}|\\d{12})\\b`);
+  const lines = workflows.flatMap(({ text }) => text.split('\n'));
+  expect(lines.filter((line) => named.test(line))).toEqual([]);
+});
+
+it('a job assumes a role only in the GitHub environment that the role trusts', () => {
+  const kinds = new Set<string>();
+  for (const { text } of workflows)
+    for (const { environment, steps } of Object.values<Yaml>(parse(text).jobs))
+      for (const [, kind = '', row = ''] of JSON.stringify(steps ?? []).matchAll(
+        /role\/wallet-(\w+)-(\$.+?\}\})/g,
+      )) {
+        kinds.add(kind);
+        expect(environment).toBe(githubEnvironments(row)[kind as RoleKind]);
+        expect(`wallet-${kind}-${row}`).toBe(roleName(kind as RoleKind, row));
+      }
+  expect(kinds).toEqual(new Set(Object.keys(githubEnvironments(''))));
+});
+
+it("the CDK's roles have the qualifier of the bootstrap", () => {
+  const roles = workflows.flatMap(({ text }) =>
+    Array.from(text.matchAll(/role\/cdk-(\w+)-/g), ([, name]) => name),
+  );
+  expect(new Set(roles)).toEqual(new Set([DefaultStackSynthesizer.DEFAULT_QUALIFIER]));
+});
+
+/** Each with its options, such as `wallet -- plan --stack` or `.ci/operate "$ENVIRONMENT" move-origin --zone`. */
+const walletCommand = /(?:wallet -- |\.ci\/operate \S+ )([\w-]+)/;
+
+it.each(commands.filter((command) => walletCommand.test(command)))('%s has known options', (command) => {
+  const [called, name = ''] = walletCommand.exec(command) ?? [];
+  const flags = command.split(called ?? '')[1]?.match(/--[\w-]+/g) ?? [];
+  expect(flagsOf(name)).toEqual(expect.arrayContaining(flags));
 });

@@ -2,11 +2,23 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parse } from 'yaml';
 import { projectRoot } from '../architecture/sources';
-import { commandsOf, readWorkflows } from './workflows';
 
-/** The commands of all workflows. */
-export const runCommands: readonly string[] = readWorkflows().flatMap(commandsOf);
+/** The workflows. */
+export const workflows = readdirSync(join(projectRoot, '.github/workflows')).map((name) => ({
+  name,
+  text: readFileSync(join(projectRoot, '.github/workflows', name), 'utf8'),
+}));
+
+/** The commands that a workflow runs. */
+export function commandsOf({ text }: { readonly text: string }): readonly string[] {
+  const jobs = Object.values<{ steps?: readonly { run?: string }[] }>(parse(text).jobs);
+  return jobs.flatMap(({ steps = [] }) => steps.flatMap(({ run }) => run?.trim() ?? []));
+}
+
+/** Of all workflows. */
+export const commands = workflows.flatMap(commandsOf);
 
 /** A checkout of this repository, with the files that a GitHub runner gives a step. */
 export class Workspace {
@@ -42,12 +54,12 @@ export class Workspace {
 
   /** Runs a command of a workflow as GitHub does. */
   async step(command: string, variables: Readonly<Record<string, string | undefined>> = {}) {
-    expect(runCommands).toContain(command);
+    expect(commands).toContain(command);
     const { PATH, HOME } = process.env;
     const child = spawn('bash', ['-eo', 'pipefail', '-c', command], {
       cwd: this.folder,
       // With a socket as stdin (a Node.js pipe), bash would run ~/.bashrc first.
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'ignore', 'pipe'],
       env: {
         PATH: `${this.tools}:${PATH}`,
         HOME,
@@ -56,17 +68,12 @@ export class Workspace {
         ...variables,
       },
     });
-    const printed = { stdout: '', stderr: '' };
-    for (const name of ['stdout', 'stderr'] as const)
-      child[name].setEncoding('utf8').on('data', (text: string) => {
-        printed[name] += text;
-      });
+    let stderr = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr += text;
+    });
     const [exitCode] = await once(child, 'close');
-    return {
-      exitCode,
-      ...printed,
-      output: readFileSync(this.output, 'utf8'),
-      summary: readFileSync(this.summary, 'utf8'),
-    };
+    const [output, summary] = [this.output, this.summary].map((file) => readFileSync(file, 'utf8'));
+    return { exitCode, stderr, output: output ?? '', summary: summary ?? '' };
   }
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { commandsOf, readWorkflows } from '../ci/workflows';
+import { commands } from '../ci/workspace';
 import { eventually } from '../support/eventually';
 import { temporaryFolder } from '../support/temporary-folder';
 
@@ -63,7 +63,6 @@ it('the command in check.yml shows the diff to the first parent of the merge', a
   await git('checkout', 'main');
   await git('merge', '--no-ff', 'change');
 
-  const commands = readWorkflows().flatMap(commandsOf);
   const command = commands.find((each) => each.startsWith('npm run -s diff')) ?? '';
   const summary = join(folder(), 'summary');
   const { exitCode, output } = await start('bash', ['-eo', 'pipefail', '-c', command], {

@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { databaseVersion } from '../../lib/database/cluster';
+import { projectRoot } from '../architecture/sources';
+import { withSla } from '../support/rows';
+import { stackOf } from '../support/stacks';
+import { workflows } from './workspace';
+
+const read = (file: string) => readFileSync(join(projectRoot, file), 'utf8');
+const manifest = JSON.parse(read('package.json'));
+
+it('functions, workflows and the dev container have the version of Node.js in .nvmrc', () => {
+  const version = read('.nvmrc').trim();
+  const runtimes = stackOf(withSla).all('AWS::Lambda::Function');
+  const versions = workflows.flatMap(({ text }) =>
+    Array.from(text.matchAll(/node-version: (\d+)/g), ([, named]) => named),
+  );
+  expect(new Set(versions)).toEqual(new Set([version]));
+  expect(new Set(runtimes.map(({ Properties }) => Properties.Runtime))).toEqual(
+    new Set([`nodejs${version}.x`]),
+  );
+  const { image } = parse(read('.github/workflows/check.yml')).jobs.checks.container;
+  expect(image).toContain(`node:${version}-`);
+  expect(JSON.parse(read('.devcontainer/devcontainer.json'))).toMatchObject({ image, remoteUser: 'node' });
+});
+
+it.each([
+  ['aws-cdk', '<3.0.0'],
+  ['@types/node', `<${Number(/\d+/.exec(manifest.engines.node)?.[0]) + 1}.0.0`],
+])('Renovate proposes only versions of %s that work: %s', (name, limit) => {
+  const rules: { matchPackageNames?: string[]; allowedVersions?: string }[] = JSON.parse(
+    read('.github/renovate.json'),
+  ).packageRules;
+  const ofPackage = rules.filter(({ matchPackageNames }) => matchPackageNames?.includes(name));
+  expect(ofPackage.flatMap(({ allowedVersions = [] }) => allowedVersions)).toEqual([limit]);
+});
+
+it('the local PostgreSQL has the version of the stacks', () => {
+  const [version, ...others] = new Set(Object.values(manifest.optionalDependencies));
+  expect(others).toEqual([]);
+  expect(version).toMatch(new RegExp(`^${databaseVersion.auroraPostgresFullVersion}\\.`));
+});
