@@ -1,20 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
-  BadRequestException,
   BeginTransactionCommand,
   CommitTransactionCommand,
-  DatabaseErrorException,
-  DatabaseResumingException,
-  DatabaseUnavailableException,
   ExecuteStatementCommand,
   type Field,
-  InternalServerErrorException,
   RDSDataClient,
   RollbackTransactionCommand,
-  SecretsErrorException,
-  ServiceUnavailableError,
   type SqlParameter,
-  StatementTimeoutException,
 } from '@aws-sdk/client-rds-data';
 import { fail, ok, type Result } from '../../domain/result';
 import { readVariables } from '../shared/environment';
@@ -190,38 +182,33 @@ async function toResult<T>(call: () => Promise<T>): Promise<Result<T, DatabaseUn
 }
 
 function unavailability(error: unknown): string | undefined {
-  if (error instanceof DatabaseResumingException) return 'resuming';
-  if (error instanceof StatementTimeoutException) return 'timeout';
-  if (
-    error instanceof DatabaseUnavailableException ||
-    error instanceof ServiceUnavailableError ||
-    error instanceof InternalServerErrorException ||
-    error instanceof SecretsErrorException
-  ) {
-    return error.name;
-  }
-  const state = sqlState(error);
-  if (state && isUnavailable(state)) return `sql_state_${state}`;
-  const { name, code, message, $retryable, $metadata } = error as Partial<SdkError>;
-  // Before the timeout check: the SDK reports a reset connection as a timeout, too.
+  const { name = '', code, message, $metadata } = error as Partial<SdkError>;
+  // Before the names: the SDK reports a reset connection as a timeout.
   if (connectionErrors.test(`${code} ${message}`)) return 'connection_lost';
-  if (name === 'TimeoutError') return 'timeout';
-  if (name === 'ThrottlingException' || $retryable?.throttling) return 'throttled';
-  // A proxy may return an HTML page or an empty body.
+  const named = temporaryErrors[name];
+  if (named) return named;
+  const state = sqlState(error);
+  if (state) return isUnavailable(state) ? `sql_state_${state}` : undefined;
+  // Also of a proxy, which may return an HTML page or an empty body.
   const status = $metadata?.httpStatusCode ?? 0;
   return status === 429 || status >= 500 ? `http_${status}` : undefined;
 }
 
 interface SdkError extends Error {
   readonly code: string;
-  readonly $retryable: { readonly throttling?: boolean };
   readonly $metadata: { readonly httpStatusCode?: number };
 }
 
 const connectionErrors = /\b(ECONN\w+|EPIPE|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)\b|socket hang up/;
 
+/** Reasons by the names of errors, which may have the status 400. */
+const temporaryErrors: Readonly<Record<string, string>> = {
+  DatabaseResumingException: 'resuming',
+  SecretsErrorException: 'secret_unreadable',
+  StatementTimeoutException: 'timeout',
+  ThrottlingException: 'throttled',
+  TimeoutError: 'timeout',
+};
+
 /** The Data API puts PostgreSQL's code into the message: `ERROR: …; SQLState: 42501`. */
-function sqlState(error: unknown): string | undefined {
-  if (!(error instanceof DatabaseErrorException || error instanceof BadRequestException)) return undefined;
-  return /SQLState: ([0-9A-Z]{5})/.exec(error.message)?.[1];
-}
+const sqlState = (error: unknown) => /SQLState: ([0-9A-Z]{5})/.exec((error as Error).message)?.[1];

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { RDSDataClient } from '@aws-sdk/client-rds-data';
 import { fail, ok } from '../../../domain/result';
 import { createDataApiDatabase } from '../../../lambda/database/data-api';
@@ -5,87 +6,78 @@ import { sql } from '../../../lambda/database/database';
 import { localClient } from '../../support/aws-client';
 import { type HttpServer, startHttpServer } from '../../support/http-server';
 
-type Reply = readonly [status: number, error: string] | number | 'rows' | 'reset' | 'silence';
+type Reply = (response: ServerResponse, request: IncomingMessage) => unknown;
+const rows: Reply = (response) =>
+  response.end(JSON.stringify({ columnMetadata: [{ label: 'one' }], records: [[{ longValue: 1 }]] }));
+const failsWith =
+  (status: number, name: string): Reply =>
+  (response) =>
+    response.writeHead(status, { 'x-amzn-errortype': name }).end(JSON.stringify({ message: name }));
+/** As from a proxy. */
+const badGateway: Reply = (response) =>
+  response.writeHead(502, { 'content-type': 'text/html' }).end('<html>');
+const resuming = failsWith(400, 'DatabaseResumingException');
 
 let server: HttpServer;
+/** In order; the last one is repeated. */
 let replies: Reply[];
 let calls: number;
-
-beforeEach(async () => {
-  calls = 0;
+beforeAll(async () => {
   server = await startHttpServer((request, response) => {
     request.resume();
     calls += 1;
-    const reply = replies.length > 1 ? replies.shift() : replies[0];
-    if (reply === 'silence') return;
-    if (reply === 'reset') {
-      request.socket.destroy();
-      return;
-    }
     response.setHeader('content-type', 'application/json');
-    if (reply === 'rows' || reply === undefined) {
-      response.end(JSON.stringify({ columnMetadata: [{ label: 'one' }], records: [[{ longValue: 1 }]] }));
-      return;
-    }
-    if (typeof reply === 'number') {
-      response.writeHead(reply, { 'content-type': 'text/html' }).end('<html><h1>Bad Gateway</h1></html>');
-      return;
-    }
-    const [status, name] = reply;
-    response.writeHead(status, { 'x-amzn-errortype': name }).end(JSON.stringify({ message: name }));
+    const [reply] = replies.length > 1 ? replies.splice(0, 1) : replies;
+    reply?.(response, request);
   });
 });
-afterEach(() => server.stop());
+beforeEach(() => {
+  calls = 0;
+});
+afterAll(() => server.stop());
 
-function ask(resumeTimeout = 5_000, callTimeout = 8_000) {
-  const client = new RDSDataClient({
-    ...localClient(server.url),
-    requestHandler: { requestTimeout: callTimeout, throwOnRequestTimeout: true },
-  });
+function ask(resumeTimeout = 5_000, requestTimeout = 8_000) {
+  const requestHandler = { requestTimeout, throwOnRequestTimeout: true };
+  const client = new RDSDataClient({ ...localClient(server.url), requestHandler });
   const settings = { clusterArn: 'cluster', secretArn: 'secret', database: 'wallet', resumeTimeout };
   return createDataApiDatabase(settings, client)
     .execute(sql`select 1 as one`)
     .finally(() => client.destroy());
 }
-
 const unavailable = (reason: string) => fail({ kind: 'database_unavailable', reason });
 
 it('waits for a paused cluster to resume', async () => {
-  replies = [[400, 'DatabaseResumingException'], [400, 'DatabaseResumingException'], 'rows'];
+  replies = [resuming, resuming, rows];
   expect(await ask()).toEqual(ok([{ one: 1 }]));
-  expect(calls).toBe(3);
 });
 
 it('stops waiting for a paused cluster after its timeout', async () => {
-  replies = [[400, 'DatabaseResumingException']];
+  replies = [resuming];
   expect(await ask(1_200)).toEqual(unavailable('resuming'));
   expect(calls).toBeGreaterThan(1);
 });
 
-it.each<[Reply, string]>([
-  [[504, 'DatabaseUnavailableException'], 'DatabaseUnavailableException'],
-  [[503, 'ServiceUnavailableError'], 'ServiceUnavailableError'],
-  [[500, 'InternalServerErrorException'], 'InternalServerErrorException'],
-  [[400, 'StatementTimeoutException'], 'timeout'],
-  [[400, 'SecretsErrorException'], 'SecretsErrorException'],
-  [[429, 'ThrottlingException'], 'throttled'],
-  [[429, 'TooManyRequestsException'], 'http_429'],
-  [[503, 'ServiceUnavailableException'], 'http_503'],
-  [[500, 'InternalFailure'], 'http_500'],
-  [502, 'http_502'],
-  ['reset', 'connection_lost'],
-])('reports %s as unavailable, without a retry', async (reply, reason) => {
+it.each<[string, Reply]>([
+  ['http_504', failsWith(504, 'DatabaseUnavailableException')],
+  ['timeout', failsWith(400, 'StatementTimeoutException')],
+  ['secret_unreadable', failsWith(400, 'SecretsErrorException')],
+  ['throttled', failsWith(400, 'ThrottlingException')],
+  ['http_429', failsWith(429, 'TooManyRequestsException')],
+  ['http_500', failsWith(500, 'InternalServerErrorException')],
+  ['http_502', badGateway],
+  ['connection_lost', (_, { socket }) => socket.destroy()],
+])('reports %s as unavailable, without a retry', async (reason, reply) => {
   replies = [reply];
   expect(await ask()).toEqual(unavailable(reason));
   expect(calls).toBe(1);
 });
 
 it('times out', async () => {
-  replies = ['silence'];
+  replies = [() => undefined];
   expect(await ask(0, 200)).toEqual(unavailable('timeout'));
 });
 
 it('throws when AWS denies access', async () => {
-  replies = [[403, 'AccessDeniedException']];
+  replies = [failsWith(403, 'AccessDeniedException')];
   await expect(ask()).rejects.toMatchObject({ name: 'AccessDeniedException' });
 });

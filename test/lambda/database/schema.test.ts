@@ -1,4 +1,3 @@
-import { sql } from '../../../lambda/database/database';
 import { type DatabaseRole, databaseRoles } from '../../../lambda/database/environment';
 import { useMigratedDatabase } from '../../support/region-database';
 
@@ -78,16 +77,15 @@ describe.each(databaseRoles)('the role %s', (role) => {
     expect(held.map((row) => row.held)).toEqual(privileges[role]);
   });
 
-  it('may execute only its own functions of the schema, and with its own rights unless it is the operations role', async () => {
+  it('may execute only its own functions of the schema', async () => {
     const callable = await region.query`
       select proname || case when prosecdef then ', with the rights of the owner' else '' end as may from pg_proc
       where pronamespace = 'public'::regnamespace and has_function_privilege(${role}, oid, 'EXECUTE')`;
-    expect(callable.map(({ may }) => may)).toEqual(
-      {
-        run_operation: ['remove_ephemeral_organizations, with the rights of the owner'],
-        delete_user_group: ['delete_user_group'],
-      }[role as string] ?? [],
-    );
+    const own: Partial<Record<DatabaseRole, string>> = {
+      run_operation: 'remove_ephemeral_organizations, with the rights of the owner',
+      delete_user_group: 'delete_user_group',
+    };
+    expect(callable).toEqual(own[role] ? [{ may: own[role] }] : []);
   });
 
   it('is not a superuser, has no other role, owns nothing and cannot create anything', async () => {
@@ -101,24 +99,12 @@ describe.each(databaseRoles)('the role %s', (role) => {
         from pg_roles where rolname = ${role}`,
     ).toEqual([{ powerful: false, member: false, owner: false, creates: false, temporary: false }]);
   });
-
-  it('is the role that its function signs in as', async () => {
-    const database = region.as(role);
-    expect(await database.execute(sql`select current_user::text as name`)).toMatchObject({
-      value: [{ name: role }],
-    });
-    await expect(database.execute(sql`select count(*) from schema_migrations`)).rejects.toMatchObject({
-      sqlState: '42501',
-    });
-  });
 });
 
 it.each([
   ['a disabled webhook without a reason', 'false, null, now(), 1, null'],
-  ['a disabled webhook without a time', "false, 'gone', null, 1, null"],
-  ['an enabled webhook with a reason', "true, 'gone', now(), 1, null"],
+  ['an enabled webhook with a time', 'true, null, now(), 1, null'],
   ['a second secret without the time of its rotation', 'true, null, null, 2, null'],
-  ['a first secret with a time of rotation', 'true, null, null, 1, now()'],
 ])('the schema refuses %s', async (_name, values) => {
   const text = `
     insert into webhooks (webhook_id, organization_id, url, enabled, disabled_reason, disabled_at, secret_version, rotated_at)

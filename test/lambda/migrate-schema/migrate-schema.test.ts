@@ -7,10 +7,9 @@ import { migrateSchema } from '../../../lambda/migrate-schema/migrate-schema';
 import { type RegionDatabase, startRegionDatabase } from '../../support/region-database';
 
 it('the list contains every file of the folder, in order', () => {
-  const files = readdirSync(join(__dirname, '../../../lambda/database/migrations'))
-    .filter((name) => name.endsWith('.sql'))
-    .map((name) => name.slice(0, -'.sql'.length));
-  expect(migrations.map(({ name }) => name)).toEqual(files.sort());
+  const files = readdirSync(join(__dirname, '../../../lambda/database/migrations'));
+  const names = files.filter((name) => name.endsWith('.sql')).map((name) => name.slice(0, -'.sql'.length));
+  expect(migrations.map(({ name }) => name)).toEqual(names.sort());
 });
 
 let region: RegionDatabase;
@@ -22,19 +21,12 @@ afterAll(() => region.stop());
 beforeEach(async () => {
   await region.query`drop schema public cascade`;
   await region.query`create schema public`;
-  const [reader] = await region.query`select from pg_roles where rolname = 'reader'`;
-  if (reader) {
-    await region.query`drop owned by reader`;
-    await region.query`drop role reader`;
-  }
 });
 
 const first = { name: '0001-first', text: 'create table first (id int primary key);' };
 const second = { name: '0002-second', text: 'create table second (id int); insert into second values (1);' };
 const broken = { name: '0002-broken', text: 'create table half (id int);\ninsert into nowhere values (1);' };
-const password = "it's %I ; --";
-const migrate = (...files: (typeof first)[]) =>
-  migrateSchema(region.owner, files, [{ name: 'reader', password }]);
+const migrate = (...files: (typeof first)[]) => migrateSchema(region.owner, files, []);
 const tables = async () => {
   const found = await region.query`
     select tablename::text from pg_tables where schemaname = 'public' order by 1`;
@@ -50,9 +42,8 @@ it('applies each new file once, and nothing to a newer database', async () => {
 
 it('rolls back only the failing file, and reports its name and the reason', async () => {
   const error = { kind: 'refused', migration: '0002-broken', sqlState: '42P01' };
-  expect(await migrate(first, broken)).toMatchObject(
-    fail({ ...error, message: expect.stringContaining('nowhere') }),
-  );
+  const message = expect.stringContaining('nowhere');
+  expect(await migrate(first, broken)).toEqual(fail({ ...error, message }));
   expect(await tables()).toEqual(['first', 'schema_migrations']);
   const mended = { ...broken, text: 'create table half (id int);' };
   expect(await migrate(first, mended)).toEqual(ok(['0002-broken']));
@@ -71,15 +62,14 @@ it('applies a file once when two migrations run at the same time', async () => {
 });
 
 it.each(['timeout', 'sql_state_57014'])('reports a file that ended with %s as too slow', async (reason) => {
+  const slow = async () => fail({ kind: 'database_unavailable', reason } as const);
   const owner: TransactionalDatabase = {
     ...region.owner,
     transaction: (work) =>
       region.owner.transaction(({ execute }) =>
         work({
-          execute: async (statement) =>
-            statement.text.join('').includes(second.text)
-              ? fail({ kind: 'database_unavailable', reason })
-              : execute(statement),
+          execute: (statement) =>
+            statement.text.join('').includes(second.text) ? slow() : execute(statement),
         }),
       ),
   };
@@ -100,6 +90,6 @@ it('switches a role between tokens and passwords, with the timeouts of each', as
   const withTokens = { iam: true, settings: `${timeouts} idle_session_timeout=10min` };
   expect(await roleWith({})).toEqual(withTokens);
   // The Data API's pool would reuse a closed session.
-  expect(await roleWith({ password })).toEqual({ iam: false, settings: timeouts });
+  expect(await roleWith({ password: "it's %I ; --" })).toEqual({ iam: false, settings: timeouts });
   expect(await roleWith({})).toEqual(withTokens);
 });
