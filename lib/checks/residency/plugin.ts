@@ -9,50 +9,43 @@ import type {
 import type { Environment } from '../../environment';
 import { foreignRegion } from './regions';
 import { allowedValues, unreviewed } from './reviewed';
-import {
-  dashboardContent,
-  elasticIpRetained,
-  globalDatabase,
-  natCount,
-  publicPolicy,
-  publicSubnet,
-  unreadable,
-} from './rules';
-import { type Finding, type ResidencyBoundary, type Rule, readTemplate } from './template';
+import { dashboardContent, publicPolicy, publicSubnet, unreadable, webhookOrigin } from './rules';
+import { type Finding, type JsonObject, type ResidencyBoundary, type Rule, readTemplate } from './template';
 
 /** Other rules do not apply to such a stack. */
-const unlistedStack: Omit<Rule, 'find'> = {
+const unlistedStack: Rule = {
   id: 'unlisted-stack',
   refuses: 'The stack has no row in the table of environments, or is not in the region of its row',
   remedy:
     'Add or correct the row in lib/environments.ts; nothing is deployed beside the stacks that it lists.',
+  find: () => [],
 };
 
-export const templateRules: readonly Rule[] = [
+const templateRules = [
   unreviewed,
   allowedValues,
   foreignRegion,
   unreadable,
-  globalDatabase,
-  natCount,
-  elasticIpRetained,
+  webhookOrigin,
   publicSubnet,
   publicPolicy,
   dashboardContent,
 ];
 
+/** What the rules find in a template, by rule. */
+export const findingsIn = (document: JsonObject, boundary: ResidencyBoundary) => {
+  const template = readTemplate(document, boundary);
+  return templateRules.flatMap((rule) => Array.from(rule.find(template), (finding) => ({ rule, finding })));
+};
+
 /** Boundaries of the environments' stacks and standbys. */
 export const boundariesOf = (environments: readonly Environment[]): readonly ResidencyBoundary[] =>
-  environments.flatMap(({ stackId, region, residencyRegions, webhookOrigin, standby }) => {
-    const elasticIps = webhookOrigin?.reserve ? 2 : 1;
-    const serving = { stackId, region, residencyRegions, natGateways: 1, elasticIps } as const;
-    if (!standby) return [serving];
-    const { stackId: standbyId, region: standbyRegion } = standby;
-    return [
-      serving,
-      { stackId: standbyId, region: standbyRegion, residencyRegions, natGateways: 0 } as const,
-    ];
-  });
+  environments.flatMap(({ stackId, region, residencyRegions, webhookOrigin, standby }) => [
+    { stackId, region, residencyRegions, natGateways: 1, elasticIps: webhookOrigin?.reserve ? 2 : 1 },
+    ...(standby
+      ? [{ stackId: standby.stackId, region: standby.region, residencyRegions, natGateways: 0 } as const]
+      : []),
+  ]);
 
 /**
  * Rejects, at synthesis, templates that could move data across their stack's boundary or allow access from the internet. Reads
@@ -74,15 +67,13 @@ export class ResidencyPlugin implements IPolicyValidationPlugin {
     if (boundary === undefined || boundary.region !== stack.region) {
       return [violation(unlistedStack, { location: 'Region', value: stack.region ?? 'any region' }, stack)];
     }
-    const template = readTemplate(JSON.parse(readFileSync(stack.templatePath, 'utf8')), boundary);
-    return templateRules.flatMap((rule) =>
-      Array.from(rule.find(template), (finding) => violation(rule, finding, stack)),
-    );
+    const document = JSON.parse(readFileSync(stack.templatePath, 'utf8'));
+    return findingsIn(document, boundary).map(({ rule, finding }) => violation(rule, finding, stack));
   }
 }
 
 function violation(
-  { id, refuses, remedy }: Omit<Rule, 'find'>,
+  { id, refuses, remedy }: Rule,
   { logicalId, location, value }: Finding,
   { templatePath, stackConstructPath }: PolicyValidationStack,
 ): PolicyViolation {

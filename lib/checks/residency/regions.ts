@@ -1,8 +1,8 @@
 import { RegionInfo } from 'aws-cdk-lib/region-info';
 import {
+  type Finding,
   intrinsicOf,
   isObject,
-  type LocatedValue,
   possibleTexts,
   type Rule,
   rootOf,
@@ -17,47 +17,38 @@ export const foreignRegion: Rule = {
   id: 'foreign-region',
   refuses: "Names a region outside of the environment's list, every region, or one that a parameter decides",
   remedy: 'Use what is in residencyRegions of the row in lib/environments.ts, and name its region.',
-  *find(template) {
-    const { residencyRegions } = template.boundary;
-    for (const resource of template.resources) {
-      for (const found of regionsNamed(rootOf(resource), residencyRegions, template)) {
-        yield { ...found, logicalId: resource.logicalId };
-      }
-    }
-    const outputs = { location: 'Outputs', value: template.document.Outputs };
-    yield* regionsNamed(outputs, residencyRegions, template);
-  },
+  find: (template) =>
+    [...template.resources.map(rootOf), { location: 'Outputs', value: template.document.Outputs }].flatMap(
+      (root) => foreignRegions(root, template.boundary.residencyRegions, template),
+    ),
 };
 
 /** True if a value contains no region but the stack's, and no ARN whose region is known only at deployment. */
 export const staysInRegion = (value: unknown, template: Template): boolean =>
-  regionsNamed({ location: '', value }, [template.boundary.region], template).next().done === true;
+  foreignRegions({ location: '', value }, [template.boundary.region], template).length === 0;
 
 /** Descriptions and tags send no data. Environment variables of such names may. */
 const isProse = (name: string, location: string) =>
   /description$|^tags$/i.test(name) && !location.endsWith('.Variables');
 
 /** Forbidden regions in a value, at any depth, each as `region in text`. */
-function* regionsNamed(
-  { location, value }: LocatedValue,
-  allowed: readonly string[],
-  template: Template,
-): Generator<LocatedValue> {
-  const namedIn = (text: string, location: string): LocatedValue[] =>
+function foreignRegions(found: Finding, allowed: readonly string[], template: Template): readonly Finding[] {
+  const { location, value } = found;
+  const namedIn = (text: string, location: string): Finding[] =>
     [...new Set(regionsIn(text))]
       .filter((region) => !allowed.includes(region))
-      .map((region) => ({ location, value: `${region} in ${text}` }));
+      .map((region) => ({ ...found, location, value: `${region} in ${text}` }));
   if (typeof value === 'string' || intrinsicOf(value).name !== undefined) {
-    yield* possibleTexts(value, template).flatMap((text) => namedIn(text, location));
-    // A policy statement that denies may name any region.
-  } else if (typeof value === 'object' && value !== null && !(isObject(value) && value.Effect === 'Deny')) {
-    for (const [name, item] of Object.entries(value)) {
-      if (isProse(name, location)) continue;
-      const entry = { location: `${location}.${name}`, value: item };
-      yield* namedIn(name, entry.location);
-      yield* regionsNamed(entry, allowed, template);
-    }
+    return possibleTexts(value, template).flatMap((text) => namedIn(text, location));
   }
+  // A policy statement that denies may name any region.
+  if (typeof value !== 'object' || value === null || (isObject(value) && value.Effect === 'Deny')) return [];
+  return Object.entries(value)
+    .filter(([name]) => !isProse(name, location))
+    .flatMap(([name, item]) => {
+      const entry = { ...found, location: `${location}.${name}`, value: item };
+      return [...namedIn(name, entry.location), ...foreignRegions(entry, allowed, template)];
+    });
 }
 
 // A letter or digit before it is another word; a letter after it is an availability zone; hyphens are both around a

@@ -16,6 +16,15 @@ export interface ResidencyBoundary {
 
 export type JsonObject = { readonly [key: string]: unknown };
 
+/** A part of a template. */
+export interface Finding {
+  /** Absent outside resources. */
+  readonly logicalId?: string;
+  /** Such as `Properties.Tags.0.Value`. */
+  readonly location: string;
+  readonly value: unknown;
+}
+
 export interface Resource {
   readonly logicalId: string;
   readonly type: string;
@@ -30,18 +39,6 @@ export interface Template {
   /** As sent to CloudFormation. */
   readonly document: JsonObject;
   readonly resources: readonly Resource[];
-}
-
-/** A value in a template and its location, such as `Properties.Tags.0.Value`. */
-export interface LocatedValue {
-  readonly location: string;
-  readonly value: unknown;
-}
-
-/** A forbidden part of a template. */
-export interface Finding extends LocatedValue {
-  /** Absent if it concerns the whole stack. */
-  readonly logicalId?: string;
 }
 
 /** Rejects what could move data out of an environment's regions, or allow access from the internet. */
@@ -65,35 +62,34 @@ export function objectAt(value: unknown, key: string): JsonObject {
 
 export function readTemplate(document: JsonObject, boundary: ResidencyBoundary): Template {
   const resources = Object.entries(objectAt(document, 'Resources')).map(([logicalId, declaration]) => {
-    const { Type, DeletionPolicy, UpdateReplacePolicy } = declaration as JsonObject;
-    return {
-      logicalId,
-      type: String(Type),
-      properties: objectAt(declaration, 'Properties'),
-      deletionPolicy: DeletionPolicy,
-      updateReplacePolicy: UpdateReplacePolicy,
-    };
+    const {
+      Type,
+      DeletionPolicy: deletionPolicy,
+      UpdateReplacePolicy: updateReplacePolicy,
+    } = declaration as JsonObject;
+    const properties = objectAt(declaration, 'Properties');
+    return { logicalId, type: String(Type), properties, deletionPolicy, updateReplacePolicy };
   });
   return { document, boundary, resources };
 }
 
-export const rootOf = ({ properties }: Resource): LocatedValue => ({
+export const rootOf = ({ logicalId, properties }: Resource): Finding => ({
+  logicalId,
   location: 'Properties',
   value: properties,
 });
 
-/** The entries of a value's objects, at any depth, each with its name. */
-export function* entriesWithin({
-  location,
-  value,
-}: LocatedValue): Generator<LocatedValue & { readonly name: string }> {
-  if (typeof value !== 'object' || value === null) return;
-  for (const [name, item] of Object.entries(value)) {
-    const entry = { location: `${location}.${name}`, value: item };
-    if (!Array.isArray(value)) yield { ...entry, name };
-    yield* entriesWithin(entry);
-  }
-}
+const childrenOf = ({ value, ...parent }: Finding): (Finding & { readonly name: string })[] =>
+  Object.entries(typeof value === 'object' && value !== null ? value : {}).map(([name, item]) => ({
+    ...parent,
+    name,
+    location: `${parent.location}.${name}`,
+    value: item,
+  }));
+
+/** The entries of a value's objects and lists, at any depth, each with its name. */
+export const entriesWithin = (start: Finding): readonly (Finding & { readonly name: string })[] =>
+  childrenOf(start).flatMap((child) => [child, ...entriesWithin(child)]);
 
 /** Name and argument of an intrinsic function, if the value is one. */
 export function intrinsicOf(value: unknown): { readonly name?: string; readonly argument?: unknown } {
@@ -168,40 +164,28 @@ function combine(pieces: readonly (readonly string[])[], separator: string): rea
  * The values at a property path, in which `*` is each item of a list, in each branch of a condition. A missing property
  * is `undefined`; an empty list has no values.
  */
-export const valuesAt = (start: LocatedValue, path: string): readonly LocatedValue[] =>
+export const valuesAt = (start: Finding, path: string): readonly Finding[] =>
   path
     .split('.')
-    .reduce<readonly LocatedValue[]>(
+    .reduce<readonly Finding[]>(
       (found, step) => found.flatMap(branchesOf).flatMap((parent) => enter(parent, step)),
       [start],
     )
     .flatMap(branchesOf);
 
-function branchesOf({ location, value }: LocatedValue): readonly LocatedValue[] {
-  const { name, argument } = intrinsicOf(value);
-  if (name === 'Ref' && argument === 'AWS::NoValue') return [{ location, value: undefined }];
-  if (name !== 'Fn::If' || !Array.isArray(argument)) return [{ location, value }];
-  return argument
+/** The value in each branch of a condition; one value for any other. */
+export function branchesOf(found: Finding): readonly Finding[] {
+  const { name, argument } = intrinsicOf(found.value);
+  if (name === 'Ref' && argument === 'AWS::NoValue') return [{ ...found, value: undefined }];
+  if (name !== 'Fn::If' || !Array.isArray(argument)) return [found];
+  return childrenOf({ ...found, location: `${found.location}.Fn::If`, value: argument })
     .slice(1)
-    .flatMap((branch, index) => branchesOf({ location: `${location}.Fn::If.${index + 1}`, value: branch }));
+    .flatMap(branchesOf);
 }
 
-function enter({ location, value }: LocatedValue, step: string): readonly LocatedValue[] {
-  if (step !== '*') {
-    return [{ location: `${location}.${step}`, value: isObject(value) ? value[step] : undefined }];
-  }
+function enter(found: Finding, step: string): readonly Finding[] {
+  const { value, location } = found;
   // CloudFormation accepts a single value in place of a list.
-  const items = value === undefined ? [] : [value].flat();
-  return items.map((item, index) => ({ location: `${location}.${index}`, value: item }));
-}
-
-/** Logical ids that a value refers to. */
-export function referencesIn(value: unknown): readonly string[] {
-  const { name, argument } = intrinsicOf(value);
-  const items = [argument].flat();
-  if (name === 'Ref') return [String(argument)];
-  if (name === 'Fn::GetAtt') return [String(items[0]).replace(/\..*/, '')];
-  const inPattern = name === 'Fn::Sub' ? String(items[0]).matchAll(/\$\{([^}!.]+)[^}]*\}/g) : [].values();
-  const within = typeof value === 'object' && value !== null ? Object.values(value) : [];
-  return [...Array.from(inPattern, ([, id = '']) => id), ...within.flatMap(referencesIn)];
+  if (step === '*') return value === undefined ? [] : childrenOf({ ...found, value: [value].flat() });
+  return [{ ...found, location: `${location}.${step}`, value: isObject(value) ? value[step] : undefined }];
 }
