@@ -1,4 +1,4 @@
-import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -31,6 +31,7 @@ const verify = (() => {
   return module.exports.verify;
 })();
 
+/** The test vector of the page. */
 const vector = (() => {
   const rows = page.matchAll(/^\| `?(.*?)`? \| `(.*)` \|$/gm);
   const cells = Object.fromEntries(Array.from(rows, ([, name = '', value = '']) => [name, value]));
@@ -40,133 +41,97 @@ const vector = (() => {
   return { secret, body, headers, timestamp: Number(headers['webhook-timestamp']) };
 })();
 
-const key = randomBytes(32);
+const [key, other] = [randomBytes(32), randomBytes(32)];
 const secret = secretText(key);
 const invalidSecrets = ['', 'whsec_', secret.slice(0, -4)];
 
-const now = () => Math.floor(Date.now() / 1_000);
-const contentAt = (timestamp: number): SignedContent => ({
+const body = ' {"id": "ev-1", "kind": "wallet.created", "data": ["€ 12", 12345678901234567890]}\n';
+const contentAt = (seconds: number): SignedContent => ({
   id: 'msg_1',
-  timestamp,
-  body: ' {"id": "ev-1", "kind": "wallet.created", "data": ["€ 12", 12345678901234567890]}\n',
+  timestamp: Math.floor(Date.now() / 1_000) + seconds,
+  body,
 });
-const headersOf = ({ id, timestamp }: SignedContent, signature: string) => ({
-  'webhook-id': id,
-  'webhook-timestamp': String(timestamp),
-  'webhook-signature': signature,
+const headersOf = (content: SignedContent, ...keys: [Uint8Array, ...Uint8Array[]]) => ({
+  'webhook-id': content.id,
+  'webhook-timestamp': String(content.timestamp),
+  'webhook-signature': sign(content, keys),
 });
+const headers = headersOf(contentAt(0), key);
+const signature = headers['webhook-signature'];
 
-/** Expects a receiver to accept and refuse deliveries that the product signs. */
+type Sent = Readonly<Record<string, string | undefined>>;
+const accepted: Readonly<Record<string, Sent>> = {
+  'as they are sent': headers,
+  'in capitals': Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value]),
+  ),
+  'with the new secret first': headersOf(contentAt(0), other, key),
+  'with the old secret first': headersOf(contentAt(0), key, other),
+};
+const refused: Readonly<Record<string, readonly [change: Sent, body?: string]>> = {
+  'another body': [{}, `${body} `],
+  'an empty body': [{}, ''],
+  'another id': [{ 'webhook-id': 'msg_2' }],
+  'no id': [{ 'webhook-id': undefined }],
+  'another time': [{ 'webhook-timestamp': String(contentAt(1).timestamp) }],
+  'a malformed time': [{ 'webhook-timestamp': 'now' }],
+  'no time': [{ 'webhook-timestamp': undefined }],
+  'an empty signature': [{ 'webhook-signature': '' }],
+  'no signature': [{ 'webhook-signature': undefined }],
+  'a signature with another secret': [{ 'webhook-signature': sign(contentAt(0), [other]) }],
+  'a truncated signature': [{ 'webhook-signature': signature.slice(0, -4) }],
+  'a signature of another version': [{ 'webhook-signature': signature.replace('v1', 'v2') }],
+  'an old delivery': [headersOf(contentAt(-3_600), key)],
+  'one of the future': [headersOf(contentAt(3_600), key)],
+};
+
+/** Verifies deliveries that the product signs, and others. */
 function itVerifies(
+  what: string,
   accepts: (headers: Readonly<Record<string, string>>, body: string) => boolean | Promise<boolean>,
 ): void {
-  const other = randomBytes(32);
-  const signed = contentAt(now());
-  const signature = sign(signed, [key]);
-  const headers = headersOf(signed, signature);
-
-  it.each<[string, Readonly<Record<string, string>>]>([
-    ['as they are sent', headers],
-    [
-      'in capitals',
-      Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toUpperCase(), value])),
-    ],
-    ['with the new secret first', headersOf(signed, sign(signed, [other, key]))],
-    ['with the old secret first', headersOf(signed, sign(signed, [key, other]))],
-  ])('accepts headers %s', async (_, given) => {
-    expect(await accepts(given, signed.body)).toBe(true);
-  });
-
-  it.each<[string, Readonly<Record<string, string | undefined>>, string]>([
-    ['another body', {}, `${signed.body} `],
-    ['an empty body', {}, ''],
-    ['another id', { 'webhook-id': 'msg_2' }, signed.body],
-    ['no id', { 'webhook-id': undefined }, signed.body],
-    ['another time', { 'webhook-timestamp': String(signed.timestamp + 1) }, signed.body],
-    ['a malformed time', { 'webhook-timestamp': 'now' }, signed.body],
-    ['no time', { 'webhook-timestamp': undefined }, signed.body],
-    ['an empty signature', { 'webhook-signature': '' }, signed.body],
-    ['no signature', { 'webhook-signature': undefined }, signed.body],
-    ['a signature with another secret', { 'webhook-signature': sign(signed, [other]) }, signed.body],
-    ['a truncated signature', { 'webhook-signature': signature.slice(0, -4) }, signed.body],
-    ['a signature of another version', { 'webhook-signature': signature.replace('v1', 'v2') }, signed.body],
-  ])('refuses %s', async (_, change, body) => {
-    const sent = Object.entries({ ...headers, ...change }).filter(
-      (entry): entry is [string, string] => entry[1] !== undefined,
-    );
-    expect(await accepts(Object.fromEntries(sent), body)).toBe(false);
-  });
-
-  it.each([-3_600, 3_600])('refuses a timestamp %i seconds from now', async (seconds) => {
-    const away = contentAt(now() + seconds);
-    expect(await accepts(headersOf(away, sign(away, [key])), away.body)).toBe(false);
+  it(`${what} accepts the product's headers, and refuses others`, async () => {
+    for (const [name, sent] of Object.entries(accepted))
+      expect([name, await accepts(sent as Readonly<Record<string, string>>, body)]).toEqual([name, true]);
+    for (const [name, [change, received = body]] of Object.entries(refused)) {
+      const sent = Object.entries({ ...headers, ...change }).filter(([, value]) => value !== undefined);
+      expect([name, await accepts(Object.fromEntries(sent), received)]).toEqual([name, false]);
+    }
   });
 }
 
-it('needs no file of this repository', () => {
-  const links = Array.from(page.matchAll(/\]\(([^)]+)\)/g), ([, link = '']) => link);
-  expect(links.filter((link) => !/^(https:|#)/.test(link))).toEqual([]);
+const run = new Function('require', 'secret', 'body', 'headers', asCommonJs(snippet('With the library')));
+itVerifies('the library', (headers, body) => {
+  try {
+    run(require, secret, body, headers);
+    return true;
+  } catch (error) {
+    if (error instanceof WebhookVerificationError) return false;
+    throw error;
+  }
 });
+itVerifies('the TypeScript, with a plain object and text,', (headers, body) => verify(secret, headers, body));
+itVerifies("the TypeScript, with Fetch's headers and bytes,", (headers, body) =>
+  verify(secret, new Headers(headers), new TextEncoder().encode(body)),
+);
+itVerifies('the TypeScript, with lists of values,', (headers, body) =>
+  verify(secret, Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]])), body),
+);
 
-it('lists the time of every attempt', () => {
-  const milliseconds = (text: string) => {
-    const [hours = 0, minutes = 0, seconds = 0] = text.split(':').map(Number);
-    return ((hours * 60 + minutes) * 60 + seconds) * 1_000;
-  };
-  const cells = Array.from(
-    page.matchAll(/\| (\d+) \| (\d+:\d\d:\d\d) (?=\|)/g),
-    ([, attempt, time = '']) => ({ attempt: Number(attempt), time: milliseconds(time) }),
-  );
-  expect(cells.sort((one, other) => one.attempt - other.attempt)).toEqual(
-    retrySchedule.map((time, index) => ({ attempt: index + 1, time })),
-  );
-});
-
-describe('the library', () => {
-  const run = new Function('require', 'secret', 'body', 'headers', asCommonJs(snippet('With the library')));
-  itVerifies((headers, body) => {
-    try {
-      run(require, secret, body, headers);
-      return true;
-    } catch (error) {
-      if (error instanceof WebhookVerificationError) return false;
-      throw error;
-    }
-  });
-});
-
-describe('the TypeScript', () => {
-  describe('with a plain object and text', () =>
-    itVerifies((headers, body) => verify(secret, headers, body)));
-
-  describe("with Fetch's headers and bytes", () =>
-    itVerifies((headers, body) => verify(secret, new Headers(headers), new TextEncoder().encode(body))));
-
-  describe('with lists of values', () =>
-    itVerifies((headers, body) => {
-      const lists = Object.entries(headers).map(([name, value]) => [name, [value]]);
-      return verify(secret, Object.fromEntries(lists), body);
-    }));
-
-  it.each(invalidSecrets)('throws for the invalid secret "%s"', (invalid) => {
-    expect(() => verify(invalid, {}, '')).toThrow('32 bytes');
-  });
+it.each(invalidSecrets)('the TypeScript throws for the invalid secret "%s"', (invalid) => {
+  expect(() => verify(invalid, {}, '')).toThrow('32 bytes');
 });
 
 /** Python is optional here; `npm run test:tools` requires it. */
 if (spawnSync('python3', ['--version']).status === 0)
   describe('the Python', () => {
-    let python: ChildProcessWithoutNullStreams;
-    let answers: AsyncIterator<string>;
-    beforeAll(() => {
-      const loop = `
+    const loop = `
 import json, sys
 for line in sys.stdin:
     try: print(json.dumps(verify(*json.loads(line))))
     except ValueError as error: print(json.dumps(str(error)))`;
-      python = spawn('python3', ['-uc', snippet('Python') + loop]);
-      answers = createInterface(python.stdout)[Symbol.asyncIterator]();
-    });
+    const python = spawn('python3', ['-uc', snippet('Python') + loop]);
+    const answers = createInterface(python.stdout)[Symbol.asyncIterator]();
     afterAll(async () => {
       python.stdin.end();
       await once(python, 'close');
@@ -176,10 +141,10 @@ for line in sys.stdin:
       return JSON.parse((await answers.next()).value);
     };
 
-    itVerifies((headers, body) => ask(secret, headers, body));
+    itVerifies('it', (headers, body) => ask(secret, headers, body));
 
-    it.each(invalidSecrets)('raises for the invalid secret "%s"', async (invalid) => {
-      expect(await ask(invalid, {}, '')).toContain('32 bytes');
+    it('raises for an invalid secret', async () => {
+      for (const invalid of invalidSecrets) expect(await ask(invalid, {}, '')).toContain('32 bytes');
     });
 
     it('verifies the test vector, only at its time', async () => {
@@ -188,33 +153,28 @@ for line in sys.stdin:
     });
   });
 
-describe('the test vector', () => {
+it('the test vector has the signature of the product and of the library, and verifies only at its time', () => {
   const { secret, headers, body, timestamp } = vector;
   const id = headers['webhook-id'] ?? '';
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
+  expect(secretText(key)).toBe(secret);
+  expect(sign({ id, timestamp, body }, [key])).toBe(headers['webhook-signature']);
+  expect(new Webhook(secret).sign(id, new Date(timestamp * 1000), body)).toBe(headers['webhook-signature']);
+  expect(verify(secret, headers, body, timestamp)).toBe(true);
+  expect(verify(secret, headers, body)).toBe(false);
+});
 
-  it('has the signature of the product and of the library', () => {
-    const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
-    expect(secretText(key)).toBe(secret);
-    expect(sign({ id, timestamp, body }, [key])).toBe(headers['webhook-signature']);
-    expect(new Webhook(secret).sign(id, new Date(timestamp * 1000), body)).toBe(headers['webhook-signature']);
+it('the test vector is the example of the OpenAPI document', () => {
+  const { secret, headers, body } = vector;
+  const { parameters, requestBody, ...post } = openApi.webhooks.event.post;
+  expect(post['x-test-vector']).toEqual({ secret, body });
+  const examples = parameters.map((each: { name: string; example: unknown }) => [each.name, each.example]);
+  expect(Object.fromEntries(examples)).toEqual({
+    ...headers,
+    'X-SVC-WEBHOOK-SIGNATURE': headers['webhook-signature'],
+    'Svc-Signature': headers['webhook-signature'],
   });
-
-  it('is verified by the TypeScript, only at its time', () => {
-    expect(verify(secret, headers, body, timestamp)).toBe(true);
-    expect(verify(secret, headers, body)).toBe(false);
-  });
-
-  it('is the example of the OpenAPI document', () => {
-    const { parameters, requestBody, ...post } = openApi.webhooks.event.post;
-    expect(post['x-test-vector']).toEqual({ secret, body });
-    const examples = parameters.map((each: { name: string; example: unknown }) => [each.name, each.example]);
-    expect(Object.fromEntries(examples)).toEqual({
-      ...headers,
-      'X-SVC-WEBHOOK-SIGNATURE': headers['webhook-signature'],
-      'Svc-Signature': headers['webhook-signature'],
-    });
-    expect(requestBody.content['application/json'].example).toEqual(JSON.parse(body));
-  });
+  expect(requestBody.content['application/json'].example).toEqual(JSON.parse(body));
 });
 
 describe('the types of the TypeScript', () => {
@@ -243,4 +203,16 @@ describe('the types of the TypeScript', () => {
     const { stdout, status } = spawnSync(tsc, args, { cwd: folder(), encoding: 'utf8' });
     expect([stdout, status]).toEqual(['', 0]);
   });
+});
+
+it('the page stands alone, and lists the time of every attempt', () => {
+  const links = Array.from(page.matchAll(/\]\(([^)]+)\)/g), ([, link = '']) => link);
+  expect(links.filter((link) => !/^(https:|#)/.test(link))).toEqual([]);
+  const cells = Array.from(page.matchAll(/\| (\d+) \| (\d+):(\d\d):(\d\d) (?=\|)/g), (match) => {
+    const [attempt = 0, hours = 0, minutes = 0, seconds = 0] = match.slice(1).map(Number);
+    return { attempt, time: ((hours * 60 + minutes) * 60 + seconds) * 1_000 };
+  });
+  expect(cells.sort((one, other) => one.attempt - other.attempt)).toEqual(
+    retrySchedule.map((time, index) => ({ attempt: index + 1, time })),
+  );
 });
