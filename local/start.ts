@@ -107,14 +107,13 @@ async function start(options: LocalOptions, cleanup: Cleanup) {
 
   const permissions = createPermissions();
   const [certificate, services] = await allSettledOrThrow([
-    localCertificate({ directory: state.certificatesDirectory }),
+    localCertificate(state.certificatesDirectory),
     startServices(cleanup, permissions.authorize),
   ]);
   // Before any resource: functions need the address, and dashboards link to each other.
   const opened = await allSettledOrThrow(
     parts.map(async (part) => {
-      const addresses = await openApiAddresses(part.stack, portIn(part.stack));
-      cleanup.add(() => addresses.close());
+      const addresses = await openApiAddresses(part.stack, portIn(part.stack), cleanup);
       return { ...part, addresses };
     }),
   );
@@ -190,7 +189,8 @@ async function startEnvironment(context: StackContext, addresses: ApiAddresses) 
   // Running requests and messages have a second to complete before their functions stop.
   cleanup.add(async () => {
     const stopped = Promise.all(eventSources.map((source) => source.stop()));
-    await Promise.all([addresses.close(), Promise.race([stopped, sleep(1_000, undefined, { ref: false })])]);
+    const closed = [...addresses.gateways.values()].map((gateway) => gateway.close());
+    await Promise.all([...closed, Promise.race([stopped, sleep(1_000, undefined, { ref: false })])]);
     const queues = [...deployed.resources.values()].filter(({ type }) => type === 'AWS::SQS::Queue');
     services.queues.save(
       folder.messagesFile,

@@ -1,4 +1,5 @@
 import { physicalName, type Stack, type TemplateObject } from '../assembly/manifest';
+import type { Cleanup } from '../cleanup';
 import { type Gateway, openGateway } from './server';
 
 /** The local and AWS addresses of a stack's REST APIs. */
@@ -13,40 +14,36 @@ export type ApiAddresses = Awaited<ReturnType<typeof openApiAddresses>>;
 export async function openApiAddresses(
   stack: Pick<Stack, 'name' | 'region' | 'template'>,
   portOf: (stageName: string) => number,
+  cleanup: Cleanup,
 ) {
   /** By the logical id of the API. */
   const gateways = new Map<string, Gateway>();
   /** By the name of the API's stage. */
   const urls: Record<string, string> = {};
   const replacements: (readonly [deployed: string, local: string])[] = [];
-  const close = async () => void (await Promise.all([...gateways.values()].map((each) => each.close())));
   const ofType = (type: string) =>
     Object.entries(stack.template.Resources)
       .filter(([, { Type }]) => Type === `AWS::ApiGateway::${type}`)
       .map(([id, { Properties }]): TemplateObject => ({ id, ...Properties }));
-  try {
-    for (const { id } of ofType('RestApi')) {
-      const isOfApi = ({ RestApiId }: TemplateObject) => RestApiId?.Ref === id;
-      const stageName = ofType('Stage').find(isOfApi)?.StageName;
-      const gateway = await openGateway(portOf(stageName));
-      gateways.set(id, gateway);
-      urls[stageName] = gateway.url;
-      const origin = `https://${physicalName(stack, id)}.execute-api.${stack.region}.amazonaws.com`;
-      const domains = ofType('BasePathMapping')
-        .filter(isOfApi)
-        .map((mapping) => ofType('DomainName').find((each) => each.id === mapping.DomainName.Ref))
-        .map((domain) => `https://${domain?.DomainName}`);
-      // Longest first: one address is a prefix of another.
-      for (const deployed of [`${origin}/${stageName}`, origin, ...domains]) {
-        replacements.push([deployed, gateway.url]);
-      }
+  for (const { id } of ofType('RestApi')) {
+    const isOfApi = ({ RestApiId }: TemplateObject) => RestApiId?.Ref === id;
+    const stageName = ofType('Stage').find(isOfApi)?.StageName;
+    const gateway = await openGateway(portOf(stageName));
+    cleanup.add(gateway.close);
+    gateways.set(id, gateway);
+    urls[stageName] = gateway.url;
+    const origin = `https://${physicalName(stack, id)}.execute-api.${stack.region}.amazonaws.com`;
+    const domains = ofType('BasePathMapping')
+      .filter(isOfApi)
+      .map((mapping) => ofType('DomainName').find((each) => each.id === mapping.DomainName.Ref))
+      .map((domain) => `https://${domain?.DomainName}`);
+    // Longest first: one address is a prefix of another.
+    for (const deployed of [`${origin}/${stageName}`, origin, ...domains]) {
+      replacements.push([deployed, gateway.url]);
     }
-  } catch (error) {
-    await close();
-    throw error;
   }
   return {
-    ...{ gateways, urls, close },
+    ...{ gateways, urls },
     /** Replaces AWS addresses with local ones, anywhere in a JSON value. */
     localize<T>(value: T): T {
       const json = JSON.stringify(value) as string | undefined;

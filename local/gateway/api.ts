@@ -53,7 +53,6 @@ export function readApi(resources: ReadonlyMap<string, DeployedResource>, apiLog
       requireSupported(each, 'an integration of type', Integration.Type, /^(AWS_PROXY|MOCK)$/);
       return {
         httpMethod: String(HttpMethod),
-        resourceId: String(ResourceId),
         /** Such as `/auth/user-groups/{userGroupId}`. */
         path: pathOf(ResourceId) || '/',
         authorizer,
@@ -79,43 +78,41 @@ export function readApi(resources: ReadonlyMap<string, DeployedResource>, apiLog
 function readAuthorizer(resource: DeployedResource) {
   const { Type, IdentitySource, AuthorizerUri, AuthorizerResultTtlInSeconds } = resource.properties;
   requireSupported(resource, 'an authorizer of type', Type, /^REQUEST$/);
-  const header = /^method\.request\.header\.([\w-]+)$/;
-  requireSupported(resource, 'the identity source', IdentitySource, header);
+  requireSupported(resource, 'the identity source', IdentitySource, /^method\.request\.header\.[\w-]+$/);
   return {
     id: resource.ref,
     functionArn: functionArnIn(AuthorizerUri),
     /** The identity source: a header's name, in lowercase. */
-    identityHeader: String(IdentitySource).replace(header, '$1').toLowerCase(),
+    identityHeader: String(IdentitySource).split('.')[3]?.toLowerCase(),
     /** Seconds; 0 disables the cache. */
     resultTtl: Number(AuthorizerResultTtlInSeconds),
   };
 }
 
+/** Of the template language, only the variables of the request's `Context`. */
+const supportedTemplate =
+  /^(?!.*(\$(?!context\.((extendedR|r)equestId|authorizer\.\w+|error\.messageString)\b)|#\w))/s;
+
 /** A gateway response, or the response of a MOCK method. */
 function readResponse(resource: DeployedResource, response: TemplateObject) {
   const { StatusCode, ResponseParameters = {}, ResponseTemplates = {} } = response;
   const body: string | undefined = ResponseTemplates['application/json'];
-  // Of the template language, only `$context.NAME` is supported.
-  requireSupported(resource, 'the template', body ?? '', /^(?!.*(\$(?!context\.\w)|#\w))/s);
+  requireSupported(resource, 'StatusCode', StatusCode, /^\d{3}$/);
+  requireSupported(resource, 'the template', body ?? '', supportedTemplate);
   return {
-    /** @default - the error's status */
-    status: StatusCode === undefined ? undefined : Number(StatusCode),
+    status: Number(StatusCode),
     headers: Object.entries(ResponseParameters).map(([name, expression]): [name: string, value: string] => {
       requireSupported(resource, 'the header value', expression, /^'.*'$/s);
-      return [
-        name.replace(/^(method\.response|gatewayresponse)\.header\./, ''),
-        String(expression).slice(1, -1),
-      ];
+      return [name.split('.header.')[1] ?? '', String(expression).slice(1, -1)];
     }),
-    /** @default - the error's message as JSON */
-    body,
+    body: body ?? '',
   };
 }
 
 /** The token bucket of each method: requests per second, and burst. @default - unlimited */
 function readThrottle(stage: DeployedResource) {
-  const [settings, single] = stage.properties.MethodSettings ?? [];
-  requireSupported(stage, 'MethodSettings', JSON.stringify(single), /^undefined$/);
+  const [settings, second] = stage.properties.MethodSettings ?? [];
+  requireSupported(stage, 'MethodSettings', JSON.stringify(second), /^undefined$/);
   if (settings?.ThrottlingRateLimit === undefined) return undefined;
   return { rate: Number(settings.ThrottlingRateLimit), burst: Number(settings.ThrottlingBurstLimit) };
 }

@@ -12,6 +12,8 @@ interface Decision {
 /** Decisions; beyond this, the cache is cleared. */
 const cacheLimit = 10_000;
 
+const unauthorized = () => new Fault('UNAUTHORIZED', 401, 'Unauthorized');
+
 /**
  * Runs Lambda authorizers of type REQUEST. The authorizer's context is merged into the request's.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-use-lambda-authorizer.html
@@ -27,7 +29,7 @@ export function createAuthorize(findFunction: FindFunction, clock: () => number)
       request.headers.findLast(([name]) => name.toLowerCase() === authorizer.identityHeader) ?? [];
     // Without an identity, API Gateway does not call the authorizer:
     // https://docs.aws.amazon.com/apigateway/latest/developerguide/configure-api-gateway-lambda-authorization.html
-    if (!identity) throw new Fault('UNAUTHORIZED', 401, 'Unauthorized');
+    if (!identity) throw unauthorized();
     const key = createHash('sha256').update(`${authorizer.id} ${identity}`).digest('base64');
     let { decision, expires = 0 } = cache.get(key) ?? {};
     if (!decision || expires <= clock()) {
@@ -36,11 +38,10 @@ export function createAuthorize(findFunction: FindFunction, clock: () => number)
       cache.set(key, { decision, expires: clock() + authorizer.resultTtl * 1_000 });
     }
     request.context.authorizer = decision.context;
-    const wanted = {
+    const effect = evaluate(decision.statements, {
       ...{ principal: '', action: 'execute-api:Invoke', resource: request.methodArn },
       context: {},
-    };
-    const effect = evaluate(decision.statements, wanted);
+    });
     if (effect === 'Allow') return;
     const reason = effect === 'Deny' ? ' with an explicit deny' : '';
     throw new Fault('ACCESS_DENIED', 403, `User is not authorized to access this resource${reason}`);
@@ -54,10 +55,11 @@ async function decide(
 ): Promise<Decision> {
   const invoked = findFunction(authorizer.functionArn, `${apiArn}/authorizers/${authorizer.id}`);
   const result = await invoked.invoke({ type: 'REQUEST', methodArn, ...event });
-  // The error `Unauthorized` is the documented way to return 401.
-  if (!result.ok && result.errorMessage === 'Unauthorized')
-    throw new Fault('UNAUTHORIZED', 401, 'Unauthorized');
-  if (!result.ok) throw new Fault('AUTHORIZER_FAILURE', 500, 'Internal server error');
+  if (!result.ok) {
+    // The error `Unauthorized` is the documented way to return 401.
+    if (result.errorMessage === 'Unauthorized') throw unauthorized();
+    throw new Fault('AUTHORIZER_FAILURE', 500, 'Internal server error');
+  }
   try {
     const { principalId, policyDocument, context } = result.payload as Readonly<Record<string, unknown>>;
     const values = Object.entries({ ...(context as object), principalId });

@@ -23,31 +23,20 @@ export class Fault extends Error {
 const payloadLimit = 10 * 1_024 * 1_024;
 
 /**
- * The `$context` variables of one request; also the `requestContext` of events.
+ * The `$context` variables of one request that templates may use; also the `requestContext` of events.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-mapping-template-reference.html
  */
-export type Context = ReturnType<typeof newContext> & Record<string, unknown>;
-
-export function newContext(api: Api, incoming: IncomingMessage, now: number) {
-  const { headers, method, url = '', httpVersion, socket } = incoming;
-  return {
-    accountId: LOCAL_ACCOUNT_ID,
-    apiId: api.id,
-    stage: api.stage,
-    requestId: randomUUID(),
-    /** Never read from the client; also in the header `x-amz-apigw-id`. */
-    extendedRequestId: `${randomBytes(11).toString('base64url')}=`,
-    requestTimeEpoch: now,
-    httpMethod: method,
-    path: pathOf(url),
-    protocol: `HTTP/${httpVersion}`,
-    domainName: headers.host,
-    identity: { sourceIp: socket.remoteAddress, userAgent: headers['user-agent'] ?? null },
-  };
+export interface Context {
+  readonly requestId: string;
+  /** Never read from the client; also in the header `x-amz-apigw-id`. */
+  readonly extendedRequestId: string;
+  authorizer?: Readonly<Record<string, string>>;
 }
 
-/** Percent-encoded; leading slashes are merged into one. */
-const pathOf = (url: string): string => (url.split('?')[0] ?? '').replace(/^\/+/, '/');
+export const newContext = (): Context => ({
+  requestId: randomUUID(),
+  extendedRequestId: `${randomBytes(11).toString('base64url')}=`,
+});
 
 /** A request for a method of the API. */
 export type GatewayRequest = Awaited<ReturnType<typeof readRequest>>;
@@ -61,7 +50,8 @@ export async function readRequest(incoming: IncomingMessage, api: Api, context: 
   const { method: httpMethod = '', url = '', rawHeaders } = incoming;
   const body = await readBody(incoming);
   if (/%(?![0-9a-f]{2})/i.test(url)) throw new Fault('BAD_REQUEST_PARAMETERS', 400, 'Bad Request');
-  const path = pathOf(url);
+  // Percent-encoded; leading slashes are merged into one.
+  const path = (url.split('?')[0] ?? '').replace(/^\/+/, '/');
   const { candidates, pathParameters } = findResource(api, path);
   const method = candidates.find((each) => each.httpMethod === httpMethod);
   if (!method) {
@@ -70,7 +60,7 @@ export async function readRequest(incoming: IncomingMessage, api: Api, context: 
       ? new Fault('MISSING_AUTHENTICATION_TOKEN', 403, 'Missing Authentication Token')
       : new Fault('DEFAULT_4XX', 403, 'Invalid key=value pair (missing equal-sign) in Authorization header');
   }
-  Object.assign(context, { resourceId: method.resourceId, resourcePath: method.path });
+  /** Names as the client wrote them, in order. */
   const headers = rawHeaders.flatMap((name, index) =>
     index % 2 === 0 ? [[name, rawHeaders[index + 1] ?? ''] as const] : [],
   );
@@ -79,11 +69,9 @@ export async function readRequest(incoming: IncomingMessage, api: Api, context: 
   const query = [...new URLSearchParams(url.replace(/^[^?]*/, '').replaceAll(';', '&'))];
   const apiArn = `arn:aws:execute-api:${region}:${LOCAL_ACCOUNT_ID}:${api.id}`;
   return {
-    ...{ context, method, body },
+    ...{ context, method, body, headers },
     /** The API's ARN in permissions and policies. */
     apiArn,
-    /** Names as the client wrote them, in order. */
-    headers,
     /** https://docs.aws.amazon.com/apigateway/latest/developerguide/arn-format-reference.html */
     methodArn: `${apiArn}/${api.stage}/${httpMethod}/${path.replace(/^\//, '')}`,
     /**
@@ -124,24 +112,25 @@ export function findResource<M extends Pick<Method, 'path'>>(
   path: string,
 ) {
   const segments = split(path);
-  const isParameter = (part: string) => part.startsWith('{');
-  const matchesSegment = (part: string, index: number) =>
-    isParameter(part) ? segments[index] !== '' : part === segments[index];
-  const rank = (each: M) =>
-    split(each.path)
+  const matches = (parts: readonly string[]) =>
+    parts.length === segments.length &&
+    parts.every((part, at) => (isParameter(part) ? segments[at] !== '' : part === segments[at]));
+  const rank = ({ path }: M) =>
+    split(path)
       .map((part) => Number(isParameter(part)))
       .join('');
   const found = methods
-    .filter((each) => split(each.path).length === segments.length && split(each.path).every(matchesSegment))
+    .filter((each) => matches(split(each.path)))
     .sort((a, b) => rank(a).localeCompare(rank(b)));
-  const candidates = found.filter((each) => each.path === found[0]?.path);
-  const parameters = split(found[0]?.path ?? '').flatMap((part, index) =>
-    isParameter(part) ? [[part.slice(1, -1), decode(segments[index] ?? '')] as const] : [],
+  const parameters = split(found[0]?.path ?? '').flatMap((part, at) =>
+    isParameter(part) ? [[part.slice(1, -1), decode(segments[at] ?? '')] as const] : [],
   );
+  const candidates = found.filter((each) => each.path === found[0]?.path);
   return { candidates, pathParameters: orNull(parameters) };
 }
 
 const split = (path: string): string[] => path.replace(/^\/|\/+$/g, '').split('/');
+const isParameter = (part: string): boolean => part.startsWith('{');
 
 const orNull = <T>(pairs: readonly (readonly [name: string, value: T])[]) =>
   pairs.length > 0 ? Object.fromEntries(pairs) : null;

@@ -21,9 +21,12 @@ export function createRespond({ throttle }: Api, findFunction: FindFunction, clo
     const { integration, authorizer } = request.method;
     if (!takeToken(request.method)) throw new Fault('THROTTLED', 429, 'Too Many Requests');
     if (authorizer) await authorize(request, authorizer);
-    return 'functionArn' in integration
-      ? invokeFunction(request, integration, findFunction)
-      : respondFromTemplate(request, integration);
+    if ('functionArn' in integration) return invokeFunction(request, integration, findFunction);
+    // A MOCK method has a template for JSON only, with PassthroughBehavior NEVER.
+    const [, type = 'application/json'] =
+      request.headers.findLast(([name]) => /^content-type$/i.test(name)) ?? [];
+    if (/^\s*application\/json\s*(;|$)/i.test(type)) return fill(integration, request.context);
+    throw new Fault('UNSUPPORTED_MEDIA_TYPE', 415, 'Unsupported Media Type');
   };
 }
 
@@ -46,15 +49,6 @@ function createThrottle(limits: Api['throttle'], clock: () => number): (method: 
   };
 }
 
-/** A MOCK method has a template for JSON only, with PassthroughBehavior NEVER. */
-function respondFromTemplate({ headers, context }: GatewayRequest, template: ResponseTemplate): Reply {
-  const [, type = 'application/json'] = headers.findLast(([name]) => /^content-type$/i.test(name)) ?? [];
-  if (!/^\s*application\/json\s*(;|$)/i.test(type)) {
-    throw new Fault('UNSUPPORTED_MEDIA_TYPE', 415, 'Unsupported Media Type');
-  }
-  return fill(template, context);
-}
-
 async function invokeFunction(
   { methodArn, event, body }: GatewayRequest,
   { functionArn, timeoutMs }: Exclude<Method['integration'], ResponseTemplate>,
@@ -68,35 +62,36 @@ async function invokeFunction(
   ]);
   answered.abort();
   if (!result) throw new Fault('INTEGRATION_TIMEOUT', 504, 'Endpoint request timed out');
-  if (result.ok) return readResult(result.payload);
-  // 500 if the gateway lacks permission to invoke the function; 502 for an invalid response.
-  const status = result.errorType === 'AccessDeniedException' ? 500 : 502;
+  const reply = result.ok && readResult(result.payload);
+  if (reply) return reply;
+  // 500 if the gateway lacks permission to invoke the function; 502 for a failure or a malformed result.
+  const status = !result.ok && result.errorType === 'AccessDeniedException' ? 500 : 502;
   throw new Fault('DEFAULT_5XX', status, 'Internal server error');
 }
 
 /**
- * Every field is optional; an unknown field makes the response malformed: 502.
+ * Every field is optional; an unknown field makes the result malformed.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html#api-gateway-simple-proxy-for-lambda-output-format
+ *
+ * @returns undefined if it is malformed
  */
-function readResult(payload: unknown): Reply {
-  const malformed = () => new Fault('DEFAULT_5XX', 502, 'Internal server error');
-  if (typeof payload !== 'object' || payload === null) throw malformed();
+function readResult(payload: unknown): Reply | undefined {
+  if (typeof payload !== 'object' || payload === null) return undefined;
   const result = payload as Readonly<Record<string, unknown>>;
   const { statusCode = 200, headers, multiValueHeaders, body, isBase64Encoded: _, ...others } = result;
   const status = Number(statusCode);
   const isStatus = Number.isInteger(status) && status >= 200 && status <= 599;
-  const values = Object.entries({ ...(headers as object), ...(multiValueHeaders as object) }).flatMap(
-    ([name, value]) => [value].flat().map((each) => [name, each] as const),
-  );
-  const isPlain = values.every(([, value]) => ['string', 'boolean'].includes(typeof value));
-  if (!isStatus || !isPlain || typeof (body ?? '') !== 'string' || Object.keys(others).length > 0) {
-    throw malformed();
-  }
+  if (!isStatus || typeof (body ?? '') !== 'string' || Object.keys(others).length > 0) return undefined;
   const all = new Headers();
-  try {
-    for (const [name, value] of values) all.append(name, String(value));
-  } catch {
-    throw malformed();
+  for (const [name, values] of Object.entries({ ...(headers as object), ...(multiValueHeaders as object) })) {
+    for (const value of [values].flat()) {
+      if (!['string', 'boolean'].includes(typeof value)) return undefined;
+      try {
+        all.append(name, String(value));
+      } catch {
+        return undefined;
+      }
+    }
   }
   if (!all.has('Content-Type')) all.set('Content-Type', 'application/json');
   return { status, headers: all, body: String(body ?? '') };
@@ -106,36 +101,27 @@ function readResult(payload: unknown): Reply {
  * Renders a fault with the API's gateway response for its type, or else for `DEFAULT_4XX` or `DEFAULT_5XX`.
  * https://docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-gatewayResponse-definition.html
  */
-export function renderFault(
-  { type, status, message }: Fault,
-  { gatewayResponses }: Api,
-  context: Context,
-): Reply {
-  const configured =
-    gatewayResponses.get(type) ?? gatewayResponses.get(status >= 500 ? 'DEFAULT_5XX' : 'DEFAULT_4XX');
-  context.error = { message, messageString: JSON.stringify(message), responseType: type };
-  return fill(
-    {
-      status: configured?.status ?? status,
-      headers: configured?.headers ?? [],
-      body: configured?.body ?? '{"message":$context.error.messageString}',
-    },
-    context,
-  );
+export function renderFault({ type, status, message }: Fault, api: Api, context: Context): Reply {
+  const template = api.gatewayResponses.get(type) ??
+    api.gatewayResponses.get(status >= 500 ? 'DEFAULT_5XX' : 'DEFAULT_4XX') ?? {
+      ...{ status, headers: [] },
+      body: '{"message":$context.error.messageString}',
+    };
+  return fill(template, context, JSON.stringify(message));
 }
 
 /** Replaces `$context.…` variables with their values, unescaped, like API Gateway; unset ones become empty. */
-function fill(template: ResponseTemplate, context: Context): Reply {
-  const { status = 200, headers, body = '' } = template;
+function fill({ status, headers, body }: ResponseTemplate, context: Context, messageString = ''): Reply {
+  const { requestId, extendedRequestId, authorizer = {} } = context;
+  const variables = new Map(
+    Object.entries({ requestId, extendedRequestId, 'error.messageString': messageString }),
+  );
+  for (const [name, value] of Object.entries(authorizer)) variables.set(`authorizer.${name}`, value);
   const all = new Headers({ 'Content-Type': 'application/json' });
   for (const [name, value] of headers) all.set(name, value);
-  const text = body.replace(/\$context\.(\w+(?:\.\w+)*)/g, (_, path: string) => {
-    let value: unknown = context;
-    for (const name of path.split('.')) {
-      const isObject = typeof value === 'object' && value !== null;
-      value = isObject && Object.hasOwn(value as object, name) ? (value as Context)[name] : undefined;
-    }
-    return value === undefined || value === null || typeof value === 'object' ? '' : String(value);
-  });
-  return { status, headers: all, body: text };
+  return {
+    status,
+    headers: all,
+    body: body.replace(/\$context\.(\w+(?:\.\w+)*)/g, (_, name: string) => variables.get(name) ?? ''),
+  };
 }

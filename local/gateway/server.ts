@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { type LoopbackServer, listen } from '../network/loopback-server';
+import { hasOwnHost, type LoopbackServer, listen } from '../network/loopback-server';
 import type { Api, FindFunction } from './api';
 import { Fault, newContext, readRequest } from './request';
 import { createRespond, renderFault } from './respond';
@@ -34,36 +34,30 @@ export async function openGateway(port: number): Promise<Gateway> {
     // A client that disconnected, or a bug.
     served.then((handle) => handle(incoming, outgoing)).catch(() => outgoing.destroy());
   });
-  const { url, close } = await listen(server, port);
-  return { url, close, serve: (api) => serve(createHandle(api, new URL(url).host)) };
+  return { ...(await listen(server, port)), serve: (api) => serve(createHandle(api)) };
 }
 
-function createHandle({ api, findFunction, region, clock = Date.now }: ServedApi, host: string): Handle {
+function createHandle({ api, findFunction, region, clock = Date.now }: ServedApi): Handle {
   const respond = createRespond(api, findFunction, clock);
   return async (incoming, outgoing) => {
-    const context = newContext(api, incoming, clock());
-    const reply = await requireOwnHost(incoming, host)
-      .then(() => readRequest(incoming, api, context, region))
-      .then(respond)
-      .catch((error: Error) => {
-        // The client disconnected while sending.
-        if (incoming.errored) throw error;
-        const fault = error instanceof Fault ? error : new Fault('DEFAULT_5XX', 500, 'Internal server error');
-        return renderFault(fault, api, context);
-      });
-    outgoing.statusCode = reply.status;
-    for (const [name, value] of reply.headers) outgoing.appendHeader(name, value);
+    const context = newContext();
+    async function reply() {
+      if (!hasOwnHost(incoming)) {
+        incoming.resume();
+        throw new Fault('DEFAULT_4XX', 403, 'Forbidden');
+      }
+      return respond(await readRequest(incoming, api, context, region));
+    }
+    const { status, headers, body } = await reply().catch((error: Error) => {
+      // The client disconnected while sending.
+      if (incoming.errored) throw error;
+      const fault = error instanceof Fault ? error : new Fault('DEFAULT_5XX', 500, 'Internal server error');
+      return renderFault(fault, api, context);
+    });
+    outgoing.statusCode = status;
+    for (const [name, value] of headers) outgoing.appendHeader(name, value);
     outgoing.setHeader('x-amzn-RequestId', context.requestId);
     outgoing.setHeader('x-amz-apigw-id', context.extendedRequestId);
-    outgoing.end(reply.body);
+    outgoing.end(body);
   };
-}
-
-/** Rejects DNS rebinding: a web page whose domain resolves to 127.0.0.1 sends another host. @throws Fault */
-async function requireOwnHost(incoming: IncomingMessage, host: string): Promise<void> {
-  const hosts = incoming.headersDistinct.host ?? [];
-  const own = [host, host.replace('127.0.0.1', 'localhost')];
-  if (hosts.length === 1 && own.includes(String(hosts[0]).toLowerCase())) return;
-  incoming.resume();
-  throw new Fault('DEFAULT_4XX', 403, 'Forbidden');
 }

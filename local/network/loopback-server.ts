@@ -77,29 +77,28 @@ export async function listen(server: Server, port: number): Promise<LoopbackServ
   }
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () => {
-      closing ??= close();
-      return closing;
-    },
+    close: () => (closing ??= close()),
   };
 }
 
+/** False for DNS rebinding: a web page whose own name resolves to 127.0.0.1 sends that name. */
+export function hasOwnHost({ headersDistinct, socket }: IncomingMessage): boolean {
+  const [host = '', ...others] = headersDistinct.host ?? [];
+  const own = ['127.0.0.1', 'localhost'].map((name) => `${name}:${socket.localPort}`);
+  return others.length === 0 && own.includes(host.toLowerCase());
+}
+
 /**
- * Refuses a request that a web page may have sent: one with a header that only browsers send
- * (https://fetch.spec.whatwg.org/#origin-header, https://www.w3.org/TR/fetch-metadata/), or for another host, when a
- * page's own name resolves to 127.0.0.1 (DNS rebinding).
+ * Refuses a request that a web page may have sent: one for another host, or with a header that only browsers send
+ * (https://fetch.spec.whatwg.org/#origin-header, https://www.w3.org/TR/fetch-metadata/).
  *
  * @returns whether it was refused (403, as in AWS's JSON protocols)
  */
 export function refuseForeign(incoming: IncomingMessage, outgoing: ServerResponse): boolean {
-  const { headers, headersDistinct, socket } = incoming;
-  const own = ['127.0.0.1', 'localhost'].map((name) => `${name}:${socket.localPort}`);
-  const [host = '', ...others] = headersDistinct.host ?? [];
-  const isOwn = others.length === 0 && own.includes(host.toLowerCase());
-  const isPage = headers.origin !== undefined || headers['sec-fetch-site'] !== undefined;
-  if (isOwn && !isPage) return false;
+  const { origin, 'sec-fetch-site': site } = incoming.headers;
+  if (hasOwnHost(incoming) && origin === undefined && site === undefined) return false;
   const __type = 'AccessDeniedException';
-  const message = isPage ? 'Web pages may not call this service.' : `Host must be ${own.join(' or ')}.`;
+  const message = `Web pages may not call this service, and Host must be 127.0.0.1:${incoming.socket.localPort}.`;
   outgoing
     .writeHead(403, { 'Content-Type': 'application/json', 'x-amzn-ErrorType': __type })
     .end(JSON.stringify({ __type, message }));

@@ -24,10 +24,13 @@ export const resource = (type: string, properties: object) => ({
   Properties: { RestApiId: 'Api', ...properties },
 });
 
-export const method = (ResourceId: string, HttpMethod: string, Integration: object, more: object = {}) =>
-  resource('Method', { ResourceId, HttpMethod, Integration, AuthorizationType: 'NONE', ...more });
-
-export const stage = (more: object = {}) => resource('Stage', { StageName: 'prod', ...more });
+/** `GET /` */
+export const root = (Integration: object, more: object = {}) => ({
+  Root: resource('Method', {
+    ...{ ResourceId: 'root', HttpMethod: 'GET', Integration, AuthorizationType: 'NONE' },
+    ...more,
+  }),
+});
 
 export const gatewayResponse = (ResponseType: string, StatusCode: string, body: string) =>
   resource('GatewayResponse', {
@@ -37,24 +40,25 @@ export const gatewayResponse = (ResponseType: string, StatusCode: string, body: 
   });
 
 /** `/groups/{id}` with a DELETE behind an authorizer and an open GET, both for the function `groups`. */
-export const groups = (authorizer: object = {}): Resources => ({
-  Api: { Type: 'AWS::ApiGateway::RestApi', Properties: { Name: 'test' } },
-  Groups: resource('Resource', { ParentId: 'root', PathPart: 'groups' }),
-  Group: resource('Resource', { ParentId: 'Groups', PathPart: '{id}' }),
-  Get: method('Group', 'GET', lambda('groups')),
-  Delete: method('Group', 'DELETE', lambda('groups'), {
-    AuthorizationType: 'CUSTOM',
-    AuthorizerId: 'Authorizer',
-  }),
-  Authorizer: resource('Authorizer', {
-    Type: 'REQUEST',
-    IdentitySource: 'method.request.header.Authorization',
-    AuthorizerUri: lambda('authorizer').Uri,
-    AuthorizerResultTtlInSeconds: 60,
-    ...authorizer,
-  }),
-  Stage: stage(),
-});
+export const groups = (authorizer: object = {}, stage: object = {}): Resources => {
+  const method = { ResourceId: 'Group', Integration: lambda('groups'), AuthorizationType: 'NONE' };
+  const custom = { AuthorizationType: 'CUSTOM', AuthorizerId: 'Authorizer' };
+  return {
+    Api: { Type: 'AWS::ApiGateway::RestApi', Properties: {} },
+    Groups: resource('Resource', { ParentId: 'root', PathPart: 'groups' }),
+    Group: resource('Resource', { ParentId: 'Groups', PathPart: '{id}' }),
+    Get: resource('Method', { ...method, HttpMethod: 'GET' }),
+    Delete: resource('Method', { ...method, HttpMethod: 'DELETE', ...custom }),
+    Authorizer: resource('Authorizer', {
+      Type: 'REQUEST',
+      IdentitySource: 'method.request.header.Authorization',
+      AuthorizerUri: lambda('authorizer').Uri,
+      AuthorizerResultTtlInSeconds: 60,
+      ...authorizer,
+    }),
+    Stage: resource('Stage', { StageName: 'prod', ...stage }),
+  };
+};
 
 /** Reads the API with logical ids as physical ids. */
 export const read = (resources: Resources) =>
@@ -100,8 +104,7 @@ export async function start(
     region: 'eu-central-1',
     clock,
   });
-  const { host, port } = new URL(gateway.url);
-  return { host, events, send: (path: string, options?: Options) => send(Number(port), host, path, options) };
+  return { events, send: (path: string, options?: Options) => send(new URL(gateway.url), path, options) };
 }
 
 interface Options {
@@ -118,36 +121,20 @@ interface Answer {
 }
 
 /** Sends the path unchanged; `fetch` would normalize it. */
-function send(
-  port: number,
-  host: string,
-  path: string,
-  { method, headers, body }: Options = {},
-): Promise<Answer> {
+function send({ host, port }: URL, path: string, { method, headers, body }: Options = {}): Promise<Answer> {
   // Without a length, Node.js does not send the body of a GET.
   const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) };
   const all = Object.entries({ host, ...length, ...headers }).flatMap(([name, values]) =>
     [values].flat().flatMap((value) => [name, String(value)]),
   );
+  const options = { port, host: '127.0.0.1', path, agent: false, headers: all, ...(method && { method }) };
   return new Promise((resolve, reject) => {
-    httpRequest(
-      { port, host: '127.0.0.1', path, agent: false, headers: all, ...(method && { method }) },
-      async (incoming) => {
-        const received = await text(incoming);
-        const json = received.startsWith('{') ? JSON.parse(received) : undefined;
-        resolve({ status: incoming.statusCode, headers: incoming.headers, body: received, json });
-      },
-    )
+    httpRequest(options, async (incoming) => {
+      const received = await text(incoming);
+      const json = received.startsWith('{') ? JSON.parse(received) : undefined;
+      resolve({ status: incoming.statusCode, headers: incoming.headers, body: received, json });
+    })
       .once('error', reject)
       .end(body);
   });
 }
-
-export const allow = ({ methodArn }: Json, context: object = {}) => ({
-  principalId: 'us-1',
-  policyDocument: {
-    Version: '2012-10-17',
-    Statement: [{ Effect: 'Allow', Action: 'execute-api:Invoke', Resource: methodArn }],
-  },
-  context,
-});
