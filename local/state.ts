@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { startTime } from './processes';
+import { isAlive } from './processes';
 
 /** An error that the user can fix: the message explains how, and no stack trace is printed. */
 export class StartError extends Error {
@@ -106,66 +106,56 @@ function createFolder(path: string): void {
   mkdirSync(path);
 }
 
-/** A dangling symbolic link, because creating one is atomic. Its target identifies the holder. */
+/** A dangling symbolic link to the holder's process id, because creating one is atomic. */
 const lockFile = (directory: string) => join(directory, 'lock');
 
-/** A later process may have the same id, but not the same start time. */
-const holderOf = (pid: number) => `${pid} ${startTime(pid)}`;
-
 /** The id of the running process that holds a state folder's lock. */
-export const lockHolder = (directory: string): number | undefined => runningHolder(lockFile(directory));
-
-function runningHolder(file: string): number | undefined {
+export function lockHolder(directory: string): number | undefined {
   try {
-    const holder = readlinkSync(file);
-    const pid = Number.parseInt(holder, 10);
-    return holderOf(pid) === holder ? pid : undefined;
+    const pid = Number(readlinkSync(lockFile(directory)));
+    return isAlive(pid) ? pid : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** @returns a function that releases the lock */
+const ownLocks = new Set<string>();
+
+/** Replaces the lock of a process that no longer runs. @returns a function that releases the lock */
 function lock(directory: string): () => void {
   const file = lockFile(directory);
-  const own = holderOf(process.pid);
-  while (!succeeds('EEXIST', () => symlinkSync(own, file))) {
-    const pid = runningHolder(file);
-    if (pid !== undefined) {
+  for (;;) {
+    try {
+      symlinkSync(String(process.pid), file);
+      ownLocks.add(file);
+      return () => {
+        if (ownLocks.delete(file)) rmSync(file);
+      };
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    const pid = lockHolder(directory);
+    // In a new container, this process may have the id of a killed one.
+    if (pid !== undefined && (pid !== process.pid || ownLocks.has(file))) {
       throw new StartError(
-        `A local environment is already running in ${directory}: process ${pid}. ` +
-          `Stop it (Ctrl-C, or kill ${pid}), or use another folder with --state DIR.`,
+        `A local environment is already running in ${directory}: process ${pid}. Stop it (Ctrl-C, or kill ${pid}), ` +
+          `or use another folder with --state DIR. If process ${pid} is another program, delete ${file}.`,
       );
     }
-    const aside = `${file}.${process.pid}`;
-    if (!succeeds('ENOENT', () => renameSync(file, aside))) continue;
-    // Another start may have replaced the lock meanwhile: put it back.
-    if (runningHolder(aside) !== undefined) succeeds('EEXIST', () => symlinkSync(readlinkSync(aside), file));
-    rmSync(aside);
-  }
-  return () => {
-    if (runningHolder(file) === process.pid) rmSync(file);
-  };
-}
-
-/** Returns false if `work` fails with this code. */
-function succeeds(code: string, work: () => void): boolean {
-  try {
-    work();
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === code) return false;
-    throw error;
+    rmSync(file, { force: true });
   }
 }
 
-/** Writes a JSON document atomically. Only the owner may read it. */
-export function writeJson(file: string, document: unknown): void {
+/** Writes a file atomically. Only the owner may read it. */
+export function writeText(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });
   const draft = `${file}.${process.pid}`;
-  writeFileSync(draft, `${JSON.stringify(document, null, 2)}\n`, { mode: 0o600 });
+  writeFileSync(draft, text, { mode: 0o600 });
   renameSync(draft, file);
 }
+
+export const writeJson = (file: string, document: unknown): void =>
+  writeText(file, `${JSON.stringify(document, null, 2)}\n`);
 
 /** Reads a JSON document; undefined if the file does not exist. */
 export function readJson<T>(file: string): T | undefined {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type Account, chownTo, postgresEnvironment, postgresPrograms } from './programs';
@@ -16,7 +16,6 @@ export interface Cluster {
 export const superuser = 'postgres';
 
 const passwordFile = 'superuser-password';
-const prefix = 'unfinished-';
 
 /**
  * The path of the data folder, which is PostgreSQL's working directory. Its account may lack access to a parent folder,
@@ -39,11 +38,8 @@ export async function openCluster(directory: string): Promise<Cluster> {
   const cluster = clusterIn(directory);
   if (existsSync(cluster.folder)) return cluster;
   await mkdir(directory, { recursive: true, mode: 0o700 });
-  // An earlier start may have been killed, and its `initdb` may still be writing.
-  for (const name of await readdir(directory)) {
-    if (name.startsWith(prefix)) await rm(join(directory, name), { recursive: true }).catch(() => undefined);
-  }
-  const draft = await mkdtemp(join(directory, prefix));
+  // A name of its own: the `initdb` of a killed start may still be writing.
+  const draft = await mkdtemp(join(directory, 'unfinished-'));
   await initialize(draft);
   await rename(draft, cluster.folder);
   return cluster;

@@ -75,12 +75,10 @@ export async function startDatabaseEndpoint(options: DatabaseEndpointOptions): P
   async function serve(client: Socket): Promise<void> {
     const { code, bytes } = await readOpening(client);
     const isEncrypted = client instanceof TLSSocket;
-    if (code === codes.ssl && !isEncrypted) {
+    if (code === sslRequest && !isEncrypted) {
       client.write('S');
       return accept(new TLSSocket(client, { isServer: true, secureContext }));
     }
-    // PostgreSQL checks the key of a cancel request itself.
-    if (code === codes.cancel) return relay(client, bytes, socket);
     if (!isEncrypted) {
       // https://docs.aws.amazon.com/AmazonRDS/latest/AuroraUserGuide/AuroraPostgreSQL.Security.html: `rds.force_ssl`
       return refuse(client, `no pg_hba.conf entry for host "${client.remoteAddress}", no encryption`);
@@ -90,8 +88,8 @@ export async function startDatabaseEndpoint(options: DatabaseEndpointOptions): P
     if ((await roles.query(membership, [user])).rowCount === 0) {
       return relay(client, bytes, { host: postgres.host, port: postgres.port });
     }
-    const audience = { host, port: portOf(), region, user };
-    const result = checkToken(await requestPassword(client), audience, findAccessKey, clock());
+    const token = await requestPassword(client);
+    const result = checkToken(token, { host, port, region, user }, findAccessKey, clock());
     const refusal = 'refusal' in result ? result.refusal : options.authorize?.(result.accessKeyId, user);
     // On its socket, PostgreSQL asks for no password: its first message is AuthenticationOk.
     if (refusal === undefined) return relay(client, bytes, socket);
@@ -100,11 +98,11 @@ export async function startDatabaseEndpoint(options: DatabaseEndpointOptions): P
   }
 
   const server = createServer({ allowHalfOpen: true }, accept);
-  const portOf = () => (server.address() as AddressInfo).port;
   await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
   return {
     host,
-    port: portOf(),
+    port,
     async close() {
       const closed = new Promise((resolve) => server.close(resolve));
       for (const connection of connections) connection.destroy();
@@ -114,7 +112,7 @@ export async function startDatabaseEndpoint(options: DatabaseEndpointOptions): P
 }
 
 /** In a connection's first message: https://www.postgresql.org/docs/17/protocol-message-formats.html */
-const codes = { cancel: 80877102, ssl: 80877103 };
+const sslRequest = 80877103;
 
 /** Bytes: PostgreSQL's PG_MAX_AUTH_TOKEN_LENGTH. */
 const maxMessage = 65_535;

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readlinkSync, realpathSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isAlive, isRunningIn } from '../processes';
+import { commandLine, isAlive } from '../processes';
 import { clusterIn, openCluster, pathForPostgres, readPassword, superuser } from './cluster';
 import { chownTo, postgresEnvironment, postgresPrograms } from './programs';
 
@@ -26,18 +27,12 @@ export interface PostgresOptions {
 /** A running PostgreSQL 17. */
 export type Postgres = Awaited<ReturnType<typeof startPostgres>>;
 
-/** PostgreSQL exited before accepting connections, or its data is missing. */
-export class PostgresDidNotStart extends Error {
-  override readonly name = 'PostgresDidNotStart';
-  constructor(
-    data: string,
-    readonly log: string,
-  ) {
-    const advice = log.includes('No space left on device')
-      ? 'Free some disk space and start again: no commit is lost.'
-      : 'If its data is damaged, delete it with --fresh.';
-    super(`PostgreSQL did not start in ${data}:\n${log}\n${advice}`);
-  }
+/** The error when PostgreSQL exits before it accepts connections, or its data is missing. */
+export function didNotStart(data: string, log: string): Error {
+  const advice = log.includes('No space left on device')
+    ? 'Free some disk space and start again: no commit is lost.'
+    : 'If its data is damaged, delete it with --fresh.';
+  return new Error(`PostgreSQL did not start in ${data}:\n${log}\n${advice}`);
 }
 
 /** Another program took the free port, or connections of a crashed server are still open. */
@@ -47,8 +42,7 @@ const transient = /Address already in use|pre-existing shared memory block/;
  * Starts a real PostgreSQL 17 on 127.0.0.1, as this user or, for root, as `nobody`. It exits with this process, even after
  * SIGKILL; `stop` shuts it down cleanly.
  *
- * @throws PostgresDidNotStart, for example because of damaged data
- * @throws Error with the remedy: no binaries for this machine, or no access to the data folder
+ * @throws Error with the remedy: damaged data, no binaries for this machine, or no access to the data folder
  */
 export async function startPostgres(options: PostgresOptions) {
   const directory = resolve(options.directory);
@@ -56,7 +50,7 @@ export async function startPostgres(options: PostgresOptions) {
   const cluster = await openCluster(directory);
   const { data } = cluster;
   const password = await readPassword(cluster).catch((error: Error) => {
-    throw new PostgresDidNotStart(data, error.message);
+    throw didNotStart(data, error.message);
   });
   await waitForPreviousServer(data);
   // Not in the data folder: a socket path has at most 103 bytes (macOS). Source: sun_path in unix(7).
@@ -65,7 +59,9 @@ export async function startPostgres(options: PostgresOptions) {
 
   /** Set by an intended shutdown. */
   let isStopping = false;
-  async function start(port: number): Promise<ChildProcess> {
+  let port = 0;
+
+  function spawnServer(): ChildProcess {
     const settings = {
       listen_addresses: '127.0.0.1',
       port,
@@ -92,37 +88,35 @@ export async function startPostgres(options: PostgresOptions) {
       stdio: ['pipe', 'ignore', 'ignore'],
     });
     for (const event of ['exit', 'error']) child.once(event, () => watcher.kill('SIGKILL'));
-    await whenReady(child, data, options.onLog);
     // Lets a process exit without stopping PostgreSQL; the watcher then stops it.
-    for (const handle of [child, child.stderr as Socket, watcher, watcher.stdin as Socket]) handle.unref();
-    isStopping = false;
-    child.once('exit', (code, signal) => {
-      if (!isStopping) options.onUnexpectedEnd?.(signal ?? `exit code ${code}`);
-    });
+    for (const handle of [watcher, watcher.stdin as Socket]) handle.unref();
     return child;
   }
 
-  async function startWithRetry(choosePort: () => number | Promise<number>) {
+  async function start(choosePort: () => number | Promise<number>): Promise<ChildProcess> {
     for (let attempt = 1; ; attempt += 1) {
-      const port = await choosePort();
-      try {
-        return { port, child: await start(port) };
-      } catch (error) {
-        if (!(error instanceof PostgresDidNotStart && transient.test(error.log)) || attempt === 50)
-          throw error;
-        await sleep(100);
+      port = await choosePort();
+      const child = spawnServer();
+      const failure = await startFailure(child, options.onLog);
+      if (failure === undefined) {
+        for (const handle of [child, child.stderr as Socket]) handle.unref();
+        isStopping = false;
+        child.once('exit', (code, signal) => {
+          if (!isStopping) options.onUnexpectedEnd?.(signal ?? `exit code ${code}`);
+        });
+        return child;
       }
+      if (!transient.test(failure) || attempt === 50) throw didNotStart(data, failure);
+      await sleep(100);
     }
   }
 
-  const started = await chownTo(account, socketDirectory)
-    .then(() => startWithRetry(freePort))
+  let child = await chownTo(account, socketDirectory)
+    .then(() => start(freePort))
     .catch(async (error) => {
       await removeSockets();
       throw error;
     });
-  const { port } = started;
-  let { child } = started;
 
   return {
     host: '127.0.0.1',
@@ -147,7 +141,7 @@ export async function startPostgres(options: PostgresOptions) {
     async restart(): Promise<void> {
       isStopping = true;
       await stopServer(child);
-      ({ child } = await startWithRetry(() => port));
+      child = await start(() => port);
     },
   };
 }
@@ -166,9 +160,18 @@ async function waitForPreviousServer(data: string): Promise<void> {
   const lock = join(data, 'postmaster.pid');
   const pid = Number.parseInt(await readFile(lock, 'utf8').catch(() => ''), 10);
   if (!pid) return;
-  const isRunning = () => isRunningIn(pid, 'postgres', data);
-  for (let waited = 0; waited < 16_000 && isRunning(); waited += 50) await sleep(50);
-  if (!isRunning() && isAlive(pid)) await rm(lock, { force: true });
+  for (let waited = 0; waited < 16_000 && isServerOf(data, pid); waited += 50) await sleep(50);
+  if (!isServerOf(data, pid) && isAlive(pid)) await rm(lock, { force: true });
+}
+
+/** Linux shows a process's folder; elsewhere, the arguments contain it. */
+function isServerOf(data: string, pid: number): boolean {
+  if (process.platform !== 'linux') return commandLine(pid).includes(data);
+  try {
+    return commandLine(pid).includes('postgres') && readlinkSync(`/proc/${pid}/cwd`) === realpathSync(data);
+  } catch {
+    return false;
+  }
 }
 
 async function freePort(): Promise<number> {
@@ -179,10 +182,10 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** No deadline: crash recovery may take long. @throws PostgresDidNotStart if it exits first */
-async function whenReady(child: ChildProcess, data: string, onLog?: (line: string) => void): Promise<void> {
+/** Waits until it accepts connections, without a deadline: crash recovery may take long. @returns its log if it exits */
+function startFailure(child: ChildProcess, onLog?: (line: string) => void): Promise<string | undefined> {
   const lines: string[] = [];
-  const failure = await new Promise<string | undefined>((resolve) => {
+  return new Promise((resolve) => {
     createInterface(child.stderr as Socket).on('line', (line) => {
       onLog?.(line);
       lines.push(line);
@@ -190,10 +193,10 @@ async function whenReady(child: ChildProcess, data: string, onLog?: (line: strin
       lines.splice(0, lines.length - 20);
       if (line.includes('database system is ready to accept connections')) resolve(undefined);
     });
-    child.once('error', ({ message }) => resolve(message));
-    child.once('close', (code, signal) => resolve(`It exited with ${signal ?? `exit code ${code}`}.`));
+    const fail = (reason: string) => resolve([...lines, reason].join('\n'));
+    child.once('error', ({ message }) => fail(message));
+    child.once('close', (code, signal) => fail(`It exited with ${signal ?? `exit code ${code}`}.`));
   });
-  if (failure !== undefined) throw new PostgresDidNotStart(data, [...lines, failure].join('\n'));
 }
 
 /** A shell that waits for EOF on stdin, which it gets when this process exits, even by SIGKILL. */

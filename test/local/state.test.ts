@@ -5,40 +5,33 @@ import { temporaryFolder } from '../support/temporary-folder';
 
 const folder = temporaryFolder();
 
-it.each(['new', 'new/deep/er', 'link'])(
-  'accepts %s, an empty or missing folder, and recognizes it the next time',
-  (name) => {
-    mkdirSync(join(folder(), 'empty'));
-    symlinkSync('empty', join(folder(), 'link'));
-    const directory = join(folder(), name);
-    openState(directory).close();
-    expect(readdirSync(directory)).toEqual(['.wallet-state']);
-    writeFileSync(join(directory, 'anything'), '');
-    openState(directory).close();
-  },
-);
-
-it.each(['outputs.json', 'cdk.out', '.profile'])('refuses a folder that has %s, and leaves it', (name) => {
-  writeFileSync(join(folder(), name), '');
-  expect(() => openState(folder())).toThrow(`contains other files (such as ${name})`);
-  expect(readdirSync(folder())).toEqual([name]);
+it.each(['new/deep/er', 'link'])('accepts %s, an empty or missing folder, also the next time', (name) => {
+  mkdirSync(join(folder(), 'empty'));
+  symlinkSync('empty', join(folder(), 'link'));
+  const directory = join(folder(), name);
+  openState(directory).close();
+  expect(readdirSync(directory)).toEqual(['.wallet-state']);
+  writeFileSync(join(directory, 'anything'), '');
+  openState(directory).close();
 });
 
-it.each([
-  ['a file', () => writeFileSync(join(folder(), 'state'), ''), 'ENOTDIR'],
-  ['a link to itself', () => symlinkSync('state', join(folder(), 'state')), 'EEXIST'],
-])('refuses %s, and names --state', (_, prepare, code) => {
-  prepare();
-  expect(() => openState(join(folder(), 'state'))).toThrow(
-    new RegExp(`^${code}: .*'. Choose another state folder with --state DIR.$`),
-  );
+it('refuses a folder that has other files, and leaves it', () => {
+  writeFileSync(join(folder(), 'outputs.json'), '');
+  expect(() => openState(folder())).toThrow('contains other files (such as outputs.json)');
+  expect(readdirSync(folder())).toEqual(['outputs.json']);
+});
+
+it('refuses a file, and names --state', () => {
+  writeFileSync(join(folder(), 'state'), '');
+  const message = /^ENOTDIR: .*'. Choose another state folder with --state DIR.$/;
+  expect(() => openState(join(folder(), 'state'))).toThrow(message);
 });
 
 it('is locked until it is closed; another start reports the process id', () => {
   const state = openState(folder());
   expect(lockHolder(folder())).toBe(process.pid);
   expect(() => openState(folder())).toThrow(
-    `is already running in ${folder()}: process ${process.pid}. Stop it`,
+    `already running in ${folder()}: process ${process.pid}. Stop it`,
   );
   state.close();
   expect(lockHolder(folder())).toBeUndefined();
@@ -46,11 +39,11 @@ it('is locked until it is closed; another start reports the process id', () => {
 });
 
 it.each([
-  ['the process ended', `${2 ** 22 + 1} 1`],
-  ['another process has its id now', `${process.pid} long ago`],
+  ['the process ended', 2 ** 22 + 1],
+  ['it had this id, in an earlier container', process.pid],
 ])('takes over a lock when %s', (_, holder) => {
   openState(folder()).close();
-  symlinkSync(holder, join(folder(), 'lock'));
+  symlinkSync(String(holder), join(folder(), 'lock'));
   const state = openState(folder());
   expect(lockHolder(folder())).toBe(process.pid);
   state.close();

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
+import { statSync } from 'node:fs';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { connect as tlsConnect } from 'node:tls';
 import { Signer } from '@aws-sdk/rds-signer';
 import { Client, type ClientConfig } from 'pg';
@@ -24,8 +26,10 @@ let now: Date | undefined;
 const refusals: string[] = [];
 const clients: Client[] = [];
 
-const startEndpoint = () =>
-  startDatabaseEndpoint({
+beforeAll(async () => {
+  postgres = await startPostgres();
+  certificate = await localCertificate(postgres.directory);
+  endpoint = await startDatabaseEndpoint({
     postgres,
     certificate,
     region,
@@ -34,11 +38,6 @@ const startEndpoint = () =>
     clock: () => now ?? new Date(),
     onRefusal: (reason) => refusals.push(reason),
   });
-
-beforeAll(async () => {
-  postgres = await startPostgres();
-  certificate = await localCertificate({ directory: postgres.directory });
-  endpoint = await startEndpoint();
   await asSuperuser(`
     create role rds_iam nologin;
     create role handlers nologin in role rds_iam;
@@ -54,8 +53,11 @@ afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.end().catch(() => undefined)));
 });
 afterAll(async () => {
-  await endpoint?.close();
-  await postgres?.stop();
+  // Closing disconnects clients, or it would never end.
+  const connected = connect(endpoint.port, '127.0.0.1').on('error', () => undefined);
+  await once(connected, 'connect');
+  await endpoint.close();
+  await postgres.stop();
 });
 
 async function signIn(config: ClientConfig): Promise<Client> {
@@ -79,26 +81,25 @@ async function asSuperuser(sql: string) {
   const { socketDirectory: host, port, superuser, database } = postgres;
   const client = new Client({ host, port, user: superuser, database });
   await client.connect();
-  try {
-    return await client.query(sql);
-  } finally {
-    await client.end();
-  }
+  return client.query(sql).finally(() => client.end());
 }
 
-const isTrue = (condition: string) => async () =>
-  (await asSuperuser(`select ${condition} as met from pg_stat_activity`)).rows[0].met === true;
+test('the certificate is created once, and only its owner can read the key', async () => {
+  expect(await localCertificate(postgres.directory)).toEqual(certificate);
+  expect(statSync(join(postgres.directory, 'localhost-key.pem')).mode & 0o077).toBe(0);
+});
 
 describe('a member of rds_iam', () => {
-  test('signs in with a token of the SDK, as itself', async () => {
-    const { rows } = await (await signInByToken()).query('select current_user as user');
-    expect(rows).toEqual([{ user }]);
+  test('signs in with a token of the SDK, as itself; large statements and results are complete', async () => {
+    const text = 'ä'.repeat(4 * 1024 * 1024);
+    const query = 'select current_user as user, $1::text as text';
+    const { rows } = await (await signInByToken()).query(query, [text]);
+    expect([rows[0].user, rows[0].text === text]).toEqual([user, true]);
   });
 
   const signedWith = (other: Partial<typeof credentials>) =>
     token({ credentials: { ...credentials, ...other } });
-  const changed = async (part: RegExp, other: string | ((found: string) => string)) =>
-    (await token()).replace(part, other as string);
+  const changed = async (part: RegExp, other: string) => (await token()).replace(part, other);
   const another = 'signed with another key, or for another host, port, region or user';
 
   test.each<[string, () => Promise<string>, string]>([
@@ -108,11 +109,6 @@ describe('a member of rds_iam', () => {
     ['for another host', () => token({ hostname: 'example.com' }), another],
     ['of another secret', () => signedWith({ secretAccessKey: 'X' }), another],
     ['of another session', () => signedWith({ sessionToken: 'X' }), another],
-    [
-      'with one digit changed',
-      () => changed(/(?<=X-Amz-Signature=)./, (digit) => (digit === '0' ? '1' : '0')),
-      another,
-    ],
     ['with half of its signature', () => changed(/.{32}$/, ''), another],
     ['of an unknown access key', () => signedWith({ accessKeyId: 'X' }), 'unknown access key'],
     ['that is a password', async () => 'unused', 'unknown access key'],
@@ -161,30 +157,22 @@ describe('a member of rds_iam', () => {
   });
 });
 
-test.each<[string, ClientConfig | (() => Promise<ClientConfig>), string]>([
-  ['the password of the master user', { user: 'master', password: 'correct horse' }, 'signed in'],
-  [
-    'the password of the superuser',
-    async () => ({ user: 'postgres', password: postgres.password }),
-    'signed in',
-  ],
-  ['another password', { user: 'master', password: 'wrong' }, '28P01'],
+const master = { user: 'master', password: 'correct horse' };
+
+test.each<[string, () => ClientConfig | Promise<ClientConfig>, string]>([
+  ['the password of the master user', () => master, 'signed in'],
+  ['the superuser’s password', () => ({ user: 'postgres', password: postgres.password }), 'signed in'],
+  ['another password', () => ({ user: 'master', password: 'wrong' }), '28P01'],
   [
     'a token of a role that has a password',
     async () => ({ user: 'by_password', password: await token({ username: 'by_password' }) }),
     '28P01',
   ],
-  ['an unknown user', { user: 'unknown', password: 'correct' }, '28P01'],
-  ['no TLS', { user: 'master', password: 'correct horse', ssl: false }, '28000'],
-  ['no trust in the certificate', { user: 'master', ssl: true }, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
-  [
-    'TLS 1.1',
-    { ssl: { maxVersion: 'TLSv1.1', minVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' } },
-    'EPROTO',
-  ],
+  ['an unknown user', () => ({ user: 'unknown', password: 'correct' }), '28P01'],
+  ['no TLS', () => ({ ...master, ssl: false }), '28000'],
+  ['no trust in the certificate', () => ({ ...master, ssl: true }), 'DEPTH_ZERO_SELF_SIGNED_CERT'],
 ])('a client with %s', async (_, config, result) => {
-  const signedIn = signIn(typeof config === 'function' ? await config() : config);
-  const outcome = await signedIn.then(
+  const outcome = await signIn(await config()).then(
     () => 'signed in',
     ({ code }) => code,
   );
@@ -193,7 +181,6 @@ test.each<[string, ClientConfig | (() => Promise<ClientConfig>), string]>([
 
 test.each<[string, Buffer]>([
   ['HTTP', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
-  ['a startup message of 2 GB', Buffer.from([127, 255, 255, 255, 0, 3, 0, 0])],
   ['half a startup message', Buffer.from(sslRequest.slice(0, 5))],
 ])('a connection that sends %s is closed without a response', async (_, bytes) => {
   const socket = connect(endpoint.port, '127.0.0.1', () => socket.end(bytes));
@@ -203,29 +190,10 @@ test.each<[string, Buffer]>([
   expect(Buffer.concat(received).toString()).toBe('');
 });
 
-test('large statements and results are complete, in both directions', async () => {
-  const text = 'ä'.repeat(4 * 1024 * 1024);
-  const { rows } = await (await signInByToken()).query('select $1::text as text', [text]);
-  expect(rows[0].text === text).toBe(true);
-});
-
-test('a running statement can be cancelled', async () => {
-  const client = await signInByToken();
-  const sleeping = client.query('select pg_sleep(20)');
-  await eventually(isTrue(`bool_or(wait_event = 'PgSleep')`));
-  const { processID, secretKey } = client as unknown as { processID: number; secretKey: number };
-  const request = Buffer.alloc(16);
-  for (const [index, value] of [16, 80877102, processID, secretKey].entries()) {
-    request.writeInt32BE(value, index * 4);
-  }
-  const socket = connect(endpoint.port, '127.0.0.1', () => socket.write(request)).resume();
-  await expect(sleeping).rejects.toMatchObject({ code: '57014' });
-  await new Promise((resolve) => (socket.closed ? resolve(undefined) : socket.on('close', resolve)));
-});
-
 test("a client's disconnect closes its connection to PostgreSQL", async () => {
   await (await signInByToken()).end();
-  await eventually(isTrue(`count(*) filter (where usename = '${user}') = 0`));
+  const connections = `select from pg_stat_activity where usename = '${user}'`;
+  await eventually(async () => (await asSuperuser(connections)).rowCount === 0);
 });
 
 test('when PostgreSQL crashes, running statements fail, and new connections work once it is back', async () => {
@@ -236,14 +204,4 @@ test('when PostgreSQL crashes, running statements fail, and new connections work
   await expect(signInByToken()).rejects.toThrow(failed);
   await postgres.restart();
   await signInByToken();
-});
-
-test('closing disconnects clients', async () => {
-  const other = await startEndpoint();
-  const password = await token({ port: other.port });
-  const client = await signIn({ user, password, port: other.port });
-  const ended = new Promise((resolve) => client.once('end', resolve));
-  await other.close();
-  await ended;
-  await expect(signIn({ port: other.port })).rejects.toMatchObject({ code: 'ECONNREFUSED' });
 });

