@@ -1,5 +1,5 @@
-import { createHash, randomUUID } from 'node:crypto';
-import { existsSync, lstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectRoot, synthesize } from './synthesis';
 
@@ -29,38 +29,24 @@ export interface AssemblyCacheOptions {
   readonly root?: string;
 }
 
-/** Digests of an assembly's sources and of the assembly itself. */
-const digestsFile = 'digests.json';
-
 /**
- * Synthesizes the stacks into `directory`, or reuses the assembly there if it is undamaged and the sources are unchanged.
+ * Synthesizes the stacks into `directory`, or reuses the assembly there if the sources are unchanged.
  *
  * @throws StartError with the app's output
  */
 export async function provideAssembly(options: AssemblyCacheOptions): Promise<void> {
   const { directory, signal, onStep = () => undefined, root = projectRoot } = options;
-  const sourcesDigest = () => `${process.version} ${digest(root, sources)}`;
-  const digests = (assembly: string, ofSources: string) =>
-    JSON.stringify([
-      ofSources,
-      digest(
-        assembly,
-        readdirSync(assembly)
-          .sort()
-          .filter((name) => name !== digestsFile),
-      ),
-    ]);
-  const before = sourcesDigest();
-  const stored = join(directory, digestsFile);
-  if (existsSync(stored) && readFileSync(stored, 'utf8') === digests(directory, before)) {
+  const digest = digestOfSources(root);
+  const stored = join(directory, 'sources.sha256');
+  if (existsSync(stored) && readFileSync(stored, 'utf8') === digest) {
     return onStep('The synthesized stacks are up to date');
   }
   onStep('Synthesizing the stacks');
   const unfinished = `${directory}.new`;
   try {
-    await synthesize(unfinished, signal, { root });
+    await synthesize(unfinished, signal, root);
     // If sources changed meanwhile, the assembly may contain only some of the changes.
-    if (sourcesDigest() === before) writeFileSync(join(unfinished, digestsFile), digests(unfinished, before));
+    if (digestOfSources(root) === digest) writeFileSync(join(unfinished, 'sources.sha256'), digest);
     rmSync(directory, { recursive: true, force: true });
     renameSync(unfinished, directory);
   } finally {
@@ -69,18 +55,18 @@ export async function provideAssembly(options: AssemblyCacheOptions): Promise<vo
   onStep('Synthesized the stacks');
 }
 
-/** A digest of names and contents; never the same if anything but files, such as a link, is found. */
-function digest(root: string, names: readonly string[]): string {
-  const hash = createHash('sha256');
+/** A digest of names and contents. */
+function digestOfSources(root: string): string {
+  const hash = createHash('sha256').update(process.version);
   function add(path: string): void {
-    const entry = lstatSync(join(root, path), { throwIfNoEntry: false });
-    if (entry?.isDirectory()) {
-      for (const child of readdirSync(join(root, path)).sort()) add(join(path, child));
-    } else if (entry) {
-      const content = entry.isFile() ? readFileSync(join(root, path)) : randomUUID();
-      hash.update(JSON.stringify([path, content.length])).update(content);
+    const file = join(root, path);
+    const stats = statSync(file, { throwIfNoEntry: false });
+    if (stats?.isDirectory()) {
+      for (const name of readdirSync(file).sort()) add(join(path, name));
+    } else if (stats) {
+      hash.update(`${path} ${stats.size}\0`).update(readFileSync(file));
     }
   }
-  for (const name of names) add(name);
+  for (const name of sources) add(name);
   return hash.digest('hex');
 }

@@ -29,23 +29,16 @@ export interface TemplateResolver {
   condition(name: string): boolean;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /**
- * Evaluates the intrinsic functions that the templates use.
+ * Evaluates the intrinsic functions, in the forms that the templates use.
  *
  * https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/intrinsic-function-reference.html
  */
-export function createResolver({
-  template,
-  region,
-  stackName,
-  resources,
-}: TemplateContext): TemplateResolver {
-  const noValue = Symbol('AWS::NoValue');
-  const pseudoParameters = new Map<string, unknown>([
+export function createResolver(context: TemplateContext): TemplateResolver {
+  const { template, region, stackName, resources } = context;
+  const pseudoParameters = new Map<string, string | undefined>([
     ['AWS::AccountId', LOCAL_ACCOUNT_ID],
-    ['AWS::NoValue', noValue],
+    ['AWS::NoValue', undefined],
     ['AWS::Partition', 'aws'],
     ['AWS::Region', region],
     ['AWS::StackId', `arn:aws:cloudformation:${region}:${LOCAL_ACCOUNT_ID}:stack/${stackName}/local`],
@@ -57,66 +50,46 @@ export function createResolver({
     throw new Error(`${stackName}, ${path}: ${problem}`);
   }
 
-  function ref(name: string, path: string): unknown {
+  function ref(name: string, path: string): string | undefined {
     if (pseudoParameters.has(name)) return pseudoParameters.get(name);
     const parameter = template.Parameters?.[name];
     if (!parameter)
       return resources.ref(name) ?? refuse(path, `the resource ${name} has no local physical id`);
-    if (parameter.Type.includes('List'))
-      refuse(path, `the parameter ${name} is a list, which is unsupported`);
-    return String(parameter.Default ?? refuse(path, `the parameter ${name} has no default`));
+    if (parameter.Type === 'String' && parameter.Default !== undefined) return String(parameter.Default);
+    return refuse(path, `the parameter ${name} is not a string with a default`);
   }
 
-  function attribute(name: string, path: string): unknown {
-    const [logicalId = '', ...rest] = name.split('.');
-    const value = resources.attribute(logicalId, rest.join('.'));
-    return value ?? refuse(path, `the resource ${logicalId} has no local attribute ${rest.join('.')}`);
-  }
-
-  /** Functions with unresolved arguments. */
-  const intrinsics: Readonly<Record<string, (argument: unknown, path: string) => unknown>> = {
-    Ref: (argument, path) => ref(String(argument), path),
-    'Fn::GetAtt': (argument, path) => attribute([argument].flat().join('.'), path),
-    'Fn::Sub': (argument, path) =>
-      text(argument, path).replace(/\$\{(!?)([^}]*)\}/g, (_, literal: string, name: string) => {
-        if (literal) return `\${${name}}`;
-        return text(name.includes('.') ? attribute(name, path) : ref(name, path), path);
-      }),
-    'Fn::Select': (argument, path) => {
-      const [index, from] = list(argument, path);
-      const items = list(from, path);
-      return (
-        items[Number(index)] ?? refuse(path, `Fn::Select: no item ${index} in a list of ${items.length}`)
-      );
-    },
-    'Fn::Join': (argument, path) => {
-      const [separator, parts] = list(argument, path);
-      const texts = list(parts, path).map((part) => text(part, path));
-      return texts.join(text(separator, path));
-    },
-    'Fn::Split': (argument, path) => {
-      const [separator, from] = list(argument, path);
-      return text(from, path).split(text(separator, path));
-    },
-    'Fn::If': (argument, path) => {
-      const [name, yes, no] = argument as readonly unknown[];
-      return resolve(condition(String(name)) ? yes : no, path);
-    },
-    'Fn::Equals': (argument, path) => {
-      const [one, other] = list(argument, path);
-      return text(one, path) === text(other, path);
-    },
-    'Fn::Not': (argument, path) => {
-      const [{ Condition: name } = {}] = argument as readonly Fields[];
-      return name === undefined ? list(argument, path)[0] !== true : !condition(String(name));
+  /** By name; `items` are the argument's, unresolved. */
+  const intrinsics: Readonly<Record<string, (items: readonly unknown[], path: string) => unknown>> = {
+    Ref: ([name], path) => ref(String(name), path),
+    'Fn::GetAtt': ([id, name], path) =>
+      resources.attribute(String(id), String(name)) ??
+      refuse(path, `the resource ${id} has no local attribute ${name}`),
+    'Fn::Sub': ([source], path) =>
+      String(source).replace(/\$\{([^}]*)\}/g, (found, name) =>
+        String(
+          pseudoParameters.get(name) ?? refuse(path, `${found} of Fn::Sub is not supported on this machine`),
+        ),
+      ),
+    'Fn::Select': ([index, from], path) =>
+      list(from, path)[Number(index)] ?? refuse(path, `Fn::Select: there is no item ${index}`),
+    'Fn::Join': ([separator, parts], path) =>
+      list(parts, path)
+        .map((part) => text(part, path))
+        .join(String(separator)),
+    'Fn::Split': ([separator, from], path) => text(from, path).split(String(separator)),
+    'Fn::If': ([name, yes, no], path) => resolve(condition(String(name)) ? yes : no, path),
+    'Fn::Equals': ([one, other], path) => text(one, path) === text(other, path),
+    'Fn::Not': ([negated], path) => {
+      const value = resolve(negated, path);
+      return typeof value === 'boolean' ? !value : refuse(path, 'Fn::Not expects another function');
     },
   };
 
   function text(value: unknown, path: string): string {
     const resolved = resolve(value, path);
-    return ['object', 'symbol'].includes(typeof resolved)
-      ? refuse(path, 'expected a string')
-      : String(resolved);
+    if (resolved === undefined || typeof resolved === 'object') return refuse(path, 'expected a string');
+    return String(resolved);
   }
 
   function list(value: unknown, path: string): readonly unknown[] {
@@ -129,58 +102,45 @@ export function createResolver({
     return resolve(template.Conditions?.[name] ?? refuse(path, 'unknown condition'), path) === true;
   }
 
+  /** Undefined for `AWS::NoValue`, which removes an item or property. */
   function resolve(value: unknown, path: string): unknown {
     if (typeof value === 'string') return withSecrets(value, path);
     if (Array.isArray(value)) {
       const items = value.map((item, index) => resolve(item, `${path}[${index}]`));
-      return items.filter((item) => item !== noValue);
+      return items.filter((item) => item !== undefined);
     }
     if (typeof value !== 'object' || value === null) return value;
     const entries = Object.entries(value);
     const [[key, argument] = ['', undefined]] = entries;
     if (entries.length === 1 && (key === 'Ref' || key.startsWith('Fn::'))) {
       const intrinsic = intrinsics[key] ?? refuse(path, `${key} is not supported on this machine`);
-      const resolved = intrinsic(argument, path);
+      const resolved = intrinsic([argument].flat(), path);
       return typeof resolved === 'string' ? withSecrets(resolved, path) : resolved;
     }
     const fields = entries.map(([name, item]) => [name, resolve(item, `${path}.${name}`)] as const);
-    return Object.fromEntries(fields.filter(([, item]) => item !== noValue));
+    return Object.fromEntries(fields.filter(([, item]) => item !== undefined));
   }
 
   /**
-   * Replaces dynamic references, `{{resolve:secretsmanager:SECRET:SecretString:KEY:…}}`.
+   * Replaces dynamic references to a key of a secret: `{{resolve:secretsmanager:SECRET:SecretString:KEY::}}`.
    * https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references-secretsmanager.html
    */
   function withSecrets(value: string, path: string): string {
-    return value.replace(/\{\{resolve:secretsmanager:([^}]*)\}\}/g, (reference, rest: string) => {
-      const parts = rest.split(':');
-      // An ARN has seven parts between colons, which are also the reference's separators.
-      const idParts = parts[0] === 'arn' ? 7 : 1;
-      const secret = resources.secret(parts.slice(0, idParts).join(':'));
-      const key = parts[idParts + 1];
-      const found = secret !== undefined && key ? JSON.parse(secret)[key] : secret;
-      return found ?? refuse(path, `unknown secret in ${reference}`);
+    return value.replace(/\{\{resolve:([^}]*)\}\}/g, (reference, rest: string) => {
+      const [, id = '', key = ''] = /^secretsmanager:(.*):SecretString:(\w+)::$/.exec(rest) ?? [];
+      const secret = resources.secret(id);
+      return (secret && JSON.parse(secret)[key]) ?? refuse(path, `unknown secret in ${reference}`);
     });
   }
 
-  return {
-    condition,
-    resolve(value, path) {
-      const resolved = resolve(value, path);
-      return resolved === noValue ? undefined : resolved;
-    },
-  };
+  return { condition, resolve };
 }
 
-/** The names in the `Ref`, `Fn::GetAtt` and `Fn::Sub` of a part of a template: resources and parameters. */
+/** The names in the `Ref` and `Fn::GetAtt` of a part of a template: resources and parameters. */
 export function references(value: unknown): ReadonlySet<string> {
-  if (Array.isArray(value)) return new Set(value.flatMap((item) => [...references(item)]));
   if (typeof value !== 'object' || value === null) return new Set();
-  const found = Object.entries(value).flatMap(([key, argument]) => {
-    const [first] = [argument].flat();
-    if (key === 'Ref' || key === 'Fn::GetAtt') return [String(first).split('.')[0] ?? ''];
-    const named = key === 'Fn::Sub' ? [...String(first).matchAll(/\$\{([^!}.]+)[^}]*\}/g)] : [];
-    return [...named.map(([, name]) => name ?? ''), ...references(argument)];
-  });
+  const found = Object.entries(value).flatMap(([key, argument]) =>
+    key === 'Ref' || key === 'Fn::GetAtt' ? [String([argument].flat()[0])] : [...references(argument)],
+  );
   return new Set(found);
 }

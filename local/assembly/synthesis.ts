@@ -13,20 +13,16 @@ export const projectRoot = resolve(__dirname, '../..');
  *
  * @param directory the folder for the assembly; emptied first
  * @param signal kills the app, and removes its temporary files
- * @param app `script`: a TypeScript file. `root`: its working directory. @default - this project's app
+ * @param root of the project. @default - this one
  * @throws StartError with the app's output
  */
-export async function synthesize(
-  directory: string,
-  signal: AbortSignal,
-  { script = 'bin/app.ts', root = projectRoot }: { readonly script?: string; readonly root?: string } = {},
-): Promise<void> {
+export async function synthesize(directory: string, signal: AbortSignal, root = projectRoot): Promise<void> {
   signal.throwIfAborted();
   // An app that is killed cannot remove its temporary files.
   const temporary = `${directory}.tmp`;
   for (const each of [directory, temporary]) rmSync(each, { recursive: true, force: true });
   mkdirSync(temporary, { recursive: true });
-  const app = spawn(process.execPath, ['--require', require.resolve('tsx/cjs'), script], {
+  const app = spawn(process.execPath, ['--require', require.resolve('tsx/cjs'), 'bin/app.ts'], {
     cwd: root,
     env: {
       PATH: '/usr/bin:/bin',

@@ -1,4 +1,3 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: this is how Fn::Sub is written.
 import { setImmediate as turn } from 'node:timers/promises';
 import type { Template } from '../../../local/assembly/manifest';
 import { deployStack } from '../../../local/resources/deployment';
@@ -11,7 +10,7 @@ it('creates a resource after its dependencies, and independent ones concurrently
   await deploy(
     {
       Resources: {
-        Last: { Type: 'A', Properties: { Url: { 'Fn::Sub': 'http://${Middle.Arn}' } } },
+        Last: { Type: 'A', Properties: { Url: { 'Fn::GetAtt': ['Middle', 'Arn'] } } },
         Middle: { Type: 'A', Properties: { Deep: [{ In: { Ref: 'First' } }] }, DependsOn: ['Also'] },
         Also: { Type: 'A', DependsOn: 'First' },
         First: { Type: 'A' },
