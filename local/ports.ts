@@ -23,33 +23,27 @@ export function portOf(stageName: string, position: number, ports: Ports): numbe
 
 /** @throws StartError listing the ports in use and an offset with free ports */
 export async function requireFreePorts(ports: readonly number[], offset: number): Promise<void> {
-  const errors = await Promise.all(ports.map(listenError));
-  const problems = errors.flatMap((error, index) => {
-    const port = ports[index];
-    if (error === undefined) return [];
-    return error === 'EADDRINUSE'
-      ? `Port ${port} is in use. Find the program: lsof -nP -iTCP:${port} -sTCP:LISTEN`
-      : `Cannot listen on port ${port} (${error}).`;
-  });
-  if (problems.length === 0) return;
+  const taken = await takenPorts(ports);
+  if (taken.length === 0) return;
+  const problems = taken.map(
+    (port) => `Port ${port} is in use. Find the program: lsof -nP -iTCP:${port} -sTCP:LISTEN`,
+  );
   for (let next = offset + 1_000; next <= highestOffset; next += 1_000) {
-    const others = await Promise.all(ports.map((port) => listenError(port - offset + next)));
-    if (others.some((error) => error !== undefined)) continue;
+    if ((await takenPorts(ports.map((port) => port - offset + next))).length > 0) continue;
     problems.push(`Use other ports: npm start -- --port-offset ${next}`);
     break;
   }
   throw new StartError(problems.join('\n'));
 }
 
-/** The error code from `listen`; undefined if the port is free. */
-async function listenError(port: number): Promise<string | undefined> {
-  const server = createServer();
-  try {
-    await once(server.listen(port, '127.0.0.1'), 'listening');
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code ?? String(error);
-  }
-  server.close();
-  await once(server, 'close');
-  return undefined;
+async function takenPorts(ports: readonly number[]): Promise<number[]> {
+  const areFree = await Promise.all(
+    ports.map(async (port) => {
+      const server = createServer();
+      const isFree = await once(server.listen(port, '127.0.0.1'), 'listening').catch(() => undefined);
+      if (isFree) await new Promise((closed) => server.close(closed));
+      return isFree !== undefined;
+    }),
+  );
+  return ports.filter((_, index) => !areFree[index]);
 }

@@ -16,12 +16,10 @@ export interface EventSourceOptions {
   readonly region: string;
   /** The function's: Lambda reads the queue with the function's role. */
   readonly accessKeyId?: string;
-  /** Maximum messages per invocation, up to 10. @default 10 */
-  readonly batchSize?: number | undefined;
-  /** Maximum concurrent invocations. @default 5, as Lambda starts with */
-  readonly maximumConcurrency?: number | undefined;
-  /** Whether the function reports failed messages; otherwise, an error fails the whole batch. @default false */
-  readonly reportBatchItemFailures?: boolean;
+  /** Maximum messages per invocation, up to 10. */
+  readonly batchSize: number;
+  /** Maximum concurrent invocations. */
+  readonly maximumConcurrency: number;
   invoke(event: SQSEvent): Promise<InvocationResult>;
   /** Called with a message when the queue cannot be read or written. */
   onProblem(line: string): void;
@@ -32,13 +30,11 @@ export type EventSource = ReturnType<typeof startEventSource>;
 /** A message as `ReceiveMessage` returns it. */
 export type ReceivedMessage = Message & { readonly MessageId: string; readonly ReceiptHandle: string };
 
-/** Polls a queue, one poll at a time, and invokes the function for each batch. */
+/** Polls a queue, one poll at a time, and invokes the function, which reports failed messages, for each batch. */
 export function startEventSource(options: EventSourceOptions) {
-  const { endpoint, region, accessKeyId, queueUrl: QueueUrl } = options;
-  const { batchSize = 10, maximumConcurrency = 5, reportBatchItemFailures = false } = options;
-  const sqs = { url: endpoint, region, accessKeyId };
+  const { endpoint: url, region, accessKeyId, queueUrl: QueueUrl } = options;
   const receive = {
-    ...{ QueueUrl, MaxNumberOfMessages: batchSize, WaitTimeSeconds: 20 },
+    ...{ QueueUrl, MaxNumberOfMessages: options.batchSize, WaitTimeSeconds: 20 },
     ...{ MessageSystemAttributeNames: ['All'], MessageAttributeNames: ['All'] },
   };
   const running = new Set<Promise<void>>();
@@ -48,7 +44,7 @@ export function startEventSource(options: EventSourceOptions) {
 
   async function poll(): Promise<void> {
     while (!isStopped) {
-      if (running.size >= maximumConcurrency) {
+      if (running.size >= options.maximumConcurrency) {
         await Promise.race(running);
         continue;
       }
@@ -56,7 +52,7 @@ export function startEventSource(options: EventSourceOptions) {
       const { signal } = polling;
       try {
         const { Messages = [] } = await sqsRequest<{ Messages?: ReceivedMessage[] }>(
-          { ...sqs, signal },
+          { url, region, accessKeyId, signal },
           'ReceiveMessage',
           receive,
         );
@@ -75,11 +71,12 @@ export function startEventSource(options: EventSourceOptions) {
   /** Messages that are not deleted become visible again after the visibility timeout. */
   async function handle(messages: readonly ReceivedMessage[]): Promise<void> {
     const result = await options.invoke({ Records: messages.map((message) => sqsRecord(message, options)) });
-    const failed = failedMessages(result, messages, reportBatchItemFailures);
+    const failed = failedMessages(result, messages);
     const Entries = messages
       .filter(({ MessageId }) => !failed.has(MessageId))
       .map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
-    if (Entries.length > 0) await sqsRequest(sqs, 'DeleteMessageBatch', { QueueUrl, Entries });
+    if (Entries.length === 0) return;
+    await sqsRequest({ url, region, accessKeyId }, 'DeleteMessageBatch', { QueueUrl, Entries });
   }
 
   function report(error: Error): void {
@@ -105,11 +102,9 @@ export function startEventSource(options: EventSourceOptions) {
 function failedMessages(
   result: InvocationResult,
   messages: readonly ReceivedMessage[],
-  reportBatchItemFailures: boolean,
 ): ReadonlySet<unknown> {
   const all = new Set<unknown>(messages.map(({ MessageId }) => MessageId));
   if (!result.ok) return all;
-  if (!reportBatchItemFailures) return new Set();
   const { batchItemFailures } = (result.payload ?? {}) as { batchItemFailures?: unknown };
   const reported = [batchItemFailures ?? []].flat().map((item) => Object(item).itemIdentifier as unknown);
   return reported.every((id) => all.has(id)) ? new Set(reported) : all;

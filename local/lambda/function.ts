@@ -36,16 +36,13 @@ export function startFunction(options: LocalFunctionOptions) {
   const arn = `arn:aws:lambda:${region}:${LOCAL_ACCOUNT_ID}:function:${name}`;
   const bundleDirectory = resolvePath(options.bundleDirectory);
   const environment = {
+    // Those that the bundles read, of
     // https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html#configuration-envvars-runtime
-    AWS_DEFAULT_REGION: region,
     AWS_REGION: region,
     AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
-    AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(memoryMiB),
     AWS_LAMBDA_FUNCTION_NAME: name,
-    AWS_LAMBDA_FUNCTION_VERSION: '$LATEST',
     AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
     LAMBDA_TASK_ROOT: bundleDirectory,
-    LANG: 'en_US.UTF-8',
     PATH: '/usr/local/bin:/usr/bin:/bin',
     TZ: 'UTC',
     _HANDLER: options.handler,
@@ -67,31 +64,35 @@ export function startFunction(options: LocalFunctionOptions) {
     while (invocations >= maxInstances) await new Promise<void>((resume) => waiting.push(resume));
     invocations += 1;
     try {
-      return await invokeOnInstance(json);
+      const instance = await acquire();
+      if ('ok' in instance) return instance;
+      const result = await runWithTimeout(instance, json);
+      if (instance.isAlive()) idle.add(instance);
+      else if (!result.ok && !isStopped) onLog(result.errorMessage);
+      return result;
     } finally {
       invocations -= 1;
       waiting.shift()?.();
     }
   }
 
-  async function invokeOnInstance(event: string): Promise<InvocationResult> {
+  /** Takes an idle instance or starts one. @returns a failure if it cannot start */
+  async function acquire() {
     if (isStopped) return failed('Runtime.Stopped', `Function ${name} is stopped`);
     const [warm] = idle;
-    const instance = warm ?? (await runtime({ bundleDirectory, environment, memoryMiB, onLog }));
-    if ('ok' in instance) return instance;
-    idle.delete(instance);
-    if (!warm) {
-      instances.add(instance);
-      void instance.ended.then(() => {
-        instances.delete(instance);
-        idle.delete(instance);
-      });
+    if (warm) {
+      idle.delete(warm);
+      return warm;
     }
+    const instance = await runtime({ bundleDirectory, environment, memoryMiB, onLog });
+    if ('ok' in instance) return instance;
+    instances.add(instance);
+    void instance.ended.then(() => {
+      instances.delete(instance);
+      idle.delete(instance);
+    });
     if (isStopped) instance.kill();
-    const result = await runWithTimeout(instance, event);
-    if (instance.isAlive()) idle.add(instance);
-    else if (!result.ok && !isStopped) onLog(result.errorMessage);
-    return result;
+    return instance;
   }
 
   async function runWithTimeout(instance: Instance, event: string): Promise<InvocationResult> {
@@ -102,8 +103,6 @@ export function startFunction(options: LocalFunctionOptions) {
       functionVersion: '$LATEST',
       invokedFunctionArn: arn,
       memoryLimitInMB: String(memoryMiB),
-      logGroupName: `/aws/lambda/${name}`,
-      logStreamName: 'local',
     };
     const timeout = timeoutSeconds * 1_000;
     let isTimedOut = false;
@@ -118,12 +117,11 @@ export function startFunction(options: LocalFunctionOptions) {
       return failed('Sandbox.Timedout', `RequestId: ${awsRequestId} Error: ${message}`);
     }
     if (!result.ok) return result;
-    return Buffer.byteLength(result.payload) <= payloadLimit
-      ? { ok: true, payload: JSON.parse(result.payload) }
-      : failed(
-          'Function.ResponseSizeTooLarge',
-          `Response payload size exceeded maximum allowed payload size (${payloadLimit} bytes).`,
-        );
+    if (Buffer.byteLength(result.payload) <= payloadLimit) {
+      return { ok: true, payload: JSON.parse(result.payload) };
+    }
+    const message = `Response payload size exceeded maximum allowed payload size (${payloadLimit} bytes).`;
+    return failed('Function.ResponseSizeTooLarge', message);
   }
 
   return {

@@ -7,37 +7,29 @@ import type { DeployedStack } from './deployment';
  *
  * @throws Error if a function's role may not read its queue; Lambda rejects such an event source:
  * https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html#events-sqs-permissions
+ * @throws Error for a mapping whose function cannot report failed messages, which is not supported
  */
 export function startEventSources({ resources }: DeployedStack, context: StackContext) {
   const { queues, functions } = context.services;
   const actions = ['sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:ReceiveMessage'];
   const sources = [...resources.values()]
-    .filter(
-      ({ type, properties }) => type === 'AWS::Lambda::EventSourceMapping' && properties.Enabled !== false,
-    )
+    .filter(({ type, properties }) => type.endsWith('::EventSourceMapping') && properties.Enabled !== false)
     .map(({ logicalId, properties }) => {
-      const {
-        EventSourceArn,
-        FunctionName,
-        BatchSize,
-        ScalingConfig,
-        FunctionResponseTypes = [],
-      } = properties;
-      const target = functions.find(FunctionName);
-      requireAllowed(context, logicalId, target.role, actions, EventSourceArn);
-      const maximumConcurrency: number | undefined = ScalingConfig?.MaximumConcurrency;
-      if (maximumConcurrency !== undefined) target.reserve(maximumConcurrency);
+      const { EventSourceArn: queueArn, FunctionName, BatchSize, ScalingConfig } = properties;
+      const responseTypes = String(properties.FunctionResponseTypes);
+      if (responseTypes !== 'ReportBatchItemFailures') {
+        throw new Error(
+          `${logicalId}: FunctionResponseTypes ${responseTypes} is not supported on this machine.`,
+        );
+      }
+      const { role, accessKeyId, invoke, reserve } = functions.find(FunctionName);
+      requireAllowed(context, logicalId, role, actions, queueArn);
+      reserve(ScalingConfig.MaximumConcurrency);
       return {
-        endpoint: queues.url,
-        queueUrl: queues.urlOf(EventSourceArn),
-        queueArn: EventSourceArn,
-        region: context.stack.region,
-        accessKeyId: target.accessKeyId,
+        ...{ endpoint: queues.url, queueUrl: queues.urlOf(queueArn), queueArn, region: context.stack.region },
+        ...{ accessKeyId, invoke, onProblem: context.onProblem },
         batchSize: BatchSize,
-        maximumConcurrency,
-        reportBatchItemFailures: FunctionResponseTypes.includes('ReportBatchItemFailures'),
-        invoke: target.invoke,
-        onProblem: context.onProblem,
+        maximumConcurrency: ScalingConfig.MaximumConcurrency,
       };
     });
   return sources.map(startEventSource);

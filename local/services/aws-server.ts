@@ -85,10 +85,7 @@ export function serveOperations(operations: Readonly<Record<string, Operation>>)
   return async ({ operation, input = {}, accessKeyId }) => {
     const run = Object.hasOwn(operations, operation) ? operations[operation] : undefined;
     if (!run) throw new AwsError('UnknownOperationException', `${operation} is not supported`);
-    if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-      throw new AwsError('SerializationException', 'The body is not a JSON object');
-    }
-    return { output: await run(input as JsonObject, accessKeyId) };
+    return { output: await run(Object(input), accessKeyId) };
   };
 }
 

@@ -10,7 +10,7 @@ const invalid = (message: string) => new AwsError('ValidationException', message
  * https://www.postgresql.org/docs/17/sql-syntax-lexical.html
  */
 const token =
-  /\be'(?:\\.|''|[^'\\])*'|'[^']*'|"[^"]*"|\$((?:[a-z_]\w*)?)\$.*?\$\1\$|--[^\n]*|\/\*.*?\*\/|::|:=|:(\w+)|\$\d+/gis;
+  /\be'(?:\\.|''|[^'\\])*'|'[^']*'|"[^"]*"|\$((?:[a-z_]\w*)?)\$.*?\$\1\$|--[^\n]*|\/\*.*?\*\/|::|:=|:(\w+)/gis;
 
 export interface BoundStatement {
   readonly text: string;
@@ -35,13 +35,10 @@ const parameterTypes: Readonly<Record<string, number>> = {
  * @throws AwsError for an unsupported or missing value
  */
 export function bind(sql: string, parameters: unknown): BoundStatement {
-  // PostgreSQL would wait for data.
-  if (/^\s*copy\b/i.test(sql)) throw invalid('COPY is not supported.');
   if (!Array.isArray(parameters)) throw new AwsError('SerializationException', 'parameters is not a list');
   const given = new Map(parameters.map((parameter: JsonObject) => [parameter.name, parameter]));
   const names: string[] = [];
   const text = sql.replace(token, (found, _, name) => {
-    if (/^\$\d/.test(found)) throw invalid(`Use :name instead of ${found}.`);
     if (name === undefined) return found;
     if (!names.includes(name)) names.push(name);
     return `$${names.indexOf(name) + 1}`;
@@ -114,14 +111,12 @@ function converterOf({ name, dataTypeID }: pg.FieldDef): (value: string) => Json
     case oid.INT2:
     case oid.INT4:
     case oid.INT8:
-    case oid.OID:
       return (value) => ({ longValue: exact(Number.isSafeInteger, value) });
     case oid.FLOAT4:
     case oid.FLOAT8:
       return (value) => ({ doubleValue: exact(Number.isFinite, value) });
     case oid.TEXT:
     case oid.VARCHAR:
-    case oid.BPCHAR:
     case oid.NUMERIC:
     case oid.UUID:
     case oid.JSON:
@@ -156,11 +151,9 @@ export function toAwsError(cause: unknown, timedOut: boolean): AwsError {
     return invalid("Multistatements aren't supported.");
   }
   // Format observed at AWS: `ERROR: relation "x" does not exist; Position: 15; SQLState: 42P01`.
-  const parts = [
-    `${severity}: ${message}`,
-    hint && `Hint: ${hint}`,
-    position && `Position: ${position}`,
-    `SQLState: ${code}`,
-  ];
-  return new AwsError('DatabaseErrorException', parts.filter(Boolean).join('; '));
+  const details = [hint && `Hint: ${hint}`, position && `Position: ${position}`, `SQLState: ${code}`];
+  return new AwsError(
+    'DatabaseErrorException',
+    [`${severity}: ${message}`, ...details].filter(Boolean).join('; '),
+  );
 }

@@ -39,9 +39,6 @@ export interface DataApiOptions {
 /** Connections per role. Our PostgreSQL allows 300 in total. */
 const maxConnections = 20;
 
-/** Characters. https://docs.aws.amazon.com/rdsdataservice/latest/APIReference/API_ExecuteStatement.html */
-const lengths = { resourceArn: 100, secretArn: 100, sql: 65_536 };
-
 /**
  * The RDS Data API in front of real PostgreSQL servers, limited to what we use: one statement with scalar parameters,
  * alone or in a transaction. Errors name anything else as unsupported.
@@ -67,6 +64,19 @@ export function createDataApi(options: DataApiOptions) {
     return client;
   }
 
+  function locate({ database }: JsonObject, caller: Caller): DatabaseTarget {
+    const target = resolve({ ...caller, ...(typeof database === 'string' && { database }) });
+    if (target === 'unknown-secret') {
+      throw new AwsError('SecretsErrorException', `The secret ${caller.secretArn} wasn't found`);
+    }
+    if (target) return target;
+    const cluster = caller.resourceArn.split(':').at(-1);
+    throw new AwsError(
+      'HttpEndpointNotEnabledException',
+      `HttpEndpoint isn't enabled for cluster ${cluster}`,
+    );
+  }
+
   function openPool(target: DatabaseTarget): pg.Pool {
     const pool = new pg.Pool({
       ...target,
@@ -80,17 +90,6 @@ export function createDataApi(options: DataApiOptions) {
     pool.on('error', () => {});
     pool.on('connect', (client) => client.on('error', () => {}));
     return pool;
-  }
-
-  function locate({ database }: JsonObject, caller: Caller): DatabaseTarget {
-    const target = resolve({ ...caller, ...(typeof database === 'string' && { database }) });
-    if (target === undefined) {
-      const cluster = caller.resourceArn.split(':').at(-1);
-      const message = `HttpEndpoint isn't enabled for cluster ${cluster}`;
-      throw new AwsError('HttpEndpointNotEnabledException', message);
-    }
-    if (target !== 'unknown-secret') return target;
-    throw new AwsError('SecretsErrorException', `The secret ${caller.secretArn} wasn't found`);
   }
 
   /**
@@ -108,8 +107,8 @@ export function createDataApi(options: DataApiOptions) {
   }
 
   /** A transaction is bound to the cluster and secret that began it. */
-  const keyOf = (request: JsonObject, { resourceArn, secretArn }: Caller): string =>
-    JSON.stringify([requiredText(request, 'transactionId'), resourceArn, secretArn]);
+  const keyOf = (transactionId: string, { resourceArn, secretArn }: Caller): string =>
+    JSON.stringify([transactionId, resourceArn, secretArn]);
 
   function continueTransaction(key: string): pg.PoolClient {
     const transaction = transactions.get(key);
@@ -125,6 +124,40 @@ export function createDataApi(options: DataApiOptions) {
     if (transaction) void release(transaction.client);
   }
 
+  async function execute(request: JsonObject, caller: Caller): Promise<JsonObject> {
+    const statement = bind(requiredText(request, 'sql'), request.parameters ?? []);
+    const run = (client: pg.PoolClient) =>
+      runStatement(client, statement, request.includeResultMetadata === true);
+    if (request.transactionId) return run(continueTransaction(keyOf(String(request.transactionId), caller)));
+    const client = await acquire(request, caller);
+    return run(client).finally(() => void release(client));
+  }
+
+  async function begin(request: JsonObject, caller: Caller): Promise<JsonObject> {
+    const transactionId = randomBytes(48).toString('base64');
+    const key = keyOf(transactionId, caller);
+    const client = await acquire(request, caller);
+    transactions.set(key, { client, expiry: setTimeout(() => end(key), transactionIdleMs).unref() });
+    await client.query('begin').catch((error) => {
+      end(key);
+      throw error;
+    });
+    return { transactionId };
+  }
+
+  // https://docs.aws.amazon.com/cli/latest/reference/rds-data/commit-transaction.html shows the status.
+  const endBy =
+    (statement: string, transactionStatus: string) => async (request: JsonObject, caller: Caller) => {
+      const key = keyOf(requiredText(request, 'transactionId'), caller);
+      const { command } = await continueTransaction(key)
+        .query(statement)
+        .finally(() => end(key));
+      if (command.toLowerCase() === statement) return { transactionStatus };
+      // PostgreSQL rolls a failed transaction back: https://www.postgresql.org/docs/17/sql-commit.html
+      throw notFound('An error of a previous call has aborted it.');
+    };
+
+  /** @param members that are supported, in addition to those of every call */
   function operation(
     name: string,
     members: readonly string[],
@@ -137,10 +170,6 @@ export function createDataApi(options: DataApiOptions) {
       const isKnown = (member: string) => member in caller || members.includes(member);
       const unknown = Object.keys(request).find((member) => request[member] !== null && !isKnown(member));
       if (unknown) throw new AwsError('ValidationException', `${unknown} of ${name} is not supported`);
-      for (const [member, limit] of Object.entries(lengths)) {
-        if (String(request[member] ?? '').length <= limit) continue;
-        throw new AwsError('ValidationException', `${member} is longer than ${limit} characters`);
-      }
       const started = performance.now();
       return run(request, caller).catch((error) => {
         throw toAwsError(error, performance.now() - started >= statementMs);
@@ -148,51 +177,16 @@ export function createDataApi(options: DataApiOptions) {
     };
   }
 
-  const serve = serveOperations({
-    '/Execute': operation(
-      'ExecuteStatement',
-      ['database', 'sql', 'parameters', 'includeResultMetadata', 'transactionId'],
-      async (request, caller) => {
-        const statement = bind(requiredText(request, 'sql'), request.parameters ?? []);
-        const run = (client: pg.PoolClient) =>
-          runStatement(client, statement, request.includeResultMetadata === true);
-        if (request.transactionId) return run(continueTransaction(keyOf(request, caller)));
-        const client = await acquire(request, caller);
-        return run(client).finally(() => void release(client));
-      },
-    ),
-    '/BeginTransaction': operation('BeginTransaction', ['database'], async (request, caller) => {
-      const transactionId = randomBytes(48).toString('base64');
-      const key = keyOf({ transactionId }, caller);
-      const client = await acquire(request, caller);
-      transactions.set(key, { client, expiry: setTimeout(() => end(key), transactionIdleMs).unref() });
-      await client.query('begin').catch((error) => {
-        end(key);
-        throw error;
-      });
-      return { transactionId };
-    }),
-    // https://docs.aws.amazon.com/cli/latest/reference/rds-data/commit-transaction.html shows the status.
-    '/CommitTransaction': operation('CommitTransaction', ['transactionId'], async (request, caller) => {
-      const key = keyOf(request, caller);
-      const { command } = await continueTransaction(key)
-        .query('commit')
-        .finally(() => end(key));
-      // PostgreSQL rolls a failed transaction back: https://www.postgresql.org/docs/17/sql-commit.html
-      if (command === 'ROLLBACK') throw notFound('An error of a previous call has aborted it.');
-      return { transactionStatus: 'Transaction Committed' };
-    }),
-    '/RollbackTransaction': operation('RollbackTransaction', ['transactionId'], async (request, caller) => {
-      const key = keyOf(request, caller);
-      await continueTransaction(key)
-        .query('rollback')
-        .finally(() => end(key));
-      return { transactionStatus: 'Rollback Complete' };
-    }),
-  });
-
+  const executeMembers = ['database', 'sql', 'parameters', 'includeResultMetadata', 'transactionId'];
+  const commit = endBy('commit', 'Transaction Committed');
+  const rollback = endBy('rollback', 'Rollback Complete');
   return {
-    serve,
+    serve: serveOperations({
+      '/Execute': operation('ExecuteStatement', executeMembers, execute),
+      '/BeginTransaction': operation('BeginTransaction', ['database'], begin),
+      '/CommitTransaction': operation('CommitTransaction', ['transactionId'], commit),
+      '/RollbackTransaction': operation('RollbackTransaction', ['transactionId'], rollback),
+    }),
     /** Closes all connections, which aborts open transactions and running statements. */
     async close(): Promise<void> {
       for (const key of transactions.keys()) end(key);

@@ -1,11 +1,4 @@
-import {
-  createHmac,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  randomBytes,
-  sign,
-} from 'node:crypto';
+import { createHmac, createPublicKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { join } from 'node:path';
 import { type Authorize, allowEverything } from '../permissions/permissions';
 import { readJson, writeJson } from '../state';
@@ -29,6 +22,7 @@ interface StoredKey {
   readonly material: string;
 }
 
+/** The supported specs, each with its usage. */
 const usages: Readonly<Record<string, string>> = {
   ECC_NIST_P256: 'SIGN_VERIFY',
   HMAC_256: 'GENERATE_VERIFY_MAC',
@@ -50,7 +44,7 @@ export function createKms(authorize: Authorize = allowEverything) {
     const [arn, key] = [...keys].find(([arn]) => arn === id || arn.split('/').at(-1) === id) ?? [];
     if (!arn || !key) throw new AwsError('NotFoundException', `Key '${id}' does not exist`);
     requireAllowed(authorize({ accessKeyId, action: `kms:${operation}`, resource: arn }));
-    if (key.keyUsage === usage) return { arn, ...key };
+    if (key.keyUsage === usage) return { KeyId: arn, ...key };
     const message = `${arn} key usage is ${key.keyUsage} which is not valid for ${operation}.`;
     throw new AwsError('InvalidKeyUsageException', message);
   }
@@ -58,44 +52,36 @@ export function createKms(authorize: Authorize = allowEverything) {
   return {
     serve: serveOperations({
       GetPublicKey(input, accessKeyId) {
-        const { arn, keySpec, keyUsage, material } = find(input, accessKeyId, 'GetPublicKey', 'SIGN_VERIFY');
-        const key = createPublicKey(material).export({ type: 'spki', format: 'der' });
-        return { KeyId: arn, KeySpec: keySpec, KeyUsage: keyUsage, PublicKey: key.toString('base64') };
+        const { KeyId, ...key } = find(input, accessKeyId, 'GetPublicKey', 'SIGN_VERIFY');
+        const publicKey = createPublicKey(key.material).export({ type: 'spki', format: 'der' });
+        const PublicKey = publicKey.toString('base64');
+        return { KeyId, KeySpec: key.keySpec, KeyUsage: key.keyUsage, PublicKey };
       },
       Sign(input, accessKeyId) {
-        const { arn, material } = find(input, accessKeyId, 'Sign', 'SIGN_VERIFY');
-        requireValue(input, 'SigningAlgorithm', 'ECDSA_SHA_256');
+        const { KeyId, material } = find(input, accessKeyId, 'Sign', 'SIGN_VERIFY');
+        const SigningAlgorithm = requireValue(input, 'SigningAlgorithm', 'ECDSA_SHA_256');
         requireValue({ MessageType: 'RAW', ...input }, 'MessageType', 'RAW');
-        const signature = sign('sha256', messageOf(input), createPrivateKey(material));
-        return { KeyId: arn, Signature: signature.toString('base64'), SigningAlgorithm: 'ECDSA_SHA_256' };
+        const signature = sign('sha256', messageOf(input), material);
+        return { KeyId, Signature: signature.toString('base64'), SigningAlgorithm };
       },
       GenerateMac(input, accessKeyId) {
-        const { arn, material } = find(input, accessKeyId, 'GenerateMac', 'GENERATE_VERIFY_MAC');
-        requireValue(input, 'MacAlgorithm', 'HMAC_SHA_256');
+        const { KeyId, material } = find(input, accessKeyId, 'GenerateMac', 'GENERATE_VERIFY_MAC');
+        const MacAlgorithm = requireValue(input, 'MacAlgorithm', 'HMAC_SHA_256');
         const mac = createHmac('sha256', Buffer.from(material, 'base64')).update(messageOf(input));
-        return { KeyId: arn, Mac: mac.digest('base64'), MacAlgorithm: 'HMAC_SHA_256' };
+        return { KeyId, Mac: mac.digest('base64'), MacAlgorithm };
       },
     }),
-    /** Loads or creates a key. @throws Error for an unsupported kind of key, or if the file's kind differs */
-    create(key: NewKey): void {
-      keys.set(key.arn, openFile(key));
+    /** Loads or creates a key. @throws Error for an unsupported kind of key */
+    create({ arn, directory, name, keySpec, keyUsage }: NewKey): void {
+      if (usages[keySpec] !== keyUsage) {
+        throw new Error(`${arn}: keys of ${keySpec} for ${keyUsage} are not supported on this machine`);
+      }
+      const file = join(directory, `${name}.json`);
+      const key = readJson<StoredKey>(file) ?? { keySpec, keyUsage, material: generateMaterial(keySpec) };
+      writeJson(file, key);
+      keys.set(arn, key);
     },
   };
-}
-
-function openFile({ arn, directory, name, keySpec, keyUsage }: NewKey): StoredKey {
-  if (usages[keySpec] !== keyUsage) {
-    throw new Error(`${arn}: keys of ${keySpec} for ${keyUsage} are not supported on this machine`);
-  }
-  const file = join(directory, `${name}.json`);
-  const stored = readJson<StoredKey>(file);
-  if (stored && stored.keySpec !== keySpec) {
-    throw new Error(`${file} contains a key of ${stored.keySpec}, but the template requires ${keySpec}`);
-  }
-  if (stored) return stored;
-  const key = { keySpec, keyUsage, material: generateMaterial(keySpec) };
-  writeJson(file, key);
-  return key;
 }
 
 function generateMaterial(keySpec: string): string {
@@ -104,10 +90,9 @@ function generateMaterial(keySpec: string): string {
   return String(privateKey.export({ type: 'pkcs8', format: 'pem' }));
 }
 
-function requireValue(input: JsonObject, name: string, supported: string): void {
-  const value = requiredText(input, name);
-  if (value === supported) return;
-  throw new AwsError('ValidationException', `${name} ${value} is not supported: ${supported} is`);
+function requireValue(input: JsonObject, name: string, supported: string): string {
+  if (requiredText(input, name) === supported) return supported;
+  throw new AwsError('ValidationException', `${name} ${input[name]} is not supported: ${supported} is`);
 }
 
 function messageOf(input: JsonObject): Buffer {

@@ -1,9 +1,5 @@
 import type { SQSRecord } from 'aws-lambda';
-import {
-  type EventSource,
-  type EventSourceOptions,
-  startEventSource,
-} from '../../../local/lambda/event-source';
+import { type EventSource, startEventSource } from '../../../local/lambda/event-source';
 import { failed } from '../../../local/lambda/instance';
 import type { StackContext } from '../../../local/resources/context';
 import { startEventSources } from '../../../local/resources/event-sources';
@@ -34,13 +30,11 @@ async function left(queue: TestQueue): Promise<number> {
 function feed(
   queue: TestQueue,
   handler: (records: readonly SQSRecord[]) => unknown,
-  options: Partial<EventSourceOptions> = {},
+  limits: { readonly batchSize?: number; readonly maximumConcurrency?: number } = {},
 ): EventSource {
   const source = startEventSource({
-    endpoint: queues.url,
-    queueUrl: queue.url,
-    queueArn: queue.arn,
-    region: 'eu-central-1',
+    ...{ endpoint: queues.url, queueUrl: queue.url, queueArn: queue.arn, region: 'eu-central-1' },
+    ...{ batchSize: 10, maximumConcurrency: 5, ...limits },
     onProblem: (line) => {
       throw new Error(line);
     },
@@ -48,7 +42,6 @@ function feed(
       const payload = await handler(Records);
       return payload instanceof Error ? failed('Error', payload.message) : { ok: true, payload };
     },
-    ...options,
   });
   running.push(source);
   return source;
@@ -63,18 +56,11 @@ it('passes messages to the function as Lambda does, and deletes them when it suc
   const Reason = { dataType: 'String', stringValue: 'greeting', stringListValues: [], binaryListValues: [] };
   expect(seen).toEqual([
     {
-      messageId: expect.any(String),
-      receiptHandle: expect.any(String),
-      body: 'hello',
-      attributes: expect.objectContaining({
-        ApproximateReceiveCount: '1',
-        SentTimestamp: expect.any(String),
-      }),
+      ...{ messageId: expect.any(String), receiptHandle: expect.any(String), body: 'hello' },
+      attributes: expect.objectContaining({ ApproximateReceiveCount: '1' }),
       messageAttributes: { Reason },
       md5OfBody: '5d41402abc4b2a76b9719d911017c592',
-      eventSource: 'aws:sqs',
-      eventSourceARN: queue.arn,
-      awsRegion: 'eu-central-1',
+      ...{ eventSource: 'aws:sqs', eventSourceARN: queue.arn, awsRegion: 'eu-central-1' },
     },
   ]);
 });
@@ -89,98 +75,80 @@ it('lets a batch become visible again when the function fails', async () => {
 
 const report = (...batchItemFailures: unknown[]) => ({ batchItemFailures });
 
-it.each<[what: string, result: (ids: readonly string[]) => unknown, remaining: number, reports?: boolean]>([
+it.each<[what: string, result: (ids: readonly string[]) => unknown, remaining: number]>([
   ['one message', ([first]) => report({ itemIdentifier: first }), 1],
   ['nothing', () => null, 0],
   ['an unknown identifier', () => report({ itemIdentifier: 'unknown' }), 2],
   ['a wrong key', () => report({ id: 'x' }), 2],
-  [
-    'one message, although its mapping ignores that',
-    ([first]) => report({ itemIdentifier: first }),
-    0,
-    false,
-  ],
-])('a function that reports %s as failed', async (_, result, remaining, reports = true) => {
+])('a function that reports %s as failed', async (_, result, remaining) => {
   const queue = await queueWith(['a', 'b']);
   let invocations = 0;
-  const source = feed(
-    queue,
-    (records) => {
-      invocations += 1;
-      return result(records.map(({ messageId }) => messageId));
-    },
-    { reportBatchItemFailures: reports },
-  );
+  const source = feed(queue, (records) => {
+    invocations += 1;
+    return result(records.map(({ messageId }) => messageId));
+  });
   await eventually(() => invocations > 0);
   await source.stop();
   expect([invocations, await left(queue)]).toEqual([1, remaining]);
 });
 
-it('completes running invocations when it stops, and aborts a poll', async () => {
-  const queue = await queueWith(['last']);
+it('runs up to its maximum of concurrent invocations, and completes them when it stops', async () => {
+  const queue = await queueWith(['1', '2', '3', '4']);
+  let [most, atOnce] = [0, 0];
   let release: (value?: unknown) => void = () => undefined;
   const released = new Promise((resolve) => {
     release = resolve;
   });
-  let hasBegun = false;
-  const source = feed(queue, () => {
-    hasBegun = true;
-    return released;
-  });
-  await eventually(() => hasBegun);
+  const handle = async ({ length }: readonly SQSRecord[]) => {
+    most = Math.max(most, ++atOnce * length);
+    await released;
+    atOnce -= 1;
+  };
+  const source = feed(queue, handle, { batchSize: 1, maximumConcurrency: 2 });
+  await eventually(() => atOnce === 2);
   const stopped = source.stop();
   release();
   await stopped;
-  expect(await left(queue)).toBe(0);
-  await feed(queue, () => null).stop();
+  expect([most, atOnce, await left(queue)]).toEqual([2, 0, 2]);
+  // Aborts its poll of 20 s.
+  await feed(await queueWith([]), () => null).stop();
 }, 10_000);
 
-it('runs up to its maximum of concurrent invocations, independently of other queues', async () => {
-  const slow = await queueWith(['1', '2', '3', '4']);
-  const quick = await queueWith(['1', '2', '3', '4']);
-  const quickDone = eventually(async () => (await left(quick)) === 0);
-  let most = 0;
-  let atOnce = 0;
-  const options = { batchSize: 1, maximumConcurrency: 2 };
-  feed(
-    slow,
-    async ({ length }) => {
-      most = Math.max(most, ++atOnce * length);
-      await quickDone;
-      atOnce -= 1;
-    },
-    options,
-  );
-  await eventually(() => atOnce === 2);
-  feed(quick, () => null, options);
-  await quickDone;
-  await eventually(async () => (await left(slow)) === 0);
-  expect(most).toBe(2);
-});
-
-it('runs the enabled mappings of a template', async () => {
-  const [queue, unread] = [await queueWith(['a', 'b']), await queueWith(['c'])];
-  const mapping = ({ arn: EventSourceArn }: TestQueue, Enabled: boolean) => ({
-    ...{ logicalId: 'M', type: 'AWS::Lambda::EventSourceMapping', ref: '', attributes: {} },
-    properties: {
-      ...{ EventSourceArn, Enabled, FunctionName: 'deliver', ScalingConfig: { MaximumConcurrency: 7 } },
-      FunctionResponseTypes: ['ReportBatchItemFailures'],
-    },
-  });
-  const resources = new Map([queue, unread].map((each) => [each.arn, mapping(each, each === queue)]));
-  const reserved: number[] = [];
+describe('of a template', () => {
   const invoked: string[] = [];
+  const reserved: number[] = [];
   const invoke = async ({ Records }: { readonly Records: readonly SQSRecord[] }) => {
     invoked.push(...Records.map(({ body }) => body));
     return { ok: true, payload: report({ itemIdentifier: Records[0]?.messageId }) };
   };
-  const target = { invoke, reserve: (count: number) => reserved.push(count) };
-  const services = { queues: queues.server, functions: { find: () => target } };
-  const permissions = { authorizeRole: () => undefined };
-  const context = { stack: { region: 'eu-central-1' }, services, permissions } as unknown as StackContext;
-  const sources = startEventSources({ resources, outputs: {} }, context);
-  await eventually(() => invoked.length === 2);
-  await Promise.all(sources.map((source) => source.stop()));
-  expect(reserved).toEqual([7]);
-  expect([await left(queue), await left(unread)]).toEqual([1, 1]);
+  function startMappings(mappings: readonly object[]) {
+    const all = mappings.map((mapping, index) => ({
+      ...{ logicalId: `M${index}`, type: 'AWS::Lambda::EventSourceMapping', ref: '', attributes: {} },
+      properties: {
+        ...{ BatchSize: 10, FunctionName: 'deliver', ScalingConfig: { MaximumConcurrency: 7 } },
+        ...{ FunctionResponseTypes: ['ReportBatchItemFailures'], ...mapping },
+      },
+    }));
+    const target = { invoke, reserve: (count: number) => reserved.push(count) };
+    const services = { queues: queues.server, functions: { find: () => target } };
+    const permissions = { authorizeRole: () => undefined };
+    const context = { stack: { region: 'eu-central-1' }, services, permissions } as unknown as StackContext;
+    const resources = new Map(all.map((each) => [each.logicalId, each]));
+    return startEventSources({ resources, outputs: {} }, context);
+  }
+
+  it('runs those that are enabled', async () => {
+    const [queue, unread] = [await queueWith(['a', 'b']), await queueWith(['c'])];
+    const [EventSourceArn, disabled] = [queue.arn, { EventSourceArn: unread.arn, Enabled: false }];
+    const sources = startMappings([{ EventSourceArn }, disabled]);
+    await eventually(() => invoked.length === 2);
+    await Promise.all(sources.map((source) => source.stop()));
+    expect(reserved).toEqual([7]);
+    expect([await left(queue), await left(unread)]).toEqual([1, 1]);
+  });
+
+  it('refuses one whose function cannot report failed messages', () => {
+    const message = 'M0: FunctionResponseTypes undefined is not supported on this machine.';
+    expect(() => startMappings([{ FunctionResponseTypes: undefined }])).toThrow(message);
+  });
 });
