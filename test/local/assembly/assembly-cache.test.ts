@@ -57,8 +57,8 @@ it('reuses the assembly until a source changes', async () => {
 });
 
 it.each<[string, () => unknown]>([
-  ['another name', () => rename(home('project/lambda/folder/file.ts'), home('project/lambda/other.ts'))],
-  ['a file less', () => rm(home('project/lambda/folder/file.ts'))],
+  ['a renamed file', () => rename(home('project/lambda/folder/file.ts'), home('project/lambda/other.ts'))],
+  ['a removed file', () => rm(home('project/lambda/folder/file.ts'))],
   ['no assembly', () => rm(home('state/cdk.out'), { recursive: true })],
 ])('synthesizes after %s', async (_, change) => {
   await change();
