@@ -66,7 +66,7 @@ async function run(
   const { kind: code, reason } = outcome.error;
   return fail({
     code,
-    message: `The database did not answer in time (${reason}). The change may have been made: check before you retry.`,
+    message: `The database did not respond in time (${reason}). The change may have been made: check before you retry.`,
   });
 }
 

@@ -27,7 +27,7 @@ export const webhookNotFound = (webhookId: string, environment: string) =>
 export const organizationNotFound = (organizationId: string, environment: string) =>
   fail<OperationError>({
     code: 'organization_not_found',
-    message: `There is no organization ${organizationId} in environment ${environment}. Create one with "seed".`,
+    message: `There is no organization ${organizationId} in environment ${environment}. Create one with "wallet local seed".`,
   });
 
 /** ISO 8601, UTC. @param epoch seconds since 1970 */
