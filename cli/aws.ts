@@ -30,48 +30,80 @@ type SdkError = Error & {
   readonly $response?: { readonly statusCode?: number };
 };
 
+/** Input and output of an SDK client's method: its first overload returns a promise. */
+type Call<Method> = Method extends {
+  (input: infer Input, options?: infer _Options): Promise<infer Output>;
+  (input: never, callback: never): void;
+  (input: never, options: never, callback: never): void;
+}
+  ? { readonly input: Input; readonly output: Output }
+  : never;
+
+/** Permissions that are not named like the method. */
+const permissions: Readonly<Record<string, string>> = {
+  invoke: 'InvokeFunction',
+  sendMessageBatch: 'SendMessage',
+};
+
 /**
- * Makes one call to AWS with a deadline. The error quotes AWS, with a remedy if we know one.
+ * Calls a method of an SDK client with a deadline. The error quotes AWS, with a remedy if we know one.
  *
- * @param target absent for calls that need no outputs file
- * @param action the permission that the call needs, such as `kms:Sign`
  * @throws AwsCallFailed
  */
-export async function callAws<T>(
-  target: { readonly environment: { readonly name: string }; readonly local: boolean } | undefined,
-  action: string,
-  call: (options: { abortSignal: AbortSignal }) => Promise<T>,
-): Promise<T> {
+export async function ask<
+  Client extends { readonly config: { serviceId: string } },
+  Name extends keyof Client & string,
+>(client: Client, method: Name, input: Call<Client[Name]>['input']): Promise<Call<Client[Name]>['output']> {
+  const permission = permissions[method] ?? `${method.charAt(0).toUpperCase()}${method.slice(1)}`;
   const abortSignal = AbortSignal.timeout(deadline);
   try {
-    return await call({ abortSignal });
+    // biome-ignore lint/suspicious/noExplicitAny: typed above
+    return await (client as any)[method](input, { abortSignal });
   } catch (error) {
-    const { name, message, code = '', errors, $fault, $response } = error as SdkError;
-    const failed = (text: string, remedy?: string) => new AwsCallFailed(name, text, remedy);
-    if (abortSignal.aborted)
-      throw failed(
-        `${action} timed out after ${deadline / 1_000} s.`,
-        'It may have succeeded; check before retrying.',
-      );
-    if (target?.local && code === 'ECONNREFUSED')
-      throw failed(
-        `Environment ${target.environment.name} is not running on this machine.`,
-        `Start it: ${startCommand}`,
-      );
-    const known = remedies.find(([pattern]) => pattern.test(code) || pattern.test(name));
-    // A bug of ours.
-    if (!known && !code && !$fault && !$response) throw error;
-    const isForeign = $response !== undefined && (!$fault || name === 'Unknown');
-    // An AggregateError: one message for each address of the host.
-    const cause = isForeign
-      ? `a response with status ${$response.statusCode} that is not from AWS`
-      : message || errors?.map((each) => each.message).join(', ') || code;
-    const said = `${$fault && !isForeign ? `${name}: ` : ''}${cause.replace(/\s+/g, ' ').replace(/\.$/, '')}`;
-    throw failed(
-      `${action} failed: ${said}.`,
-      isForeign ? networkRemedy : known?.[1].replace('ACTION', action),
+    throw explain(
+      error as SdkError,
+      `${client.config.serviceId.toLowerCase()}:${permission}`,
+      abortSignal.aborted,
     );
   }
+}
+
+/** All pages of a method that returns a `NextToken`. */
+export async function askPages<
+  Client extends { readonly config: { serviceId: string } },
+  Name extends keyof Client & string,
+>(client: Client, method: Name, input: Call<Client[Name]>['input']): Promise<Call<Client[Name]>['output'][]> {
+  const pages: Call<Client[Name]>['output'][] = [];
+  let NextToken: string | undefined;
+  do {
+    const page = await ask(client, method, { ...(input as object), NextToken } as typeof input);
+    pages.push(page);
+    ({ NextToken } = page as { readonly NextToken?: string });
+  } while (NextToken);
+  return pages;
+}
+
+function explain(error: SdkError, action: string, isTooLate: boolean): Error {
+  const { name, message, code = '', errors, $fault, $response } = error;
+  if (isTooLate)
+    return new AwsCallFailed(
+      name,
+      `${action} timed out after ${deadline / 1_000} s.`,
+      'It may have succeeded; check before retrying.',
+    );
+  const known = remedies.find(([pattern]) => pattern.test(code) || pattern.test(name));
+  // A bug of ours.
+  if (!known && !code && !$fault && !$response) return error;
+  if ($response && (!$fault || name === 'Unknown'))
+    return new AwsCallFailed(
+      name,
+      `${action} failed: a response with status ${$response.statusCode} that is not from AWS.`,
+      networkRemedy,
+    );
+  // An AggregateError: one message for each address of the host.
+  const cause = message || errors?.map((each) => each.message).join(', ') || code;
+  const said = `${$fault ? `${name}: ` : ''}${cause.replace(/\s+/g, ' ').replace(/\.$/, '')}`;
+  return new AwsCallFailed(name, `${action} failed: ${said}.`, known?.[1].replace('ACTION', action));
 }
 
 const networkRemedy = 'Check the network, the proxy, the VPN, and AWS_ENDPOINT_URL.';
@@ -91,27 +123,9 @@ const remedies: readonly (readonly [RegExp, string])[] = [
   ],
   [/Thrott|^(RequestLimitExceeded|TooManyRequestsException)$/, 'Wait a minute and try again.'],
   [/CERT|SELF_SIGNED/, 'Behind a proxy that inspects TLS, set NODE_EXTRA_CA_CERTS to its root certificate.'],
+  [/^ECONNREFUSED$/, `Start the environments of this machine (${startCommand}), or check AWS_ENDPOINT_URL.`],
   [/^(E[A-Z_]+|TimeoutError)$/, networkRemedy],
 ];
-
-/** Input and output of an SDK client's method: its first overload returns a promise. */
-type Call<Method> = Method extends {
-  (input: infer Input, options?: infer _Options): Promise<infer Output>;
-  (input: never, callback: never): void;
-  (input: never, options: never, callback: never): void;
-}
-  ? { readonly input: Input; readonly output: Output }
-  : never;
-
-/** Calls a method named like its permission, such as `ec2:DescribeAddresses`. @throws AwsCallFailed */
-export function ask<
-  Client extends { readonly config: { serviceId: string } },
-  Name extends keyof Client & string,
->(client: Client, method: Name, input: Call<Client[Name]>['input']): Promise<Call<Client[Name]>['output']> {
-  const action = `${client.config.serviceId.toLowerCase()}:${method.charAt(0).toUpperCase()}${method.slice(1)}`;
-  // biome-ignore lint/suspicious/noExplicitAny: typed above
-  return callAws(undefined, action, (options) => (client as any)[method](input, options));
-}
 
 /** @returns undefined if AWS rejects the call with an error of this name */
 export async function unlessRefused<T>(errorName: RegExp, call: () => Promise<T>): Promise<T | undefined> {
@@ -121,14 +135,4 @@ export async function unlessRefused<T>(errorName: RegExp, call: () => Promise<T>
     if (error instanceof AwsCallFailed && errorName.test(error.errorName)) return undefined;
     throw error;
   }
-}
-
-/** All items of all pages of an SDK's paginator. */
-export async function collect<Page, Item>(
-  pages: AsyncIterable<Page>,
-  itemsOf: (page: Page) => readonly Item[] | undefined,
-): Promise<readonly Item[]> {
-  const found: Item[] = [];
-  for await (const page of pages) found.push(...(itemsOf(page) ?? []));
-  return found;
 }

@@ -1,6 +1,6 @@
 import type { CloudFormation, Stack } from '@aws-sdk/client-cloudformation';
 import { environments, stacksOf, type TableStack } from '../lib/environments';
-import { ask, callAws, clientSettings, collect, unlessRefused } from './aws';
+import { ask, askPages, clientSettings, unlessRefused } from './aws';
 import { CommandFailed } from './failure';
 
 /** Every stack of the table, in order. */
@@ -43,17 +43,12 @@ export interface StackResource {
 
 /** A stack's existing resources: all pages, because DescribeStackResources returns the first 100 only. */
 export async function listResources(client: CloudFormation, StackName: string) {
-  const { paginateListStackResources } = await import('@aws-sdk/client-cloudformation');
-  const summaries = await callAws(undefined, 'cloudformation:ListStackResources', (options) =>
-    collect(
-      paginateListStackResources({ client }, { StackName }, options),
-      (page) => page.StackResourceSummaries,
-    ),
-  );
-  return summaries.flatMap(
-    ({ LogicalResourceId, ResourceType, PhysicalResourceId, ResourceStatus }): StackResource[] =>
+  const pages = await askPages(client, 'listStackResources', { StackName });
+  return pages
+    .flatMap(({ StackResourceSummaries = [] }) => StackResourceSummaries)
+    .flatMap(({ LogicalResourceId, ResourceType, PhysicalResourceId, ResourceStatus }): StackResource[] =>
       LogicalResourceId && ResourceType && PhysicalResourceId && ResourceStatus !== 'DELETE_COMPLETE'
         ? [{ logicalId: LogicalResourceId, type: ResourceType, physicalId: PhysicalResourceId }]
         : [],
-  );
+    );
 }

@@ -1,6 +1,6 @@
 import type { Input, OperationErrorCode, OperationName, OperationResult } from '../domain/operations';
 import { urlRefusals } from '../domain/receiver-url';
-import { AwsCallFailed, callAws } from './aws';
+import { AwsCallFailed, ask } from './aws';
 import { CommandFailed, UsageError } from './failure';
 import { readFields } from './json';
 import { poll } from './poll';
@@ -64,7 +64,7 @@ async function invoke(target: Target, payload: string) {
   let pending: unknown;
   const invokeIfActive = async () => {
     try {
-      return await callAws(target, 'lambda:InvokeFunction', (options) => client.invoke(request, options));
+      return await ask(client, 'invoke', request);
     } catch (error) {
       if (!isPending(error)) throw error;
       if (!pending) target.note(`Waiting for Lambda to create the network interfaces of ${FunctionName} …`);

@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { text as readAll } from 'node:stream/consumers';
 import { type Command, Option } from 'commander';
 import { IPv4 } from 'ipaddr.js';
 import {
@@ -39,10 +38,14 @@ export function register(program: Command, terminal: Terminal): void {
     .summary('print the webhook origin addresses as an allow-list, or check one')
     .description('Prints the webhook origin addresses as an allow-list, or checks an existing one.')
     .addOption(environment('only this one (default: all in the outputs file)'))
-    .addOption(new Option('--format <format>', 'output format (default: text)').choices(allowListFormatNames))
+    .addOption(
+      new Option('--format <format>', 'output format (default: text)')
+        .choices(allowListFormatNames)
+        .conflicts('json'),
+    )
     .option('--port <port>', "the receiver's port, for formats with ports", number(1, 65_535), 443)
     .addOption(
-      new Option('--check <file>', 'check that this file contains the addresses; - is stdin')
+      new Option('--check <file>', 'check that this file contains the addresses')
         .argParser(path)
         .conflicts(['format', 'port']),
     )
@@ -63,9 +66,7 @@ async function origins({ outputs, check, json, port, ...options }: OriginsOption
   );
   if (check !== undefined) return checkFile(check, listed, json === true, terminal);
 
-  const format = options.format ?? (json ? 'json' : 'text');
-  if (json && format !== 'json')
-    throw new UsageError(`--json and --format ${format} exclude each other: give one of them.`);
+  const { format = json ? 'json' : 'text' } = options;
   terminal.result(formatAllowList(format, listed, port));
   if (format !== 'json') terminal.note(`Use: ${allowListFormats[format].use}`);
 }
@@ -96,45 +97,34 @@ function readOrigin({ environment: { name, region, deprecation }, ...target }: T
 const addressOrNetwork = /(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?:\/\d{1,2})?(?![\w/]|\.\d)/g;
 
 async function checkFile(file: string, listed: readonly WebhookOrigin[], json: boolean, terminal: Terminal) {
-  const found = (await readList(file)).match(addressOrNetwork) ?? [];
+  const list = await readFile(file, 'utf8').catch(({ message }) => {
+    throw new UsageError(`Cannot read ${file}: ${message}.`);
+  });
+  const found = list.match(addressOrNetwork) ?? [];
   const withPrefix = found.map((entry) => (entry.includes('/') ? entry : `${entry}/32`));
   const entries = [...new Set(withPrefix)].filter((entry) => IPv4.isValidCIDR(entry));
-  const addresses = listed
-    .flatMap(({ environment, address, reserve }) => [
-      { environment, address, reserve: false },
-      ...(reserve ? [{ environment, address: reserve, reserve: true }] : []),
-    ])
-    .map(({ environment, address, reserve }) => {
-      const present = entries.some((entry) => IPv4.parse(address).match(IPv4.parseCIDR(entry)));
-      return { environment, cidr: `${address}/32`, reserve, present };
-    });
+  const addresses = listed.flatMap(({ environment, address, reserve }) =>
+    [address, ...(reserve ? [reserve] : [])].map((each) => ({
+      ...{ environment, cidr: `${each}/32`, reserve: each === reserve },
+      present: entries.some((entry) => IPv4.parse(each).match(IPv4.parseCIDR(entry))),
+    })),
+  );
   const others = entries.filter((entry) => !addresses.some(({ cidr }) => cidr === entry));
   const rows = addresses.map(({ present, cidr, environment, reserve }) => [
     present ? 'present' : 'missing',
     cidr,
     reserve ? `${environment}, reserve` : environment,
   ]);
-  rows.push(...others.map((entry) => ['other', entry, '']));
-  terminal.result(
-    json
-      ? JSON.stringify({ addresses, others })
-      : table([['', 'ADDRESS', 'ENVIRONMENT'], ...rows], terminal.bold),
-  );
+  const heading = ['', 'ADDRESS', 'ENVIRONMENT'];
+  const shown = [heading, ...rows, ...others.map((entry) => ['other', entry, ''])];
+  terminal.result(json ? JSON.stringify({ addresses, others }) : table(shown, terminal.bold));
   const missing = addresses.filter(({ present }) => !present);
   for (const { cidr, environment } of missing.filter(({ reserve }) => reserve))
     terminal.note(`warning: the reserve ${cidr} of ${environment} is missing: add it for emergencies.`);
-  const required = missing.filter(({ reserve }) => !reserve).map(({ cidr }) => cidr);
+  const required = missing.flatMap(({ reserve, cidr }) => (reserve ? [] : [cidr]));
   if (required.length > 0)
     throw new CommandFailed(
       `Missing from ${file}: ${required.join(', ')}.`,
       'Without it, the firewall blocks webhooks: add it.',
     );
-}
-
-async function readList(file: string): Promise<string> {
-  try {
-    return await (file === '-' ? readAll(process.stdin) : readFile(file, 'utf8'));
-  } catch (error) {
-    throw new UsageError(`Cannot read ${file}: ${(error as Error).message}.`);
-  }
 }

@@ -4,7 +4,7 @@ import type { CloudFormation, ResourceChange, Stack } from '@aws-sdk/client-clou
 import { type Command, Option } from 'commander';
 import { planFolder, planPrefix } from '../domain/workflow-roles';
 import { type AssembledStack, assemblyOption, readAssembledStack } from './assembly';
-import { ask, callAws, clientSettings, collect } from './aws';
+import { ask, askPages, clientSettings } from './aws';
 import { allStacks, findDeployed, openCloudFormation } from './deployed-stack';
 import { CommandFailed } from './failure';
 import { readJson, writeJson } from './json';
@@ -134,12 +134,9 @@ async function createChangeSet(
 }
 
 async function readChangeSet(client: CloudFormation, StackName: string, ChangeSetName: string) {
-  const { paginateDescribeChangeSet } = await import('@aws-sdk/client-cloudformation');
   const input = { StackName, ChangeSetName, IncludePropertyValues: true };
   const ask = async () => {
-    const pages = await callAws(undefined, 'cloudformation:DescribeChangeSet', (options) =>
-      collect(paginateDescribeChangeSet({ client }, input, options), (page) => [page]),
-    );
+    const pages = await askPages(client, 'describeChangeSet', input);
     return /^(CREATE_COMPLETE|FAILED)$/.test(pages[0]?.Status ?? '') ? pages : undefined;
   };
   const pages = await poll(ask, { seconds: 600, every: 2_000 });

@@ -1,5 +1,5 @@
 import type { OutputName } from '../domain/outputs';
-import { callAws } from './aws';
+import { ask } from './aws';
 import { CommandFailed } from './failure';
 import type { Target } from './target';
 
@@ -23,9 +23,7 @@ export async function sendMessages(target: Target, output: OutputName, messages:
     MessageBody: body,
     MessageGroupId: group,
   }));
-  const { Failed = [] } = await callAws(target, 'sqs:SendMessage', (options) =>
-    client.sendMessageBatch({ QueueUrl: target.output(output), Entries }, options),
-  );
+  const { Failed = [] } = await ask(client, 'sendMessageBatch', { QueueUrl: target.output(output), Entries });
   if (Failed[0])
     throw new CommandFailed(
       `The queue in ${output} rejected ${Failed.length} of ${messages.length} messages: ${Failed[0].Code}.`,

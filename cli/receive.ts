@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
@@ -44,38 +44,24 @@ function readSecret(value: string): string {
 
 async function receive({ secret, respond, json, port, ...options }: ReceiveOptions, terminal: Terminal) {
   const target = secret ? undefined : await openTarget(options, terminal);
-  const verifyDelivery = createVerifier(secret, target);
-  const arrivals = new Map<string, number>();
   const { signal, forget } = awaitInterruption();
 
-  async function answer({ method, headers, body, from }: ReceivedRequest): Promise<number> {
+  async function answer(request: ReceivedRequest): Promise<number> {
+    const { headers, body, method, from } = request;
     if (method !== 'POST') return 405;
-    const verification = await verifyDelivery({ headers, body });
+    const verification = await verifyDelivery(request, secret, target);
     const { verified, reason, webhookId, secretVersion } = verification;
-    const deliveryId = printableLine(String(headers['webhook-id'] ?? 'missing'));
-    const arrival = (arrivals.get(deliveryId) ?? 0) + 1;
-    arrivals.set(deliveryId, arrival);
     const answered = respond ?? (verified ? 204 : 401);
-    const now = new Date();
-    const { id = null, kind = null, date } = readFields(body);
-    const age = now.getTime() - Date.parse(String(date));
+    const { id: eventId = null, kind = null } = readFields(body);
+    const deliveryId = headers['webhook-id'] ?? null;
     const shown = ['webhook-id', 'webhook-timestamp', ...signatureHeaders];
     const report = {
       /** When it arrived: ISO 8601, UTC. */
-      date: now.toISOString(),
-      ...verification,
-      deliveryId: headers['webhook-id'] ?? null,
-      /** Deliveries with this `webhook-id`, including this one. */
-      arrivals: arrival,
-      eventId: id,
-      kind,
-      /** Since the event's date. */
-      ageMs: Number.isNaN(age) ? null : age,
-      from,
+      date: new Date().toISOString(),
+      ...{ ...verification, deliveryId, eventId, kind, from, answered },
       headers: Object.fromEntries(shown.flatMap((name) => (headers[name] ? [[name, headers[name]]] : []))),
       /** The bytes that were signed. */
       body,
-      answered,
     };
     const signedBy = webhookId ? ` with secret ${secretVersion} of ${webhookId}` : '';
     const verdict = verified ? `verified${signedBy}` : terminal.bad(`NOT verified: ${reason}`);
@@ -83,7 +69,7 @@ async function receive({ secret, respond, json, port, ...options }: ReceiveOptio
       json
         ? JSON.stringify(report)
         : `${report.date.slice(11, 23)}  ${verdict}
-  webhook-id ${deliveryId}, arrival ${arrival}, answered ${answered}
+  webhook-id ${printableLine(String(deliveryId ?? 'missing'))}, answered ${answered}
   ${printableLine(body)}`,
     );
     return answered;
@@ -112,31 +98,26 @@ interface SigningSecret {
   readonly secretVersion?: number;
 }
 
-/** Verifies with the given secret, or with those of the organization's webhooks, read again if none matches. */
-function createVerifier(given: string | undefined, target: Target | undefined) {
+/** Verifies with the given secret, or with those of the organization's webhooks. */
+async function verifyDelivery(request: SignedRequest, given: string | undefined, target: Target | undefined) {
+  const { organizationId } = readFields(request.body);
   let secrets: readonly SigningSecret[] = given ? [{ secret: given }] : [];
-  const verifyByAny = (request: SignedRequest) => {
-    const reasons = secrets.map(({ secret }) => verify(request, secret));
-    const signedBy = secrets[reasons.indexOf(undefined)];
-    // With the secret of another webhook, no signature matches.
-    const reason = reasons.find((each) => !each?.endsWith('No matching signature found')) ?? reasons[0];
-    return {
-      verified: signedBy !== undefined,
-      reason: signedBy ? null : (reason ?? 'no secret to verify with'),
-      webhookId: signedBy?.webhookId ?? null,
-      secretVersion: signedBy?.secretVersion ?? null,
-    };
-  };
-  return async (request: SignedRequest) => {
-    const verification = verifyByAny(request);
-    if (verification.verified || !target) return verification;
-    try {
-      secrets = await readSecrets(target, String(readFields(request.body).organizationId));
-      return verifyByAny(request);
-    } catch (error) {
-      if (error instanceof CommandFailed) return { ...verification, reason: error.message };
-      throw error;
-    }
+  let failure = 'no secret to verify with';
+  try {
+    if (target) secrets = await readSecrets(target, String(organizationId));
+  } catch (error) {
+    if (!(error instanceof CommandFailed)) throw error;
+    failure = error.message;
+  }
+  const reasons = secrets.map(({ secret }) => verify(request, secret));
+  const signedBy = secrets[reasons.indexOf(undefined)];
+  // With the secret of another webhook, no signature matches.
+  const reason = reasons.find((each) => !each?.endsWith('No matching signature found')) ?? reasons[0];
+  return {
+    verified: signedBy !== undefined,
+    reason: signedBy ? null : (reason ?? failure),
+    webhookId: signedBy?.webhookId ?? null,
+    secretVersion: signedBy?.secretVersion ?? null,
   };
 }
 
@@ -173,16 +154,17 @@ export async function startReceiver(
   port: number,
   answer: (arrival: ReceivedRequest) => number | Promise<number>,
 ) {
-  const serve = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
+  const server = createServer(async (incoming, outgoing) => {
     const { method = '', headers, socket } = incoming;
-    const body = await text(incoming);
-    const status = await answer({ method, headers, body, from: socket.remoteAddress ?? '' });
-    outgoing.writeHead(status, { 'Content-Length': 0 }).end();
-  };
-  // The sender disconnected.
-  const server = createServer(
-    (incoming, outgoing) => void serve(incoming, outgoing).catch(() => outgoing.destroy()),
-  );
+    try {
+      const body = await text(incoming);
+      const status = await answer({ method, headers, body, from: socket.remoteAddress ?? '' });
+      outgoing.writeHead(status, { 'Content-Length': 0 }).end();
+    } catch {
+      // The sender disconnected.
+      outgoing.destroy();
+    }
+  });
   try {
     await once(server.listen(port, '127.0.0.1'), 'listening');
   } catch (error) {

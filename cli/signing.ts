@@ -1,7 +1,7 @@
 import { createPublicKey, randomUUID } from 'node:crypto';
 import type { OutputName } from '../domain/outputs';
 import { accessToken, bodyHash, thumbprint, userAction } from '../domain/tokens';
-import { callAws } from './aws';
+import { ask } from './aws';
 import { runOperation } from './operations-function';
 import type { Target } from './target';
 
@@ -58,9 +58,7 @@ async function sign(
   const { KMS } = await import('@aws-sdk/client-kms');
   const client = new KMS(target.clientSettings('kms'));
   const KeyId = target.output(key);
-  const { PublicKey } = await callAws(target, 'kms:GetPublicKey', (options) =>
-    client.getPublicKey({ KeyId }, options),
-  );
+  const { PublicKey } = await ask(client, 'getPublicKey', { KeyId });
   const der = Buffer.from(PublicKey ?? []);
   const jwk = createPublicKey({ key: der, format: 'der', type: 'spki' }).export({ format: 'jwk' });
   const exp = own.iat + Math.ceil(lifetime);
@@ -68,15 +66,12 @@ async function sign(
   const claims = { iss: target.environment.tokenIssuer, aud: audience, ...own, exp };
   const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
   const content = `${encode(header)}.${encode(claims)}`;
-  const request = {
+  const { Signature = new Uint8Array() } = await ask(client, 'sign', {
     KeyId,
     Message: Buffer.from(content),
-    MessageType: 'RAW' as const,
-    SigningAlgorithm: 'ECDSA_SHA_256' as const,
-  };
-  const { Signature = new Uint8Array() } = await callAws(target, 'kms:Sign', (options) =>
-    client.sign(request, options),
-  );
+    MessageType: 'RAW',
+    SigningAlgorithm: 'ECDSA_SHA_256',
+  });
   const token = `${content}.${joseSignature(Signature).toString('base64url')}`;
   return { token, expiresAt: new Date(exp * 1_000).toISOString() };
 }

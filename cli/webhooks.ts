@@ -3,7 +3,7 @@ import { isEventKind } from '../domain/event';
 import type { Webhook } from '../domain/operations';
 import { readReceiverUrl, urlRefusals } from '../domain/receiver-url';
 import { secretLength, secretMessage, secretText } from '../domain/webhook-secrets';
-import { callAws } from './aws';
+import { ask } from './aws';
 import { CommandFailed, UsageError } from './failure';
 import { runOperation } from './operations-function';
 import { id } from './options';
@@ -43,9 +43,7 @@ export async function deriveSecret(target: Target, webhookId: string, version: n
   const client = new KMS(target.clientSettings('kms'));
   const KeyId = target.output('WebhookSecretsKeyArn');
   const Message = secretMessage(webhookId, version);
-  const { Mac } = await callAws(target, 'kms:GenerateMac', (options) =>
-    client.generateMac({ KeyId, MacAlgorithm: 'HMAC_SHA_256', Message }, options),
-  );
+  const { Mac } = await ask(client, 'generateMac', { KeyId, MacAlgorithm: 'HMAC_SHA_256', Message });
   if (Mac?.length === secretLength) return secretText(Mac);
   throw new CommandFailed(`${KeyId} created no MAC of ${secretLength} bytes.`, 'Check the outputs file.');
 }

@@ -1,5 +1,5 @@
 import { KMS } from '@aws-sdk/client-kms';
-import { callAws, clientSettings } from '../../cli/aws';
+import { ask, clientSettings } from '../../cli/aws';
 import { writeOutputs } from '../support/outputs-file';
 import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
@@ -8,6 +8,11 @@ import { acceptedBatch, operations, page, setVariables, useAccount } from './acc
 import { wallet } from './region';
 
 const refusal = (name: string, $fault = 'client') => ({ name, message: 'No.', $fault });
+/** A call of a client that fails so. */
+const failing = (error: Error) => {
+  const client = { config: { serviceId: 'KMS' }, sign: (_: object, __?: object) => Promise.reject(error) };
+  return ask(client as never, 'sign' as never, {} as never);
+};
 const network = (code: string) => ({ name: 'Error', message: 'No.', code });
 
 it.each<[object, said: string, remedy: string | undefined]>([
@@ -25,8 +30,7 @@ it.each<[object, said: string, remedy: string | undefined]>([
     'Check the',
   ],
 ])('quotes AWS, with a remedy if one is known: %j', async (error, said, remedy) => {
-  const call = callAws(undefined, 'kms:Sign', () => Promise.reject(Object.assign(new Error(), error)));
-  await expect(call).rejects.toMatchObject({
+  await expect(failing(Object.assign(new Error(), error))).rejects.toMatchObject({
     message: `kms:Sign failed: ${said}.`,
     remedy: remedy && expect.stringContaining(remedy),
   });
@@ -34,16 +38,13 @@ it.each<[object, said: string, remedy: string | undefined]>([
 
 it('passes a bug on', async () => {
   const bug = new TypeError('x is not a function');
-  await expect(callAws(undefined, 'kms:Sign', () => Promise.reject(bug))).rejects.toBe(bug);
+  await expect(failing(bug)).rejects.toBe(bug);
 });
 
 describe('with the real SDK', () => {
   const account = useAccount();
   const folder = temporaryFolder();
-  const sign = () =>
-    callAws(undefined, 'kms:Sign', (options) =>
-      new KMS(clientSettings(first.region)).describeKey({ KeyId: 'a' }, options),
-    );
+  const sign = () => ask(new KMS(clientSettings(first.region)), 'sign', { KeyId: 'a' } as never);
 
   it.each([
     [200, page(200)],

@@ -46,11 +46,8 @@ function signed(by: string, at = new Date()) {
   const body = eventText(organizationId, 'evt_1');
   const signature = new Webhook(by).sign('msg_1', at, body);
   const headers: Record<string, string> = {
-    'webhook-id': 'msg_1',
-    'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
-    'webhook-signature': signature,
-    'x-svc-webhook-signature': signature,
-    'svc-signature': signature,
+    ...{ 'webhook-id': 'msg_1', 'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)) },
+    ...{ 'webhook-signature': signature, 'x-svc-webhook-signature': signature, 'svc-signature': signature },
   };
   return { body, headers };
 }
@@ -67,64 +64,47 @@ it('verifies with the secrets of webhooks that are added or rotated later', asyn
     const { status, printed } = await receiver.post(delivery);
     expect(status).toBe(204);
     expect(JSON.parse(printed)).toEqual({
-      date: expect.stringMatching(/Z$/),
-      verified: true,
-      reason: null,
-      webhookId,
-      secretVersion,
-      deliveryId: 'msg_1',
-      arrivals: 1 + secretVersion,
-      eventId: 'evt_1',
-      kind: 'wallet.created',
-      ageMs: expect.any(Number),
-      from: '127.0.0.1',
-      headers: delivery.headers,
-      body: delivery.body,
-      answered: 204,
+      ...{ date: expect.stringMatching(/Z$/), verified: true, reason: null, webhookId, secretVersion },
+      ...{ deliveryId: 'msg_1', eventId: 'evt_1', kind: 'wallet.created', from: '127.0.0.1', answered: 204 },
+      ...delivery,
     });
   }
 });
 
-it('prints why a delivery does not verify, and responds with 401', async () => {
+it('prints why a delivery does not verify, responds with 401, and keeps running', async () => {
   const receiver = await receive('--json', '--secret', secret, '--outputs', '/nowhere/outputs.json');
   const good = signed(secret);
   const without = (name: string) => ({ ...good, headers: { ...good.headers, [name]: '' } });
   for (const [delivery, reason] of [
+    [{ body: '[' }, 'Missing required headers'],
     [{ ...good, body: `${good.body} ` }, 'No matching signature'],
     [signed(secret, new Date(Date.now() - 301_000)), 'too old'],
-    [signed(secret, new Date(Date.now() + 302_000)), 'too new'],
     [without('webhook-signature'), 'Missing required headers'],
     [without('svc-signature'), 'svc-signature: Missing'],
-    [without('x-svc-webhook-signature'), 'x-svc-webhook-signature'],
   ] as const) {
     const { status, printed } = await receiver.post(delivery);
-    expect({ status, report: JSON.parse(printed) }).toMatchObject({
-      status: 401,
-      report: { verified: false, reason: expect.stringContaining(reason) },
+    const { verified, reason: found } = JSON.parse(printed);
+    expect({ status, verified, found }).toEqual({
+      ...{ status: 401, verified: false, found: expect.stringContaining(reason) },
     });
   }
+  expect((await fetch(receiver.url)).status).toBe(405);
   expect((await receiver.post(good)).status).toBe(204);
 });
 
-it('prints readable deliveries without control characters, and responds with the status of --respond', async () => {
+it('prints deliveries without control characters, and responds with the status of --respond', async () => {
   const receiver = await receive('--secret', secret, '--respond', '503');
   const { status, printed } = await receiver.post(signed(secret));
   expect(status).toBe(503);
   expect(printed.split('\n')).toEqual([
     expect.stringMatching(/^\d\d:\d\d:\d\d\.\d{3} {2}verified$/),
-    '  webhook-id msg_1, arrival 1, answered 503',
+    '  webhook-id msg_1, answered 503',
     `  ${eventText(organizationId, 'evt_1')}`,
   ]);
   const controls = await receiver.post({ body: '\u{1b}[2J\n\u{9b}1m' });
-  expect(controls.printed).toMatch(/NOT verified: .*Missing required headers\n {2}webhook-id missing/);
-  expect(controls.printed).toContain('\n  \\u001b[2J\\u000a\\u009b1m');
-});
-
-it('keeps running after other requests', async () => {
-  const receiver = await receive('--json', '--secret', secret);
-  expect((await fetch(receiver.url)).status).toBe(405);
-  expect((await receiver.post({ body: '[' })).status).toBe(401);
-  expect((await receiver.post(signed(secret))).status).toBe(204);
+  expect(controls.printed).toMatch(
+    /NOT verified: .*\n {2}webhook-id missing, .*\n {2}\\u001b\[2J\\u000a\\u009b1m$/,
+  );
 });
 
 it('prints how to send a delivery, and reports a port in use', async () => {

