@@ -63,7 +63,7 @@ export class Api extends Construct {
     this.accessLog = accessLog;
     this.url = url;
     acknowledge(restApi.node.findChild('CloudWatchRole'), 'logRole');
-    acknowledge(restApi, 'gatewayValidation');
+    acknowledge(restApi, 'api');
     addGatewayResponses(restApi, deprecationHeaders(environment.deprecation));
     this.addUserGroupDeletion(props);
     this.addWebhookOrigins(props);
@@ -86,7 +86,7 @@ export class Api extends Construct {
         authorizationType: AuthorizationType.CUSTOM,
         authorizer,
       });
-    acknowledge(deletion, 'customTokens');
+    acknowledge(deletion, 'methodWithToken');
   }
 
   /**
@@ -142,7 +142,7 @@ export class Api extends Construct {
       ['HEAD', 'headWebhookOrigins'],
     ] as const) {
       const added = resource.addMethod(method, integration, { operationName, methodResponses });
-      acknowledge(added, 'publicOrigins');
+      acknowledge(added, 'publicMethod');
     }
   }
 }

@@ -70,7 +70,7 @@ export function regionalRestApi(
 
   // The CDK's output of the URL: the stack has outputs with stable names.
   restApi.node.tryRemoveChild('Endpoint');
-  acknowledge(restApi.deploymentStage, 'executionLogs', 'responseCache', 'clientCertificate');
+  acknowledge(restApi.deploymentStage, 'stage');
   const { region, urlSuffix } = Stack.of(scope);
   const url = domainName
     ? `https://${domainName}`

@@ -74,8 +74,8 @@ export class Dashboard extends Construct {
     });
     const integration = new LambdaIntegration(serveDashboard, { allowTestInvoke: false });
     const get = restApi.root.addMethod('GET', integration, { operationName: 'getDashboard' });
-    acknowledge(restApi, 'pageValidation');
-    acknowledge(get, 'publicPage');
+    acknowledge(restApi, 'page');
+    acknowledge(get, 'publicMethod');
     addGatewayResponses(restApi, { ...securityHeaders, ...deprecationHeaders(deprecation) });
     api.webAcl.protect(this, restApi.deploymentStage);
     // A stage with an access log needs the role that the API creates.

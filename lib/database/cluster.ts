@@ -136,7 +136,7 @@ export class DatabaseCluster extends Construct {
     this.endpoint = { host: this.cluster.attrEndpointAddress, port: this.cluster.attrEndpointPort };
     const instances = this.createInstances();
     if (standby) {
-      acknowledge(this.cluster, 'unreachableReplica');
+      acknowledge(this.cluster, 'clusterWithoutClients');
       return;
     }
     new CfnSecretTargetAttachment(this, 'MasterSecretAttachment', {
@@ -144,11 +144,11 @@ export class DatabaseCluster extends Construct {
       targetId: this.cluster.ref,
       targetType: 'AWS::RDS::DBCluster',
     });
-    if (environment.databaseAccess === 'data-api') acknowledge(this.cluster, 'dataApiOnly');
+    if (environment.databaseAccess === 'data-api') acknowledge(this.cluster, 'clusterWithoutClients');
     if (!environment.database.deletionProtection) acknowledge(this.cluster, 'deletableCluster');
     if (environment.standby) this.createGlobalDatabase(environment.standby, instances);
     if (replicaOf !== undefined || restoreFrom) {
-      acknowledge(this.cluster, 'passwordWithoutUser');
+      acknowledge(this.cluster, 'clusterWithData');
     }
     if (restoreFrom) this.restore(restoreFrom);
   }
@@ -260,7 +260,7 @@ export class DatabaseCluster extends Construct {
         }),
       });
       instance.applyRemovalPolicy(this.removalPolicy);
-      acknowledge(instance, 'namedZone', 'minorUpgrades', 'enhancedMonitoring', 'backupPlan');
+      acknowledge(instance, 'databaseInstance');
       return withStableLogicalId(instance, `Database${name}`);
     });
     const [writer, ...readers] = instances;
@@ -302,7 +302,7 @@ export class DatabaseCluster extends Construct {
     } else {
       this.cluster.sourceDbClusterIdentifier = cluster;
       this.cluster.restoreToTime = time;
-      acknowledge(this.cluster, 'restoredSettings');
+      acknowledge(this.cluster, 'clusterRestoredToTime');
     }
     for (const { cfnResourceType, cfnOptions } of this.node.findAll().filter(CfnResource.isCfnResource)) {
       // A replaced cluster is retained in every environment. RDS would recreate a missing log group without retention.

@@ -38,7 +38,7 @@ export function createSecret(
       excludeCharacters,
     },
   });
-  acknowledge(secret, 'secretRotation');
+  acknowledge(secret, 'databaseSecret');
   // The CDK's class and interface disagree under `exactOptionalPropertyTypes`.
   return withStableLogicalId(secret, logicalId) as ISecret;
 }

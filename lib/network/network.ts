@@ -45,7 +45,7 @@ export class Network extends Construct {
       },
     });
     for (const { node } of [...vpc.publicSubnets, ...vpc.privateSubnets, ...vpc.isolatedSubnets]) {
-      acknowledge(node.findChild('Subnet'), 'namedZone');
+      acknowledge(node.findChild('Subnet'), 'subnet');
     }
     for (const { node } of vpc.publicSubnets) {
       acknowledge(node.findChild('DefaultRoute'), 'internetRoute');
