@@ -22,7 +22,7 @@ export function createDependencies() {
 
 export type Dependencies = ReturnType<typeof createDependencies>;
 
-/** `DELETE /auth/user-groups/{userGroupId}`, specification section 4. */
+/** `DELETE /auth/user-groups/{userGroupId}`, as `lib/openapi.yaml` describes it. */
 export const createHandler =
   ({ log, responseHeaders, ...ports }: Dependencies) =>
   async (event: APIGatewayProxyEvent): Promise<APIGatewayProxyResult> => {

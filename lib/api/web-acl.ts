@@ -30,7 +30,7 @@ const MANAGED_RULE_GROUPS: readonly (readonly [name: string, counted: readonly s
     [
       // Callers are programs; many HTTP clients send no User-Agent.
       'NoUserAgent_HEADER',
-      // The function returns `body_not_allowed` for any body.
+      // The function itself rejects bodies, with `body_not_allowed`.
       'SizeRestrictions_BODY',
     ],
   ],

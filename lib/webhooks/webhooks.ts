@@ -190,7 +190,7 @@ export class Webhooks extends Construct {
       description: 'Webhooks: reach receivers and AWS by way of the webhook origin',
       allowAllOutbound: false,
     });
-    // The port that `readReceiverUrl` allows. The VPC's name server needs no rule.
+    // The ports that `readReceiverUrl` allows. The VPC's name server needs no rule.
     securityGroup.addEgressRule(ec2.Peer.anyIpv4(), ec2.Port.tcp(443), 'Receivers and AWS');
     securityGroup.addEgressRule(ec2.Peer.anyIpv4(), ec2.Port.tcpRange(1024, 65_535), 'Receivers');
     return {
