@@ -108,41 +108,52 @@ function createFolder(path: string): void {
 
 /** A dangling symbolic link to the holder's process id, because creating one is atomic. */
 const lockFile = (directory: string) => join(directory, 'lock');
+const ownLocks = new Set<string>();
 
 /** The id of the running process that holds a state folder's lock. */
-export function lockHolder(directory: string): number | undefined {
+export const lockHolder = (directory: string): number | undefined => holderIn(lockFile(directory), directory);
+
+function holderIn(link: string, directory: string): number | undefined {
   try {
-    const pid = Number(readlinkSync(lockFile(directory)));
-    return isAlive(pid) ? pid : undefined;
+    const pid = Number(readlinkSync(link));
+    // In a new container, this process may have the id of a killed one.
+    return isAlive(pid) && (pid !== process.pid || ownLocks.has(directory)) ? pid : undefined;
   } catch {
     return undefined;
   }
 }
 
-const ownLocks = new Set<string>();
-
 /** Replaces the lock of a process that no longer runs. @returns a function that releases the lock */
 function lock(directory: string): () => void {
   const file = lockFile(directory);
-  for (;;) {
-    try {
-      symlinkSync(String(process.pid), file);
-      ownLocks.add(file);
-      return () => {
-        if (ownLocks.delete(file)) rmSync(file);
-      };
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
+  while (!succeeds('EEXIST', () => symlinkSync(String(process.pid), file))) {
     const pid = lockHolder(directory);
-    // In a new container, this process may have the id of a killed one.
-    if (pid !== undefined && (pid !== process.pid || ownLocks.has(file))) {
+    if (pid !== undefined) {
       throw new StartError(
         `A local environment is already running in ${directory}: process ${pid}. Stop it (Ctrl-C, or kill ${pid}), ` +
           `or use another folder with --state DIR. If process ${pid} is another program, delete ${file}.`,
       );
     }
-    rmSync(file, { force: true });
+    const aside = `${file}.${process.pid}`;
+    if (!succeeds('ENOENT', () => renameSync(file, aside))) continue;
+    // Another start may have replaced the lock meanwhile: put it back.
+    if (holderIn(aside, directory) === undefined) rmSync(aside);
+    else renameSync(aside, file);
+  }
+  ownLocks.add(directory);
+  return () => {
+    if (ownLocks.delete(directory)) rmSync(file);
+  };
+}
+
+/** Returns false if `work` fails with this code. */
+function succeeds(code: string, work: () => void): boolean {
+  try {
+    work();
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === code) return false;
+    throw error;
   }
 }
 
