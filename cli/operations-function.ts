@@ -1,4 +1,4 @@
-import type { Input, OperationErrorCode, OperationName, OperationResult } from '../domain/operations';
+import type { Input, OperationError, OperationName, OperationResult } from '../domain/operations';
 import { urlRefusals } from '../domain/receiver-url';
 import { AwsCallFailed, ask } from './aws';
 import { CommandFailed, UsageError } from './failure';
@@ -9,7 +9,7 @@ import type { Target } from './target';
 /** The operations function refused the operation; `code` is the reason. */
 export class OperationRefused extends CommandFailed {
   constructor(
-    readonly code: OperationErrorCode,
+    readonly code: string,
     message: string,
   ) {
     super(message);
@@ -18,7 +18,7 @@ export class OperationRefused extends CommandFailed {
 
 interface Answer<Name extends OperationName> {
   readonly result?: OperationResult<Name>;
-  readonly error?: { readonly code: OperationErrorCode; readonly message: string };
+  readonly error?: OperationError;
   /** Present if the function crashed. */
   readonly errorMessage?: string;
 }

@@ -124,13 +124,13 @@ the old one. A disabled webhook stays disabled.`,
     help: `The organization's other webhooks receive an event of kind webhook.disabled. After "enable", "wallet redeliver" sends what it missed.`,
     async run(target, { webhook: webhookId }, print) {
       const disabled = await runOperation(target, 'disable-webhook', { webhookId });
-      const { organizationId, ...state } = disabled;
-      const { disabledReason: reason, disabledAt } = state;
+      const { organizationId, disabledReason, disabledAt } = disabled;
       // Also if already disabled: an earlier run may have died before this. The event's id is the same.
-      const event = { webhookId, organizationId, reason, disabledAt: Date.parse(disabledAt) };
+      const since = Date.parse(String(disabledAt));
+      const event = { webhookId, organizationId, reason: String(disabledReason), disabledAt: since };
       const message = { body: disabledEvent(event).text, group: organizationId };
       await sendMessages(target, 'WebhookEventsQueueUrl', [message]);
-      print(state, () => `${webhookId} is disabled.`);
+      print(disabled, () => `${webhookId} is disabled.`);
     },
   });
 

@@ -2,7 +2,6 @@ import * as v from 'valibot';
 import { type Attempt, outcomes } from './delivery';
 import { isEventId, isEventKind } from './event';
 import { type IdPrefix, isId } from './ids';
-import type { UrlRefusal } from './receiver-url';
 
 /** A webhook as operators see it. Times, here and below, are ISO 8601, UTC. */
 export interface Webhook {
@@ -51,7 +50,7 @@ interface Results {
     readonly active: boolean;
   };
   'list-audit-records': { readonly records: readonly AuditRecord[] };
-  'add-webhook': Pick<Webhook, 'webhookId' | 'organizationId' | 'url' | 'kinds' | 'secretVersion'>;
+  'add-webhook': Webhook;
   'list-webhooks': { readonly webhooks: readonly Webhook[] };
   'describe-webhook': Webhook;
   'update-webhook': Webhook;
@@ -61,11 +60,8 @@ interface Results {
     readonly rotatedAt: string;
     readonly previousSignsUntil: string;
   };
-  'enable-webhook': Pick<Webhook, 'webhookId' | 'enabled' | 'disabledReason'>;
-  'disable-webhook': Pick<Webhook, 'webhookId' | 'organizationId' | 'enabled'> & {
-    readonly disabledReason: string;
-    readonly disabledAt: string;
-  };
+  'enable-webhook': Webhook;
+  'disable-webhook': Webhook;
   'remove-webhook': Pick<Webhook, 'webhookId' | 'organizationId'>;
   'list-delivery-attempts': { readonly attempts: readonly Attempt[] };
   'list-stored-events': {
@@ -174,24 +170,8 @@ export type Input<Name extends OperationName> = Inputs[Name];
 export type ValidInput<Name extends OperationName> = v.InferOutput<Schemas[Name]>;
 export type OperationResult<Name extends OperationName> = Results[Name];
 
-export type OperationErrorCode =
-  | 'input_invalid'
-  | 'unknown_operation'
-  | 'database_unavailable'
-  | 'organization_not_found'
-  | 'organization_not_seeded'
-  | 'organization_not_ephemeral'
-  | 'identity_not_found'
-  | 'user_group_not_found'
-  | 'user_group_name_taken'
-  | 'webhook_not_found'
-  | 'too_many_webhooks'
-  | 'rotation_running'
-  | 'event_not_found'
-  | UrlRefusal;
-
 /** Why an operation failed: `code` for programs, `message` for the operator, with the remedy. */
 export interface OperationError {
-  readonly code: OperationErrorCode;
+  readonly code: string;
   readonly message: string;
 }

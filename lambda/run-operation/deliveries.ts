@@ -1,22 +1,22 @@
 import { fail, ok } from '../../domain/result';
 import { sql } from '../database/database';
-import { type Operations, toIsoTime, webhookNotFound } from './operation';
+import { type Operations, webhookNotFound, withTimes } from './operation';
 
 export const deliveries = {
   /** Attempts of the last 31 days, latest first. An unknown event or webhook is an error. */
   async 'list-delivery-attempts'(input, { database, environment }) {
     const { eventId = null, webhookId = null, outcome = null, since = null, until = null, limit } = input;
     const found = await database.execute(sql`
-      select event_id, webhook_id, delivery_id, cast(extract(epoch from attempted_at) as double precision) as attempted_at,
-        duration_ms, status, outcome, reason,
-        cast(extract(epoch from next_attempt_at) as double precision) as next_attempt_at
+      select cast(extract(epoch from attempted_at) as double precision) as date, event_id as "eventId",
+        webhook_id as "webhookId", delivery_id as "deliveryId", status, duration_ms as "durationMs", outcome, reason,
+        cast(extract(epoch from next_attempt_at) as double precision) as "nextAttemptAt"
       from webhook_attempts
       where (${eventId}::text is null or event_id = ${eventId})
         and (${webhookId}::text is null or webhook_id = ${webhookId})
         and (${outcome}::text is null or outcome = ${outcome})
-        and (${since}::timestamptz is null or webhook_attempts.attempted_at >= ${since}::timestamptz)
-        and (${until}::timestamptz is null or webhook_attempts.attempted_at <= ${until}::timestamptz)
-      order by webhook_attempts.attempted_at desc, webhook_attempt_id desc
+        and (${since}::timestamptz is null or attempted_at >= ${since}::timestamptz)
+        and (${until}::timestamptz is null or attempted_at <= ${until}::timestamptz)
+      order by attempted_at desc, webhook_attempt_id desc
       limit ${limit}`);
     if (!found.ok) return found;
     if (found.value.length === 0) {
@@ -35,18 +35,7 @@ export const deliveries = {
         });
       if (webhookId !== null && !known.value[0]?.webhook) return webhookNotFound(webhookId, environment);
     }
-    const attempts = found.value.map((row) => ({
-      date: toIsoTime(row.attempted_at),
-      eventId: row.event_id,
-      webhookId: row.webhook_id,
-      deliveryId: row.delivery_id,
-      status: row.status,
-      durationMs: row.duration_ms,
-      outcome: row.outcome,
-      reason: row.reason,
-      nextAttemptAt: row.next_attempt_at === null ? null : toIsoTime(row.next_attempt_at),
-    }));
-    return ok({ attempts });
+    return ok({ attempts: found.value.map((row) => withTimes(row, 'date', 'nextAttemptAt')) });
   },
 
   /**
@@ -57,24 +46,20 @@ export const deliveries = {
   async 'list-stored-events'(input, { database }) {
     const { webhookId, eventId = null, undelivered, since, until, after = '', limit } = input;
     const found = await database.execute(sql`
-      select event_id, cast(extract(epoch from accepted_at) as double precision) as accepted_at
+      select event_id as "eventId", cast(extract(epoch from accepted_at) as double precision) as "acceptedAt"
       from webhooks join webhook_events using (organization_id)
       where webhook_id = ${webhookId} and (kinds is null or webhook_events.kind = any (kinds))
         and (${eventId}::text is null or event_id = ${eventId})
-        and webhook_events.accepted_at between ${since}::timestamptz and ${until}::timestamptz
-        and webhooks.created_at <= webhook_events.accepted_at
-        and (webhook_events.accepted_at, event_id) > (${since}::timestamptz, ${after}::text)
+        and accepted_at between ${since}::timestamptz and ${until}::timestamptz
+        and webhooks.created_at <= accepted_at
+        and (accepted_at, event_id) > (${since}::timestamptz, ${after}::text)
         and not (${undelivered} and exists (
           select from webhook_attempts attempt
           where attempt.event_id = webhook_events.event_id and attempt.webhook_id = webhooks.webhook_id
             and outcome = 'delivered'))
-      order by webhook_events.accepted_at, event_id
+      order by accepted_at, event_id
       limit ${limit}`);
     if (!found.ok) return found;
-    const events = found.value.map((row) => ({
-      eventId: row.event_id,
-      acceptedAt: toIsoTime(row.accepted_at),
-    }));
-    return ok({ events });
+    return ok({ events: found.value.map((row) => withTimes(row, 'acceptedAt')) });
   },
 } satisfies Partial<Operations>;

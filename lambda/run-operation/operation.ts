@@ -1,6 +1,6 @@
 import type { OperationError, OperationName, ValidInput } from '../../domain/operations';
 import { fail, type Result } from '../../domain/result';
-import type { Database, DatabaseUnavailable } from '../database/database';
+import type { Database, DatabaseUnavailable, Row } from '../database/database';
 
 export interface Ports {
   readonly database: Database;
@@ -32,3 +32,9 @@ export const organizationNotFound = (organizationId: string, environment: string
 
 /** ISO 8601, UTC. @param epoch seconds since 1970 */
 export const toIsoTime = (epoch: unknown): string => new Date(Math.round(Number(epoch) * 1000)).toISOString();
+
+/** The row with these columns, which are null or seconds since 1970, in ISO 8601. */
+export const withTimes = (row: Row, ...columns: readonly string[]): Row => ({
+  ...row,
+  ...Object.fromEntries(columns.map((name) => [name, row[name] === null ? null : toIsoTime(row[name])])),
+});

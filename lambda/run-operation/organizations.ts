@@ -2,7 +2,7 @@ import { newId } from '../../domain/ids';
 import { fail, ok } from '../../domain/result';
 import { deleteUserGroups } from '../../domain/tokens';
 import { sql } from '../database/database';
-import { type Operations, toIsoTime } from './operation';
+import { type Operations, withTimes } from './operation';
 
 export const organizations = {
   /**
@@ -130,56 +130,37 @@ export const organizations = {
   /** The organization and kind of an identity, as in its tokens. */
   async 'describe-identity'({ identityId }, ports) {
     const outcome = await ports.database.execute(sql`
-    select organization_id, kind, active from identities where identity_id = ${identityId}`);
+      select identity_id as "identityId", organization_id as "organizationId", kind, active
+      from identities where identity_id = ${identityId}`);
     if (!outcome.ok) return outcome;
 
     const [identity] = outcome.value;
-    if (!identity) {
-      return fail({
-        code: 'identity_not_found',
-        message: `There is no identity ${identityId} in environment ${ports.environment}. Create some with "seed".`,
-      });
-    }
-    return ok({
-      identityId,
-      organizationId: identity.organization_id,
-      kind: identity.kind,
-      active: identity.active,
+    if (identity) return ok(identity);
+    return fail({
+      code: 'identity_not_found',
+      message: `There is no identity ${identityId} in environment ${ports.environment}. Create some with "seed".`,
     });
   },
 
   /** A user group's audit records, latest first, at most 100. They outlive the group and its organization. */
   async 'list-audit-records'({ userGroupId }, ports) {
-    const outcome = await ports.database.execute(sql`
-    select cast(extract(epoch from occurred_at) as double precision) as occurred_at, organization_id, identity_id,
-      operation, subject_id, subject_name, outcome, request_id
-    from audit_records
-    where subject_id = ${userGroupId}
-    order by audit_record_id desc
-    limit 100`);
-    if (!outcome.ok) return outcome;
-    if (outcome.value.length === 0) {
-      const group = await ports.database.execute(sql`
+    const found = await ports.database.execute(sql`
+      select cast(extract(epoch from occurred_at) as double precision) as date, organization_id as "organizationId",
+        identity_id as "identityId", operation, subject_id as "subjectId", subject_name as "subjectName", outcome,
+        request_id as "requestId"
+      from audit_records
+      where subject_id = ${userGroupId}
+      order by audit_record_id desc
+      limit 100`);
+    if (!found.ok) return found;
+    if (found.value.length > 0) return ok({ records: found.value.map((row) => withTimes(row, 'date')) });
+    const group = await ports.database.execute(sql`
       select user_group_id from user_groups where user_group_id = ${userGroupId}`);
-      if (!group.ok) return group;
-      if (group.value.length === 0) {
-        return fail({
-          code: 'user_group_not_found',
-          message: `There is no user group ${userGroupId} in environment ${ports.environment}, and no audit record of one.`,
-        });
-      }
-    }
-    return ok({
-      records: outcome.value.map((row) => ({
-        date: toIsoTime(row.occurred_at),
-        organizationId: row.organization_id,
-        identityId: row.identity_id,
-        operation: row.operation,
-        subjectId: row.subject_id,
-        subjectName: row.subject_name,
-        outcome: row.outcome,
-        requestId: row.request_id,
-      })),
+    if (!group.ok) return group;
+    if (group.value.length > 0) return ok({ records: [] });
+    return fail({
+      code: 'user_group_not_found',
+      message: `There is no user group ${userGroupId} in environment ${ports.environment}, and no audit record of one.`,
     });
   },
 } satisfies Partial<Operations>;

@@ -3,8 +3,15 @@ import type { OperationError } from '../../domain/operations';
 import { readReceiverUrl, urlRefusals } from '../../domain/receiver-url';
 import { fail, ok, type Result } from '../../domain/result';
 import { rotationOverlap } from '../../domain/webhook-secrets';
-import { type Database, type Row, sql } from '../database/database';
-import { type Operations, organizationNotFound, type Ports, toIsoTime, webhookNotFound } from './operation';
+import { type Database, sql } from '../database/database';
+import {
+  type Operations,
+  organizationNotFound,
+  type Ports,
+  toIsoTime,
+  webhookNotFound,
+  withTimes,
+} from './operation';
 
 /**
  * Maximum of enabled webhooks per organization: their kinds and URLs fit a Data API response (1 MiB), and an event is
@@ -17,16 +24,22 @@ async function findWebhooks(
   database: Database,
   { organizationId, webhookId }: { readonly organizationId?: string; readonly webhookId?: string },
 ) {
-  const outcome = await database.execute(sql`
-    select webhook_id, organization_id, url, array_to_string(kinds, ',') as kinds, enabled, disabled_reason,
-      cast(extract(epoch from disabled_at) as double precision) as disabled_at,
-      secret_version, cast(extract(epoch from rotated_at) as double precision) as rotated_at,
-      cast(extract(epoch from created_at) as double precision) as created_at
+  const found = await database.execute(sql`
+    select webhook_id as "webhookId", organization_id as "organizationId", url, array_to_string(kinds, ',') as kinds,
+      enabled, disabled_reason as "disabledReason",
+      cast(extract(epoch from disabled_at) as double precision) as "disabledAt", secret_version as "secretVersion",
+      cast(extract(epoch from rotated_at) as double precision) as "rotatedAt",
+      cast(extract(epoch from created_at) as double precision) as "createdAt"
     from webhooks
     where organization_id = ${organizationId ?? null} or webhook_id = ${webhookId ?? null}
-    order by enabled desc, webhooks.created_at desc, webhook_id
+    order by enabled desc, created_at desc, webhook_id
     limit ${maxWebhooks}`);
-  return outcome.ok ? ok(outcome.value.map(toWebhook)) : outcome;
+  if (!found.ok) return found;
+  const webhooks = found.value.map((row) => ({
+    ...withTimes(row, 'disabledAt', 'rotatedAt', 'createdAt'),
+    kinds: row.kinds === null ? null : String(row.kinds).split(','),
+  }));
+  return ok(webhooks);
 }
 
 async function describeWebhook({ webhookId }: { readonly webhookId: string }, ports: Ports) {
@@ -34,22 +47,6 @@ async function describeWebhook({ webhookId }: { readonly webhookId: string }, po
   if (!found.ok) return found;
   const [webhook] = found.value;
   return webhook ? ok(webhook) : webhookNotFound(webhookId, ports.environment);
-}
-
-/** A webhook as operators see it. */
-function toWebhook(row: Row) {
-  return {
-    webhookId: String(row.webhook_id),
-    organizationId: String(row.organization_id),
-    url: String(row.url),
-    kinds: row.kinds === null ? null : String(row.kinds).split(','),
-    enabled: row.enabled === true,
-    disabledReason: row.disabled_reason === null ? null : String(row.disabled_reason),
-    disabledAt: row.disabled_at === null ? null : toIsoTime(row.disabled_at),
-    secretVersion: Number(row.secret_version),
-    rotatedAt: row.rotated_at === null ? null : toIsoTime(row.rotated_at),
-    createdAt: toIsoTime(row.created_at),
-  };
 }
 
 /** The URL in normalized form, unless delivery would reject it. */
@@ -92,7 +89,7 @@ export const webhooks = {
         message: `${organizationId} has ${maxWebhooks} enabled webhooks, the maximum. Disable one with "webhook disable".`,
       });
     }
-    return ok({ webhookId, organizationId, url, kinds, secretVersion: added.secret_version });
+    return describeWebhook({ webhookId }, ports);
   },
 
   /** An organization's webhooks: enabled ones first, then latest first, at most `maxWebhooks`. */
@@ -102,7 +99,7 @@ export const webhooks = {
     if (webhooks.value.length > 0) return ok({ webhooks: webhooks.value });
 
     const organization = await ports.database.execute(sql`
-    select organization_id from organizations where organization_id = ${organizationId}`);
+      select organization_id from organizations where organization_id = ${organizationId}`);
     if (!organization.ok) return organization;
     if (organization.value.length === 0) return organizationNotFound(organizationId, ports.environment);
     return ok({ webhooks: [] });
@@ -156,13 +153,10 @@ export const webhooks = {
 
   /** Enables a webhook again, for new events. */
   async 'enable-webhook'({ webhookId }, ports) {
-    const outcome = await ports.database.execute(sql`
-    update webhooks set enabled = true, disabled_reason = null, disabled_at = null, unhealthy_at = default
-    where webhook_id = ${webhookId}
-    returning webhook_id`);
-    if (!outcome.ok) return outcome;
-    if (outcome.value.length === 0) return webhookNotFound(webhookId, ports.environment);
-    return ok({ webhookId, enabled: true, disabledReason: null });
+    const enabled = await ports.database.execute(sql`
+      update webhooks set enabled = true, disabled_reason = null, disabled_at = null, unhealthy_at = default
+      where webhook_id = ${webhookId}`);
+    return enabled.ok ? describeWebhook({ webhookId }, ports) : enabled;
   },
 
   /**
@@ -170,29 +164,17 @@ export const webhooks = {
    * The caller sends the event `webhook.disabled`.
    */
   async 'disable-webhook'({ webhookId }, ports) {
-    const outcome = await ports.database.execute(sql`
-    update webhooks set enabled = false, disabled_reason = coalesce(disabled_reason, 'operator'),
-      disabled_at = coalesce(disabled_at, now())
-    where webhook_id = ${webhookId}
-    returning organization_id, disabled_reason,
-      cast(extract(epoch from disabled_at) as double precision) as disabled_at`);
-    if (!outcome.ok) return outcome;
-
-    const [webhook] = outcome.value;
-    if (!webhook) return webhookNotFound(webhookId, ports.environment);
-    return ok({
-      webhookId,
-      organizationId: webhook.organization_id,
-      enabled: false,
-      disabledReason: webhook.disabled_reason,
-      disabledAt: toIsoTime(webhook.disabled_at),
-    });
+    const disabled = await ports.database.execute(sql`
+      update webhooks set enabled = false, disabled_reason = coalesce(disabled_reason, 'operator'),
+        disabled_at = coalesce(disabled_at, now())
+      where webhook_id = ${webhookId}`);
+    return disabled.ok ? describeWebhook({ webhookId }, ports) : disabled;
   },
 
   /** Removes a webhook permanently. Its pending deliveries are dropped; its attempts stay until they expire. */
   async 'remove-webhook'({ webhookId }, ports) {
     const removed = await ports.database.execute(sql`
-    delete from webhooks where webhook_id = ${webhookId} returning organization_id`);
+      delete from webhooks where webhook_id = ${webhookId} returning organization_id`);
     if (!removed.ok) return removed;
     const [webhook] = removed.value;
     if (!webhook) return webhookNotFound(webhookId, ports.environment);

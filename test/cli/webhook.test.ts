@@ -20,7 +20,7 @@ it.each<[name: string, args: string[], operation: string, input: object, given: 
   ['update', ['--url', url], 'update-webhook', { webhookId, url }, webhook],
   ['update', ['--kinds', `${kinds}`], 'update-webhook', { webhookId, kinds }, webhook],
   ['update', ['--all-kinds'], 'update-webhook', { webhookId, kinds: null }, webhook],
-  ['enable', [], 'enable-webhook', { webhookId }, { webhookId, enabled: true, disabledReason: null }],
+  ['enable', [], 'enable-webhook', { webhookId }, webhook],
   ['remove', [], 'remove-webhook', { webhookId }, { webhookId, organizationId }],
 ])('webhook %s %j calls one operation and prints its result', async (name, args, operation, input, given) => {
   region.answer({ [operation]: () => result(given) });
@@ -93,10 +93,10 @@ describe('webhook add, secret and rotate print the signing secret', () => {
 });
 
 it('webhook disable sends webhook.disabled to the organization, the same event each time', async () => {
-  const state = { webhookId, enabled: false, disabledReason: 'operator', disabledAt: time };
-  region.answer({ 'disable-webhook': () => result({ ...state, organizationId }) });
+  const disabled = { ...webhook, enabled: false, disabledReason: 'operator', disabledAt: time };
+  region.answer({ 'disable-webhook': () => result(disabled) });
   for (let run = 0; run < 2; run++)
-    expect(await region.json('webhook', 'disable', ...ofWebhook)).toEqual(state);
+    expect(await region.json('webhook', 'disable', ...ofWebhook)).toEqual(disabled);
   const [first, second] = region.messages();
   expect(second).toEqual(first);
   expect(first).toMatchObject({ queue: 'events', group: organizationId });

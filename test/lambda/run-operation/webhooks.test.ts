@@ -90,10 +90,13 @@ describe('rotate-webhook-secret', () => {
     const webhookId = await add();
     const answers = await Promise.all([rotate(webhookId), rotate(webhookId)]);
     expect(answers.filter(({ ok }) => ok)).toHaveLength(1);
+    const advance = (hours: number) => region.query`
+      update webhooks set rotated_at = now() - make_interval(secs => ${hours * 3_600}::float8)
+      where webhook_id = ${webhookId}`;
+    await advance(23.9);
     expect(await rotate(webhookId)).toEqual(refused('rotation_running', expect.stringContaining('until')));
     expect(await rotate(webhookId, { again: true })).toMatchObject({ result: { secretVersion: 3 } });
-    await region.query`
-      update webhooks set rotated_at = rotated_at - interval '24 hours' where webhook_id = ${webhookId}`;
+    await advance(24.1);
     expect(await rotate(webhookId)).toMatchObject({ result: { secretVersion: 4 } });
   });
 });
@@ -102,12 +105,10 @@ describe('disable-webhook', () => {
   it('disables until enable-webhook', async () => {
     const webhookId = await add();
     const disabledAt = expect.stringMatching(/Z$/);
-    const disabled = { enabled: false, disabledReason: 'operator', disabledAt };
-    expect(await run('disable-webhook', { webhookId })).toEqual({ webhookId, organizationId, ...disabled });
-    expect(await describeWebhook(webhookId)).toMatchObject(disabled);
-    const enabled = { enabled: true, disabledReason: null };
-    expect(await run('enable-webhook', { webhookId })).toEqual({ webhookId, ...enabled });
-    expect(await describeWebhook(webhookId)).toMatchObject({ ...enabled, disabledAt: null });
+    const disabled = { webhookId, enabled: false, disabledReason: 'operator', disabledAt };
+    expect(await run('disable-webhook', { webhookId })).toMatchObject(disabled);
+    const enabled = { webhookId, enabled: true, disabledReason: null, disabledAt: null };
+    expect(await run('enable-webhook', { webhookId })).toMatchObject(enabled);
   });
 
   it('does not overwrite an earlier reason', async () => {
@@ -116,7 +117,6 @@ describe('disable-webhook', () => {
     const disabledAt = new Date((gone.ok && gone.value?.disabledAt) || 0).toISOString();
     const earlier = { disabledReason: 'gone', disabledAt };
     expect(await run('disable-webhook', { webhookId })).toMatchObject(earlier);
-    expect(await describeWebhook(webhookId)).toMatchObject(earlier);
   });
 });
 
