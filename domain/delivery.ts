@@ -53,41 +53,19 @@ export function writeDelivery(delivery: Delivery): string {
 export function parseDelivery(text: string): Result<Delivery, string> {
   const value = parseObject(text);
   if (!value) return fail('The message is not a JSON object.');
-  const delivery = value as unknown as Delivery;
-  const wrong = fieldNames.find((name) => !fields[name].accepts(delivery[name]));
-  return wrong ? fail(`"${wrong}" must be ${fields[wrong].form}.`) : ok(delivery);
+  const wrong = Object.entries(fields).find(([name, isValid]) => !isValid(value[name]));
+  return wrong ? fail(`"${wrong[0]}" is invalid.`) : ok(value as unknown as Delivery);
 }
 
-interface Field {
-  readonly accepts: (value: unknown) => boolean;
-  /** Completes the sentence "FIELD must be …". */
-  readonly form: string;
-}
-
-const text = (accepts: (value: string) => boolean, form: string): Field => ({
-  accepts: (value) => typeof value === 'string' && accepts(value),
-  form,
-});
-const optional = ({ accepts, form }: Field): Field => ({
-  accepts: (value) => value === undefined || accepts(value),
-  form: `${form}, or absent`,
-});
-const time: Field = {
-  accepts: (value) => Number.isSafeInteger(value) && Math.abs(value as number) <= 8.64e15,
-  form: 'a time in milliseconds since 1970',
-};
+const isTime = (value: unknown) => Number.isSafeInteger(value) && Math.abs(Number(value)) <= 8.64e15;
 
 /** Rejects here, once, what PostgreSQL or a receiver would reject at each attempt. */
-const fields: Readonly<Record<keyof Delivery, Field>> = {
-  deliveryId: text((id) => /^msg_[0-9a-f]{32}$/.test(id), '"msg_" with 32 hexadecimal digits'),
-  webhookId: text((id) => isId(id, 'wh'), 'an id such as wh-xxxxx-xxxxx-xxxxxxxxxxxxxxxx'),
-  eventId: text(isEventId, "an event's id"),
-  acceptedAt: time,
-  body: text((body) => body !== '', 'text'),
-  attempt: optional({
-    accepts: (value) => Number.isSafeInteger(value) && Number(value) >= 1,
-    form: 'the number of an attempt',
-  }),
-  notBefore: optional(time),
+const fields: Readonly<Record<keyof Delivery, (value: unknown) => boolean>> = {
+  deliveryId: (id) => typeof id === 'string' && /^msg_[0-9a-f]{32}$/.test(id),
+  webhookId: (id) => typeof id === 'string' && isId(id, 'wh'),
+  eventId: (id) => typeof id === 'string' && isEventId(id),
+  acceptedAt: isTime,
+  body: (body) => typeof body === 'string' && body !== '',
+  attempt: (number) => number === undefined || (Number.isSafeInteger(number) && Number(number) >= 1),
+  notBefore: (time) => time === undefined || isTime(time),
 };
-const fieldNames = Object.keys(fields) as (keyof Delivery)[];

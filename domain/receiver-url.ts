@@ -3,14 +3,13 @@ import { fail, ok, type Result } from './result';
 
 /** A receiver's URL, before its name is resolved. */
 export interface ReceiverUrl {
+  /** Whether it is `https`; otherwise it is a receiver on this machine, which needs no DNS lookup: see `allowLocal`. */
   readonly secure: boolean;
   /** Lower case, in ASCII (IDNA) form. */
   readonly hostname: string;
   readonly port: number;
   /** Includes the query. */
   readonly path: string;
-  /** A receiver on this machine, which needs no DNS lookup. Requires `allowLocal`. */
-  readonly local: boolean;
 }
 
 /** In characters. */
@@ -51,26 +50,17 @@ export function readReceiverUrl(
   // The parser of the URL standard turns decimal, octal, hexadecimal, shortened and full-width forms of an address into
   // its usual one: https://url.spec.whatwg.org/#concept-ipv4-parser
   const url = new URL(text);
-  const local =
-    options.allowLocal &&
-    url.protocol === 'http:' &&
-    (url.hostname === '127.0.0.1' || url.hostname === 'localhost');
+  const { protocol, hostname, username, password } = url;
+  const secure = protocol === 'https:';
+  const local = options.allowLocal && protocol === 'http:' && ['127.0.0.1', 'localhost'].includes(hostname);
+  const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
 
-  if (url.protocol !== 'https:' && !local) return fail('scheme_not_https');
-  if (url.username !== '' || url.password !== '') return fail('credentials_in_url');
-  if (!local && (url.hostname.startsWith('[') || isIP(url.hostname) !== 0))
-    return fail('address_instead_of_name');
-  if (!local && !isPublicName(url.hostname)) return fail('name_not_public');
-
-  const port = url.port === '' ? (local ? 80 : 443) : Number(url.port);
+  if (!secure && !local) return fail('scheme_not_https');
+  if (username !== '' || password !== '') return fail('credentials_in_url');
+  if (!local && (hostname.startsWith('[') || isIP(hostname) !== 0)) return fail('address_instead_of_name');
+  if (!local && !isPublicName(hostname)) return fail('name_not_public');
   if (!local && port !== 443 && port < 1024) return fail('port_not_allowed');
-  return ok({
-    secure: !local,
-    hostname: url.hostname,
-    port,
-    path: `${url.pathname}${url.search}`,
-    local,
-  });
+  return ok({ secure, hostname, port, path: `${url.pathname}${url.search}` });
 }
 
 /** At least two labels of letters, digits, hyphens and underscores; no final dot, which certificates do not support. */

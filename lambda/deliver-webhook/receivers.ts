@@ -81,10 +81,10 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
    */
   async function findAddress(
     webhookId: string,
-    { hostname, port, local }: ReceiverUrl,
+    { hostname, port, secure }: ReceiverUrl,
     signal: AbortSignal,
   ): Promise<Result<string, string>> {
-    if (local) return ok('127.0.0.1');
+    if (!secure) return ok('127.0.0.1');
     let addresses: readonly string[];
     try {
       addresses = await resolve(hostname, signal);
@@ -103,13 +103,13 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
 
   function optionsOf(
     { webhookId, headers, body }: WebhookRequest,
-    { hostname, port, secure, path, local }: ReceiverUrl,
+    { hostname, port, secure, path }: ReceiverUrl,
     address: string,
   ) {
     return {
       agent: agentOf(keyOf(webhookId, hostname, address, port), secure),
       method: 'POST',
-      host: local ? address : hostname,
+      host: secure ? hostname : address,
       port,
       path,
       family: 4,

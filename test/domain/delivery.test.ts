@@ -10,37 +10,35 @@ const delivery = {
 };
 
 it('derives a stable delivery id from event and webhook, without a full stop', () => {
-  expect(deliveryId('ev-1', 'wh-1')).toMatch(/^msg_[0-9a-f]{32}$/);
-  expect(deliveryId('ev-1', 'wh-1')).toBe(deliveryId('ev-1', 'wh-1'));
-  const others = [deliveryId('ev-2', 'wh-1'), deliveryId('ev-1', 'wh-2'), deliveryId('ev-1w', 'h-1')];
-  expect(new Set([...others, deliveryId('ev-1', 'wh-1')]).size).toBe(4);
+  expect(delivery.deliveryId).toMatch(/^msg_[0-9a-f]{32}$/);
+  expect(deliveryId('ev-1', webhookId)).toBe(delivery.deliveryId);
+  const others = [deliveryId('ev-2', 'wh-1'), deliveryId('ev-1', 'wh-1'), deliveryId('ev-1w', 'h-1')];
+  expect(new Set([...others, delivery.deliveryId]).size).toBe(4);
 });
 
 it.each([{}, { attempt: 1, notBefore: 8.64e15 }])('survives the queue with %j', (times) => {
-  expect(parseDelivery(writeDelivery({ ...delivery, ...times }))).toEqual({
-    ok: true,
-    value: { ...delivery, ...times },
-  });
+  const value = { ...delivery, ...times };
+  expect(parseDelivery(writeDelivery(value))).toEqual({ ok: true, value });
 });
 
-it.each<[name: string, change: Record<string, unknown>, reason: string]>([
-  ['an empty webhook id', { webhookId: '' }, '"webhookId" must be an id such as wh-'],
-  ['the id of something else', { webhookId: webhookId.replace('wh', 'or') }, '"webhookId" must be'],
-  ['an id that PostgreSQL refuses', { webhookId: `${webhookId}\0` }, '"webhookId" must be'],
-  ['an event id with a full stop', { eventId: 'ev.1' }, '"eventId" must be an event\'s id.'],
-  ['a delivery id that is no header', { deliveryId: 'a\r\nb: c' }, '"deliveryId" must be "msg_"'],
-  ['a delivery id with more after it', { deliveryId: `${delivery.deliveryId}0` }, '"deliveryId" must be'],
-  ['a delivery id with more before it', { deliveryId: `0${delivery.deliveryId}` }, '"deliveryId" must be'],
-  ['an empty body', { body: '' }, '"body" must be text.'],
-  ['a time that is text', { acceptedAt: '1' }, '"acceptedAt" must be a time in milliseconds since 1970.'],
-  ['a time beyond the calendar', { notBefore: 8.64e15 + 1 }, '"notBefore" must be a time in milliseconds'],
-  ['an attempt before the first', { attempt: 0 }, '"attempt" must be the number of an attempt, or absent.'],
-  ['a body that is not text', { body: {} }, '"body" must be text.'],
-])('refuses %s, and names the field', (_name, change, reason) => {
-  const refused = parseDelivery(JSON.stringify({ ...delivery, ...change }));
-  expect(refused).toEqual({ ok: false, error: expect.stringContaining(reason) });
+it.each<[name: string, change: Record<string, unknown>]>([
+  ['an empty webhook id', { webhookId: '' }],
+  ['the id of something else', { webhookId: webhookId.replace('wh', 'or') }],
+  ['an id that PostgreSQL refuses', { webhookId: `${webhookId}\0` }],
+  ['an event id with a full stop', { eventId: 'ev.1' }],
+  ['a delivery id that is no header', { deliveryId: 'a\r\nb: c' }],
+  ['a delivery id with more after it', { deliveryId: `${delivery.deliveryId}0` }],
+  ['a delivery id with more before it', { deliveryId: `0${delivery.deliveryId}` }],
+  ['an empty body', { body: '' }],
+  ['a body that is not text', { body: {} }],
+  ['a time that is text', { acceptedAt: '1' }],
+  ['a time beyond the calendar', { notBefore: 8.64e15 + 1 }],
+  ['an attempt before the first', { attempt: 0 }],
+])('refuses %s, and names the field', (_name, change) => {
+  const error = `"${Object.keys(change)[0]}" is invalid.`;
+  expect(parseDelivery(JSON.stringify({ ...delivery, ...change }))).toEqual({ ok: false, error });
 });
 
-it.each(['x', 'null', '[]', '{"id":"ev-1","data":1}'])('refuses %s', (text) => {
-  expect(parseDelivery(text)).toMatchObject({ ok: false, error: expect.stringMatching(/./) });
+it.each(['x', 'null', '[]'])('refuses %s', (text) => {
+  expect(parseDelivery(text)).toEqual({ ok: false, error: 'The message is not a JSON object.' });
 });

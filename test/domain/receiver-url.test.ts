@@ -3,7 +3,7 @@ import { readReceiverUrl, type UrlRefusal } from '../../domain/receiver-url';
 const read = (text: string, allowLocal = false) => readReceiverUrl(text, { allowLocal });
 
 it('reads a URL with path and query, and without the fragment', () => {
-  const value = { secure: true, hostname: 'hooks.example.com', port: 8443, path: '/in?a=1', local: false };
+  const value = { secure: true, hostname: 'hooks.example.com', port: 8443, path: '/in?a=1' };
   expect(read('https://Hooks.Example.com:8443/in?a=1#part')).toEqual({ ok: true, value });
 });
 
@@ -101,7 +101,7 @@ describe('where local receivers are allowed', () => {
     ['http://127.0.0.1:9000/in', 9000],
     ['http://localhost/in', 80],
   ])('allows %s', (url, port) => {
-    expect(read(url, true)).toMatchObject({ ok: true, value: { local: true, secure: false, port } });
+    expect(read(url, true)).toMatchObject({ ok: true, value: { secure: false, port } });
   });
 
   it.each([
