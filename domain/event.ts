@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { isId } from './ids';
 import { fail, ok, type Result } from './result';
-import { hasDuplicateNames, isUnicode, parseObject } from './strict-json';
+import { findAmbiguity, parseObject } from './strict-json';
 
 /** Something that happened in an organization, as the service puts it on the events queue. */
 export interface WebhookEvent {
@@ -38,12 +38,8 @@ export function parseEvent(text: string): Result<WebhookEvent, string> {
 
   const fields = parseObject(text);
   if (!fields) return fail('The event is not a JSON object.');
-  if (!isUnicode(text)) {
-    return fail('The event holds an unpaired surrogate, such as \\ud83d without its other half (RFC 7493).');
-  }
-  if (hasDuplicateNames(text)) {
-    return fail('The event contains an object with duplicate names: parsers disagree on which one counts.');
-  }
+  const ambiguity = findAmbiguity(text);
+  if (ambiguity) return fail(`The event contains ${ambiguity}: parsers disagree on it.`);
   const missing = fieldNames.filter((name) => !Object.hasOwn(fields, name));
   if (missing.length > 0) return fail(`The event lacks: ${missing.join(', ')}.`);
   if (Object.keys(fields).length > fieldNames.length) {

@@ -1,31 +1,26 @@
 /** A string or name of a JSON text, with the colon after a name. */
 const strings = /"(?:[^"\\]|\\.)*"(\s*:)?|[{}]/g;
 
-/** Whether an object in a JSON text has duplicate names: parsers disagree on their meaning (RFC 8259 section 4). */
-export function hasDuplicateNames(json: string): boolean {
+/**
+ * What parsers of a JSON text disagree on: duplicate names in an object (RFC 8259 section 4), or a string or name with an
+ * unpaired surrogate, which some reject (https://www.rfc-editor.org/rfc/rfc7493#section-2.1).
+ */
+export function findAmbiguity(json: string): 'duplicate names' | 'an unpaired surrogate' | undefined {
   const open: Set<string>[] = [];
-  for (const [token, colon] of json.matchAll(strings)) {
+  for (const [token, colon = ''] of json.matchAll(strings)) {
     if (token === '{') {
       open.push(new Set());
     } else if (token === '}') {
       open.pop();
-    } else if (colon) {
-      const name = JSON.parse(token.slice(0, -colon.length)) as string;
+    } else {
+      const text = JSON.parse(token.slice(0, token.length - colon.length)) as string;
+      if (!text.isWellFormed()) return 'an unpaired surrogate';
       const names = open.at(-1);
-      if (names?.has(name)) return true;
-      names?.add(name);
+      if (colon && names?.has(text)) return 'duplicate names';
+      if (colon) names?.add(text);
     }
   }
-  return false;
-}
-
-/**
- * Whether every string and name of a JSON text is well-formed Unicode: I-JSON forbids escaped unpaired surrogates,
- * and some parsers reject them. https://www.rfc-editor.org/rfc/rfc7493#section-2.1
- */
-export function isUnicode(json: string): boolean {
-  const texts = json.match(/"(?:[^"\\]|\\.)*"/g) ?? [];
-  return texts.every((text) => (JSON.parse(text) as string).isWellFormed());
+  return undefined;
 }
 
 /** Parses a JSON object; undefined for anything else. */
@@ -38,10 +33,10 @@ export function parseObject(json: string): Readonly<Record<string, unknown>> | u
   }
 }
 
-/** Like `parseObject`, but undefined also for duplicate names in any object. */
+/** Like `parseObject`, but undefined also for an ambiguous text. */
 export function parseStrictObject(json: string): Readonly<Record<string, unknown>> | undefined {
   const value = parseObject(json);
-  return value && !hasDuplicateNames(json) ? value : undefined;
+  return value && !findAmbiguity(json) ? value : undefined;
 }
 
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, type JsonWebKey } from 'node:crypto';
 import { isId } from './ids';
 
 /** The kinds of identity that call the API. */
@@ -38,14 +38,6 @@ export const userAction = {
 /** A user action's `bh`: the base64url SHA-256 of the request's body. */
 export const bodyHash = (body: string): string => createHash('sha256').update(body).digest('base64url');
 
-/** A public key of the curve P-256 as a JWK (RFC 7517). */
-export interface EllipticKey {
-  readonly crv?: string;
-  readonly kty?: string;
-  readonly x?: string;
-  readonly y?: string;
-}
-
 /** A key's id, `kid`: SHA-256 of the required members in exactly this order (RFC 7638 section 3.2). */
-export const thumbprint = ({ crv, kty, x, y }: EllipticKey): string =>
+export const thumbprint = ({ crv, kty, x, y }: JsonWebKey): string =>
   createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
