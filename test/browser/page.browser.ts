@@ -1,7 +1,8 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import axe from 'axe-core';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { example } from '../../dashboard/content';
 import { formatAllowList } from '../../domain/allow-list';
 import type { DashboardFacts } from '../../domain/dashboard';
@@ -9,17 +10,25 @@ import { fillPage } from '../../lambda/serve-dashboard/handler';
 import { dashboardPage } from '../../lib/dashboard/page';
 import { deprecatedFacts, facts } from '../dashboard/facts';
 import { type HttpServer, startHttpServer } from '../support/http-server';
-import { launchChromium } from './chromium';
 
 const phone = { width: 390, height: 844 };
 const desktop = { width: 1280, height: 900 };
 const built = dashboardPage();
+const places = [
+  ...['chromium', 'chromium-browser', 'google-chrome'].map((name) => `/usr/bin/${name}`),
+  '/Applications/Google Chrome.app/Contents/MacOS/Google Chrome',
+];
 
 let browser: Browser;
 let server: HttpServer;
 let served: DashboardFacts;
 beforeAll(async () => {
-  browser = await launchChromium();
+  const executablePath = process.env.CHROMIUM_PATH ?? places.find(existsSync);
+  if (!executablePath)
+    throw new Error('No Chromium was found. Install it (apt-get install chromium), or set CHROMIUM_PATH.');
+  // Chromium refuses to run as root otherwise, as in a container.
+  const asRoot = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+  browser = await chromium.launch({ executablePath, args: ['--disable-gpu', '--no-first-run', ...asRoot] });
   server = await startHttpServer((_, response) => {
     response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8', ...built.headers });
     response.end(fillPage(built.html, JSON.stringify(served)));
