@@ -87,7 +87,7 @@ it('exits with 2 for an unusable base', async () => {
   const { output: orphan } = await git('commit-tree', 'HEAD^{tree}', '-m', 'No parent');
   await git('branch', 'orphan', orphan.trim());
   for (const [args, message] of [
-    [['--base', 'nowhere'], 'nowhere is no commit of this repository.'],
+    [['--base', 'nowhere'], 'nowhere is not a commit of this repository.'],
     [['--base', 'orphan'], 'orphan and HEAD have no commit in common.'],
     [['main'], 'Usage: npm run -s diff -- --base REF'],
   ] as const)
