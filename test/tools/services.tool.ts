@@ -17,10 +17,7 @@ const folder = temporaryFolder();
 const kms = createKms();
 const secrets = createSecretsManager();
 const dataApi = createDataApi({
-  resolve() {
-    const { host, port, superuser: user, password, database } = postgres;
-    return { host, port, user, password, database };
-  },
+  resolve: () => ({ ...postgres, user: postgres.superuser }),
 });
 const lambda = createLambdaApi(() => ({
   arn: 'arn:aws:lambda:eu-central-1:000000000000:function:f',
@@ -31,12 +28,8 @@ let server: LoopbackServer;
 
 beforeAll(async () => {
   postgres = await startPostgres();
-  server = await startAwsServer({
-    'rds-data': dataApi.serve,
-    kms: kms.serve,
-    lambda,
-    secretsmanager: secrets.serve,
-  });
+  const services = { 'rds-data': dataApi.serve, kms: kms.serve, lambda, secretsmanager: secrets.serve };
+  server = await startAwsServer(services);
 });
 afterAll(async () => {
   await server.close();
@@ -48,8 +41,15 @@ const clusterArn = 'arn:aws:rds:eu-central-1:000000000000:cluster:wallet';
 const secretArn = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:owner-a1b2c3';
 const keyArn = 'arn:aws:kms:eu-central-1:000000000000:key/signing';
 
-/** The output of the command line, or its failure. */
-async function aws(...args: string[]): Promise<string> {
+const rdsData = (sql: string) =>
+  `rds-data execute-statement --resource-arn ${clusterArn} --secret-arn ${secretArn} --sql`
+    .split(' ')
+    .concat(sql);
+
+it('the AWS command line works with every service of this machine', async () => {
+  const [keySpec, keyUsage] = ['ECC_NIST_P256', 'SIGN_VERIFY'];
+  secrets.put({ arn: secretArn, name: 'owner', value: 'p' });
+  kms.create({ arn: keyArn, directory: folder(), name: 'Signing', keySpec, keyUsage });
   const env = {
     PATH: process.env.PATH,
     HOME: folder(),
@@ -58,35 +58,17 @@ async function aws(...args: string[]): Promise<string> {
     AWS_SECRET_ACCESS_KEY: 'local',
     AWS_DEFAULT_REGION: 'eu-central-1',
   };
-  const running = promisify(execFile)('aws', [...args, '--output', 'json'], { env, timeout: 60_000 });
-  return running.then(
-    ({ stdout }) => stdout,
-    (error: Error) => `failed: ${error.message}`,
-  );
-}
-
-it('the AWS command line works with every service of this machine', async () => {
-  const [keySpec, keyUsage] = ['ECC_NIST_P256', 'SIGN_VERIFY'];
-  secrets.put({ arn: secretArn, name: 'owner', value: 'p' });
-  kms.create({ arn: keyArn, directory: folder(), name: 'Signing', keySpec, keyUsage });
-  const endpoint = ['--endpoint-url', server.url];
-  const target = ['--resource-arn', clusterArn, '--secret-arn', secretArn, ...endpoint];
-
-  expect(await aws('kms', 'get-public-key', '--key-id', 'signing', ...endpoint)).toMatch(
-    /^\{.*"PublicKey": "/s,
-  );
-  expect(await aws('kms', 'get-public-key', '--key-id', 'none', ...endpoint)).toContain('NotFoundException');
-  expect(await aws('secretsmanager', 'get-secret-value', '--secret-id', 'owner', ...endpoint)).toMatch(
-    /^\{.*"SecretString": "p"/s,
-  );
-  expect(await aws('rds-data', 'execute-statement', '--sql', 'select 1', ...target)).toMatch(
-    /^\{.*"longValue": 1\b/s,
-  );
-  expect(await aws('rds-data', 'execute-statement', '--sql', 'select now() as at', ...target)).toContain(
-    'Cast at to text',
-  );
-  const answer = join(folder(), 'answer.json');
-  expect(await aws('lambda', 'invoke', '--function-name', 'f', ...endpoint, answer)).toMatch(
-    /^\{.*"StatusCode": 200/s,
-  );
+  for (const [args, output] of [
+    [['kms', 'get-public-key', '--key-id', 'signing'], /^\{.*"PublicKey": "/s],
+    [['kms', 'get-public-key', '--key-id', 'none'], /NotFoundException/],
+    [['secretsmanager', 'get-secret-value', '--secret-id', 'owner'], /^\{.*"SecretString": "p"/s],
+    [rdsData('select 1'), /^\{.*"longValue": 1\b/s],
+    [rdsData('select now() as at'), /Cast at to text/],
+    [['lambda', 'invoke', '--function-name', 'f', join(folder(), 'answer.json')], /^\{.*"StatusCode": 200/s],
+  ] as const) {
+    const all = [...args, '--endpoint-url', server.url, '--output', 'json'];
+    const running = promisify(execFile)('aws', all, { env, timeout: 60_000 });
+    const printed = await running.then(({ stdout }) => stdout, String);
+    expect(printed).toMatch(output);
+  }
 });
