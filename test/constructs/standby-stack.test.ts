@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Stack } from 'aws-cdk-lib';
 import { promoted, withStandby as row } from '../support/rows';
 import { type StackTemplate, synthesizeEveryStack, withApp } from '../support/stacks';
-import { lossesOfStack, stateOf } from '../support/state-baseline';
+import { stateOf } from '../support/state-baseline';
 
-const { standby, ...alone } = row;
+const { standby } = row;
 const stacks = synthesizeEveryStack([row]);
 const [serving, stack] = [stacks[row.stackId], stacks[standby.stackId]] as [StackTemplate, StackTemplate];
 const cluster = stack.only('AWS::RDS::DBCluster');
@@ -65,10 +65,7 @@ describe('the standby', () => {
       { environments: [row], validateTemplates: false },
     );
     expect(cluster).toMatchObject({ DeletionPolicy: 'Delete', Properties: { DeletionProtection: true } });
-    expect(Object.values(stateOf(stack.json)).map(({ type }) => type)).toEqual([
-      'AWS::KMS::Key',
-      'AWS::KMS::Key',
-    ]);
+    expect(stateOf(stack.json)).toEqual([1, 2].map(() => expect.stringContaining('AWS::KMS::Key')));
     expect(stack.json.Description).toContain(`standby of ${row.purpose}`);
   });
 });
@@ -104,13 +101,16 @@ describe('promotion', () => {
       'DatabaseCluster.PerformanceInsightsKmsKeyId',
       'DatabaseCluster.PerformanceInsightsRetentionPeriod',
     ]);
-    const losses = lossesOfStack(stateOf(prepared.json), serves.json);
-    expect(losses.filter((loss) => !loss.includes('is new'))).toEqual([]);
   });
 
   it('adds all resources of a serving region, and keeps the replicated owner', () => {
-    const typesOf = (each: StackTemplate) => each.resources.map(({ Type }) => Type).sort();
-    expect(typesOf(serves)).toEqual(typesOf(synthesizeEveryStack([alone])[row.stackId] as StackTemplate));
+    // Without a standby of its own, it has no global database of its own, and no alarm on the replication.
+    const typesOf = (each: StackTemplate) =>
+      each.resources
+        .filter(({ logicalId }) => !/^DatabaseGlobalCluster$|databasereplication/.test(logicalId))
+        .map(({ Type }) => Type)
+        .sort();
+    expect(typesOf(serves)).toEqual(typesOf(serving));
     const { GlobalClusterIdentifier, ...properties } = serves.only('AWS::RDS::DBCluster').Properties;
     expect(GlobalClusterIdentifier).toBe(standby.globalClusterIdentifier);
     expect(properties).not.toHaveProperty('MasterUsername');

@@ -1,6 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { lossesOf } from '../../.ci/stacks';
 import { statefulTypes } from '../../cli/stateful-types';
 import { type Environment, stacksOf } from '../../lib/environment';
 import { environments as table } from '../../lib/environments';
@@ -9,94 +8,60 @@ import { synthesizeEveryStack } from './stacks';
 // biome-ignore lint/suspicious/noExplicitAny: a template has no types
 type Json = any;
 
-/** Type and properties that cannot change without replacement, by environment, stack and logical id. */
-export type Baseline = Readonly<Record<string, Readonly<Record<string, StackState>>>>;
-type StackState = Readonly<Record<string, { readonly type: string; readonly fixed: Json }>>;
-
 /** Templates of the app's stacks, by stack. */
 export function synthesizeTemplates(environments?: readonly Environment[]): Readonly<Record<string, Json>> {
   const stacks = Object.entries(synthesizeEveryStack(environments));
   return Object.fromEntries(stacks.map(([name, { json }]) => [name, json]));
 }
 
-/** The retained state of a stack. */
-export function stateOf({ Resources }: Json): StackState {
-  const stateful = Object.entries<Json>(Resources).filter(
-    ([, { Type, DeletionPolicy }]) => statefulTypes[Type] && DeletionPolicy !== 'Delete',
-  );
-  return Object.fromEntries(
-    stateful.map(([logicalId, { Type, Properties = {} }]) => {
-      const names = statefulTypes[Type]?.fixed.filter((name) => Properties[name] !== undefined) ?? [];
-      return [
-        logicalId,
-        { type: Type, fixed: Object.fromEntries(names.map((name) => [name, Properties[name]])) },
-      ];
-    }),
-  );
+const isRetained = (policy: unknown) => policy !== undefined && policy !== 'Delete';
+
+/** The retained state of a stack: a line per resource, with its type and the properties that cannot change without replacement. */
+export function stateOf({ Resources }: Json): readonly string[] {
+  return Object.entries<Json>(Resources)
+    .filter(
+      ([, { Type, DeletionPolicy, UpdateReplacePolicy }]) =>
+        statefulTypes[Type] && isRetained(DeletionPolicy) && isRetained(UpdateReplacePolicy),
+    )
+    .map(([logicalId, { Type, Properties }]) => {
+      const fixed = statefulTypes[Type]?.fixed.map((name) => [name, Properties?.[name]]) ?? [];
+      return `${logicalId} ${Type} ${JSON.stringify(Object.fromEntries(fixed))}`;
+    });
 }
 
-/** The state that a deployment would lose, and state that the baseline lacks. */
-export function lossesOfStack(state: StackState, template: Json): readonly string[] {
-  const retained = { DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' };
-  const before = Object.entries(state).map(([id, { type, fixed }]) => [
-    id,
-    { Type: type, Properties: fixed, ...retained },
-  ]);
-  const after = before.flatMap(([id]) => {
-    const { Properties, ...resource } = template.Resources[id as string] ?? {};
-    const fixed = stateOf({ Resources: { [id as string]: { Type: resource.Type, Properties } } })[
-      id as string
-    ]?.fixed;
-    return resource.Type ? [[id, { ...resource, Properties: fixed ?? {} }]] : [];
-  });
-  const stack = (resources: Json) => ({
-    environment: '',
-    terminationProtection: false,
-    template: { Resources: Object.fromEntries(resources) },
-  });
-  const added = Object.keys(stateOf(template)).filter((id) => !state[id]);
-  return [
-    ...lossesOf(stack(before), stack(after)),
-    ...added.map((id) => `\`${id}\` is new. Add it to the baseline: npx tsx test/support/state-baseline.ts`),
-  ];
-}
+/** The state of all stacks in the table; before each line, its environment and its stack. */
+export const stateOfApp = (templates: Readonly<Record<string, Json>>, rows = table): readonly string[] =>
+  rows.flatMap((row) =>
+    stacksOf(row).flatMap(({ stackId }) =>
+      stateOf(templates[stackId]).map((line) => `${row.name} ${stackId} ${line}`),
+    ),
+  );
 
 /**
- * The same for all stacks. A stack missing from the baseline has no state yet; an environment missing from the table remains
- * until its stacks are deleted by hand.
+ * What a change would replace, remove, release or add. A stack that the baseline lacks has no state yet; an environment that the
+ * table lacks remains in the baseline until its stacks are deleted by hand.
  */
-export function lossesOfApp(
-  baseline: Baseline,
-  names: readonly string[],
-  templates: Readonly<Record<string, Json>>,
-): readonly string[] {
-  return Object.entries(baseline).flatMap(([environment, stacks]) =>
-    Object.entries(stacks).flatMap(([stack, state]) => {
-      if (templates[stack]) return lossesOfStack(state, templates[stack]);
-      if (!names.includes(environment)) return [];
-      return [`${stack} of ${environment} is gone, or has another name: its state would be left behind.`];
-    }),
-  );
+export function changesOf(baseline: readonly string[], state: readonly string[], rows = table) {
+  const word = (index: number) => (line: string) => line.split(' ')[index] ?? '';
+  const [names, stacks] = [rows.map(({ name }) => name), state.map(word(1))];
+  const isPresent = (line: string) => names.includes(word(0)(line)) || stacks.includes(word(1)(line));
+  return {
+    lost: baseline.filter((line) => isPresent(line) && !state.includes(line)),
+    added: state.filter((line) => baseline.map(word(1)).includes(word(1)(line)) && !baseline.includes(line)),
+  };
 }
 
-const baselineFile = join(__dirname, '..', 'constructs', 'state-baseline.json');
+const baselineFile = join(__dirname, '..', 'constructs', 'state-baseline.txt');
 
-export const readBaseline = (): Baseline => JSON.parse(readFileSync(baselineFile, 'utf8'));
+export const readBaseline = (): readonly string[] => readFileSync(baselineFile, 'utf8').trim().split('\n');
 
 /** Adds new resources to the baseline, and changes nothing else. */
 function addNewState(): void {
   const baseline = readBaseline();
-  const templates = synthesizeTemplates();
-  const present = table.map((row) => {
-    const { name } = row;
-    const stacks = stacksOf(row).map(({ stackId }) => [
-      stackId,
-      { ...stateOf(templates[stackId]), ...baseline[name]?.[stackId] },
-    ]);
-    return [name, { ...baseline[name], ...Object.fromEntries(stacks) }];
-  });
-  const merged = { ...baseline, ...Object.fromEntries(present) };
-  writeFileSync(baselineFile, `${JSON.stringify(merged, undefined, 2)}\n`);
+  const resourceOf = (line: string) => line.split(' ', 3).join(' ');
+  const known = new Set(baseline.map(resourceOf));
+  const added = stateOfApp(synthesizeTemplates()).filter((line) => !known.has(resourceOf(line)));
+  writeFileSync(baselineFile, `${[...baseline, ...added].sort().join('\n')}\n`);
 }
 
 if (require.main === module) addNewState();
