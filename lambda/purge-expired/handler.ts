@@ -1,6 +1,5 @@
 import { connectDatabase } from '../database/connect';
-import type { Database } from '../database/database';
-import { sql } from '../database/database';
+import type { Database, Statement } from '../database/database';
 import { bind } from '../shared/bind';
 import { createLog, logCodes } from '../shared/log';
 
@@ -18,42 +17,28 @@ export type Dependencies = ReturnType<typeof createDependencies>;
 /** Milliseconds; below the function's timeout by the time of the last statement. */
 export const timeout = 4 * 60_000;
 
-/** Statements that delete at most `limit` expired rows each, by name in the log, and return their number as `deleted`. */
+/** A statement that deletes a number of expired rows, the oldest first, and returns how many it found. */
+const deletion =
+  (table: string, key: string, time: string, age: string) =>
+  (limit: number): Statement => ({
+    text: [
+      `with deleted as (
+        delete from ${table} where (${key}) in (
+          select ${key} from ${table} where ${time} < now() - interval '${age}' order by ${time} limit `,
+      `)
+        returning 1)
+      select count(*)::integer as deleted from deleted`,
+    ],
+    values: [limit],
+  });
+
+/** By name in the log. */
 const deletions = {
-  webhookAttempts: (limit: number) => sql`
-    with deleted as (
-      delete from webhook_attempts
-      where webhook_attempt_id in (
-        select webhook_attempt_id from webhook_attempts
-        where attempted_at < now() - interval '31 days'
-        order by attempted_at
-        limit ${limit})
-      returning 1)
-    select count(*)::integer as deleted from deleted`,
-
-  webhookEvents: (limit: number) => sql`
-    with deleted as (
-      delete from webhook_events
-      where (event_id, organization_id) in (
-        select event_id, organization_id from webhook_events
-        where accepted_at < now() - interval '14 days'
-        order by accepted_at
-        limit ${limit})
-      returning 1)
-    select count(*)::integer as deleted from deleted`,
-
+  webhookAttempts: deletion('webhook_attempts', 'webhook_attempt_id', 'attempted_at', '31 days'),
+  webhookEvents: deletion('webhook_events', 'event_id, organization_id', 'accepted_at', '14 days'),
   // An expired user action is refused anyway, so its use need not be stored. The hour covers clock skew, and retries of a
   // request whose response was lost.
-  usedUserActions: (limit: number) => sql`
-    with deleted as (
-      delete from used_user_actions
-      where user_action_id in (
-        select user_action_id from used_user_actions
-        where expires_at < now() - interval '1 hour'
-        order by expires_at
-        limit ${limit})
-      returning 1)
-    select count(*)::integer as deleted from deleted`,
+  usedUserActions: deletion('used_user_actions', 'user_action_id', 'expires_at', '1 hour'),
 };
 
 /**

@@ -101,15 +101,9 @@ describe.each(databaseRoles)('the role %s', (role) => {
   });
 });
 
-it.each([
-  ['a disabled webhook without a reason', 'false, null, now(), 1, null'],
-  ['an enabled webhook with a time', 'true, null, now(), 1, null'],
-  ['a second secret without the time of its rotation', 'true, null, null, 2, null'],
-])('the schema refuses %s', async (_name, values) => {
-  const text = `
-    insert into webhooks (webhook_id, organization_id, url, enabled, disabled_reason, disabled_at, secret_version, rotated_at)
-    values ('wh-aaaaa-bbbbb-cccccccccccccc', 'or-1', 'https://example.com/', ${values})`;
-  await expect(region.owner.execute({ text: [text], values: [] })).rejects.toMatchObject({
-    sqlState: '23514',
-  });
+it('the schema refuses a disabled webhook without a reason', async () => {
+  const insert = region.query`
+    insert into webhooks (webhook_id, organization_id, url, enabled, disabled_at)
+    values ('wh-aaaaa-bbbbb-cccccccccccccc', 'or-1', 'https://example.com/', false, now())`;
+  await expect(insert).rejects.toMatchObject({ sqlState: '23514' });
 });

@@ -48,12 +48,10 @@ it('fails visibly when the database is unavailable', async () => {
 
 it('deletes from each table in turn, and stops at its deadline', async () => {
   let time = 0;
-  const database = {
-    async execute() {
-      time += timeout / 8;
-      return ok([{ deleted: 1 }]);
-    },
+  const execute = async () => {
+    time += timeout / 8;
+    return ok([{ deleted: 1 }]);
   };
-  await createHandler({ database, log, now: () => time, batchSize: 1 })(undefined);
+  await createHandler({ database: { execute }, log, now: () => time, batchSize: 1 })(undefined);
   expect(log.lines).toMatchObject([{ webhookAttempts: 3, webhookEvents: 3, usedUserActions: 3 }]);
 });
