@@ -9,9 +9,12 @@ const flag = v.boolean('Write true or false.');
 const where = (isValid: (value: string) => boolean, remedy: string) =>
   v.custom<string>((value) => typeof value === 'string' && isValid(value), remedy);
 const text = (pattern: RegExp, remedy: string) => where((value) => pattern.test(value), remedy);
-/** JavaScript has no date for some texts that match a pattern. */
+/** Only days that exist: JavaScript reads 30 February as 2 March. */
 const time = (pattern: RegExp, remedy: string) =>
-  where((value) => pattern.test(value) && Date.parse(value) > 0, remedy);
+  where((value) => {
+    const isTime = pattern.test(value) && Date.parse(value) > 0;
+    return isTime && new Date(value).toISOString().startsWith(value.slice(0, 10));
+  }, remedy);
 const number = (least: number, most: number, step = 1) =>
   v.custom<number>(
     (value) => typeof value === 'number' && value >= least && value <= most && value % step === 0,

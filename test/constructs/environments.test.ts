@@ -166,6 +166,7 @@ describe('a row', () => {
     ['database.capacity', 4],
     ['database', undefined],
     ['deprecated', true],
+    ['deprecation.sunset', '2027-02-30'],
     ['adoptedElasticIp.adress', '203.0.113.7'],
   ])('is refused for %s = %j', (field, value) => {
     expect(wrongIn(changed(full, { [field]: value }))).toContain(`eu.${field}`);
