@@ -36,7 +36,7 @@ A missing reserve address, which webhooks use only in an announced emergency, is
 export function register(program: Command, terminal: Terminal): void {
   withOutputs(program.command('origins'))
     .summary('print the webhook origin addresses as an allow-list, or check one')
-    .description('Prints the webhook origin addresses as an allow-list, or checks an existing one.')
+    .description('Print the webhook origin addresses as an allow-list, or check an existing one.')
     .addOption(environment('only this one (default: all in the outputs file)'))
     .addOption(
       new Option('--format <format>', 'output format (default: text)')

@@ -19,7 +19,7 @@ export function register(program: Command, terminal: Terminal): void {
     .addOption(environmentToWorkOn())
     .option('--write <file>', 'write to this file instead of stdout', path)
     .summary('print or write the outputs file of a deployed environment')
-    .description('Reads the outputs of the serving stack, in the format of "cdk deploy --outputs-file".')
+    .description('Print the outputs of the serving stack in the format of "cdk deploy --outputs-file".')
     .action((options: OutputsOptions) => outputs(options, terminal));
 }
 

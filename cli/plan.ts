@@ -52,7 +52,7 @@ export function register(program: Command, terminal: Terminal): void {
     .option('--verify <file>', 'only check that the stack has not changed since this plan', path)
     .option('--json', 'print JSON')
     .summary('show what a deployment would change or lose')
-    .description('Shows what deploying an assembly would change, without deploying it.')
+    .description('Show what deploying an assembly would change, without deploying it.')
     .addHelpText('after', help)
     .action((options: PlanOptions) => plan(options, terminal));
 }

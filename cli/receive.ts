@@ -28,7 +28,7 @@ Returns 204 to a verified delivery, and 401 to any other. Looks up the secrets o
 export function register(program: Command, terminal: Terminal): void {
   withEnvironment(program.command('receive'))
     .summary('receive webhooks on this machine')
-    .description('Listens for webhooks on 127.0.0.1, verifies and prints them, until Ctrl-C.')
+    .description('Listen for webhooks on 127.0.0.1, verify and print them, until Ctrl-C.')
     .option('--port <port>', 'port to listen on; 0 chooses a free port', number(0, 65_535), 8010)
     .option('--secret <secret>', 'verify with this secret only', readSecret)
     .option('--respond <number>', 'return this status', number(200, 599))

@@ -26,7 +26,7 @@ export function register(program: Command, terminal: Terminal): void {
     .command('webhook')
     .usage('COMMAND [options]')
     .summary('add, show, change, test, disable and remove webhooks')
-    .description('Manages the webhooks of organizations: their URLs, kinds of events and secrets.');
+    .description('Manage the webhooks of organizations: their URLs, kinds of events and secrets.');
   const ofOrganization = <Options>(name: string, definition: Definition<OfOrganization & Options>) =>
     environmentCommand(group, terminal, name, definition).requiredOption(
       '--organization <id>',

@@ -38,7 +38,7 @@ interface Options {
 export async function runLocalCommand(args: readonly string[], context: CommandContext): Promise<number> {
   const { print, note, variables } = context;
   const program = new Command('npm start --')
-    .description('Runs the environments on this machine from their CloudFormation templates, until Ctrl-C.')
+    .description('Run the environments on this machine from their CloudFormation templates, until Ctrl-C.')
     .option(
       '--environment <name>',
       'run only this environment (repeatable), on its usual ports',
