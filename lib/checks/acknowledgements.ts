@@ -10,112 +10,112 @@ const acknowledgements = {
   // API Gateway
   api: {
     'AwsSolutions-APIG2':
-      "The function checks path, query, headers and body of every request, in the documented order and with the documented codes. The gateway's validator knows no patterns of path parameters, and would respond first, otherwise.",
+      "The function checks path, query, headers and body of every request, in the documented order and with the documented codes. The gateway's validator cannot check patterns of path parameters, and would respond first, with other codes.",
   },
   page: {
-    'AwsSolutions-APIG2': 'There is nothing to validate: the response is the same page, whatever is sent.',
+    'AwsSolutions-APIG2': 'There is nothing to validate: every request gets the same page.',
   },
   logRole: {
     'AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/AmazonAPIGatewayPushToCloudWatchLogs]':
-      "It is the policy that API Gateway asks for (https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-logging.html): the role is the account's, for the access logs of every API in the region.",
+      'API Gateway requires this policy (https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-logging.html): the role is account-wide, for the access logs of every API in the region.',
   },
   stage: {
     'AwsSolutions-APIG6 APIGWExecutionLoggingEnabled':
-      'Execution logs show what callers send and what the authorizer was given. The access log has who, what, when, status, latencies and the reason of a refusal for every request.',
+      'Execution logs contain request bodies and access tokens. The access log has the source address, route, time, status, latencies and error type of every request.',
     APIGWCacheEnabledAndEncrypted:
-      'Deletions must not be cached, and the other responses are small documents, made by the gateway itself or held in memory.',
+      'Deletions must not be cached. The other responses are small documents from the gateway itself or from memory.',
     APIGWSSLEnabled:
-      'A client certificate would prove the gateway to an HTTP backend. There is none: functions are invoked through IAM.',
+      'A client certificate authenticates the gateway to an HTTP backend. There is none: API Gateway invokes functions through IAM.',
   },
   methodWithToken: {
     'AwsSolutions-COG4':
-      'Access tokens are the JWTs that the service specifies, signed by the keys of the region. The authorizer of the method verifies them.',
+      "The service specifies its own access tokens: JWTs signed by the region's keys. The method's authorizer verifies them.",
   },
   publicMethod: {
     'AwsSolutions-APIG4 AwsSolutions-COG4':
-      'Public on purpose: it returns public facts, among them the address that receivers of webhooks need before they have any token. It is behind firewall and throttle.',
+      'Public on purpose: it returns public facts, such as the webhook origin address, to receivers that have no token. The firewall and the throttle protect it.',
   },
 
   // Functions, by what invokes them
   gateway: {
     'NIST.800.53.R5-LambdaConcurrency':
-      'The throttle of the API stage bounds it. A reservation would be taken from all other functions of the account, and would fail bursts that the throttle admits.',
+      "The API stage's throttle bounds it. Reserved concurrency would be taken from the account's other functions, and would reject bursts that the throttle admits.",
     'NIST.800.53.R5-LambdaDLQ':
-      'API Gateway invokes it synchronously: the caller gets the error, and Lambda retries no event.',
+      'API Gateway invokes it synchronously: the caller receives the error, and there is no event to keep.',
   },
   queue: {
     'NIST.800.53.R5-LambdaConcurrency':
-      'MaximumConcurrency of its event source bounds it. A limit on the function would make SQS count every throttled attempt as a receive of the message.',
+      'The MaximumConcurrency of its event source bounds it. With a limit on the function, SQS would count every throttled attempt as a receive of the message.',
     'NIST.800.53.R5-LambdaDLQ':
-      'Its event source is a queue: what fails stays there, and ends in its dead-letter queue.',
+      'Its event source is a queue: failed messages stay there until they reach its dead-letter queue.',
   },
   schedule: {
     'NIST.800.53.R5-LambdaConcurrency':
-      'One rule invokes it once a day, and two runs at once delete the same rows: nothing to bound.',
+      'One rule invokes it once a day, and concurrent runs are harmless: they delete the same rows.',
     'NIST.800.53.R5-LambdaDLQ':
-      'EventBridge tries a failed run twice more. The next run deletes what this one did not, so a lost event loses nothing.',
+      'Lambda retries a failed run twice, and the next daily run deletes whatever remains, so a lost event does no harm.',
   },
   deployment: {
     'NIST.800.53.R5-LambdaConcurrency NIST.800.53.R5-LambdaDLQ':
-      'CloudFormation alone invokes it, synchronously, a few times in a deployment, which fails with its error.',
+      'Only CloudFormation invokes it: synchronously, a few times per deployment. If it fails, the deployment fails with its error.',
   },
   operator: {
     'NIST.800.53.R5-LambdaConcurrency NIST.800.53.R5-LambdaDLQ':
-      'Operators whom IAM admits invoke it synchronously, one command at a time, which shows the error.',
+      'Only operators with the IAM permission invoke it: synchronously, one command at a time. The command shows the error.',
   },
   functionOutsideVpc: {
     LambdaInsideVPC:
-      'It calls AWS at most, over TLS and with a role of its own, and listens to nothing. In the VPC it could call AWS only through the webhook origin, whose move or failure must not stop it.',
+      'It accepts no connections, and calls nothing but AWS APIs, over TLS, with its own role. In the VPC it could reach AWS only through the webhook origin, whose move or failure must not stop it.',
   },
   inlinePolicy: {
     IAMNoInlinePolicy:
-      'Least privilege for this one role, deleted with the role. A managed policy could be attached to others and outlive it.',
+      'Least privilege for one role, deleted with the role. A managed policy could be attached to other roles and outlive this one.',
   },
   networkInterfaces: {
     'AwsSolutions-IAM5[Resource::*]':
-      'Lambda makes network interfaces with this role, and EC2 allows those actions on all resources only. A second statement denies them to the code of the function.',
+      "Lambda creates network interfaces with this role, and these EC2 actions support no narrower resource. A second statement denies them to the function's code.",
   },
 
   // Database
   clusterWithoutClients: {
     'AwsSolutions-RDS6':
-      'Nobody connects to it, and no security group is admitted. A replica has no instance; a cluster with the RDS Data API signs in with secrets, and IAM authentication would be one more way to sign in, for nobody.',
+      'Nobody can connect: no security group is admitted. A replica serves no requests. With the RDS Data API, which signs in with secrets, IAM authentication would be an unused way in.',
   },
   deletableCluster: {
     'AwsSolutions-RDS10 NIST.800.53.R5-RDSInstanceDeletionProtectionEnabled':
-      'No service level agreement and test funds only. When the stack is deleted, a last snapshot is taken.',
+      'No service level agreement, and test funds only. Deleting the stack takes a final snapshot.',
   },
   clusterWithData: {
     'CloudFormation-Validate::F3021':
-      'A password without a user name is right: the owner came with the data, and gets the password of its secret.',
+      'Correct without a user name: the restored data already contains the owner, which gets the password of its secret.',
   },
   clusterRestoredToTime: {
     'CloudFormation-Validate::W3689':
-      'The handler sets the password after the restore, and compares the encryption with the source.',
+      "CloudFormation's resource handler sets the password after the restore, and checks that the encryption matches the source's.",
   },
   databaseInstance: {
     'CloudFormation-Validate::W3010':
-      'The table names the zones, so that the writer does not move when Fn::GetAZs gives them in another order.',
+      'The table names the zones, so that the writer does not move if Fn::GetAZs returns another order.',
     'PCI.DSS.321-RDSAutomaticMinorVersionUpgradeEnabled':
-      'Every environment is upgraded by its template: docs/decisions/database-versions.md. An automatic upgrade leaves the template behind, which CloudFormation then refuses, and has no effect on members of a global database.',
+      'Every environment is upgraded by its template: docs/decisions/database-versions.md. After an automatic upgrade the template would ask for an older version, which CloudFormation rejects. Members of a global database are not upgraded automatically at all.',
     'NIST.800.53.R5-RDSEnhancedMonitoringEnabled':
-      'The instance is serverless: capacity, connections, storage and lag are in CloudWatch every minute. Enhanced monitoring would write into a log group that all databases of the account share, without the retention and the key of this stack.',
+      "The instance is serverless: CloudWatch has capacity, connections, storage and lag every minute. Enhanced monitoring would write to a log group that all databases of the account share, without this stack's retention and key.",
     'NIST.800.53.R5-RDSInBackupPlan':
-      'The cluster is backed up continuously and can be restored to any second of its retention period. AWS Backup would store the same data in the same region a second time; another region is not permitted for it.',
+      'The cluster has continuous backups and can be restored to any second of its retention period. AWS Backup would store the same data in the same region a second time; a copy in another region would violate residency.',
   },
   databaseSecret: {
     'AwsSolutions-SMG4 NIST.800.53.R5-SecretsManagerRotationEnabled':
-      'Random, read by one role, and typed by nobody. A schedule needs a function that may change every password, and the API would be refused between the change of the password and that of the secret; so an operator changes it when there is cause: docs/runbook.md#changing-a-database-password',
+      'The password is random, read by one role, and never typed. Scheduled rotation needs a function that may change every password, and the API would fail to sign in between the change of the password and that of the secret. An operator changes it when there is cause: docs/runbook.md#changing-a-database-password',
   },
 
   // Network
   subnet: {
     'CloudFormation-Validate::W3010':
-      "The table names the zones. Fn::GetAZs may give them in another order one day, and each subnet would be replaced by one of another's range.",
+      'The table names the zones. If Fn::GetAZs returned another order, CloudFormation would replace each subnet, with overlapping ranges.',
   },
   internetRoute: {
     VPCNoUnrestrictedRouteToIGW:
-      'Receivers of webhooks are anywhere on the internet. The subnet holds the NAT gateway at most, which admits no connection from outside, and gives nothing else a public address.',
+      'Webhook receivers can be anywhere on the internet. The subnet contains at most the NAT gateway, which accepts no inbound connections, and assigns no public addresses.',
   },
 } as const satisfies Record<string, Readonly<Record<string, string>>>;
 
