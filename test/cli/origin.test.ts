@@ -228,7 +228,12 @@ describe('move-origin', () => {
 
   it.each([
     ['waits for consumers that are being enabled', ['Enabling', 'Enabling', 'Updating', 'Enabled'], 0, ''],
-    ['fails with a consumer that stays', ['Enabling'], 1, 'the consumer mapping-deliver is enabling'],
+    [
+      'fails with a consumer that is still being enabled',
+      ['Enabling'],
+      1,
+      'the consumer mapping-deliver is enabling',
+    ],
     ['fails with a disabled consumer', ['Disabled'], 1, 'the consumer mapping-deliver is disabled'],
   ])('%s', async (_, consumerStates, exitCode, said) => {
     Object.assign(origin, { consumerStates });

@@ -60,7 +60,7 @@ describe.each(rows.map((stack) => [stack.environment.name, stack] as const))('%s
     },
   );
 
-  it('has no gateway, routes or alarms on them in zone none, but all else', () => {
+  it('in zone none, has no gateway and none of its routes and alarms, but everything else', () => {
     const { exists } = deployedTo(stack, 'none');
     const gone = stack.resources.filter(({ Condition }) => !exists(Condition)).map(({ Type }) => Type);
     expect(gone.filter((type) => type !== 'AWS::CloudWatch::Alarm').sort()).toEqual([

@@ -32,7 +32,7 @@ it.each<[name: string, change: Record<string, unknown>]>([
   ['an empty body', { body: '' }],
   ['a body that is not text', { body: {} }],
   ['a time that is text', { acceptedAt: '1' }],
-  ['a time beyond the calendar', { notBefore: 8.64e15 + 1 }],
+  ['an out-of-range time', { notBefore: 8.64e15 + 1 }],
   ['an attempt before the first', { attempt: 0 }],
 ])('refuses %s, and names the field', (_name, change) => {
   const error = `"${Object.keys(change)[0]}" is invalid.`;

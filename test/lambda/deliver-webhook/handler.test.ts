@@ -291,7 +291,7 @@ it.each<[string, () => Partial<DeliveryPorts>, object]>([
     { cause: 'secret_unavailable' },
   ],
   ['a bug throws', () => ({ webhooks: { ...webhooks, find: bug } }), { cause: 'internal_error' }],
-])('our own failure is no attempt: the message stays on the queue while %s', async (_, ports, line) => {
+])('our own failure is not an attempt: the message stays on the queue while %s', async (_, ports, line) => {
   await send();
   expect(await run(ports())).toMatchObject({ failed: 1 });
   expect([requests, await attempts()]).toEqual([[], []]);

@@ -188,7 +188,7 @@ export class Webhooks {
       );
       const [first = 0, last = first] = [times[0], times.at(-1)];
       this.checks.hold(
-        'a receiver that answers 410 is disabled, and gets nothing more',
+        'a webhook whose receiver returns 410 is disabled and receives nothing more',
         (times.length > 0 && disabled[0]?.disabled_reason !== 'gone' && `${name}: it is not disabled`) ||
           (last - first > 60_000 && `${name}: it still got requests after ${last - first} ms`),
       );

@@ -4,14 +4,14 @@ import { environments } from '../../../lib/environments';
 import { Cleanup } from '../../../local/cleanup';
 import { startEnvironments } from '../environments';
 import { longRun, newSeed, numberFrom } from '../long-run';
-import { holdRequests } from './hold-requests';
+import { checkRequests } from './check-requests';
 
 const whole = { whole: true };
 
 void longRun<{ runs: number; seed: number; environment: string }>({
   name: 'fuzz',
   description:
-    'Sends generated requests to a local environment and holds every response against the contract.',
+    'Sends generated requests to a local environment and checks every response against the contract.',
   declare: (command) =>
     command
       .option('--runs <number>', 'requests to send', numberFrom(1, whole), 20_000)
@@ -29,7 +29,7 @@ void longRun<{ runs: number; seed: number; environment: string }>({
     const cleanup = new Cleanup();
     try {
       const { local } = await startEnvironments(cleanup, [environment], signal);
-      const statuses = await holdRequests(local, row, {
+      const statuses = await checkRequests(local, row, {
         ...{ requests: runs, seed },
         progress: (sent) => sent % 1_000 === 0 && progress(`${sent} of ${runs} requests held`),
       });

@@ -9,7 +9,7 @@ import { describeRequest, type GeneratedRequest, generatedRequest, toWire } from
 /** Requests sent at once, each for another organization. */
 const width = 20;
 
-export interface HoldOptions {
+export interface CheckOptions {
   readonly requests: number;
   readonly seed: number;
   /** Called after each batch with the number of requests sent. */
@@ -23,10 +23,10 @@ export interface HoldOptions {
  * @returns the number of responses by status
  * @throws Error with the requests that failed, shrunk, and the seed
  */
-export async function holdRequests(
+export async function checkRequests(
   local: LocalEnvironment,
   { name, tokenIssuer }: Pick<Environment, 'name' | 'tokenIssuer'>,
-  { requests, seed, progress }: HoldOptions,
+  { requests, seed, progress }: CheckOptions,
 ): Promise<Readonly<Record<number, number>>> {
   const baseUrl = local.outputs(name).ApiBaseUrl ?? '';
   const tokens = await openTokenMaker(local, name, tokenIssuer);
@@ -34,7 +34,7 @@ export async function holdRequests(
   const organizations: (Organization | undefined)[] = [];
   let sent = 0;
 
-  async function hold(request: GeneratedRequest, index: number): Promise<void> {
+  async function check(request: GeneratedRequest, index: number): Promise<void> {
     const organization = organizations[index] ?? (await local.walletJson<Organization>(name, 'seed'));
     organizations[index] = organization;
     const wire = await toWire(request, organization, tokens);
@@ -52,7 +52,7 @@ export async function holdRequests(
 
   const batch = fc.array(generatedRequest, { minLength: width, maxLength: width });
   const property = fc.asyncProperty(batch, async (generated) => {
-    const results = await Promise.allSettled(generated.map(hold));
+    const results = await Promise.allSettled(generated.map(check));
     const failed = results.find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;
     sent += generated.length;
