@@ -1,134 +1,201 @@
-import { CfnEIP } from 'aws-cdk-lib/aws-ec2';
-import { synthesizeApi } from '../support/region-api';
+import { decisionSeconds } from '../../lambda/authorize-request/environment';
+import { deprecationHeaders } from '../../lib/api/gateway-responses';
+import { apiOf, textOf } from '../support/region-api';
+import { first, withReserve } from '../support/rows';
+import { type StackTemplate, stackOf } from '../support/stacks';
 
-// biome-ignore lint/suspicious/noExplicitAny: a template has no types
-type Json = any;
+const hostedZone = { id: 'Z0123456789ABCDEFGHIJ', name: 'example.com' };
+const names = { api: 'api.example.com', dashboard: 'dashboard.example.com' };
+const certificateArn = `arn:aws:acm:${first.region}:123456789012:certificate/1a2b-3c`;
+const { domainNames: _, deprecation: __, ...row } = first;
+const plain = stackOf(row);
+const deprecated = stackOf({ ...row, deprecation: { since: '2026-11-20', sunset: '2027-06-30' } });
+const zoned = stackOf({ ...row, domainNames: { ...names, hostedZone } });
+const certified = stackOf({ ...row, domainNames: { ...names, certificateArn } });
+const api = apiOf(plain);
+const dashboard = apiOf(plain, 'Dashboard');
 
-const api = synthesizeApi();
-const routes = api.routes();
-
-const only = (type: string) => {
-  const found = api.all(type);
-  expect(found).toHaveLength(1);
-  return found[0];
-};
-
-describe('the deletion', () => {
-  it('is routed to its function, behind the authorizer', () => {
-    const [authorizer] = Object.keys(api.template.findResources('AWS::ApiGateway::Authorizer'));
-    expect(routes['DELETE /auth/user-groups/{userGroupId}']).toMatchObject({
-      AuthorizationType: 'CUSTOM',
-      AuthorizerId: { Ref: authorizer },
-      Integration: { Type: 'AWS_PROXY' },
-    });
+describe('the API', () => {
+  it('caches decisions by token, for at most 60 seconds', () => {
+    expect(api.all('Authorizer')).toMatchObject([
+      {
+        Type: 'REQUEST',
+        AuthorizerResultTtlInSeconds: decisionSeconds,
+        IdentitySource: 'method.request.header.Authorization',
+      },
+    ]);
+    expect(decisionSeconds).toBeLessThanOrEqual(60);
   });
 
-  it('caches a decision per token, for at most 60 seconds', () => {
-    expect(only('AWS::ApiGateway::Authorizer')).toMatchObject({
-      Type: 'REQUEST',
-      AuthorizerResultTtlInSeconds: 60,
-      IdentitySource: 'method.request.header.Authorization',
-    });
-  });
-
-  it('lets the gateway invoke each function only for its own route', () => {
-    const sources = api
+  it('may invoke each function only for its own route', () => {
+    const sources = plain
       .all('AWS::Lambda::Permission')
-      .map(({ SourceArn }) => SourceArn['Fn::Join'][1].filter((part: unknown) => typeof part === 'string'))
-      .map((parts: string[]) => parts.slice(-2).join('{…}'));
-    expect(sources.sort()).toEqual(['/{…}/DELETE/auth/user-groups/*', ':{…}/authorizers/']);
-  });
-});
-
-describe('the webhook origins', () => {
-  const originsOf = (synthesized: typeof api) => synthesized.routes()['GET /webhook-origins'] as Json;
-  const responseOf = (synthesized: typeof api) => originsOf(synthesized).Integration.IntegrationResponses[0];
-  const bodyOf = (synthesized: typeof api) => responseOf(synthesized).ResponseTemplates['application/json'];
-
-  it('are public and need no function', () => {
-    expect(originsOf(api)).toMatchObject({ AuthorizationType: 'NONE', Integration: { Type: 'MOCK' } });
+      .filter(({ Properties }) => Properties.Principal === 'apigateway.amazonaws.com')
+      .map(({ Properties }) => textOf(Properties.SourceArn).replace(/^.*\{AWS::AccountId\}:/, ''));
+    expect(sources.map((source) => source.replaceAll(/\{\w+\}/g, '{}')).sort()).toEqual([
+      '{}/authorizers/{}',
+      '{}/{}/DELETE/auth/user-groups/*',
+      '{}/{}/GET/',
+    ]);
   });
 
-  it('contain environment, region, the one address as a CIDR block, the headers to verify, and deprecation', () => {
-    expect(JSON.parse(bodyOf(api))).toEqual({
-      environment: api.environment.name,
-      region: api.environment.region,
-      addresses: ['203.0.113.7/32'],
-      signatureHeaders: ['webhook-signature', 'X-SVC-WEBHOOK-SIGNATURE', 'Svc-Signature'],
-      deprecated: false,
-    });
-    const deprecation = { since: '2026-11-20', sunset: '2027-06-30' };
-    expect(JSON.parse(bodyOf(synthesizeApi({ deprecation })))).toMatchObject({
-      deprecated: true,
-      deprecation,
-    });
-  });
+  it.each([api, dashboard])(
+    '$logicalId needs TLS 1.2 and logs no text of the caller',
+    ({ logicalId, all }) => {
+      const strict = {
+        SecurityPolicy: 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09',
+        EndpointAccessMode: 'STRICT',
+      };
+      expect(plain.get(logicalId).Properties).toMatchObject(strict);
+      const [stage] = all('Stage');
+      const variables = Object.values<string>(JSON.parse(stage.AccessLogSetting.Format));
+      for (const variable of variables) expect(variable).toMatch(/^\$context(\.\w+)+$/);
+      for (const written of ['path', 'identity.userAgent', 'authorizer.principalId', 'requestOverride'])
+        expect(variables).not.toContain(`$context.${written}`);
+    },
+  );
 
-  it('take the address from the Elastic IP itself', () => {
-    const withElasticIp = synthesizeApi({}, (stack) => new CfnEIP(stack, 'ElasticIp').ref);
-    expect(bodyOf(withElasticIp)).toEqual({
-      'Fn::Join': [
-        '',
-        [expect.stringMatching(/"addresses":\["$/), { Ref: 'ElasticIp' }, expect.stringMatching(/^\/32"\]/)],
-      ],
-    });
-  });
-
-  it('list the reserve separately, so that `addresses` does not change', () => {
-    const reserving = JSON.parse(bodyOf(synthesizeApi({}, undefined, '203.0.113.8')));
-    expect(reserving).toEqual({ ...JSON.parse(bodyOf(api)), reserve: ['203.0.113.8/32'] });
-  });
-
-  it('may be cached, with an ETag that changes with the document', () => {
-    const headerOf = (synthesized: typeof api, name: string) =>
-      responseOf(synthesized).ResponseParameters[`method.response.header.${name}`];
-    expect(headerOf(api, 'Cache-Control')).toBe("'public, max-age=3600'");
-    expect(headerOf(api, 'ETag')).toMatch(/^'"203\.0\.113\.7-[0-9a-f]{8}"'$/);
-    const others = [
-      synthesizeApi({}, () => '203.0.113.9'),
-      synthesizeApi({}, undefined, '203.0.113.8'),
-      synthesizeApi({ deprecation: { since: '2026-11-20' } }),
-    ];
-    expect(new Set([api, ...others].map((each) => headerOf(each, 'ETag'))).size).toBe(4);
-  });
-
-  it('respond to HEAD as to GET', () => {
-    const { HttpMethod, OperationName, ...get } = originsOf(api);
-    expect(api.routes()['HEAD /webhook-origins']).toMatchObject(get);
-  });
-});
-
-describe('the stage', () => {
-  const stage = only('AWS::ApiGateway::Stage');
-
-  it('logs each request as a line of JSON without credentials, paths or headers', () => {
-    const format: Record<string, string> = JSON.parse(stage.AccessLogSetting.Format);
-    const variables = Object.values(format);
-    expect(variables).toEqual(variables.filter((variable) => /^\$context(\.\w+)+$/.test(variable)));
-    expect(variables).toEqual(
-      expect.arrayContaining([
-        '$context.extendedRequestId',
-        '$context.status',
-        '$context.identity.sourceIp',
-        '$context.wafResponseCode',
-      ]),
+  it('creates gateway responses one after the other, as API Gateway requires', () => {
+    const responses = plain.all('AWS::ApiGateway::GatewayResponse');
+    const ids = responses.map(({ logicalId }) => logicalId);
+    const unordered = responses.filter(
+      ({ DependsOn = [] }) => ![DependsOn].flat().some((id) => ids.includes(id)),
     );
-    const writtenByCallers = [
-      '$context.path',
-      '$context.identity.userAgent',
-      '$context.authorizer.principalId',
-    ];
-    for (const variable of writtenByCallers) expect(variables).not.toContain(variable);
+    expect(unordered).toHaveLength([api, dashboard].length);
+  });
+});
+
+describe("the gateway's own responses", () => {
+  it('may not be cached, name the problem, and contain no input of the caller', () => {
+    for (const { headers, body } of api.gatewayResponses({ extendedRequestId: 'JKJaXmPLvHcESHA=' })) {
+      expect(headers['cache-control']).toBe('no-store');
+      const { type, code, requestId } = JSON.parse(body);
+      expect([type, requestId]).toEqual([`urn:wallet-infrastructure:problem:${code}`, 'JKJaXmPLvHcESHA=']);
+    }
+    const templates = JSON.stringify(
+      api.all('GatewayResponse').map(({ ResponseTemplates }) => ResponseTemplates),
+    );
+    expect([...new Set(templates.match(/\$\w+(\.\w+)*/g))].sort()).toEqual([
+      '$context.authorizer.code',
+      '$context.authorizer.detail',
+      '$context.extendedRequestId',
+    ]);
   });
 
-  it("keeps its logs for the environment's retention, even when the stack is deleted", () => {
-    const groups = Object.values(api.template.findResources('AWS::Logs::LogGroup'));
-    expect(groups).toHaveLength(2);
-    for (const group of groups) {
-      expect(group).toMatchObject({
-        DeletionPolicy: 'RetainExceptOnCreate',
-        Properties: { RetentionInDays: api.environment.logRetentionDays },
-      });
+  it('ask for a token only with 401, and for a later repetition only with 429', () => {
+    for (const { status, headers } of api.gatewayResponses()) {
+      expect(headers['www-authenticate']).toBe(status === 401 ? 'Bearer' : undefined);
+      expect(headers['retry-after']).toBe(status === 429 ? '1' : undefined);
+    }
+  });
+
+  it('and the webhook origins announce a deprecation, and its last day once it is decided', () => {
+    const sunset = 'Wed, 30 Jun 2027 00:00:00 GMT';
+    const { origins, gatewayResponses } = apiOf(deprecated);
+    for (const { headers } of [
+      origins,
+      ...gatewayResponses(),
+      ...apiOf(deprecated, 'Dashboard').gatewayResponses(),
+    ])
+      expect(headers).toMatchObject({ deprecation: '@1795132800', sunset });
+    expect(deprecationHeaders({ since: '2026-11-20' })).toEqual({ Deprecation: '@1795132800' });
+    expect(deprecationHeaders(undefined)).toEqual({});
+  });
+});
+
+it('the ETag of the webhook origins changes with addresses and deprecation', () => {
+  const elasticIp = /^\{WebhookOriginElasticIp\w*(\.\w+)?\}/;
+  expect(JSON.parse(api.origins.body).addresses).toEqual([expect.stringMatching(elasticIp)]);
+  const tags = [plain, deprecated, stackOf({ ...row, webhookOrigin: { reserve: true } })].map(
+    (stack) => apiOf(stack).origins.headers.etag?.slice(1, -1) ?? '',
+  );
+  expect(new Set(tags).size).toBe(tags.length);
+  for (const tag of tags) expect(tag).toMatch(elasticIp);
+  const { addresses, reserve } = JSON.parse(apiOf(stackOf(withReserve)).origins.body);
+  expect([addresses.length, reserve.length]).toEqual([1, 1]);
+});
+
+describe('the firewall', () => {
+  const { Properties: firewall, logicalId } = plain.only('AWS::WAFv2::WebACL');
+  const logging = plain.only('AWS::WAFv2::LoggingConfiguration').Properties;
+
+  it('protects every stage', () => {
+    const associations = plain
+      .all('AWS::WAFv2::WebACLAssociation')
+      .map(({ Properties }) => [
+        textOf(Properties.ResourceArn).split('/').at(-1),
+        textOf(Properties.WebACLArn),
+      ]);
+    const stages = plain.all('AWS::ApiGateway::Stage').map((stage) => stage.logicalId);
+    expect(associations.sort()).toEqual(stages.sort().map((id) => [`{${id}}`, `{${logicalId}.Arn}`]));
+  });
+
+  it('redacts credentials in samples and in its log', () => {
+    const secret = ['authorization', 'x-svc-useraction'];
+    expect(firewall.DataProtectionConfig.DataProtections).toEqual([
+      { Action: 'SUBSTITUTION', Field: { FieldType: 'SINGLE_HEADER', FieldKeys: secret } },
+    ]);
+    expect(logging.RedactedFields).toEqual(secret.map((Name) => ({ SingleHeader: { Name } })));
+  });
+
+  it('logs to a group with the name prefix that AWS WAF requires, and has no empty list of overrides', () => {
+    const group = plain.named('AWS::Logs::LogGroup', 'ApiWebAclLog');
+    expect(textOf(group.Properties.LogGroupName)).toMatch(/^aws-waf-logs-/);
+    expect(textOf(logging.LogDestinationConfigs[0])).toMatch(
+      new RegExp(`:log-group:\\{${group.logicalId}\\}$`),
+    );
+    expect(plain.text).not.toContain('"RuleActionOverrides": []');
+  });
+});
+
+describe.each<[string, StackTemplate]>([
+  ['a hosted zone', zoned],
+  ['a certificate', certified],
+])('custom domain names with %s', (_, stack) => {
+  const domains = stack.all('AWS::ApiGateway::DomainName');
+  const idOf = (name: string) => domains.find(({ Properties }) => Properties.DomainName === name)?.logicalId;
+
+  it('map to the stages, are in the outputs, and replace the default endpoints at once', () => {
+    const mapped = stack
+      .all('AWS::ApiGateway::BasePathMapping')
+      .map(({ Properties }) => [Properties.DomainName.Ref, Properties.RestApiId.Ref, Properties.BasePath]);
+    expect(mapped).toEqual([
+      [idOf(names.api), api.logicalId, undefined],
+      [idOf(names.dashboard), dashboard.logicalId, undefined],
+    ]);
+    const { ApiBaseUrl, DashboardUrl } = stack.json.Outputs;
+    expect([ApiBaseUrl.Value, DashboardUrl.Value]).toEqual([
+      `https://${names.api}`,
+      `https://${names.dashboard}`,
+    ]);
+    // Only a new deployment disables the endpoint.
+    for (const { Properties } of stack.all('AWS::ApiGateway::RestApi'))
+      expect(Properties.DisableExecuteApiEndpoint).toBe(true);
+    const deployments = (each: StackTemplate) =>
+      each.all('AWS::ApiGateway::Deployment').map((one) => one.logicalId);
+    for (const id of deployments(plain)) expect(deployments(stack)).not.toContain(id);
+  });
+
+  it('have the certificate and the records of the row, or outputs for whoever adds the records', () => {
+    const created = stack
+      .all('AWS::CertificateManager::Certificate')
+      .map(({ logicalId }) => ({ Ref: logicalId }));
+    for (const { Properties } of domains)
+      expect(Properties.RegionalCertificateArn).toEqual(created[0] ?? certificateArn);
+    const targets = Object.values(names).map((name) => [idOf(name), 'RegionalDomainName']);
+    const records = stack.all('AWS::Route53::RecordSet').map(({ Properties }) => Properties);
+    const { ApiDomainTarget, DashboardDomainTarget } = stack.json.Outputs;
+    if (stack === zoned) {
+      expect(records.map(({ Type, HostedZoneId }) => [Type, HostedZoneId])).toEqual(
+        targets.map(() => ['A', hostedZone.id]),
+      );
+      expect(records.map(({ AliasTarget }) => AliasTarget.DNSName['Fn::GetAtt'])).toEqual(targets);
+      expect(ApiDomainTarget).toBeUndefined();
+    } else {
+      expect(records).toEqual([]);
+      expect([ApiDomainTarget, DashboardDomainTarget].map(({ Value }) => Value['Fn::GetAtt'])).toEqual(
+        targets,
+      );
     }
   });
 });
