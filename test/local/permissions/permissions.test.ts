@@ -1,6 +1,4 @@
 import { type Call, createPermissions } from '../../../local/permissions/permissions';
-import type { StackContext } from '../../../local/resources/context';
-import { createResource } from '../../../local/resources/table';
 
 const role = 'arn:aws:iam::000000000000:role/Deliver';
 const key = 'arn:aws:kms:eu-central-1:000000000000:key/1';
@@ -91,37 +89,8 @@ it.each([
   expect(outcome).toEqual(refusal && expect.stringContaining(refusal));
 });
 
-it.each([
-  ['AWS::SQS::QueuePolicy', { Queues: ['http://127.0.0.1/000000000000/queue'] }, toAll(deny)],
-  ['AWS::IAM::Policy', { Roles: ['Deliver'] }, deny],
-])('the denial of an %s of a template is enforced', async (type, properties, statement) => {
-  const permissions = createPermissions();
-  permissions.attachToRole(role, { Statement: allow }, 'Role');
-  const stack = { name: 'WalletEu', region: 'eu-central-1', template: { Resources: {} } };
-  const context = { stack, permissions } as unknown as StackContext;
-  const PolicyDocument = { Statement: statement };
-  const request = { logicalId: 'P', type, properties: { ...properties, PolicyDocument } };
-  await createResource(request, context);
-  expect(permissions.authorizeRole(role, 'sqs:SendMessage', queue)).toContain(explicit);
-});
-
 it('allows an administrator everything', () => {
   expect(createPermissions().authorize({ accessKeyId: 'local', ...send })).toBeUndefined();
-});
-
-it('knows the requests, and which of them need a grant', () => {
-  const { attachToRole, authorizeRole, accesses } = createPermissions();
-  attachToRole(role, { Statement: { ...allow, Action: ['sqs:SendMessage', 'sqs:DeleteMessage'] } }, 'Role');
-  const ask = () => authorizeRole(role, 'sqs:SendMessage', queue);
-  expect([ask(), ask()]).toEqual([undefined, undefined]);
-  expect(accesses.requests()).toHaveLength(1);
-  expect(accesses.refusals()).toEqual([]);
-  const [used, unused] = accesses.grants();
-  expect([used, unused].map((grant) => accesses.refusals(grant).length)).toEqual([1, 0]);
-  const refused = accesses.withhold(used);
-  expect([ask()]).toEqual([...refused]);
-  accesses.withhold();
-  expect(ask()).toBeUndefined();
 });
 
 it.each<[what: string, statement: object]>([
