@@ -7,26 +7,21 @@ import { temporaryFolder } from '../support/temporary-folder';
 
 const folder = temporaryFolder();
 
-const environment = (environment: string, region: string, testFundsOnly: boolean, outputs: object) => ({
-  stack: {
-    ...{ name: '', purpose: '', environment, region, testFundsOnly },
-    ...{ template: { Resources: {} }, assets: new Map() },
-  },
-  outputs: { WebhookOriginAddress: '127.0.0.1', Deprecated: 'false', ...outputs },
-});
+const stack = { name: '', purpose: '', template: { Resources: {} }, assets: new Map() };
+const [ApiBaseUrl, DashboardUrl] = ['http://127.0.0.1:8001', 'http://127.0.0.1:8101'];
+const outputs = { ApiBaseUrl, DashboardUrl, WebhookOriginAddress: '127.0.0.1' };
 const running = [
-  environment('one', 'eu-central-1', false, {
-    ApiBaseUrl: 'http://127.0.0.1:8001',
-    DashboardUrl: 'http://127.0.0.1:8101',
-    ServiceLevelAgreement: 'yes',
-  }),
-  environment('another', 'ca-central-1', true, {
-    ApiBaseUrl: 'http://127.0.0.1:8002',
-    DashboardUrl: 'http://127.0.0.1:8102',
-    WebhookOriginReserveAddress: '127.0.0.2',
-    ServiceLevelAgreement: 'no',
-    Deprecated: 'true',
-  }),
+  {
+    stack: { ...stack, environment: 'one', region: 'eu-central-1', testFundsOnly: false },
+    outputs: { ...outputs, ServiceLevelAgreement: 'yes', Deprecated: 'false' },
+  },
+  {
+    stack: { ...stack, environment: 'another', region: 'ca-central-1', testFundsOnly: true },
+    outputs: {
+      ...outputs,
+      ...{ WebhookOriginReserveAddress: '127.0.0.2', ServiceLevelAgreement: 'no', Deprecated: 'true' },
+    },
+  },
 ];
 const sample = { organizationId: 'or-1', userGroupId: 'ug-1', callerId: 'us-1' };
 const printed = (projectRoot: string, state = `${projectRoot}/.local`) =>
@@ -36,7 +31,7 @@ it('lists the environments, and the purpose of a deprecated one', () => {
   expect(printed('/srv').split('\n').slice(1, 4)).toEqual([
     'NAME     REGION        BASE URL               DASHBOARD              WEBHOOK ORIGIN                SLA',
     'one      eu-central-1  http://127.0.0.1:8001  http://127.0.0.1:8101  127.0.0.1                     yes',
-    'another  ca-central-1  http://127.0.0.1:8002  http://127.0.0.1:8102  127.0.0.1, reserve 127.0.0.2  no   deprecated: test funds only',
+    'another  ca-central-1  http://127.0.0.1:8001  http://127.0.0.1:8101  127.0.0.1, reserve 127.0.0.2  no   deprecated: test funds only',
   ]);
 });
 

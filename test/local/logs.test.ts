@@ -26,10 +26,7 @@ it.each([
   ],
   ['{"level":"ERROR","message":"Unavailable","reason":"timeout"}', 'Unavailable: timeout'],
   ['Invoke Error {"errorType":"Error","errorMessage":"boom","trace":[]}', 'boom'],
-  [
-    'RequestId: 1 Error: Task timed out after 5.00 seconds',
-    'RequestId: 1 Error: Task timed out after 5.00 seconds',
-  ],
+  ['Error: Task timed out after 5.00 seconds', 'Error: Task timed out after 5.00 seconds'],
 ])('reports the error in %s', async (line, message) => {
   expect((await written(line)).errors).toEqual([`DeleteUserGroup: ${message}`]);
 });

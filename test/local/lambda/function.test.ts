@@ -1,8 +1,5 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { type LocalFunction, type LocalFunctionOptions, startFunction } from '../../../local/lambda/function';
 import { startProcess } from '../../../local/lambda/instance';
 import { isAlive } from '../../../local/processes';
@@ -80,22 +77,11 @@ test.each([
 test.each([
   ['no export of the name', 'exports.other = 1;', 'Runtime.HandlerNotFound'],
   ['a missing module', 'require("./absent");', 'Runtime.ImportModuleError'],
-  ['a syntax error', 'exports.handler = (', 'Runtime.UserCodeSyntaxError'],
   ['an error at load', 'throw new TypeError("no");', 'TypeError'],
   ['a result that is not JSON', 'exports.handler = async () => 1n;', 'Runtime.MarshalError'],
 ])('each invocation of code with %s fails', async (_, code, errorType) => {
   const broken = start('', { bundleDirectory: bundle(code) });
   for (const event of [1, 2]) expect(await broken.invoke(event)).toMatchObject({ ok: false, errorType });
-});
-
-test('an invocation is aborted at its timeout, and the next one gets a new instance', async () => {
-  const slow = start('if (event) await new Promise(() => {});', { timeoutSeconds: 0.3 });
-  expect(await slow.invoke({})).toMatchObject({
-    ok: false,
-    errorType: 'Sandbox.Timedout',
-    errorMessage: expect.stringMatching(/Task timed out after 0\.30 seconds$/),
-  });
-  expect(await slow.invoke(undefined)).toEqual({ ok: true, payload: null });
 });
 
 test('instances run one invocation at a time, up to the maximum', async () => {
@@ -130,7 +116,6 @@ test('stop() fails running, waiting and later invocations', async () => {
 });
 
 test.each([
-  ['exits', 'process.exit(1)', 'exit status 1'],
   ['throws outside of the handler', 'setImmediate(() => { throw new Error("later"); })', 'exit status 1'],
   ['takes too much memory', 'const all = []; for (;;) all.push(new Array(1e6).fill(1.5))', ''],
 ])('a process that %s is replaced', async (_, code, reason) => {
@@ -149,7 +134,10 @@ test('a process is killed in an endless loop, and replaced when it was killed wh
     timeoutSeconds: 1,
     runtime: startProcess,
   });
-  expect(await endless.invoke({ loop: true })).toMatchObject({ errorType: 'Sandbox.Timedout' });
+  expect(await endless.invoke({ loop: true })).toMatchObject({
+    errorType: 'Sandbox.Timedout',
+    errorMessage: expect.stringMatching(/Task timed out after 1\.00 seconds$/),
+  });
   const idle = (await endless.invoke({})) as { payload: number };
   process.kill(idle.payload, 'SIGKILL');
   await eventually(() => endless.instances().length === 0);
@@ -157,19 +145,4 @@ test('a process is killed in an endless loop, and replaced when it was killed wh
   expect(next.payload).not.toBe(idle.payload);
   await endless.stop();
   expect(isAlive(next.payload)).toBe(false);
-});
-
-test('function processes exit when their parent is killed', async () => {
-  const directory = bundle('exports.handler = async () => {};');
-  const bootstrap = join(__dirname, '../../../local/lambda/bootstrap.cjs');
-  const script = `
-    const child = require('node:child_process').fork(${JSON.stringify(bootstrap)}, [], {
-      env: { LAMBDA_TASK_ROOT: ${JSON.stringify(directory)}, _HANDLER: 'index.handler' } });
-    child.on('message', () => console.log(child.pid));`;
-  const parent = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const [line] = await once(createInterface({ input: parent.stdout }), 'line');
-  const pid = Number(line);
-  expect(isAlive(pid)).toBe(true);
-  parent.kill('SIGKILL');
-  await eventually(() => !isAlive(pid));
 });

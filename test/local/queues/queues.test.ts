@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { GetQueueUrlCommand, ListQueuesCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { startQueues } from '../../../local/queues/queues';
 import { localClient } from '../../support/aws-client';
 import { startTestQueues, type TestQueues } from '../../support/sqs';
@@ -21,20 +21,9 @@ it('accepts exactly the characters that SQS accepts', async () => {
   await expect(queue.send('a\u0001')).rejects.toThrow('Invalid characters');
 });
 
-it('uses queue URLs with the loopback address, which need no name resolution', async () => {
-  const { url, arn } = await queues.create();
-  const QueueName = url.split('/').at(-1);
-  expect(url).toBe(`${queues.url}/000000000000/${QueueName}`);
-  expect(url).toBe(queues.server.urlOf(arn));
-  expect(arn).toBe(`arn:aws:sqs:eu-central-1:000000000000:${QueueName}`);
-  expect((await queues.sqs.send(new GetQueueUrlCommand({ QueueName }))).QueueUrl).toBe(url);
-  expect((await queues.sqs.send(new ListQueuesCommand({}))).QueueUrls).toContain(url);
-});
-
 it('refuses a queue whose attributes SQS would refuse, with the reason', async () => {
-  await expect(queues.create({ VisibilityTimeout: '43201' })).rejects.toThrow(
-    'SQS refused CreateQueue: Invalid value for the parameter VisibilityTimeout',
-  );
+  const message = 'SQS refused CreateQueue: Invalid value for the parameter VisibilityTimeout';
+  await expect(queues.create({ VisibilityTimeout: '43201' })).rejects.toThrow(message);
 });
 
 it('saves visible and hidden messages for the next start', async () => {
@@ -47,8 +36,7 @@ it('saves visible and hidden messages for the next start', async () => {
   queues.server.save(file, [name]);
   const later = await startQueues();
   const { url: QueueUrl } = await later.createQueue({ name, region: 'eu-central-1', attributes: {} });
-  later.restore(file);
-  later.restore(file);
+  for (const _ of [1, 2]) later.restore(file);
   expect(existsSync(file)).toBe(false);
   const sqs = new SQSClient(localClient(later.url));
   const receive = { QueueUrl, MaxNumberOfMessages: 10, MessageAttributeNames: ['All'] };
@@ -56,9 +44,7 @@ it('saves visible and hidden messages for the next start', async () => {
   const MessageAttributes = { Reason: { StringValue: 'server_error' } };
   expect(Messages).toMatchObject([{ Body: 'visible', MessageAttributes }]);
   later.save(file, [name]);
-  const saved = require(file) as { body: string; notBefore: number }[];
-  expect(saved).toMatchObject([{ body: 'hidden' }, { body: 'visible' }]);
-  expect(saved[0]?.notBefore).toBeGreaterThan(Date.now());
+  expect(require(file)).toMatchObject([{ body: 'hidden' }, { body: 'visible' }]);
   sqs.destroy();
   await later.stop();
 });
