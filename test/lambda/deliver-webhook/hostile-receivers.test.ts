@@ -13,7 +13,6 @@ import {
   head,
   receiverName as name,
   often,
-  ourWebhook,
   publicAddress,
   say,
   unanswered,
@@ -21,6 +20,7 @@ import {
 } from './scripted-receivers';
 
 const scripted = useScriptedReceivers();
+afterEach(() => jest.useRealTimers());
 const post = (port: number, body = '{}') => scripted.client()(port, { body });
 
 const headers = (count: number) =>
@@ -95,35 +95,29 @@ it.each<readonly [string, string, AttemptResult]>([
   expect(await post(relay)).toEqual(expected);
 });
 
-it('accepts a response that arrives before the request is complete', async () => {
-  const port = await scripted.tls((socket) => socket.write(`${head}content-length: 0\r\n\r\n`));
-  expect(await post(port, 'x'.repeat(60_000))).toEqual(answered());
-});
-
-it('reads Retry-After', async () => {
-  const port = await scripted.tls(say('HTTP/1.1 503 Busy\r\nretry-after: 120\r\ncontent-length: 0\r\n\r\n'));
-  expect(await post(port)).toEqual({ answered: true, status: 503, retryAfter: '120' });
+it.each<readonly [string, string, AttemptResult]>([
+  ['before the request is complete', `${head}content-length: 0\r\n\r\n`, answered()],
+  [
+    'with Retry-After',
+    'HTTP/1.1 503 Busy\r\nretry-after: 120\r\ncontent-length: 0\r\n\r\n',
+    { answered: true, status: 503, retryAfter: '120' },
+  ],
+])('accepts a response %s', async (_, text, expected) => {
+  const port = await scripted.tls((socket) => socket.write(text));
+  expect(await post(port, 'x'.repeat(60_000))).toEqual(expected);
 });
 
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);
-it.each<readonly [string, () => Promise<{ key: string; cert: string }>, string]>([
-  [
-    'expired',
-    () => scripted.issue({ name, notBefore: inDays(-3), notAfter: inDays(-2) }),
-    'certificate_expired',
-  ],
-  [
-    'not yet valid',
-    () => scripted.issue({ name, notBefore: inDays(2), notAfter: inDays(3) }),
-    'certificate_not_yet_valid',
-  ],
-  ["another name's", () => scripted.issue({ name: 'x.example.com' }), 'certificate_wrong_name'],
-  ["another authority's", async () => (await createAuthority()).issue({ name }), 'certificate_untrusted'],
-])('refuses a certificate that is %s, and sends nothing', async (_name, certificate, reason) => {
+it.each<readonly [string, object | undefined, string]>([
+  ['expired', { notBefore: inDays(-3), notAfter: inDays(-2) }, 'certificate_expired'],
+  ['not yet valid', { notBefore: inDays(2), notAfter: inDays(3) }, 'certificate_not_yet_valid'],
+  ["another name's", { name: 'x.example.com' }, 'certificate_wrong_name'],
+  ["another authority's", undefined, 'certificate_untrusted'],
+])('refuses a certificate that is %s, and sends nothing', async (_name, subject, reason) => {
   let received = 0;
   const port = await scripted.tls(
     (socket) => socket.on('data', (data) => (received += data.length)),
-    await certificate(),
+    await (subject ? scripted.issue({ name, ...subject }) : (await createAuthority()).issue({ name })),
   );
   expect(await post(port)).toEqual(unanswered(reason));
   expect(received).toBe(0);
@@ -145,35 +139,28 @@ it.each<readonly [string, Behaviour, string]>([
 it("trusts Mozilla's authorities, and not those of NODE_EXTRA_CA_CERTS", async () => {
   const port = await scripted.tls(say(head));
   const createSecureContext = jest.spyOn(tls, 'createSecureContext');
-  const receivers = createReceivers({ resolve: async () => [publicAddress], route: () => '127.0.0.1' });
-  const url = `https://${name}:${port}/`;
-  expect(await receivers.post({ webhookId: ourWebhook, url, headers: {}, body: '' })).toEqual(
-    unanswered('certificate_untrusted'),
-  );
+  const { post } = createReceivers({ resolve: async () => [publicAddress], route: () => '127.0.0.1' });
+  const request = { webhookId: 'wh-1', url: `https://${name}:${port}/`, headers: {}, body: '' };
+  expect(await post(request)).toEqual(unanswered('certificate_untrusted'));
   // Without `ca`, Node.js adds those of the variable: https://nodejs.org/docs/latest-v24.x/api/cli.html#node_extra_ca_certsfile
-  expect(createSecureContext).toHaveBeenCalledWith(
-    expect.objectContaining({ ca: [...tls.rootCertificates] }),
-  );
+  const ca = [...tls.rootCertificates];
+  expect(createSecureContext).toHaveBeenCalledWith(expect.objectContaining({ ca }));
   createSecureContext.mockRestore();
 });
 
-describe('without settings, an attempt has', () => {
+it.each([
+  ['5 s to connect', 5_000, 'tcp', 'connect_timeout'],
+  ['15 s in all', 15_000, 'tls', 'timeout'],
+] as const)('without settings, an attempt has %s', async (_, limit, protocol, reason) => {
   // The connections are real: only the two deadlines wait for this clock.
-  beforeEach(() => jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] }));
-  afterEach(() => jest.useRealTimers());
-
-  it.each([
-    ['5 s to connect', 5_000, 'tcp', 'connect_timeout'],
-    ['15 s in all', 15_000, 'tls', 'timeout'],
-  ] as const)('%s', async (_, limit, protocol, reason) => {
-    let result: AttemptResult | undefined;
-    await new Promise((reached) => {
-      const port = scripted[protocol]((socket) => socket.once('data', reached));
-      port.then((number) => scripted.client({})(number)).then((attempt) => (result = attempt));
-    });
-    await jest.advanceTimersByTimeAsync(limit - 1);
-    expect(result).toBeUndefined();
-    await jest.advanceTimersByTimeAsync(1);
-    expect(result).toEqual(unanswered(reason));
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+  let result: AttemptResult | undefined;
+  await new Promise((reached) => {
+    const port = scripted[protocol]((socket) => socket.once('data', reached));
+    port.then(scripted.client({})).then((attempt) => (result = attempt));
   });
+  await jest.advanceTimersByTimeAsync(limit - 1);
+  expect(result).toBeUndefined();
+  await jest.advanceTimersByTimeAsync(1);
+  expect(result).toEqual(unanswered(reason));
 });

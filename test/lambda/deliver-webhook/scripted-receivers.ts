@@ -8,7 +8,6 @@ export type Behaviour = (socket: Socket) => void;
 
 export const receiverName = 'hooks.example.com';
 export const publicAddress = '93.184.216.34';
-export const ourWebhook = 'wh-00001-00001-0000000000000001';
 
 /** Receivers on this machine that follow a script for each connection, and the product's client for them. */
 export function useScriptedReceivers() {
@@ -58,7 +57,7 @@ export function useScriptedReceivers() {
       });
       return (port: number, change: { body?: string; webhookId?: string; limit?: number } = {}) => {
         const url = `https://${receiverName}:${port}/in`;
-        return receivers.post({ webhookId: ourWebhook, url, headers: {}, body: '{}', ...change });
+        return receivers.post({ webhookId: 'wh-1', url, headers: {}, body: '{}', ...change });
       };
     },
   };
