@@ -207,10 +207,11 @@ describe('a failing delivery', () => {
 
   it('is recorded and retried in the second lane, with the number and time of the next attempt', async () => {
     const delivery = await send();
-    expect(await run()).toMatchObject({ failed: 0, emitted: { Failed: 1 } });
+    const now = Date.now();
+    expect(await run({ now: () => now })).toMatchObject({ failed: 0, emitted: { Failed: 1 } });
     expect(await attempts()).toMatchObject([{ status: 503, outcome: 'failed', reason: 'server_error' }]);
     expect(world.log.lines).toMatchObject([{ outcome: 'failed', attempt: 1, retryInMs: 4_500 }]);
-    const value = { ...delivery, attempt: 2, notBefore: expect.any(Number) };
+    const value = { ...delivery, attempt: 2, notBefore: now + 4_500 };
     expect(retried()).toEqual([{ group: webhookId, delaySeconds: 5, ok: true, value }]);
     expect(await stored()).toMatchObject({ unhealthy: true });
   });
@@ -220,6 +221,13 @@ describe('a failing delivery', () => {
     expect(await run({}, world.retries)).toMatchObject({ received: 1, failed: 0 });
     expect(requests).toEqual([]);
     expect(retried()).toEqual([{ group: webhookId, delaySeconds: 900, ok: true, value }]);
+  });
+
+  it('that is received less than a second early is attempted: SQS rounds delays', async () => {
+    const now = Date.now();
+    await send({ attempt: 2, notBefore: now + 999 }, world.retries);
+    await run({ now: () => now }, world.retries);
+    expect(requests).toHaveLength(1);
   });
 
   it('is abandoned and counted after the last attempt, and its webhook stays enabled', async () => {

@@ -107,6 +107,10 @@ it.each<readonly [string, string, AttemptResult]>([
   expect(await post(port, 'x'.repeat(60_000))).toEqual(expected);
 });
 
+it('accepts TLS 1.2', async () => {
+  expect(await post(await scripted.tls(say(good), { maxVersion: 'TLSv1.2' }))).toEqual(answered());
+});
+
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);
 it.each<readonly [string, object | undefined, string]>([
   ['expired', { notBefore: inDays(-3), notAfter: inDays(-2) }, 'certificate_expired'],

@@ -36,6 +36,13 @@ it('fails, with the reason, only the call whose message SQS refuses', async () =
   expect(bad).toEqual({ ok: false, error });
 });
 
+it('hides a message for whole seconds, rounded up', async () => {
+  await received.send('a');
+  const [{ receiptHandle = '' } = {}] = await received.receive();
+  await queue.hide(receiptHandle, 4.2);
+  expect(received.visibilityTimeouts()).toEqual([5]);
+});
+
 it.each([
   [1, 0, 4],
   [1, 1, 6],
