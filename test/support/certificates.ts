@@ -1,48 +1,38 @@
 import { generate } from 'selfsigned';
 
-/** An authority for tests, and certificates that it signs. All PEM. */
-export interface TestAuthority {
-  readonly key: string;
-  readonly cert: string;
-  /** A server's certificate; valid by default for a day to either side of now. */
-  issue(options: {
-    readonly name: string;
-    readonly notBefore?: Date;
-    readonly notAfter?: Date;
-  }): Promise<{ readonly key: string; readonly cert: string }>;
-}
+export type TestAuthority = Awaited<ReturnType<typeof createAuthority>>;
 
-const day = 86_400_000;
 const curve = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256' } as const;
-const fromNow = (days: number) => new Date(Date.now() + days * day);
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);
 
-/** @param issuer signs the authority's certificate. @default - itself: a root */
+/** An authority for tests, and certificates that it signs. All PEM. @param issuer @default - itself: a root */
 export async function createAuthority(
-  commonName = 'Test authority',
-  issuer?: TestAuthority,
-): Promise<TestAuthority> {
-  const authority = await generate([{ name: 'commonName', value: commonName }], {
+  name = 'Test authority',
+  issuer?: { readonly key: string; readonly cert: string },
+) {
+  const { private: key, cert } = await generate([{ name: 'commonName', value: name }], {
     ...curve,
     ...(issuer && { ca: { key: issuer.key, cert: issuer.cert } }),
-    notBeforeDate: fromNow(-10),
-    notAfterDate: fromNow(10),
+    notBeforeDate: inDays(-10),
+    notAfterDate: inDays(10),
     extensions: [
       { name: 'basicConstraints', cA: true, critical: true },
       { name: 'keyUsage', keyCertSign: true, critical: true },
     ],
   });
   return {
-    key: authority.private,
-    cert: authority.cert,
-    async issue({ name, notBefore = fromNow(-1), notAfter = fromNow(1) }) {
-      const { private: key, cert } = await generate([{ name: 'commonName', value: name }], {
+    key,
+    cert,
+    /** A server's certificate. */
+    async issue(server: { readonly name: string; readonly notBefore?: Date; readonly notAfter?: Date }) {
+      const issued = await generate([{ name: 'commonName', value: server.name }], {
         ...curve,
-        notBeforeDate: notBefore,
-        notAfterDate: notAfter,
-        ca: { key: authority.private, cert: authority.cert },
-        extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: name }] }],
+        notBeforeDate: server.notBefore ?? inDays(-1),
+        notAfterDate: server.notAfter ?? inDays(1),
+        ca: { key, cert },
+        extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: server.name }] }],
       });
-      return { key, cert };
+      return { key: issued.private, cert: issued.cert };
     },
   };
 }

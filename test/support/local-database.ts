@@ -4,20 +4,14 @@ import { Client } from 'pg';
 import { clusterIn, readPassword } from '../../local/postgres/cluster';
 import { stateFolder } from '../../local/state';
 
-/** The PostgreSQL of a local environment, for tests that disturb it. */
-export interface LocalDatabase {
-  /** The server's main process. */
-  readonly pid: number;
-  /** Signed in as the superuser, to the environment's database. */
-  readonly client: Client;
-  close(): Promise<void>;
-}
+export type LocalDatabase = Awaited<ReturnType<typeof openLocalDatabase>>;
 
 /** The folder of an environment's PostgreSQL. */
 export const databaseDirectory = (stateDirectory: string, name: string): string =>
   stateFolder(stateDirectory).environment(name).databaseDirectory;
 
-export async function openLocalDatabase(stateDirectory: string, environment: string): Promise<LocalDatabase> {
+/** The PostgreSQL of a local environment, for tests that disturb it: its main process, and a superuser's connection. */
+export async function openLocalDatabase(stateDirectory: string, environment: string) {
   const cluster = clusterIn(databaseDirectory(stateDirectory, environment));
   const [pid, , , port] = readFileSync(join(cluster.data, 'postmaster.pid'), 'utf8').split('\n');
   const client = new Client({

@@ -27,37 +27,37 @@ export type Protocol = 'query' | 'ec2' | 'json';
 
 /** The Query protocol wraps the result, EC2's dialect of it does not. */
 export function writeResult(protocol: Protocol, action: string, result: Json): LoopbackResponse {
-  const bodies = {
-    query: () => writeXml(`${action}Response`, { [`${action}Result`]: result }, 'member'),
-    ec2: () => writeXml(`${action}Response`, result, 'item'),
-    json: () => JSON.stringify(result),
+  const body = protocol === 'query' ? { [`${action}Result`]: result } : result;
+  return respond(200, protocol, `${action}Response`, body);
+}
+
+export function writeRefusal(protocol: Protocol, Code: string, Message = ''): LoopbackResponse {
+  const error = { Error: { Code, Message } };
+  const body = { query: error, ec2: { Errors: error }, json: { __type: Code, message: Message } }[protocol];
+  const response = respond(400, protocol, protocol === 'ec2' ? 'Response' : 'ErrorResponse', body);
+  return { ...response, headers: { 'x-amzn-errortype': Code } };
+}
+
+function respond(status: number, protocol: Protocol, root: string, body: Json): LoopbackResponse {
+  const item = protocol === 'ec2' ? 'item' : 'member';
+  return {
+    status,
+    headers: {},
+    body: protocol === 'json' ? JSON.stringify(body) : element(root, body, item),
   };
-  return { status: 200, headers: {}, body: bodies[protocol]() };
 }
 
-export function writeRefusal(protocol: Protocol, code: string, message = ''): LoopbackResponse {
-  const error = { Error: { Code: code, Message: message } };
-  const bodies = {
-    query: () => writeXml('ErrorResponse', error, 'member'),
-    ec2: () => writeXml('Response', { Errors: error }, 'item'),
-    json: () => JSON.stringify({ __type: code, message }),
-  };
-  return { status: 400, headers: { 'x-amzn-errortype': code }, body: bodies[protocol]() };
+/** Lists are elements called `item`, in EC2's dialect, or `member`. `undefined` is left out. */
+function element(name: string, value: Json, item: string): string {
+  return value === undefined ? '' : `<${name}>${content(value, item)}</${name}>`;
 }
 
-/** A value as XML. Lists are elements called `item`, in EC2's dialect, or `member`. `undefined` is left out. */
-function writeXml(name: string, value: Json, item: 'item' | 'member'): string {
-  if (value === undefined) return '';
-  return `<${name}>${content(value, item)}</${name}>`;
-}
-
-function content(value: Json, item: 'item' | 'member'): string {
+function content(value: Json, item: string): string {
   if (value instanceof Date) return value.toISOString();
-  if (Array.isArray(value)) return value.map((one) => writeXml(item, one, item)).join('');
-  if (typeof value === 'object' && value !== null) {
+  if (Array.isArray(value)) return value.map((one) => element(item, one, item)).join('');
+  if (typeof value === 'object' && value !== null)
     return Object.entries(value)
-      .map(([key, inner]) => writeXml(key, inner, item))
+      .map(([key, inner]) => element(key, inner, item))
       .join('');
-  }
   return String(value).replace(/[<>&"]/g, (character) => `&#${character.charCodeAt(0)};`);
 }

@@ -2,8 +2,37 @@ import { newId } from '../../../domain/ids';
 import { localReceiversVariable } from '../../../domain/receiver-url';
 import { createDependencies as deliverWebhook } from '../../../lambda/deliver-webhook/handler';
 import { createHandler, createDependencies as runOperation } from '../../../lambda/run-operation/handler';
-import { asOnAws } from '../../support/function-variables';
 import { type HttpServer, startHttpServer } from '../../support/http-server';
+
+/** Environment variables of a stack with the Data API; all values are fictitious. */
+const given = {
+  AWS_REGION: 'eu-central-1',
+  DATABASE_ACCESS: 'data-api',
+  DATABASE_NAME: 'wallet',
+  DATABASE_CLUSTER_ARN: 'arn:aws:rds:eu-central-1:000000000000:cluster:test',
+  DATABASE_SECRET_ARN: 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:test',
+  DELIVERY_QUEUE_URL: 'https://sqs.example/queue',
+  RETRY_QUEUE_URL: 'https://sqs.example/retries',
+  DELIVERY_DEAD_LETTER_QUEUE_URL: 'https://sqs.example/dead-letters',
+  ENVIRONMENT: 'test',
+  EVENTS_QUEUE_URL: 'https://sqs.example/events',
+  WEBHOOK_SECRETS_KEY_ID: 'arn:aws:kms:eu-central-1:000000000000:key/test',
+  POWERTOOLS_LOG_LEVEL: 'SILENT',
+};
+
+/** Creates a function's dependencies from only the variables that its stack sets, and these additional ones. */
+function asOnAws<Dependencies>(
+  createDependencies: () => Dependencies,
+  more: Readonly<Record<string, string>>,
+): Dependencies {
+  const before = process.env;
+  process.env = { ...given, ...more };
+  try {
+    return createDependencies();
+  } finally {
+    process.env = before;
+  }
+}
 
 const webhookId = 'wh-00001-00001-0000000000000001';
 
