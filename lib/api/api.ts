@@ -25,11 +25,7 @@ export interface ApiProps {
   /** Verifies the access token: a REQUEST authorizer. */
   readonly authorizeRequest: IFunction;
   readonly deleteUserGroup: IFunction;
-  /** IPv4 addresses. */
-  readonly webhookOrigin: {
-    readonly address: string;
-    readonly reserve: Pick<WebhookOrigin, 'address'> | undefined;
-  };
+  readonly webhookOrigin: WebhookOrigin;
 }
 
 /** All carry the same signature: the name in Standard Webhooks, then the two of the specification. */
@@ -96,9 +92,7 @@ export class Api extends Construct {
    */
   private addWebhookOrigins({ environment, webhookOrigin }: ApiProps): void {
     const { name, region, deprecation } = environment;
-    const addresses = [webhookOrigin.address];
-    const reserve = webhookOrigin.reserve ? [webhookOrigin.reserve.address] : [];
-    const blocks = (all: readonly string[]) => all.map((address) => `${address}/32`);
+    const { address, reserve } = webhookOrigin;
     const rest = {
       signatureHeaders,
       deprecated: deprecation !== undefined,
@@ -107,8 +101,8 @@ export class Api extends Construct {
     const body = {
       environment: name,
       region,
-      addresses: blocks(addresses),
-      ...(webhookOrigin.reserve && { reserve: blocks(reserve) }),
+      addresses: [`${address}/32`],
+      ...(reserve && { reserve: [`${reserve.address}/32`] }),
       ...rest,
     };
     // The addresses are known at deployment, the rest at synthesis.
@@ -117,7 +111,7 @@ export class Api extends Construct {
       'Content-Type': 'application/json',
       // The addresses never change; clients see a deprecation within an hour.
       'Cache-Control': 'public, max-age=3600',
-      ETag: `"${[...addresses, ...reserve, version].join('-')}"`,
+      ETag: `"${[address, ...(reserve ? [reserve.address] : []), version].join('-')}"`,
       ...deprecationHeaders(deprecation),
     });
     const parameters = Object.entries(headers).map(

@@ -9,16 +9,7 @@ import type { Deprecation } from '../environment';
  */
 const REQUEST_ID = '$context.extendedRequestId';
 
-/** A problem document (RFC 9457) that the gateway returns without invoking a handler. */
-interface Problem {
-  readonly status: number;
-  readonly code: string;
-  readonly title: string;
-  readonly detail: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
+type Problem = readonly [status: number, code: string, title: string, detail: string];
 
 /**
  * The responses that API Gateway returns without a handler, by type; other types get `DEFAULT_4XX` or `DEFAULT_5XX`
@@ -28,71 +19,57 @@ const CHALLENGE = { 'WWW-Authenticate': 'Bearer' };
  * a bearer token on an unknown path as an invalid AWS signature. Hence the text of `DEFAULT_4XX`.
  */
 const problems: Readonly<Record<string, Problem>> = {
-  ACCESS_DENIED: {
-    status: 401,
-    // The authorizer puts both into the context of each denial, from its own fixed texts.
-    code: '$context.authorizer.code',
-    title: 'Access token refused',
-    detail: '$context.authorizer.detail',
-    headers: CHALLENGE,
-  },
-  BAD_REQUEST_PARAMETERS: {
-    status: 400,
-    code: 'bad_request',
-    title: 'Bad request',
-    detail: 'The request is malformed.',
-  },
-  DEFAULT_4XX: {
-    status: 404,
-    code: 'route_not_found',
-    title: 'Route not found',
-    detail: 'No operation has this method and path.',
-  },
-  DEFAULT_5XX: {
-    status: 500,
-    code: 'internal_error',
-    title: 'Internal error',
-    detail: 'Something went wrong on our side. Quote the requestId to support.',
-  },
-  INTEGRATION_TIMEOUT: {
-    status: 504,
-    code: 'gateway_timeout',
-    title: 'Gateway timeout',
-    detail: 'No response arrived in time. The request may have been carried out.',
-  },
-  REQUEST_TOO_LARGE: {
-    status: 413,
-    code: 'request_too_large',
-    title: 'Request too large',
-    detail: 'The request exceeds 10 MB, or its headers exceed 10,240 bytes.',
-  },
-  THROTTLED: {
-    status: 429,
-    code: 'too_many_requests',
-    title: 'Too many requests',
-    detail: 'The rate limit of this environment is exceeded. Wait, then repeat the request.',
-    headers: { 'Retry-After': '1' },
-  },
-  UNAUTHORIZED: {
-    status: 401,
-    code: 'token_missing',
-    title: 'Access token missing',
-    detail: 'The Authorization header with a bearer token is missing.',
-    headers: CHALLENGE,
-  },
-  UNSUPPORTED_MEDIA_TYPE: {
-    status: 415,
-    code: 'unsupported_media_type',
-    title: 'Media type not supported',
-    detail: 'The Content-Type of the request is not accepted.',
-  },
-  WAF_FILTERED: {
-    status: 403,
-    code: 'request_blocked',
-    title: 'Request blocked',
-    detail:
-      'The firewall blocked the request: it resembles an attack, or its source address sends too many requests.',
-  },
+  // The authorizer puts code and detail into the context of each denial, from its own fixed texts.
+  ACCESS_DENIED: [401, '$context.authorizer.code', 'Access token refused', '$context.authorizer.detail'],
+  BAD_REQUEST_PARAMETERS: [400, 'bad_request', 'Bad request', 'The request is malformed.'],
+  DEFAULT_4XX: [404, 'route_not_found', 'Route not found', 'No operation has this method and path.'],
+  DEFAULT_5XX: [
+    500,
+    'internal_error',
+    'Internal error',
+    'Something went wrong on our side. Quote the requestId to support.',
+  ],
+  INTEGRATION_TIMEOUT: [
+    504,
+    'gateway_timeout',
+    'Gateway timeout',
+    'No response arrived in time. The request may have been carried out.',
+  ],
+  REQUEST_TOO_LARGE: [
+    413,
+    'request_too_large',
+    'Request too large',
+    'The request exceeds 10 MB, or its headers exceed 10,240 bytes.',
+  ],
+  THROTTLED: [
+    429,
+    'too_many_requests',
+    'Too many requests',
+    'The rate limit of this environment is exceeded. Wait, then repeat the request.',
+  ],
+  UNAUTHORIZED: [
+    401,
+    'token_missing',
+    'Access token missing',
+    'The Authorization header with a bearer token is missing.',
+  ],
+  UNSUPPORTED_MEDIA_TYPE: [
+    415,
+    'unsupported_media_type',
+    'Media type not supported',
+    'The Content-Type of the request is not accepted.',
+  ],
+  WAF_FILTERED: [
+    403,
+    'request_blocked',
+    'Request blocked',
+    'The firewall blocked the request: it resembles an attack, or its source address sends too many requests.',
+  ],
+};
+
+const headersOfStatus: Readonly<Record<number, Readonly<Record<string, string>>>> = {
+  401: { 'WWW-Authenticate': 'Bearer' },
+  429: { 'Retry-After': '1' },
 };
 
 /** Configures each of the gateway's own responses as a problem document (RFC 9457), with `headers` and the problem's. */
@@ -101,11 +78,11 @@ export function addGatewayResponses(restApi: RestApi, headers: Readonly<Record<s
   for (const [type, problem] of Object.entries(problems)) {
     const response = restApi.addGatewayResponse(type, {
       type: ResponseType.of(type),
-      statusCode: String(problem.status),
+      statusCode: String(problem[0]),
       responseHeaders: staticValues({
         'Content-Type': 'application/problem+json',
         'Cache-Control': 'no-store',
-        ...problem.headers,
+        ...headersOfStatus[problem[0]],
         ...headers,
       }),
       // The gateway's default templates have only this key, so it applies to any Accept header; application/problem+json
@@ -124,7 +101,7 @@ export function staticValues(headers: Readonly<Record<string, string>>): Record<
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `'${value}'`]));
 }
 
-function problemTemplate({ status, code, title, detail }: Problem): string {
+function problemTemplate([status, code, title, detail]: Problem): string {
   const type = `urn:wallet-infrastructure:problem:${code}`;
   return JSON.stringify({ type, title, status, detail, code, requestId: REQUEST_ID });
 }

@@ -22,19 +22,16 @@ const SECRET_HEADERS = ['authorization', 'x-svc-useraction'];
  * that new signatures apply without a deployment.
  * https://docs.aws.amazon.com/waf/latest/developerguide/aws-managed-rule-groups-list.html
  */
-const MANAGED_RULE_GROUPS: readonly (readonly [name: string, counted: readonly string[]])[] = [
-  ['AWSManagedRulesAmazonIpReputationList', []],
-  ['AWSManagedRulesKnownBadInputsRuleSet', []],
-  [
-    'AWSManagedRulesCommonRuleSet',
-    [
-      // Callers are programs; many HTTP clients send no User-Agent.
-      'NoUserAgent_HEADER',
-      // The function itself rejects bodies, with `body_not_allowed`.
-      'SizeRestrictions_BODY',
-    ],
+const MANAGED_RULE_GROUPS: Readonly<Record<string, readonly string[]>> = {
+  AWSManagedRulesAmazonIpReputationList: [],
+  AWSManagedRulesKnownBadInputsRuleSet: [],
+  AWSManagedRulesCommonRuleSet: [
+    // Callers are programs; many HTTP clients send no User-Agent.
+    'NoUserAgent_HEADER',
+    // The function itself rejects bodies, with `body_not_allowed`.
+    'SizeRestrictions_BODY',
   ],
-];
+};
 
 /**
  * The regional firewall before a stage. Blocked requests get the gateway response `WAF_FILTERED`: a rule's
@@ -49,10 +46,7 @@ export class WebAcl extends Construct {
     const webAcl = new CfnWebACL(this, 'Resource', {
       scope: 'REGIONAL',
       defaultAction: { allow: {} },
-      rules: [
-        rateRule,
-        ...MANAGED_RULE_GROUPS.map(([name, counted], index) => managedRule(name, counted, index)),
-      ],
+      rules: [rateRule, ...managedRules],
       visibilityConfig: visibility(webAclMetricName),
       dataProtectionConfig: {
         dataProtections: [
@@ -118,8 +112,8 @@ const rateRule: CfnWebACL.RuleProperty = {
   visibilityConfig: visibility('RequestsPerAddress'),
 };
 
-function managedRule(name: string, counted: readonly string[], index: number): CfnWebACL.RuleProperty {
-  return {
+const managedRules = Object.entries(MANAGED_RULE_GROUPS).map(
+  ([name, counted], index): CfnWebACL.RuleProperty => ({
     name,
     priority: index + 1,
     overrideAction: { none: {} },
@@ -134,8 +128,8 @@ function managedRule(name: string, counted: readonly string[], index: number): C
       },
     },
     visibilityConfig: visibility(name),
-  };
-}
+  }),
+);
 
 function visibility(metricName: string): CfnWebACL.VisibilityConfigProperty {
   return { cloudWatchMetricsEnabled: true, sampledRequestsEnabled: true, metricName };
