@@ -148,6 +148,19 @@ it.each<[code: string, status: number, outcome: () => ReturnType<typeof outcome>
   ]);
 });
 
+it.each<Json>([{ exp: undefined }, { nbf: 'x' }, { sub: undefined }, { kind: 'Admin' }])(
+  'fails without accessing the database if the authorizer returns %j',
+  async (authorizer) => {
+    expect(await send({ authorizer })).toMatchObject({ status: 500, body: { code: 'internal_error' } });
+    expect(deletions).toEqual([]);
+  },
+);
+
+it('never uses the request id that the caller chooses', async () => {
+  const chosen = { requestContext: { requestId: 'chosen-by-caller' } } as unknown as Request;
+  await expect(send(chosen)).rejects.toThrow('no extended request id');
+});
+
 const signed = signUserAction(key);
 const path = `/auth/user-groups/${userGroupId}`;
 const other = (name: string) => `user_action_mismatch: other_${name}`;
