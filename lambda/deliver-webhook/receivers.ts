@@ -32,8 +32,7 @@ export interface ReceiverSettings {
 /** Limits of what we read of a response, in bytes. */
 const maxHeadBytes = 16 * 1024;
 const maxBodyBytes = 16 * 1024;
-const maxInterimResponses = 10;
-/** Bytes received per request: head, body, and anything else, such as empty lines. */
+/** Bytes received per request: head, body, and anything else, such as empty lines or interim responses. */
 const maxBytes = 256 * 1024;
 /** Milliseconds for the body, which is discarded: an endless one would delay the whole batch. */
 const bodyTimeout = 1_000;
@@ -250,11 +249,6 @@ function send(
       // Before the parser, which drops what it cannot parse.
       socket.prependListener('data', count);
       outgoing.once('close', () => socket.off('data', count));
-    });
-    let interimResponses = 0;
-    outgoing.on('information', () => {
-      interimResponses += 1;
-      if (interimResponses > maxInterimResponses) end('too_many_interim_answers');
     });
     outgoing.on('upgrade', () => end('protocol_switched'));
     outgoing.on('response', (response) => {

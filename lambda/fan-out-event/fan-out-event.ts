@@ -1,4 +1,4 @@
-import { deliveryId, writeDelivery } from '../../domain/delivery';
+import { type Delivery, deliveryId, writeDelivery } from '../../domain/delivery';
 import type { Redelivery, WebhookEvent } from '../../domain/event';
 import { ok, type Result } from '../../domain/result';
 import type { DatabaseUnavailable } from '../database/database';
@@ -30,14 +30,8 @@ export interface Subscriptions {
   findStoredEvent(redelivery: Redelivery): Promise<Result<StoredEvent | undefined, DatabaseUnavailable>>;
 }
 
-export interface StoredEvent {
-  /** Its JSON text, byte for byte as received. */
-  readonly text: string;
-  /** Milliseconds since 1970. */
-  readonly acceptedAt: number;
-  /** Whether the webhook is unhealthy: see `Subscriber`. */
-  readonly unhealthy: boolean;
-}
+/** Also whether the webhook is unhealthy. */
+export type StoredEvent = Pick<Delivery, 'acceptedAt' | 'body'> & Pick<Subscriber, 'unhealthy'>;
 
 export interface FanOutPorts {
   readonly subscriptions: Subscriptions;
@@ -59,7 +53,7 @@ export async function fanOutEvent(
   const { event, acceptedAt } = accepted;
   const subscribers = await subscriptions.findSubscribers(accepted);
   return subscribers.ok
-    ? sendDeliveries({ eventId: event.id, text: event.text, acceptedAt }, subscribers.value, lanes)
+    ? sendDeliveries({ eventId: event.id, body: event.text, acceptedAt }, subscribers.value, lanes)
     : subscribers;
 }
 
@@ -80,11 +74,7 @@ export async function redeliverEvent(
 }
 
 async function sendDeliveries(
-  {
-    eventId,
-    text,
-    acceptedAt,
-  }: { readonly eventId: string; readonly text: string; readonly acceptedAt: number },
+  event: Pick<Delivery, 'eventId' | 'acceptedAt' | 'body'>,
   subscribers: readonly Subscriber[],
   lanes: FanOutPorts['lanes'],
 ): Promise<Result<number, QueueUnavailable>> {
@@ -92,8 +82,7 @@ async function sendDeliveries(
     const messages = subscribers
       .filter(({ unhealthy }) => unhealthy === (lane === 'second'))
       .map(({ webhookId }) => {
-        const id = deliveryId(eventId, webhookId);
-        const delivery = { deliveryId: id, webhookId, eventId, acceptedAt, body: text };
+        const delivery = { deliveryId: deliveryId(event.eventId, webhookId), webhookId, ...event };
         return { group: webhookId, body: writeDelivery(delivery) };
       });
     const sent = messages.length === 0 ? ok(null) : await lanes[lane].send(messages);

@@ -68,6 +68,6 @@ async function findStored(
   if (!rows.ok) return rows;
   const [first] = rows.value;
   if (!first) return ok(undefined);
-  const text = rows.value.map(({ part }) => part).join('');
-  return ok({ text, acceptedAt: Math.round(Number(first.accepted_at)), unhealthy: first.unhealthy === true });
+  const body = rows.value.map(({ part }) => part).join('');
+  return ok({ body, acceptedAt: Math.round(Number(first.accepted_at)), unhealthy: first.unhealthy === true });
 }

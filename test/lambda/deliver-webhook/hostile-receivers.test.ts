@@ -47,7 +47,7 @@ const misbehaviours: readonly (readonly [name: string, Behaviour, AttemptResult]
   [
     'floods with interim responses',
     say('', endlessly('HTTP/1.1 102 Processing\r\n\r\n')),
-    unanswered('too_many_interim_answers'),
+    unanswered('response_too_large'),
   ],
   ['switches the protocol', say(upgrade), unanswered('protocol_switched')],
   ['redirects to a private address', say(redirect, ends), answered(302)],
