@@ -1,15 +1,15 @@
-// Node's version is pinned by whoever runs the tests; what later versions of the SDK will ask for is no news here.
+// Silences the SDK's warnings about future Node.js requirements.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED = 'true';
-// Where each construct was made: Jest maps every frame of it, a fifth of a synthesis's time, and no template holds it.
+// No stack traces of constructs: Jest would map every frame, a fifth of a synthesis's time, and templates do not contain them.
 process.env.CDK_CONTEXT_JSON = JSON.stringify({ 'aws:cdk:disable-creation-stack-traces': true });
 
 const shared = {
   testEnvironment: '<rootDir>/test/support/one-realm.js',
   roots: ['<rootDir>/test'],
   transform: {
-    // The bundler imports SQL as text, and so do the tests.
+    // SQL is imported as text, as the bundler does.
     '\\.sql$': '<rootDir>/test/support/text-transform.js',
-    // Not Jest's own, which runs each in a test file's stead, and not fauxqs, which has ES modules only.
+    // Except Jest's own packages, which run once per test file, and fauxqs, which has only ES modules.
     '/node_modules/(?!fauxqs/|@?jest).+\\.c?js$': '<rootDir>/test/support/native-packages.js',
     '^.+\\.(t|j|mj)s$': [
       '@swc/jest',
@@ -17,7 +17,7 @@ const shared = {
     ],
   },
   transformIgnorePatterns: ['/node_modules/@?jest'],
-  // fauxqs exports itself to `import` only, and Jest resolves for `require`.
+  // fauxqs has exports for `import` only, but Jest resolves `require`.
   moduleNameMapper: {
     '^fauxqs$': '<rootDir>/node_modules/fauxqs/dist/app.js',
     '^esbuild$': '<rootDir>/test/support/esbuild-once.ts',
@@ -28,9 +28,9 @@ const shared = {
 module.exports = {
   reporters: ['default', '<rootDir>/test/support/closing-line.js'],
   testTimeout: 30_000,
-  // One more than the cores of a small machine: many tests wait for processes, and leave a core to others meanwhile.
+  // One more than the cores of a small machine, because many tests wait for processes.
   maxWorkers: 3,
-  // The CDK keeps something of every stack: a new worker takes over.
+  // The CDK retains memory of every stack: replaces large workers.
   workerIdleMemoryLimit: '600MB',
   projects: [
     {
@@ -45,7 +45,7 @@ module.exports = {
       ...shared,
       displayName: 'end-to-end',
       testMatch: ['<rootDir>/test/end-to-end/**/*.test.ts'],
-      // All of these tests share one set of running environments; whoever runs other tests does not wait for it.
+      // Only for these tests, which share one set of running environments.
       globalSetup: '<rootDir>/test/support/start-local-environment.ts',
       globalTeardown: '<rootDir>/test/support/tear-down.ts',
     },

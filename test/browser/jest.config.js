@@ -1,7 +1,7 @@
 const { projects, reporters } = require('../../jest.config');
 
 /**
- * `npm run test:browser`: the dashboard in a real Chromium. No part of `npm test`, which needs Node.js alone.
+ * `npm run test:browser`: the dashboard in a real Chromium. Not part of `npm test`, which needs only Node.js.
  * @type {import('jest').Config}
  */
 module.exports = {

@@ -71,7 +71,7 @@ const changes = [
   [change('Eip', 'AWS::EC2::EIP', 'Dynamic'), 'unknown', true],
 ] as const;
 
-/** CloudFormation needs a moment, then returns the changes, a page each, or this response; S3 accepts the template. */
+/** CloudFormation is busy at first, then returns the changes, a page each, or this response; S3 accepts the template. */
 function changeSet(status: object = {}): Replies {
   const statuses = ['CREATE_PENDING'];
   return {

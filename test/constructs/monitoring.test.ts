@@ -44,7 +44,7 @@ it('alarms watch the gateway of the webhook origin while it exists, and the rese
   for (const alarm of alarms) {
     const ofGateway = JSON.stringify(alarm).includes('"WebhookOriginNatGateway"');
     const ofReserve = nameOf(alarm) === 'origin-reserve-in-use';
-    // Without data or with any, 0 is reached.
+    // Always in ALARM: threshold 0, missing data breaching.
     if (ofReserve) expect(alarm.Properties.Threshold).toBe(0);
     const inUse = ofReserve ? 'WebhookOriginReserveIsInUse' : undefined;
     expect(alarm.Condition).toBe(ofGateway ? 'WebhookOriginIsAttached' : inUse);

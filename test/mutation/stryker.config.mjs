@@ -11,9 +11,9 @@ export default {
     config: {
       ...parts,
       projects: [],
-      // Stryker wraps it, and does not know <rootDir>.
+      // Stryker wraps it and does not support <rootDir>.
       testEnvironment: './test/support/one-realm.js',
-      // Others start environments and command lines, for every mutant.
+      // Other tests start environments and processes: too slow for each mutant.
       testMatch: ['<rootDir>/test/{checks,domain,lambda}/**/*.test.ts'],
     },
   },
@@ -21,7 +21,7 @@ export default {
   ignoreStatic: true,
   // Stryker would rewrite the file with an API that TypeScript 7 does not have.
   tsconfigFile: 'none',
-  // Below what was seen: docs/measurements.md.
+  // Below the measured score: docs/measurements.md.
   thresholds: { high: 90, low: 80, break: 70 },
   ignorePatterns: ['.local', 'cdk.out'],
   tempDirName: 'coverage/mutation',

@@ -66,7 +66,7 @@ export interface TokenMaker {
 export const dueDeletion = async (tokens: TokenMaker, organization: Organization): Promise<WireRequest> =>
   deletion(organization, await tokens.accessToken(organization), await tokens.userAction(organization));
 
-/** The same with the tokens that the command line makes. */
+/** The same with tokens from the command line. */
 export async function walletDeletion(
   local: LocalEnvironment,
   environment: string,

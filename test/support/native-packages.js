@@ -1,6 +1,6 @@
 /**
- * Has test files get packages from Node.js itself, which loads each once for all files of a process, and not once for each
- * file. Needs one-realm.js. Jest's own process gets them as they are: it has them loaded by Node.js anyway.
+ * Makes Node.js load packages, once per process instead of once per test file. Needs one-realm.js. Jest's own process gets them
+ * unchanged, since Node.js loads them there anyway.
  */
 module.exports = {
   process: (source, file) => ({

@@ -2,9 +2,9 @@ const vm = require('node:vm');
 const { TestEnvironment } = require('jest-environment-node');
 
 /*
- * The environment of every test file: Node.js's own realm, instead of a new one for each. So the files of a worker share
- * packages (native-packages.js), and no proxy is between them and each global name. Each still has its own modules of the
- * project, environment variables and console.
+ * The environment of every test file: Node.js's own realm, instead of a new one for each. The files of a worker thus share
+ * packages (native-packages.js) and access globals without a proxy. Each still has its own project modules, environment
+ * variables and console.
  */
 const nodesRealm = {};
 const { compileFunction } = vm;
@@ -25,12 +25,12 @@ module.exports = class OneRealm extends TestEnvironment {
     const symbols = new Set(Object.getOwnPropertySymbols(globalThis));
     const { env, exit } = process;
     const variables = { ...env };
-    // A worker whose run was killed would go on to the end of its file.
+    // Otherwise a worker would finish its file after its run was killed.
     process.on('disconnect', endWorker);
     this.restore = () => {
       process.off('disconnect', endWorker);
       globalThis.console = console;
-      // Under these Jest keeps what it knows of this file, and would go on telling it of the next one's tests.
+      // Jest's state for this file, which would otherwise receive events of the next file's tests.
       for (const symbol of Object.getOwnPropertySymbols(globalThis))
         if (!symbols.has(symbol)) Reflect.deleteProperty(globalThis, symbol);
       process.exit = exit;

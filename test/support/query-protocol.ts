@@ -5,7 +5,7 @@ type Json = any;
 
 /**
  * The input of a call in the AWS Query protocol: `Parameters.member.1.ParameterKey=…` becomes objects and lists.
- * EC2 leaves `member` out. https://smithy.io/2.0/aws/protocols/aws-query-protocol.html
+ * EC2 omits `member`. https://smithy.io/2.0/aws/protocols/aws-query-protocol.html
  */
 export function readQuery(body: string): Json {
   const input: Json = {};
@@ -47,7 +47,7 @@ function respond(status: number, protocol: Protocol, root: string, body: Json): 
   };
 }
 
-/** Lists are elements called `item`, in EC2's dialect, or `member`. `undefined` is left out. */
+/** Lists are elements called `item`, in EC2's dialect, or `member`. `undefined` is omitted. */
 function element(name: string, value: Json, item: string): string {
   return value === undefined ? '' : `<${name}>${content(value, item)}</${name}>`;
 }

@@ -17,7 +17,7 @@ interface Call {
 /** Services that act with a function's role from outside of its network; and signing in, for which the function makes a token. */
 const notCalled = ['logs', 'ec2', 'rds-db'];
 
-/** As `readReceiverUrl` has it. */
+/** As `readReceiverUrl` checks it. */
 const receiverPorts = [443, 1024, 65_535];
 
 /**

@@ -92,7 +92,7 @@ export const newcomer: Environment = (() => {
   };
 })();
 
-/** A row as docs/runbook.md, "Restore to a moment", has it written. */
+/** A row as in docs/runbook.md, "Restore to a point in time". */
 export function restored({ standby, ...row }: Environment, restoreFrom: RestoreSource): Environment {
   return {
     ...row,
@@ -106,7 +106,7 @@ export function restored({ standby, ...row }: Environment, restoreFrom: RestoreS
   };
 }
 
-/** A row as docs/runbook.md, "Promoting the standby", has it written. */
+/** A row as in docs/runbook.md, "Promoting the standby". */
 export function promoted({ standby: left, ...row }: Environment): Environment {
   const { stackId, region, zones, vpcCidr, globalClusterIdentifier } = left as Standby;
   return {

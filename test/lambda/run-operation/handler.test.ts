@@ -14,7 +14,7 @@ const time = 'a time such as';
 const name = '1 to 256 characters';
 const kindsForm = '1 to 100 kinds of events';
 const tooMany = Array.from({ length: 101 }, (_, index) => `kind${index}`);
-/** A valid value of each field, what invalid ones are told, and some of those. */
+/** A valid value of each field, the message for invalid ones, and some of those. */
 const fields: Readonly<Record<string, readonly [valid: unknown, form: string, ...invalid: unknown[]]>> = {
   organizationId: [newId('or'), 'an id such as or-', 'or-1', newId('ug'), 1],
   webhookId: [newId('wh'), 'an id such as wh-', newId('ug')],

@@ -25,18 +25,18 @@ const share = (text: string): number => {
 
 void longRun<{ effort: number; check?: true }>({
   name: 'bench',
-  description: 'Measures the product, every figure as a ratio within this run.',
+  description: 'Measures the product; each figure is a ratio within this run.',
   declare: (command) =>
     command
-      .addArgument(new Argument('[parts...]', 'all unless some are named').choices(Object.keys(parts)))
-      .option('--effort <share>', 'take this share of the usual samples, for a quick look', share, 1)
-      .option('--check', 'exit with 1 when a goal is missed'),
+      .addArgument(new Argument('[parts...]', 'parts to run (default: all)').choices(Object.keys(parts)))
+      .option('--effort <share>', 'fraction of the usual samples, for a quick run', share, 1)
+      .option('--check', 'exit with 1 if a goal is missed'),
   async run({ effort, check }, { signal, progress }, [named]) {
     const chosen = (named as string[]).length > 0 ? (named as string[]) : Object.keys(parts);
     const rows: ReturnType<typeof formatFigure>[] = [];
     let failed = false;
     for (const part of chosen) {
-      progress(`${part}: begins, load ${loadavg()[0]?.toFixed(1)}`);
+      progress(`${part}: started, load ${loadavg()[0]?.toFixed(1)}`);
       const cleanup = new Cleanup();
       try {
         const directory = await temporaryFolder(cleanup);

@@ -24,7 +24,7 @@ const headers = {
   'webhook-signature': 'v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=',
 };
 
-/** The delivery function with a webhook in memory, and its HTTP client alone, against a loop over kept connections. */
+/** The delivery function with a webhook in memory, and its HTTP client alone, against a loop over keep-alive connections. */
 export async function measureDelivery(options: PartOptions): Promise<Figure[]> {
   const { cleanup, progress } = options;
   const authority = await createAuthority();

@@ -24,15 +24,15 @@ const goal = { median: 100, worst: 1_500 };
 void longRun<Options>({
   name: 'endurance',
   description:
-    'Sends deletions and events to local environments, half of the time while faults are made, and checks every response, group, user action and delivery, and memory.',
+    'Sends deletions and events to local environments, half of the time with injected faults, and checks every response, group, user action and delivery, and memory.',
   declare: (command) =>
     command
-      .addOption(duration('--duration <duration>', 'how long', { usual: '10m', most: '1d' }))
+      .addOption(duration('--duration <duration>', 'length of the run', { usual: '10m', most: '1d' }))
       .option('--rate <number>', 'deletions a second in each environment', numberFrom(1), 5)
       .option('--event-rate <number>', 'events a second in each environment', numberFrom(0.1), 2)
       .option(
         '--slow <number>',
-        'webhooks of another organization whose receiver answers after 14 s, while there are no faults',
+        'number of webhooks of another organization whose receiver responds after 14 s, without faults',
         numberFrom(0, { whole: true }),
         1,
       )
@@ -43,12 +43,12 @@ void longRun<Options>({
       .option('--seed <number>', 'repeat the faults of another run', numberFrom(0), newSeed())
       .option(
         '--environment <name>',
-        `only this one (may be given again; default: ${usual.join(', ')})`,
+        `only this one (repeatable; default: ${usual.join(', ')})`,
         oneOrMoreOf(environments.map(({ name }) => name)),
       )
       .option(
         '--fault <name>',
-        `only this one (may be given again): ${faultNames.join(', ')}`,
+        `only this one (repeatable): ${faultNames.join(', ')}`,
         oneOrMoreOf(faultNames),
       ),
   async run(options, harness) {

@@ -20,7 +20,7 @@ export const isGone = ({ groups, members, assignments, deletions }: GroupState):
 /** Milliseconds: longer than any fault and its recovery. */
 const patience = 60_000;
 
-/** Groups of one organization, made and read directly in the database. */
+/** Groups of one organization, created and read directly in the database. */
 export class Groups {
   constructor(
     private readonly stateDirectory: string,

@@ -17,7 +17,7 @@ void longRun<{ runs: number; seed: number; environment: string }>({
       .option('--runs <number>', 'requests to send', numberFrom(1, whole), 20_000)
       .option('--seed <number>', 'repeat another run', numberFrom(-(2 ** 31), whole), newSeed())
       .addOption(
-        new Option('--environment <name>', 'where to')
+        new Option('--environment <name>', 'the environment')
           .choices(environments.map(({ name }) => name))
           .default(environments[0]?.name),
       ),
@@ -31,7 +31,7 @@ void longRun<{ runs: number; seed: number; environment: string }>({
       const { local } = await startEnvironments(cleanup, [environment], signal);
       const statuses = await checkRequests(local, row, {
         ...{ requests: runs, seed },
-        progress: (sent) => sent % 1_000 === 0 && progress(`${sent} of ${runs} requests held`),
+        progress: (sent) => sent % 1_000 === 0 && progress(`${sent} of ${runs} requests checked`),
       });
       return { report: JSON.stringify({ seed, statuses }), failed: false };
     } finally {
