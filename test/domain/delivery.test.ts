@@ -29,6 +29,8 @@ it.each<[name: string, change: Record<string, unknown>]>([
   ['a delivery id that is no header', { deliveryId: 'a\r\nb: c' }],
   ['a delivery id with more after it', { deliveryId: `${delivery.deliveryId}0` }],
   ['a delivery id with more before it', { deliveryId: `0${delivery.deliveryId}` }],
+  ['an event id that is a number', { eventId: 1 }],
+  ['a delivery id in an array', { deliveryId: [delivery.deliveryId] }],
   ['an empty body', { body: '' }],
   ['a body that is not text', { body: {} }],
   ['a time that is text', { acceptedAt: '1' }],
