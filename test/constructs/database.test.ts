@@ -4,7 +4,7 @@ import { certificateAuthorities } from '../../lib/database/database';
 import { restoreSuffix } from '../../lib/environment';
 import { environments } from '../../lib/environments';
 import { withDataApi, withDirectAccess } from '../support/rows';
-import { type StackTemplate, stackOf, synthesizeStacks } from '../support/stacks';
+import { type Resource, type StackTemplate, stackOf, synthesizeStacks } from '../support/stacks';
 
 const stacks = synthesizeStacks();
 const [overDataApi, direct] = [withDataApi, withDirectAccess].map(stackOf) as [StackTemplate, StackTemplate];
@@ -13,25 +13,27 @@ describe.each(Object.entries(stacks))('the database of %s', (_, stack) => {
   const { environment } = stack;
   const isDirect = environment.databaseAccess === 'direct';
   const cluster = stack.only('AWS::RDS::DBCluster');
-  const instances = stack.all('AWS::RDS::DBInstance');
 
   it('is encrypted with its own key, in the isolated subnets, and refuses connections without TLS', () => {
-    const { KmsKeyId, StorageEncrypted, DBSubnetGroupName, DBClusterParameterGroupName } = cluster.Properties;
-    expect({ KmsKeyId, StorageEncrypted }).toEqual({
+    expect(cluster.Properties).toMatchObject({
       KmsKeyId: { 'Fn::GetAtt': ['DatabaseKey', 'Arn'] },
       StorageEncrypted: true,
     });
     expect(stack.get('DatabaseKey').Properties.EnableKeyRotation).toBe(true);
+    const { DBSubnetGroupName, DBClusterParameterGroupName } = cluster.Properties;
     for (const { Ref } of stack.get(DBSubnetGroupName.Ref).Properties.SubnetIds)
       expect(Ref).toMatch(/^NetworkVpcIsolatedSubnet\dSubnet/);
-    const parameters = stack.get(DBClusterParameterGroupName.Ref).Properties.Parameters;
-    expect(parameters['rds.force_ssl']).toBe('1');
+    const { Parameters } = stack.get(DBClusterParameterGroupName.Ref).Properties;
+    expect(Parameters['rds.force_ssl']).toBe('1');
   });
 
   it('has instances in different zones, of the version in the template', () => {
-    const zones = instances.map(({ Properties }) => Properties.AvailabilityZone);
-    expect(zones).toEqual(environment.zones.slice(0, instances.length));
-    for (const { Properties } of instances) expect(Properties.AutoMinorVersionUpgrade).toBe(false);
+    expect(stack.all('AWS::RDS::DBInstance').map(({ Properties }) => Properties)).toMatchObject(
+      Array.from({ length: 1 + environment.database.readers }, (_, index) => ({
+        AvailabilityZone: environment.zones[index],
+        AutoMinorVersionUpgrade: false,
+      })),
+    );
   });
 
   it('writes its logs into groups that exist before it', () => {
@@ -95,39 +97,38 @@ describe.each(Object.entries(stacks))('the database of %s', (_, stack) => {
       expect(Properties.Name).toBeUndefined();
       return `arn:aws:secretsmanager:${region}:123456789012:secret:${logicalId}-R7aao5xJupze-Lkf02d`;
     });
-    for (const arn of [...secrets, `arn:aws:rds:${region}:123456789012:cluster:wallet-${name}-01234567`])
-      expect(arn.length).toBeLessThanOrEqual(100);
+    const cluster = `arn:aws:rds:${region}:123456789012:cluster:wallet-${name}-01234567`;
+    for (const arn of [...secrets, cluster]) expect(arn.length).toBeLessThanOrEqual(100);
   });
 });
 
-/** The functions that sign in, by role. */
-const functionOf = (stack: StackTemplate, role: DatabaseRole) =>
-  stack
+/** The function that signs in as a role, and its statements about the database. */
+function accessOf(stack: StackTemplate, role: DatabaseRole) {
+  const lambda = stack
     .all('AWS::Lambda::Function')
     .find(({ Properties }) =>
       Properties.Role['Fn::GetAtt'][0].toLowerCase().includes(role.replaceAll('_', '')),
-    );
+    ) as Resource;
+  const statements = stack
+    .statementsOf(lambda)
+    .filter(({ Action }) => /rds|secretsmanager|kms:Decrypt/.test(JSON.stringify(Action)));
+  return { variables: Object.keys(lambda.Properties.Environment.Variables), statements };
+}
 
 describe.each(databaseRoles)('the function of the role %s', (role) => {
-  const secret = `Secret${role.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}`;
-
   it('may only execute single statements over the Data API with the secret of its role', () => {
-    const lambda = functionOf(overDataApi, role);
-    expect(Object.keys(lambda?.Properties.Environment.Variables)).toEqual(
-      expect.arrayContaining([...databaseVariables['data-api']]),
-    );
-    const statements = overDataApi
-      .statementsOf(lambda as never)
-      .filter(({ Action }) => /rds|secretsmanager|kms:Decrypt/.test(JSON.stringify(Action)));
+    const Ref = `Secret${role.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase())}`;
+    const { variables, statements } = accessOf(overDataApi, role);
+    expect(variables).toEqual(expect.arrayContaining([...databaseVariables['data-api']]));
     expect(statements).toMatchObject([
-      { Action: 'rds-data:ExecuteStatement', Resource: { 'Fn::Join': ['', expect.anything()] } },
-      { Action: 'secretsmanager:GetSecretValue', Resource: { Ref: secret } },
+      { Action: 'rds-data:ExecuteStatement' },
+      { Action: 'secretsmanager:GetSecretValue', Resource: { Ref } },
       {
         Action: 'kms:Decrypt',
         Resource: { 'Fn::GetAtt': ['DatabaseKey', 'Arn'] },
         Condition: {
           StringEquals: {
-            'kms:EncryptionContext:SecretARN': { Ref: secret },
+            'kms:EncryptionContext:SecretARN': { Ref },
             'kms:ViaService': `secretsmanager.${overDataApi.environment.region}.amazonaws.com`,
           },
         },
@@ -137,15 +138,11 @@ describe.each(databaseRoles)('the function of the role %s', (role) => {
   });
 
   it('may only sign in directly as its role', () => {
-    const lambda = functionOf(direct, role);
-    expect(Object.keys(lambda?.Properties.Environment.Variables)).toEqual(
-      expect.arrayContaining([...databaseVariables.direct]),
-    );
-    const statements = direct
-      .statementsOf(lambda as never)
-      .filter(({ Action }) => /rds|secretsmanager/.test(JSON.stringify(Action)));
-    expect(statements).toMatchObject([{ Action: 'rds-db:connect' }]);
-    expect(JSON.stringify(statements[0].Resource)).toContain(`"DBClusterResourceId"]},"/${role}"`);
+    const { variables, statements } = accessOf(direct, role);
+    expect(variables).toEqual(expect.arrayContaining([...databaseVariables.direct]));
+    const access = statements.filter(({ Action }) => Action !== 'kms:Decrypt');
+    expect(access).toMatchObject([{ Action: 'rds-db:connect' }]);
+    expect(JSON.stringify(access[0].Resource)).toContain(`"DBClusterResourceId"]},"/${role}"`);
   });
 });
 
@@ -154,16 +151,16 @@ describe('the migration', () => {
     stack.named('AWS::Lambda::Function', 'SchemaMigrationMigrateSchema');
 
   it('runs again only when the database access or the restore source of a row changes', () => {
-    const hashes = new Map<string, Set<string>>();
-    for (const stack of Object.values(stacks)) {
+    const hashes = Object.values(stacks).map((stack) => {
       const { databaseAccess, database } = stack.environment;
-      const group = `${databaseAccess}${restoreSuffix(database)}`;
       const { ContentHash, ...others } = stack.only('Custom::SchemaMigration').Properties;
       expect(Object.keys(others).sort()).toEqual(['ServiceTimeout', 'ServiceToken']);
-      hashes.set(group, (hashes.get(group) ?? new Set()).add(ContentHash));
-    }
-    for (const found of hashes.values()) expect(found.size).toBe(1);
-    expect(new Set([...hashes.values()].flatMap((found) => [...found])).size).toBe(hashes.size);
+      return [`${databaseAccess}${restoreSuffix(database)}`, ContentHash] as const;
+    });
+    // One hash for each group, and none for two.
+    const count = (found: readonly string[]) => new Set(found).size;
+    expect(count(hashes.map(String))).toBe(count(hashes.map(([group]) => group)));
+    expect(count(hashes.map(String))).toBe(count(hashes.map(([, hash]) => hash)));
   });
 
   it("reaches only the owner's secret through its endpoint, with direct access", () => {
@@ -189,26 +186,20 @@ describe('the migration', () => {
   });
 });
 
-describe('the root certificates', () => {
-  it.each(environments.map(({ region }) => region))(
-    'of %s are its own three, valid for decades',
-    (region) => {
-      const roots = certificateAuthorities({ name: 'any', region })
-        .split(/(?<=-----END CERTIFICATE-----\n)/)
-        .map((pem) => new X509Certificate(pem));
-      expect(roots.map(({ subject }) => /CN=(.*)/.exec(subject)?.[1])).toEqual(
-        ['RSA2048', 'RSA4096', 'ECC384'].map((kind) => `Amazon RDS ${region} Root CA ${kind} G1`),
-      );
-      for (const root of roots) {
-        expect(root.ca && root.verify(root.publicKey)).toBe(true);
-        expect(new Date(root.validTo).getUTCFullYear()).toBeGreaterThan(2060);
-      }
-    },
-  );
-
-  it('of an unknown region are an error with a remedy', () => {
-    expect(() => certificateAuthorities({ name: 'any', region: 'xx-nowhere-1' })).toThrow(
-      /^any\.region is "xx-nowhere-1"\. .*no "Amazon RDS xx-nowhere-1 Root CA RSA2048 G1".*Update the package/,
+it("bundles the region's own three root certificates, valid for decades", () => {
+  for (const { region } of environments) {
+    const roots = certificateAuthorities({ name: 'any', region })
+      .split(/(?<=-----END CERTIFICATE-----\n)/)
+      .map((pem) => new X509Certificate(pem));
+    expect(roots.map(({ subject }) => /CN=(.*)/.exec(subject)?.[1])).toEqual(
+      ['RSA2048', 'RSA4096', 'ECC384'].map((kind) => `Amazon RDS ${region} Root CA ${kind} G1`),
     );
-  });
+    for (const root of roots) {
+      expect(root.ca && root.verify(root.publicKey)).toBe(true);
+      expect(new Date(root.validTo).getUTCFullYear()).toBeGreaterThan(2060);
+    }
+  }
+  expect(() => certificateAuthorities({ name: 'any', region: 'xx-nowhere-1' })).toThrow(
+    /^any\.region is "xx-nowhere-1"\. .*no "Amazon RDS xx-nowhere-1 Root CA RSA2048 G1".*Update the package/,
+  );
 });
