@@ -93,21 +93,6 @@ export const deletion = (organization: Organization, token: string, userAction: 
 
 export const deletionPath = ({ userGroupId }: Organization) => `/auth/user-groups/${userGroupId}`;
 
-/** A JWT that KMS signs (ES256). */
-export async function signByKms(
-  kms: KMSClient,
-  arn: string | undefined,
-  header: Json,
-  claims: Json,
-): Promise<string> {
-  const encode = (part: Json) => Buffer.from(JSON.stringify(part)).toString('base64url');
-  const input = `${encode({ alg: 'ES256', ...header })}.${encode(claims)}`;
-  const { Signature } = await kms.send(
-    new SignCommand({ KeyId: arn, Message: Buffer.from(input), SigningAlgorithm: 'ECDSA_SHA_256' }),
-  );
-  return `${input}.${joseSignature(Signature ?? new Uint8Array()).toString('base64url')}`;
-}
-
 /** Signs with the private keys of a local environment, through its KMS. */
 export async function openTokenMaker(
   local: LocalEnvironment,
@@ -121,7 +106,14 @@ export async function openTokenMaker(
     const kms = new KMSClient({ ...localClient(local.endpoints.kms ?? ''), region: arn.split(':')[3] ?? '' });
     const [first = ''] = (await local.wallet(environment, ...command, '--caller', callerId)).split('.');
     const { kid, typ } = JSON.parse(Buffer.from(first, 'base64url').toString());
-    return (claims: Json, header?: Json) => signByKms(kms, arn, { kid, typ, ...header }, claims);
+    return async (claims: Json, header?: Json) => {
+      const encode = (part: Json) => Buffer.from(JSON.stringify(part)).toString('base64url');
+      const input = `${encode({ alg: 'ES256', kid, typ, ...header })}.${encode(claims)}`;
+      const { Signature = new Uint8Array() } = await kms.send(
+        new SignCommand({ KeyId: arn, Message: Buffer.from(input), SigningAlgorithm: 'ECDSA_SHA_256' }),
+      );
+      return `${input}.${joseSignature(Signature).toString('base64url')}`;
+    };
   }
   const signAccessToken = await openKey('TokenSigningKeyArn', 'token');
   const action = ['user-action', '--method', 'DELETE', '--path', '/auth/user-groups/ug-1'];

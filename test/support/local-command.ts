@@ -1,37 +1,32 @@
 import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { commandLine } from '../../local/processes';
+import { eventually } from './eventually';
 import { type NodeProcess, startNodeIn } from './node-process';
 
-/** `npm start` in a child process, as the script in package.json runs it. */
-export interface LocalCommand extends NodeProcess {
-  /** Resolves when it prints that it is ready; rejects with its output if it exits before. */
-  ready(): Promise<void>;
-  /** Its current process tree, including itself. */
-  processes(): number[];
-}
+export type LocalCommand = ReturnType<typeof asLocalCommand>;
 
-export const startLocalCommand = (...args: string[]): LocalCommand =>
+/** `npm start` in a child process, as the script in package.json runs it. */
+export const startLocalCommand = (...args: string[]) =>
   startLocalCommandIn(resolve(__dirname, '../..'), ...args);
 
 /** The same of another project, or of this one at another commit. */
-export const startLocalCommandIn = (directory: string, ...args: string[]): LocalCommand =>
+export const startLocalCommandIn = (directory: string, ...args: string[]) =>
   asLocalCommand(startNodeIn(directory, ['--require', 'tsx/cjs', 'bin/local.ts', ...args]));
 
 /** A process that prints the ready message of `npm start`. */
-export function asLocalCommand(command: NodeProcess): LocalCommand {
+export function asLocalCommand(command: NodeProcess) {
   const { process: child, said } = command;
+  const hasExited = () => child.exitCode !== null || child.signalCode !== null;
   return {
     ...command,
-    ready: () =>
-      new Promise((isReady, reject) => {
-        const look = () => said.stdout.includes('Ctrl-C stops everything') && isReady();
-        child.stdout.on('data', look);
-        void command
-          .ended()
-          .then(({ stderr }) => reject(new Error(`It ended before it was ready:\n${stderr}`)));
-        look();
-      }),
+    /** Waits until it prints that it is ready. @throws Error with its output if it exits before */
+    async ready() {
+      const isReady = () => said.stdout.includes('Ctrl-C stops everything');
+      await eventually(() => isReady() || hasExited(), 120);
+      if (!isReady()) throw new Error(`It ended before it was ready:\n${(await command.ended()).stderr}`);
+    },
+    /** Its current process tree, including itself. */
     processes: () => treeOf(child.pid as number),
   };
 }

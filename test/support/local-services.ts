@@ -1,16 +1,15 @@
-import type { LoopbackServer } from '../../local/network/loopback-server';
 import { startAwsServer } from '../../local/services/aws-server';
 import { createDataApi, type DataApiOptions } from '../../local/services/data-api';
-import { createKms, type Kms } from '../../local/services/kms';
+import { createKms } from '../../local/services/kms';
 
 /** The local KMS alone. */
-export async function startKms(): Promise<LoopbackServer & Pick<Kms, 'create'>> {
-  const kms = createKms();
-  return { ...(await startAwsServer({ kms: kms.serve })), create: kms.create };
+export async function startKms() {
+  const { serve, create } = createKms();
+  return { ...(await startAwsServer({ kms: serve })), create };
 }
 
 /** The local RDS Data API alone. */
-export async function startDataApi(options: DataApiOptions): Promise<LoopbackServer> {
+export async function startDataApi(options: DataApiOptions) {
   const dataApi = createDataApi(options);
   const { url, close } = await startAwsServer({ 'rds-data': dataApi.serve });
   return {

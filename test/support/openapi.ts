@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import Ajv2020 from 'ajv/dist/2020';
 import { parse } from 'yaml';
 
-export interface ObservedResponse {
+interface ObservedResponse {
   readonly method: string;
   /** As sent; a query is ignored. */
   readonly path: string;
@@ -14,7 +14,7 @@ export interface ObservedResponse {
   readonly body: string;
 }
 
-export interface Operation {
+interface Operation {
   readonly operationId: string;
   readonly security: readonly Record<string, readonly string[]>[];
   readonly responses: Readonly<Record<string, Reference | Response>>;
