@@ -109,7 +109,7 @@ function requireKnownAddresses(target: Target, stack: OriginStack, { reserve }: 
   const compare = (output: OutputName, found: string | undefined) => {
     if (target.output(output) === found) return;
     throw new CommandFailed(
-      `${output} of stack ${stackId} is ${found}, the outputs file has ${target.output(output)}.`,
+      `${output} of stack ${stackId} is ${found}, but the outputs file has ${target.output(output)}.`,
       'Check the AWS account you are signed in to, and the outputs file.',
     );
   };

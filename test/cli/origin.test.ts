@@ -178,7 +178,7 @@ describe('move-origin', () => {
     use(new OriginAccount(true));
     const changed = { WebhookOriginReserveAddress: '203.0.113.9' };
     const { stderr } = await move([...moveTo2, '--reserve'], changed);
-    expect(stderr).toContain(`is ${reserve}, the outputs file has 203.0.113.9`);
+    expect(stderr).toContain(`is ${reserve}, but the outputs file has 203.0.113.9`);
     expect(updates()).toEqual([]);
   });
 
