@@ -6,3 +6,10 @@ export type Result<T, E> =
 export const ok = <T>(value: T): Result<T, never> => ({ ok: true, value });
 
 export const fail = <E>(error: E): Result<never, E> => ({ ok: false, error });
+
+/** A service that may answer later, such as a database or a queue. */
+export interface Unavailable<Kind extends string> {
+  readonly kind: Kind;
+  /** For the log: what happened, without values. */
+  readonly reason: string;
+}

@@ -1,4 +1,4 @@
-import type { Result } from '../../domain/result';
+import type { Result, Unavailable } from '../../domain/result';
 
 /** A value that can be bound to a statement. Times, numerics and JSON travel as text and are cast in the SQL. */
 export type Parameter = string | number | boolean | null;
@@ -24,11 +24,7 @@ export type Row = Readonly<Record<string, string | number | boolean | null>>;
  * The database is unreachable, resuming or failing over, or timed out. The statement may have been executed: retry
  * only idempotent ones.
  */
-export interface DatabaseUnavailable {
-  readonly kind: 'database_unavailable';
-  /** For the log: what happened, without values of the statement. */
-  readonly reason: string;
-}
+export type DatabaseUnavailable = Unavailable<'database_unavailable'>;
 
 /** Port: the region's database. Implemented by `data-api.ts` and `direct.ts`. */
 export interface Database {

@@ -5,16 +5,12 @@ import {
   SQSClient,
 } from '@aws-sdk/client-sqs';
 import type { SQSBatchResponse, SQSRecord } from 'aws-lambda';
-import { fail, ok, type Result } from '../../domain/result';
+import { fail, ok, type Result, type Unavailable } from '../../domain/result';
 import { coalesce } from '../shared/coalesce';
 import type { Log } from '../shared/log';
 
 /** The queue is unreachable, or rejected a request. Some of the messages may have been sent. */
-export interface QueueUnavailable {
-  readonly kind: 'queue_unavailable';
-  /** For the log. */
-  readonly reason: string;
-}
+export type QueueUnavailable = Unavailable<'queue_unavailable'>;
 
 export interface OutgoingMessage {
   readonly body: string;
@@ -144,11 +140,7 @@ export interface Consumer<Message> {
   readonly random: () => number;
 }
 
-interface MessageFailed {
-  readonly kind: string;
-  readonly reason: string;
-  readonly retryInSeconds?: number;
-}
+type MessageFailed = Unavailable<string> & { readonly retryInSeconds?: number };
 
 /** Processes the messages of a batch concurrently. Failed ones are hidden for a time, then received again. */
 export async function consume<Message>(

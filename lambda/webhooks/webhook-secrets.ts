@@ -1,13 +1,9 @@
 import { GenerateMacCommand, type KMSClient } from '@aws-sdk/client-kms';
-import { fail, ok, type Result } from '../../domain/result';
+import { fail, ok, type Result, type Unavailable } from '../../domain/result';
 import { secretLength, secretMessage } from '../../domain/webhook-secrets';
 
 /** KMS is unreachable, or rejected the request. */
-export interface SecretUnavailable {
-  readonly kind: 'secret_unavailable';
-  /** For the log. */
-  readonly reason: string;
-}
+export type SecretUnavailable = Unavailable<'secret_unavailable'>;
 
 /** The signing secrets of webhooks. */
 export interface WebhookSecrets {
