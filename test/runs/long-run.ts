@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -76,37 +75,18 @@ export const numberFrom =
     throw new InvalidArgumentError(`Give a ${whole ? 'whole ' : ''}number from ${least} up.`);
   };
 
-/** Reads a repeatable option. */
-export const oneOrMoreOf =
-  (choices: readonly string[]) =>
-  (name: string, earlier: readonly string[] = []): readonly string[] => {
-    if (choices.includes(name)) return [...earlier, name];
-    throw new InvalidArgumentError(`Choose from: ${choices.join(', ')}.`);
-  };
-
 export const newSeed = () => Date.now() % 2 ** 31;
 
-/** Pseudo-random numbers from 0 to 1, determined by the seed. */
-export function seededRandom(seed: number): () => number {
-  let count = 0;
-  return () => {
-    count += 1;
-    return createHash('sha256').update(`${seed} ${count}`).digest().readUInt32BE() / 2 ** 32;
-  };
-}
+export const oneOf = <T>(choices: readonly T[]): T =>
+  choices[Math.floor(Math.random() * choices.length)] as T;
 
-export const oneOf = <T>(random: () => number, choices: readonly T[]): T =>
-  choices[Math.floor(random() * choices.length)] as T;
-
-/** The percentile of the samples (nearest rank); NaN without samples. */
-export function percentile(samples: readonly number[], share: number): number {
+/** The lower one for an even number of samples; NaN for none. */
+export function median(samples: readonly number[]): number {
   const sorted = [...samples].sort((one, other) => one - other);
-  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
+  return sorted[Math.ceil(sorted.length / 2) - 1] ?? Number.NaN;
 }
 
-export const median = (samples: readonly number[]): number => percentile(samples, 0.5);
-
-/** Counts checks, and records each violation with its time. */
+/** Counts checks, and records each violation. */
 export class Checks {
   private readonly byName = new Map<string, { times: number; readonly violations: string[] }>();
 
@@ -115,7 +95,7 @@ export class Checks {
     const check = this.byName.get(name) ?? { times: 0, violations: [] };
     this.byName.set(name, check);
     check.times += times;
-    if (problem) check.violations.push(`${new Date().toISOString()} ${problem}`);
+    if (problem) check.violations.push(problem);
   }
 
   get violations(): readonly string[] {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, sql, type TransactionalDatabase } from '../../../lambda/database/database';
 import { deleteInDatabase } from '../../../lambda/delete-user-group/delete-in-database';
-import { addGroup, deletionOf, rows, seedOrganization } from '../../support/organization';
+import { addGroup, deletionOf, type Organization, rows, seedOrganization } from '../../support/organization';
 import { startRegionDatabase } from '../../support/region-database';
 import { type Figure, interleave, type PartOptions } from './measure';
 
@@ -24,19 +24,20 @@ export async function measureDeletion(options: PartOptions): Promise<Figure[]> {
         return database.execute(statement);
       },
     });
-    const ours = deleteInDatabase(later(region.as('delete_user_group')));
-    const group = () => addGroup(region.owner, organization);
-    const ids = { ours: await group(), transaction: await group() };
+    const remove = deleteInDatabase(later(region.as('delete_user_group')));
+    /** Times the deletion of a new group, without its creation. */
+    const deletionBy = (work: (group: Organization) => Promise<void>) => async () => {
+      const userGroupId = await addGroup(region.owner, organization);
+      const began = performance.now();
+      await work({ ...organization, userGroupId });
+      return performance.now() - began;
+    };
     const taken = await interleave(
       {
-        async ours() {
-          const began = performance.now();
-          const outcome = await ours(deletionOf({ ...organization, userGroupId: ids.ours }));
-          const took = performance.now() - began;
+        ours: deletionBy(async (group) => {
+          const outcome = await remove(deletionOf(group));
           if (!outcome.ok || outcome.value !== 'deleted') throw new Error(JSON.stringify(outcome));
-          ids.ours = await group();
-          return took;
-        },
+        }),
         async insert() {
           await rows(
             later(region.owner),
@@ -45,16 +46,12 @@ export async function measureDeletion(options: PartOptions): Promise<Figure[]> {
           );
           return undefined;
         },
-        async transaction() {
-          const began = performance.now();
-          await deleteInTransaction(region.owner, later, organization, ids.transaction);
+        transaction: deletionBy(async (group) => {
+          await deleteInTransaction(region.owner, later, group);
           // Begin and commit are round trips, too.
           await sleep(roundTrip);
           await sleep(roundTrip);
-          const took = performance.now() - began;
-          ids.transaction = await group();
-          return took;
-        },
+        }),
       },
       400,
       options,
@@ -72,8 +69,7 @@ export async function measureDeletion(options: PartOptions): Promise<Figure[]> {
 async function deleteInTransaction(
   database: TransactionalDatabase,
   later: (database: Database) => Database,
-  { organizationId, callerId }: { organizationId: string; callerId: string },
-  userGroupId: string,
+  { organizationId, callerId, userGroupId }: Organization,
 ): Promise<void> {
   await database.transaction(async (open) => {
     const statements = [

@@ -1,5 +1,5 @@
 import type { Cleanup } from '../../../local/cleanup';
-import { formatNumber, type Harness, median, percentile } from '../long-run';
+import { formatNumber, type Harness, median } from '../long-run';
 
 export interface PartOptions extends Harness {
   /** The fraction of the usual number of samples, from 0 to 1. */
@@ -10,7 +10,7 @@ export interface PartOptions extends Harness {
   readonly directory: string;
 }
 
-/** A median against another of the same run. */
+/** A median against another of the same run, or against a limit. */
 export interface Figure {
   readonly what: string;
   readonly against: string;
@@ -18,42 +18,31 @@ export interface Figure {
   readonly unit?: string;
   readonly value: readonly number[];
   readonly baseline: readonly number[];
-  /** Bounds of the ratio. @default - none */
+  /** The goal: a bound of the ratio. */
   readonly atMost?: number;
   readonly atLeast?: number;
 }
 
-/** A variant that is timed; one that returns a number is a sample by itself. */
-type Variant = () => Promise<number | undefined>;
-
 /**
  * Samples the variants in turn, so that other load on the machine affects all equally.
  *
+ * @param variants each is timed, unless it returns the sample
  * @param rounds usual number, scaled by the effort; one more goes before, to warm up, unless only one is left
- * @returns milliseconds, or what the variants returned
  */
 export async function interleave<Name extends string>(
-  variants: Readonly<Record<Name, Variant>>,
+  variants: Readonly<Record<Name, () => Promise<number | undefined>>>,
   rounds: number,
   { effort, signal }: Pick<PartOptions, 'effort' | 'signal'>,
 ): Promise<Readonly<Record<Name, readonly number[]>>> {
   const names = Object.keys(variants) as Name[];
   const samples = Object.fromEntries(names.map((name) => [name, []])) as unknown as Record<Name, number[]>;
-  // An ES module, which TypeScript does not let a CommonJS one import otherwise.
-  const { Bench } = await import('tinybench');
-  const bench = new Bench({ iterations: 1, time: 0, warmup: false, throws: true });
-  let own: number | undefined;
-  for (const name of names)
-    bench.add(name, async () => {
-      own = await variants[name]();
-    });
   const count = Math.max(1, Math.round(rounds * effort));
   for (let round = count === 1 ? 1 : 0; round <= count; round += 1)
-    for (const task of bench.tasks) {
+    for (const name of names) {
       signal.throwIfAborted();
-      task.reset();
-      const { result } = await task.run();
-      if (round > 0 && 'latency' in result) samples[task.name as Name].push(own ?? result.latency.mean);
+      const began = performance.now();
+      const own = await variants[name]();
+      if (round > 0) samples[name].push(own ?? performance.now() - began);
     }
   return samples;
 }
@@ -67,13 +56,10 @@ export const isMissed = (figure: Figure): boolean =>
 export function formatFigure(part: string, figure: Figure) {
   const { what, against, unit = 'ms', value, baseline, atMost, atLeast } = figure;
   const bound = atMost === undefined ? `at least ${atLeast}` : `at most ${atMost}`;
-  const hasGoal = atMost !== undefined || atLeast !== undefined;
   return {
-    ...{ part, what },
-    median: `${formatNumber(median(value))} ${unit}`,
-    p99: value.length < 100 ? '' : `${formatNumber(percentile(value, 0.99))} ${unit}`,
+    ...{ part, what, median: `${formatNumber(median(value))} ${unit}` },
     ...{ against, is: `${formatNumber(median(baseline))} ${unit}`, n: value.length },
     ratio: ratioOf(figure).toFixed(2),
-    goal: hasGoal ? `${bound}, ${isMissed(figure) ? '**missed**' : 'met'}` : '',
+    goal: `${bound}, ${isMissed(figure) ? '**missed**' : 'met'}`,
   };
 }

@@ -1,278 +1,160 @@
 import { randomUUID } from 'node:crypto';
-import autocannon from 'autocannon';
-import type { TokenMaker, WireRequest } from '../../support/api';
-import { expectDocumented } from '../../support/openapi';
-import { type Checks, oneOf } from '../long-run';
-import { type GroupState, type Groups, isGone, isWhole } from './groups';
-import { type Mistake, mistakes } from './mistakes';
+import { newId } from '../../../domain/ids';
+import { deletion, deletionPath, send, type TokenMaker, type WireRequest } from '../../support/api';
+import type { Organization } from '../../support/organization';
+import { oneOf } from '../long-run';
+import type { Deletion, GroupState } from './invariants';
 
-/** Where groups are deleted. */
-export interface Api {
-  readonly name: string;
-  readonly baseUrl: string;
-  readonly tokens: TokenMaker;
-  readonly groups: Groups;
-}
-
-/** A signed request to delete a group, and its response. */
-export interface Deletion {
-  /** `raced`: sent at the same time as another with the same user action. */
-  readonly kind: 'valid' | 'raced' | 'replayed' | 'invalid';
-  readonly groupId: string;
-  readonly userActionId: string;
-  /** The user action. */
-  readonly signature: string;
-  readonly wire: WireRequest;
-  /** `200`, or status and code of the refusal, without faults. */
-  readonly expected: readonly string[];
-  /** As `expected`; `none` when no response came. */
-  response?: string;
-  /** From the request's last byte written to the response's last byte read. */
-  milliseconds?: number;
-}
+/** Rows of the environment's database, read by the superuser. */
+export type Query = <Row>(text: string, values: readonly unknown[]) => Promise<readonly Row[]>;
 
 const replayed = '403 user_action_replayed';
 
-/** Whether the user action was used up: a missing group also uses it up. */
-const usesUp = ({ response }: Deletion) => response === '200' || response === '404 user_group_not_found';
+type Sign = (organization: Organization) => Promise<WireRequest>;
 
-/** Requests that are refused before a function runs, or because of their form. */
-const malformed: readonly Mistake[] = [
-  { answer: '400 invalid_user_group_id', make: (right) => ({ ...right, path: '/auth/user-groups/ug-1' }) },
+/** Requests that must not succeed, and their refusals. */
+const invalid: readonly { refusal: string; make(own: Organization, sign: Sign): Promise<WireRequest> }[] = [
+  { refusal: '401 token_missing', make: async (own) => ({ path: deletionPath(own) }) },
   {
-    answer: '401 token_malformed',
-    make: ({ path, headers = [] }) => ({
-      path,
-      headers: [['authorization', 'Bearer x.y.z'], ...headers.slice(1)],
+    refusal: '403 user_action_mismatch',
+    make: async (own, sign) => ({
+      ...(await sign({ ...own, userGroupId: newId('ug') })),
+      path: deletionPath(own),
     }),
   },
+  { refusal: '403 permission_missing', make: (own, sign) => sign({ ...own, callerId: own.endUserId }) },
 ];
 
-type Template = Pick<Deletion, 'kind' | 'expected' | 'groupId'> &
-  Partial<Pick<Deletion, 'userActionId' | 'signature'>> & { readonly mistake?: Mistake };
+type Unsent = Pick<Deletion, 'groupId' | 'userActionId' | 'wire' | 'expected'>;
 
-/**
- * Signs requests: half are valid, the others replay a user action, use one twice at once (for the same group, or for two), or
- * have one mistake.
- *
- * @param earlier whose user actions are replayed
- */
-export async function signDeletions(
-  { tokens, groups }: Api,
-  count: number,
-  earlier: readonly Deletion[],
-  random: () => number,
-): Promise<readonly Deletion[]> {
-  const ids = await groups.make(count);
-  const take = () => ids.pop() as string;
-  const replayable = earlier.filter(({ kind, response }) => kind === 'valid' && response !== undefined);
-  const templates: Template[] = [];
-  while (templates.length < count) {
-    const chance = random();
-    if (chance < 0.15 && templates.length + 2 <= count) {
-      const [groupId, userActionId] = [take(), randomUUID()];
-      const other = random() < 0.5 ? groupId : take();
-      const raced = { kind: 'raced', expected: ['200', replayed], userActionId } as const;
-      templates.push({ ...raced, groupId }, { ...raced, groupId: other });
-    } else if (chance < 0.3 && replayable.length > 0) {
-      const first = oneOf(random, replayable);
+/** Deletions of an environment's groups, and their responses. */
+export class Deletions {
+  readonly sent: Deletion[] = [];
+  /** Groups that no request has named. */
+  private readonly groups: string[] = [];
+  private disturbances = 0;
+  private isDisturbed = false;
+
+  constructor(
+    private readonly baseUrl: string,
+    private readonly organization: Organization,
+    private readonly tokens: TokenMaker,
+    private readonly query: Query,
+  ) {}
+
+  /** Creates groups, each with three members and one assignment, up to this number of unused ones. */
+  async prepare(count: number): Promise<void> {
+    const ids = Array.from({ length: Math.max(0, count - this.groups.length) }, () => newId('ug'));
+    const { organizationId, callerId, serviceAccountId, endUserId } = this.organization;
+    const members = [callerId, serviceAccountId, endUserId];
+    await this.query(insertGroups, [organizationId, ids, members, ids.map(() => newId('as'))]);
+    this.groups.push(...ids);
+  }
+
+  /** Until `succeeds` is true, deletions may be refused. */
+  disturb(): void {
+    this.isDisturbed = true;
+    this.disturbances += 1;
+  }
+
+  /** Sends a valid deletion. @returns whether it succeeded */
+  async succeeds(): Promise<boolean> {
+    const isSuccess = (await this.send(await this.make(['200']))).response === '200';
+    if (isSuccess) this.isDisturbed = false;
+    return isSuccess;
+  }
+
+  /** Sends the flow's next: half are valid, the others use a user action twice at once, replay one, or are invalid. */
+  sendNext = async (): Promise<void> => {
+    // A long fault has used them up.
+    if (this.groups.length < 10) return;
+    const chance = Math.random();
+    const earlier = this.sent.slice(-100).filter(({ expected }) => expected.includes('200'));
+    const unsent: Unsent[] = [];
+    if (chance < 0.15) {
+      const one = await this.make(['200', replayed]);
+      const other = Math.random() < 0.5 ? { groupId: one.groupId } : {};
+      unsent.push(one, await this.make(one.expected, { ...other, userActionId: one.userActionId }));
+    } else if (chance < 0.3 && earlier.length > 0) {
+      const first = oneOf(earlier);
       // A refused request, or one without a response, may still succeed, but only once.
-      const expected = usesUp(first) ? [replayed] : ['200', replayed];
-      const { groupId, userActionId, signature } = first;
-      templates.push({ kind: 'replayed', expected, groupId, userActionId, signature });
+      unsent.push({ ...first, expected: first.response === '200' ? [replayed] : ['200', replayed] });
     } else if (chance < 0.5) {
-      const mistake = oneOf(random, [...mistakes, ...malformed]);
-      templates.push({ kind: 'invalid', expected: [mistake.answer], groupId: take(), mistake });
-    } else templates.push({ kind: 'valid', expected: ['200'], groupId: take() });
-  }
-  const accessToken = await tokens.accessToken(groups.organization);
-  return Promise.all(
-    templates.map(async ({ mistake, userActionId = randomUUID(), ...template }) => {
-      const organization = { ...groups.organization, userGroupId: template.groupId };
-      const signature = template.signature ?? (await tokens.userAction(organization, { jti: userActionId }));
-      const right: WireRequest = {
-        path: `/auth/user-groups/${template.groupId}`,
-        headers: [
-          ['authorization', `Bearer ${accessToken}`],
-          ['x-svc-useraction', signature],
-        ],
-      };
-      const wire = mistake ? await mistake.make(right, organization, tokens) : right;
-      return { ...template, userActionId, signature, wire };
-    }),
-  );
-}
-
-export interface Traffic {
-  readonly connections: number;
-  /** Requests a second over all connections. @default - as fast as they are answered */
-  readonly rate?: number;
-  readonly signal: AbortSignal;
-}
-
-/**
- * Sends every request once and records its response. Adjacent ones are sent almost concurrently, on different connections.
- *
- * @param deletions a multiple of the connections: autocannon splits them evenly
- */
-export async function sendDeletions(
-  { name, baseUrl }: Api,
-  deletions: readonly Deletion[],
-  { connections, rate, signal }: Traffic,
-  checks: Checks,
-): Promise<void> {
-  const used = Math.min(connections, deletions.length);
-  let nextConnection = 0;
-  const options: autocannon.Options = {
-    url: baseUrl,
-    connections: used,
-    amount: deletions.length,
-    // Seconds. The API's own limit is 29.
-    timeout: 30,
-    ...(rate === undefined ? {} : { overallRate: rate }),
-    setupClient(client) {
-      const first = nextConnection;
-      nextConnection += 1;
-      const own = deletions.filter((_, index) => index % used === first);
-      let latest: Deletion | undefined;
-      client.setRequests(
-        own.map((deletion) => ({
-          ...toAutocannon(deletion.wire),
-          onResponse(status, body, _context, headers) {
-            latest = deletion;
-            deletion.response = status === 200 ? '200' : `${status} ${problemCode(body)}`;
-            checks.hold('responses are documented', undocumented(deletion, status, body, headers));
-          },
-        })),
-      );
-      // Called right after `onResponse`.
-      client.on('response', (_status: number, _bytes: number, milliseconds: number) => {
-        if (latest) latest.milliseconds = milliseconds;
-      });
-    },
+      const { refusal, make } = oneOf(invalid);
+      unsent.push(await this.make([refusal], { make }));
+    } else unsent.push(await this.make(['200']));
+    await Promise.all(unsent.map((each) => this.send(each)));
   };
-  let stop = () => {};
-  await new Promise<void>((resolve, reject) => {
-    const instance = autocannon(options, (error) => (error ? reject(error) : resolve()));
-    stop = () => instance.stop?.();
-    signal.addEventListener('abort', stop);
-  }).finally(() => signal.removeEventListener('abort', stop));
-  signal.throwIfAborted();
-  for (const deletion of deletions) {
-    deletion.response ??= 'none';
-    checks.hold('every request gets a response', deletion.response === 'none' && `${name}: none`);
+
+  async readGroups(): Promise<ReadonlyMap<string, GroupState>> {
+    const ids = [...new Set(this.sent.map(({ groupId }) => groupId))];
+    const rows = await this.query<GroupState & { id: string }>(selectGroups, [
+      ids,
+      this.organization.organizationId,
+    ]);
+    return new Map(rows.map((row) => [row.id, row]));
   }
-}
 
-const toAutocannon = ({ method = 'DELETE', path, headers = [], body }: WireRequest): autocannon.Request => ({
-  method: method as NonNullable<autocannon.Request['method']>,
-  path,
-  headers: Object.fromEntries(headers),
-  ...(body === undefined ? {} : { body }),
-});
-
-function problemCode(body: string): string {
-  try {
-    return JSON.parse(body).code;
-  } catch {
-    return body.slice(0, 100);
+  /** @returns how often the audit has each user action */
+  async readUses(): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.query<{ id: string; uses: number }>(selectUses, [
+      this.organization.organizationId,
+    ]);
+    return new Map(rows.map(({ id, uses }) => [id, uses]));
   }
-}
 
-function undocumented({ wire }: Deletion, status: number, body: string, headers: object | undefined) {
-  const { method = 'DELETE', path } = wire;
-  const names = Object.entries(headers ?? {});
-  const contentType = names.find(([name]) => name.toLowerCase() === 'content-type')?.[1];
-  try {
-    expectDocumented({ method, path, status, contentType, body });
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
-
-/** @param mayRefuse during a fault, or in a burst, which the throttle or a busy machine may cut short */
-export function checkResponses(
-  { name }: Api,
-  deletions: readonly Deletion[],
-  checks: Checks,
-  mayRefuse = false,
-): void {
-  for (const { kind, response = 'none', expected } of deletions) {
-    checks.hold(
-      mayRefuse ? 'nothing wrong succeeds during a fault or a burst' : 'responses are as expected',
-      !expected.includes(response) &&
-        !(mayRefuse && response !== '200') &&
-        `${name}: ${response} for a ${kind} deletion, instead of ${expected.join(' or ')}`,
+  private async make(
+    expected: readonly string[],
+    {
+      groupId = this.groups.pop() as string,
+      userActionId = randomUUID() as string,
+      make = (own: Organization, sign: Sign) => sign(own),
+    } = {},
+  ): Promise<Unsent> {
+    const wire = await make({ ...this.organization, userGroupId: groupId }, async (own) =>
+      deletion(
+        own,
+        await this.tokens.accessToken(own),
+        await this.tokens.userAction(own, { jti: userActionId }),
+      ),
     );
+    return { groupId, userActionId, expected, wire };
   }
-}
 
-/** Compares groups and the audit with the responses received before they are read. */
-export async function checkGroups({ name, groups }: Api, deletions: readonly Deletion[], checks: Checks) {
-  const byGroup = groupBy(deletions, 'groupId');
-  const states = await groups.states([...byGroup.keys()]);
-  for (const [groupId, own] of byGroup) {
-    const problem = wrongState(states.get(groupId), own);
-    checks.hold('groups are whole, or gone as the audit says', problem && `${name}: ${groupId} ${problem}`);
-  }
-  const byAction = groupBy(deletions, 'userActionId');
-  const uses = await groups.countUses([...byAction.keys()]);
-  for (const [userActionId, own] of byAction) {
-    const problem = wrongUse(uses.get(userActionId) ?? 0, own);
-    checks.hold('user actions are used at most once', problem && `${name}: ${userActionId} ${problem}`);
-  }
-}
-
-/** As `Map.groupBy`, which Node.js 20 does not have. */
-function groupBy(deletions: readonly Deletion[], key: 'groupId' | 'userActionId') {
-  const groups = new Map<string, Deletion[]>();
-  for (const deletion of deletions)
-    groups.set(deletion[key], [...(groups.get(deletion[key]) ?? []), deletion]);
-  return groups;
-}
-
-export function wrongState(
-  state: GroupState | undefined,
-  tried: readonly Pick<Deletion, 'kind' | 'response' | 'userActionId'>[],
-): string | undefined {
-  const text = JSON.stringify(state);
-  if (!state || !(isWhole(state) || isGone(state))) return `is neither whole nor gone: ${text}`;
-  if (isWhole(state))
-    return tried.some(({ response }) => response === '200') ? `exists after a 200: ${text}` : undefined;
-  const may = tried.filter(({ kind }) => kind !== 'invalid').map(({ userActionId }) => userActionId);
-  return may.includes(state.deletions[0] ?? '') ? undefined : `was deleted by no request of ours: ${text}`;
-}
-
-export function wrongUse(uses: number, tried: readonly Deletion[]): string | undefined {
-  const successes = tried.filter(usesUp).length;
-  if (uses > 1 || successes > 1) return `was used ${uses} times, with ${successes} successful responses`;
-  if (uses === 1) return undefined;
-  if (successes === 1) return 'was used by its response, but is not in the audit';
-  return tried.some(({ response }) => response === replayed)
-    ? 'was refused as used, and never was'
-    : undefined;
-}
-
-/** Recreates deleted groups, and replays the requests that deleted them. */
-export async function checkReplays(
-  api: Api,
-  deletions: readonly Deletion[],
-  checks: Checks,
-  signal: AbortSignal,
-): Promise<void> {
-  const deleted = deletions.filter(({ kind, response }) => kind === 'valid' && response === '200').slice(-3);
-  const ids = deleted.map(({ groupId }) => groupId);
-  await api.groups.make(ids.length, ids);
-  const again = deleted.map(({ groupId, userActionId, signature, wire }) => ({
-    ...{ kind: 'replayed' as const, expected: [replayed], groupId, userActionId, signature, wire },
-  }));
-  await sendDeletions(api, again, { connections: 1, signal }, checks);
-  checkResponses(api, again, checks);
-  for (const [id, { groups, members }] of await api.groups.states(ids))
-    checks.hold(
-      'a replay leaves a new group alone',
-      (groups !== 1 || members !== 3) && `${api.name}: ${id} lost something`,
+  private async send(unsent: Unsent): Promise<Deletion> {
+    const { isDisturbed, disturbances } = this;
+    const date = new Date().toISOString();
+    const result = await send(this.baseUrl, unsent.wire).then(
+      ({ status, body }) => ({ response: status === 200 ? '200' : `${status} ${body.code}` }),
+      ({ message }: Error) => ({ error: message }),
     );
-  await api.groups.remove(ids);
+    const isDisturbedNow = isDisturbed || disturbances !== this.disturbances;
+    const { groupId, userActionId, wire, expected } = unsent;
+    const sent = { groupId, userActionId, wire, expected, date, ...result, isDisturbed: isDisturbedNow };
+    this.sent.push(sent);
+    return sent;
+  }
 }
+
+const insertGroups = `
+  with made as (
+    insert into user_groups (user_group_id, organization_id, name) select id, $1, id from unnest($2::text[]) as id
+  ), joined as (
+    insert into user_group_members (organization_id, user_group_id, identity_id)
+    select $1, id, member from unnest($2::text[]) as id, unnest($3::text[]) as member
+  )
+  insert into permission_assignments (assignment_id, organization_id, permission_id, user_group_id)
+  select assignment, $1, (select permission_id from permissions where organization_id = $1), id
+  from unnest($4::text[], $2::text[]) as pairs (assignment, id)`;
+
+const selectGroups = `
+  select id,
+    (select count(*)::int from user_groups where organization_id = $2 and user_group_id = id) as groups,
+    (select count(*)::int from user_group_members where organization_id = $2 and user_group_id = id) as members,
+    (select count(*)::int from permission_assignments where organization_id = $2 and user_group_id = id) as assignments,
+    (select coalesce(array_agg(user_action_id), '{}') from audit_records
+      where subject_id = id and outcome = 'deleted') as deletions
+  from unnest($1::text[]) as asked (id)`;
+
+const selectUses = `
+  select user_action_id as id, count(*)::int as uses from audit_records where organization_id = $1 group by user_action_id`;

@@ -1,19 +1,21 @@
-import { appendFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { Client } from 'pg';
-import { commandLine } from '../../../local/processes';
+import { subscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+import type { Client } from 'pg';
+import type { Postgres } from '../../../local/postgres/postgres';
 import { childrenOf } from '../../support/local-command';
-import { databaseDirectory, openLocalDatabase } from '../../support/local-database';
-import type { TemporaryEnvironments } from '../environments';
 import { oneOf } from '../long-run';
-import type { Webhooks } from './webhooks';
+import type { Events } from './events';
+import type { Functions } from './functions';
 
-export interface FaultContext extends TemporaryEnvironments {
-  /** The environment of a fault that reaches one. */
-  readonly environment: string;
-  readonly webhooks: readonly Webhooks[];
-  /** Separate for each fault, so that a seed always results in the same faults. */
-  readonly random: () => number;
+export interface FaultContext {
+  /** Of one environment. */
+  readonly postgres: Postgres;
+  /** Signed in to it as the superuser. */
+  connect(): Promise<Client>;
+  readonly functions: Functions;
+  /** Of every environment. */
+  readonly events: readonly Events[];
+  readonly queuesPort: number;
 }
 
 export interface Fault {
@@ -34,16 +36,14 @@ const ofOneDatabase = { reach: 'one', affectsDeletions: true } as const;
 
 export const faults: readonly Fault[] = [
   {
-    // The main process, with or without the others. `restarting.ts` starts it again.
+    // The main process, with or without the others.
     name: 'database-killed',
     ...ofOneDatabase,
     lasts: [0, 1_000],
-    async begin(context) {
-      const { pid, close } = await openDatabase(context);
-      const others = context.random() < 0.5 ? childrenOf(pid) : [];
-      for (const each of [pid, ...others]) signalProcess(each, 'SIGKILL');
-      await close();
-      return async () => undefined;
+    async begin({ postgres }) {
+      const others = Math.random() < 0.5 ? childrenOf(postgres.pid) : [];
+      signalAll([postgres.pid, ...others], 'SIGKILL');
+      return () => postgres.restart();
     },
   },
   {
@@ -51,60 +51,35 @@ export const faults: readonly Fault[] = [
     name: 'database-frozen',
     ...ofOneDatabase,
     lasts: [2_000, 12_000],
-    async begin(context) {
-      const { pid, close } = await openDatabase(context);
-      await close();
-      const all = [pid, ...childrenOf(pid)];
-      for (const each of all) signalProcess(each, 'SIGSTOP');
-      return async () => all.forEach((each) => void signalProcess(each, 'SIGCONT'));
+    async begin({ postgres }) {
+      const all = [postgres.pid, ...childrenOf(postgres.pid)];
+      signalAll(all, 'SIGSTOP');
+      return async () => signalAll(all, 'SIGCONT');
     },
   },
   {
     name: 'tables-locked',
     ...ofOneDatabase,
     lasts: [2_000, 12_000],
-    async begin(context) {
-      const { client, close } = await openDatabase(context);
+    async begin({ connect }) {
+      const client = await connect();
       await client.query('begin; lock table user_groups, webhooks in access exclusive mode');
-      return async () => {
-        await client.query('rollback');
-        await close();
-      };
+      return () => client.end();
     },
   },
   {
     name: 'connections-exhausted',
     ...ofOneDatabase,
     lasts: [2_000, 6_000],
-    async begin(context) {
-      const { client, close } = await openDatabase(context);
-      const taken: Client[] = [];
+    async begin({ connect }) {
+      const taken = [await connect()];
       const takeAll = async () => {
-        while (await connect(client).then((another) => taken.push(another), isRefused));
+        while (await connect().then((client) => taken.push(client), isRefused));
       };
       await takeAll();
       // Functions reconnect in the meantime.
-      for (let ended = 1; ended > 0; await takeAll()) ended = await endOthers(client);
-      return () => Promise.all([close(), ...taken.map((each) => each.end())]);
-    },
-  },
-  {
-    // PostgreSQL exits when it cannot write its log, and cannot start until there is space again.
-    name: 'disk-full',
-    ...ofOneDatabase,
-    lasts: [2_000, 6_000],
-    async begin(context) {
-      const file = join(databaseDirectory(context.local.stateDirectory, context.environment), 'filler');
-      const { client, close } = await openDatabase(context);
-      await fill(file);
-      try {
-        for (let segment = 0; segment < 20; segment += 1)
-          await client.query(`select pg_switch_wal() from pg_logical_emit_message(false, 'faults', 'x')`);
-      } catch {
-        // It noticed that its disk is full.
-      }
-      await close().catch(() => undefined);
-      return () => rm(file);
+      for (let ended = 1; ended > 0; await takeAll()) ended = await endOthers(taken[0] as Client);
+      return () => Promise.all(taken.map((client) => client.end()));
     },
   },
   {
@@ -114,13 +89,8 @@ export const faults: readonly Fault[] = [
     affectsDeletions: true,
     losesReaders: true,
     lasts: [2_000, 5_000],
-    async begin({ command, random }) {
-      const timer = setInterval(() => {
-        const functions = command
-          .processes()
-          .filter((pid) => commandLine(pid).includes('local/lambda/bootstrap.cjs'));
-        for (const pid of functions) if (random() < 0.5) signalProcess(pid, 'SIGKILL');
-      }, 300);
+    async begin({ functions }) {
+      const timer = setInterval(() => functions.kill(0.5), 300);
       return async () => clearInterval(timer);
     },
   },
@@ -131,17 +101,22 @@ export const faults: readonly Fault[] = [
     affectsDeletions: false,
     losesReaders: true,
     lasts: [2_000, 6_000],
-    begin: (context) => writeOrder(context, 'queue-resets', new URL(context.local.endpoints.sqs ?? '').port),
+    async begin({ queuesPort }) {
+      const timer = setInterval(() => {
+        for (const socket of connections) if (socket.localPort === queuesPort) socket.resetAndDestroy();
+      }, 10);
+      return async () => clearInterval(timer);
+    },
   },
   {
     name: 'receivers-failing',
     reach: 'all',
     affectsDeletions: false,
     lasts: [3_000, 8_000],
-    async begin({ webhooks }) {
-      for (const each of webhooks) each.failing = true;
+    async begin({ events }) {
+      for (const each of events) each.isFailing = true;
       return async () => {
-        for (const each of webhooks) each.failing = false;
+        for (const each of events) each.isFailing = false;
       };
     },
   },
@@ -151,34 +126,30 @@ export const faults: readonly Fault[] = [
     reach: 'all',
     affectsDeletions: true,
     lasts: [2_000, 6_000],
-    begin: (context) => writeOrder(context, 'clock', String(oneOf(context.random, [-120, -30, 30, 120]))),
+    async begin({ functions }) {
+      await functions.setClock(oneOf([-120, -30, 30, 120]));
+      return () => functions.setClock(0);
+    },
   },
 ];
 
-const openDatabase = ({ local, environment }: FaultContext) =>
-  openLocalDatabase(local.stateDirectory, environment);
+/** Connections to servers of this process: the queues are one of them. */
+const connections = new Set<Socket>();
+subscribe('net.server.socket', (message) => {
+  const { socket } = message as { readonly socket: Socket };
+  connections.add(socket);
+  socket.once('close', () => connections.delete(socket));
+});
 
-/** Injects a fault through the preloaded script. @returns a function that ends it */
-async function writeOrder({ control }: FaultContext, name: string, content: string) {
-  const file = join(control, name);
-  await writeFile(file, content);
-  return () => rm(file);
-}
-
-/** As `process.kill`, but ignores a process that has exited. */
-function signalProcess(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal);
+    } catch (error) {
+      // It has exited.
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
   }
-}
-
-async function connect({ host, port, user, password, database }: Client): Promise<Client> {
-  const another = new Client({ host, port, user, password, database });
-  another.on('error', () => undefined);
-  await another.connect();
-  return another;
 }
 
 const isRefused = (error: { readonly code?: string }): false => {
@@ -192,13 +163,4 @@ async function endOthers(client: Client): Promise<number> {
     "select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'client backend' and usename <> user",
   );
   return rowCount ?? 0;
-}
-
-async function fill(file: string): Promise<void> {
-  const mebibyte = Buffer.alloc(2 ** 20);
-  try {
-    for (;;) await appendFile(file, mebibyte);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
-  }
 }

@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import type { Environment } from '../../../lib/environment';
-import { type Answer, openTokenMaker, send, type WireRequest } from '../../support/api';
+import { openTokenMaker, sendPatiently } from '../../support/api';
 import type { LocalEnvironment } from '../../support/local-environment';
 import type { Organization } from '../../support/organization';
 import { describeRequest, type GeneratedRequest, generatedRequest, toWire } from './requests';
@@ -12,7 +11,7 @@ const width = 20;
 export interface CheckOptions {
   readonly requests: number;
   readonly seed: number;
-  /** Called after each batch with the number of requests sent. */
+  /** Called before each batch with the number of requests sent; may throw. */
   readonly progress?: (sent: number) => void;
 }
 
@@ -21,7 +20,7 @@ export interface CheckOptions {
  * is documented, and a successful request is refused as a replay when resent.
  *
  * @returns the number of responses by status
- * @throws Error with the requests that failed, shrunk, and the seed
+ * @throws Error with the requests of the batch that failed, and the seed
  */
 export async function checkRequests(
   local: LocalEnvironment,
@@ -38,40 +37,27 @@ export async function checkRequests(
     const organization = organizations[index] ?? (await local.walletJson<Organization>(name, 'seed'));
     organizations[index] = organization;
     const wire = await toWire(request, organization, tokens);
-    const { status, body } = await sendUnthrottled(baseUrl, wire);
+    const { status, body } = await sendPatiently(baseUrl, wire);
     statuses[status] = (statuses[status] ?? 0) + 1;
     const mistake = describeRequest(request);
     if (status >= 500 || (status === 200) !== (mistake === ''))
       throw new Error(`${status} ${body.code ?? ''} for: ${mistake || 'a valid deletion'}`);
     if (status !== 200) return;
     organizations[index] = undefined;
-    const again = await sendUnthrottled(baseUrl, wire);
+    const again = await sendPatiently(baseUrl, wire);
     if (again.body.code !== 'user_action_replayed')
       throw new Error(`${again.status} ${again.body.code ?? ''} for a user action that was used before`);
   }
 
   const batch = fc.array(generatedRequest, { minLength: width, maxLength: width });
   const property = fc.asyncProperty(batch, async (generated) => {
+    progress?.(sent);
     const results = await Promise.allSettled(generated.map(check));
     const failed = results.find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;
     sent += generated.length;
-    progress?.(sent);
   });
-  await fc.assert(property, {
-    seed,
-    numRuns: Math.ceil(requests / width),
-    endOnFailure: true,
-    includeErrorInReport: true,
-  });
+  const numRuns = Math.ceil(requests / width);
+  await fc.assert(property, { seed, numRuns, endOnFailure: true, includeErrorInReport: true });
   return statuses;
-}
-
-/** Sends a throttled request again, for at most 30 s. */
-async function sendUnthrottled(baseUrl: string, wire: WireRequest): Promise<Answer> {
-  for (let tries = 0; ; tries += 1) {
-    const response = await send(baseUrl, wire);
-    if (response.status !== 429 || tries > 600) return response;
-    await sleep(50);
-  }
 }
