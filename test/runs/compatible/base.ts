@@ -22,21 +22,13 @@ function commitOf(repository: string, ref: string): string | undefined {
   }
 }
 
-/** Reads a folder or a name that git knows. @throws Error with the remedy when it is neither */
+/** Reads a folder or a name that git knows. @throws Error when it is neither */
 export function readBase(text: string, repository = projectRoot): Base {
-  if (existsSync(text) && statSync(text).isDirectory()) {
-    const directory = resolve(text);
-    for (const needed of ['package.json', 'node_modules'])
-      if (!existsSync(join(directory, needed)))
-        throw new Error(
-          `${directory} has no ${needed}: give a checkout of the project, and run \`npm ci\` in it.`,
-        );
-    return { directory };
-  }
+  if (existsSync(text) && statSync(text).isDirectory()) return { directory: resolve(text) };
   const commit = commitOf(repository, text);
   if (commit !== undefined) return { commit };
   throw new Error(
-    `"${text}" is neither a folder nor a commit. Give the folder of a checkout, or fetch the commit.`,
+    `"${text}" is neither a folder nor a commit. Give a checkout with node_modules, or fetch the commit.`,
   );
 }
 
@@ -75,10 +67,8 @@ export async function openBase(
     symlinkSync(join(repository, 'node_modules'), join(directory, 'node_modules'));
   } else {
     progress('Its packages differ: npm ci');
-    execFileSync('npm', ['ci', '--no-audit', '--no-fund'], {
-      cwd: directory,
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
+    const options = ['ci', '--no-audit', '--no-fund'];
+    execFileSync('npm', options, { cwd: directory, stdio: ['ignore', 'ignore', 'inherit'] });
   }
   return directory;
 }

@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { type NewMigration, newMigrations } from '../../../lib/checks/migrations';
 import type { Cleanup } from '../../../local/cleanup';
 import { stateFolder } from '../../../local/state';
-import { startWebhookReceiver, verifyDelivery } from '../../support/webhook-receiver';
+import { startLocalCommandIn } from '../../support/local-command';
+import { startNodeIn } from '../../support/node-process';
+import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../../support/webhook-receiver';
 import { Checks, type Harness, temporaryFolder } from '../long-run';
-import { type RunningRelease, startRelease } from './release';
 
 export interface CompatibilityOptions extends Harness {
   /** The folder of the previous release. */
@@ -24,13 +25,6 @@ export function deploymentsFor(migrations: readonly NewMigration[]) {
     { name: `change ${schema}`, release: 'change' },
     ...(back ? ([{ name: "base on the change's schema", release: 'base' }] as const) : []),
   ] as const;
-}
-
-/** A delivery with a pending retry when its release stops. */
-interface WaitingDelivery {
-  readonly environment: string;
-  readonly organizationId: string;
-  readonly secret: string;
 }
 
 /**
@@ -63,54 +57,91 @@ export async function runCompatibility(cleanup: Cleanup, options: CompatibilityO
   const receiver = await startWebhookReceiver();
   cleanup.add(() => receiver.stop());
 
-  const leaveDelivery = async (running: RunningRelease, environment: string): Promise<WaitingDelivery> => {
-    const read = async (...args: string[]) =>
-      JSON.parse(await running.wallet(environment, ...args, '--json'));
-    const { organizationId } = await read('seed');
-    const organization = ['--organization', organizationId];
-    receiver.answer(organizationId, 503);
-    const { secret } = await read('webhook', 'add', ...organization, '--url', receiver.url(organizationId));
-    await read(
-      'send-event',
-      ...organization,
-      '--kind',
-      'wallet.created',
-      '--data',
-      '{"wei":12345678901234567890}',
-    );
-    await receiver.received(organizationId, 1);
-    return { environment, organizationId, secret };
-  };
-  const receiveDelivery = async ({ organizationId, secret }: WaitingDelivery): Promise<void> => {
-    const before = await receiver.received(organizationId, 1);
-    receiver.answer(organizationId, 204);
-    const after = await receiver.received(organizationId, before.length + 1);
-    const [first, last] = [before[0], after.at(-1)];
-    if (!first || !last || first.body !== last.body) throw new Error('The body has changed.');
-    verifyDelivery(last, secret, 'webhook-signature');
-  };
-
   let waiting: readonly WaitingDelivery[] = [];
   for (const { name, release } of deploymentsFor(migrations)) {
     const kept = join(assemblies, release);
     if (existsSync(kept)) await rename(kept, assemblyDirectory);
     const directory = options[release];
-    const running = await check(`${name}: starts`, () => startRelease(cleanup, { directory, state, signal }));
+    const running = await check(`${name}: starts`, () => startRelease(directory, state, cleanup, signal));
     if (!running) continue;
     // An environment may be new, or gone.
     const known = waiting.filter(({ environment }) => running.environments.includes(environment));
     if (known.length > 0)
       await check(`${name}: delivers what the release before left on the queues`, () =>
-        Promise.all(known.map(receiveDelivery)),
+        Promise.all(known.map((delivery) => receiveDelivery(delivery, receiver))),
       );
     for (const environment of running.environments)
       await check(`${name}: smoke in ${environment}`, () => running.wallet(environment, 'smoke'));
     waiting =
       (await check(`${name}: leaves deliveries on the queues`, () =>
-        Promise.all(running.environments.map((environment) => leaveDelivery(running, environment))),
+        Promise.all(running.environments.map((each) => leaveDelivery(running, each, receiver))),
       )) ?? [];
     await running.stop();
     if (existsSync(assemblyDirectory)) await rename(assemblyDirectory, kept);
   }
   return { migrations, checks };
+}
+
+/** A project whose own `npm start` runs on a state folder. */
+type RunningRelease = Awaited<ReturnType<typeof startRelease>>;
+
+/** @throws Error with its output if it does not become ready */
+async function startRelease(directory: string, state: string, cleanup: Cleanup, signal: AbortSignal) {
+  const run = async (...args: string[]) => {
+    const program = startNodeIn(directory, ['--require', 'tsx/cjs', ...args]);
+    const { exitCode, stdout, stderr } = await program.ended();
+    if (exitCode === 0) return stdout;
+    throw new Error(`node ${args.join(' ')} exited with ${exitCode}:\n${stdout}${stderr}`);
+  };
+  const names = "require('./lib/environments').environments.map(({ name }) => name)";
+  const environments: string[] = JSON.parse(await run('--print', `JSON.stringify(${names})`));
+  signal.throwIfAborted();
+  const command = startLocalCommandIn(directory, '--state', state, '--port-offset', 'any');
+  const stop = async () => {
+    command.process.kill('SIGTERM');
+    await command.ended();
+  };
+  cleanup.add(stop);
+  signal.addEventListener('abort', () => void stop());
+  await command.ready();
+  const outputs = ['--outputs', stateFolder(state).outputsFile];
+  return {
+    environments,
+    /** Runs its own command line. @returns stdout @throws Error with its output if it fails */
+    wallet: (environment: string, ...args: string[]) =>
+      run('bin/wallet.ts', ...args, '--environment', environment, ...outputs),
+    stop,
+  };
+}
+
+/** A delivery with a pending retry when its release stops. */
+interface WaitingDelivery {
+  readonly environment: string;
+  readonly organizationId: string;
+  readonly secret: string;
+}
+
+async function leaveDelivery(
+  { wallet }: RunningRelease,
+  environment: string,
+  receiver: WebhookReceiver,
+): Promise<WaitingDelivery> {
+  const read = async (...args: string[]) => JSON.parse(await wallet(environment, ...args, '--json'));
+  const { organizationId } = await read('seed');
+  const organization = ['--organization', organizationId];
+  receiver.answer(organizationId, 503);
+  const { secret } = await read('webhook', 'add', ...organization, '--url', receiver.url(organizationId));
+  const event = ['--kind', 'wallet.created', '--data', '{"wei":12345678901234567890}'];
+  await read('send-event', ...organization, ...event);
+  await receiver.received(organizationId, 1);
+  return { environment, organizationId, secret };
+}
+
+async function receiveDelivery({ organizationId, secret }: WaitingDelivery, receiver: WebhookReceiver) {
+  const before = await receiver.received(organizationId, 1);
+  receiver.answer(organizationId, 204);
+  const after = await receiver.received(organizationId, before.length + 1);
+  const [first, last] = [before[0], after.at(-1)];
+  if (!first || !last || first.body !== last.body) throw new Error('The body has changed.');
+  verifyDelivery(last, secret, 'webhook-signature');
 }

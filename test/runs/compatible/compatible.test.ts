@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Cleanup } from '../../../local/cleanup';
 import { temporaryFolder } from '../../support/temporary-folder';
 import { openBase, readBase, usualBase } from './base';
+import { deploymentsFor } from './run';
 
 const folder = temporaryFolder();
 const author = ['-c', 'user.name=Test', '-c', 'user.email=test@example.com', '-c', 'commit.gpgsign=false'];
@@ -18,40 +19,25 @@ function commit(lock = '{}'): string {
   return git('rev-parse', 'HEAD');
 }
 
-describe('without --base', () => {
-  let first: string;
-  beforeEach(() => {
-    git('init', '--quiet', '--initial-branch', 'work');
-    first = commit();
-  });
+it('compares with the merge base with origin/main; on it, with the parent; a first commit with none', () => {
+  git('init', '--quiet', '--initial-branch', 'work');
+  const first = commit();
+  expect(usualBase(folder())).toBeUndefined();
+  const second = commit();
+  git('update-ref', 'refs/remotes/origin/main', second);
+  expect(usualBase(folder())).toEqual({ commit: first });
+  commit();
+  commit();
+  expect(usualBase(folder())).toEqual({ commit: second });
 
-  it('a first commit has no base, later ones have their parent', () => {
-    expect(usualBase(folder())).toBeUndefined();
-    commit();
-    expect(usualBase(folder())).toEqual({ commit: first });
-  });
-
-  it('the base is the merge base with origin/main, or the parent on origin/main', () => {
-    const second = commit();
-    git('update-ref', 'refs/remotes/origin/main', second);
-    expect(usualBase(folder())).toEqual({ commit: first });
-    commit();
-    commit();
-    expect(usualBase(folder())).toEqual({ commit: second });
-  });
-
-  it('refuses a shallow clone, with the remedy', () => {
-    commit();
-    const clone = join(folder(), 'clone');
-    git('clone', '--quiet', '--depth', '1', `file://${folder()}`, clone);
-    expect(() => usualBase(clone)).toThrow('Run `git fetch --unshallow`, or give --base.');
-  });
+  const clone = join(folder(), 'clone');
+  git('clone', '--quiet', '--depth', '1', `file://${folder()}`, clone);
+  expect(() => usualBase(clone)).toThrow('Run `git fetch --unshallow`, or give --base.');
 });
 
 it('unpacks a commit with the packages of the same lock file, and removes it', async () => {
   git('init', '--quiet');
   const base = commit('{"a":1}');
-  commit('{"a":1}');
   writeFileSync(join(folder(), 'later.txt'), '');
   mkdirSync(join(folder(), 'node_modules'));
   const cleanup = new Cleanup();
@@ -63,14 +49,10 @@ it('unpacks a commit with the packages of the same lock file, and removes it', a
   expect(existsSync(directory)).toBe(false);
 });
 
-it('refuses a folder without packages, and what is neither folder nor commit', () => {
-  const checkout = join(folder(), 'checkout');
-  mkdirSync(checkout);
-  writeFileSync(join(checkout, 'package.json'), '{}');
-  expect(() => readBase(checkout)).toThrow(
-    'has no node_modules: give a checkout of the project, and run `npm ci` in it.',
-  );
-  mkdirSync(join(checkout, 'node_modules'));
-  expect(readBase(checkout)).toEqual({ directory: checkout });
-  expect(() => readBase('no-such-branch')).toThrow('"no-such-branch" is neither a folder nor a commit.');
+it('rolls back every migration except irreversible ones', () => {
+  const releases = (...migrations: Parameters<typeof deploymentsFor>[0]) =>
+    deploymentsFor(migrations).map(({ release }) => release);
+  expect(releases({ name: '0008-a' })).toEqual(['base', 'change', 'base']);
+  const secrets = { name: '0009-b', irreversible: 'secrets' };
+  expect(releases({ name: '0008-a' }, secrets)).toEqual(['base', 'change']);
 });
