@@ -59,7 +59,7 @@ it.each<[string, (checks: Checks) => void]>([
   ['an action with two successes', used(1, deletion('200'), deletion('200'))],
   ['a 200 without an audit record', used(0, deletion('200'))],
   ['a replay of an unused action', used(0, deletion(replayed))],
-  ['late deliveries', (checks) => checkDelays([1, 14_000], checks)],
+  ['late deliveries', (checks) => checkDelays([1_000, 1_000], [100], checks)],
   ['memory that grows', memory((index) => 20 + index)],
 ])('%s is a violation', (_, check) => {
   const checks = new Checks();

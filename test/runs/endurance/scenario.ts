@@ -40,6 +40,16 @@ const stock = 100 * rates.deletions;
 /** Milliseconds after the end of a fault, or after messages of a killed reader are visible again. */
 const recoveryLimits = { deletions: 10_000, deliveries: 20_000 };
 
+/** Milliseconds in which functions start, on a busy machine. */
+const patience = 60_000;
+
+interface Context {
+  readonly local: TemporaryEnvironments;
+  readonly functions: Functions;
+  readonly checks: Checks;
+  readonly signal: AbortSignal;
+}
+
 /** An environment with its traffic. */
 interface Target {
   readonly name: string;
@@ -76,8 +86,11 @@ export async function endure(options: EnduranceOptions, cleanup: Cleanup) {
   progress('Warming up');
   await eachTarget(({ deletions }) => deletions.disturb());
   const deletions = startFlows('deletions');
-  const warmUp = { name: 'start', losesReaders: false };
-  await eachTarget((target) => recover(target, warmUp, Date.now(), checks, signal));
+  await eachTarget(async ({ deletions, events }) => {
+    const eventId = await events.send();
+    await until(() => events.hasArrived(eventId), patience, signal);
+    await until(() => deletions.succeeds(), patience, signal);
+  });
 
   progress('Without faults');
   const began = Date.now();
@@ -89,13 +102,11 @@ export async function endure(options: EnduranceOptions, cleanup: Cleanup) {
     await eachTarget((target) => target.deletions.prepare(stock));
   }
   await end(calmEvents);
-  checkDelays(
-    targets.flatMap(({ events }) => events.healthyDelays(began)),
-    checks,
-  );
   await eachTarget(({ events }) => events.endSlowness());
   await eachTarget(({ events }) => events.drain(signal));
   await eachTarget(({ events }) => events.checkAttempts());
+  const [besideSlow = [], ...others] = targets.map(({ events }) => events.healthyDelays(began));
+  checkDelays(besideSlow, others.flat(), checks);
 
   progress('With faults');
   const events = startFlows('events');
@@ -173,16 +184,7 @@ function flow(perSecond: number, start: () => Promise<unknown>, cleanup: Cleanup
 }
 
 /** Makes a fault in one environment or all, and waits until they recover. */
-async function makeFault(
-  fault: Fault,
-  targets: readonly Target[],
-  {
-    local,
-    functions,
-    checks,
-    signal,
-  }: { local: TemporaryEnvironments; functions: Functions; checks: Checks; signal: AbortSignal },
-) {
+async function makeFault(fault: Fault, targets: readonly Target[], context: Context) {
   const one = oneOf(targets);
   const reached = fault.reach === 'all' ? targets : [one];
   const [shortest, longest] = fault.lasts;
@@ -190,18 +192,16 @@ async function makeFault(
   await Promise.all(reached.map(({ deletions }) => deletions.prepare(stock)));
   if (fault.affectsDeletions) for (const { deletions } of reached) deletions.disturb();
   const end = await fault.begin({
-    ...{ postgres: one.postgres, connect: one.connect, functions },
+    ...{ postgres: one.postgres, connect: one.connect, functions: context.functions },
     events: targets.map(({ events }) => events),
-    queuesPort: Number(new URL(local.endpoints.sqs ?? '').port),
+    queuesPort: Number(new URL(context.local.endpoints.sqs ?? '').port),
   });
   try {
-    await sleep(milliseconds, undefined, { signal });
+    await sleep(milliseconds, undefined, { signal: context.signal });
   } finally {
     await end();
   }
-  const recovered = await Promise.all(
-    reached.map((target) => recover(target, fault, Date.now(), checks, signal)),
-  );
+  const recovered = await Promise.all(reached.map((target) => recover(target, fault, context)));
   const slowest = (what: keyof typeof recoveryLimits) =>
     (Math.max(...recovered.map((each) => each[what])) / 1_000).toFixed(1);
   return {
@@ -216,13 +216,12 @@ async function makeFault(
 /** Waits until a target deletes and delivers again. @returns milliseconds since the fault ended */
 async function recover(
   { name, deletions, events }: Target,
-  fault: Pick<Fault, 'name' | 'losesReaders'>,
-  endedAt: number,
-  checks: Checks,
-  signal: AbortSignal,
+  fault: Fault,
+  { checks, signal }: Pick<Context, 'checks' | 'signal'>,
 ) {
-  const until = async (what: string, limit: number, isDone: () => boolean | Promise<boolean>) => {
-    while (!(await isDone()) && Date.now() < endedAt + 2 * limit) await sleep(100, undefined, { signal });
+  const endedAt = Date.now();
+  const recovery = async (what: string, limit: number, isDone: () => boolean | Promise<boolean>) => {
+    await until(isDone, 2 * limit, signal);
     const took = Date.now() - endedAt;
     checks.hold(`${what} recover in time`, took > limit && `${name} after ${fault.name}: ${took} ms`);
     return took;
@@ -230,8 +229,14 @@ async function recover(
   const readers = fault.losesReaders ? 2 * visibilityTimeout * 1_000 : 0;
   const eventId = await events.send();
   const [deletionsTook, deliveriesTook] = await Promise.all([
-    until('deletions', recoveryLimits.deletions, () => deletions.succeeds()),
-    until('deliveries', recoveryLimits.deliveries + readers, () => events.hasArrived(eventId)),
+    recovery('deletions', recoveryLimits.deletions, () => deletions.succeeds()),
+    recovery('deliveries', recoveryLimits.deliveries + readers, () => events.hasArrived(eventId)),
   ]);
   return { deletions: deletionsTook, deliveries: deliveriesTook };
+}
+
+/** Repeats until `isDone`, or for these milliseconds. */
+async function until(isDone: () => boolean | Promise<boolean>, milliseconds: number, signal: AbortSignal) {
+  const deadline = Date.now() + milliseconds;
+  while (!(await isDone()) && Date.now() < deadline) await sleep(100, undefined, { signal });
 }
