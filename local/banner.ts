@@ -14,13 +14,16 @@ interface BannerOptions {
 /** `npm start` prints this when everything runs: the environments, and commands to paste into another terminal. */
 export function banner({ running, sample, state, projectRoot }: BannerOptions): string {
   const [first] = running;
-  const parts = [environmentsTable(running), `Logs: ${state.logsDirectory}/ENVIRONMENT`];
+  const rows = running.map(({ stack: { environment, region }, outputs }) =>
+    [environment.padEnd(12), region.padEnd(14), outputs.ApiBaseUrl, `dashboard ${outputs.DashboardUrl}`].join(
+      ' ',
+    ),
+  );
+  const parts = [rows.join('\n'), `Logs: ${state.logsDirectory}/ENVIRONMENT`];
   if (first && sample) {
     const isDefault = state.outputsFile === `${projectRoot}/.local/outputs.json`;
-    const target = [
-      `--environment ${first.stack.environment}`,
-      ...(isDefault ? [] : [`--outputs ${shellWord(state.outputsFile)}`]),
-    ].join(' ');
+    const outputs = isDefault ? '' : ` --outputs ${shellWord(state.outputsFile)}`;
+    const target = `--environment ${first.stack.environment}${outputs}`;
     const { organizationId, userGroupId, callerId } = sample;
     parts.push(
       `In another terminal, in ${projectRoot}, delete a user group:`,
@@ -33,24 +36,6 @@ export function banner({ running, sample, state, projectRoot }: BannerOptions): 
     );
   }
   return `\n${[...parts, 'Ctrl-C stops everything.'].join('\n\n')}`;
-}
-
-function environmentsTable(running: BannerOptions['running']): string {
-  const rows = running.map(({ stack, outputs }) => [
-    stack.environment,
-    stack.region,
-    outputs.ApiBaseUrl ?? '',
-    outputs.DashboardUrl ?? '',
-    [outputs.WebhookOriginAddress, outputs.WebhookOriginReserveAddress].filter(Boolean).join(', reserve '),
-    outputs.ServiceLevelAgreement ?? '',
-    [outputs.Deprecated === 'true' && 'deprecated', stack.testFundsOnly && 'test funds only']
-      .filter(Boolean)
-      .join(': '),
-  ]);
-  const table = [['NAME', 'REGION', 'BASE URL', 'DASHBOARD', 'WEBHOOK ORIGIN', 'SLA', ''], ...rows];
-  const widthOf = (column: number) => Math.max(...table.map((row) => row[column]?.length ?? 0));
-  const lines = table.map((row) => row.map((cell, column) => cell.padEnd(widthOf(column))).join('  '));
-  return lines.map((line) => line.trimEnd()).join('\n');
 }
 
 /** Quotes for a POSIX shell. */

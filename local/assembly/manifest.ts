@@ -38,7 +38,6 @@ export interface Stack {
   readonly environment: string;
   /** As the dashboard shows it. */
   readonly purpose: string;
-  readonly testFundsOnly: boolean;
   readonly region: string;
   readonly template: Template;
   /** Maps an asset's S3 key in the template to its folder or file. */
@@ -76,7 +75,6 @@ export function readAssembly(directory: string): Stack[] {
       ...{ name, region, template },
       environment: tags.environment ?? name,
       purpose: purposeIn(template),
-      testFundsOnly: tags['test-funds-only'] === 'true',
       assets: new Map(assets),
     };
   });
