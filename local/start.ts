@@ -128,7 +128,7 @@ async function start(options: LocalOptions, cleanup: Cleanup) {
           return { environment, purpose, url: other.addresses.urls.dashboard ?? '' };
         });
       const context: StackContext = {
-        ...{ ...part, certificate, permissions, services, runtime: options.runtime, onProblem: log.problem },
+        ...{ ...part, certificate, permissions, services, runtime: options.runtime },
         ownVariables: {
           DATABASE_CERTIFICATE_AUTHORITIES: certificate.certFile,
           OTHER_DASHBOARDS: JSON.stringify(others),

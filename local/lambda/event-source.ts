@@ -1,7 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Message } from '@aws-sdk/client-sqs';
 import type { SQSEvent, SQSRecord } from 'aws-lambda';
-import { sqsRequest } from '../queues/queues';
+import type { QueueServer, ReceivedMessage } from '../queues/queues';
 import type { InvocationResult } from './instance';
 
 /**
@@ -9,38 +7,23 @@ import type { InvocationResult } from './instance';
  * https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-parameters.html
  */
 export interface EventSourceOptions {
-  /** SQS endpoint URL. */
-  readonly endpoint: string;
-  readonly queueUrl: string;
+  readonly queues: Pick<QueueServer, 'consume'>;
   readonly queueArn: string;
   readonly region: string;
-  /** The function's: Lambda reads the queue with the function's role. */
-  readonly accessKeyId?: string;
   /** Maximum messages per invocation, up to 10. */
   readonly batchSize: number;
   /** Maximum concurrent invocations. */
   readonly maximumConcurrency: number;
   invoke(event: SQSEvent): Promise<InvocationResult>;
-  /** Called with a message when the queue cannot be read or written. */
-  onProblem(line: string): void;
 }
 
 export type EventSource = ReturnType<typeof startEventSource>;
 
-/** A message as `ReceiveMessage` returns it. */
-export type ReceivedMessage = Message & { readonly MessageId: string; readonly ReceiptHandle: string };
-
 /** Polls a queue, one poll at a time, and invokes the function, which reports failed messages, for each batch. */
 export function startEventSource(options: EventSourceOptions) {
-  const { endpoint: url, region, accessKeyId, queueUrl: QueueUrl } = options;
-  const receive = {
-    ...{ QueueUrl, MaxNumberOfMessages: options.batchSize, WaitTimeSeconds: 20 },
-    ...{ MessageSystemAttributeNames: ['All'], MessageAttributeNames: ['All'] },
-  };
+  const queue = options.queues.consume(options.queueArn, options.batchSize);
   const running = new Set<Promise<void>>();
   let isStopped = false;
-  // One per poll: `fetch` keeps its listener on the signal until garbage collection.
-  let polling = new AbortController();
 
   async function poll(): Promise<void> {
     while (!isStopped) {
@@ -48,23 +31,10 @@ export function startEventSource(options: EventSourceOptions) {
         await Promise.race(running);
         continue;
       }
-      polling = new AbortController();
-      const { signal } = polling;
-      try {
-        const { Messages = [] } = await sqsRequest<{ Messages?: ReceivedMessage[] }>(
-          { url, region, accessKeyId, signal },
-          'ReceiveMessage',
-          receive,
-        );
-        if (Messages.length === 0) continue;
-        const handling = handle(Messages)
-          .catch(report)
-          .finally(() => running.delete(handling));
-        running.add(handling);
-      } catch (error) {
-        report(error as Error);
-        await sleep(1_000, undefined, { signal }).catch(() => undefined);
-      }
+      const messages = await queue.next();
+      if (messages.length === 0) continue;
+      const handling = handle(messages).finally(() => running.delete(handling));
+      running.add(handling);
     }
   }
 
@@ -72,15 +42,7 @@ export function startEventSource(options: EventSourceOptions) {
   async function handle(messages: readonly ReceivedMessage[]): Promise<void> {
     const result = await options.invoke({ Records: messages.map((message) => sqsRecord(message, options)) });
     const failed = failedMessages(result, messages);
-    const Entries = messages
-      .filter(({ MessageId }) => !failed.has(MessageId))
-      .map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle }));
-    if (Entries.length === 0) return;
-    await sqsRequest({ url, region, accessKeyId }, 'DeleteMessageBatch', { QueueUrl, Entries });
-  }
-
-  function report(error: Error): void {
-    if (!isStopped) options.onProblem(`${options.queueArn}: ${error.message}`);
+    for (const message of messages) if (!failed.has(message.MessageId)) queue.delete(message);
   }
 
   const polled = poll();
@@ -88,7 +50,7 @@ export function startEventSource(options: EventSourceOptions) {
     /** Stops polling; resolves when running invocations have completed. */
     async stop(): Promise<void> {
       isStopped = true;
-      polling.abort();
+      queue.cancel();
       await polled;
       await Promise.all(running);
     },

@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import type { Message as SdkMessage } from '@aws-sdk/client-sqs';
 import { LOCAL_ACCOUNT_ID } from '../assembly/manifest';
 import { refuseForeign } from '../network/loopback-server';
 import { type Authorize, accessKeyIdOf, allowEverything } from '../permissions/permissions';
@@ -30,6 +31,15 @@ interface StoreClass {
   createMessage(body: string, attributes: object, delaySeconds: number): Message;
 }
 
+type CreateQueue = (input: object, store: Store, request: object) => { readonly QueueUrl: string };
+type ReceiveMessage = (
+  input: object,
+  store: Store,
+) => Promise<{ readonly Messages?: readonly ReceivedMessage[] }>;
+
+/** A message as `ReceiveMessage` returns it. */
+export type ReceivedMessage = SdkMessage & { readonly MessageId: string; readonly ReceiptHandle: string };
+
 interface SavedMessage extends Pick<Message, 'body'> {
   readonly queue: string;
   readonly attributes: Message['messageAttributes'];
@@ -43,13 +53,14 @@ const refusedCharacter = /[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{1
 /** Starts an SQS emulator on a free port of 127.0.0.1. Messages are stored in memory. Requests from web pages are refused. */
 export async function startQueues(authorize: Authorize = allowEverything) {
   const { buildApp } = await loadEmulator();
-  const { SqsStore } = (await emulatorModule('sqsStore.js')) as { readonly SqsStore: StoreClass };
+  const { SqsStore } = await emulatorModule<{ SqsStore: StoreClass }>('sqsStore.js');
+  const { createQueue } = await emulatorModule<{ createQueue: CreateQueue }>('actions/createQueue.js');
+  const { receiveMessage } = await emulatorModule<{ receiveMessage: ReceiveMessage }>(
+    'actions/receiveMessage.js',
+  );
   // The emulator rejects characters beyond U+FFFF, such as emoji.
-  const { INVALID_MESSAGE_BODY_CHAR: refused } = (await emulatorModule('sqsTypes.js')) as Record<
-    string,
-    RegExp
-  >;
-  if (refused) refused.test = (text) => refusedCharacter.test(text);
+  const types = await emulatorModule<{ INVALID_MESSAGE_BODY_CHAR: RegExp }>('sqsTypes.js');
+  types.INVALID_MESSAGE_BODY_CHAR.test = (text) => refusedCharacter.test(text);
   const store = new SqsStore();
   // Queue URLs contain the request's host: the default, `sqs.REGION.localhost`, does not resolve on many machines.
   store.host = '';
@@ -78,10 +89,23 @@ export async function startQueues(authorize: Authorize = allowEverything) {
     /** Endpoint for AWS SDKs. */
     url,
     /** @throws Error with SQS's reason if it rejects the queue */
-    async createQueue({ name, region, attributes }: QueueOptions): Promise<Queue> {
-      const input = { QueueName: name, Attributes: attributes };
-      const { QueueUrl } = await sqsRequest<{ QueueUrl: string }>({ url, region }, 'CreateQueue', input);
+    createQueue({ name, region, attributes: Attributes }: QueueOptions): Queue {
+      const authorization = `Credential=local/20260101/${region}/sqs/aws4_request`;
+      const headers = { authorization, host: new URL(url).host };
+      const { QueueUrl } = createQueue({ QueueName: name, Attributes }, store, { headers });
       return { url: QueueUrl, arn: `arn:aws:sqs:${region}:${LOCAL_ACCOUNT_ID}:${name}` };
+    },
+    /** Receives messages for a function: `next` waits for up to 20 s, or until `cancel`. */
+    consume(queueArn: string, MaxNumberOfMessages: number) {
+      const queue = store.getQueueByArn(queueArn);
+      if (!queue) throw new Error(`The queue ${queueArn} does not exist.`);
+      const MessageSystemAttributeNames = ['All'];
+      const input = { QueueUrl: queue.url, MaxNumberOfMessages, MessageSystemAttributeNames };
+      return {
+        next: async () => (await receiveMessage({ ...input, WaitTimeSeconds: 20 }, store)).Messages ?? [],
+        delete: ({ ReceiptHandle }: ReceivedMessage) => queue.deleteMessage(ReceiptHandle),
+        cancel: () => queue.cancelWaiters(),
+      };
     },
     /** Saves the messages of these queues to a file. */
     save(file: string, names: readonly string[]): void {
@@ -107,14 +131,12 @@ export async function startQueues(authorize: Authorize = allowEverything) {
       }
       rmSync(file, { force: true });
     },
-    /** The URL for a queue ARN, whether or not the queue exists. */
-    urlOf: (queueArn: string) => `${url}/${queueArn.split(':').slice(4).join('/')}`,
     stop: async (): Promise<void> => app.close(),
   };
 }
 
 /** A module that the emulator's package does not export. */
-function emulatorModule(name: string): Promise<unknown> {
+function emulatorModule<T>(name: string): Promise<T> {
   const file = (require.resolve.paths('fauxqs') ?? [])
     .map((folder) => join(folder, 'fauxqs', 'dist', 'sqs', name))
     .find((each) => existsSync(each));
@@ -129,32 +151,3 @@ const actionOf = (target: string): string =>
     .replace(/^AmazonSQS\./, '')
     .replace(/Batch$/, '')
     .toLowerCase()}`;
-
-interface SqsCall {
-  readonly url: string;
-  readonly region: string;
-  /** @default - an administrator's */
-  readonly accessKeyId?: string | undefined;
-  readonly signal?: AbortSignal;
-}
-
-/** A request in SQS's JSON protocol. Not the SDK: it loads more slowly than the emulator starts. */
-export async function sqsRequest<Output>(
-  { url, region, accessKeyId = 'local', signal = AbortSignal.timeout(30_000) }: SqsCall,
-  action: string,
-  input: object,
-): Promise<Output> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/x-amz-json-1.0',
-      'x-amz-target': `AmazonSQS.${action}`,
-      authorization: `AWS4-HMAC-SHA256 Credential=${accessKeyId}/20260101/${region}/sqs/aws4_request`,
-    },
-    body: JSON.stringify(input),
-    signal,
-  });
-  const output = (await response.json()) as Output & { message?: string };
-  if (!response.ok) throw new Error(`SQS refused ${action}: ${output.message ?? response.statusText}`);
-  return output;
-}

@@ -24,8 +24,6 @@ export interface StackContext {
   readonly ownVariables: Readonly<Record<string, string>>;
   /** Cleanup steps of the created resources. */
   readonly cleanup: Cleanup;
-  /** Called with a message when a queue cannot be read or written. */
-  readonly onProblem: (line: string) => void;
 }
 
 /** @throws Error if the role lacks permissions that AWS requires */

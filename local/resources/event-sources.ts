@@ -22,12 +22,11 @@ export function startEventSources({ resources }: DeployedStack, context: StackCo
           `${logicalId}: FunctionResponseTypes ${responseTypes} is not supported on this machine.`,
         );
       }
-      const { role, accessKeyId, invoke, reserve } = functions.find(FunctionName);
+      const { role, invoke, reserve } = functions.find(FunctionName);
       requireAllowed(context, logicalId, role, actions, queueArn);
       reserve(ScalingConfig.MaximumConcurrency);
       return {
-        ...{ endpoint: queues.url, queueUrl: queues.urlOf(queueArn), queueArn, region: context.stack.region },
-        ...{ accessKeyId, invoke, onProblem: context.onProblem },
+        ...{ queues, queueArn, region: context.stack.region, invoke },
         batchSize: BatchSize,
         maximumConcurrency: ScalingConfig.MaximumConcurrency,
       };

@@ -57,6 +57,6 @@ export function createFunction(
   // Checks only its presence: security groups do not exist locally.
   if ('VpcConfig' in properties) requireAllowed(context, logicalId, Role, networkInterfaceActions, '*');
   permissions.addFunction(accessKey, Role);
-  services.functions.add({ ...started, accessKeyId: accessKey.accessKeyId, role: Role, variables });
+  services.functions.add({ ...started, role: Role, variables });
   return { ref: started.name, attributes: { Arn: started.arn } };
 }

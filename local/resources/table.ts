@@ -157,7 +157,7 @@ const table: Readonly<Record<string, readonly [properties: string, create: Creat
   // Not encrypted: queues are not stored.
   'AWS::SQS::Queue': [
     'MaximumMessageSize MessageRetentionPeriod RedrivePolicy SqsManagedSseEnabled Tags VisibilityTimeout',
-    async ({ logicalId, properties }, { stack, services }) => {
+    ({ logicalId, properties }, { stack, services }) => {
       const name = physicalName(stack, logicalId);
       const { Tags: _, SqsManagedSseEnabled: __, ...attributes } = properties;
       const texts = Object.entries(attributes).map(([attribute, value]) => [
@@ -165,7 +165,7 @@ const table: Readonly<Record<string, readonly [properties: string, create: Creat
         typeof value === 'object' ? JSON.stringify(value) : String(value),
       ]);
       const options = { name, region: stack.region, attributes: Object.fromEntries(texts) };
-      const { url, arn } = await services.queues.createQueue(options);
+      const { url, arn } = services.queues.createQueue(options);
       return { ref: url, attributes: { Arn: arn, QueueName: name, QueueUrl: url } };
     },
   ],

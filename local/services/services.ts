@@ -11,8 +11,6 @@ import { createSecretsManager } from './secrets-manager';
 
 /** A function of a stack. */
 export interface StackFunction extends LocalFunction {
-  /** In its credentials. */
-  readonly accessKeyId: string;
   /** ARN. */
   readonly role: string;
   /** As in the template. */

@@ -6,8 +6,8 @@ import {
   SendMessageCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import { type ReceivedMessage, sqsRecord } from '../../local/lambda/event-source';
-import { startQueues } from '../../local/queues/queues';
+import { sqsRecord } from '../../local/lambda/event-source';
+import { type ReceivedMessage, startQueues } from '../../local/queues/queues';
 import { localClient } from './aws-client';
 
 const region = 'eu-central-1';
@@ -35,7 +35,7 @@ export async function startTestQueues() {
 
   async function create(attributes: Record<string, string> = { VisibilityTimeout: '30' }) {
     made += 1;
-    const queue = await server.createQueue({ name: `queue-${made}`, region, attributes });
+    const queue = server.createQueue({ name: `queue-${made}`, region, attributes });
     const QueueUrl = queue.url;
     const calls = () => accepted.filter((call) => call.QueueUrl === QueueUrl);
     return {

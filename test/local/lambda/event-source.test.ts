@@ -33,11 +33,8 @@ function feed(
   limits: { readonly batchSize?: number; readonly maximumConcurrency?: number } = {},
 ): EventSource {
   const source = startEventSource({
-    ...{ endpoint: queues.url, queueUrl: queue.url, queueArn: queue.arn, region: 'eu-central-1' },
+    ...{ queues: queues.server, queueArn: queue.arn, region: 'eu-central-1' },
     ...{ batchSize: 10, maximumConcurrency: 5, ...limits },
-    onProblem: (line) => {
-      throw new Error(line);
-    },
     async invoke({ Records }) {
       const payload = await handler(Records);
       return payload instanceof Error ? failed('Error', payload.message) : { ok: true, payload };

@@ -22,7 +22,7 @@ it('accepts exactly the characters that SQS accepts', async () => {
 });
 
 it('refuses a queue whose attributes SQS would refuse, with the reason', async () => {
-  const message = 'SQS refused CreateQueue: Invalid value for the parameter VisibilityTimeout';
+  const message = 'Invalid value for the parameter VisibilityTimeout';
   await expect(queues.create({ VisibilityTimeout: '43201' })).rejects.toThrow(message);
 });
 
@@ -35,7 +35,7 @@ it('saves visible and hidden messages for the next start', async () => {
   await queue.send('visible', 'server_error');
   queues.server.save(file, [name]);
   const later = await startQueues();
-  const { url: QueueUrl } = await later.createQueue({ name, region: 'eu-central-1', attributes: {} });
+  const { url: QueueUrl } = later.createQueue({ name, region: 'eu-central-1', attributes: {} });
   for (const _ of [1, 2]) later.restore(file);
   expect(existsSync(file)).toBe(false);
   const sqs = new SQSClient(localClient(later.url));
