@@ -12,14 +12,15 @@ import { temporaryFolder } from '../support/temporary-folder';
 import { Workspace } from './workspace';
 
 const folder = temporaryFolder();
-/** GitHub's responses by path; 404 for any other. */
+/** GitHub's responses by path, or their status; 404 for any other. */
 let answers: Readonly<Record<string, unknown>> = {};
 let github: HttpServer;
 
 beforeAll(async () => {
   github = await startHttpServer(({ url = '', headers }, response) => {
     const answer = headers.authorization === 'Bearer token' ? answers[url] : undefined;
-    response.writeHead(answer === undefined ? 404 : 200).end(JSON.stringify(answer ?? {}));
+    const status = typeof answer === 'number' ? answer : answer === undefined ? 404 : 200;
+    response.writeHead(status).end(JSON.stringify(answer ?? {}));
   });
 });
 afterAll(() => github.stop());
@@ -91,12 +92,16 @@ describe('an approval', () => {
   });
 });
 
-it('skips and names environments that GitHub does not have', async () => {
+it('lists the environments that GitHub has, and skips and names the others', async () => {
   const { name: environment, region } = first;
   answers = { [`/repos/owner/name/environments/${environment}-read`]: {} };
   const { output, summary } = await step('node --require tsx/cjs .ci/environments.ts');
   expect(output).toBe(`environments=${JSON.stringify([{ environment, region }])}\n`);
   for (const { name } of environments.slice(1)) expect(summary).toContain(`Skipped ${name}: `);
+
+  answers = { [`/repos/owner/name/environments/${environment}-read`]: 500 };
+  const refused = { exitCode: 1, stderr: expect.stringContaining('returned 500.'), output: '' };
+  expect(await step('node --require tsx/cjs .ci/environments.ts')).toMatchObject(refused);
 });
 
 describe('the last good assembly', () => {
