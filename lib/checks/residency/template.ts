@@ -176,7 +176,6 @@ export const valuesAt = (start: Finding, path: string): readonly Finding[] =>
 /** The value in each branch of a condition; one value for any other. */
 export function branchesOf(found: Finding): readonly Finding[] {
   const { name, argument } = intrinsicOf(found.value);
-  if (name === 'Ref' && argument === 'AWS::NoValue') return [{ ...found, value: undefined }];
   if (name !== 'Fn::If' || !Array.isArray(argument)) return [found];
   return childrenOf({ ...found, location: `${found.location}.Fn::If`, value: argument })
     .slice(1)

@@ -91,6 +91,7 @@ describe('refuses a value that sends data out of the region, or allows access fr
     ['AWS::ApiGateway::DomainName', types('REGIONAL', 'EDGE'), 'EndpointConfiguration.Types'],
     ['AWS::ApiGateway::RestApi', types('EDGE'), 'EndpointConfiguration.Types'],
     ['AWS::ApiGateway::RestApi', {}, 'EndpointConfiguration.Types'],
+    ['AWS::ApiGateway::RestApi', types(), 'EndpointConfiguration.Types'],
     [
       'AWS::ApiGateway::RestApi',
       { EndpointConfiguration: { Types: ['REGIONAL'], IpAddressType: 'dualstack' } },
@@ -220,6 +221,7 @@ describe('refuses a region outside the list', () => {
 describe('refuses template features that the checks cannot read or that couple stacks', () => {
   it.each<[location: string, resources: Resources, sections?: object]>([
     ['-, Transform', {}, { Transform: 'Company::Macro' }],
+    ['-, Conditions.Is.Fn::FindInMap', {}, { Conditions: { Is: { 'Fn::FindInMap': ['a', 'b', 'c'] } } }],
     ['-, Mappings', {}, { Mappings: { Map: { buckets: { copy: 'us-east-1' } } } }],
     ['-, Outputs.Shared.Export', {}, { Outputs: { Shared: { Value: 'x', Export: { Name: 'shared' } } } }],
     ['It, Properties.Value.0.Fn::Transform', value([{ 'Fn::Transform': { Name: 'AWS::Include' } }])],
@@ -271,15 +273,23 @@ it('a public subnet contains only the gateway', () => {
       Properties: { RouteTableId: { Ref: `${subnet}Table` }, SubnetId: { Ref: subnet } },
     },
   });
-  const inSubnet = (subnet: string) => ({ VpcConfig: { SubnetIds: [{ Ref: subnet }] } });
+  const functionIn = (...SubnetIds: object[]) => ({
+    Type: 'AWS::Lambda::Function',
+    Properties: { VpcConfig: { SubnetIds } },
+  });
   const resources = {
     ...routed('Public', { GatewayId: { Ref: 'Internet' } }),
     ...routed('Private', { NatGatewayId: { Ref: 'Nat' } }),
     Nat: { Type: 'AWS::EC2::NatGateway', Properties: { SubnetId: { Ref: 'Public' } } },
-    Inside: { Type: 'AWS::Lambda::Function', Properties: inSubnet('Private') },
-    Outside: { Type: 'AWS::Lambda::Function', Properties: inSubnet('Public') },
+    Inside: functionIn({ Ref: 'Private' }),
+    One: functionIn({ Ref: 'Private' }, { Ref: 'Public' }),
+    Two: functionIn({ 'Fn::GetAtt': ['Public', 'SubnetId'] }),
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: CloudFormation's own placeholders
+    Three: functionIn({ 'Fn::Sub': '${Public.SubnetId}' }),
   };
-  expect(refusals(resources, serving)).toEqual(['public-subnet: Outside, Properties.VpcConfig']);
+  expect(refusals(resources, serving)).toEqual(
+    ['One', 'Two', 'Three'].map((id) => `public-subnet: ${id}, Properties.VpcConfig`),
+  );
 });
 
 describe('a policy for everybody', () => {
@@ -306,6 +316,7 @@ describe('a policy for everybody', () => {
       'AWS::SQS::QueuePolicy',
       { PolicyDocument: JSON.stringify({ Statement: everybody }) },
     ],
+    ['.KeyPolicy', 'AWS::KMS::Key', { KeyPolicy: { 'Fn::Sub': '{}' } }],
     ['.KeyPolicy.Fn::If.2', 'AWS::KMS::Key', { KeyPolicy: conditional({ Statement: [] }, '{}') }],
     [
       '.KeyPolicy.Statement.0.Fn::If.1',
