@@ -12,6 +12,7 @@ const plain = stackOf(row);
 const deprecated = stackOf({ ...row, deprecation: { since: '2026-11-20', sunset: '2027-06-30' } });
 const zoned = stackOf({ ...row, domainNames: { ...names, hostedZone } });
 const certified = stackOf({ ...row, domainNames: { ...names, certificateArn } });
+const strict = { SecurityPolicy: 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09', EndpointAccessMode: 'STRICT' };
 const api = apiOf(plain);
 const dashboard = apiOf(plain, 'Dashboard');
 
@@ -42,10 +43,6 @@ describe('the API', () => {
   it.each([api, dashboard])(
     '$logicalId needs TLS 1.2 and logs no text of the caller',
     ({ logicalId, all }) => {
-      const strict = {
-        SecurityPolicy: 'SecurityPolicy_TLS13_1_2_PFS_PQ_2025_09',
-        EndpointAccessMode: 'STRICT',
-      };
       expect(plain.get(logicalId).Properties).toMatchObject(strict);
       const [stage] = all('Stage');
       const variables = Object.values<string>(JSON.parse(stage.AccessLogSetting.Format));
@@ -89,7 +86,7 @@ describe("the gateway's own responses", () => {
     }
   });
 
-  it('and the webhook origins announce a deprecation, and its last day once it is decided', () => {
+  it('and those of functions announce a deprecation, and its last day once it is decided', () => {
     const sunset = 'Wed, 30 Jun 2027 00:00:00 GMT';
     const { origins, gatewayResponses } = apiOf(deprecated);
     for (const { headers } of [
@@ -98,6 +95,8 @@ describe("the gateway's own responses", () => {
       ...apiOf(deprecated, 'Dashboard').gatewayResponses(),
     ])
       expect(headers).toMatchObject({ deprecation: '@1795132800', sunset });
+    const { Variables } = deprecated.named('AWS::Lambda::Function', 'DeleteUserGroup').Properties.Environment;
+    expect(JSON.parse(Variables.RESPONSE_HEADERS)).toEqual({ Deprecation: '@1795132800', Sunset: sunset });
     expect(deprecationHeaders({ since: '2026-11-20' })).toEqual({ Deprecation: '@1795132800' });
     expect(deprecationHeaders(undefined)).toEqual({});
   });
@@ -177,11 +176,17 @@ describe.each<[string, StackTemplate]>([
   });
 
   it('have the certificate and the records of the row, or outputs for whoever adds the records', () => {
-    const created = stack
-      .all('AWS::CertificateManager::Certificate')
-      .map(({ logicalId }) => ({ Ref: logicalId }));
-    for (const { Properties } of domains)
-      expect(Properties.RegionalCertificateArn).toEqual(created[0] ?? certificateArn);
+    const [created] = stack.all('AWS::CertificateManager::Certificate');
+    if (created) {
+      const { DomainName, SubjectAlternativeNames } = created.Properties;
+      expect([DomainName, ...SubjectAlternativeNames]).toEqual(Object.values(names));
+    }
+    for (const { Properties } of domains) {
+      expect(Properties.RegionalCertificateArn).toEqual(
+        created ? { Ref: created.logicalId } : certificateArn,
+      );
+      expect(Properties).toMatchObject(strict);
+    }
     const targets = Object.values(names).map((name) => [idOf(name), 'RegionalDomainName']);
     const records = stack.all('AWS::Route53::RecordSet').map(({ Properties }) => Properties);
     const { ApiDomainTarget, DashboardDomainTarget } = stack.json.Outputs;

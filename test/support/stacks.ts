@@ -38,16 +38,14 @@ export class StackTemplate {
     return this.resources.filter((resource) => resource.Type === type);
   }
 
-  /** The one resource of a type. */
-  only(type: string): Resource {
-    const found = this.all(type);
-    expect(found.map(({ logicalId }) => logicalId)).toHaveLength(1);
-    return found[0] as Resource;
-  }
-
   get(logicalId: string): Resource {
     expect(Object.keys(this.json.Resources)).toContain(logicalId);
     return { logicalId, ...this.json.Resources[logicalId] };
+  }
+
+  /** The one resource of a type. */
+  only(type: string): Resource {
+    return this.named(type, '');
   }
 
   /** The one resource of a type whose logical id has this prefix. */
