@@ -36,7 +36,7 @@ export async function sendDeletion(
   const [method, path] = ['DELETE', `/auth/user-groups/${userGroupId}`] as const;
   const [access, action] = await Promise.all([
     signAccessToken(target, caller, 300),
-    signUserAction(target, caller, { method, path, body: '' }, 300),
+    signUserAction(target, caller, { method, path, body: '' }),
   ]);
   const headers = { authorization: `Bearer ${access.token}`, 'x-svc-useraction': action.token };
   const request = { method, path, headers };

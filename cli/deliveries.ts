@@ -2,9 +2,12 @@ import { type Command, Option } from 'commander';
 import { type Attempt, outcomes } from '../domain/delivery';
 import { environmentCommand } from './environment-command';
 import { runOperation } from './operations-function';
-import { id, number, time } from './options';
+import { id, time } from './options';
 import { eventId } from './send-event';
 import { type Terminal, table } from './terminal';
+
+/** Attempts at once. */
+const limit = 100;
 
 interface DeliveriesOptions {
   readonly event?: string;
@@ -13,7 +16,6 @@ interface DeliveriesOptions {
   /** ISO 8601, UTC. */
   readonly since?: string;
   readonly until?: string;
-  readonly limit: number;
 }
 
 const help = `Without --event, --webhook and --since, prints the last 24 hours. Attempts are kept for 31 days. Events with test_ in
@@ -26,7 +28,7 @@ export function register(program: Command, terminal: Terminal): void {
   environmentCommand<DeliveriesOptions>(program, terminal, 'deliveries', {
     summary: 'print delivery attempts, latest first',
     help,
-    async run(target, { event, webhook, status, until, limit, json, ...options }, print) {
+    async run(target, { event, webhook, status, until, json, ...options }, print) {
       const since = options.since ?? (event || webhook ? undefined : time('24h'));
       const query = { eventId: event, webhookId: webhook, outcome: status, since, until, limit };
       const { attempts } = await runOperation(target, 'list-delivery-attempts', query);
@@ -46,6 +48,5 @@ export function register(program: Command, terminal: Terminal): void {
     .option('--webhook <id>', 'the webhook', id('wh'))
     .addOption(new Option('--status <status>', 'filter by outcome').choices(outcomes))
     .option('--since <time>', 'since this time: ISO 8601, or an age such as 2h', time)
-    .option('--until <time>', 'until this time: ISO 8601, or an age', time)
-    .option('--limit <number>', 'maximum, up to 1000', number(1, 1_000), 100);
+    .option('--until <time>', 'until this time: ISO 8601, or an age', time);
 }

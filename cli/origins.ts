@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { IPv4 } from 'ipaddr.js';
 import {
@@ -9,11 +8,11 @@ import {
   type WebhookOrigin,
 } from '../domain/allow-list';
 import { environments } from '../lib/environments';
-import { CommandFailed, UsageError } from './failure';
-import { environment, number, path, withOutputs } from './options';
+import { CommandFailed } from './failure';
+import { environment, number, withOutputs } from './options';
 import { isPublicAddress } from './origin';
 import { openTarget, readOutputs, type Target } from './target';
-import { type Terminal, table } from './terminal';
+import type { Terminal } from './terminal';
 
 interface OriginsOptions {
   readonly outputs: string;
@@ -21,22 +20,17 @@ interface OriginsOptions {
   readonly environment?: string;
   readonly format?: AllowListFormat;
   readonly port: number;
-  readonly check?: string;
   readonly json?: boolean;
 }
 
 const help = `
 Formats:
-${allowListFormatNames.map((name) => `  ${name.padEnd(19)} ${allowListFormats[name].title}`).join('\n')}
-
---check exits with 0 if the file contains every address, and with 1 if one is missing. It also lists the other addresses
-in the file. It searches the text for IPv4 addresses and networks: those in comments and deny rules count too.
-A missing reserve address, which webhooks use only in an announced emergency, is a warning.`;
+${allowListFormatNames.map((name) => `  ${name.padEnd(19)} ${allowListFormats[name].title}`).join('\n')}`;
 
 export function register(program: Command, terminal: Terminal): void {
   withOutputs(program.command('origins'))
-    .summary('print the webhook origin addresses as an allow-list, or check one')
-    .description('Print the webhook origin addresses as an allow-list, or check an existing one.')
+    .summary('print the webhook origin addresses as an allow-list')
+    .description('Print the webhook origin addresses as an allow-list.')
     .addOption(environment('only this one (default: all in the outputs file)'))
     .addOption(
       new Option('--format <format>', 'output format (default: text)')
@@ -44,16 +38,11 @@ export function register(program: Command, terminal: Terminal): void {
         .conflicts('json'),
     )
     .option('--port <port>', "the receiver's port, for formats with ports", number(1, 65_535), 443)
-    .addOption(
-      new Option('--check <file>', 'check that this file contains the addresses')
-        .argParser(path)
-        .conflicts(['format', 'port']),
-    )
     .addHelpText('after', help)
     .action((options: OriginsOptions) => origins(options, terminal));
 }
 
-async function origins({ outputs, check, json, port, ...options }: OriginsOptions, terminal: Terminal) {
+async function origins({ outputs, json, port, ...options }: OriginsOptions, terminal: Terminal) {
   const stacks = readOutputs(outputs);
   const known = environments.filter(({ stackId }) => stacks[stackId]).map(({ name }) => name);
   const names = options.environment ? [options.environment] : known;
@@ -64,8 +53,6 @@ async function origins({ outputs, check, json, port, ...options }: OriginsOption
   const listed = await Promise.all(
     names.map(async (environment) => readOrigin(await openTarget({ environment, outputs }, terminal))),
   );
-  if (check !== undefined) return checkFile(check, listed, json === true, terminal);
-
   const { format = json ? 'json' : 'text' } = options;
   terminal.result(formatAllowList(format, listed, port));
   if (format !== 'json') terminal.note(`Use: ${allowListFormats[format].use}`);
@@ -91,40 +78,4 @@ function readOrigin({ environment: { name, region, deprecation }, ...target }: T
     ...(target.optionalOutput(reserve) !== undefined && { reserve: read(reserve) }),
     ...(deprecation && { deprecation }),
   };
-}
-
-/** Not part of a longer word or number, such as a version. */
-const addressOrNetwork = /(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?:\/\d{1,2})?(?![\w/]|\.\d)/g;
-
-async function checkFile(file: string, listed: readonly WebhookOrigin[], json: boolean, terminal: Terminal) {
-  const list = await readFile(file, 'utf8').catch(({ message }) => {
-    throw new UsageError(`Cannot read ${file}: ${message}.`);
-  });
-  const found = list.match(addressOrNetwork) ?? [];
-  const withPrefix = found.map((entry) => (entry.includes('/') ? entry : `${entry}/32`));
-  const entries = [...new Set(withPrefix)].filter((entry) => IPv4.isValidCIDR(entry));
-  const addresses = listed.flatMap(({ environment, address, reserve }) =>
-    [address, ...(reserve ? [reserve] : [])].map((each) => ({
-      ...{ environment, cidr: `${each}/32`, reserve: each === reserve },
-      present: entries.some((entry) => IPv4.parse(each).match(IPv4.parseCIDR(entry))),
-    })),
-  );
-  const others = entries.filter((entry) => !addresses.some(({ cidr }) => cidr === entry));
-  const rows = addresses.map(({ present, cidr, environment, reserve }) => [
-    present ? 'present' : 'missing',
-    cidr,
-    reserve ? `${environment}, reserve` : environment,
-  ]);
-  const heading = ['', 'ADDRESS', 'ENVIRONMENT'];
-  const shown = [heading, ...rows, ...others.map((entry) => ['other', entry, ''])];
-  terminal.result(json ? JSON.stringify({ addresses, others }) : table(shown, terminal.bold));
-  const missing = addresses.filter(({ present }) => !present);
-  for (const { cidr, environment } of missing.filter(({ reserve }) => reserve))
-    terminal.note(`warning: the reserve ${cidr} of ${environment} is missing: add it for emergencies.`);
-  const required = missing.flatMap(({ reserve, cidr }) => (reserve ? [] : [cidr]));
-  if (required.length > 0)
-    throw new CommandFailed(
-      `Missing from ${file}: ${required.join(', ')}.`,
-      'Without it, the firewall blocks webhooks: add it.',
-    );
 }

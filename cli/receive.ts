@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import { Webhook } from 'standardwebhooks';
 import { printableLine } from '../domain/printable';
 import { signatureHeaders } from '../domain/webhook-secrets';
-import { CommandFailed, UsageError } from './failure';
+import { CommandFailed } from './failure';
 import { awaitInterruption } from './interruption';
 import { readFields } from './json';
 import { runOperation } from './operations-function';
@@ -17,39 +17,31 @@ import { deriveSecret } from './webhooks';
 
 interface ReceiveOptions extends CommonOptions {
   readonly port: number;
-  readonly secret?: string;
   readonly respond?: number;
 }
 
 const help = `
-Returns 204 to a verified delivery, and 401 to any other. Looks up the secrets of the environment's webhooks; with
---secret it needs no environment. Try retries with --respond 500; --respond 410 disables the webhook.`;
+Looks up the secrets of the environment's webhooks. Returns 204 to a verified delivery, and 401 to any other. Try retries
+with --respond 500; --respond 410 disables the webhook.`;
 
 export function register(program: Command, terminal: Terminal): void {
   withEnvironment(program.command('receive'))
     .summary('receive webhooks on this machine')
     .description('Listen for webhooks on 127.0.0.1, verify and print them, until Ctrl-C.')
     .option('--port <port>', 'port to listen on; 0 chooses a free port', number(0, 65_535), 8010)
-    .option('--secret <secret>', 'verify with this secret only', readSecret)
     .option('--respond <number>', 'return this status', number(200, 599))
     .addHelpText('after', help)
     .action((options: ReceiveOptions) => receive(options, terminal));
 }
 
-function readSecret(value: string): string {
-  if (/^whsec_[A-Za-z0-9+/]+={0,2}$/.test(value)) return value;
-  // Not InvalidArgumentError: commander would print the value.
-  throw new UsageError('--secret is malformed.', 'Give it as "wallet webhook add" prints it: whsec_…');
-}
-
-async function receive({ secret, respond, json, port, ...options }: ReceiveOptions, terminal: Terminal) {
-  const target = secret ? undefined : await openTarget(options, terminal);
+async function receive({ respond, json, port, ...options }: ReceiveOptions, terminal: Terminal) {
+  const target = await openTarget(options, terminal);
   const { signal, forget } = awaitInterruption();
 
   async function answer(request: ReceivedRequest): Promise<number> {
     const { headers, body, method, from } = request;
     if (method !== 'POST') return 405;
-    const verification = await verifyDelivery(request, secret, target);
+    const verification = await verifyDelivery(request, target);
     const { verified, reason, webhookId, secretVersion } = verification;
     const answered = respond ?? (verified ? 204 : 401);
     const { id: eventId = null, kind = null } = readFields(body);
@@ -78,10 +70,10 @@ async function receive({ secret, respond, json, port, ...options }: ReceiveOptio
   try {
     const receiver = await startReceiver(port, answer);
     terminal.note(`Listening on ${receiver.url} until Ctrl-C.`);
-    if (target?.local === false)
+    if (!target.local)
       target.note('The environment is deployed: it needs a tunnel with a public https URL to this machine.');
-    const url = target?.local ? receiver.url : 'https://…';
-    if (target) target.note(target.paste(`webhook add --organization or-… --url ${url}`));
+    const url = target.local ? receiver.url : 'https://…';
+    target.note(target.paste(`webhook add --organization or-… --url ${url}`));
     if (!signal.aborted) await once(signal, 'abort');
     await receiver.close();
   } finally {
@@ -91,46 +83,25 @@ async function receive({ secret, respond, json, port, ...options }: ReceiveOptio
 
 type SignedRequest = Pick<ReceivedRequest, 'headers' | 'body'>;
 
-interface SigningSecret {
-  readonly secret: string;
-  /** Absent from a secret given with --secret. */
-  readonly webhookId?: string;
-  readonly secretVersion?: number;
-}
-
-/** Verifies with the given secret, or with those of the organization's webhooks. */
-async function verifyDelivery(request: SignedRequest, given: string | undefined, target: Target | undefined) {
-  const { organizationId } = readFields(request.body);
-  let secrets: readonly SigningSecret[] = given ? [{ secret: given }] : [];
-  let failure = 'no secret to verify with';
+/** Verifies with the current secrets of the organization's webhooks: after a rotation, both the old and the new one sign. */
+async function verifyDelivery(request: SignedRequest, target: Target) {
+  const unverified = { verified: false, webhookId: null, secretVersion: null };
+  const reasons: string[] = [];
   try {
-    if (target) secrets = await readSecrets(target, String(organizationId));
+    const organizationId = String(readFields(request.body).organizationId);
+    const { webhooks } = await runOperation(target, 'list-webhooks', { organizationId });
+    for (const { webhookId, secretVersion } of webhooks) {
+      const reason = verify(request, await deriveSecret(target, webhookId, secretVersion));
+      if (!reason) return { verified: true, reason: null, webhookId, secretVersion };
+      reasons.push(reason);
+    }
   } catch (error) {
     if (!(error instanceof CommandFailed)) throw error;
-    failure = error.message;
+    return { ...unverified, reason: error.message };
   }
-  const reasons = secrets.map(({ secret }) => verify(request, secret));
-  const signedBy = secrets[reasons.indexOf(undefined)];
   // With the secret of another webhook, no signature matches.
-  const reason = reasons.find((each) => !each?.endsWith('No matching signature found')) ?? reasons[0];
-  return {
-    verified: signedBy !== undefined,
-    reason: signedBy ? null : (reason ?? failure),
-    webhookId: signedBy?.webhookId ?? null,
-    secretVersion: signedBy?.secretVersion ?? null,
-  };
-}
-
-/** The current secrets of an organization's webhooks: after a rotation, both the old and the new secret sign. */
-async function readSecrets(target: Target, organizationId: string): Promise<readonly SigningSecret[]> {
-  const { webhooks } = await runOperation(target, 'list-webhooks', { organizationId });
-  return Promise.all(
-    webhooks.map(async ({ webhookId, secretVersion }) => ({
-      webhookId,
-      secretVersion,
-      secret: await deriveSecret(target, webhookId, secretVersion),
-    })),
-  );
+  const reason = reasons.find((each) => !each.endsWith('No matching signature found')) ?? reasons[0];
+  return { ...unverified, reason: reason ?? 'the organization has no webhooks' };
 }
 
 /** A received request. */

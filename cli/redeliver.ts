@@ -2,9 +2,8 @@ import type { Command } from 'commander';
 import { writeRedelivery } from '../domain/event';
 import { type Definition, environmentCommand } from './environment-command';
 import { CommandFailed, UsageError } from './failure';
-import { awaitInterruption } from './interruption';
 import { runOperation } from './operations-function';
-import { number, time } from './options';
+import { time } from './options';
 import { sendMessages } from './queue-messages';
 import { eventId } from './send-event';
 import type { Terminal } from './terminal';
@@ -17,7 +16,6 @@ interface RedeliverOptions {
   readonly since?: string;
   readonly undelivered?: boolean;
   readonly dryRun?: boolean;
-  readonly limit?: number;
 }
 
 /** The operation's maximum. */
@@ -34,18 +32,15 @@ interrupted and run again: receivers detect duplicates by the webhook-id.`,
     if (undelivered && event) throw new UsageError('--undelivered requires --since.');
     await describeEnabledWebhook(target, webhookId);
 
-    const { signal, forget } = awaitInterruption();
     const until = new Date().toISOString();
     let { since = new Date(0).toISOString() } = options;
-    let left = options.limit ?? Number.POSITIVE_INFINITY;
     let after: string | undefined;
     let redelivered = 0;
-    for (let more = true; more && !signal.aborted; ) {
-      const limit = Math.min(pageSize, left);
-      const query = { webhookId, eventId: event, undelivered, since, until, after, limit };
+    for (let more = true; more; ) {
+      const query = { webhookId, eventId: event, undelivered, since, until, after, limit: pageSize };
       const { events } = await runOperation(target, 'list-stored-events', query);
       // SQS accepts ten messages per call.
-      for (let start = 0; start < events.length && !signal.aborted; start += 10) {
+      for (let start = 0; start < events.length; start += 10) {
         const batch = events.slice(start, start + 10);
         const messages = batch.map(({ eventId }) => ({
           body: writeRedelivery({ eventId, webhookId }),
@@ -56,21 +51,15 @@ interrupted and run again: receivers detect duplicates by the webhook-id.`,
         redelivered += batch.length;
       }
       ({ acceptedAt: since, eventId: after } = events.at(-1) ?? { acceptedAt: since, eventId: after });
-      left -= events.length;
-      more = events.length === pageSize && left > 0;
+      more = events.length === pageSize;
       if (more) target.note(`${redelivered} events …`);
     }
-    forget();
     if (event && redelivered === 0)
       throw new CommandFailed(
         `Event ${event} is not available for ${webhookId} in environment ${target.environment.name}.`,
         `Events are kept for 14 days. The webhook must have existed when the event was sent, and include its kind: ${target.paste(`webhook show --webhook ${webhookId}`)}`,
       );
-    const rest = signal.aborted ? ' Interrupted: run it again to continue.' : '';
-    print(
-      { redelivered, dryRun, interrupted: signal.aborted },
-      () => `${dryRun ? 'Would redeliver' : 'Redelivered'} ${redelivered}.${rest}`,
-    );
+    print({ redelivered, dryRun }, () => `${dryRun ? 'Would redeliver' : 'Redelivered'} ${redelivered}.`);
   },
 };
 
@@ -80,6 +69,5 @@ export function register(program: Command, terminal: Terminal): void {
     .option('--event <id>', 'the event', eventId)
     .option('--since <time>', 'all events since this time: ISO 8601, or an age such as 2h', time)
     .option('--undelivered', 'with --since: only events that were never delivered')
-    .option('--limit <number>', 'maximum (default: all)', number(1, 999_999_999))
     .option('--dry-run', 'print the number of events without sending them');
 }

@@ -14,15 +14,14 @@ interface SendEventOptions {
   readonly kind: string;
   /** JSON text. */
   readonly data: string;
-  readonly id?: string;
 }
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand<SendEventOptions>(program, terminal, 'send-event', {
     summary: "send an event to an organization's webhooks and print its id",
-    help: 'Sending an event again with the same --id repeats its webhook-id, which receivers recognize as a duplicate.',
     production: 'receivers cannot tell the event from a real one',
-    async run(target, { id: eventId = newEventId(), organization: organizationId, kind, data }, print) {
+    async run(target, { organization: organizationId, kind, data }, print) {
+      const eventId = newEventId();
       const { webhooks } = await runOperation(target, 'list-webhooks', { organizationId });
       if (!webhooks.some(({ enabled, kinds }) => enabled && (kinds?.includes(kind) ?? true)))
         target.note(`No enabled webhook of ${organizationId} receives ${kind}: nothing will be delivered.`);
@@ -33,8 +32,7 @@ export function register(program: Command, terminal: Terminal): void {
   })
     .requiredOption('--organization <id>', 'the organization', id('or'))
     .requiredOption('--kind <kind>', 'the event kind, such as wallet.created', eventKind)
-    .option('--data <json>', 'event data (JSON)', json, '{}')
-    .option('--id <id>', 'the event id (default: a new one)', eventId);
+    .option('--data <json>', 'event data (JSON)', json, '{}');
 }
 
 /** Puts an event on the region's queue, dated now. @throws UsageError if the fan-out would refuse it */

@@ -36,15 +36,14 @@ export interface SignedRequest {
   readonly body: string;
 }
 
-/** Signs a single request of the caller. @param lifetime seconds, at most five minutes */
+/** Signs a single request of the caller, for five minutes: the API accepts no longer. */
 export function signUserAction(
   target: Target,
   { sub, org }: CallerClaims,
   { method, path, body }: SignedRequest,
-  lifetime: number,
 ) {
   const claims = { sub, org, iat: now(), jti: randomUUID(), htm: method, htp: path, bh: bodyHash(body) };
-  return sign(target, 'UserActionSigningKeyArn', userAction, claims, lifetime);
+  return sign(target, 'UserActionSigningKeyArn', userAction, claims, 300);
 }
 
 /** Signs claims with ES256; the private key never leaves KMS. Needs `kms:GetPublicKey`, `kms:Sign`. */
@@ -61,7 +60,7 @@ async function sign(
   const { PublicKey } = await ask(client, 'getPublicKey', { KeyId });
   const der = Buffer.from(PublicKey ?? []);
   const jwk = createPublicKey({ key: der, format: 'der', type: 'spki' }).export({ format: 'jwk' });
-  const exp = own.iat + Math.ceil(lifetime);
+  const exp = own.iat + lifetime;
   const header = { alg: 'ES256', kid: thumbprint(jwk), typ };
   const claims = { iss: target.environment.tokenIssuer, aud: audience, ...own, exp };
   const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');

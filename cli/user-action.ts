@@ -1,30 +1,27 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { environmentCommand } from './environment-command';
-import { duration, id } from './options';
+import { id } from './options';
 import { readCallerClaims, type SignedRequest, signUserAction } from './signing';
 import type { Terminal } from './terminal';
 
 interface UserActionOptions extends SignedRequest {
   readonly caller: string;
-  /** Seconds. */
-  readonly expiresIn: number;
 }
 
 export function register(program: Command, terminal: Terminal): void {
   environmentCommand<UserActionOptions>(program, terminal, 'user-action', {
     summary: 'print the user action signature (JWT, ES256) of a request',
-    help: 'The signature is valid once, for this caller, method, path and body only.',
-    async run(target, { caller, expiresIn, ...request }, print) {
+    help: 'The signature is valid for five minutes, once, for this caller, method, path and body only.',
+    async run(target, { caller, ...request }, print) {
       const claims = await readCallerClaims(target, caller);
-      const signed = await signUserAction(target, claims, request, expiresIn);
+      const signed = await signUserAction(target, claims, request);
       print(signed, () => signed.token);
     },
   })
     .requiredOption('--caller <id>', 'the identity that sends the request', id('us', 'sa'))
     .requiredOption('--method <method>', "the request's method, such as DELETE", method)
     .requiredOption('--path <path>', 'its path after the base URL, without query', path)
-    .option('--body <text>', 'its body', '')
-    .addOption(duration('--expires-in <duration>', 'lifetime', { usual: '5m', most: '5m' }));
+    .option('--body <text>', 'its body', '');
 }
 
 function method(text: string): string {

@@ -9,15 +9,15 @@ import { sendMessages } from './queue-messages';
 import type { Target } from './target';
 import { describeEnabledWebhook } from './webhooks';
 
-export const testWebhook: Definition<{ readonly webhook: string; readonly timeout: number }> = {
+export const testWebhook: Definition<{ readonly webhook: string }> = {
   summary: 'send a signed test event to a webhook and print the first attempt',
   help: `Only this webhook receives the event, whatever its kinds. The event contains no data of the organization, so it needs no
 --allow-production. A failed delivery is retried for 72 hours.`,
-  async run(target, { webhook: webhookId, timeout }, print) {
+  async run(target, { webhook: webhookId }, print) {
     const webhook = await describeEnabledWebhook(target, webhookId);
     const eventId = await sendTestEvent(target, webhook);
     target.note(`Sent ${eventId} to ${webhook.url}. Waiting for the first attempt …`);
-    const attempt = await waitForAttempt(target, { eventId, webhookId }, { seconds: timeout });
+    const attempt = await waitForAttempt(target, { eventId, webhookId }, { seconds: 60 });
     const { status, durationMs, outcome } = attempt;
     print(attempt, () => `${outcome}, status ${status ?? 'none'} after ${durationMs} ms`);
     requireDelivered(attempt);

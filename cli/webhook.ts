@@ -4,7 +4,7 @@ import type { Webhook } from '../domain/operations';
 import { type Definition, environmentCommand } from './environment-command';
 import { UsageError } from './failure';
 import { runOperation } from './operations-function';
-import { duration, id } from './options';
+import { id } from './options';
 import { sendMessages } from './queue-messages';
 import { columns, type Terminal, table } from './terminal';
 import { testWebhook } from './webhook-test';
@@ -94,9 +94,7 @@ the old one. A disabled webhook stays disabled.`,
     .option('--kinds <kinds>', 'its new event kinds, separated by commas', eventKinds)
     .option('--all-kinds', 'deliver events of all kinds');
 
-  ofWebhook('test', testWebhook).addOption(
-    duration('--timeout <duration>', 'how long to wait for the attempt', { usual: '1m', most: '15m' }),
-  );
+  ofWebhook('test', testWebhook);
 
   ofWebhook('secret', {
     summary: 'print the current secret of a webhook',

@@ -12,11 +12,6 @@ import { unusedPort } from '../support/unused-port';
 import { runWallet } from '../support/wallet-command';
 import { groupId, identityId, organizationId, refusal, result, useRegion, wallet } from './region';
 
-jest.mock('node:timers/promises', () => ({
-  ...jest.requireActual('node:timers/promises'),
-  setTimeout: (_: number, value: unknown) => new Promise((resolve) => setImmediate(resolve, value)),
-}));
-
 const region = useRegion();
 const folder = temporaryFolder();
 
@@ -67,55 +62,21 @@ describe('errors state what failed and why', () => {
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining('npm run -s wallet -- seed --json')]);
   });
 
+  const pending = {
+    status: 409,
+    headers: { 'x-amzn-errortype': 'ResourceConflictException' },
+    body: '{"message":"Pending."}',
+  };
   const unhandled = { headers: { 'x-amz-function-error': 'Unhandled' }, body: '{"errorMessage":"no table"}' };
   it.each([
     ['refuses', refusal('identity_not_found', 'There is no such.'), 'error: There is no such.\n'],
+    ['is pending', pending, 'ResourceConflictException: Pending.\nIf the function is pending, wait'],
     ['has a bug', unhandled, 'failed to run describe-identity: no table.\nSee its log in /'],
     ['returns no result', { body: '{"ok":true}' }, 'does not match this version'],
   ])('of an operations function that %s', async (_, answer, message) => {
     region.answer({ 'describe-identity': () => answer });
     const printed = await token('--outputs', region.outputs);
     expect(printed).toEqual({ exitCode: 1, stdout: '', stderr: expect.stringContaining(message) });
-  });
-});
-
-describe('an operations function without network interfaces', () => {
-  const notReady = (errorName: string, message = 'Not ready.', status = 409) => ({
-    status,
-    headers: { 'x-amzn-errortype': errorName },
-    body: JSON.stringify({ message }),
-  });
-  const invoke = async (...answers: object[]) => {
-    region.answer({ 'list-delivery-attempts': () => answers.shift() ?? result({ attempts: [] }) });
-    return region.wallet('deliveries', '--event', 'evt_1', '--json');
-  };
-  const waiting = 'Waiting for Lambda to create the network interfaces of operations …\n';
-
-  it.each([
-    ['ResourceNotReadyException', 'Inactive.', 502],
-    ['ResourceConflictException', 'The function is currently in the following state: Pending', 409],
-  ])('is invoked until it is active: %s', async (...error) => {
-    const printed = await invoke(notReady(...error), notReady(...error));
-    expect(printed).toEqual({ exitCode: 0, stdout: '[]\n', stderr: waiting });
-    expect(region.calls()).toHaveLength(3);
-  });
-
-  it('is not retried after another conflict', async () => {
-    const { exitCode, stderr } = await invoke(
-      notReady('ResourceConflictException', 'An update is in progress'),
-    );
-    expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/^error: lambda:InvokeFunction failed: ResourceConflictException: /);
-    expect(region.calls()).toHaveLength(1);
-  });
-
-  it('fails after five minutes', async () => {
-    const now = Date.now();
-    const clock = jest.spyOn(Date, 'now').mockImplementation(() => now + region.calls().length * 150_000);
-    const { exitCode, stderr } = await invoke(...Array(9).fill(notReady('ResourceNotReadyException')));
-    clock.mockRestore();
-    expect({ exitCode, calls: region.calls().length }).toEqual({ exitCode: 1, calls: 2 });
-    expect(stderr).toContain(`${waiting}error: lambda:InvokeFunction failed: ResourceNotReadyException: `);
   });
 });
 

@@ -25,7 +25,6 @@ const refused: Readonly<Record<string, readonly string[]>> = {
   number: ['', '0', '-1', '1.5', '1e3', 'one', '9999999999'],
   path: ['', 'auth', '/a?b=c', '/a#b', 'https://a.example/b', '/a b'],
   port: ['', '-1', '1.5', '65536', 'http'],
-  secret: ['', 'secret', 'whsec_', 'whsec_a b'],
   time: ['', 'soon', '-1s', '1h30m', '999999d', '2026-13-01', '20261120', '0001-01-01'],
   url: ['', 'hooks.customer.com', 'ftp://hooks.customer.com/', 'javascript:0'],
 };
@@ -55,9 +54,9 @@ describe.each(walletCommands)('wallet %s', (path, command) => {
       for (const value of values ?? ['untested']) {
         const { exitCode, stdout, stderr } = await wallet(...words, `${flag}=${value}`);
         expect({ flag, value, exitCode, stdout }).toEqual({ flag, value, exitCode: 2, stdout: '' });
-        const name = `error: option '${option.flags}' argument '${printable(value)}' is invalid. `;
-        // A screen or a log must not store a secret.
-        expect(stderr).toContain(flag === '--secret' ? `error: ${flag} ` : name);
+        expect(stderr).toContain(
+          `error: option '${option.flags}' argument '${printable(value)}' is invalid. `,
+        );
       }
     }
   });

@@ -6,11 +6,10 @@ import { writeOutputs } from '../support/outputs-file';
 import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { eventText } from '../support/webhooks';
-import { organizationId, result, useRegion, wallet, webhookId } from './region';
+import { organizationId, result, useRegion, webhookId } from './region';
 
 const region = useRegion();
 const folder = temporaryFolder();
-const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
 let ended: Promise<number>;
 /** Closes the output, as a closed terminal does. */
@@ -56,8 +55,8 @@ it('verifies with the secrets of webhooks that are added or rotated later', asyn
   const listing = (...webhooks: object[]) => region.answer({ 'list-webhooks': () => result({ webhooks }) });
   listing();
   const receiver = await receive('--json');
-  const unknown = await receiver.post(signed(secret));
-  expect(JSON.parse(unknown.printed)).toMatchObject({ reason: 'no secret to verify with' });
+  const unknown = await receiver.post(signed(await region.secret(1)));
+  expect(JSON.parse(unknown.printed)).toMatchObject({ reason: 'the organization has no webhooks' });
   for (const secretVersion of [1, 2]) {
     listing({ webhookId: newId('wh'), secretVersion: 1 }, { webhookId, secretVersion });
     const delivery = signed(await region.secret(secretVersion));
@@ -71,40 +70,48 @@ it('verifies with the secrets of webhooks that are added or rotated later', asyn
   }
 });
 
-it('prints why a delivery does not verify, responds with 401, and keeps running', async () => {
-  const receiver = await receive('--json', '--secret', secret, '--outputs', '/nowhere/outputs.json');
-  const good = signed(secret);
-  const without = (name: string) => ({ ...good, headers: { ...good.headers, [name]: '' } });
-  for (const [delivery, reason] of [
-    [{ body: '[' }, 'Missing required headers'],
-    [{ ...good, body: `${good.body} ` }, 'No matching signature'],
-    [signed(secret, new Date(Date.now() - 301_000)), 'too old'],
-    [without('webhook-signature'), 'Missing required headers'],
-    [without('svc-signature'), 'svc-signature: Missing'],
-  ] as const) {
-    const { status, printed } = await receiver.post(delivery);
-    const { verified, reason: found } = JSON.parse(printed);
-    expect({ status, verified, found }).toEqual({
-      ...{ status: 401, verified: false, found: expect.stringContaining(reason) },
-    });
-  }
-  expect((await fetch(receiver.url)).status).toBe(405);
-  expect((await receiver.post(good)).status).toBe(204);
-});
+describe('with one webhook', () => {
+  let secret: string;
+  beforeEach(async () => {
+    secret = await region.secret(1);
+    region.answer({ 'list-webhooks': () => result({ webhooks: [{ webhookId, secretVersion: 1 }] }) });
+  });
 
-it('prints deliveries without control characters, and responds with the status of --respond', async () => {
-  const receiver = await receive('--secret', secret, '--respond', '503');
-  const { status, printed } = await receiver.post(signed(secret));
-  expect(status).toBe(503);
-  expect(printed.split('\n')).toEqual([
-    expect.stringMatching(/^\d\d:\d\d:\d\d\.\d{3} {2}verified$/),
-    '  webhook-id msg_1, answered 503',
-    `  ${eventText(organizationId, 'evt_1')}`,
-  ]);
-  const controls = await receiver.post({ body: '\u{1b}[2J\n\u{9b}1m' });
-  expect(controls.printed).toMatch(
-    /NOT verified: .*\n {2}webhook-id missing, .*\n {2}\\u001b\[2J\\u000a\\u009b1m$/,
-  );
+  it('prints why a delivery does not verify, responds with 401, and keeps running', async () => {
+    const receiver = await receive('--json');
+    const good = signed(secret);
+    const without = (name: string) => ({ ...good, headers: { ...good.headers, [name]: '' } });
+    for (const [delivery, reason] of [
+      [{ body: '[' }, 'Missing required headers'],
+      [{ ...good, body: `${good.body} ` }, 'No matching signature'],
+      [signed(secret, new Date(Date.now() - 301_000)), 'too old'],
+      [without('webhook-signature'), 'Missing required headers'],
+      [without('svc-signature'), 'svc-signature: Missing'],
+    ] as const) {
+      const { status, printed } = await receiver.post(delivery);
+      const { verified, reason: found } = JSON.parse(printed);
+      expect({ status, verified, found }).toEqual({
+        ...{ status: 401, verified: false, found: expect.stringContaining(reason) },
+      });
+    }
+    expect((await fetch(receiver.url)).status).toBe(405);
+    expect((await receiver.post(good)).status).toBe(204);
+  });
+
+  it('prints deliveries without control characters, and responds with the status of --respond', async () => {
+    const receiver = await receive('--respond', '503');
+    const { status, printed } = await receiver.post(signed(secret));
+    expect(status).toBe(503);
+    expect(printed.split('\n')).toEqual([
+      expect.stringMatching(/^\d\d:\d\d:\d\d\.\d{3} {2}verified with secret 1 of wh-/),
+      '  webhook-id msg_1, answered 503',
+      `  ${eventText(organizationId, 'evt_1')}`,
+    ]);
+    const controls = await receiver.post({ body: '\u{1b}[2J\n\u{9b}1m' });
+    expect(controls.printed).toMatch(
+      /NOT verified: .*\n {2}webhook-id missing, .*\n {2}\\u001b\[2J\\u000a\\u009b1m$/,
+    );
+  });
 });
 
 it('prints how to send a delivery, and reports a port in use', async () => {
@@ -112,7 +119,7 @@ it('prints how to send a delivery, and reports a port in use', async () => {
   const add = 'webhook add --organization or-… --url';
   expect(here.notes[1]).toContain(`${add} ${here.url} --outputs ${region.outputs}`);
   const { port } = new URL(here.url);
-  const second = await wallet('receive', '--secret', secret, '--port', port);
+  const second = await region.wallet('receive', '--port', port);
   expect(second).toMatchObject({ exitCode: 1, stdout: '' });
   expect(second.stderr).toContain(`Port ${port} is not available: listen EADDRINUSE`);
 });
