@@ -56,16 +56,18 @@ export function createReceivers(settings: ReceiverSettings = {}): Receivers {
       const { limit = Number.POSITIVE_INFINITY } = request;
       const connectTimeout = Math.min(settings.connectTimeout ?? 5_000, limit);
       const all = deadline(Math.min(settings.timeout ?? 15_000, limit));
-      const connecting = deadline(connectTimeout);
+      let connecting = deadline(connectTimeout);
       try {
         const address = await findAddress(request.webhookId, url, connecting.signal);
         if (connecting.signal.aborted) return unanswered('connect_timeout');
         if (!address.ok) return unanswered(address.error);
         const options = optionsOf(request, url, address.value);
-        const result = await send(options, request.body, connectTimeout, all.signal);
+        const result = await send(options, request.body, connecting.signal, all.signal);
         if (result !== 'connection_lost') return result;
         options.agent.destroy();
-        const again = await send(options, request.body, connectTimeout, all.signal);
+        connecting.clear();
+        connecting = deadline(connectTimeout);
+        const again = await send(options, request.body, connecting.signal, all.signal);
         return again === 'connection_lost' ? unanswered('connection_closed') : again;
       } finally {
         connecting.clear();
@@ -210,8 +212,8 @@ const unanswered = (reason: string): AttemptResult => ({ answered: false, reason
 function send(
   options: https.RequestOptions,
   body: string,
-  connectTimeout: number,
-  signal: AbortSignal,
+  connecting: AbortSignal,
+  all: AbortSignal,
 ): Promise<AttemptResult | 'connection_lost'> {
   return new Promise((resolve) => {
     let result: AttemptResult | undefined;
@@ -219,12 +221,11 @@ function send(
     let bodyTimer: NodeJS.Timeout | undefined;
     let isFinished = false;
     const outgoing = (options.servername ? https : http).request(options);
-    const connectTimer = setTimeout(() => end('connect_timeout'), connectTimeout);
     const finish = (outcome: AttemptResult | 'connection_lost') => {
       isFinished = true;
-      clearTimeout(connectTimer);
+      connected();
       clearTimeout(bodyTimer);
-      signal.removeEventListener('abort', timeOut);
+      all.removeEventListener('abort', timeOut);
       resolve(outcome);
     };
     const end = (reason: string) => {
@@ -236,10 +237,12 @@ function send(
       outgoing.socket?.destroy();
     };
     const timeOut = () => end('timeout');
-    signal.addEventListener('abort', timeOut, { once: true });
+    all.addEventListener('abort', timeOut);
+    const connectTimeOut = () => end('connect_timeout');
+    connecting.addEventListener('abort', connectTimeOut);
+    const connected = () => connecting.removeEventListener('abort', connectTimeOut);
 
     outgoing.on('socket', (socket: Socket) => {
-      const connected = () => clearTimeout(connectTimer);
       if (outgoing.reusedSocket) connected();
       else socket.once(options.servername ? 'secureConnect' : 'connect', connected);
       const count = (chunk: Buffer) => {

@@ -168,3 +168,26 @@ it.each([
   await jest.advanceTimersByTimeAsync(1);
   expect(result).toEqual(unanswered(reason));
 });
+
+it('the DNS lookup is part of the 5 s to connect', async () => {
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+  let result: AttemptResult | undefined;
+  let reach: (data: unknown) => void;
+  const reached = new Promise((resolve) => (reach = resolve));
+  const port = await scripted.tcp((socket) => socket.once('data', reach));
+  await new Promise<void>((asked) => {
+    const resolve = () => {
+      asked();
+      return new Promise<string[]>((found) => setTimeout(found, 4_000, [publicAddress]));
+    };
+    scripted
+      .client({ resolve })(port)
+      .then((attempt) => (result = attempt));
+  });
+  await jest.advanceTimersByTimeAsync(4_000);
+  await reached;
+  await jest.advanceTimersByTimeAsync(999);
+  expect(result).toBeUndefined();
+  await jest.advanceTimersByTimeAsync(1);
+  expect(result).toEqual(unanswered('connect_timeout'));
+});
