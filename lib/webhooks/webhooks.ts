@@ -101,7 +101,7 @@ export class Webhooks extends Construct {
       network,
     });
     allowSending(handler, deadLetters, this.deliveries.queue, this.retries.queue);
-    this.consume(handler, queue, { concurrency: 10, needsOrigin: network !== undefined });
+    this.consume(handler, queue, { concurrency: 10 });
     return handler;
   }
 
@@ -130,8 +130,8 @@ export class Webhooks extends Construct {
     handler.addToRolePolicy(
       new PolicyStatement({ actions: ['kms:GenerateMac'], resources: [this.secretsKey.keyArn] }),
     );
-    this.consume(handler, queue, { concurrency: 20, needsOrigin: true });
-    this.consume(handler, retries, { concurrency: 20, needsOrigin: true, name: 'Retry' });
+    this.consume(handler, queue, { concurrency: 20 });
+    this.consume(handler, retries, { concurrency: 20, name: 'Retry' });
     return handler;
   }
 
@@ -156,8 +156,11 @@ export class Webhooks extends Construct {
   }
 
   /** Concurrency is bounded on the mapping: throttling of the function would count as receives. */
-  private consume(handler: HandlerFunction, queue: Queue, options: ConsumeOptions): void {
-    const { concurrency, needsOrigin, name = '' } = options;
+  private consume(
+    handler: HandlerFunction,
+    queue: Queue,
+    { concurrency, name = '' }: { readonly concurrency: number; readonly name?: string },
+  ): void {
     // Without `sqs:GetQueueUrl`, which the CDK's grant includes and nothing calls.
     // https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html#events-sqs-permissions
     handler.addToRolePolicy(
@@ -178,7 +181,8 @@ export class Webhooks extends Construct {
       maxConcurrency: concurrency,
       reportBatchItemFailures: true,
     });
-    if (needsOrigin)
+    // In the VPC, the function reaches SQS and receivers through the origin's gateway.
+    if (handler.isBoundToVpc)
       runWhileAttached(mapping.node.defaultChild as CfnEventSourceMapping, this.props.webhookOrigin);
   }
 
@@ -202,13 +206,6 @@ export class Webhooks extends Construct {
       ],
     };
   }
-}
-
-interface ConsumeOptions {
-  readonly concurrency: number;
-  readonly needsOrigin: boolean;
-  /** Distinguishes two consumers of a function. */
-  readonly name?: string;
 }
 
 /**
