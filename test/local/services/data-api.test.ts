@@ -101,6 +101,15 @@ it.each<[string, Field]>([
   expect(await selected(expression)).toEqual(field);
 });
 
+it.each<[Field, string]>([
+  [{ longValue: -7 }, 'bigint'],
+  [{ doubleValue: 1.5 }, 'double precision'],
+  [{ booleanValue: false }, 'boolean'],
+])('sends the parameter %j as %s', async (value, type) => {
+  const { records } = await execute('select pg_typeof(:x)::text, :x', x(value));
+  expect(records).toEqual([[{ stringValue: type }, value]]);
+});
+
 it.each([
   [`e'\\':y' || :x`, `':yv`],
   [`$$:y'$$ || $q$:y$$ ''$q$ || :x`, `:y':y$$ ''v`],
