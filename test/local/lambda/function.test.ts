@@ -1,5 +1,7 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { type LocalFunction, type LocalFunctionOptions, startFunction } from '../../../local/lambda/function';
 import { startProcess } from '../../../local/lambda/instance';
 import { isAlive } from '../../../local/processes';
@@ -146,3 +148,15 @@ test('a process is killed in an endless loop, and replaced when it was killed wh
   await endless.stop();
   expect(isAlive(next.payload)).toBe(false);
 });
+
+test('a function process exits with its parent, even when timers are pending', async () => {
+  const env = {
+    LAMBDA_TASK_ROOT: bundle('setInterval(() => {}, 1_000); exports.handler = () => {};'),
+    _HANDLER: 'index.handler',
+  };
+  const bootstrap = join(__dirname, '../../../local/lambda/bootstrap.cjs');
+  const script = `require('node:child_process')
+    .fork(${JSON.stringify(bootstrap)}, [], ${JSON.stringify({ env })}).on('message', () => process.exit())`;
+  // The output, which the function inherits, ends when both have exited.
+  await promisify(execFile)(process.execPath, ['-e', script]);
+}, 10_000);
