@@ -35,12 +35,6 @@ it.each([
   },
 );
 
-it('refuses a missing handler, and lists the existing ones', () => {
-  expect(() => codeOf({ useCase: 'mint-money' })).toThrow(
-    /no lambda\/mint-money\/handler\.ts.*delete-user-group/,
-  );
-});
-
 it('variables without a value, or values without a variable, do not compile', () => {
   const complete = (values: HandlerFunctionProps<'A' | 'B'>['environment']) => values;
   // @ts-expect-error B is missing

@@ -71,15 +71,6 @@ describe.each(Object.entries(every))('%s', (name, stack) => {
       expect(Properties.RetentionInDays).toBe(environment.logRetentionDays);
   });
 
-  it('gives each function its own log group and role', () => {
-    const functions = stack.all('AWS::Lambda::Function').map(({ Properties }) => Properties);
-    const logs = functions.map(({ LoggingConfig }) => stack.get(LoggingConfig.LogGroup.Ref).logicalId);
-    const roles = functions.map(({ Role }) => stack.get(Role['Fn::GetAtt'][0]));
-    expect(new Set(logs).size).toBe(functions.length);
-    expect(new Set(idsOf(roles)).size).toBe(functions.length);
-    for (const { Properties } of roles) expect(Properties.ManagedPolicyArns).toBeUndefined();
-  });
-
   it('allows functions "*" only for network interfaces, and denies those to their code', () => {
     for (const lambda of stack.all('AWS::Lambda::Function')) {
       const statements = stack.statementsOf(lambda);
