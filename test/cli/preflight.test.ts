@@ -178,7 +178,7 @@ it.each<[expected: string, text: string, Environment, Replies]>([
   ['failed database-engine', 'not available in', plain, refusing(engine, 'InvalidParameterValue')],
   ['failed database-running', 'to 17.10', plain, running('17.10')],
   ['failed restore', 'is not in eu', fromSnapshot, noSnapshot],
-  ['failed restore', 'is creating', fromSnapshot, snapshotOf('creating', '17.9')],
+  ['failed restore', 'is creating', fromSnapshot, { ...running('17.9'), ...snapshotOf('creating', '17.9') }],
   ['failed restore', 'its version is 17.8', fromSnapshot, snapshotOf('available', '17.8')],
   ['failed restore', 'never', toTime, noCluster],
   ['failed restore', '10:29:59.000Z, the row has', toTime, clusterOf('17.9', midnight, early)],
