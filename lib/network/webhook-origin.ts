@@ -104,12 +104,12 @@ export class WebhookOrigin extends Construct {
 
   /** CloudFormation has no switch: a nested condition for each zone but the last. */
   private subnetOf(zone: string, { publicSubnets }: ec2.IVpc): string {
-    const subnets = publicSubnets.map(({ subnetId }, index) => ({ subnetId, zone: String(index + 1) }));
-    return subnets.reduceRight((others, subnet) => {
-      const isInZone = this.addCondition(`IsInZone${subnet.zone}`, Fn.conditionEquals(zone, subnet.zone));
-      const subnetId = Fn.conditionIf(isInZone.logicalId, subnet.subnetId, others.subnetId).toString();
-      return { ...subnet, subnetId };
-    }).subnetId;
+    const subnetIds = publicSubnets.map(({ subnetId }) => subnetId);
+    return subnetIds.reduceRight((others, subnetId, index) => {
+      const number = String(index + 1);
+      const isInZone = this.addCondition(`IsInZone${number}`, Fn.conditionEquals(zone, number));
+      return Fn.conditionIf(isInZone.logicalId, subnetId, others).toString();
+    });
   }
 
   private addParameter(
