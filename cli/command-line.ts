@@ -3,8 +3,7 @@ import { version } from '../package.json';
 import { CommandFailed } from './failure';
 import type { Terminal } from './terminal';
 
-type Variables = Readonly<Record<string, string | undefined>>;
-type Register = (program: Command, terminal: Terminal, variables: Variables) => void;
+type Register = (program: Command, terminal: Terminal) => void;
 type Commands = Readonly<Record<string, () => { readonly register: Register }>>;
 
 /** For development and tests. Also accepted without `local`, for compatibility. */
@@ -16,13 +15,13 @@ const localCommands: Commands = {
   receive: () => require('./receive'),
 };
 
-const registerLocal: Register = (program, ...rest) => {
+const registerLocal: Register = (program, terminal) => {
   const group = program
     .command('local')
     .usage('COMMAND [options]')
     .summary('create test data, sign tokens, send events, receive webhooks')
     .description('For development and tests: test data, tokens, events and a webhook receiver.');
-  for (const load of Object.values(localCommands)) load().register(group, ...rest);
+  for (const load of Object.values(localCommands)) load().register(group, terminal);
 };
 
 /** By heading, in the order of --help. */
@@ -69,7 +68,7 @@ Each command's permissions are in docs/operating.md#iam-permissions. Results go 
 Exit codes: 0 success, 1 failure (stderr has the reason and the remedy), 2 usage error.`;
 
 /** @param only the command to load: loading all doubles the start-up time. @default - all */
-export function createProgram(terminal: Terminal, variables: Variables = {}, only?: string): Command {
+export function createProgram(terminal: Terminal, only?: string): Command {
   const program = new Command('wallet')
     .description('Operates environments of the wallet infrastructure, local or deployed.')
     .usage('COMMAND [options]')
@@ -90,7 +89,7 @@ export function createProgram(terminal: Terminal, variables: Variables = {}, onl
   for (const [heading, group] of Object.entries(commands)) {
     program.commandsGroup(heading);
     for (const [name, load] of Object.entries(group))
-      if (!exists || name === only) load().register(program, terminal, variables);
+      if (!exists || name === only) load().register(program, terminal);
   }
   return program;
 }
@@ -107,7 +106,7 @@ const withoutSecrets = (text: string) =>
 export async function runCommandLine(
   args: readonly string[],
   terminal: Terminal,
-  variables: Variables = {},
+  variables: Readonly<Record<string, string | undefined>> = {},
 ): Promise<number> {
   const consumed = ['environment', 'json', 'outputs'].filter((name) => variables[`npm_config_${name}`]);
   if (consumed.length > 0) {
@@ -120,7 +119,7 @@ export async function runCommandLine(
   const words = args[0] === 'help' ? [...args.slice(1), '--help'] : args;
   const full = Object.hasOwn(localCommands, words[0] ?? '') ? ['local', ...words] : words;
   try {
-    await createProgram(terminal, variables, full[0]).parseAsync(full, { from: 'user' });
+    await createProgram(terminal, full[0]).parseAsync(full, { from: 'user' });
     return 0;
   } catch (error) {
     // Commander has already printed its message. Its exit code is 1 for usage errors, 0 for help.

@@ -98,7 +98,7 @@ it('commands that write to deployed production require --allow-production', asyn
 
 it('a command does not depend on the others being loaded', () => {
   for (const command of createProgram(silent).commands) {
-    const { commands } = createProgram(silent, {}, command.name());
+    const { commands } = createProgram(silent, command.name());
     expect(commands.map((each) => each.name())).toEqual([command.name()]);
     expect(commands[0]?.helpInformation()).toBe(command.helpInformation());
   }
