@@ -127,6 +127,13 @@ export function createPermissions() {
       return found && authorizeRole(found.roleArn, action, resource, context);
     }) satisfies Authorize,
     authorizeRole,
+    /** @throws Error if a role lacks permissions that AWS requires */
+    requireRole(logicalId: string, role: string, actions: readonly string[], resource: string): void {
+      for (const action of actions) {
+        const refusal = authorizeRole(role, action, resource);
+        if (refusal !== undefined) throw new Error(`${logicalId}: ${refusal}`);
+      }
+    },
     /** Like `authorize`, for a service that invokes a function on behalf of one of its resources. */
     authorizeService: (principal: string, functionArn: string, sourceArn: string) =>
       authorizePrincipal({

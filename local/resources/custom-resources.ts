@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { arn, type TemplateObject } from '../assembly/manifest';
 import { readJson, StartError, writeJson } from '../state';
-import { requireAllowed, type StackContext } from './context';
-import type { LocalResource, ResourceRequest } from './deployment';
+import type { LocalResource, ResourceRequest, StackContext } from './deployment';
 
 /** A custom resource as of the last start. */
 interface Applied {
@@ -30,7 +29,7 @@ export async function createCustomResource(
   const handler = services.functions.find(framework.variables.USER_ON_EVENT_FUNCTION_ARN ?? '');
   // Source of the framework's calls: aws-cdk-lib/custom-resources, provider-framework/runtime/outbound.
   const actions = ['lambda:GetFunction', 'lambda:InvokeFunction'];
-  requireAllowed(context, logicalId, framework.role, actions, handler.arn);
+  context.permissions.requireRole(logicalId, framework.role, actions, handler.arn);
   const applied = () => readJson<Record<string, Applied>>(folder.customResourcesFile) ?? {};
   const last = applied()[logicalId];
   if (last && isDeepStrictEqual(last.properties, wanted))

@@ -3,8 +3,7 @@ import { Client, escapeIdentifier, escapeLiteral } from 'pg';
 import { arn, resourceHash } from '../assembly/manifest';
 import { startDatabaseEndpoint } from '../postgres/endpoint';
 import type { Postgres } from '../postgres/postgres';
-import type { StackContext } from './context';
-import type { LocalResource, ResourceRequest } from './deployment';
+import type { LocalResource, ResourceRequest, StackContext } from './deployment';
 
 /** `AWS::RDS::DBCluster`: a PostgreSQL with only the endpoints that the template enables. */
 export async function createCluster(

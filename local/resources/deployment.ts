@@ -1,6 +1,31 @@
 import { createResolver, references } from '../assembly/intrinsics';
 import type { Stack, TemplateObject } from '../assembly/manifest';
-import { allSettledOrThrow } from '../cleanup';
+import { allSettledOrThrow, type Cleanup } from '../cleanup';
+import type { Runtime } from '../lambda/instance';
+import type { Logs } from '../logs';
+import type { LocalCertificate } from '../network/certificates';
+import type { Permissions } from '../permissions/permissions';
+import type { Postgres } from '../postgres/postgres';
+import type { Services } from '../services/services';
+import type { EnvironmentFolder } from '../state';
+
+/** Dependencies of one stack's resources. */
+export interface StackContext {
+  readonly stack: Pick<Stack, 'name' | 'region' | 'template' | 'assets'>;
+  readonly folder: EnvironmentFolder;
+  readonly permissions: Permissions;
+  readonly services: Services;
+  /** Of this stack only. */
+  readonly postgres: Promise<Postgres>;
+  readonly certificate: LocalCertificate;
+  readonly logs: Logs;
+  /** @default - a process for each instance of a function */
+  readonly runtime: Runtime | undefined;
+  /** Override the template's variables of the same name. */
+  readonly ownVariables: Readonly<Record<string, string>>;
+  /** Cleanup steps of the created resources. */
+  readonly cleanup: Cleanup;
+}
 
 /** A resource to create, after those that it refers to. */
 export interface ResourceRequest {

@@ -1,6 +1,5 @@
 import { startEventSource } from '../lambda/event-source';
-import { requireAllowed, type StackContext } from './context';
-import type { DeployedStack } from './deployment';
+import type { DeployedStack, StackContext } from './deployment';
 
 /**
  * Starts a stack's enabled event sources: queues that trigger functions.
@@ -23,7 +22,7 @@ export function startEventSources({ resources }: DeployedStack, context: StackCo
         );
       }
       const { role, invoke, reserve } = functions.find(FunctionName);
-      requireAllowed(context, logicalId, role, actions, queueArn);
+      context.permissions.requireRole(logicalId, role, actions, queueArn);
       reserve(ScalingConfig.MaximumConcurrency);
       return {
         ...{ queues, queueArn, region: context.stack.region, invoke },

@@ -1,7 +1,6 @@
 import { arn, physicalName, resourceHash } from '../assembly/manifest';
 import { startFunction } from '../lambda/function';
-import { requireAllowed, type StackContext } from './context';
-import type { LocalResource, ResourceRequest } from './deployment';
+import type { LocalResource, ResourceRequest, StackContext } from './deployment';
 
 /** https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html#configuration-vpc-permissions */
 const networkInterfaceActions = [
@@ -52,10 +51,10 @@ export function createFunction(
   cleanup.add(() => started.stop());
   if (LoggingConfig) {
     const stream = arn(stack, 'logs', `log-group:${LoggingConfig.LogGroup}:log-stream:local`);
-    requireAllowed(context, logicalId, Role, ['logs:CreateLogStream', 'logs:PutLogEvents'], stream);
+    permissions.requireRole(logicalId, Role, ['logs:CreateLogStream', 'logs:PutLogEvents'], stream);
   }
   // Checks only its presence: security groups do not exist locally.
-  if ('VpcConfig' in properties) requireAllowed(context, logicalId, Role, networkInterfaceActions, '*');
+  if ('VpcConfig' in properties) permissions.requireRole(logicalId, Role, networkInterfaceActions, '*');
   permissions.addFunction(accessKey, Role);
   services.functions.add({ ...started, role: Role, variables });
   return { ref: started.name, attributes: { Arn: started.arn } };

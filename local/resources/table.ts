@@ -1,10 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { arn, LOCAL_ACCOUNT_ID, physicalName, resourceHash } from '../assembly/manifest';
 import { readJson, writeJson } from '../state';
-import type { StackContext } from './context';
 import { createCustomResource } from './custom-resources';
 import { createCluster } from './database';
-import type { LocalResource, ResourceRequest } from './deployment';
+import type { LocalResource, ResourceRequest, StackContext } from './deployment';
 import { createFunction } from './functions';
 
 type Create = (request: ResourceRequest, context: StackContext) => LocalResource | Promise<LocalResource>;

@@ -1,7 +1,7 @@
 import type { SQSRecord } from 'aws-lambda';
 import { type EventSource, startEventSource } from '../../../local/lambda/event-source';
 import { failed } from '../../../local/lambda/instance';
-import type { StackContext } from '../../../local/resources/context';
+import type { StackContext } from '../../../local/resources/deployment';
 import { startEventSources } from '../../../local/resources/event-sources';
 import { eventually } from '../../support/eventually';
 import { startTestQueues, type TestQueue, type TestQueues } from '../../support/sqs';
@@ -128,7 +128,7 @@ describe('of a template', () => {
     }));
     const target = { invoke, reserve: (count: number) => reserved.push(count) };
     const services = { queues: queues.server, functions: { find: () => target } };
-    const permissions = { authorizeRole: () => undefined };
+    const permissions = { requireRole: () => undefined };
     const context = { stack: { region: 'eu-central-1' }, services, permissions } as unknown as StackContext;
     const resources = new Map(all.map((each) => [each.logicalId, each]));
     return startEventSources({ resources, outputs: {} }, context);

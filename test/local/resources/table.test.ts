@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { failed } from '../../../local/lambda/instance';
 import { createPermissions } from '../../../local/permissions/permissions';
-import type { StackContext } from '../../../local/resources/context';
+import type { StackContext } from '../../../local/resources/deployment';
 import { createResource } from '../../../local/resources/table';
 import type { StackFunction } from '../../../local/services/services';
 import { stateFolder } from '../../../local/state';
