@@ -66,13 +66,13 @@ export async function longRun<Options>({ name, description, declare, run }: Long
   if (signal.aborted) console.error('Interrupted.');
 }
 
-/** Reads an option's number. */
+/** Reads an option's whole number. */
 export const numberFrom =
-  (least: number, { whole = false } = {}) =>
+  (least: number, most = Number.MAX_SAFE_INTEGER) =>
   (text: string): number => {
     const value = text.trim() === '' ? Number.NaN : Number(text);
-    if (value >= least && (!whole || Number.isSafeInteger(value))) return value;
-    throw new InvalidArgumentError(`Give a ${whole ? 'whole ' : ''}number from ${least} up.`);
+    if (value >= least && value <= most && Number.isSafeInteger(value)) return value;
+    throw new InvalidArgumentError(`Give a whole number from ${least} to ${most}.`);
   };
 
 export const newSeed = () => Date.now() % 2 ** 31;
@@ -117,9 +117,7 @@ export class Checks {
 
 /** Rows as text; the keys of the first are the headings. */
 export function formatTable(rows: readonly Readonly<Record<string, string | number>>[]): string {
-  const cells = rows.map((row) =>
-    Object.values(row).map((cell) => (typeof cell === 'number' ? formatNumber(cell) : cell)),
-  );
+  const cells = rows.map((row) => Object.values(row).map(String));
   return rows.length === 0 ? '' : columns([Object.keys(rows[0] ?? {}), ...cells]).join('\n');
 }
 
