@@ -27,7 +27,9 @@ export async function serveSharedPostgres(): Promise<void> {
 
 export async function stopSharedPostgres(): Promise<void> {
   requests.close();
-  await Promise.allSettled([...servers.values()].map(async (starting) => (await starting).stop()));
+  const started = [...servers.values()];
+  servers.clear();
+  await Promise.allSettled(started.map(async (starting) => (await starting).stop()));
 }
 
 /** A server for the rest of the run. @param name distinguishes servers with different roles */

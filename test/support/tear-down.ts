@@ -1,9 +1,7 @@
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
 import { removeData } from '../../local/command';
 import { stateFolder } from '../../local/state';
-import shareFolder from './share-folder';
-import { stopSharedPostgres } from './shared-postgres';
+import { removeSharedFolder } from './share-folder';
 import { started } from './start-local-environment';
 
 /** Stops what `share-folder.ts` and `start-local-environment.ts` started, and removes all files. */
@@ -14,6 +12,5 @@ export default async function tearDown(): Promise<void> {
     await once(environments, 'exit');
   }
   if (directory) await removeData(stateFolder(directory));
-  await stopSharedPostgres();
-  rmSync(await shareFolder(), { recursive: true, force: true });
+  await removeSharedFolder();
 }
