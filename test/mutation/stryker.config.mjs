@@ -11,6 +11,8 @@ export default {
     config: {
       ...parts,
       projects: [],
+      // Jest finds the tests of a mutated file through the imports of files below these.
+      roots: ['test', 'domain', 'lambda', 'lib'].map((folder) => `<rootDir>/${folder}`),
       // Stryker wraps it and does not support <rootDir>.
       testEnvironment: './test/support/one-realm.js',
       // Other tests start environments and processes: too slow for each mutant.
