@@ -47,8 +47,8 @@ export function useScriptedReceivers() {
       server.on('tlsClientError', () => undefined);
       return listen(server);
     },
-    /** @param settings @default - times that no busy machine exceeds */
-    client(settings: ReceiverSettings = { connectTimeout: 20_000, timeout: 25_000, idleTimeout: 60_000 }) {
+    /** @param settings @default - times beyond that of a test: other limits end an attempt */
+    client(settings: ReceiverSettings = { connectTimeout: 60_000, timeout: 60_000, idleTimeout: 60_000 }) {
       const receivers = createReceivers({
         certificateAuthorities: [authority.cert],
         resolve: async () => [publicAddress],

@@ -6,7 +6,7 @@ import type { Subscriptions } from '../../../lambda/fan-out-event/fan-out-event'
 import { createHandler, type Dependencies } from '../../../lambda/fan-out-event/handler';
 import { createSubscriptions } from '../../../lambda/fan-out-event/subscriptions-table';
 import { addOrganization, addWebhook, disableWebhook, eventText } from '../../support/webhooks';
-import { emptied, hidden, missing, usePipeline } from '../webhooks/pipeline';
+import { hidden, missing, usePipeline } from '../webhooks/pipeline';
 
 const world = usePipeline();
 let database: Database;
@@ -27,6 +27,11 @@ function fanOut(ports: Partial<Dependencies['ports']> = {}, deadLetters = world.
   return world.consume(world.events, handler);
 }
 
+const sendEvent = (id: string, organizationId = world.organizationId, kind?: string) =>
+  world.events.send(eventText(organizationId, id, kind));
+const redeliver = (eventId: string, webhookId: string) =>
+  world.events.send(JSON.stringify({ redeliver: { eventId, webhookId } }));
+
 /** The deliveries that were sent to the first lane. */
 const delivered = () =>
   world.deliveries.sent().map(({ body }) => {
@@ -36,6 +41,7 @@ const delivered = () =>
   });
 
 it('creates a delivery for each enabled webhook of the organization that subscribes to the kind', async () => {
+  const { organizationId } = world;
   const { owner } = world.database;
   const all = await world.addWebhook();
   const one = await world.addWebhook({ kinds: ['wallet.created', 'key.created'] });
@@ -43,9 +49,9 @@ it('creates a delivery for each enabled webhook of the organization that subscri
   await disableWebhook(owner, await world.addWebhook());
   const others = await addOrganization(owner);
   const foreign = await addWebhook(owner, others);
-  const body = eventText(world.organizationId, 'ev-1');
-  for (const text of [body, eventText(others, 'ev-2'), eventText(await addOrganization(owner), 'ev-3')])
-    await world.events.send(text);
+  await sendEvent('ev-1');
+  await sendEvent('ev-2', others);
+  await sendEvent('ev-3', await addOrganization(owner));
 
   const execute = jest.spyOn(database, 'execute');
   expect(await fanOut()).toEqual({ received: 3, failed: 0 });
@@ -55,115 +61,99 @@ it('creates a delivery for each enabled webhook of the organization that subscri
   expect(made.sort()).toEqual([`ev-1 ${all}`, `ev-1 ${one}`, `ev-2 ${foreign}`].sort());
   expect(delivered()).toContainEqual({
     ...{ deliveryId: deliveryId('ev-1', all), webhookId: all, eventId: 'ev-1' },
-    ...{ acceptedAt: expect.any(Number), body },
+    ...{ acceptedAt: expect.any(Number), body: eventText(organizationId, 'ev-1') },
   });
-  const ids = { eventId: 'ev-1', organizationId: world.organizationId };
-  const line = { logCode: 'EVENT_FANNED_OUT', ...ids, kind: 'wallet.created', deliveries: 2 };
-  expect(world.log.lines).toContainEqual({ message: 'Event fanned out', ...line });
+  const line = { logCode: 'EVENT_FANNED_OUT', eventId: 'ev-1', organizationId, kind: 'wallet.created' };
+  expect(world.log.lines).toContainEqual({ message: 'Event fanned out', ...line, deliveries: 2 });
 });
 
 it('sends deliveries to slow or failing webhooks to the second lane', async () => {
   const [good, unhealthy] = [await world.addWebhook(), await world.addWebhook()];
   await world.database.query`update webhooks set unhealthy_at = now() where webhook_id = ${unhealthy}`;
-  await world.events.send(eventText(world.organizationId, 'ev-1'));
+  await sendEvent('ev-1');
   await fanOut();
-  await world.events.send(JSON.stringify({ redeliver: { eventId: 'ev-1', webhookId: unhealthy } }));
+  await redeliver('ev-1', unhealthy);
   await fanOut();
   const groups = [world.deliveries, world.retries].map((queue) => queue.sent().map(({ group }) => group));
   expect(groups).toEqual([[good], [unhealthy, unhealthy]]);
 });
 
-it('sends invalid events to the dead-letter queue with the reason, and processes the others', async () => {
+it('sends invalid events to the dead-letter queue with the reason, or keeps them while it is unavailable', async () => {
   await world.addWebhook();
   const redelivery = '{"redeliver":{"eventId":"ev-1","webhookId":"wh-1"}}';
-  for (const body of ['{"id":1}', redelivery, eventText(world.organizationId, 'ev-1')])
-    await world.events.send(body);
+  for (const body of ['{"id":1}', redelivery]) await world.events.send(body);
+  await sendEvent('ev-1');
   expect(await fanOut()).toEqual({ received: 3, failed: 0 });
+  expect(delivered()).toHaveLength(1);
   expect((await world.refused()).sort()).toEqual([
     ['{"id":1}', 'The event lacks: organizationId, kind, date, data.'],
     [redelivery, '"redeliver" must be {"eventId","webhookId"}.'],
   ]);
-  expect(delivered()).toHaveLength(1);
-});
-
-it('keeps an invalid event while the dead-letter queue is unavailable', async () => {
   await world.events.send('not an event');
   expect(await fanOut({}, missing)).toEqual({ received: 1, failed: 1 });
 });
 
-it.each<[string, () => Partial<Dependencies['ports']>]>([
-  [
-    'the database is unavailable',
-    () => {
-      const findSubscribers = async () => fail({ kind: 'database_unavailable', reason: 'timeout' } as const);
-      return { subscriptions: { ...subscriptions, findSubscribers } };
-    },
-  ],
-  ['a delivery queue is unavailable', () => ({ lanes: { ...world.lanes(), first: world.queue(missing) } })],
-])('hides an event for some seconds while %s', async (_, ports) => {
+it('hides events for some seconds while the database or a delivery queue is unavailable', async () => {
   await world.addWebhook();
-  await world.events.send(eventText(world.organizationId, 'ev-1'));
-  expect(await fanOut(ports())).toEqual({ received: 1, failed: 1 });
-  expect([await world.events.count(), await world.deadLetters.count()]).toEqual([hidden, emptied]);
-  expect(world.events.visibilityTimeouts()).toEqual([5]);
-  expect(world.log.lines).toMatchObject([{ logCode: 'EVENT_WAITS' }]);
+  const findSubscribers = async () => fail({ kind: 'database_unavailable', reason: 'timeout' } as const);
+  const withoutDatabase = { subscriptions: { ...subscriptions, findSubscribers } };
+  const withoutQueue = { lanes: { ...world.lanes(), first: world.queue(missing) } };
+  for (const ports of [withoutDatabase, withoutQueue]) {
+    await sendEvent('ev-1');
+    expect(await fanOut(ports)).toEqual({ received: 1, failed: 1 });
+  }
+  expect([await world.events.count(), await world.deadLetters.count()]).toEqual([hidden(2), hidden(0)]);
+  expect(world.events.visibilityTimeouts()).toEqual([5, 5]);
+  expect(world.log.lines).toMatchObject([{ logCode: 'EVENT_WAITS' }, { logCode: 'EVENT_WAITS' }]);
 });
 
-describe('a stored event', () => {
-  const redeliver = (eventId: string, webhookId: string) =>
-    world.events.send(JSON.stringify({ redeliver: { eventId, webhookId } }));
+it('redelivers a stored event unchanged to one webhook, even if that was disabled before', async () => {
+  const { organizationId } = world;
+  const webhookId = await world.addWebhook();
+  await world.addWebhook();
+  await disableWebhook(world.database.owner, webhookId);
+  // The longest event: with its time, it exceeds the Data API's row limit.
+  const begin = `{ "wei": 12345678901234567890, "zero": "\\u0000", "rest": "${'😀ä'.repeat(10_000)}`;
+  const body = `${begin}${'x'.repeat(65_536 - Buffer.byteLength(begin) - 2)}"}`;
+  const eventId = `ev-${organizationId}`;
+  const acceptedAt = Date.UTC(2026, 10, 20, 12, 0, 0, 7);
+  const event = { id: eventId, organizationId, kind: 'wallet.created', text: body };
+  await subscriptions.findSubscribers({ event, acceptedAt });
+  await world.database.query`
+    update webhooks set enabled = true, disabled_reason = null, disabled_at = null, created_at = '2026-01-01'`;
 
-  it('is redelivered unchanged to one webhook, even if that was disabled before', async () => {
-    const webhookId = await world.addWebhook();
-    await world.addWebhook();
-    await disableWebhook(world.database.owner, webhookId);
-    const begin = '{ "wei": 12345678901234567890, "zero": "\\u0000", "rest": "';
-    const rest = '😀ä'.repeat(10_000);
-    // The longest event: with its time, it exceeds the Data API's row limit.
-    const room = 65_536 - Buffer.byteLength(`${begin}${rest}"}`);
-    const body = `${begin}${rest}${'x'.repeat(room)}"}`;
-    const eventId = `ev-${world.organizationId}`;
-    const acceptedAt = Date.UTC(2026, 10, 20, 12, 0, 0, 7);
-    const { organizationId } = world;
-    const event = { id: eventId, organizationId, kind: 'wallet.created', text: body };
-    await subscriptions.findSubscribers({ event, acceptedAt });
-    await world.database.query`
-      update webhooks set enabled = true, disabled_reason = null, disabled_at = null, created_at = '2026-01-01'`;
+  await redeliver(eventId, webhookId);
+  expect(await fanOut()).toEqual({ received: 1, failed: 0 });
+  const ids = { webhookId, eventId, deliveryId: deliveryId(eventId, webhookId) };
+  expect(delivered()).toEqual([{ ...ids, acceptedAt, body }]);
+  const line = { logCode: 'EVENT_REDELIVERED', eventId, webhookId, deliveries: 1 };
+  expect(world.log.lines).toEqual([{ message: 'Event redelivered', ...line }]);
+});
 
+it("redelivers none to a webhook that is disabled, removed, newer, for other kinds or another organization's", async () => {
+  const { owner } = world.database;
+  const eventId = `ev-${world.organizationId}`;
+  const disabled = await world.addWebhook();
+  const otherKinds = await world.addWebhook({ kinds: ['key.created'] });
+  const foreign = await addWebhook(owner, await addOrganization(owner));
+  await sendEvent(eventId);
+  await fanOut();
+  await disableWebhook(owner, disabled);
+  for (const webhookId of [disabled, newId('wh'), otherKinds, foreign, await world.addWebhook()])
     await redeliver(eventId, webhookId);
-    expect(await fanOut()).toEqual({ received: 1, failed: 0 });
-    const ids = { webhookId, eventId, deliveryId: deliveryId(eventId, webhookId) };
-    expect(delivered()).toEqual([{ ...ids, acceptedAt, body }]);
-    const line = { logCode: 'EVENT_REDELIVERED', eventId, webhookId, deliveries: 1 };
-    expect(world.log.lines).toEqual([{ message: 'Event redelivered', ...line }]);
-  });
+  await redeliver('ev-unknown', otherKinds);
+  expect(await fanOut()).toEqual({ received: 6, failed: 0 });
+  // The event's own.
+  expect(delivered()).toHaveLength(1);
+});
 
-  it("is not redelivered to a webhook that is disabled, removed, newer, for other kinds or another organization's", async () => {
-    const { owner } = world.database;
-    const eventId = `ev-${world.organizationId}`;
-    const disabled = await world.addWebhook();
-    const otherKinds = await world.addWebhook({ kinds: ['key.created'] });
-    const foreign = await addWebhook(owner, await addOrganization(owner));
-    await world.events.send(eventText(world.organizationId, eventId));
-    await fanOut();
-    await disableWebhook(owner, disabled);
-    for (const webhookId of [disabled, newId('wh'), otherKinds, foreign, await world.addWebhook()])
-      await redeliver(eventId, webhookId);
-    await redeliver('ev-unknown', otherKinds);
-    expect(await fanOut()).toEqual({ received: 6, failed: 0 });
-    // The event's own.
-    expect(delivered()).toHaveLength(1);
-  });
-
-  it('is stored once, if a webhook subscribes to it', async () => {
-    const { organizationId } = world;
-    await world.addWebhook({ kinds: ['key.created'] });
-    await world.events.send(eventText(organizationId, `a-${organizationId}`));
-    for (const _ of [1, 2])
-      await world.events.send(eventText(organizationId, `b-${organizationId}`, 'key.created'));
-    await fanOut();
-    const stored = await world.database.query`
-      select event_id, kind from webhook_events where organization_id = ${organizationId}`;
-    expect(stored).toEqual([{ event_id: `b-${organizationId}`, kind: 'key.created' }]);
-  });
+it('stores an event once, if a webhook subscribes to it', async () => {
+  const { organizationId } = world;
+  await world.addWebhook({ kinds: ['key.created'] });
+  await sendEvent(`a-${organizationId}`);
+  for (const _ of [1, 2]) await sendEvent(`b-${organizationId}`, organizationId, 'key.created');
+  await fanOut();
+  const stored = await world.database.query`
+    select event_id, kind from webhook_events where organization_id = ${organizationId}`;
+  expect(stored).toEqual([{ event_id: `b-${organizationId}`, kind: 'key.created' }]);
 });

@@ -8,36 +8,30 @@ const region = useMigratedDatabase();
 beforeEach(() => log.clear());
 
 it('deletes any number of attempts after 31 days, events after 14, and used user actions an hour after they expire', async () => {
-  const { query } = region;
-  await query`
-    insert into webhook_attempts
-      (event_id, webhook_id, delivery_id, attempted_at, duration_ms, status, outcome, reason)
-    select 'ev-1', 'wh-1', 'msg_1', now() - age, 1, 200, 'delivered', 'ok'
-    from (values (interval '31 days 1 second', 25), ('30 days 23 hours', 2)) attempt (age, number),
-      generate_series(1, number)`;
-  await query`
-    insert into webhook_events (event_id, organization_id, kind, accepted_at, body)
-    select name, 'or-1', 'wallet.created', now() - age, '{}'
-    from (values ('old', interval '14 days 1 second'), ('young', '13 days 23 hours')) event (name, age)`;
-  await query`
+  await region.query`
+    with attempt as (
+      insert into webhook_attempts
+        (event_id, webhook_id, delivery_id, attempted_at, duration_ms, status, outcome, reason)
+      select 'ev-1', 'wh-1', 'msg_1', now() - age, 1, 200, 'delivered', 'ok'
+      from (values (interval '31 days 1 second', 25), ('30 days 23 hours', 2)) attempt (age, number),
+        generate_series(1, number)
+    ), event as (
+      insert into webhook_events (event_id, organization_id, kind, accepted_at, body)
+      values ('old', 'or-1', 'wallet.created', now() - interval '14 days 1 second', '{}'),
+        ('young', 'or-1', 'wallet.created', now() - interval '13 days 23 hours', '{}')
+    )
     insert into used_user_actions (user_action_id, organization_id, identity_id, request_id, expires_at)
-    select name, 'or-1', 'us-1', 'request-1', now() - age
-    from (values ('expired', interval '61 minutes'), ('just expired', '59 minutes')) action (name, age)`;
+    values ('expired', 'or-1', 'us-1', 'request-1', now() - interval '61 minutes'),
+      ('just expired', 'or-1', 'us-1', 'request-1', now() - interval '59 minutes')`;
   const database = region.as('purge_expired');
-  const purge = createHandler({ database, log, now: Date.now, batchSize: 10 });
-
-  await purge(undefined);
-  await purge(undefined);
-  const [left] = await query`
+  await createHandler({ database, log, now: Date.now, batchSize: 10 })(undefined);
+  const left = await region.query`
     select (select string_agg(event_id, ' ') from webhook_events) as events,
       (select count(*)::integer from webhook_attempts) as attempts,
       (select string_agg(user_action_id, ' ') from used_user_actions) as actions`;
-  expect(left).toEqual({ events: 'young', attempts: 2, actions: 'just expired' });
+  expect(left).toEqual([{ events: 'young', attempts: 2, actions: 'just expired' }]);
   const line = { message: 'Expired rows purged', logCode: 'EXPIRED_PURGED' };
-  expect(log.lines).toEqual([
-    { ...line, webhookAttempts: 25, webhookEvents: 1, usedUserActions: 1 },
-    { ...line, webhookAttempts: 0, webhookEvents: 0, usedUserActions: 0 },
-  ]);
+  expect(log.lines).toEqual([{ ...line, webhookAttempts: 25, webhookEvents: 1, usedUserActions: 1 }]);
 });
 
 it('fails visibly when the database is unavailable', async () => {

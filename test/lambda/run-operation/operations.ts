@@ -16,8 +16,8 @@ export function useOperations() {
   const log = recordLog();
   beforeEach(() => log.clear());
 
-  const invoke = (operation: string, input: Json, localReceivers = false) => {
-    const ports = { database: region.as('run_operation'), environment: 'test', localReceivers };
+  const invoke = (operation: string, input: Json) => {
+    const ports = { database: region.as('run_operation'), environment: 'test' };
     return createHandler({ ports, log })({ operation, input });
   };
   /** The result of an operation that must succeed. */

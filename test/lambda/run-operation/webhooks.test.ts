@@ -16,6 +16,7 @@ const add = async (change: Json = {}) => {
   return String(webhookId);
 };
 const describeWebhook = (webhookId: string) => run('describe-webhook', { webhookId });
+const list = async () => (await run<{ webhooks: Json[] }>('list-webhooks', { organizationId })).webhooks;
 
 describe('add-webhook', () => {
   it('adds an enabled webhook for all kinds, with its first secret', async () => {
@@ -35,19 +36,6 @@ describe('add-webhook', () => {
     expect(await describeWebhook(webhookId)).toMatchObject(normalized);
   });
 
-  it.each([
-    ['address_instead_of_name', 'https://169.254.169.254/'],
-    ['url_too_long', `https://hooks.customer.com/${'é'.repeat(700)}`],
-  ])('returns %s for a URL that delivery would refuse', async (code, refusedUrl) => {
-    expect(await invoke('add-webhook', { organizationId, url: refusedUrl })).toEqual(refused(code));
-  });
-
-  it('allows a receiver on this machine in a local environment alone', async () => {
-    const input = { organizationId, url: 'http://127.0.0.1:8010/' };
-    expect(await invoke('add-webhook', input)).toEqual(refused('scheme_not_https'));
-    expect(await invoke('add-webhook', input, true)).toMatchObject({ ok: true });
-  });
-
   it('refuses the 51st enabled webhook; fifty of the largest fit one response', async () => {
     const kinds = JSON.stringify(Array.from({ length: 100 }, (_, index) => `${index}-`.padEnd(128, 'k')));
     await region.query`
@@ -57,101 +45,76 @@ describe('add-webhook', () => {
         number <= 49, case when number > 49 then 'gone' end, case when number > 49 then now() end
       from generate_series(1, 60) number, md5(${organizationId} || number) id`;
     await add();
-    const tooMany = refused('too_many_webhooks', expect.stringContaining('50 enabled webhooks'));
-    expect(await invoke('add-webhook', { organizationId, url })).toEqual(tooMany);
-    const { webhooks } = await run<{ webhooks: Json[] }>('list-webhooks', { organizationId });
-    expect(webhooks.filter(({ enabled }) => enabled)).toHaveLength(50);
+    expect(await invoke('add-webhook', { organizationId, url })).toEqual(refused('too_many_webhooks'));
+    expect((await list()).filter(({ enabled }) => enabled)).toHaveLength(50);
   });
 });
 
+it.each([
+  ['address_instead_of_name', 'https://10.0.0.1/'],
+  ['url_too_long', `https://hooks.customer.com/${'é'.repeat(700)}`],
+])('returns %s for a URL that delivery would refuse, and changes nothing', async (code, wrong) => {
+  const webhookId = await add();
+  expect(await invoke('add-webhook', { organizationId, url: wrong })).toEqual(refused(code));
+  expect(await invoke('update-webhook', { webhookId, url: wrong, kinds: ['a'] })).toEqual(refused(code));
+  expect(await list()).toMatchObject([{ webhookId, url, kinds: null }]);
+});
+
+it('update-webhook changes only the given fields', async () => {
+  const webhookId = await add({ kinds: ['wallet.created'] });
+  const update = (change: Json) => run('update-webhook', { webhookId, ...change });
+  const moved = { url: 'https://hooks.customer.com/2', kinds: ['wallet.created'] };
+  expect(await update({ url: ' https://HOOKS.customer.com/2' })).toMatchObject(moved);
+  const kinds = ['key.created', 'key.deleted'];
+  expect(await update({ kinds })).toMatchObject({ url: moved.url, kinds });
+  expect(await update({ kinds: null })).toMatchObject({ url: moved.url, kinds: null });
+});
+
 it('list-webhooks lists the webhooks of one organization, latest first, until remove-webhook', async () => {
-  const list = async () => {
-    const { webhooks } = await run<{ webhooks: Json[] }>('list-webhooks', { organizationId });
-    return webhooks.map(({ webhookId }) => webhookId);
-  };
   expect(await list()).toEqual([]);
   const first = await add();
   await region.query`update webhooks set created_at = created_at - interval '1 minute'`;
   const second = await add();
   await add({ organizationId: await addOrganization(region.owner) });
-  expect(await list()).toEqual([second, first]);
-  const removed = { webhookId: first, organizationId };
-  expect(await run('remove-webhook', { webhookId: first })).toEqual(removed);
-  expect(await list()).toEqual([second]);
+  expect(await list()).toMatchObject([{ webhookId: second }, { webhookId: first }]);
+  expect(await run('remove-webhook', { webhookId: first })).toEqual({ webhookId: first, organizationId });
+  expect(await list()).toMatchObject([{ webhookId: second }]);
 });
 
-describe('rotate-webhook-secret', () => {
-  const rotate = (webhookId: string, change: Json = {}) =>
-    invoke('rotate-webhook-secret', { webhookId, ...change });
-
-  it('returns the next version, and when the previous one stops signing', async () => {
-    const webhookId = await add();
-    const { rotatedAt, previousSignsUntil, ...rest } = await run('rotate-webhook-secret', { webhookId });
-    expect(rest).toEqual({ webhookId, secretVersion: 2 });
-    expect(Date.parse(String(previousSignsUntil)) - Date.parse(String(rotatedAt))).toBe(24 * 3_600_000);
-    expect(await describeWebhook(webhookId)).toMatchObject({ secretVersion: 2, rotatedAt });
-  });
-
-  it('refuses another rotation, also a concurrent one, within 24 h, unless `again` is set', async () => {
-    const webhookId = await add();
-    const answers = await Promise.all([rotate(webhookId), rotate(webhookId)]);
-    expect(answers.filter(({ ok }) => ok)).toHaveLength(1);
-    const advance = (hours: number) => region.query`
-      update webhooks set rotated_at = now() - make_interval(secs => ${hours * 3_600}::float8)
-      where webhook_id = ${webhookId}`;
-    await advance(23.9);
-    expect(await rotate(webhookId)).toEqual(refused('rotation_running', expect.stringContaining('until')));
-    expect(await rotate(webhookId, { again: true })).toMatchObject({ result: { secretVersion: 3 } });
-    await advance(24.1);
-    expect(await rotate(webhookId)).toMatchObject({ result: { secretVersion: 4 } });
-  });
+it('rotate-webhook-secret refuses another rotation, also a concurrent one, within 24 h, unless `again` is set', async () => {
+  const webhookId = await add();
+  const rotate = (change: Json = {}) => invoke('rotate-webhook-secret', { webhookId, ...change });
+  const advance = (hours: number) => region.query`
+    update webhooks set rotated_at = now() - make_interval(secs => ${hours * 3_600}::float8)
+    where webhook_id = ${webhookId}`;
+  const answers = await Promise.all([rotate(), rotate()]);
+  expect(answers.filter(({ ok }) => ok)).toHaveLength(1);
+  await advance(23.9);
+  expect(await rotate()).toEqual(refused('rotation_running'));
+  expect(await rotate({ again: true })).toMatchObject({ result: { secretVersion: 3 } });
+  await advance(24.1);
+  const { rotatedAt, previousSignsUntil, ...rest } = await run('rotate-webhook-secret', { webhookId });
+  expect(rest).toEqual({ webhookId, secretVersion: 4 });
+  expect(Date.parse(String(previousSignsUntil)) - Date.parse(String(rotatedAt))).toBe(24 * 3_600_000);
+  expect(await describeWebhook(webhookId)).toMatchObject({ secretVersion: 4, rotatedAt });
 });
 
-describe('disable-webhook', () => {
-  it('disables until enable-webhook', async () => {
-    const webhookId = await add();
-    const disabledAt = expect.stringMatching(/Z$/);
-    const disabled = { webhookId, enabled: false, disabledReason: 'operator', disabledAt };
-    expect(await run('disable-webhook', { webhookId })).toMatchObject(disabled);
-    const enabled = { webhookId, enabled: true, disabledReason: null, disabledAt: null };
-    expect(await run('enable-webhook', { webhookId })).toMatchObject(enabled);
-  });
-
-  it('does not overwrite an earlier reason', async () => {
-    const webhookId = await add();
-    const gone = await createWebhooks(region.as('deliver_webhook')).disable(webhookId, url, 'gone');
-    const disabledAt = new Date((gone.ok && gone.value?.disabledAt) || 0).toISOString();
-    const earlier = { disabledReason: 'gone', disabledAt };
-    expect(await run('disable-webhook', { webhookId })).toMatchObject(earlier);
-  });
-});
-
-describe('update-webhook', () => {
-  it('changes only the given fields', async () => {
-    const webhookId = await add({ kinds: ['wallet.created'] });
-    const update = (change: Json) => run('update-webhook', { webhookId, ...change });
-    const moved = { url: 'https://hooks.customer.com/2', kinds: ['wallet.created'] };
-    expect(await update({ url: ' https://HOOKS.customer.com/2' })).toMatchObject(moved);
-    const kinds = ['key.created', 'key.deleted'];
-    expect(await update({ kinds })).toMatchObject({ url: moved.url, kinds });
-    expect(await update({ kinds: null })).toMatchObject({ url: moved.url, kinds: null });
-  });
-
-  it('changes nothing when delivery would refuse the URL', async () => {
-    const webhookId = await add();
-    const wrong = { webhookId, url: 'https://10.0.0.1/', kinds: ['a'] };
-    expect(await invoke('update-webhook', wrong)).toEqual(refused('address_instead_of_name'));
-    expect(await describeWebhook(webhookId)).toMatchObject({ url, kinds: null });
-  });
+it('disable-webhook disables until enable-webhook, and does not overwrite an earlier reason', async () => {
+  const webhookId = await add();
+  await createWebhooks(region.as('deliver_webhook')).disable(webhookId, url, 'gone');
+  const { disabledAt } = await describeWebhook(webhookId);
+  const earlier = { enabled: false, disabledReason: 'gone', disabledAt };
+  expect(await run('disable-webhook', { webhookId })).toMatchObject(earlier);
+  const enabled = { enabled: true, disabledReason: null, disabledAt: null };
+  expect(await run('enable-webhook', { webhookId })).toMatchObject(enabled);
+  const disabled = { enabled: false, disabledReason: 'operator', disabledAt: expect.stringMatching(/Z$/) };
+  expect(await run('disable-webhook', { webhookId })).toMatchObject(disabled);
 });
 
 it.each([
   ['describe-webhook', 'webhook'],
-  ['update-webhook', 'webhook'],
   ['remove-webhook', 'webhook'],
   ['rotate-webhook-secret', 'webhook'],
-  ['disable-webhook', 'webhook'],
-  ['enable-webhook', 'webhook'],
   ['add-webhook', 'organization'],
   ['list-webhooks', 'organization'],
 ])('%s refuses an unknown %s', async (operation, noun) => {

@@ -3,15 +3,14 @@ import { keepActiveEvent } from '../../../lambda/shared/environment';
 import { recordLog } from '../../support/log';
 
 it('counts an event that keeps the function active in the log, and does not handle it', async () => {
-  const events: unknown[] = [];
   const log = recordLog();
+  const handle = jest.fn();
   const handler = bind(
-    () => async (event: unknown) => events.push(event),
+    () => handle,
     () => ({ log }),
   );
-  await handler(keepActiveEvent);
-  await handler({ Records: [] });
-  expect(events).toEqual([{ Records: [] }]);
+  for (const event of [keepActiveEvent, { Records: [] }]) await handler(event);
+  expect(handle.mock.calls).toEqual([[{ Records: [] }]]);
   const Metrics = [{ Name: 'KeptActive', Unit: 'Count' }];
   const metrics = [{ Namespace: 'WalletFunctions', Dimensions: [['service']], Metrics }];
   const _aws = { Timestamp: expect.any(Number), CloudWatchMetrics: metrics };

@@ -2,78 +2,71 @@ import { DeleteMessageCommand } from '@aws-sdk/client-sqs';
 import type { SQSBatchResponse, SQSEvent } from 'aws-lambda';
 import { createQueues } from '../../../lambda/webhooks/queue';
 import { recordLog } from '../../support/log';
-import { type RegionDatabase, startMigratedDatabase } from '../../support/region-database';
+import { useMigratedDatabase } from '../../support/region-database';
 import { startTestQueues, type TestQueue, type TestQueues } from '../../support/sqs';
 import { addOrganization, addWebhook } from '../../support/webhooks';
 
-/** The content of a queue. */
-export const emptied = { visible: 0, hidden: 0, delayed: 0 };
-export const hidden = { visible: 0, hidden: 1, delayed: 0 };
+/** The content of a queue without visible messages. */
+export const hidden = (count: number) => ({ visible: 0, hidden: count, delayed: 0 });
 
 /** A queue that does not exist. */
 export const missing = 'http://127.0.0.1:1/000000000000/missing';
 
-/** A real database and real queues for the functions that fan out and deliver events. */
-export function usePipeline(): Pipeline {
-  const pipeline = new Pipeline();
-  beforeAll(() => pipeline.start());
-  beforeEach(() => pipeline.reset());
-  afterAll(() => pipeline.stop());
-  return pipeline;
+/** What is new for each test. */
+interface Fresh {
+  organizationId: string;
+  events: TestQueue;
+  deliveries: TestQueue;
+  retries: TestQueue;
+  deadLetters: TestQueue;
 }
 
-class Pipeline {
-  readonly log = recordLog();
-  database!: RegionDatabase;
-  organizationId!: string;
-  events!: TestQueue;
-  deliveries!: TestQueue;
-  retries!: TestQueue;
-  deadLetters!: TestQueue;
-  private queues!: TestQueues;
-
-  async start(): Promise<void> {
-    [this.database, this.queues] = await Promise.all([startMigratedDatabase(), startTestQueues()]);
-  }
-
-  async reset(): Promise<void> {
-    this.log.clear();
+/** A real database and real queues for the functions that fan out and deliver events. */
+export function usePipeline() {
+  const database = useMigratedDatabase();
+  const log = recordLog();
+  let queues: TestQueues;
+  beforeAll(async () => {
+    queues = await startTestQueues();
+  });
+  beforeEach(async () => {
+    log.clear();
+    pipeline.organizationId = await addOrganization(database.owner);
     for (const name of ['events', 'deliveries', 'retries', 'deadLetters'] as const)
-      this[name] = await this.queues.create();
-    this.organizationId = await addOrganization(this.database.owner);
-  }
+      pipeline[name] = await queues.create();
+  });
+  afterAll(() => queues.stop());
 
-  async stop(): Promise<void> {
-    await Promise.all([this.database.stop(), this.queues.stop()]);
-  }
+  const pipeline = {
+    ...({} as Fresh),
+    database,
+    log,
+    addWebhook: (change?: Parameters<typeof addWebhook>[2]) =>
+      addWebhook(database.owner, pipeline.organizationId, change),
 
-  addWebhook(change: Parameters<typeof addWebhook>[2] = {}): Promise<string> {
-    return addWebhook(this.database.owner, this.organizationId, change);
-  }
+    /** The product's client for a queue. */
+    queue: (url: string) => createQueues(() => queues.sqs)(url),
+    lanes: () => ({
+      first: pipeline.queue(pipeline.deliveries.url),
+      second: pipeline.queue(pipeline.retries.url),
+    }),
 
-  /** The product's client for a queue. */
-  queue(url: string) {
-    return createQueues(() => this.queues.sqs)(url);
-  }
+    /** Runs one batch as Lambda would: deletes what is not reported as failed. */
+    async consume(from: TestQueue, handler: (event: SQSEvent) => Promise<SQSBatchResponse>) {
+      const Records = await from.receive();
+      const { batchItemFailures } = await handler({ Records });
+      const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
+      for (const { messageId, receiptHandle: ReceiptHandle } of Records)
+        if (!failed.has(messageId))
+          await queues.sqs.send(new DeleteMessageCommand({ QueueUrl: from.url, ReceiptHandle }));
+      return { received: Records.length, failed: failed.size };
+    },
 
-  lanes() {
-    return { first: this.queue(this.deliveries.url), second: this.queue(this.retries.url) };
-  }
-
-  /** Runs one batch as Lambda would: deletes what is not reported as failed. */
-  async consume(from: TestQueue, handler: (event: SQSEvent) => Promise<SQSBatchResponse>) {
-    const Records = await from.receive();
-    const { batchItemFailures } = await handler({ Records });
-    const failed = new Set(batchItemFailures.map(({ itemIdentifier }) => itemIdentifier));
-    for (const { messageId, receiptHandle: ReceiptHandle } of Records)
-      if (!failed.has(messageId))
-        await this.queues.sqs.send(new DeleteMessageCommand({ QueueUrl: from.url, ReceiptHandle }));
-    return { received: Records.length, failed: failed.size };
-  }
-
-  /** The dead letters, each with the reason. */
-  async refused() {
-    const messages = await this.deadLetters.receive();
-    return messages.map(({ body, messageAttributes }) => [body, messageAttributes.Reason?.stringValue]);
-  }
+    /** The dead letters, each with the reason. */
+    async refused() {
+      const messages = await pipeline.deadLetters.receive();
+      return messages.map(({ body, messageAttributes }) => [body, messageAttributes.Reason?.stringValue]);
+    },
+  };
+  return pipeline;
 }

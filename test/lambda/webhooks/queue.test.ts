@@ -4,36 +4,33 @@ import { startTestQueues, type TestQueue, type TestQueues } from '../../support/
 let queues: TestQueues;
 let received: TestQueue;
 let queue: Queue;
-let requests: jest.SpyInstance;
 beforeAll(async () => {
   queues = await startTestQueues();
 });
 beforeEach(async () => {
   received = await queues.create();
   queue = createQueues(() => queues.sqs)(received.url);
-  requests = jest.spyOn(queues.sqs, 'send');
 });
-afterEach(() => requests.mockRestore());
 afterAll(() => queues.stop());
 
 const message = (body: string) => ({ body, group: 'wh-1' });
-const refused = message('a\u0000');
 
 it.each([
   ['10 messages', 1, 3],
   ['256 KiB', 60_000, 6],
 ])('splits messages of concurrent calls into requests of at most %s', async (_, bytes, count) => {
+  const requests = jest.spyOn(queues.sqs, 'send');
   const calls = Array.from({ length: 23 }, () => queue.send([message('x'.repeat(bytes))]));
   expect((await Promise.all(calls)).every(({ ok }) => ok)).toBe(true);
   expect(requests).toHaveBeenCalledTimes(count);
+  requests.mockRestore();
   expect(received.sent()).toHaveLength(23);
 });
 
 it('fails, with the reason, only the call whose message SQS refuses', async () => {
-  const [good, bad] = await Promise.all([[message('a')], [message('b'), refused]].map(queue.send));
+  const [good, bad] = await Promise.all([[message('a')], [message('b'), message('\0')]].map(queue.send));
   expect(good).toMatchObject({ ok: true });
-  const error = { kind: 'queue_unavailable', reason: 'InvalidMessageContents' };
-  expect(bad).toEqual({ ok: false, error });
+  expect(bad).toMatchObject({ error: { kind: 'queue_unavailable', reason: 'InvalidMessageContents' } });
 });
 
 it('hides a message for whole seconds, rounded up', async () => {
@@ -45,8 +42,7 @@ it('hides a message for whole seconds, rounded up', async () => {
 
 it.each([
   [1, 0, 4],
-  [1, 1, 6],
-  [2, 0.5, 10],
+  [2, 1, 12],
   [9, 0.5, 900],
   [1_000, 0.5, 900],
 ])('after receive %i (random %d), a failed message waits for %d s', (receives, random, seconds) => {
