@@ -1,8 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { Metrics } from '@aws-lambda-powertools/metrics';
-import { Webhook } from 'standardwebhooks';
 import { type Delivery, deliveryId, parseDelivery, writeDelivery } from '../../../domain/delivery';
 import { parseEvent } from '../../../domain/event';
 import { fail, ok } from '../../../domain/result';
@@ -13,35 +10,30 @@ import { createHandler } from '../../../lambda/deliver-webhook/handler';
 import { createReceivers } from '../../../lambda/deliver-webhook/receivers';
 import { retrySchedule } from '../../../lambda/deliver-webhook/retry-schedule';
 import { createWebhooks } from '../../../lambda/deliver-webhook/webhooks-table';
-import { type HttpServer, startHttpServer } from '../../support/http-server';
 import { expectDocumentedDelivery } from '../../support/openapi';
+import { startWebhookReceiver, verifyDelivery, type WebhookReceiver } from '../../support/webhook-receiver';
 import { disableWebhook, eventText } from '../../support/webhooks';
 import { hidden, missing, usePipeline } from '../webhooks/pipeline';
 
 const world = usePipeline();
-let receiver: HttpServer;
+let receiver: WebhookReceiver;
 let webhooks: Webhooks;
 let webhookId: string;
-/** The receiver's response. */
-let status: number;
-/** The receiver's requests. */
-let requests: { path: string; headers: IncomingHttpHeaders; body: string }[];
+/** The path of its URL. */
+let path: string;
 
 beforeAll(async () => {
   webhooks = createWebhooks(world.database.as('deliver_webhook'));
-  receiver = await startHttpServer(async (request, response) => {
-    const { url: path = '', headers } = request;
-    requests.push({ path, headers, body: await text(request) });
-    response.writeHead(status).end();
-  });
+  receiver = await startWebhookReceiver();
 });
 beforeEach(async () => {
-  status = 204;
-  requests = [];
-  webhookId = await world.addWebhook({ url: `${receiver.url}in?a=1` });
+  path = `in?of=${world.organizationId}`;
+  webhookId = await world.addWebhook({ url: receiver.url(path) });
 });
 afterAll(() => receiver.stop());
 
+/** The requests that the receiver got. */
+const requests = () => receiver.received(path, 0);
 const secretOf = (id: string, version: number) =>
   createHash('sha256').update(secretMessage(id, version)).digest();
 
@@ -102,10 +94,9 @@ describe('a delivery', () => {
     const { emitted, failed } = await run();
 
     expect([failed, await world.deliveries.count()]).toEqual([0, hidden(0)]);
-    expect(requests).toMatchObject([
-      { path: '/in?a=1', body, headers: { 'accept-encoding': 'identity', 'webhook-id': deliveryId } },
-    ]);
-    expectDocumentedDelivery(requests[0]?.headers ?? {}, body);
+    const [request, ...more] = await requests();
+    expect([request?.body, request?.headers['accept-encoding'], more]).toEqual([body, 'identity', []]);
+    expectDocumentedDelivery(request?.headers ?? {}, body);
     const outcome = { status: 204, outcome: 'delivered', reason: 'ok' };
     const durationMs = expect.any(Number);
     expect(await attempts()).toEqual([
@@ -131,10 +122,14 @@ describe('a delivery', () => {
       where webhook_id = ${webhookId}`;
     await send();
     await run();
-    const { headers = {}, body = '' } = requests[0] ?? {};
-    expect(String(headers['webhook-signature']).split(' ')).toHaveLength(versions.length);
-    for (const version of versions)
-      new Webhook(secretText(secretOf(webhookId, version))).verify(body, headers as Record<string, string>);
+    const sent = await requests();
+    expect(sent.map(({ headers }) => String(headers['webhook-signature']).split(' ').length)).toEqual([
+      versions.length,
+    ]);
+    for (const version of versions) {
+      const secret = secretText(secretOf(webhookId, version));
+      for (const delivery of sent) verifyDelivery(delivery, secret, 'webhook-signature');
+    }
   });
 
   it('stops when the webhook is disabled or removed', async () => {
@@ -142,7 +137,7 @@ describe('a delivery', () => {
     await send();
     await send({ webhookId: 'wh-aaaaa-bbbbb-removed0000000' });
     expect(await run()).toMatchObject({ received: 2, failed: 0 });
-    expect([requests, await attempts()]).toEqual([[], []]);
+    expect([await requests(), await attempts()]).toEqual([[], []]);
     const reasons = world.log.lines.map(({ reason }) => reason);
     expect(reasons.sort()).toEqual(['webhook_disabled', 'webhook_removed']);
   });
@@ -150,16 +145,14 @@ describe('a delivery', () => {
   it('whose attempt is not recorded is not repeated', async () => {
     await send();
     expect(await run({ webhooks: { ...webhooks, record: bug } })).toMatchObject({ failed: 0 });
-    expect(requests).toHaveLength(1);
+    expect(await requests()).toHaveLength(1);
     const codes = world.log.lines.map(({ logCode }) => logCode);
     expect(codes).toEqual(['WEBHOOK_ATTEMPTED', 'WEBHOOK_ATTEMPT_NOT_RECORDED']);
   });
 });
 
 describe('410', () => {
-  beforeEach(() => {
-    status = 410;
-  });
+  beforeEach(() => receiver.answer(path, 410));
 
   it('disables the webhook and sends one event about it, without the URL', async () => {
     for (const eventId of ['ev-1', 'ev-2']) await send({ eventId });
@@ -194,9 +187,7 @@ describe('410', () => {
 });
 
 describe('a failing delivery', () => {
-  beforeEach(() => {
-    status = 503;
-  });
+  beforeEach(() => receiver.answer(path, 503));
 
   it('is recorded and retried in the second lane, with the number and time of the next attempt', async () => {
     const delivery = await send();
@@ -214,7 +205,7 @@ describe('a failing delivery', () => {
     const value = await send({ attempt: 12, notBefore: now + 1_000_000 }, world.retries);
     await send({ attempt: 2, notBefore: now + 999 }, world.retries);
     expect(await run({ now: () => now }, world.retries)).toMatchObject({ received: 2, failed: 0 });
-    expect(requests).toHaveLength(1);
+    expect(await requests()).toHaveLength(1);
     expect(retried()).toContainEqual({ group: webhookId, delaySeconds: 900, ok: true, value });
   });
 
@@ -260,16 +251,16 @@ describe('the lane of a webhook', () => {
     ['the first after a successful attempt, and that of a new webhook', '-infinity', 200, false],
     ['the second for half a minute after a slow attempt', '-20 s', 200, true],
     ['the second while attempts fail', '-31 s', 500, true],
-  ])('is %s', async (_, ago, answer, unhealthy) => {
+  ])('is %s', async (_, ago, status, unhealthy) => {
     await world.database.query`
       update webhooks set unhealthy_at = now() + ${ago}::interval where webhook_id = ${webhookId}`;
     const value = await send();
     await run();
-    expect(requests).toEqual([]);
+    expect(await requests()).toEqual([]);
     expect(retried()).toEqual([{ group: webhookId, delaySeconds: 0, ok: true, value }]);
-    status = answer;
+    receiver.answer(path, status);
     await run({}, world.retries);
-    expect(requests).toHaveLength(1);
+    expect(await requests()).toHaveLength(1);
     expect(await stored()).toMatchObject({ unhealthy });
   });
 });
@@ -281,7 +272,7 @@ it.each<[string, () => Partial<DeliveryPorts>]>([
 ])('our own failure is not an attempt: the message stays on its queue after %s', async (cause, ports) => {
   await send();
   expect(await run(ports())).toMatchObject({ failed: 1 });
-  expect([requests, await attempts(), await world.deliveries.count()]).toEqual([[], [], hidden(1)]);
+  expect([await requests(), await attempts(), await world.deliveries.count()]).toEqual([[], [], hidden(1)]);
   expect(world.deliveries.visibilityTimeouts()).toEqual([5]);
   expect(world.log.lines).toMatchObject([{ logCode: 'WEBHOOK_DELIVERY_WAITS', cause }]);
 });

@@ -13,17 +13,16 @@ const hostileAnswers = [
   // No canonical addresses.
   'localhost 93.184.216.34:80 0177.0.0.1 127.1 2130706433',
 ];
-const name = 'hooks.example.com';
 const publicAddress = '93.184.216.34';
 
 /** Attempts a delivery. @returns its result, the names that it looked up, and the addresses that it dialled */
-async function attempt(resolve: Resolve, url = `https://${name}/`, connectTimeout = 5_000) {
+async function attempt(resolve: Resolve, name = 'hooks.example.com', connectTimeout = 5_000) {
   const lookups: string[] = [];
   const dialled: string[] = [];
   const receivers = createReceivers({
-    resolve(name, signal) {
-      lookups.push(name);
-      return resolve(name, signal);
+    resolve(asked, signal) {
+      lookups.push(asked);
+      return resolve(asked, signal);
     },
     // Nothing listens at port 443 of this address.
     route(address) {
@@ -32,19 +31,12 @@ async function attempt(resolve: Resolve, url = `https://${name}/`, connectTimeou
     },
     connectTimeout,
   });
-  const result = await receivers.post({ webhookId: 'wh-1', url, headers: {}, body: '' });
+  const result = await receivers.post({ webhookId: 'wh-1', url: `https://${name}/`, headers: {}, body: '' });
   return { reason: result.answered ? 'answered' : result.reason, lookups, dialled };
 }
 
-it.each([
-  ['https://2852039166/latest/', 'address_instead_of_name'],
-  ['http://127.0.0.1:9001/', 'scheme_not_https'],
-])('never looks up or dials %s', async (url, reason) => {
-  expect(await attempt(async () => [publicAddress], url)).toEqual({ reason, lookups: [], dialled: [] });
-});
-
 it.each(hostileAnswers)('never dials a name that resolves to %s', async (hostile) => {
-  const refused = { reason: 'address_not_public', lookups: [name], dialled: [] };
+  const refused = { reason: 'address_not_public', lookups: ['hooks.example.com'], dialled: [] };
   for (const address of hostile.split(' '))
     for (const addresses of [[address], [address, publicAddress], [publicAddress, address]])
       expect([addresses, await attempt(async () => addresses)]).toEqual([addresses, refused]);
@@ -54,7 +46,7 @@ describe('by DNS', () => {
   let server: Awaited<ReturnType<typeof startDnsServer>>;
   beforeAll(async () => {
     server = await startDnsServer({
-      [name]: [publicAddress],
+      'hooks.example.com': [publicAddress],
       // IPv6 only.
       'six.example.com': [],
       'broken.example.com': 'SERVFAIL',
@@ -65,15 +57,15 @@ describe('by DNS', () => {
   afterAll(() => server.stop());
 
   it.each([
-    [name, 'connection_refused', [publicAddress]],
+    ['hooks.example.com', 'connection_refused', [publicAddress]],
     ['none.example.com', 'name_not_found', []],
     ['six.example.com', 'name_not_found', []],
     ['broken.example.com', 'name_lookup_failed', []],
     ['silent.example.com', 'connect_timeout', []],
-  ])('looks up A records of %s once: %s, having dialled %j', async (asked, reason, dialled) => {
-    const resolve: Resolve = (name, signal) => resolveByDns(name, signal, [server.address]);
+  ])('looks up A records of %s once: %s, having dialled %j', async (name, reason, dialled) => {
+    const resolve: Resolve = (asked, signal) => resolveByDns(asked, signal, [server.address]);
     const limit = reason === 'connect_timeout' ? 300 : undefined;
-    expect(await attempt(resolve, `https://${asked}/`, limit)).toEqual({ reason, lookups: [asked], dialled });
-    expect(new Set(server.questions)).toEqual(new Set([`1 ${asked}`]));
+    expect(await attempt(resolve, name, limit)).toEqual({ reason, lookups: [name], dialled });
+    expect(new Set(server.questions)).toEqual(new Set([`1 ${name}`]));
   });
 });

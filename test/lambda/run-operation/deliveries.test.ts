@@ -9,12 +9,7 @@ let organizationId: string;
 beforeEach(async () => {
   organizationId = await addOrganization(region.owner);
 });
-const add = async (change?: { kinds: readonly string[] }, createdAt = '2026-01-01') => {
-  const webhookId = await addWebhook(region.owner, organizationId, change);
-  await region.query`
-    update webhooks set created_at = ${createdAt}::timestamptz where webhook_id = ${webhookId}`;
-  return webhookId;
-};
+const add = (change?: { kinds: readonly string[] }) => addWebhook(region.owner, organizationId, change);
 /** Unique across tests. */
 const own = (id: string) => `${organizationId}_${id}`.slice(3);
 const start = Date.parse('2036-11-20T12:00:00.007Z');
@@ -104,7 +99,9 @@ describe('list-stored-events', () => {
   });
 
   it("with `undelivered`, omits events already delivered to this webhook; never lists earlier or others' events", async () => {
-    const [webhookId, newer] = [await add(), await add(undefined, time(2))];
+    const [webhookId, newer] = [await add(), await add()];
+    await region.query`
+      update webhooks set created_at = ${time(2)}::timestamptz where webhook_id = ${newer}`;
     await keep('a', 1);
     await keep('b', 3);
     await record('a', { webhookId, outcome: 'delivered' });

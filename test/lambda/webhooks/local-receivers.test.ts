@@ -1,42 +1,32 @@
 import { newId } from '../../../domain/ids';
 import { localReceiversVariable } from '../../../domain/receiver-url';
+import { databaseVariables } from '../../../lambda/database/environment';
+import { variables as deliverVariables } from '../../../lambda/deliver-webhook/environment';
 import { createDependencies as deliverWebhook } from '../../../lambda/deliver-webhook/handler';
+import { variables as runVariables } from '../../../lambda/run-operation/environment';
 import { createHandler, createDependencies as runOperation } from '../../../lambda/run-operation/handler';
-
-/** What a stack sets; all values are fictitious. */
-const variables = {
-  AWS_REGION: 'eu-central-1',
-  DATABASE_ACCESS: 'data-api',
-  DATABASE_NAME: 'wallet',
-  DATABASE_CLUSTER_ARN: 'arn:aws:rds:eu-central-1:000000000000:cluster:test',
-  DATABASE_SECRET_ARN: 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:test',
-  DELIVERY_QUEUE_URL: 'https://sqs.example/queue',
-  RETRY_QUEUE_URL: 'https://sqs.example/retries',
-  DELIVERY_DEAD_LETTER_QUEUE_URL: 'https://sqs.example/dead-letters',
-  ENVIRONMENT: 'test',
-  EVENTS_QUEUE_URL: 'https://sqs.example/events',
-  WEBHOOK_SECRETS_KEY_ID: 'arn:aws:kms:eu-central-1:000000000000:key/test',
-  POWERTOOLS_LOG_LEVEL: 'SILENT',
-};
-afterEach(() => jest.restoreAllMocks());
 
 // Nothing listens there. On AWS, http://127.0.0.1:9001 is the Lambda Runtime API.
 const url = 'http://127.0.0.1:1/';
-const deliver = () =>
-  deliverWebhook().ports.receivers.post({ webhookId: 'wh-1', url, headers: {}, body: '' });
+const names = [...databaseVariables['data-api'], ...deliverVariables, ...runVariables];
+const variables = Object.fromEntries(names.map((name) => [name, 'https://service.example/made-up']));
+afterEach(() => jest.restoreAllMocks());
 
 it.each([
-  ['without the variable', {}],
-  ['with another value of the variable', { [localReceiversVariable]: 'true' }],
-])('%s, a receiver on this machine cannot be added and gets no deliveries', async (_, more) => {
-  jest.replaceProperty(process, 'env', { ...variables, ...more });
-  expect(await deliver()).toEqual({ answered: false, reason: 'scheme_not_https' });
+  ['', 'scheme_not_https'],
+  ['true', 'scheme_not_https'],
+  ['allowed', 'connection_refused'],
+])('with the variable %j, an attempt at a receiver on this machine ends with %s', async (value, reason) => {
+  const settings = {
+    AWS_REGION: 'eu-central-1',
+    DATABASE_ACCESS: 'data-api',
+    POWERTOOLS_LOG_LEVEL: 'SILENT',
+  };
+  jest.replaceProperty(process, 'env', { ...variables, ...settings, [localReceiversVariable]: value });
+  const { receivers } = deliverWebhook().ports;
+  expect(await receivers.post({ webhookId: 'wh-1', url, headers: {}, body: '' })).toMatchObject({ reason });
+  if (value === 'allowed') return;
   const input = { organizationId: newId('or'), url };
   const answer = await createHandler(runOperation())({ operation: 'add-webhook', input });
   expect(answer).toMatchObject({ ok: false, error: { code: 'scheme_not_https' } });
-});
-
-it('with the variable, deliveries are attempted', async () => {
-  jest.replaceProperty(process, 'env', { ...variables, [localReceiversVariable]: 'allowed' });
-  expect(await deliver()).toEqual({ answered: false, reason: 'connection_refused' });
 });

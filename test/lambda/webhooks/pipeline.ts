@@ -12,14 +12,7 @@ export const hidden = (count: number) => ({ visible: 0, hidden: count, delayed: 
 /** A queue that does not exist. */
 export const missing = 'http://127.0.0.1:1/000000000000/missing';
 
-/** What is new for each test. */
-interface Fresh {
-  organizationId: string;
-  events: TestQueue;
-  deliveries: TestQueue;
-  retries: TestQueue;
-  deadLetters: TestQueue;
-}
+const queueNames = ['events', 'deliveries', 'retries', 'deadLetters'] as const;
 
 /** A real database and real queues for the functions that fan out and deliver events. */
 export function usePipeline() {
@@ -32,13 +25,14 @@ export function usePipeline() {
   beforeEach(async () => {
     log.clear();
     pipeline.organizationId = await addOrganization(database.owner);
-    for (const name of ['events', 'deliveries', 'retries', 'deadLetters'] as const)
-      pipeline[name] = await queues.create();
+    for (const name of queueNames) pipeline[name] = await queues.create();
   });
   afterAll(() => queues.stop());
 
   const pipeline = {
-    ...({} as Fresh),
+    // New for each test.
+    ...({} as Record<(typeof queueNames)[number], TestQueue>),
+    organizationId: '',
     database,
     log,
     addWebhook: (change?: Parameters<typeof addWebhook>[2]) =>

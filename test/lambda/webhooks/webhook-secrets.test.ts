@@ -17,11 +17,6 @@ function createKms() {
   return { kms, secret };
 }
 
-it('derives the MAC of webhook id and version with the key', async () => {
-  const value = createHmac('sha256', 'key-1').update('wh-1.2').digest();
-  expect(await createKms().secret('wh-1', 2)).toEqual({ ok: true, value });
-});
-
 it('calls KMS once for the 1,000 most recently used, even for concurrent requests', async () => {
   const { kms, secret } = createKms();
   await Promise.all([secret('wh-used', 1), secret('wh-used', 1)]);
@@ -35,11 +30,12 @@ it('calls KMS once for the 1,000 most recently used, even for concurrent request
   expect(kms.derived).toEqual(['wh-0.1']);
 });
 
-it('reports a failure, and calls KMS again afterwards', async () => {
+it('derives the MAC of webhook id and version with the key, or reports a failure and calls KMS again', async () => {
   const { kms, secret } = createKms();
   kms.isFailing = true;
   const error = { kind: 'secret_unavailable', reason: 'KMSInvalidStateException' };
-  expect(await secret('wh-1', 1)).toEqual({ ok: false, error });
+  expect(await secret('wh-1', 2)).toEqual({ ok: false, error });
   kms.isFailing = false;
-  expect(await secret('wh-1', 1)).toMatchObject({ ok: true });
+  const value = createHmac('sha256', 'key-1').update('wh-1.2').digest();
+  expect(await secret('wh-1', 2)).toEqual({ ok: true, value });
 });

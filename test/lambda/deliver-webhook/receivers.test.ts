@@ -1,0 +1,261 @@
+import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import tls, { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
+import { createReceivers, type ReceiverSettings } from '../../../lambda/deliver-webhook/receivers';
+import type { AttemptResult } from '../../../lambda/deliver-webhook/retry-schedule';
+import { createAuthority, type TestAuthority } from '../../support/certificates';
+import { eventually } from '../../support/eventually';
+
+const name = 'hooks.example.com';
+const publicAddress = '93.184.216.34';
+let authority: TestAuthority;
+let certificate: { readonly key: string; readonly cert: string };
+const servers: Server[] = [];
+const sockets = new Set<Socket>();
+beforeAll(async () => {
+  authority = await createAuthority();
+  certificate = await authority.issue({ name });
+});
+afterEach(() => jest.useRealTimers());
+afterAll(async () => {
+  for (const socket of sockets) socket.destroy();
+  await Promise.all(servers.map((server) => new Promise((done) => server.close(done))));
+});
+
+/** What a receiver on this machine does with a connection. */
+type Behaviour = (socket: Socket) => void;
+
+/** @returns the port */
+async function listen(server: Server): Promise<number> {
+  servers.push(server);
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return (server.address() as AddressInfo).port;
+}
+const startTcp = (behaviour: Behaviour) => listen(createTcpServer(behaviour));
+function startTls(behaviour: Behaviour, options: TlsOptions = {}) {
+  const server = createTlsServer({ noDelay: true, ...certificate, ...options }, (socket) => {
+    socket.on('error', () => undefined);
+    behaviour(socket);
+  });
+  return listen(server.on('tlsClientError', () => undefined));
+}
+
+/** @param settings @default - times beyond that of a test: other limits end an attempt */
+function client(
+  settings: ReceiverSettings = { connectTimeout: 60_000, timeout: 60_000, idleTimeout: 60_000 },
+) {
+  const receivers = createReceivers({
+    certificateAuthorities: [authority.cert],
+    resolve: async () => [publicAddress],
+    route: () => '127.0.0.1',
+    ...settings,
+  });
+  return (port: number, change: { body?: string; webhookId?: string; limit?: number } = {}) => {
+    const url = `https://${name}:${port}/in`;
+    return receivers.post({ webhookId: 'wh-1', url, headers: {}, body: '{}', ...change });
+  };
+}
+
+/** Writes the text once the request has begun to arrive. */
+const say =
+  (text: string, then: Behaviour = () => undefined): Behaviour =>
+  (socket) => {
+    socket.once('data', () => {
+      socket.write(text);
+      then(socket);
+    });
+  };
+const ends: Behaviour = (socket) => socket.end();
+const often =
+  (text: string): Behaviour =>
+  (socket) => {
+    const timer = setInterval(() => socket.write(text), 20);
+    socket.on('close', () => clearInterval(timer));
+  };
+/** As fast as the connection accepts it. */
+const endlessly =
+  (text: string): Behaviour =>
+  (socket) => {
+    const more = () => {
+      while (socket.writable && socket.write(text));
+    };
+    socket.on('drain', more);
+    more();
+  };
+
+const head = 'HTTP/1.1 200 OK\r\n';
+const bodyOf = (bytes: number) => `${head}content-length: ${bytes}\r\n\r\n${'x'.repeat(bytes)}`;
+const upgrade = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n';
+const redirect = 'HTTP/1.1 302 Found\r\nlocation: http://127.0.0.1/\r\n\r\n';
+
+const answered = (status = 200): AttemptResult => ({ answered: true, status });
+const unanswered = (reason: string): AttemptResult => ({ answered: false, reason });
+const timedOut = unanswered('timeout');
+
+/** Without our limits each would block its batch until the test times out. */
+const misbehaviours: readonly (readonly [name: string, Behaviour, AttemptResult])[] = [
+  ['sends an endless body', say(`${head}\r\n`, endlessly('x'.repeat(65_536))), answered()],
+  ['sends its body byte by byte', say(`${head}\r\n`, often('a')), answered()],
+  ['closes in its body', say(`${head}content-length: 9\r\n\r\na`, ends), answered()],
+  ['sends endless headers', say(head, endlessly('x: y\r\n')), unanswered('response_headers_too_large')],
+  ['sends endless empty lines', say('', endlessly('\r\n'.repeat(4_096))), unanswered('response_too_large')],
+  ['sends headers slowly', say(head, often('x: y\r\n')), timedOut],
+  ['switches the protocol', say(upgrade), unanswered('protocol_switched')],
+  ['redirects to a private address', say(redirect, ends), answered(302)],
+  ['speaks another protocol', say('220 mail.example.com ESMTP\r\n', ends), unanswered('response_malformed')],
+  ['closes without a response', say('', ends), unanswered('connection_closed')],
+  // The receiver may have acted: nothing is sent again.
+  ['closes after a byte of its response', say('H', ends), unanswered('connection_closed')],
+];
+
+describe.each(['new', 'reused'])('over a %s connection, a receiver that', (connection) => {
+  const isReused = connection === 'reused';
+
+  it.each(misbehaviours)('%s fails only its own attempt', async (misbehaviour, behaviour, expected) => {
+    let connections = 0;
+    const port = await startTls((socket) => {
+      connections += 1;
+      if (isReused) socket.once('data', () => socket.write(bodyOf(2), () => behaviour(socket)));
+      else behaviour(socket);
+    });
+    const send = client();
+    if (isReused) await send(port);
+    const result = await send(port, expected === timedOut ? { limit: 300 } : {});
+    // A reused connection lost before any byte of a response: the request is resent over a new one.
+    const isSentAgain = isReused && misbehaviour === 'closes without a response';
+    expect(result).toEqual(isSentAgain ? answered() : expected);
+    expect(connections).toBe(isSentAgain ? 2 : 1);
+    expect(await send(await startTls(say(bodyOf(2))))).toEqual(answered());
+  });
+});
+
+it('accepts TLS 1.2, and a response with Retry-After before the request is complete', async () => {
+  const busy = 'HTTP/1.1 503 Busy\r\nretry-after: 120\r\ncontent-length: 0\r\n\r\n';
+  const port = await startTls((socket) => socket.write(busy), { maxVersion: 'TLSv1.2' });
+  const result = await client()(port, { body: 'x'.repeat(20_000_000) });
+  expect(result).toEqual({ answered: true, status: 503, retryAfter: '120' });
+});
+
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);
+it.each([
+  ['expired', { notBefore: inDays(-3), notAfter: inDays(-2) }, 'certificate_expired'],
+  ['not yet valid', { notBefore: inDays(2), notAfter: inDays(3) }, 'certificate_not_yet_valid'],
+  ["another name's", { name: 'x.example.com' }, 'certificate_wrong_name'],
+  ["another authority's", undefined, 'certificate_untrusted'],
+])('refuses a certificate that is %s, and sends nothing', async (_name, subject, reason) => {
+  let received = 0;
+  const port = await startTls(
+    (socket) => socket.on('data', (data) => (received += data.length)),
+    await (subject ? authority : await createAuthority()).issue({ name, ...subject }),
+  );
+  expect(await client()(port)).toEqual(unanswered(reason));
+  expect(received).toBe(0);
+});
+
+it.each([
+  ['closes', '', 'connection_reset'],
+  ['speaks plain http', 'HTTP/1.1 400 Bad Request\r\n\r\n', 'tls_failed'],
+])('aborts the handshake with a receiver that %s', async (_name, text, reason) => {
+  expect(await client()(await startTcp(say(text, ends)))).toEqual(unanswered(reason));
+});
+
+it("trusts Mozilla's authorities, and not those of NODE_EXTRA_CA_CERTS", async () => {
+  const port = await startTls(say(head));
+  const createSecureContext = jest.spyOn(tls, 'createSecureContext');
+  const { post } = createReceivers({ resolve: async () => [publicAddress], route: () => '127.0.0.1' });
+  const request = { webhookId: 'wh-1', url: `https://${name}:${port}/`, headers: {}, body: '' };
+  expect(await post(request)).toEqual(unanswered('certificate_untrusted'));
+  // Without `ca`, Node.js adds those of the variable: https://nodejs.org/docs/latest-v24.x/api/cli.html#node_extra_ca_certsfile
+  const ca = [...tls.rootCertificates];
+  expect(createSecureContext).toHaveBeenCalledWith(expect.objectContaining({ ca }));
+  createSecureContext.mockRestore();
+});
+
+it.each([
+  ['5 s to look up the name and connect', 5_000, startTcp, 'connect_timeout'],
+  ['15 s in all', 15_000, startTls, 'timeout'],
+])('without settings, an attempt has %s', async (_, limit, start, reason) => {
+  // The connections are real: only the lookup and the two deadlines wait for this clock.
+  jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask', 'setImmediate'] });
+  const lookup = 4_000;
+  const resolve = () => new Promise<string[]>((found) => setTimeout(found, lookup, [publicAddress]));
+  let result: AttemptResult | undefined;
+  const reached = new Promise((reach) => {
+    const port = start((socket) => socket.once('data', reach));
+    port.then(client({ resolve })).then((attempt) => (result = attempt));
+  });
+  while (jest.getTimerCount() === 0) await new Promise(setImmediate);
+  await jest.advanceTimersByTimeAsync(lookup);
+  await reached;
+  await jest.advanceTimersByTimeAsync(limit - lookup - 1);
+  expect(result).toBeUndefined();
+  await jest.advanceTimersByTimeAsync(1);
+  expect(result).toEqual(unanswered(reason));
+});
+
+/** A receiver that counts, and gives the same response to each request. */
+async function startCounting(response = bodyOf(2)) {
+  const seen = { connections: 0, requests: 0, closed: 0, resumed: 0 };
+  const port = await startTls((socket) => {
+    seen.connections += 1;
+    if ((socket as TLSSocket).isSessionReused()) seen.resumed += 1;
+    socket.on('data', () => {
+      seen.requests += 1;
+      socket.write(response);
+    });
+    socket.on('close', () => (seen.closed += 1));
+  });
+  return { port, seen };
+}
+
+it.each([
+  ['reuse their connection after a 204', 'HTTP/1.1 204 No Content\r\n\r\n', 1],
+  ['reuse their connection below 16 KiB', bodyOf(16 * 1_024 - 1), 1],
+  ['use another connection after 16 KiB', bodyOf(16 * 1_024), 2],
+  ['obey `connection: close`', `${head}connection: close\r\ncontent-length: 0\r\n\r\n`, 2],
+])('deliveries of a webhook %s', async (_, response, connections) => {
+  const { port, seen } = await startCounting(response);
+  const send = client();
+  await send(port);
+  await send(port);
+  // A resumed TLS session has no certificate to verify the name against.
+  expect(seen).toMatchObject({ connections, requests: 2, resumed: 0 });
+});
+
+const [one, two] = [publicAddress, '93.184.216.35'];
+const refused = unanswered('address_not_public');
+it.each([
+  ['a new connection when the name resolves to another address', [[one], [two]], 2, answered()],
+  ['an existing connection to one of several addresses', Array(12).fill([one, two]), 1, answered()],
+  ['no connection if an address is private', [[one], [one, '10.0.0.1']], 1, refused],
+])('an attempt uses %s', async (_, resolved: string[][], connections, last) => {
+  const { port, seen } = await startCounting();
+  const answers = [...resolved];
+  const send = client({ resolve: async () => answers.shift() ?? [] });
+  for (const each of resolved) expect(await send(port)).toEqual(each === resolved[0] ? answered() : last);
+  expect(seen.connections).toBe(connections);
+});
+
+it('an idle connection is closed before receivers close it after 5 s', async () => {
+  const { port, seen } = await startCounting();
+  await client({})(port);
+  await eventually(() => seen.closed === 1, 20);
+});
+
+it('webhooks never share a connection; the least recently used is closed when more than 200 are open', async () => {
+  const { port, seen } = await startCounting();
+  const send = client();
+  for (let number = 0; number < 200; number++) await send(port, { webhookId: `wh-${number}` });
+  await send(port, { webhookId: 'wh-0' });
+  expect(seen).toMatchObject({ closed: 0, connections: 200 });
+  await send(port, { webhookId: 'wh-200' });
+  await eventually(() => seen.closed === 1, 20);
+  await send(port, { webhookId: 'wh-0' });
+  expect(seen.connections).toBe(201);
+  await send(port, { webhookId: 'wh-1' });
+  expect(seen.connections).toBe(202);
+});
