@@ -42,30 +42,27 @@ it.each(hostileAnswers)('never dials a name that resolves to %s', async (hostile
       expect([addresses, await attempt(async () => addresses)]).toEqual([addresses, refused]);
 });
 
-describe('by DNS', () => {
-  let server: Awaited<ReturnType<typeof startDnsServer>>;
-  beforeAll(async () => {
-    server = await startDnsServer({
-      'hooks.example.com': [publicAddress],
-      // IPv6 only.
-      'six.example.com': [],
-      'broken.example.com': 'SERVFAIL',
-      'silent.example.com': 'silence',
-    });
+let server: Awaited<ReturnType<typeof startDnsServer>>;
+beforeAll(async () => {
+  server = await startDnsServer({
+    'hooks.example.com': [publicAddress],
+    // IPv6 only.
+    'six.example.com': [],
+    'broken.example.com': 'SERVFAIL',
+    'silent.example.com': 'silence',
   });
-  beforeEach(() => server.questions.splice(0));
-  afterAll(() => server.stop());
+});
+afterAll(() => server.stop());
 
-  it.each([
-    ['hooks.example.com', 'connection_refused', [publicAddress]],
-    ['none.example.com', 'name_not_found', []],
-    ['six.example.com', 'name_not_found', []],
-    ['broken.example.com', 'name_lookup_failed', []],
-    ['silent.example.com', 'connect_timeout', []],
-  ])('looks up A records of %s once: %s, having dialled %j', async (name, reason, dialled) => {
-    const resolve: Resolve = (asked, signal) => resolveByDns(asked, signal, [server.address]);
-    const limit = reason === 'connect_timeout' ? 300 : undefined;
-    expect(await attempt(resolve, name, limit)).toEqual({ reason, lookups: [name], dialled });
-    expect(new Set(server.questions)).toEqual(new Set([`1 ${name}`]));
-  });
+it.each([
+  ['hooks.example.com', 'connection_refused', [publicAddress]],
+  ['none.example.com', 'name_not_found', []],
+  ['six.example.com', 'name_not_found', []],
+  ['broken.example.com', 'name_lookup_failed', []],
+  ['silent.example.com', 'connect_timeout', []],
+])('looks up A records of %s once by DNS: %s, having dialled %j', async (name, reason, dialled) => {
+  const resolve: Resolve = (asked, signal) => resolveByDns(asked, signal, [server.address]);
+  const limit = reason === 'connect_timeout' ? 300 : undefined;
+  expect(await attempt(resolve, name, limit)).toEqual({ reason, lookups: [name], dialled });
+  expect(new Set(server.questions.splice(0))).toEqual(new Set([`1 ${name}`]));
 });

@@ -5,6 +5,7 @@ import type { Database } from '../../../lambda/database/database';
 import type { Subscriptions } from '../../../lambda/fan-out-event/fan-out-event';
 import { createHandler, type Dependencies } from '../../../lambda/fan-out-event/handler';
 import { createSubscriptions } from '../../../lambda/fan-out-event/subscriptions-table';
+import type { TestQueue } from '../../support/sqs';
 import { addOrganization, addWebhook, disableWebhook, eventText } from '../../support/webhooks';
 import { hidden, missing, usePipeline } from '../webhooks/pipeline';
 
@@ -32,18 +33,22 @@ const sendEvent = (id: string, organizationId = world.organizationId, kind?: str
 const redeliver = (eventId: string, webhookId: string) =>
   world.events.send(JSON.stringify({ redeliver: { eventId, webhookId } }));
 
-/** The deliveries that were sent to the first lane. */
-const delivered = () =>
-  world.deliveries.sent().flatMap(({ body }) => {
+/** The deliveries that were sent to a lane. */
+const delivered = (lane: TestQueue) =>
+  lane.sent().flatMap(({ body }) => {
     const delivery = parseDelivery(body);
     return delivery.ok ? delivery.value : [];
   });
+/** Its last attempts were slow or failed. */
+const markUnhealthy = (webhookId: string) =>
+  world.database.query`update webhooks set unhealthy_at = now() where webhook_id = ${webhookId}`;
 
-it('creates a delivery for each enabled webhook of the organization that subscribes to the kind', async () => {
+it('creates a delivery, in its lane, for each enabled webhook of the organization that subscribes to the kind', async () => {
   const { organizationId } = world;
   const { owner } = world.database;
   const all = await world.addWebhook();
-  const one = await world.addWebhook({ kinds: ['wallet.created', 'key.created'] });
+  const unhealthy = await world.addWebhook({ kinds: ['wallet.created', 'key.created'] });
+  await markUnhealthy(unhealthy);
   await world.addWebhook({ kinds: ['key.created'] });
   await disableWebhook(owner, await world.addWebhook());
   const others = await addOrganization(owner);
@@ -56,25 +61,15 @@ it('creates a delivery for each enabled webhook of the organization that subscri
   expect(await fanOut()).toEqual({ received: 3, failed: 0 });
   expect(execute).toHaveBeenCalledTimes(1);
   execute.mockRestore();
-  const made = delivered().map(({ eventId, webhookId }) => `${eventId} ${webhookId}`);
-  expect(made.sort()).toEqual([`ev-1 ${all}`, `ev-1 ${one}`, `ev-2 ${foreign}`].sort());
-  expect(delivered()).toContainEqual({
+  const made = delivered(world.deliveries).map(({ eventId, webhookId }) => `${eventId} ${webhookId}`);
+  expect(made.sort()).toEqual([`ev-1 ${all}`, `ev-2 ${foreign}`]);
+  expect(delivered(world.retries)).toMatchObject([{ eventId: 'ev-1', webhookId: unhealthy }]);
+  expect(delivered(world.deliveries)).toContainEqual({
     ...{ deliveryId: deliveryId('ev-1', all), webhookId: all, eventId: 'ev-1' },
     ...{ acceptedAt: expect.any(Number), body: eventText(organizationId, 'ev-1') },
   });
   const line = { logCode: 'EVENT_FANNED_OUT', eventId: 'ev-1', organizationId, kind: 'wallet.created' };
   expect(world.log.lines).toContainEqual({ message: 'Event fanned out', ...line, deliveries: 2 });
-});
-
-it('sends deliveries to slow or failing webhooks to the second lane', async () => {
-  const [good, unhealthy] = [await world.addWebhook(), await world.addWebhook()];
-  await world.database.query`update webhooks set unhealthy_at = now() where webhook_id = ${unhealthy}`;
-  await sendEvent('ev-1');
-  await fanOut();
-  await redeliver('ev-1', unhealthy);
-  await fanOut();
-  const groups = [world.deliveries, world.retries].map((queue) => queue.sent().map(({ group }) => group));
-  expect(groups).toEqual([[good], [unhealthy, unhealthy]]);
 });
 
 it('sends invalid events to the dead-letter queue with the reason, or keeps them while it is unavailable', async () => {
@@ -83,7 +78,7 @@ it('sends invalid events to the dead-letter queue with the reason, or keeps them
   for (const body of ['{"id":1}', redelivery]) await world.events.send(body);
   await sendEvent('ev-1');
   expect(await fanOut()).toEqual({ received: 3, failed: 0 });
-  expect(delivered()).toHaveLength(1);
+  expect(delivered(world.deliveries)).toHaveLength(1);
   expect((await world.refused()).sort()).toEqual([
     ['{"id":1}', 'The event lacks: organizationId, kind, date, data.'],
     [redelivery, '"redeliver" must be {"eventId","webhookId"}.'],
@@ -110,6 +105,7 @@ it('redelivers a stored event unchanged to one webhook, even if that was disable
   const { organizationId } = world;
   const webhookId = await world.addWebhook();
   await world.addWebhook();
+  await markUnhealthy(webhookId);
   await disableWebhook(world.database.owner, webhookId);
   // The longest event: with its time, it exceeds the Data API's row limit.
   const begin = `{ "wei": 12345678901234567890, "zero": "\\u0000", "rest": "${'😀ä'.repeat(10_000)}`;
@@ -124,7 +120,7 @@ it('redelivers a stored event unchanged to one webhook, even if that was disable
   await redeliver(eventId, webhookId);
   expect(await fanOut()).toEqual({ received: 1, failed: 0 });
   const ids = { webhookId, eventId, deliveryId: deliveryId(eventId, webhookId) };
-  expect(delivered()).toEqual([{ ...ids, acceptedAt, body }]);
+  expect(delivered(world.retries)).toEqual([{ ...ids, acceptedAt, body }]);
   const line = { logCode: 'EVENT_REDELIVERED', eventId, webhookId, deliveries: 1 };
   expect(world.log.lines).toEqual([{ message: 'Event redelivered', ...line }]);
 });
@@ -143,7 +139,7 @@ it("redelivers none to a webhook that is disabled, removed, newer, for other kin
   await redeliver('ev-unknown', otherKinds);
   expect(await fanOut()).toEqual({ received: 6, failed: 0 });
   // The event's own.
-  expect(delivered()).toHaveLength(1);
+  expect(delivered(world.deliveries)).toHaveLength(1);
 });
 
 it('stores an event once, if a webhook subscribes to it', async () => {

@@ -5,6 +5,8 @@ import { refused, useOperations } from './operations';
 const { region, log, invoke, run } = useOperations();
 const seed = (ephemeral = false) => run<Organization>('seed', { userGroupName: 'Approvers', ephemeral });
 
+const add = (organizationId: string) => invoke('add-user-group', { organizationId, userGroupName: 'Second' });
+
 /** How many rows of each table belong to the organization. */
 const count = async (organizationId: string) => {
   const [row] = await region.query`
@@ -24,27 +26,22 @@ const seeded = {
   ...{ permissions: 1, assignments: 4, webhooks: 0 },
 };
 
-describe('add-user-group', () => {
-  const add = (organizationId: string) =>
-    invoke('add-user-group', { organizationId, userGroupName: 'Second' });
+it('add-user-group adds a group with the same members, who hold the permission, and its name once, even concurrently', async () => {
+  const first = await seed();
+  const { organizationId } = first;
+  const answers = await Promise.all([add(organizationId), add(organizationId)]);
+  const result = { ...first, userGroupName: 'Second', userGroupId: expect.stringMatching(/^ug-/) };
+  expect(answers).toContainEqual({ ok: true, result });
+  expect(answers).toContainEqual(refused('user_group_name_taken'));
+  expect(await count(organizationId)).toEqual({ ...seeded, groups: 2, members: 6, assignments: 5 });
+});
 
-  it('adds a group with the same members, who hold the permission, and its name once, even concurrently', async () => {
-    const first = await seed();
-    const { organizationId } = first;
-    const answers = await Promise.all([add(organizationId), add(organizationId)]);
-    const result = { ...first, userGroupName: 'Second', userGroupId: expect.stringMatching(/^ug-/) };
-    expect(answers).toContainEqual({ ok: true, result });
-    expect(answers).toContainEqual(refused('user_group_name_taken'));
-    expect(await count(organizationId)).toEqual({ ...seeded, groups: 2, members: 6, assignments: 5 });
-  });
-
-  it('refuses an organization that is missing or lacks an active caller of each kind', async () => {
-    const { organizationId, serviceAccountId } = await seed();
-    await region.query`update identities set active = false where identity_id = ${serviceAccountId}`;
-    for (const id of [organizationId, newId('or')])
-      expect(await add(id)).toEqual(refused('organization_not_seeded'));
-    expect(await count(organizationId)).toEqual(seeded);
-  });
+it('add-user-group refuses an organization that is missing or lacks an active caller of each kind', async () => {
+  const { organizationId, serviceAccountId } = await seed();
+  await region.query`update identities set active = false where identity_id = ${serviceAccountId}`;
+  for (const id of [organizationId, newId('or')])
+    expect(await add(id)).toEqual(refused('organization_not_seeded'));
+  expect(await count(organizationId)).toEqual(seeded);
 });
 
 it('remove-ephemeral-organizations removes all rows of the organization and of those older than a day', async () => {
