@@ -8,47 +8,42 @@ import { accessTokenClaims, createSigningKey, issuer, signJwt } from '../../supp
 /** DER, as KMS returns it. */
 const derOf = (key: Parameters<typeof createPublicKey>[0]) =>
   createPublicKey(key).export({ format: 'der', type: 'spki' });
-const first = createSigningKey();
-const der = derOf(first.privateKey);
+const [first, second] = [createSigningKey(), createSigningKey()];
 let pauses: number[];
 beforeEach(() => {
   pauses = [];
 });
 
 const arnOf = (label: string) => `arn:aws:kms:eu-central-1:000000000000:key/${label}`;
-const named = (...labels: string[]) => ({ Keys: labels.map((Label) => ({ Label, Arn: arnOf(Label) })) });
-const exportKeys = (
-  getPublicKey: (arn: string) => Promise<Uint8Array>,
-  event: object = { ResourceProperties: named('first') },
-) =>
+const named = (...labels: string[]) => ({
+  ResourceProperties: { Keys: labels.map((Label) => ({ Label, Arn: arnOf(Label) })) },
+});
+const fromKms = async (arn: string) => derOf((arn === arnOf('second') ? second : first).privateKey);
+const exportKeys = (event: object, getPublicKey: (arn: string) => Promise<Uint8Array> = fromKms) =>
   createHandler({ log: recordLog(), getPublicKey, pause: async (ms) => pauses.push(ms) })({
     RequestType: 'Create',
     LogicalResourceId: 'AccessTokenKeys',
     ...event,
   } as unknown as CloudFormationCustomResourceEvent);
-const error = (name: string) => Object.assign(new Error('reason'), { name });
 
-it('a key is rotated without downtime: one label, then two, then the new one', async () => {
-  const second = createSigningKey();
-  const keys = new Map([
-    [arnOf('first'), first],
-    [arnOf('second'), second],
-  ]);
-  /** Whether tokens of the first and of the second key are accepted. */
-  const accepts = async (...labels: string[]) => {
-    const getPublicKey = async (arn: string) => derOf((keys.get(arn) ?? first).privateKey);
-    const { Data } = await exportKeys(getPublicKey, { ResourceProperties: named(...labels) });
+it.each([
+  [['first'], [true, false]],
+  [
+    ['second', 'first'],
+    [true, true],
+  ],
+  [['second'], [false, true]],
+])(
+  'a key is rotated without downtime: with %j, tokens of the two keys are valid: %j',
+  async (labels, valid) => {
+    const { Data } = await exportKeys(named(...labels));
     const verify = createAccessTokenVerifier(JSON.parse(Data?.Jwks ?? ''), issuer, 86_400);
-    return [first, second].map((key) => verify(signJwt(key, accessTokenClaims())).ok);
-  };
-  expect(await accepts('first')).toEqual([true, false]);
-  expect(await accepts('second', 'first')).toEqual([true, true]);
-  expect(await accepts('second')).toEqual([false, true]);
-});
+    expect([first, second].map((key) => verify(signJwt(key, accessTokenClaims())).ok)).toEqual(valid);
+  },
+);
 
 it('exports only public keys, of which eight fit into a response of 4 KiB', async () => {
-  const ResourceProperties = named(...Array.from({ length: 8 }, (_, index) => `label-${index}`));
-  const answer = await exportKeys(async () => der, { ResourceProperties });
+  const answer = await exportKeys(named(...Array.from({ length: 8 }, (_, index) => `label-${index}`)));
   expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThan(4096);
   const { keys } = JSON.parse(answer.Data?.Jwks ?? '');
   expect(keys).toHaveLength(8);
@@ -57,35 +52,28 @@ it('exports only public keys, of which eight fit into a response of 4 KiB', asyn
 
 it('keeps its physical id on update and deletion; deletion does not call KMS', async () => {
   const ids = { PhysicalResourceId: 'first' };
-  const update = { RequestType: 'Update', ResourceProperties: named('first'), ...ids };
-  expect(await exportKeys(async () => der, update)).toMatchObject(ids);
+  expect(await exportKeys({ RequestType: 'Update', ...named('first'), ...ids })).toMatchObject(ids);
   const refuse = () => Promise.reject(new Error('called'));
-  expect(await exportKeys(refuse, { RequestType: 'Delete', ...ids })).toEqual(ids);
+  expect(await exportKeys({ RequestType: 'Delete', ...ids }, refuse)).toEqual(ids);
 });
 
+const fails = (name: string) => () => Promise.reject(Object.assign(new Error('reason'), { name }));
+const denies = fails('AccessDeniedException');
+
 it('retries while access is denied', async () => {
-  const answers = [error('AccessDeniedException'), error('AccessDeniedException')];
-  const getPublicKey = async () => {
-    const denied = answers.shift();
-    if (denied) throw denied;
-    return der;
-  };
-  expect((await exportKeys(getPublicKey)).Data?.Jwks).toContain('P-256');
+  const answers = [denies, denies];
+  const { Data } = await exportKeys(named('first'), (arn) => (answers.pop() ?? fromKms)(arn));
+  expect(Data?.Jwks).toContain('P-256');
   expect(pauses).toEqual([2_000, 2_000]);
 });
 
-const p384 = generateKeyPairSync('ec', { namedCurve: 'P-384' }).publicKey;
+const p384 = derOf(generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey);
 it.each<[string, () => Promise<Uint8Array>, string, number]>([
-  ['after 30 s of denied access', () => Promise.reject(error('AccessDeniedException')), 'reason', 15],
-  ['for a disabled key', () => Promise.reject(error('DisabledException')), 'DisabledException: reason', 0],
-  [
-    'for a key on another curve',
-    async () => p384.export({ format: 'der', type: 'spki' }),
-    'ES256 needs EC on P-256',
-    0,
-  ],
+  ['after 30 s of denied access', denies, 'reason', 15],
+  ['for a disabled key', fails('DisabledException'), 'DisabledException: reason', 0],
+  ['for a key on another curve', async () => p384, 'ES256 needs EC on P-256', 0],
 ])('fails with the label, the key and the reason %s', async (_, getPublicKey, reason, retries) => {
   const failure = new RegExp(`The signing key 'first' \\(${arnOf('first')}\\).*${reason}`);
-  await expect(exportKeys(getPublicKey)).rejects.toThrow(failure);
+  await expect(exportKeys(named('first'), getPublicKey)).rejects.toThrow(failure);
   expect(pauses).toHaveLength(retries);
 });
