@@ -5,14 +5,10 @@ export type TestAuthority = Awaited<ReturnType<typeof createAuthority>>;
 const curve = { keyType: 'ec', curve: 'P-256', algorithm: 'sha256' } as const;
 const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);
 
-/** An authority for tests, and certificates that it signs. All PEM. @param issuer @default - itself: a root */
-export async function createAuthority(
-  name = 'Test authority',
-  issuer?: { readonly key: string; readonly cert: string },
-) {
-  const { private: key, cert } = await generate([{ name: 'commonName', value: name }], {
+/** An authority for tests, and certificates that it signs. All PEM. */
+export async function createAuthority() {
+  const { private: key, cert } = await generate([{ name: 'commonName', value: 'Test authority' }], {
     ...curve,
-    ...(issuer && { ca: { key: issuer.key, cert: issuer.cert } }),
     notBeforeDate: inDays(-10),
     notAfterDate: inDays(10),
     extensions: [

@@ -135,6 +135,7 @@ it.each<[name: string, verdict: string, token: string]>([
   ['without exp', notTimes, token({ exp: undefined })],
   ['with exp as text', notTimes, token({ exp: `${seconds() + 60}` })],
   ['with exp out of range', notTimes, token({ exp: 1e15 })],
+  ['with a fraction for nbf', notTimes, token({ nbf: seconds() + 0.5 })],
   ['without nbf', 'malformed: not_before_missing', token({ nbf: undefined })],
   ['that has expired', 'expired: expired', token({ exp: seconds() - 6, iat: seconds() - 60 })],
   ['that is not valid yet', 'not_yet_valid: not_yet_valid', token({ nbf: seconds() + 120 })],

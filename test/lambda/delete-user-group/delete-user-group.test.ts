@@ -107,7 +107,7 @@ it.each([
   ['body_not_allowed', 400, { body: ' ' }],
   ['body_not_allowed', 400, { body: 'AP8=', isBase64Encoded: true }],
   ['user_action_invalid', 403, { userActions: [signUserAction(key), signUserAction(key)] }],
-] as typeof faults)('returns %s with status %i for %j', async (code, status, request) => {
+] as typeof faults)('returns %s with status %i: request %#', async (code, status, request) => {
   const refused = await send(request);
   const headers = { 'Content-Type': 'application/problem+json', 'Cache-Control': 'no-store' };
   const challenge = status === 401 && { 'WWW-Authenticate': expect.stringMatching(/^Bearer/) };
