@@ -17,22 +17,13 @@ const publicAddress = '93.184.216.34';
 
 /** Attempts a delivery. @returns its result, the names that it looked up, and the addresses that it dialled */
 async function attempt(resolve: Resolve, name = 'hooks.example.com', connectTimeout = 5_000) {
-  const lookups: string[] = [];
-  const dialled: string[] = [];
-  const receivers = createReceivers({
-    resolve(asked, signal) {
-      lookups.push(asked);
-      return resolve(asked, signal);
-    },
-    // Nothing listens at port 443 of this address.
-    route(address) {
-      dialled.push(address);
-      return '127.0.0.9';
-    },
-    connectTimeout,
-  });
+  const lookUp = jest.fn(resolve);
+  // Nothing listens at port 443 of this address.
+  const route = jest.fn((_address: string) => '127.0.0.9');
+  const receivers = createReceivers({ resolve: lookUp, route, connectTimeout });
   const result = await receivers.post({ webhookId: 'wh-1', url: `https://${name}/`, headers: {}, body: '' });
-  return { reason: result.answered ? 'answered' : result.reason, lookups, dialled };
+  const lookups = lookUp.mock.calls.map(([asked]) => asked);
+  return { reason: result.answered ? 'answered' : result.reason, lookups, dialled: route.mock.calls.flat() };
 }
 
 it.each(hostileAnswers)('never dials a name that resolves to %s', async (hostile) => {

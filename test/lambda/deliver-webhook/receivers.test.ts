@@ -156,13 +156,6 @@ it.each([
   expect(received).toBe(0);
 });
 
-it.each([
-  ['closes', '', 'connection_reset'],
-  ['speaks plain http', 'HTTP/1.1 400 Bad Request\r\n\r\n', 'tls_failed'],
-])('aborts the handshake with a receiver that %s', async (_name, text, reason) => {
-  expect(await client()(await startTcp(say(text, ends)))).toEqual(unanswered(reason));
-});
-
 it("trusts Mozilla's authorities, and not those of NODE_EXTRA_CA_CERTS", async () => {
   const port = await startTls(say(head));
   const createSecureContext = jest.spyOn(tls, 'createSecureContext');

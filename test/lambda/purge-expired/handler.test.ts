@@ -30,8 +30,7 @@ it('deletes any number of attempts after 31 days, events after 14, and used user
       (select count(*)::integer from webhook_attempts) as attempts,
       (select string_agg(user_action_id, ' ') from used_user_actions) as actions`;
   expect(left).toEqual([{ events: 'young', attempts: 2, actions: 'just expired' }]);
-  const line = { message: 'Expired rows purged', logCode: 'EXPIRED_PURGED' };
-  expect(log.lines).toEqual([{ ...line, webhookAttempts: 25, webhookEvents: 1, usedUserActions: 1 }]);
+  expect(log.lines).toMatchObject([{ webhookAttempts: 25, webhookEvents: 1, usedUserActions: 1 }]);
 });
 
 it('fails visibly when the database is unavailable', async () => {
