@@ -1,5 +1,4 @@
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { problems as handlerProblems } from '../../lambda/delete-user-group/problems';
 import { tokenDetails } from '../../lambda/tokens/verify-jwt';
@@ -13,10 +12,7 @@ const deletion = openApi.paths['/auth/user-groups/{userGroupId}'].delete;
 const denials = Object.keys(tokenDetails);
 
 it('the document is valid OpenAPI 3.1', async () => {
-  const validator = join(
-    __dirname,
-    '../../node_modules/@seriousme/openapi-schema-validator/bin/validate-api-cli.js',
-  );
+  const validator = require.resolve('@seriousme/openapi-schema-validator/bin/validate-api-cli.js');
   const { stdout } = await promisify(execFile)(process.execPath, [validator, openApiFile]);
   expect(stdout).toContain('"valid": true');
 });

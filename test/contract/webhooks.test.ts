@@ -32,17 +32,16 @@ const nearly = (text: string) =>
     fc.jsonValue(),
   );
 
-it.each(['id', 'organizationId', 'kind', 'date', 'data'])(
+it.each(Object.keys(event))(
   'the schema accepts exactly the values of %s that the fan-out accepts',
   (field) => {
     const text = String(event[field]);
-    const values =
-      field === 'data' ? fc.jsonValue() : fc.oneof(nearly(text), nearly('2026-11-20T12:00:00+04:00'));
+    const near = fc.oneof(nearly(text), nearly('2026-11-20T12:00:00+04:00'));
+    const values = fc.option(field === 'data' ? fc.jsonValue() : near, { nil: undefined, freq: 20 });
     fc.assert(
-      fc.property(fc.option(values, { nil: undefined, freq: 20 }), (value) => {
+      fc.property(values, (value) => {
         const changed = { ...event, [field]: value };
-        const { ok } = parseEvent(JSON.stringify(changed));
-        expect([changed, isDocumented(changed)]).toEqual([changed, ok]);
+        expect([changed, isDocumented(changed)]).toEqual([changed, parseEvent(JSON.stringify(changed)).ok]);
       }),
       { numRuns: 200 },
     );

@@ -1,22 +1,37 @@
 import { allowListFormatNames, formatAllowList } from '../../domain/allow-list';
 
-const eu = { environment: 'eu', region: 'eu-central-1', address: '203.0.113.7', reserve: '203.0.113.8' };
 const deprecation = { since: '2026-11-20', sunset: '2027-11-30' };
-const staging = { environment: 'staging', region: 'eu-west-3', address: '192.0.2.9', deprecation };
+const origins = [
+  { environment: 'eu', region: 'eu-central-1', address: '203.0.113.7', reserve: '203.0.113.8' },
+  { environment: 'staging', region: 'eu-west-3', address: '192.0.2.9', deprecation },
+];
 const headline = 'Addresses that webhooks come from. Verify each signature, too.';
-const reserveComment = 'eu, in an announced emergency only';
+const [eu, staging, reserve] = [
+  'eu in eu-central-1',
+  'staging in eu-west-3, deprecated: test funds only',
+  'eu, in an announced emergency only',
+];
+const cidrs = ['203.0.113.7/32', '192.0.2.9/32', '203.0.113.8/32'];
+const comments = [eu, staging, reserve];
 const json = (value: unknown) => JSON.stringify(value, undefined, 2);
 
-/** Of one environment, on port 8443. */
+/** On port 8443. */
 const lists = {
-  text: `# ${headline}
-# eu in eu-central-1
-203.0.113.7/32
-# ${reserveComment}
-203.0.113.8/32`,
+  json: json([
+    {
+      environment: 'eu',
+      region: 'eu-central-1',
+      addresses: [cidrs[0]],
+      reserve: [cidrs[2]],
+      deprecated: false,
+    },
+    { environment: 'staging', region: 'eu-west-3', addresses: [cidrs[1]], deprecated: true, deprecation },
+  ]),
+  text: [`# ${headline}`, ...cidrs.flatMap((cidr, index) => [`# ${comments[index]}`, cidr])].join('\n'),
   nginx: `# ${headline}
-allow 203.0.113.7/32; # eu in eu-central-1
-allow 203.0.113.8/32; # ${reserveComment}
+allow 203.0.113.7/32; # ${eu}
+allow 192.0.2.9/32; # ${staging}
+allow 203.0.113.8/32; # ${reserve}
 deny all;`,
   nftables: `# ${headline}
 table inet wallet-webhooks
@@ -25,8 +40,9 @@ table inet wallet-webhooks {
   set origins {
     type ipv4_addr
     elements = {
-      203.0.113.7 comment "eu in eu-central-1",
-      203.0.113.8 comment "${reserveComment}",
+      203.0.113.7 comment "${eu}",
+      192.0.2.9 comment "${staging}",
+      203.0.113.8 comment "${reserve}",
     }
   }
   chain input {
@@ -37,51 +53,26 @@ table inet wallet-webhooks {
   }
 }`,
   terraform: json({
-    '//': `${headline} 203.0.113.7/32: eu in eu-central-1. 203.0.113.8/32: ${reserveComment}.`,
-    locals: { wallet_webhooks_cidrs: ['203.0.113.7/32', '203.0.113.8/32'] },
+    '//': `${headline} ${cidrs.map((cidr, index) => `${cidr}: ${comments[index]}.`).join(' ')}`,
+    locals: { wallet_webhooks_cidrs: cidrs },
   }),
   'aws-security-group': json({
     IpPermissions: [
       {
         ...{ IpProtocol: 'tcp', FromPort: 8443, ToPort: 8443 },
-        IpRanges: [
-          { CidrIp: '203.0.113.7/32', Description: 'eu in eu-central-1' },
-          { CidrIp: '203.0.113.8/32', Description: reserveComment },
-        ],
+        IpRanges: cidrs.map((CidrIp, index) => ({ CidrIp, Description: comments[index] })),
       },
     ],
   }),
 };
-it.each(Object.entries(lists))(
-  '%s has the address and the reserve, each with a description',
-  (format, list) => {
-    expect(formatAllowList(format as keyof typeof lists, [eu], 8443)).toBe(list);
-  },
-);
-
-it('json has the regions and the deprecation of several environments', () => {
-  const { reserve, address, ...euNames } = eu;
-  const { address: other, ...stagingFields } = staging;
-  expect(JSON.parse(formatAllowList('json', [eu, staging]))).toEqual([
-    { ...euNames, addresses: [`${address}/32`], reserve: [`${reserve}/32`], deprecated: false },
-    { ...stagingFields, addresses: [`${other}/32`], deprecated: true },
-  ]);
+it.each(allowListFormatNames)('%s has each address and reserve, with a description', (format) => {
+  expect(formatAllowList(format, origins, 8443)).toBe(lists[format]);
 });
 
-it.each(allowListFormatNames)(
-  '%s has a shared address once, with a comment that nftables accepts',
-  (format) => {
-    const here = { address: '127.0.0.1', reserve: '127.0.0.2' };
-    const shared = [eu, { ...eu, environment: 'uae' }, staging].map((origin) => ({ ...origin, ...here }));
-    const list = formatAllowList(format, shared);
-    if (format !== 'json') expect(list.replace(/^#.*|"\/\/.*/gm, '').match(/127\.0\.0\.1/g)).toHaveLength(1);
-    for (const [, comment] of list.matchAll(/comment "(.*)"/g))
-      expect(comment).toMatch(/^[A-Za-z0-9 .,:/-]{1,128}$/);
-  },
-);
-
-it('the default port is 443, and an environment without a reserve has no emergency', () => {
-  const list = formatAllowList('nftables', [staging]);
+it('has a shared address once, with a comment that nftables accepts, for port 443', () => {
+  const shared = origins.map((origin) => ({ ...origin, address: '127.0.0.1' }));
+  const list = formatAllowList('nftables', shared);
+  expect(list.match(/127\.0\.0\.1/g)).toHaveLength(1);
+  expect(list).toMatch(/127\.0\.0\.1 comment "[A-Za-z0-9 .,:/-]{1,128}"/);
   expect(list).toContain('tcp dport 443 drop');
-  expect(list).toContain('192.0.2.9 comment "staging in eu-west-3, deprecated: test funds only",\n    }');
 });

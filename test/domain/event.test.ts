@@ -15,7 +15,7 @@ it('does not change the bytes of an event, such as numbers beyond 2^53', () => {
   expect(parseEvent(text)).toEqual({ ok: true, value: { id, organizationId, kind, text } });
 });
 
-it.each(['{', '[]', 'null', '"event"', ''])('refuses %j', (text) => {
+it.each(['{', '[]', 'null', ''])('refuses %j', (text) => {
   expect(parseEvent(text)).toEqual({ ok: false, error: 'The event is not a JSON object.' });
 });
 
@@ -29,13 +29,8 @@ it.each([
   ['an unknown field, which would be signed too', { more: 1 }, 'fields other than'],
   ['a full stop in the id, which delimits the signed text', { id: 'ev.1' }, '"id" must be'],
   ['a line break in the id, which is a header', { id: 'ev-1\n' }, '"id" must be'],
-  [
-    'the id of something else',
-    { organizationId: 'ug-aaaaa-bbbbb-cccccccccccccc' },
-    '"organizationId" must be',
-  ],
-  ['a kind with a space', { kind: 'wallet created' }, '"kind" must be'],
-  ['a date without a time', { date: '2026-11-20' }, '"date" must be'],
+  ['the id of something else', { organizationId: 'ug-aaaaa-bbbbb-cccccccccccccc' }, '"organizationId" must'],
+  ['a line break in the kind', { kind: 'wallet.created\n' }, '"kind" must be'],
   ['a date that does not exist', { date: '2026-13-20T12:00:00Z' }, '"date" must be'],
   ['a date without its zone', { date: '2026-11-20T12:00:00' }, '"date" must be'],
 ])('refuses %s', (_name, change, reason) => {
@@ -44,35 +39,26 @@ it.each([
 });
 
 it.each([
-  ['a whole pair of surrogates', String.raw`"\ud83d\ude00"`],
-  ['the character itself', '"😀"'],
-  ['a backslash before what looks like a surrogate', String.raw`"\\ud83d"`],
-  ['a quotation mark before a pair', String.raw`{"\"\ud83d\ude00":"\\"}`],
+  ['a pair of surrogates', String.raw`"\ud83d\ude00"`],
+  ['an escaped backslash', String.raw`"\\ud83d"`],
+  ['escapes in a name', String.raw`{"\"\ud83d\ude00":"\\"}`],
   ['a name in several objects', '[{"b":{"a":1},"a":2},{"a":3}]'],
 ])('accepts %s', (_name, json) => {
   expect(parseEvent(withData(json)).ok).toBe(true);
 });
 
-it.each([
-  ['high', String.raw`"\ud83d"`],
-  ['low', String.raw`"\uDE00"`],
-  ['deep', `${'['.repeat(20_000)}"\\ud83d"${']'.repeat(20_000)}`],
-  ['in a name', String.raw`{"a":{"\ud83d":1}}`],
-  ['after a backslash', String.raw`"\\\ud83d"`],
-  ['hidden by a later value of its name', String.raw`{"a":"\ud83d","a":1}`],
-])('refuses an unpaired surrogate: %s', (_name, json) => {
-  const error = expect.stringContaining('an unpaired surrogate');
-  expect(parseEvent(withData(json))).toEqual({ ok: false, error });
-});
-
 const other = '"or-aaaaa-bbbbb-dddddddddddddddd"';
 it.each([
-  ['in the event', '"kind"', `"organizationId":${other},"kind"`],
-  ['spelt with an escape', '"kind"', String.raw`"organization\u0049d":${other},"kind"`],
-  ['in its data', '"data":', '"data":[{"a":1,"a":2}],"data2":'],
-])('rejects duplicate names %s: parsers disagree on it', (_, name, replacement) => {
-  const error = expect.stringContaining('duplicate names');
-  const text = JSON.stringify(event).replace(name, replacement);
+  ['an unpaired surrogate', withData(String.raw`"\ud83d"`)],
+  ['an unpaired surrogate', withData(`${'['.repeat(20_000)}"\\ude00"${']'.repeat(20_000)}`)],
+  ['an unpaired surrogate', withData(String.raw`{"a":{"\ud83d":1}}`)],
+  ['an unpaired surrogate', withData(String.raw`"\\\ud83d"`)],
+  ['an unpaired surrogate', withData(String.raw`{"a":"\ud83d","a":1}`)],
+  ['duplicate names', withData('[{"a":1,"a":2}]')],
+  ['duplicate names', withData(`1,"organizationId":${other}`)],
+  ['duplicate names', withData(String.raw`1,"organization\u0049d":${other}`)],
+])('refuses %s, on which parsers disagree: %#', (reason, text) => {
+  const error = `The event contains ${reason}: parsers disagree on it.`;
   expect(parseEvent(text)).toEqual({ ok: false, error });
 });
 

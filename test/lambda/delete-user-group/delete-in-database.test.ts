@@ -54,11 +54,12 @@ it('deletes only the group, its members and assignments, and writes the audit re
   expect(records).toEqual([{ ...subject, outcome: 'deleted', ...ids }]);
 });
 
-it("neither finds another organization's group nor permits its caller", async () => {
+it("neither finds another organization's group nor permits its caller, nor an end user", async () => {
   const { userGroupId, callerId } = await seedOrganization(region.owner);
   expect(await deleteUserGroup(deletion({ userGroupId }))).toEqual(ok('user_group_not_found'));
   expect(await traces(region.owner, userGroupId)).toEqual({ ...whole, members: 3 });
-  expect(await deleteUserGroup(deletion(by(callerId)))).toEqual(ok('permission_missing'));
+  for (const caller of [by(callerId), by(organization.endUserId, 'EndUser')])
+    expect(await deleteUserGroup(deletion(caller))).toEqual(ok('permission_missing'));
 });
 
 it('permits a service account, and a caller with the permission through the very group', async () => {
