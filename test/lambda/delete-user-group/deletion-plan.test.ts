@@ -16,10 +16,7 @@ const region = useMigratedDatabase();
 let organization: Organization;
 const group = (number: number) => `ug-aaaaa-aaaaa-${String(number).padStart(16, '0')}`;
 
-/**
- * The organization has many groups, each with an assignment of the permission. One person is a member of all, which
- * the planner considers typical.
- */
+/** Many groups with the permission. One person is a member of all, which the planner considers typical. */
 beforeAll(async () => {
   const { host, port, database, superuser: user, password } = region.postgres;
   client = new Client({ host, port, database, user, password });
@@ -27,18 +24,18 @@ beforeAll(async () => {
   organization = await seedOrganization(region.owner);
   const { organizationId, serviceAccountId } = organization;
   await region.query`
-    with number as (select lpad(n::text, 16, '0') as number from generate_series(1, ${crowd}::int) n),
-    user_group as (
-      insert into user_groups (user_group_id, organization_id, name)
-      select 'ug-aaaaa-aaaaa-' || number, ${organizationId}, number from number
+    with user_group as (
+      select ${organizationId} as organization_id, 'ug-aaaaa-aaaaa-' || lpad(n::text, 16, '0') as id
+      from generate_series(1, ${crowd}::int) n
     ),
+    added as (insert into user_groups (user_group_id, organization_id, name) select id, organization_id, id from user_group),
     member as (
       insert into user_group_members (organization_id, user_group_id, identity_id)
-      select ${organizationId}, 'ug-aaaaa-aaaaa-' || number, ${serviceAccountId} from number
+      select organization_id, id, ${serviceAccountId} from user_group
     )
     insert into permission_assignments (assignment_id, organization_id, permission_id, user_group_id)
-    select 'as-aaaaa-aaaaa-' || number, organization_id, permission_id, 'ug-aaaaa-aaaaa-' || number
-    from permissions, number where organization_id = ${organizationId}`;
+    select replace(id, 'ug', 'as'), organization_id, permission_id, id
+    from user_group join permissions using (organization_id)`;
 });
 
 /**
