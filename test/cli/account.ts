@@ -141,31 +141,24 @@ export const page = (status: number): Partial<LoopbackResponse> => ({
 
 /** SQS accepts every message of a batch. */
 export const acceptedBatch: Replies = {
-  'sqs:SendMessageBatch': ({ input }) =>
-    result({
-      Successful: input.Entries.map(({ Id, MessageBody }: Readonly<Record<string, string>>) => ({
-        Id,
-        MessageId: Id,
-        MD5OfMessageBody: createHash('md5').update(String(MessageBody)).digest('hex'),
-      })),
-    }),
+  'sqs:SendMessageBatch': ({ input }) => {
+    const Successful = input.Entries.map(({ Id, MessageBody }: Readonly<Record<string, string>>) => {
+      const MD5OfMessageBody = createHash('md5').update(String(MessageBody)).digest('hex');
+      return { Id, MessageId: Id, MD5OfMessageBody };
+    });
+    return result({ Successful });
+  },
 };
 
-/** An account with stacks, last changed at `changed`. */
-export const withStacks = (changed = '2026-11-20T12:00:00.000Z', more: object = {}): Replies => ({
-  'cloudformation:DescribeStacks': ({ input, region }) =>
-    result({
-      Stacks: [
-        {
-          StackId: `arn:aws:cloudformation:${region}:111122223333:stack/${input.StackName}/0f0f0f0f-0000-4000-8000-000000000000`,
-          StackName: input.StackName,
-          StackStatus: 'UPDATE_COMPLETE',
-          CreationTime: '2026-01-01T00:00:00.000Z',
-          LastUpdatedTime: changed,
-          ...more,
-        },
-      ],
-    }),
+/** An account with stacks. */
+export const withStacks = (more: object = {}): Replies => ({
+  'cloudformation:DescribeStacks': ({ input: { StackName }, region }) => {
+    const StackId = `arn:aws:cloudformation:${region}:111122223333:stack/${StackName}/0`;
+    const LastUpdatedTime = '2026-11-20T12:00:00.000Z';
+    return result({
+      Stacks: [{ StackId, StackName, StackStatus: 'UPDATE_COMPLETE', LastUpdatedTime, ...more }],
+    });
+  },
 });
 
 export const withoutStacks: Replies = {
@@ -177,13 +170,10 @@ export const withoutStacks: Replies = {
 export const withResources = (
   ...resources: readonly (readonly [type: string, physicalId: string, logicalId?: string])[]
 ): Replies => ({
-  'cloudformation:ListStackResources': () =>
-    result({
-      StackResourceSummaries: resources.map(([ResourceType, PhysicalResourceId, logicalId], index) => ({
-        LogicalResourceId: logicalId ?? `Resource${index}`,
-        ResourceType,
-        PhysicalResourceId,
-        ResourceStatus: 'CREATE_COMPLETE',
-      })),
-    }),
+  'cloudformation:ListStackResources': () => {
+    const summaries = resources.map(([ResourceType, PhysicalResourceId, LogicalResourceId = 'Resource']) => ({
+      ...{ LogicalResourceId, ResourceType, PhysicalResourceId },
+    }));
+    return result({ StackResourceSummaries: summaries });
+  },
 });

@@ -13,7 +13,7 @@ const Outputs = [{ OutputKey: 'WebhookOriginAddress', OutputValue: '203.0.113.7'
 const outputs = (...args: string[]) => wallet('outputs', '--environment', name, ...args);
 
 it('prints the outputs of the serving stack as "cdk deploy --outputs-file" does, or writes them', async () => {
-  account().answer(withStacks(undefined, { Outputs }));
+  account().answer(withStacks({ Outputs }));
   const expected = { [stackId]: { WebhookOriginAddress: '203.0.113.7' } };
   const { exitCode, stdout } = await outputs();
   expect({ exitCode, printed: JSON.parse(stdout) }).toEqual({ exitCode: 0, printed: expected });
@@ -33,7 +33,7 @@ it("refuses to overwrite the local environments' outputs", async () => {
 
 it.each([
   ['is not deployed', withoutStacks],
-  ['has only a change set', withStacks(undefined, { StackStatus: 'REVIEW_IN_PROGRESS' })],
+  ['has only a change set', withStacks({ StackStatus: 'REVIEW_IN_PROGRESS' })],
 ])('fails when the stack %s', async (_, replies) => {
   account().answer(replies);
   const { exitCode, stderr } = await outputs();

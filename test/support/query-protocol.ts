@@ -28,36 +28,26 @@ export type Protocol = 'query' | 'ec2' | 'json';
 /** The Query protocol wraps the result, EC2's dialect of it does not. */
 export function writeResult(protocol: Protocol, action: string, result: Json): LoopbackResponse {
   const body = protocol === 'query' ? { [`${action}Result`]: result } : result;
-  return respond(200, protocol, `${action}Response`, body);
+  return { status: 200, headers: {}, body: write(protocol, `${action}Response`, body) };
 }
 
 export function writeRefusal(protocol: Protocol, Code: string, Message = ''): LoopbackResponse {
   const error = { Error: { Code, Message } };
   const body = { query: error, ec2: { Errors: error }, json: { __type: Code, message: Message } }[protocol];
-  const response = respond(400, protocol, protocol === 'ec2' ? 'Response' : 'ErrorResponse', body);
-  return { ...response, headers: { 'x-amzn-errortype': Code } };
+  const root = protocol === 'ec2' ? 'Response' : 'ErrorResponse';
+  return { status: 400, headers: { 'x-amzn-errortype': Code }, body: write(protocol, root, body) };
 }
 
-function respond(status: number, protocol: Protocol, root: string, body: Json): LoopbackResponse {
-  const item = protocol === 'ec2' ? 'item' : 'member';
-  return {
-    status,
-    headers: {},
-    body: protocol === 'json' ? JSON.stringify(body) : element(root, body, item),
-  };
-}
+const write = (protocol: Protocol, root: string, body: Json): string =>
+  protocol === 'json' ? JSON.stringify(body) : element(root, body, protocol === 'ec2' ? 'item' : 'member');
 
 /** Lists are elements called `item`, in EC2's dialect, or `member`. `undefined` is omitted. */
 function element(name: string, value: Json, item: string): string {
-  return value === undefined ? '' : `<${name}>${content(value, item)}</${name}>`;
-}
-
-function content(value: Json, item: string): string {
-  if (value instanceof Date) return value.toISOString();
-  if (Array.isArray(value)) return value.map((one) => element(item, one, item)).join('');
-  if (typeof value === 'object' && value !== null)
-    return Object.entries(value)
-      .map(([key, inner]) => element(key, inner, item))
-      .join('');
-  return String(value).replace(/[<>&"]/g, (character) => `&#${character.charCodeAt(0)};`);
+  if (value === undefined) return '';
+  const list = Array.isArray(value) ? value.map((one) => [item, one]) : Object.entries(value);
+  const content =
+    typeof value === 'object'
+      ? list.map(([key, inner]) => element(key, inner, item)).join('')
+      : String(value).replace(/[<>&"]/g, (character) => `&#${character.charCodeAt(0)};`);
+  return `<${name}>${content}</${name}>`;
 }
