@@ -146,8 +146,9 @@ it('stores an event once, if a webhook subscribes to it', async () => {
   await world.addWebhook({ kinds: ['key.created'] });
   await sendEvent(`a-${organizationId}`);
   for (const _ of [1, 2]) await sendEvent(`b-${organizationId}`, organizationId, 'key.created');
-  await fanOut();
+  expect(await fanOut()).toEqual({ received: 3, failed: 0 });
   const stored = await world.database.query`
-    select event_id, kind from webhook_events where organization_id = ${organizationId}`;
-  expect(stored).toEqual([{ event_id: `b-${organizationId}`, kind: 'key.created' }]);
+    select event_id, kind, accepted_at > now() - interval '1 minute' as recent
+    from webhook_events where organization_id = ${organizationId}`;
+  expect(stored).toEqual([{ event_id: `b-${organizationId}`, kind: 'key.created', recent: true }]);
 });
