@@ -1,12 +1,10 @@
-import { createPublicKey, randomBytes, verify } from 'node:crypto';
+import { createPublicKey, verify } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
 import { GenerateMacCommand, GetPublicKeyCommand, KMSClient, SignCommand } from '@aws-sdk/client-kms';
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
-import { ExecuteStatementCommand, RDSDataClient } from '@aws-sdk/client-rds-data';
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { GetParameterCommand, SSMClient } from '@aws-sdk/client-ssm';
 import { Cleanup } from '../../../local/cleanup';
 import type { InvocationResult } from '../../../local/lambda/instance';
@@ -15,69 +13,106 @@ import { type Services, startServices } from '../../../local/services/services';
 import { localClient } from '../../support/aws-client';
 import { temporaryFolder } from '../../support/temporary-folder';
 
-interface Client {
-  send(command: unknown): Promise<unknown>;
-  destroy(): void;
-}
+const arn = (resource: string) => `arn:aws:${resource.replace(':', ':eu-central-1:000000000000:')}`;
+const secretArn = arn('secretsmanager:secret:owner-a1b2c3');
+const [signing, mac] = [arn('kms:key/signing'), arn('kms:key/mac')];
 
+const folder = temporaryFolder();
 const cleanup = new Cleanup();
 let services: Services;
 let url: string;
-
-/** A client of the SDK for this file's services. */
-function open<C extends { destroy(): void }>(Client: new (options: object) => C, endpoint = url): C {
-  const client = new Client(localClient(endpoint));
-  cleanup.add(() => client.destroy());
-  return client;
-}
+let kms: KMSClient;
+let lambda: LambdaClient;
+let secrets: SecretsManagerClient;
+let ssm: SSMClient;
+/** Of the function `operations`. */
+let result: InvocationResult;
+const invoke = async () => result;
 
 beforeAll(async () => {
   services = await startServices(cleanup, allowEverything);
   url = services.endpoints.kms;
+  const configuration = localClient(url);
+  kms = new KMSClient(configuration);
+  lambda = new LambdaClient(configuration);
+  secrets = new SecretsManagerClient(configuration);
+  ssm = new SSMClient(configuration);
+  for (const client of [kms, lambda, secrets, ssm]) cleanup.add(() => client.destroy());
+  services.functions.add({ name: 'operations', arn: arn('lambda:function:operations'), invoke } as never);
+  for (const value of ['first', 'second']) services.secrets.put({ arn: secretArn, name: 'owner', value });
+});
+beforeEach(() => {
+  create(signing, 'Signing', 'ECC_NIST_P256', 'SIGN_VERIFY');
+  createMac(mac);
 });
 afterAll(() => cleanup.run());
 
-const arn = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:owner-a1b2c3';
-const query = { resourceArn: arn, secretArn: arn, sql: 'select 1' };
-it.each<[string, new (options: object) => unknown, unknown, string]>([
-  ['rds-data', RDSDataClient, new ExecuteStatementCommand(query), 'HttpEndpointNotEnabledException'],
-  ['kms', KMSClient, new GetPublicKeyCommand({ KeyId: 'a' }), 'NotFoundException'],
-  ['lambda', LambdaClient, new InvokeCommand({ FunctionName: 'a' }), 'ResourceNotFoundException'],
+const create = (key: string, name: string, keySpec: string, keyUsage: string) =>
+  services.keys.create({ arn: key, directory: folder(), name, keySpec, keyUsage });
+const createMac = (key: string) => create(key, 'Mac', 'HMAC_256', 'GENERATE_VERIFY_MAC');
+
+const Message = Buffer.alloc(4_096);
+const sign = (KeyId: string, more: object = {}) =>
+  kms.send(new SignCommand({ KeyId, Message, SigningAlgorithm: 'ECDSA_SHA_256', ...more }));
+const generateMac = (KeyId: string) =>
+  kms.send(new GenerateMacCommand({ KeyId, Message, MacAlgorithm: 'HMAC_SHA_256' }));
+const readSecret = (SecretId: string, more: object = {}) =>
+  secrets.send(new GetSecretValueCommand({ SecretId, ...more }));
+const invokeFunction = (FunctionName: string, more: object = {}) =>
+  lambda.send(new InvokeCommand({ FunctionName, Payload: '{}', ...more }));
+
+it.each<[what: string, call: () => Promise<unknown>, name: string]>([
+  ['another service', () => ssm.send(new GetParameterCommand({ Name: 'a' })), 'UnknownOperationException'],
+  ['an unknown key', () => sign(arn('kms:key/none')), 'NotFoundException'],
+  ['a signature by a key for MACs', () => sign(mac), 'InvalidKeyUsageException'],
+  ['a MAC by a key for signatures', () => generateMac(signing), 'InvalidKeyUsageException'],
+  ['an algorithm', () => sign(signing, { SigningAlgorithm: 'RSASSA_PSS_SHA_256' }), 'ValidationException'],
+  ['a digest', () => sign(signing, { MessageType: 'DIGEST' }), 'ValidationException'],
+  ['a long message', () => sign(signing, { Message: Buffer.alloc(4_097) }), 'ValidationException'],
+  ['an unknown secret', () => readSecret('none'), 'ResourceNotFoundException'],
+  ['a version of a secret', () => readSecret('owner', { VersionStage: 'OLD' }), 'ValidationException'],
+  ['an unknown function', () => invokeFunction('none'), 'ResourceNotFoundException'],
   [
-    'secretsmanager',
-    SecretsManagerClient,
-    new GetSecretValueCommand({ SecretId: 'a' }),
-    'ResourceNotFoundException',
+    'an asynchronous invocation',
+    () => invokeFunction('operations', { InvocationType: 'Event' }),
+    'InvalidParameterValueException',
   ],
-  ['ssm', SSMClient, new GetParameterCommand({ Name: 'a' }), 'UnknownOperationException'],
-  ['sqs', SQSClient, new ListQueuesCommand({}), 'none'],
-])('accepts a request that the SDK signs for %s', async (service, Client, command, expected) => {
-  const endpoint = service === 'sqs' ? services.endpoints.sqs : url;
-  const client = open(Client as new () => Client, endpoint);
-  const error = await client.send(command).then(
-    () => 'none',
-    ({ name }) => name,
-  );
-  expect(error).toBe(expected);
+])('refuses %s', async (_, call, name) => {
+  await expect(call()).rejects.toMatchObject({ name });
 });
 
-describe.each(['kms', 'sqs'] as const)('%s', (service) => {
-  it.each<[string, number, (port: string) => readonly string[]]>([
-    ['its own name', 0, (port) => ['Host', `LocalHost:${port}`]],
-    ['the name of a web page', 403, (port) => ['Host', `rebound.example:${port}`]],
-    ['two names', 403, (port) => ['Host', `127.0.0.1:${port}`, 'Host', `127.0.0.1:${port}`]],
-    ['an origin', 403, (port) => ['Host', `127.0.0.1:${port}`, 'Origin', 'null']],
-    ["a browser's header", 403, (port) => ['Host', `127.0.0.1:${port}`, 'Sec-Fetch-Site', 'cross-site']],
-  ])('called with %s: %s', async (_, refusal, headersOf) => {
-    const { port } = new URL(services.endpoints[service]);
-    const options = { host: '127.0.0.1', port, agent: false, headers: headersOf(port), method: 'POST' };
-    const status = await new Promise((resolve, reject) => {
+const signedFor = (service: string, operation?: string) => ({
+  authorization: `AWS4-HMAC-SHA256 Credential=k/20260101/eu-central-1/${service}/aws4_request`,
+  ...(operation && { 'x-amz-target': `TrentService.${operation}` }),
+});
+it.each<[string, HeadersInit, string, string]>([
+  ['without a signature', {}, '{}', 'UnknownOperationException'],
+  ['for a service from the prototype', signedFor('toString'), '{}', 'UnknownOperationException'],
+  ['for an operation from the prototype', signedFor('kms', 'toString'), '{}', 'UnknownOperationException'],
+  ['for another path of Lambda', signedFor('lambda'), '{}', 'UnknownOperationException'],
+  ['with a body that is not JSON', signedFor('kms', 'Sign'), '{', 'SerializationException'],
+  ['with a body that is not an object', signedFor('kms', 'Sign'), 'null', 'ValidationException'],
+])('refuses a request %s', async (_, headers, body, name) => {
+  const response = await fetch(url, { method: 'POST', headers, body });
+  expect(response.headers.get('x-amzn-errortype')).toBe(name);
+  expect(await response.json()).toMatchObject({ __type: name, message: expect.any(String) });
+});
+
+it.each(['kms', 'sqs'] as const)('%s refuses web pages', async (service) => {
+  const { port } = new URL(services.endpoints[service]);
+  function statusOf(...headers: string[]): Promise<number | undefined> {
+    const options = { host: '127.0.0.1', port, agent: false, headers, method: 'POST' };
+    return new Promise((resolve, reject) => {
       const outgoing = httpRequest(options, (incoming) => resolve(incoming.resume().statusCode));
       outgoing.once('error', reject).end('{}');
     });
-    if (refusal) expect(status).toBe(refusal);
-    else expect(status).not.toBe(403);
-  });
+  }
+  const own = ['Host', `127.0.0.1:${port}`];
+  expect(await statusOf('Host', `rebound.example:${port}`)).toBe(403);
+  expect(await statusOf(...own, ...own)).toBe(403);
+  expect(await statusOf(...own, 'Origin', 'null')).toBe(403);
+  expect(await statusOf(...own, 'Sec-Fetch-Site', 'cross-site')).toBe(403);
+  expect(await statusOf('Host', `LocalHost:${port}`)).not.toBe(403);
 });
 
 it('leaves idle connections to the client: no request is sent on one that the server closes', async () => {
@@ -86,126 +121,33 @@ it('leaves idle connections to the client: no request is sent on one that the se
   expect([headers.get('connection'), headers.get('keep-alive')]).toEqual(['keep-alive', null]);
 });
 
-describe('a request that an SDK never sends', () => {
-  const signedFor = (service: string) => ({
-    authorization: `AWS4-HMAC-SHA256 Credential=k/20260101/eu-central-1/${service}/aws4_request`,
-  });
-  const kms = (operation: string) => ({
-    ...signedFor('kms'),
-    'x-amz-target': `TrentService.${operation}`,
-  });
-  it.each<[string, Record<string, string>, string, string]>([
-    ['without a signature', {}, '{}', 'UnknownOperationException'],
-    ['for a service from the prototype', signedFor('toString'), '{}', 'UnknownOperationException'],
-    ['for an operation from the prototype', kms('toString'), '{}', 'UnknownOperationException'],
-    ['for another path of Lambda', signedFor('lambda'), '{}', 'UnknownOperationException'],
-    ['with a body that is not JSON', kms('Sign'), '{', 'SerializationException'],
-    ['with a body that is not an object', kms('Sign'), 'null', 'ValidationException'],
-  ])('%s is refused by name', async (_, headers, body, name) => {
-    const response = await fetch(url, { method: 'POST', headers, body });
-    expect(response.headers.get('x-amzn-errortype')).toBe(name);
-    expect(await response.json()).toMatchObject({ __type: name, message: expect.any(String) });
-  });
+it('Secrets Manager returns the latest value of a secret', async () => {
+  expect(await readSecret('owner')).toMatchObject({ ARN: secretArn, Name: 'owner', SecretString: 'second' });
 });
 
-it('Secrets Manager returns the latest value of a secret, and refuses versions', async () => {
-  const client = open(SecretsManagerClient);
-  services.secrets.put({ arn, name: 'owner', value: 'first' });
-  services.secrets.put({ arn, name: 'owner', value: 'second' });
-  for (const SecretId of [arn, 'owner']) {
-    const output = await client.send(new GetSecretValueCommand({ SecretId }));
-    expect(output).toMatchObject({ ARN: arn, Name: 'owner', SecretString: 'second' });
+it('KMS signs by ARN or id; the public key verifies the signature', async () => {
+  const { PublicKey = new Uint8Array() } = await kms.send(new GetPublicKeyCommand({ KeyId: signing }));
+  const key = createPublicKey({ key: Buffer.from(PublicKey), type: 'spki', format: 'der' });
+  for (const id of [signing, 'signing']) {
+    const { Signature = new Uint8Array(), KeyId } = await sign(id, { MessageType: 'RAW' });
+    expect([KeyId, verify('sha256', Message, key, Signature)]).toEqual([signing, true]);
   }
-  const version = new GetSecretValueCommand({ SecretId: arn, VersionStage: 'AWSPENDING' });
-  await expect(client.send(version)).rejects.toMatchObject({ name: 'ValidationException' });
 });
 
-describe('KMS', () => {
-  const folder = temporaryFolder();
-  const keyArn = (id: string) => `arn:aws:kms:eu-central-1:000000000000:key/${id}`;
-  const [signing, mac] = [keyArn('signing'), keyArn('mac')];
-  let client: KMSClient;
-
-  const create = (key: string, name: string, keySpec: string, keyUsage: string) =>
-    services.keys.create({ arn: key, directory: folder(), name, keySpec, keyUsage });
-  const createMac = (key: string) => create(key, 'Mac', 'HMAC_256', 'GENERATE_VERIFY_MAC');
-  const sign = (KeyId: string, more: object = {}) =>
-    new SignCommand({ KeyId, Message: Buffer.from('m'), SigningAlgorithm: 'ECDSA_SHA_256', ...more });
-  const generateMac = (KeyId: string) =>
-    new GenerateMacCommand({ KeyId, Message: Buffer.from('m'), MacAlgorithm: 'HMAC_SHA_256' });
-
-  beforeAll(() => {
-    client = open(KMSClient);
-  });
-  beforeEach(() => {
-    create(signing, 'Signing', 'ECC_NIST_P256', 'SIGN_VERIFY');
-    createMac(mac);
-  });
-
-  it('signs by ARN or id; the public key verifies the signature', async () => {
-    const { PublicKey } = await client.send(new GetPublicKeyCommand({ KeyId: signing }));
-    const key = createPublicKey({ key: Buffer.from(PublicKey as Uint8Array), type: 'spki', format: 'der' });
-    for (const id of [signing, 'signing']) {
-      const Message = randomBytes(4_096);
-      const { Signature, KeyId } = await client.send(sign(id, { Message, MessageType: 'RAW' }));
-      expect([KeyId, verify('sha256', Message, key, Signature as Uint8Array)]).toEqual([signing, true]);
-    }
-  });
-
-  it.each([
-    ['an unknown key', sign(keyArn('none')), 'NotFoundException'],
-    ['a signature by a key for MACs', sign(mac), 'InvalidKeyUsageException'],
-    ['a MAC by a key for signatures', generateMac(signing), 'InvalidKeyUsageException'],
-    ['another algorithm', sign(signing, { SigningAlgorithm: 'RSASSA_PSS_SHA_256' }), 'ValidationException'],
-    ['a digest', sign(signing, { MessageType: 'DIGEST' }), 'ValidationException'],
-    ['a message of more than 4 KiB', sign(signing, { Message: Buffer.alloc(4_097) }), 'ValidationException'],
-  ])('refuses %s', async (_, command, name) => {
-    await expect(client.send(command as SignCommand)).rejects.toMatchObject({ name });
-  });
-
-  it('reads an existing key from a file that only its owner can read, and refuses unsupported kinds', async () => {
-    const { Mac } = await client.send(generateMac(mac));
-    createMac(keyArn('again'));
-    expect((await client.send(generateMac(keyArn('again')))).Mac).toEqual(Mac);
-    expect(statSync(join(folder(), 'Mac.json')).mode & 0o777).toBe(0o600);
-    expect(() => create(signing, 'New', 'RSA_2048', 'SIGN_VERIFY')).toThrow('not supported');
-  });
+it('KMS reads an existing key from a file that only its owner can read, and refuses unsupported kinds', async () => {
+  const { Mac } = await generateMac(mac);
+  createMac(arn('kms:key/again'));
+  expect((await generateMac('again')).Mac).toEqual(Mac);
+  expect(statSync(join(folder(), 'Mac.json')).mode & 0o777).toBe(0o600);
+  expect(() => create(signing, 'New', 'RSA_2048', 'SIGN_VERIFY')).toThrow('not supported');
 });
 
-describe('Lambda', () => {
-  const functionArn = 'arn:aws:lambda:eu-central-1:000000000000:function:operations';
-  const events: unknown[] = [];
-  let result: InvocationResult;
-  beforeAll(() => {
-    const invoke = async (event: unknown) => {
-      events.push(event);
-      return result;
-    };
-    services.functions.add({ name: 'operations', arn: functionArn, invoke } as never);
-  });
-
-  async function invoke(FunctionName: string, more: object = {}) {
-    const command = new InvokeCommand({ FunctionName, Payload: '{"a":"ü"}', ...more });
-    const { Payload, ...rest } = await open(LambdaClient).send(command);
-    return { ...rest, payload: JSON.parse(Payload?.transformToString() ?? '') };
-  }
-
-  it.each(['operations', functionArn])('invokes %s', async (name) => {
-    result = { ok: true, payload: { b: 'ü' } };
-    expect(await invoke(name)).toMatchObject({ StatusCode: 200, payload: { b: 'ü' } });
-    expect(events.pop()).toEqual({ a: 'ü' });
-  });
-
-  it('returns the error of a function as a payload', async () => {
-    const error = { errorType: 'TypeError', errorMessage: 'wrong', trace: ['at'] };
-    result = { ok: false, ...error };
-    expect(await invoke('operations')).toMatchObject({ FunctionError: 'Unhandled', payload: error });
-  });
-
-  it('refuses events that are too large, and asynchronous invocations', async () => {
-    result = { ok: false, errorType: 'RequestEntityTooLargeException', errorMessage: 'no' };
-    await expect(invoke('operations')).rejects.toMatchObject({ name: 'RequestTooLargeException' });
-    const name = 'InvalidParameterValueException';
-    await expect(invoke('operations', { InvocationType: 'Event' })).rejects.toMatchObject({ name });
-  });
+it('Lambda returns the error of a function as a payload, and refuses an event that is too large', async () => {
+  const error = { errorType: 'TypeError', errorMessage: 'wrong', trace: ['at'] };
+  result = { ok: false, ...error };
+  const { FunctionError, Payload } = await invokeFunction('operations');
+  expect(FunctionError).toBe('Unhandled');
+  expect(JSON.parse(Payload?.transformToString() ?? '')).toEqual(error);
+  result = { ok: false, errorType: 'RequestEntityTooLargeException', errorMessage: 'no' };
+  await expect(invokeFunction('operations')).rejects.toMatchObject({ name: 'RequestTooLargeException' });
 });
