@@ -1,33 +1,28 @@
-import type { Template } from '../../../local/assembly/manifest';
 import { Cleanup } from '../../../local/cleanup';
 import { openApiAddresses } from '../../../local/gateway/addresses';
-import { groups, read } from './support';
+import { readApi } from '../../../local/gateway/api';
 
-const of = (api: string) => ({ RestApiId: { Ref: api } });
-const api = (name: string) => ({
-  [`${name}Api`]: { Type: 'AWS::ApiGateway::RestApi' },
-  [`${name}Stage`]: {
-    Type: 'AWS::ApiGateway::Stage',
-    Properties: { ...of(`${name}Api`), StageName: name.toLowerCase() },
-  },
-});
-const template: Template = {
-  Resources: {
-    ...api('First'),
-    ...api('Second'),
-    Domain: { Type: 'AWS::ApiGateway::DomainName', Properties: { DomainName: 'second.example.com' } },
-    Mapping: {
-      Type: 'AWS::ApiGateway::BasePathMapping',
-      Properties: { ...of('SecondApi'), DomainName: { Ref: 'Domain' } },
-    },
-  },
-};
 const cleanup = new Cleanup();
 afterEach(() => cleanup.run());
-const open = () => openApiAddresses({ name: 'WalletEu', region: 'eu-central-1', template }, () => 0, cleanup);
 
-it("replaces each API's AWS addresses by those on this machine", async () => {
-  const { urls, localize } = await open();
+const resource = (type: string, Properties: object = {}) => ({
+  Type: `AWS::ApiGateway::${type}`,
+  Properties,
+});
+const ofFirst = { RestApiId: { Ref: 'FirstApi' } };
+const ofSecond = { RestApiId: { Ref: 'SecondApi' } };
+const Resources = {
+  FirstApi: resource('RestApi'),
+  FirstStage: resource('Stage', { ...ofFirst, StageName: 'first' }),
+  SecondApi: resource('RestApi'),
+  SecondStage: resource('Stage', { ...ofSecond, StageName: 'second' }),
+  Domain: resource('DomainName', { DomainName: 'second.example.com' }),
+  Mapping: resource('BasePathMapping', { ...ofSecond, DomainName: { Ref: 'Domain' } }),
+};
+
+it("replaces each API's AWS addresses by those on this machine, and delays requests until it is ready", async () => {
+  const stack = { name: 'WalletEu', region: 'eu-central-1', template: { Resources } };
+  const { gateways, urls, localize } = await openApiAddresses(stack, () => 0, cleanup);
   const { first, second } = urls;
   expect(first).not.toBe(second);
   const host = (id: string) => `https://WalletEu-${id}.execute-api.eu-central-1.amazonaws.com`;
@@ -39,12 +34,11 @@ it("replaces each API's AWS addresses by those on this machine", async () => {
     ...{ paths: [`${first}/x`, `connect ${second}/;`], origin: second, domain: `${second}/x` },
     ...others,
   });
-});
 
-it('delays early requests until the API is ready', async () => {
-  const { gateways, urls } = await open();
-  const early = fetch(`${urls.first}/`);
+  const early = fetch(`${first}/`);
   const findFunction = () => ({ invoke: () => Promise.reject() });
-  gateways.get('FirstApi')?.serve({ api: read(groups()), findFunction, region: 'eu-central-1' });
+  gateways
+    .get('FirstApi')
+    ?.serve({ api: readApi(new Map(), 'FirstApi'), findFunction, region: stack.region });
   expect((await early).status).toBe(403);
 });

@@ -85,7 +85,7 @@ const signedFor = (service: string, operation?: string) => ({
   authorization: `AWS4-HMAC-SHA256 Credential=k/20260101/eu-central-1/${service}/aws4_request`,
   ...(operation && { 'x-amz-target': `TrentService.${operation}` }),
 });
-it.each<[string, HeadersInit, string, string]>([
+it.each<[string, Record<string, string>, string, string]>([
   ['without a signature', {}, '{}', 'UnknownOperationException'],
   ['for a service from the prototype', signedFor('toString'), '{}', 'UnknownOperationException'],
   ['for an operation from the prototype', signedFor('kms', 'toString'), '{}', 'UnknownOperationException'],
