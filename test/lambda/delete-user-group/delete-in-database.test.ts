@@ -77,7 +77,9 @@ it.each([
   ['holds a permission for other operations', `update permissions set operations = array['Auth:Read']`],
   [
     'does not hold the permission, directly or through a group',
-    'with left_groups as (delete from user_group_members) delete from permission_assignments where identity_id is not null',
+    `with employees as (select identity_id from identities where kind = 'CustomerEmployee'),
+      memberships as (delete from user_group_members where identity_id in (table employees))
+    delete from permission_assignments where identity_id in (table employees)`,
   ],
 ])('refuses the deletion without using up the user action when the caller %s', async (_, change) => {
   await region.owner.execute({ text: [change], values: [] });
