@@ -13,13 +13,14 @@ export async function sharedInRun<Value = { readonly directory: string }>(name: 
 }
 
 /**
- * The result of `make`, cached for all test files of a run, which have separate modules and memory. Files that need
- * it at the same time may each compute it.
+ * The result of `make`, cached for all test files of a run, which have separate modules and memory; not outside Jest.
+ * Files that need it at the same time may each compute it.
  *
  * @param what a unique name
  * @param make depends only on `what` and the sources; errors are thrown, not cached
  */
 export function oncePerRun(what: string, make: () => string): string {
+  if (!process.env.SHARED_IN_RUN_URL) return make();
   const file = join(tmpdir(), createHash('sha256').update(what).digest('hex'));
   if (existsSync(file)) return readFileSync(file, 'utf8');
   const made = make();
