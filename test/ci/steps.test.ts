@@ -123,7 +123,7 @@ it.each([
     checkout.stub('npm', `[ "$5" = smoke ] || exit 0; echo "$@" >> runs; ${passes}`);
     const variable = { ...variables, SMOKE_RECEIVER_URL: receiver };
     expect(await checkout.step('bash .ci/smoke "$ENVIRONMENT"', variable)).toMatchObject({ exitCode });
-    const run = `run -s wallet -- smoke --environment eu --outputs FILE --allow-production ${option}\n`;
+    const run = `run -s wallet -- smoke --environment ${variables.ENVIRONMENT} --outputs FILE --allow-production ${option}\n`;
     expect(checkout.read('runs').replace(/(?<= --outputs )\S+/g, 'FILE')).toBe(run.repeat(3));
     expect(checkout.read('pauses')).toBe('30\n30\n');
   },
