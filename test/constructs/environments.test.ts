@@ -89,7 +89,6 @@ describe('a row', () => {
     ['no optional field', alone],
     ['a cluster that may pause', { ...alone, serviceLevelAgreement: false, database: paused }],
     ['a certificate to create', changed(full, { domainNames: { ...full.domainNames, hostedZone } })],
-    ['a promoted cluster', changed(alone, { 'database.replicaOf': 'wallet-eu' })],
     [
       'a promoted cluster and a new standby',
       changed(eu, { 'database.replicaOf': 'wallet-eu', 'standby.globalClusterIdentifier': 'wallet-eu-2' }),
@@ -104,83 +103,46 @@ describe('a row', () => {
       name: 'EU',
       stackId: 'Wallet-Eu',
       purpose: undefined,
-      region: 'eu-central-9',
+      region: 'cn-north-1',
       residencyRegions: ['eu-central-1', 'eu-wset-1'],
       zones: [],
-      vpcCidr: '10.256.0.0/16',
+      vpcCidr: '10.10.0.0/8',
       chains: ['mainnet', 'mainnet'],
-      'support.contact': 'a@b',
-      'support.guide': 'docs/receivers.md',
-      serviceLevelAgreement: 'yes',
-      testFundsOnly: null,
-      'deprecation.since': '2026-13-01',
-      'deprecation.sunset': 'never',
-      databaseAccess: 'proxy',
+      'deprecation.sunset': '2027-02-30',
       'database.capacity.minimum': 0.7,
-      'database.capacity.maximum': 257,
-      'database.readers': 1.5,
+      'database.readers': -1,
       'database.backupRetentionDays': 36,
-      'database.deletionProtection': 'no',
       'database.replicaOf': 'wallet--eu',
       'database.restoreFrom.snapshot': 'arn:aws:rds:eu-central-1:111122223333:snapshot:before',
-      'database.restoreFrom.cluster': 'wallet-',
       'database.restoreFrom.time': '2026-11-21T10:30:00+01:00',
       alarmEmail: 'a@b',
       logRetentionDays: 2,
-      'throttle.requestsPerSecond': 0,
       'throttle.burst': 1251,
       tokenIssuer: 'https://eu.example/',
       'signingKeyLabels.accessToken': ['2026-13'],
-      'signingKeyLabels.userAction': ['2026-11', '2026-11'],
       accessTokenMinutes: 10_081,
-      disposable: 'yes',
       'domainNames.api': 'localhost',
-      'domainNames.dashboard': 'API.example.com',
       'domainNames.hostedZone.id': '/hostedzone/Z0123456789',
-      'domainNames.hostedZone.name': 'example.com.',
       'domainNames.certificateArn': 'arn:aws:acm:eu-central-1:1:certificate/1a2b-3c',
       'adoptedElasticIp.allocationId': '203.0.113.7',
       'adoptedElasticIp.address': '203.0.113.7/32',
       publicIpv4Pool: 'amazon',
-      'webhookOrigin.reserve': 'yes',
-      'standby.globalClusterIdentifier': '1wallet',
-      'standby.instances': -1,
     };
     const { fields, message } = refusalOf(changed(full, wrong));
     expect(Object.fromEntries(fields.map(({ field, value }) => [field.slice('EU.'.length), value]))).toEqual(
       wrong,
     );
-    for (const { remedy } of fields) expect(remedy).toMatch(/^[A-Z].+\.$/);
     expect(message).toContain('EU.purpose is missing. Describe in 1 to 100 characters');
-    expect(message).toContain('EU.region is "eu-central-9". Give the code of an AWS region');
+    expect(message).toContain('EU.region is "cn-north-1". Give the code of an AWS region');
   });
 
-  it.each<[string, unknown]>([
-    ['region', 'eu-central-1a'],
-    ['region', 'cn-north-1'],
-    ['vpcCidr', '192.168.0.0/16'],
-    ['vpcCidr', '10.10.0.0/8'],
-    ['tokenIssuer', 'http://eu.example'],
-    ['tokenIssuer', 'https://[eu'],
-    ['residencyRegions', 'eu-central-1'],
-    ['database.capacity', 4],
-    ['database', undefined],
-    ['deprecated', true],
-    ['deprecation.sunset', '2027-02-30'],
-    ['adoptedElasticIp.adress', '203.0.113.7'],
-  ])('is refused for %s = %j', (field, value) => {
-    expect(wrongIn(changed(full, { [field]: value }))).toContain(`eu.${field}`);
-  });
-
-  it('is refused without a field', () => {
-    const { purpose: _, ...row } = eu;
-    expect(refusalOf(row).message).toBe(
-      'eu.purpose is missing. Compare with the fields in lib/environment.ts.',
-    );
+  it('is refused if it is no object, or has an unknown field', () => {
     expect(wrongIn(null)).toEqual(['environments[0]']);
+    expect(wrongIn({ ...eu, deprecated: true })).toEqual(['eu.deprecated']);
   });
 
   it.each<[string, unknown, object?]>([
+    ['tokenIssuer', 'http://eu.example'],
     ['residencyRegions', ['eu-west-1']],
     ['zones', ['eu-central-1a', 'eu-west-1b', 'eu-central-1c']],
     ['zones', ['eu-central-1a'], alone],
@@ -196,7 +158,6 @@ describe('a row', () => {
     ['disposable', true],
     ['database.replicaOf', 'wallet-eu', eu],
     ['database.replicaOf', 'wallet-1', full],
-    ['database.restoreFrom', {}],
     ['database.restoreFrom', { cluster: restoreFrom.cluster }],
     ['database.restoreFrom', { ...restoreFrom, snapshot }],
     ['database.restoreFrom', { snapshot: snapshot.replace('eu-central-1', 'eu-west-1') }],
@@ -204,82 +165,46 @@ describe('a row', () => {
     ['throttle.burst', 100],
     ['domainNames.hostedZone.name', 'ample.com'],
     ['domainNames.certificateArn', certificateArn.replace('eu-central-1', 'us-east-1')],
-    [
-      'domainNames.certificateArn',
-      undefined,
-      { ...full, domainNames: { ...full.domainNames, hostedZone: undefined } },
-    ],
+    ['domainNames.certificateArn', undefined, changed(full, { 'domainNames.hostedZone': undefined })],
     ['webhookOrigin.reserve', false],
     ['standby.region', 'eu-central-1'],
     ['standby.region', 'us-east-1'],
     ['standby.zones', ['eu-west-1a', 'eu-west-1b']],
     ['standby.zones', eu.zones],
+    // The suffix of the restore is missing.
     ['standby.globalClusterIdentifier', 'wallet-eu'],
-  ])('is refused when %s is %j, which contradicts the others', (field, value, row = full) => {
+  ])('is refused when %s is %j', (field, value, row = full) => {
     const { fields } = refusalOf(changed(row, { [field]: value }));
-    expect(fields).toContainEqual({
-      field: `eu.${field}`,
-      value,
-      remedy: expect.stringMatching(/^[A-Z].+\.$/),
-    });
+    expect(fields).toContainEqual({ field: `eu.${field}`, value, remedy: expect.any(String) });
   });
 });
 
-it('a restore with a standby needs a new global database, whose suffix the refusal names', () => {
-  const row = changed(full, { 'standby.globalClusterIdentifier': 'wallet-eu' });
-  expect(refusalOf(row).message).toContain(`Append "${restoreSuffix({ restoreFrom })}"`);
-});
-
-describe('two rows', () => {
+it('two rows have no name, stack, range, issuer, address or global database in common', () => {
   const { standby, domainNames, adoptedElasticIp } = full;
-  const other = {
-    ...alone,
-    name: 'other',
-    stackId: 'WalletOther',
-    vpcCidr: '10.240.0.0/16',
-    tokenIssuer: 'https://other.example',
+  const other = { ...alone, name: 'other', stackId: 'WalletOther', vpcCidr: '10.240.0.0/16' };
+  expect(wrongIn(full, { ...other, tokenIssuer: 'https://other.example' })).toEqual([]);
+  expect(wrongIn(alone, alone)).toContain('eu.name');
+  const repeating = {
+    ...other,
+    stackId: standby.stackId,
+    vpcCidr: standby.vpcCidr,
+    standby: { ...standby, stackId: 'WalletOtherStandby', vpcCidr: '10.241.0.0/16' },
+    domainNames: { ...domainNames, api: domainNames.dashboard, dashboard: 'other.example.com' },
+    webhookOrigin: { reserve: true, adoptedReserve: adoptedElasticIp },
   };
-
-  it('are valid when they differ', () => {
-    expect(wrongIn(full, other)).toEqual([]);
-  });
-
-  it.each<[string, Partial<Environment>, string]>([
-    ['name', { name: 'eu' }, 'name'],
-    ['stackId', { stackId: full.stackId }, 'stackId'],
-    ['stackId', { stackId: standby.stackId }, 'standby.stackId'],
-    ['vpcCidr', { vpcCidr: standby.vpcCidr }, 'standby.vpcCidr'],
+  const { fields } = refusalOf(full, repeating);
+  expect(fields.map(({ field, remedy }) => `${field}: ${remedy}`)).toEqual(
     [
-      'standby.globalClusterIdentifier',
-      { standby: { ...standby, stackId: 'WalletOtherStandby', vpcCidr: '10.241.0.0/16' } },
-      'standby.globalClusterIdentifier',
-    ],
-    ['tokenIssuer', { tokenIssuer: full.tokenIssuer }, 'tokenIssuer'],
-    [
-      'domainNames.api',
-      { domainNames: { ...domainNames, dashboard: 'other.example.com' } },
-      'domainNames.api',
-    ],
-    [
-      'domainNames.dashboard',
-      { domainNames: { ...domainNames, api: domainNames.dashboard } },
-      'domainNames.dashboard',
-    ],
-    [
-      'webhookOrigin.adoptedReserve.allocationId',
-      { webhookOrigin: { reserve: true, adoptedReserve: adoptedElasticIp } },
-      'adoptedElasticIp.allocationId',
-    ],
-  ])('have no %s in common', (field, changes, owner) => {
-    const row = { ...other, ...changes };
-    expect(refusalOf(full, row).fields).toContainEqual({
-      field: `${row.name}.${field}`,
-      value: expect.anything(),
-      remedy: `eu.${owner} has the same value: choose another.`,
-    });
-  });
+      'other.stackId: eu.standby.stackId',
+      'other.vpcCidr: eu.standby.vpcCidr',
+      'other.standby.globalClusterIdentifier: eu.standby.globalClusterIdentifier',
+      'other.tokenIssuer: eu.tokenIssuer',
+      'other.domainNames.api: eu.domainNames.dashboard',
+      'other.webhookOrigin.adoptedReserve.allocationId: eu.adoptedElasticIp.allocationId',
+    ].map((pair) => `${pair} has the same value: choose another.`),
+  );
 });
 
-it.each([[], {}, undefined])('%j is not a table', (table) => {
-  expect(() => validateEnvironments(table)).toThrow(/^environments is .*Give a list/);
+it('an empty table is refused', () => {
+  expect(() => validateEnvironments([])).toThrow(/^environments is .*Give a list/);
 });
