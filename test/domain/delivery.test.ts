@@ -36,4 +36,6 @@ it.each([
   expect(parseDelivery(JSON.stringify({ ...delivery, ...change }))).toEqual({ ok: false, error });
 });
 
-it('refuses text that is no object', () => expect(parseDelivery('[]').ok).toBe(false));
+it('refuses anything but an object', () => {
+  expect(parseDelivery('[]')).toEqual({ ok: false, error: 'The message is not a JSON object.' });
+});

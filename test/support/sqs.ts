@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import {
   type ChangeMessageVisibilityRequest,
   GetQueueAttributesCommand,
@@ -16,23 +15,27 @@ const region = 'eu-central-1';
 export type TestQueues = Awaited<ReturnType<typeof startTestQueues>>;
 export type TestQueue = Awaited<ReturnType<TestQueues['create']>>;
 
+/** A successful SQS call. */
+type Call = Partial<SendMessageBatchRequest & ChangeMessageVisibilityRequest>;
+
 /** Queues on this machine and the real SDK's client for them. */
 export async function startTestQueues() {
   const server = await startQueues();
   const sqs = new SQSClient(localClient(server.url));
-  /** The inputs of the client's successful calls. */
-  const accepted: Partial<SendMessageBatchRequest & ChangeMessageVisibilityRequest>[] = [];
+  let made = 0;
+  const accepted: Call[] = [];
   sqs.middlewareStack.add(
     (next) => async (call) => {
       const answer = await next(call);
-      accepted.push(call.input as (typeof accepted)[number]);
+      accepted.push(call.input as Call);
       return answer;
     },
     { step: 'initialize' },
   );
 
   async function create(attributes: Record<string, string> = { VisibilityTimeout: '30' }) {
-    const queue = server.createQueue({ name: randomUUID(), region, attributes });
+    made += 1;
+    const queue = server.createQueue({ name: `queue-${made}`, region, attributes });
     const QueueUrl = queue.url;
     const calls = () => accepted.filter((call) => call.QueueUrl === QueueUrl);
     return {
@@ -44,11 +47,13 @@ export async function startTestQueues() {
         await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody, ...attributes }));
       },
       /** Visible messages as Lambda passes them to a function. */
-      async receive(MaxNumberOfMessages = 10) {
+      async receive(maximum = 10) {
         const { Messages = [] } = await sqs.send(
           new ReceiveMessageCommand({
-            ...{ QueueUrl, MaxNumberOfMessages },
-            ...{ MessageSystemAttributeNames: ['All'], MessageAttributeNames: ['All'] },
+            QueueUrl,
+            MaxNumberOfMessages: maximum,
+            MessageSystemAttributeNames: ['All'],
+            MessageAttributeNames: ['All'],
           }),
         );
         return Messages.map((message) =>
@@ -67,18 +72,23 @@ export async function startTestQueues() {
       },
       /** Messages sent in batches, including delayed ones. */
       sent: () =>
-        calls()
-          .flatMap(({ Entries = [] }) => Entries)
-          .map(({ MessageBody: body = '', MessageGroupId: group = '', DelaySeconds: delaySeconds = 0 }) => {
-            return { body, group, delaySeconds };
-          }),
+        calls().flatMap(({ Entries = [] }) =>
+          Entries.map(({ MessageBody: body = '', MessageGroupId: group = '', DelaySeconds = 0 }) => ({
+            body,
+            group,
+            delaySeconds: DelaySeconds,
+          })),
+        ),
       /** The visibility timeouts that the client has set. */
       visibilityTimeouts: () => calls().flatMap(({ VisibilityTimeout }) => VisibilityTimeout ?? []),
     };
   }
 
   return {
-    ...{ sqs, server, create },
+    sqs,
+    server,
+    url: server.url,
+    create,
     async stop() {
       sqs.destroy();
       await server.stop();

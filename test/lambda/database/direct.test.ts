@@ -2,11 +2,10 @@ import { sql } from '../../../lambda/database/database';
 import { createDirectDatabase } from '../../../lambda/database/direct';
 import { startDatabaseEndpoint } from '../../../local/postgres/endpoint';
 import { createAuthority } from '../../support/certificates';
-import { sharedInRun } from '../../support/once-per-run';
-import type { TestPostgres } from '../../support/postgres';
+import { sharedPostgres } from '../../support/shared-postgres';
 
 it('trusts only the configured root certificates, not those of another region', async () => {
-  const postgres = await sharedInRun<TestPostgres>('postgres-direct');
+  const postgres = await sharedPostgres('direct');
   const [authority, elsewhere] = [await createAuthority(), await createAuthority()];
   const endpoint = await startDatabaseEndpoint({
     postgres,
