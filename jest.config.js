@@ -6,22 +6,19 @@ process.env.CDK_CONTEXT_JSON = JSON.stringify({ 'aws:cdk:disable-creation-stack-
 const shared = {
   testEnvironment: '<rootDir>/test/support/one-realm.js',
   roots: ['<rootDir>/test'],
+  globalSetup: '<rootDir>/test/support/test-run.ts',
+  globalTeardown: '<rootDir>/test/support/tear-down.ts',
   transform: {
-    // SQL is imported as text, as the bundler does.
-    '\\.sql$': '<rootDir>/test/support/text-transform.js',
-    // Except Jest's own packages, which run once per test file, and fauxqs, which has only ES modules.
-    '/node_modules/(?!fauxqs/|@?jest).+\\.c?js$': '<rootDir>/test/support/native-packages.js',
+    // Packages except Jest's own, which run once per test file, and fauxqs, which has only ES modules.
+    '\\.sql$|/node_modules/(?!fauxqs/|@?jest).+\\.c?js$': '<rootDir>/test/support/transform.js',
     '^.+\\.(t|j|mj)s$': [
       '@swc/jest',
       { jsc: { target: 'es2022', parser: { syntax: 'typescript' } }, module: { type: 'commonjs' } },
     ],
   },
   transformIgnorePatterns: ['/node_modules/@?jest'],
-  // fauxqs has exports for `import` only, but Jest resolves `require`.
-  moduleNameMapper: {
-    '^fauxqs$': '<rootDir>/node_modules/fauxqs/dist/app.js',
-    '^esbuild$': '<rootDir>/test/support/esbuild-once.ts',
-  },
+  // It has exports for `import` only, but Jest resolves `require`.
+  moduleNameMapper: { '^fauxqs$': '<rootDir>/node_modules/fauxqs/dist/app.js' },
 };
 
 /** @type {import('jest').Config} */
@@ -38,16 +35,7 @@ module.exports = {
       displayName: 'parts',
       testMatch: ['**/*.test.ts'],
       testPathIgnorePatterns: ['/node_modules/', '<rootDir>/test/end-to-end/'],
-      globalSetup: '<rootDir>/test/support/share-folder.ts',
-      globalTeardown: '<rootDir>/test/support/tear-down.ts',
     },
-    {
-      ...shared,
-      displayName: 'end-to-end',
-      testMatch: ['<rootDir>/test/end-to-end/**/*.test.ts'],
-      // Only for these tests, which share one set of running environments.
-      globalSetup: '<rootDir>/test/support/start-local-environment.ts',
-      globalTeardown: '<rootDir>/test/support/tear-down.ts',
-    },
+    { ...shared, displayName: 'end-to-end', testMatch: ['<rootDir>/test/end-to-end/**/*.test.ts'] },
   ],
 };

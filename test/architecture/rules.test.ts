@@ -1,12 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { environments } from '../../lib/environments';
 import { first } from '../support/rows';
-import { importsOf, type SourceFile, sourcesIn } from './sources';
+import { type Import, importsOf, projectRoot, type SourceFile, sourcesIn } from './sources';
 
 type Breach = readonly [path: string, text: string];
 interface Rule {
   readonly title: string;
-  /** Whether a file must not import this: a package, or a path without ending. */
-  readonly forbids?: (path: string, imported: string) => boolean;
+  readonly forbids?: (path: string, imported: Import) => boolean;
   /** What the files must not contain. Comments may. */
   readonly text?: readonly [of: (path: string) => boolean, forbidden: RegExp];
   readonly breaches: readonly [Breach, ...Breach[]];
@@ -27,11 +28,22 @@ const permitted: readonly (readonly [of: RegExp, imports: RegExp])[] = [
   [/^local\//, /^(local|domain)\//],
 ];
 
-const isOfProject = (imported: string) =>
-  /^(\.ci|bin|cli|dashboard|domain|lambda|lib|local|test)\//.test(imported);
-const isPackage = (imported: string, ...names: readonly string[]) =>
-  names.some((name) => imported === name || imported.startsWith(`${name}/`));
-const isIn = (path: string, folder: string) => path.startsWith(`${folder}/`);
+/** Packages that some files must not import. */
+const forbiddenPackages: readonly (readonly [of: RegExp, packages: RegExp])[] = [
+  [/^domain\//, /^(?!(ipaddr\.js|node:crypto|node:net|valibot)$)/],
+  [/^dashboard\//, /^/],
+  [/^lambda\//, /^(aws-cdk-lib|constructs)(\/|$)/],
+  // A use case imports ports.
+  [/^lambda\/([^/]+)\/\1\.ts$/, /^(@aws-sdk\/|@smithy\/|pg$)/],
+  [/^lambda\/(?!database\/data-api\.ts)/, /^@aws-sdk\/client-rds-data$/],
+  [/^lambda\/(?!database\/direct\.ts)/, /^pg$/],
+];
+
+const { dependencies, devDependencies } = JSON.parse(readFileSync(join(projectRoot, 'package.json'), 'utf8'));
+/** Only tests import devDependencies, but for types. */
+const dependenciesOf = (path: string, typesOnly: boolean) =>
+  typesOnly || /^(\.ci|test)\//.test(path) ? { ...dependencies, ...devDependencies } : dependencies;
+const packageOf = (name: string) => /^(?:@[\w.-]+\/)?\w[\w.-]*/.exec(name)?.[0] ?? '';
 
 /** The use case of a path; undefined for the shared folders and outside `lambda`. */
 const useCaseOf = (path: string) => /^lambda\/(?!database|shared|tokens|webhooks)([^/]+)\//.exec(path)?.[1];
@@ -47,8 +59,10 @@ const anyOf = (...patterns: readonly string[]) => new RegExp(patterns.join('|'))
 const rules: readonly Rule[] = [
   {
     title: 'each program imports itself, domain and its permitted others',
-    forbids: (path, imported) =>
-      isOfProject(imported) && permitted.some(([of, imports]) => of.test(path) && !imports.test(imported)),
+    forbids: (path, { name, isPackage }) =>
+      !isPackage &&
+      name !== 'package.json' &&
+      permitted.some(([of, imports]) => of.test(path) && !imports.test(name)),
     breaches: [
       ['domain/event.ts', "import { x } from '../lib/environments';"],
       ['lambda/shared/a.ts', "import { x } from '../../lib/environments';"],
@@ -62,56 +76,48 @@ const rules: readonly Rule[] = [
     ],
   },
   {
-    title: 'domain is pure',
-    forbids: (path, imported) =>
-      isIn(path, 'domain') &&
-      !isOfProject(imported) &&
-      !['ipaddr.js', 'node:crypto', 'node:net', 'valibot'].includes(imported),
-    breaches: [['domain/event.ts', "import { readFileSync } from 'node:fs';"]],
+    title: 'domain, the page, functions and use cases import only their packages',
+    forbids: (path, { name, isPackage }) =>
+      isPackage && forbiddenPackages.some(([of, packages]) => of.test(path) && packages.test(name)),
+    breaches: [
+      ['domain/event.ts', "import { readFileSync } from 'node:fs';"],
+      ['dashboard/page.ts', "import { randomBytes } from 'node:crypto';"],
+      ['lambda/shared/a.ts', "import { Stack } from 'aws-cdk-lib';"],
+      ['lambda/shared/a.ts', "import { RDSDataClient } from '@aws-sdk/client-rds-data';"],
+      ['lambda/purge-expired/handler.ts', "import { Pool } from 'pg';"],
+      ['lambda/delete-user-group/delete-user-group.ts', "import { KMS } from '@aws-sdk/client-kms';"],
+    ],
   },
   {
-    title: 'lambda never imports the CDK',
-    forbids: (path, imported) => isIn(path, 'lambda') && isPackage(imported, 'aws-cdk-lib', 'constructs'),
-    breaches: [['lambda/shared/a.ts', "import { Stack } from 'aws-cdk-lib';"]],
+    title: 'every imported package is in package.json, and the programs import none for tests',
+    forbids: (path, { name, isPackage, typesOnly }) => {
+      const known = dependenciesOf(path, typesOnly);
+      const found = packageOf(name);
+      return (
+        isPackage &&
+        found !== '' &&
+        !name.startsWith('node:') &&
+        !(found in known || `@types/${found}` in known)
+      );
+    },
+    breaches: [
+      ['test/a.test.ts', "import { x } from '@unknown/package/x';"],
+      ['lib/a.ts', "export * from 'ajv';"],
+    ],
   },
   {
     title: 'no use case imports another, nor does what they share know one',
-    forbids: (path, imported) =>
-      isIn(path, 'lambda') && ![undefined, useCaseOf(path)].includes(useCaseOf(imported)),
+    forbids: (path, { name }) =>
+      path.startsWith('lambda/') && ![undefined, useCaseOf(path)].includes(useCaseOf(name)),
     breaches: [
       ['lambda/deliver-webhook/a.ts', "import { x } from '../fan-out-event/request';"],
       ['lambda/shared/a.ts', "import { x } from '../delete-user-group/request';"],
     ],
   },
   {
-    title: 'a use case imports ports, not AWS',
-    forbids: (path, imported) =>
-      path === `lambda/${useCaseOf(path)}/${useCaseOf(path)}.ts` &&
-      isPackage(imported, '@aws-sdk', '@smithy', 'pg'),
-    breaches: [
-      ['lambda/delete-user-group/delete-user-group.ts', "import { KMSClient } from '@aws-sdk/client-kms';"],
-    ],
-  },
-  {
-    title: "only the Data API's adapter imports its client, and only the direct one pg",
-    forbids: (path, imported) =>
-      isIn(path, 'lambda') &&
-      ((path !== 'lambda/database/data-api.ts' && isPackage(imported, '@aws-sdk/client-rds-data')) ||
-        (path !== 'lambda/database/direct.ts' && isPackage(imported, 'pg'))),
-    breaches: [
-      ['lambda/shared/a.ts', "import { RDSDataClient } from '@aws-sdk/client-rds-data';"],
-      ['lambda/purge-expired/handler.ts', "import { Pool } from 'pg';"],
-    ],
-  },
-  {
-    title: 'the page imports no package',
-    forbids: (path, imported) => isIn(path, 'dashboard') && !isOfProject(imported),
-    breaches: [['dashboard/page.ts', "import { randomBytes } from 'node:crypto';"]],
-  },
-  {
     title: 'the page stores nothing, and never parses text as markup',
     text: [
-      (path) => isIn(path, 'dashboard'),
+      (path) => path.startsWith('dashboard/'),
       /\b(?:localStorage|sessionStorage|indexedDB|cookie|innerHTML|outerHTML|insertAdjacentHTML|eval)\b/,
     ],
     breaches: [['dashboard/dom.ts', "localStorage.setItem('token', token);"]],
@@ -172,7 +178,7 @@ function breachesOf(
   { forbids = () => false, text: [of, forbidden] = [() => false, /./] }: Rule,
   file: SourceFile,
 ) {
-  const imported = importsOf(file).filter(({ name }) => forbids(file.path, name));
+  const imported = importsOf(file).filter((each) => forbids(file.path, each));
   const code = file.text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
   const found = of(file.path) ? forbidden.exec(code)?.[0] : undefined;
   return [...imported.map(({ name }) => name), ...(found ? [found] : [])].map(
@@ -180,11 +186,8 @@ function breachesOf(
   );
 }
 
-const isTypeScript = ({ path }: SourceFile) => path.endsWith('.ts');
-const programs = sourcesIn('.ci', 'bin', 'cli', 'dashboard', 'domain', 'lambda', 'lib', 'local').filter(
-  isTypeScript,
-);
-const tests = sourcesIn('test').filter(isTypeScript);
+const programs = sourcesIn('.ci', 'bin', 'cli', 'dashboard', 'domain', 'lambda', 'lib', 'local');
+const tests = sourcesIn('test');
 
 it.each(rules)('$title', (rule) => {
   expect([...programs, ...tests].flatMap((file) => breachesOf(rule, file))).toEqual([]);
@@ -192,51 +195,43 @@ it.each(rules)('$title', (rule) => {
     expect([text, breachesOf(rule, { path, text })]).toEqual([text, [expect.stringContaining(path)]]);
 });
 
-/** Every import that leads back to its own file, or from its own folder to itself through others. */
-function circles(files: readonly SourceFile[], nodeOf: (path: string) => string): readonly string[] {
-  const edges = files.flatMap((file) => {
-    const path = file.path.replace(/(\/index)?\.ts$/, '');
-    return importsOf(file).map(({ name }) => ({ from: nodeOf(path), to: nodeOf(name), path, name }));
-  });
-  const next = new Map<string, string[]>();
-  for (const { from, to } of edges) next.set(from, [...(next.get(from) ?? []), to]);
-  function leadsTo(target: string, from: string, visited: Set<string>): boolean {
-    if (from === target) return true;
-    if (visited.has(from)) return false;
-    visited.add(from);
-    return (next.get(from) ?? []).some((to) => leadsTo(target, to, visited));
-  }
-  return edges
-    .filter(({ from, to, path, name }) => (from !== to || path === name) && leadsTo(from, to, new Set()))
-    .map(({ path, name }) => `${path} > ${name}`);
-}
-
-/** A folder of a program; a file beside the folders counts by itself. */
-const folderOf = (path: string) => path.split('/').slice(0, 2).join('/');
-
-it.each([
-  ['files, types included', (path: string) => path],
-  ['folders', folderOf],
-])('there are no circles between %s', (_, nodeOf) => {
-  expect(circles(programs, nodeOf)).toEqual([]);
+it('a program imports every dependency', () => {
+  const imported = new Set(programs.flatMap(importsOf).map(({ name }) => packageOf(name)));
+  expect(Object.keys(dependencies).filter((name) => !imported.has(name))).toEqual([]);
 });
 
-it('finds circles of files through others, and of folders whose files have none', () => {
-  const files = [
-    { path: 'lib/api/a.ts', text: "import type { B } from '../network';" },
-    { path: 'lib/network/index.ts', text: "export * from './b';" },
-    { path: 'lib/network/b.ts', text: "import { a } from '../api/a';\nimport { c } from './c';" },
-    { path: 'lib/network/c.ts', text: '' },
-  ];
-  expect(circles(files, (path) => path)).toEqual([
-    'lib/api/a > lib/network',
-    'lib/network > lib/network/b',
-    'lib/network/b > lib/api/a',
-  ]);
-  const apart = [
-    { path: 'lib/api/a.ts', text: "import { b } from '../network/b';\nimport { d } from './d';" },
-    { path: 'lib/network/c.ts', text: "import type { D } from '../api/d';\nimport '../environment';" },
-  ];
-  expect(circles(apart, (path) => path)).toEqual([]);
-  expect(circles(apart, folderOf)).toEqual(['lib/api/a > lib/network/b', 'lib/network/c > lib/api/d']);
+type Edge = readonly [from: string, to: string];
+
+/** The edges of circles: without those that nothing leads to, or that lead to nothing, until only circles remain. */
+function circles(edges: readonly Edge[]): readonly Edge[] {
+  const [starts, ends] = [0, 1].map((end) => new Set(edges.map((edge) => edge[end])));
+  const left = edges.filter(([from, to]) => starts?.has(to) && ends?.has(from));
+  return left.length < edges.length ? circles(left) : left;
+}
+
+const fileCircles = (files: readonly SourceFile[]) =>
+  circles(
+    files.flatMap((file) => {
+      const path = file.path.replace(/(\/index)?\.ts$/, '');
+      return importsOf(file).map(({ name }): Edge => [path, name]);
+    }),
+  );
+
+/** Between the folders of a program; a file beside the folders counts by itself. */
+function folderCircles(files: readonly SourceFile[]) {
+  const folderOf = (path: string) => path.replace(/\.ts$/, '').split('/').slice(0, 2).join('/');
+  const edges = files.flatMap((file) =>
+    importsOf(file).map(({ name }): Edge => [folderOf(file.path), folderOf(name)]),
+  );
+  return circles(edges.filter(([from, to]) => from !== to));
+}
+
+it('neither files, types included, nor folders import one another in a circle', () => {
+  expect([fileCircles(programs), folderCircles(programs)]).toEqual([[], []]);
+  const start = { path: 'lib/api/a.ts', text: "import type { B } from '../network';" };
+  const index = { path: 'lib/network/index.ts', text: "export * from './b';" };
+  const back = { path: 'lib/network/b.ts', text: "import { a } from '../api/a';\nimport { c } from './c';" };
+  expect(fileCircles([start, index, back])).toHaveLength(3);
+  expect(fileCircles([start, back])).toEqual([]);
+  expect(folderCircles([start, back])).toHaveLength(2);
 });

@@ -9,11 +9,11 @@ export interface SourceFile {
   readonly text: string;
 }
 
-/** The programs in these folders of the project. */
+/** The TypeScript in these folders of the project. */
 export function sourcesIn(...folders: readonly string[]): readonly SourceFile[] {
   return folders
     .flatMap((folder) => readdirSync(join(projectRoot, folder), { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile() && /\.(ts|js|cjs)$/.test(entry.name))
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
     .map((entry) => join(entry.parentPath, entry.name))
     .map((file) => ({
       path: relative(projectRoot, file).split(sep).join('/'),

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { irreversibleMigrations, newMigrations } from '../../lib/checks/migrations';
 import { first as row } from '../support/rows';
@@ -6,13 +6,11 @@ import type * as stacks from '../support/stacks';
 import { temporaryFolder } from '../support/temporary-folder';
 
 const folder = temporaryFolder();
-let projects = 0;
 
 type Files = Readonly<Record<string, string>>;
 
 function project(files: Files): string {
-  projects += 1;
-  const directory = join(folder(), `project-${projects}`);
+  const directory = mkdtempSync(join(folder(), 'project-'));
   const migrations = join(directory, 'lambda/database/migrations');
   mkdirSync(migrations, { recursive: true });
   for (const [file, text] of Object.entries(files)) writeFileSync(join(migrations, file), text);

@@ -7,7 +7,7 @@ import { requireGreen } from '../../.ci/require-green';
 import { findTarget } from '../../.ci/target';
 import { environments } from '../../lib/environments';
 import { type HttpServer, startHttpServer } from '../support/http-server';
-import { first, newcomer, withStandby } from '../support/rows';
+import { first, withStandby } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
 import { Workspace } from './workspace';
 
@@ -59,36 +59,32 @@ describe('a commit is deployed', () => {
     expect(outcome).toMatchObject({ exitCode, stderr: expect.stringContaining(message) });
   });
 
-  it.each([
-    ['when it was not checked', [], 'has not run for c0ffee on main'],
-    ['while its check runs', [{ ...run, status: 'in_progress', conclusion: null }, run], 'still running'],
-  ])('not %s', (_, runs, message) => {
-    expect(() => requireGreen('c0ffee', runs as unknown as WorkflowRun[])).toThrow(message);
+  it('not without a check, nor while it runs', () => {
+    const running = [{ ...run, status: 'in_progress', conclusion: null }, run] as WorkflowRun[];
+    expect(() => requireGreen('c0ffee', [])).toThrow('has not run for c0ffee on main');
+    expect(() => requireGreen('c0ffee', running)).toThrow('still running');
   });
 });
 
 describe('an approval', () => {
   const rule = { type: 'required_reviewers', reviewers: [{ type: 'User', reviewer: { login: 'someone' } }] };
 
-  it.each<[string, object | undefined, string | undefined]>([
-    ['is required', { can_admins_bypass: false, protection_rules: [rule] }, undefined],
+  it.each<[string, object, string]>([
     ['is missing', { protection_rules: [{ type: 'branch_policy' }] }, 'does not require approval'],
     ['has no reviewer', { protection_rules: [{ ...rule, reviewers: [] }] }, 'does not require approval'],
     ['may be bypassed', { can_admins_bypass: true, protection_rules: [rule] }, 'Administrators can bypass'],
-    ['has no environment', undefined, 'has no GitHub environment eu'],
-  ])('%s', async (_, environment, message) => {
+  ])('that %s is refused', async (_, environment, message) => {
     answers = { '/repos/owner/name/environments/eu': environment };
-    const failure = await inProcess(() => requireApproval('eu')).then(
-      () => undefined,
-      (error: Error) => error.message,
-    );
-    expect(failure).toEqual(message && expect.stringContaining(message));
+    await expect(inProcess(() => requireApproval('eu'))).rejects.toThrow(message);
   });
 
-  it('that is missing fails the step', async () => {
-    answers = {};
+  it.each([
+    ['passes', { can_admins_bypass: false, protection_rules: [rule] }, 0, ''],
+    ['fails without a GitHub environment', undefined, 1, 'has no GitHub environment eu'],
+  ])('its step %s', async (_, environment, exitCode, message) => {
+    answers = { '/repos/owner/name/environments/eu': environment };
     const outcome = await step('node --require tsx/cjs .ci/require-approval.ts "$ENVIRONMENT"');
-    expect(outcome).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('environment eu') });
+    expect(outcome).toMatchObject({ exitCode, stderr: expect.stringContaining(message) });
   });
 });
 
@@ -104,71 +100,52 @@ it('lists the environments that GitHub has, and skips and names the others', asy
   expect(await step('node --require tsx/cjs .ci/environments.ts')).toMatchObject(refused);
 });
 
-describe('the last good assembly', () => {
+it('the last good assembly is from the newest deployment that passed smoke, not another artifact of that name', async () => {
   const run = {
     path: '.github/workflows/deploy.yml',
     event: 'workflow_dispatch',
     head_branch: 'main',
     head_repository: { full_name: 'owner/name' },
   };
-  /** Runs by their ids, each with an artifact of its day. */
-  const answer = (runs: Readonly<Record<number, object | undefined>>, expired?: number) => {
-    const entries = Object.entries(runs);
-    const artifacts = entries.map(([id]) => ({
-      expired: Number(id) === expired,
-      created_at: `2026-11-${id.padStart(2, '0')}`,
-      workflow_run: { id: Number(id) },
-    }));
-    const found = entries.map(([id, each]) => [
-      `/repos/owner/name/actions/runs/${id}`,
-      each && { id: Number(id), ...each },
-    ]);
-    const list = '/repos/owner/name/actions/artifacts?name=deployed-WalletEu&per_page=100';
-    answers = { [list]: { artifacts }, ...Object.fromEntries(found) };
+  /** By the day of their artifact; the ninth's is expired. */
+  const runs: Readonly<Record<number, object>> = {
+    ...{ 7: run, 8: run, 9: run },
+    10: { ...run, path: '.github/workflows/check.yml' },
+    11: { ...run, head_branch: 'evil' },
+    12: { ...run, head_repository: { full_name: 'evil/name' } },
+    13: { ...run, head_repository: null },
+    14: { ...run, event: 'pull_request' },
   };
+  /** GitHub's answers with the artifacts of some days. */
+  const answersWith = (...days: readonly number[]) => ({
+    '/repos/owner/name/actions/artifacts?name=deployed-WalletEu&per_page=100': {
+      artifacts: days.map((id) => ({
+        expired: id === 9,
+        created_at: `2026-11-${String(id).padStart(2, '0')}`,
+        workflow_run: { id },
+      })),
+    },
+    ...Object.fromEntries(
+      days.map((id) => [`/repos/owner/name/actions/runs/${id}`, runs[id] && { id, ...runs[id] }]),
+    ),
+  });
   const find = () => inProcess(() => findLastGood('WalletEu'));
 
-  it('is from the newest deployment that passed smoke, not another artifact of that name', async () => {
-    const others = [
-      { path: '.github/workflows/check.yml' },
-      { head_branch: 'evil' },
-      { head_repository: { full_name: 'evil/name' } },
-      { head_repository: null },
-      { event: 'pull_request' },
-    ].map((change, index) => [10 + index, { ...run, ...change }]);
-    answer({ 7: run, 8: run, 9: run, ...Object.fromEntries(others) }, 9);
-    const { output, summary } = await find();
-    expect(output).toBe('run=8\n');
-    expect(summary).toContain('rolls back to the assembly of 2026-11-08');
-  });
-
-  it('may be missing, and is not guessed when GitHub does not answer', async () => {
-    answer({ 7: run }, 7);
-    const { output, summary } = await find();
-    expect({ output, summary }).toEqual({
-      output: '',
-      summary: expect.stringContaining('No earlier assembly'),
-    });
-    answer({ 7: undefined });
-    await expect(find()).rejects.toThrow('GitHub has no actions/runs/7');
-  });
+  answers = answersWith(...Object.keys(runs).map(Number));
+  const summary = expect.stringContaining('rolls back to the assembly of 2026-11-08');
+  expect(await find()).toEqual({ output: 'run=8\n', summary });
+  answers = answersWith(9);
+  expect(await find()).toEqual({ output: '', summary: expect.stringContaining('No earlier assembly') });
+  // Not guessed when GitHub does not answer.
+  answers = answersWith(6);
+  await expect(find()).rejects.toThrow('GitHub has no actions/runs/6');
 });
 
-describe('the name in a workflow', () => {
-  it.each([
-    ['environment', withStandby.name, withStandby.region, true],
-    ['stack', withStandby.stackId, withStandby.region, true],
-    ['stack', withStandby.standby.stackId, withStandby.standby.region, false],
-  ])('%s %s is in the table', (kind, name, region, serves) => {
-    const environment = withStandby.name;
-    expect(findTarget(kind, name)).toEqual({ environment, region, serves: String(serves) });
-  });
-
-  it.each([
-    ['stack', newcomer.stackId],
-    ['stack', withStandby.name],
-    ['environment', `${withStandby.name} `],
-  ])('%s "%s" is refused', (kind, name) => {
-    expect(() => findTarget(kind, name)).toThrow(`There is no ${kind} "${name}"`);
-  });
+it("a workflow's stack or environment is in the table", () => {
+  const { name: environment, stackId, region, standby } = withStandby;
+  expect(findTarget('environment', environment)).toEqual({ environment, region, serves: 'true' });
+  expect(findTarget('stack', stackId)).toEqual({ environment, region, serves: 'true' });
+  const replica = { environment, region: standby.region, serves: 'false' };
+  expect(findTarget('stack', standby.stackId)).toEqual(replica);
+  expect(() => findTarget('stack', environment)).toThrow(`There is no stack "${environment}"`);
 });

@@ -25,17 +25,6 @@ it('functions, workflows and the dev container have the version of Node.js in .n
   expect(JSON.parse(read('.devcontainer/devcontainer.json'))).toMatchObject({ image, remoteUser: 'node' });
 });
 
-it.each([
-  ['aws-cdk', '<3.0.0'],
-  ['@types/node', `<${Number(/\d+/.exec(manifest.engines.node)?.[0]) + 1}.0.0`],
-])('Renovate proposes only versions of %s that work: %s', (name, limit) => {
-  const rules: { matchPackageNames?: string[]; allowedVersions?: string }[] = JSON.parse(
-    read('.github/renovate.json'),
-  ).packageRules;
-  const ofPackage = rules.filter(({ matchPackageNames }) => matchPackageNames?.includes(name));
-  expect(ofPackage.flatMap(({ allowedVersions = [] }) => allowedVersions)).toEqual([limit]);
-});
-
 it('the local PostgreSQL has the version of the stacks', () => {
   const [version, ...others] = new Set(Object.values(manifest.optionalDependencies));
   expect(others).toEqual([]);

@@ -1,34 +1,29 @@
 import { parseEvent, parseRedelivery } from '../../domain/event';
-import { first } from '../support/rows';
 import { groupId, organizationId, result, useRegion, webhookId } from './region';
 
 const region = useRegion();
 
 describe('send-event', () => {
-  const wanting = (...webhooks: readonly object[]) =>
+  const listing = (...webhooks: readonly object[]) =>
     region.answer({ 'list-webhooks': () => result({ webhooks }) });
   const sendEvent = ['send-event', '--organization', organizationId, '--kind', 'wallet.created'];
 
   it('puts an event on the queue and prints its id', async () => {
-    wanting({ enabled: true, kinds: null });
-    const { stdout, stderr } = await region.wallet(...sendEvent, '--data', ' {"wei": 12345678901234567890} ');
-    expect(stdout).toMatch(/^evt_[0-9a-f]{32}\n$/);
-    expect(stderr).toMatch(new RegExp(`^Its deliveries: \\S+ deliveries --event ${stdout.trim()} `));
-    const printed = await region.json(...sendEvent);
-    const [event, other] = region.messages();
+    listing({ enabled: true, kinds: null });
+    const data = '{"wei": 12345678901234567890}';
+    const { stdout, stderr } = await region.wallet(...sendEvent, '--data', ` ${data} `);
+    const id = stdout.trim();
+    expect(stderr).toMatch(new RegExp(`^Its deliveries: \\S+ deliveries --event ${id} `));
+    const [event] = region.messages();
     expect(event).toMatchObject({ queue: 'events', group: organizationId });
-    expect(parseEvent(event?.body ?? '')).toMatchObject({
-      ok: true,
-      value: { id: stdout.trim(), organizationId },
-    });
-    expect(event?.body).toMatch(/,"data":\{"wei": 12345678901234567890\}\}$/);
-    expect(JSON.parse(other?.body ?? '')).toMatchObject({ id: printed.eventId, data: {} });
+    expect(parseEvent(event?.body ?? '')).toMatchObject({ ok: true, value: { id, organizationId } });
+    expect(event?.body).toContain(`,"data":${data}}`);
   });
 
   it.each([[[]], [[{ enabled: false, kinds: null }]], [[{ enabled: true, kinds: ['key.created'] }]]])(
     'reports that no webhook of %j gets the event',
     async (webhooks) => {
-      wanting(...webhooks);
+      listing(...webhooks);
       expect((await region.wallet(...sendEvent)).stderr).toContain('nothing will be delivered');
     },
   );
@@ -38,7 +33,7 @@ describe('send-event', () => {
     ['{"a":1,"a":2}', /duplicate names/],
     ['1,"kind":"b"', /Give JSON/],
   ])('refuses data that the fan-out would refuse: %.20s', async (data, message) => {
-    wanting();
+    listing();
     const { exitCode, stderr } = await region.wallet(...sendEvent, '--data', data);
     expect({ exitCode, sent: region.messages() }).toEqual({ exitCode: 2, sent: [] });
     expect(stderr).toMatch(message);
@@ -58,20 +53,15 @@ describe('deliveries', () => {
     const last = { ...attempt, date: latter, outcome: 'given_up', status: null, nextAttemptAt: null };
     listing(last, attempt);
     const { stdout } = await region.wallet('deliveries', '--event', 'evt_1');
-    const lines = stdout.trim().split('\n');
+    const [, ...lines] = stdout.trim().split('\n');
     expect(lines.map((line) => line.split(/ {2,}/))).toEqual([
-      ['DATE', 'EVENT', 'WEBHOOK', 'STATUS', 'HTTP', 'REASON', 'TOOK', 'NEXT'],
       [latter, 'evt_1', webhookId, 'given_up', '-', 'server_error', '12 ms'],
       [former, 'evt_1', webhookId, 'failed', '503', 'server_error', '12 ms', latter],
     ]);
+    expect(await region.json('deliveries', '--event', 'evt_1')).toEqual([last, attempt]);
     listing(...Array(100).fill(attempt));
     const { stderr } = await region.wallet('deliveries');
     expect(stderr).toBe(`The latest 100. Earlier ones: --until ${former}\n`);
-    listing(last, attempt);
-    expect(await region.json('deliveries', '--event', 'evt_1')).toEqual([last, attempt]);
-    listing();
-    expect((await region.wallet('deliveries')).stderr).toContain(`No attempts yet in ${first.name}`);
-    expect(await region.json('deliveries')).toEqual([]);
   });
 
   it('filters; defaults to the last day without an event or a webhook', async () => {
@@ -91,7 +81,7 @@ describe('deliveries', () => {
 });
 
 describe('redeliver', () => {
-  const redeliver = (...args: string[]) => region.json('redeliver', '--webhook', webhookId, ...args);
+  const redeliver = (...args: string[]) => region.wallet('redeliver', '--webhook', webhookId, ...args);
   /** A region with this many stored events, and the requested pages. */
   function storing(count: number, webhook: object = { webhookId, enabled: true }) {
     const ids = Array.from({ length: count }, (_, index) => `evt_${index}`);
@@ -116,22 +106,20 @@ describe('redeliver', () => {
 
   it('requests each event once, for any number of pages', async () => {
     const ids = storing(2_005);
-    expect(await redeliver('--since', '2h')).toEqual({ redelivered: 2_005, dryRun: false });
+    const { stdout } = await redeliver('--since', '2h', '--json');
+    expect(JSON.parse(stdout)).toEqual({ redelivered: 2_005, dryRun: false });
     expect(requested()).toEqual(ids);
   });
 
-  it('requests one event, undelivered ones, or none in a dry run', async () => {
+  it.each([
+    [['--event', 'evt_0'], { eventId: 'evt_0', undelivered: false }, 'Redelivered 1.\n', ['evt_0']],
+    [['--since', '1h', '--undelivered'], { undelivered: true }, 'Redelivered 1.\n', ['evt_0']],
+    [['--since', '1h', '--dry-run'], { undelivered: false }, 'Would redeliver 1.\n', []],
+  ])('asks for the events of %j', async (args, input, stdout, sent) => {
     storing(1);
-    expect(await redeliver('--event', 'evt_0')).toMatchObject({ redelivered: 1 });
-    expect(region.calls().at(-1)?.input).toMatchObject({ eventId: 'evt_0', undelivered: false });
-    const ids = storing(12);
-    expect(await redeliver('--since', '1h', '--undelivered')).toMatchObject({ redelivered: 12 });
-    expect(region.calls().at(-1)?.input).toMatchObject({ undelivered: true });
-    expect(requested()).toEqual(ids);
-    storing(12);
-    const dry = await region.wallet('redeliver', '--webhook', webhookId, '--since', '1h', '--dry-run');
-    expect(dry).toEqual({ exitCode: 0, stdout: 'Would redeliver 12.\n', stderr: '' });
-    expect(requested()).toEqual([]);
+    expect(await redeliver(...args)).toEqual({ exitCode: 0, stdout, stderr: '' });
+    expect(region.calls().at(-1)?.input).toMatchObject(input);
+    expect(requested()).toEqual(sent);
   });
 
   it.each([
@@ -142,21 +130,21 @@ describe('redeliver', () => {
     ['an event, undelivered', ['--event', 'evt_1', '--undelivered'], {}, 2, 'requires --since'],
   ])('refuses %s', async (_, args, state, exitCode, said) => {
     storing(0, { webhookId, enabled: true, ...state });
-    const printed = await region.wallet('redeliver', '--webhook', webhookId, ...args);
-    expect(printed).toEqual({ exitCode, stdout: '', stderr: expect.stringContaining(said) });
+    const stderr = expect.stringContaining(said);
+    expect(await redeliver(...args)).toEqual({ exitCode, stdout: '', stderr });
     expect(requested()).toEqual([]);
   });
 });
 
 it('audit prints records as a table and as a JSON array', async () => {
-  const shown = {
+  const row = {
     date: 'today',
     operation: 'delete',
     outcome: 'deleted',
     identityId: 'us-1',
     requestId: 'one',
   };
-  const records = [{ ...shown, subjectName: 'Approvers' }];
+  const records = [{ ...row, subjectName: 'Approvers' }];
   region.answer({ 'list-audit-records': () => result({ records }) });
   const { stdout } = await region.wallet('audit', '--group', groupId);
   expect(stdout).toBe('DATE   OPERATION  OUTCOME  BY    REQUEST\ntoday  delete     deleted  us-1  one\n');

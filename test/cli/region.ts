@@ -9,7 +9,7 @@ import { startKms } from '../support/local-services';
 import { writeOutputs } from '../support/outputs-file';
 import { first } from '../support/rows';
 import { runWallet } from '../support/wallet-command';
-import { acceptedBatch, type Reply, startAccount } from './account';
+import { acceptedBatch, type Replies, type Reply, startAccount } from './account';
 
 const keyPrefix = 'arn:aws:kms:eu-central-1:000000000000:key/';
 export const keyArns = {
@@ -43,43 +43,40 @@ async function startRegion() {
 
   const account = await startAccount();
   const stack = {
-    ...{ ApiBaseUrl: 'http://127.0.0.1:1', WebhookOriginAddress: '127.0.0.1' },
+    ...{ ApiBaseUrl: account.url, WebhookOriginAddress: '127.0.0.1' },
     ...{ TokenSigningKeyArn: keyArns.accessToken, UserActionSigningKeyArn: keyArns.userAction },
     ...{ OperationsFunctionName: 'operations', WebhookSecretsKeyArn: keyArns.webhookSecrets },
     ...{ WebhookEventsQueueUrl: 'events', WebhookDeliveryQueueUrl: 'deliveries' },
   };
   const endpoints = { kms: kms.url, lambda: account.url, sqs: account.url };
   const outputs = writeOutputs(directory, { [first.stackId]: stack }, endpoints);
+  const client = new KMSClient(localClient(kms.url));
 
   const region = {
     outputs,
-    kmsUrl: kms.url,
+    kms: client,
     /** Requests to the operations function since the last `answer`. */
     calls: (): { readonly operation: string; readonly input: unknown }[] =>
       account.calls.flatMap(({ action, input }) => (action === 'Invoke' ? [input] : [])),
     /** Messages put on the queues since the last `answer`. */
     messages: (): { readonly queue: string; readonly group: string; readonly body: string }[] =>
-      account.calls.flatMap(({ input: { QueueUrl, Entries = [] } }) =>
-        Entries.map(({ MessageGroupId, MessageBody }: Readonly<Record<string, string>>) => ({
-          ...{ queue: QueueUrl, group: MessageGroupId, body: MessageBody },
+      account.calls.flatMap(({ input: { QueueUrl: queue, Entries = [] } }) =>
+        Entries.map(({ MessageGroupId: group, MessageBody: body }: Readonly<Record<string, string>>) => ({
+          ...{ queue, group, body },
         })),
       ),
-    answer(operations: Readonly<Record<string, Operation>>) {
-      account.answer(acceptedBatch, {
+    answer(operations: Readonly<Record<string, Operation>>, others: Replies = {}) {
+      account.answer(others, acceptedBatch, {
         'lambda:Invoke': ({ input }) => operations[input.operation]?.(input.input) ?? json(null),
       });
     },
     /** A webhook's secret, as the delivery function derives it. */
     async secret(version: number) {
-      const client = new KMSClient(localClient(kms.url));
       const secrets = createWebhookSecrets({ kms: client, keyId: keyArns.webhookSecrets });
       const secret = await secrets.secret(webhookId, version);
-      client.destroy();
       if (!secret.ok) throw new Error(secret.error.reason);
       return secretText(secret.value);
     },
-    changeOutputs: (others: object) =>
-      writeOutputs(directory, { [first.stackId]: { ...stack, ...others } }, endpoints),
     wallet: (...args: string[]) => wallet(...args, '--outputs', outputs),
     /** Runs a command that has to succeed. */
     async json(...args: string[]) {
@@ -88,6 +85,7 @@ async function startRegion() {
       return JSON.parse(stdout);
     },
     async stop() {
+      client.destroy();
       await Promise.all([account.close(), kms.close()]);
       rmSync(directory, { recursive: true });
     },

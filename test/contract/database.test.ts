@@ -12,10 +12,10 @@ describe.each(['data-api', 'direct'] as const)('a database with %s access', (acc
   const run = (...statement: Parameters<typeof sql>) => region.owner.execute(sql(...statement));
   const unavailable = fail({ kind: 'database_unavailable', reason: expect.any(String) });
 
-  it('returns rows by column name, with nulls, numbers, booleans and text, and none without a result', async () => {
+  it('binds and returns nulls, numbers, booleans and text, by column name', async () => {
     expect(
-      await run`select 1 as one, 2.5::double precision as half, true as yes, 'x' as text, null::text as nothing`,
-    ).toEqual(ok([{ one: 1, half: 2.5, yes: true, text: 'x', nothing: null }]));
+      await run`select ${1}::int as one, ${2.5}::double precision as half, ${true}::boolean as yes, ${null}::text as nothing`,
+    ).toEqual(ok([{ one: 1, half: 2.5, yes: true, nothing: null }]));
     expect(await run`select 1 as one where false`).toEqual(ok([]));
     expect(await run`create temporary table nothing ()`).toEqual(ok([]));
   });
@@ -26,19 +26,6 @@ describe.each(['data-api', 'direct'] as const)('a database with %s access', (acc
       expect(await run`select ${value}::text as value`).toEqual(ok([{ value }]));
     },
   );
-
-  it('binds null, numbers and booleans', async () => {
-    expect(
-      await run`select ${null}::text is null as nothing, ${7}::int + 1 as sum, ${0.5}::float8 as half, not ${true}::boolean as no`,
-    ).toEqual(ok([{ nothing: true, sum: 8, half: 0.5, no: false }]));
-  });
-
-  it('leaves casts, literals and comments that look like parameters unchanged', async () => {
-    expect(
-      await run`select ':a'::text as a, $tag$:b$tag$ as b /* :c */, ${'d'}::text as d -- :e
-    `,
-    ).toEqual(ok([{ a: ':a', b: ':b', d: 'd' }]));
-  });
 
   it('throws with the SQL state when PostgreSQL refuses the statement', async () => {
     await expect(run`select * from missing`).rejects.toMatchObject({ sqlState: '42P01' });

@@ -1,8 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseEvent } from '../../domain/event';
 import { readAccountSettings } from '../../lib/account/settings';
-import { projectRoot } from '../architecture/sources';
 import { workflows } from '../ci/workspace';
 import { readDocuments } from '../support/documents';
 import { flagsOf } from '../support/wallet-commands';
@@ -25,21 +22,6 @@ it.each(uses('\\./wallet'))('./wallet %s', (use) => {
   const [, first = '', second = ''] = /^([a-z-]+)(?: ([a-z-]+))?/.exec(use) ?? [];
   const flags = flagsOf(`${first} ${second}`) ?? flagsOf(first) ?? flagsOf(`local ${first}`);
   expect(flags).toEqual(expect.arrayContaining(flagsIn(use)));
-});
-
-/** The commands and options of the CDK's command line. */
-const cdk: {
-  readonly globalOptions: object;
-  readonly commands: Readonly<Record<string, { readonly options?: object }>>;
-} = JSON.parse(
-  readFileSync(join(projectRoot, 'node_modules/aws-cdk/lib/cli/cli-type-registry.json'), 'utf8'),
-);
-
-it.each(uses('npx cdk'))('npx cdk %s', (use) => {
-  const command = cdk.commands[/^[a-z]+/.exec(use)?.[0] ?? ''];
-  expect(command).toBeDefined();
-  const options = Object.keys({ ...cdk.globalOptions, ...command?.options }).map((name) => `--${name}`);
-  expect(options).toEqual(expect.arrayContaining(flagsIn(use)));
 });
 
 it('deploying.md passes the account stack the settings that it reads', () => {

@@ -7,12 +7,9 @@ import { temporaryFolder } from '../support/temporary-folder';
 
 const folder = temporaryFolder();
 
-it.each([
-  ['.local', ''],
-  ["o'brien's `id`", ' --outputs'],
-])('prints commands that work when pasted, for a state in %s', (name, outputs) => {
+it('prints commands that work when pasted, whatever the state folder is named', () => {
   writeFileSync(join(folder(), 'wallet'), '#!/bin/sh\nprintf "<%s>" "$@"; echo', { mode: 0o755 });
-  const state = join(folder(), name);
+  const state = join(folder(), "o'brien's `id`");
   mkdirSync(state);
   const stack = { environment: 'one', region: 'eu-central-1' } as Parameters<
     typeof banner
@@ -20,14 +17,13 @@ it.each([
   const sample = { organizationId: 'or-1', userGroupId: 'ug-1', callerId: 'us-1' };
   const running = [{ stack, outputs: { ApiBaseUrl: 'http://127.0.0.1:8001', DashboardUrl: 'x' } }];
   const printed = banner({ running, sample, projectRoot: folder(), state: stateFolder(state) });
-  expect(printed).toContain('http://127.0.0.1:8001 dashboard x\n');
   const commands = printed.match(/^\.\/wallet .*/gm) ?? [];
   const output = execFileSync('sh', ['-c', commands.join('\n')], { cwd: folder(), encoding: 'utf8' });
-  const place = ` --environment one${outputs && `${outputs} ${state}/outputs.json`}`;
+  const target = ` --environment one --outputs ${state}/outputs.json`;
   expect(output.slice(1, -2).replaceAll('><', ' ').split('>\n<')).toEqual([
-    `delete-group${place} --group ug-1 --caller us-1`,
-    `local receive${place}`,
-    `webhook add${place} --organization or-1 --url http://127.0.0.1:8010/`,
-    `local send-event${place} --organization or-1 --kind wallet.created --data {"walletId":"wa-1"}`,
+    `delete-group${target} --group ug-1 --caller us-1`,
+    `local receive${target}`,
+    `webhook add${target} --organization or-1 --url http://127.0.0.1:8010/`,
+    `local send-event${target} --organization or-1 --kind wallet.created --data {"walletId":"wa-1"}`,
   ]);
 });

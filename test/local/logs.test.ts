@@ -4,29 +4,19 @@ import { openLogs } from '../../local/logs';
 import { temporaryFolder } from '../support/temporary-folder';
 
 const folder = temporaryFolder();
-
-async function written(...lines: string[]) {
-  const errors: string[] = [];
-  const logs = openLogs(folder(), (name, message) => errors.push(`${name}: ${message}`));
-  for (const line of lines) logs.writeFunction('DeleteUserGroupD0AD1D06', line);
-  await logs.close();
-  return { errors, text: readFileSync(join(folder(), 'DeleteUserGroup.log'), 'utf8') };
-}
-
-it('writes each line to a file named after the function', async () => {
-  const { text, errors } = await written('one', '{"level":"INFO","message":"fine"}');
-  expect(text).toBe('one\n{"level":"INFO","message":"fine"}\n');
-  expect(errors).toEqual([]);
-});
+const failure = '{"level":"ERROR","message":"Deletion failed","error":{"message":"no such role"}}';
 
 it.each([
-  [
-    '{"level":"ERROR","message":"Deletion failed","error":{"message":"no such role"}}',
-    'Deletion failed: no such role',
-  ],
-  ['{"level":"ERROR","message":"Unavailable","reason":"timeout"}', 'Unavailable: timeout'],
-  ['Invoke Error {"errorType":"Error","errorMessage":"boom","trace":[]}', 'boom'],
-  ['Error: Task timed out after 5.00 seconds', 'Error: Task timed out after 5.00 seconds'],
-])('reports the error in %s', async (line, message) => {
-  expect((await written(line)).errors).toEqual([`DeleteUserGroup: ${message}`]);
+  ['{"level":"INFO","message":"fine"}', []],
+  [failure, ['Deletion failed: no such role']],
+  ['{"level":"ERROR","message":"Unavailable","reason":"timeout"}', ['Unavailable: timeout']],
+  ['Invoke Error {"errorType":"Error","errorMessage":"boom","trace":[]}', ['boom']],
+  ['Error: Task timed out after 5.00 seconds', ['Error: Task timed out after 5.00 seconds']],
+])("writes %s to its function's file, and reports %j", async (line, reported) => {
+  const errors: string[] = [];
+  const logs = openLogs(folder(), (name, message) => errors.push(`${name}: ${message}`));
+  for (const each of ['one', line]) logs.writeFunction('DeleteUserGroupD0AD1D06', each);
+  await logs.close();
+  expect(readFileSync(join(folder(), 'DeleteUserGroup.log'), 'utf8')).toBe(`one\n${line}\n`);
+  expect(errors).toEqual(reported.map((message) => `DeleteUserGroup: ${message}`));
 });

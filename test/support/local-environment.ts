@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { environments } from '../../lib/environments';
-import { eventually } from './eventually';
+import { sharedInRun } from './once-per-run';
 import { wallet } from './wallet-command';
 
 /** Environments that run on a state folder, for tests. */
@@ -17,15 +17,9 @@ export interface LocalEnvironment {
   walletJson<T>(environment: string, ...args: string[]): Promise<T>;
 }
 
-/** Waits until the environments of this test run are ready. @throws Error with their log when they do not start */
+/** The environments of this test run, when they are ready. */
 export async function localEnvironment(): Promise<LocalEnvironment> {
-  const stateDirectory = process.env.LOCAL_ENVIRONMENT;
-  if (!stateDirectory) throw new Error('End-to-end tests belong into test/end-to-end: see jest.config.js.');
-  const log = join(stateDirectory, '..', 'start.log');
-  await eventually(() => existsSync(join(stateDirectory, 'outputs.json')), 60).catch(() => {
-    throw new Error(`The local environments did not start:\n${readFileSync(log, 'utf8')}`);
-  });
-  return openLocalEnvironment(stateDirectory);
+  return openLocalEnvironment((await sharedInRun('environments')).directory);
 }
 
 /** The environments that run on a state folder and are ready. */

@@ -6,16 +6,13 @@ import { openState } from '../../local/state';
 import { startInProcess } from './in-process';
 import { prepareAssembly } from './prepared-state';
 
-/** Starts environments, all by default, with their functions in this process. Needs a run of Jest: `prepared-state.ts`. */
-export async function startOwnEnvironments(
-  environments?: readonly string[],
-  directory = mkdtempSync(join(tmpdir(), 'wallet-test-')),
-  print: (line: string) => void = () => undefined,
-) {
+/** Starts environments, all by default, with their functions in this process. */
+export async function startOwnEnvironments(environments?: readonly string[]) {
+  const directory = mkdtempSync(join(tmpdir(), 'wallet-test-'));
   await prepareAssembly(directory);
   const state = openState(directory);
   const { assemblyDirectory: assembly } = state;
-  const log = { step: print, problem: print };
+  const log = { step: () => undefined, problem: () => undefined };
   const options = { assembly, state, ports: 'any', log, runtime: startInProcess } as const;
   const local = await startLocal({ ...options, ...(environments && { environments }) });
   return {
@@ -29,17 +26,15 @@ export async function startOwnEnvironments(
   };
 }
 
-/** As a process: those of a test run. It exits on a signal, and when its parent has exited. */
-async function main(directory: string): Promise<void> {
-  const ended = new Promise((end) => {
-    process.on('SIGTERM', end);
-    process.on('SIGINT', () => undefined);
-    process.on('disconnect', end);
-  });
-  const { stop } = await startOwnEnvironments(undefined, directory, console.log);
+/** As a process: those of a test run. It stops them when its parent disconnects or exits. */
+async function main(): Promise<void> {
+  const ended = new Promise((end) => process.on('disconnect', end));
+  process.on('SIGINT', () => undefined);
+  const { state, stop } = await startOwnEnvironments();
+  process.send?.(state.directory);
   await ended;
   await stop();
-  process.exit(0);
+  process.exit();
 }
 
-if (require.main === module) void main(process.argv[2] ?? '');
+if (require.main === module) void main();

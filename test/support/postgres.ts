@@ -7,7 +7,7 @@ import { removePostgres, startPostgres as startIn } from '../../local/postgres/p
 import { isAlive } from '../../local/processes';
 import { eventually } from './eventually';
 import { childrenOf } from './local-command';
-import { folderOncePerRun } from './once-per-run';
+import { sharedInRun } from './once-per-run';
 
 export type TestPostgres = Awaited<ReturnType<typeof startPostgres>>;
 
@@ -44,10 +44,16 @@ export function killServer(postmaster: number): void {
   }
 }
 
-/** Copies a cluster that is created once in a test run, ten times as fast as `initdb`, into the folder of a PostgreSQL. */
+/** The cluster that a run's servers are copies of. */
+export async function createCluster(folder: string) {
+  const cluster = await openCluster(join(folder, 'postgres'));
+  return { directory: cluster.folder };
+}
+
+/** Copies the run's cluster, ten times as fast as `initdb`, into the folder of a PostgreSQL. Does nothing outside Jest. */
 export async function copyNewCluster(directory: string): Promise<void> {
-  const made = await folderOncePerRun('postgres', async (folder) => void (await openCluster(folder)));
-  if (made) copyWithOwners(join(made, 'cluster'), join(directory, 'cluster'));
+  if (process.env.SHARED_IN_RUN_URL)
+    copyWithOwners((await sharedInRun('cluster')).directory, join(directory, 'cluster'));
 }
 
 /** Node's own copy does not preserve the owner, PostgreSQL's account. */

@@ -13,9 +13,9 @@ import { startDatabaseEndpoint } from '../../local/postgres/endpoint';
 import { localClient } from './aws-client';
 import { createAuthority } from './certificates';
 import { startDataApi } from './local-services';
+import { sharedInRun } from './once-per-run';
 import { rows } from './organization';
 import { startPostgres, type TestPostgres } from './postgres';
-import { sharedPostgres } from './shared-postgres';
 
 /** A database, and its superuser. */
 type TestDatabase = Pick<TestPostgres, 'host' | 'port' | 'superuser' | 'password' | 'socketDirectory'> & {
@@ -58,7 +58,7 @@ export async function startRegionDatabase(access: DatabaseAccess): Promise<Regio
  * @param access @default - that of most environments
  */
 export async function startMigratedDatabase(access: DatabaseAccess = 'data-api'): Promise<RegionDatabase> {
-  const server = await sharedPostgres(access);
+  const server = await sharedInRun<TestPostgres>(`postgres-${access}`);
   const database = `test_${randomBytes(8).toString('hex')}`;
   const client = new Client({ ...server, user: server.superuser });
   await client.connect();

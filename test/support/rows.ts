@@ -21,20 +21,27 @@ export const withDirectAccess = accessing('direct');
 
 /** The table's first row for each database access: enough where other properties do not matter. */
 export const oneOfEachAccess: readonly Environment[] = environments.filter(
-  ({ databaseAccess }, index) =>
-    environments.findIndex((row) => row.databaseAccess === databaseAccess) === index,
+  (row) => row === environments.find(({ databaseAccess }) => databaseAccess === row.databaseAccess),
 );
 
-export const withSla = rowWith(
-  ({ serviceLevelAgreement }) => serviceLevelAgreement,
-  () => {
-    throw new Error('No environment in lib/environments.ts has a service level agreement.');
-  },
-);
+export const withSla = environments.find(({ serviceLevelAgreement }) => serviceLevelAgreement) as Environment;
+
+/** Regions that the table does not use. */
+const [unused, alsoUnused] = ['ap-southeast-1', 'ap-southeast-2'] as const;
 
 export const withStandby = rowWith(
   ({ standby }) => standby,
-  () => withMadeUpStandby(withSla),
+  () => ({
+    ...withSla,
+    residencyRegions: [withSla.region, alsoUnused],
+    standby: {
+      stackId: 'WalletStandby',
+      region: alsoUnused,
+      zones: withSla.zones.map((zone) => `${alsoUnused}${zone.at(-1)}`),
+      vpcCidr: '10.250.0.0/16',
+      globalClusterIdentifier: 'wallet-with-standby',
+    },
+  }),
 ) as Environment & Required<Pick<Environment, 'standby'>>;
 
 /** Without a service level agreement, and so without what depends on it. */
@@ -42,21 +49,6 @@ export const withoutSla = rowWith(
   ({ serviceLevelAgreement }) => !serviceLevelAgreement,
   ({ alarmEmail: _, standby: __, ...row }) => ({ ...row, serviceLevelAgreement: false }),
 );
-
-function withMadeUpStandby(row: Environment): Environment {
-  const region = row.region === 'eu-west-1' ? 'eu-west-2' : 'eu-west-1';
-  return {
-    ...row,
-    residencyRegions: [...new Set([...row.residencyRegions, region])],
-    standby: {
-      stackId: `${row.stackId}Standby`,
-      region,
-      zones: ['a', 'b', 'c'].slice(0, row.zones.length).map((letter) => `${region}${letter}`),
-      vpcCidr: '10.250.0.0/16',
-      globalClusterIdentifier: `wallet-${row.name}`,
-    },
-  };
-}
 
 /** The first row with one address only. */
 export const withoutReserve = (({ webhookOrigin: _, ...row }: Environment): Environment => row)(first);
@@ -67,25 +59,17 @@ export const withReserve = rowWith(
   (row) => ({ ...row, webhookOrigin: { reserve: true } }),
 );
 
-/** An additional valid row, in a region that the table does not use. */
+/** An additional valid row. */
 export const newcomer: Environment = (() => {
-  const {
-    standby: _,
-    domainNames: __,
-    adoptedElasticIp: ___,
-    publicIpv4Pool: ____,
-    webhookOrigin: _____,
-    ...row
-  } = withSla;
-  const region = 'ap-southeast-1';
+  const { standby, domainNames, adoptedElasticIp, publicIpv4Pool, webhookOrigin, ...row } = withSla;
   return {
     ...row,
     name: 'newcomer',
     stackId: 'WalletNewcomer',
     purpose: 'production, Singapore',
-    region,
-    residencyRegions: [region],
-    zones: ['a', 'b', 'c'].map((letter) => `${region}${letter}`),
+    region: unused,
+    residencyRegions: [unused],
+    zones: ['a', 'b', 'c'].map((letter) => `${unused}${letter}`),
     vpcCidr: '10.240.0.0/16',
     databaseAccess: 'direct',
     tokenIssuer: 'https://newcomer.example',

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   type ChangeMessageVisibilityRequest,
   GetQueueAttributesCommand,
@@ -15,27 +16,23 @@ const region = 'eu-central-1';
 export type TestQueues = Awaited<ReturnType<typeof startTestQueues>>;
 export type TestQueue = Awaited<ReturnType<TestQueues['create']>>;
 
-/** A successful SQS call. */
-type Call = Partial<SendMessageBatchRequest & ChangeMessageVisibilityRequest>;
-
 /** Queues on this machine and the real SDK's client for them. */
 export async function startTestQueues() {
   const server = await startQueues();
   const sqs = new SQSClient(localClient(server.url));
-  let made = 0;
-  const accepted: Call[] = [];
+  /** The inputs of the client's successful calls. */
+  const accepted: Partial<SendMessageBatchRequest & ChangeMessageVisibilityRequest>[] = [];
   sqs.middlewareStack.add(
     (next) => async (call) => {
       const answer = await next(call);
-      accepted.push(call.input as Call);
+      accepted.push(call.input as (typeof accepted)[number]);
       return answer;
     },
     { step: 'initialize' },
   );
 
   async function create(attributes: Record<string, string> = { VisibilityTimeout: '30' }) {
-    made += 1;
-    const queue = server.createQueue({ name: `queue-${made}`, region, attributes });
+    const queue = server.createQueue({ name: randomUUID(), region, attributes });
     const QueueUrl = queue.url;
     const calls = () => accepted.filter((call) => call.QueueUrl === QueueUrl);
     return {
@@ -47,13 +44,11 @@ export async function startTestQueues() {
         await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody, ...attributes }));
       },
       /** Visible messages as Lambda passes them to a function. */
-      async receive(maximum = 10) {
+      async receive(MaxNumberOfMessages = 10) {
         const { Messages = [] } = await sqs.send(
           new ReceiveMessageCommand({
-            QueueUrl,
-            MaxNumberOfMessages: maximum,
-            MessageSystemAttributeNames: ['All'],
-            MessageAttributeNames: ['All'],
+            ...{ QueueUrl, MaxNumberOfMessages },
+            ...{ MessageSystemAttributeNames: ['All'], MessageAttributeNames: ['All'] },
           }),
         );
         return Messages.map((message) =>
@@ -72,23 +67,18 @@ export async function startTestQueues() {
       },
       /** Messages sent in batches, including delayed ones. */
       sent: () =>
-        calls().flatMap(({ Entries = [] }) =>
-          Entries.map(({ MessageBody: body = '', MessageGroupId: group = '', DelaySeconds = 0 }) => ({
-            body,
-            group,
-            delaySeconds: DelaySeconds,
-          })),
-        ),
+        calls()
+          .flatMap(({ Entries = [] }) => Entries)
+          .map(({ MessageBody: body = '', MessageGroupId: group = '', DelaySeconds: delaySeconds = 0 }) => {
+            return { body, group, delaySeconds };
+          }),
       /** The visibility timeouts that the client has set. */
       visibilityTimeouts: () => calls().flatMap(({ VisibilityTimeout }) => VisibilityTimeout ?? []),
     };
   }
 
   return {
-    sqs,
-    server,
-    url: server.url,
-    create,
+    ...{ sqs, server, create },
     async stop() {
       sqs.destroy();
       await server.stop();

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { createProgram } from '../../cli/command-line';
 
-const silent = { result() {}, note() {}, bold: String, bad: String, alarm: String };
+export const silent = { result() {}, note() {}, bold: String, bad: String, alarm: String };
 
 /** The commands with an action, by name, such as `webhook add`. */
 export const walletCommands = leaves(createProgram(silent), []);

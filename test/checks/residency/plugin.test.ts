@@ -2,23 +2,16 @@ import { type IPolicyValidationContext, Validations } from 'aws-cdk-lib';
 import { Key } from 'aws-cdk-lib/aws-kms';
 import { createApp } from '../../../lib/app';
 import { boundariesOf, ResidencyPlugin } from '../../../lib/checks/residency/plugin';
-import { first, newcomer } from '../../support/rows';
+import { first, withStandby } from '../../support/rows';
 import { temporaryFolder } from '../../support/temporary-folder';
 
 const folder = temporaryFolder();
 
 it("binds a standby to its environment's regions, without a gateway, and no row to global types", () => {
-  const standby = {
-    stackId: 'Standby',
-    region: 'ap-southeast-2',
-    zones: ['ap-southeast-2a', 'ap-southeast-2b', 'ap-southeast-2c'],
-    vpcCidr: '10.99.0.0/16',
-    globalClusterIdentifier: 'all',
-  };
-  const { region, residencyRegions } = newcomer;
-  expect(boundariesOf([{ ...newcomer, standby }])).toEqual([
-    { stackId: newcomer.stackId, region, residencyRegions, natGateways: 1, elasticIps: 1 },
-    { stackId: 'Standby', region: 'ap-southeast-2', residencyRegions, natGateways: 0 },
+  const { stackId, region, residencyRegions, standby } = withStandby;
+  expect(boundariesOf([{ ...withStandby, webhookOrigin: { reserve: true } }])).toEqual([
+    { stackId, region, residencyRegions, natGateways: 1, elasticIps: 2 },
+    { stackId: standby.stackId, region: standby.region, residencyRegions, natGateways: 0 },
   ]);
 });
 

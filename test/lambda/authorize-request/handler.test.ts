@@ -93,6 +93,7 @@ const respelled = (part: string) => {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
   return part.slice(0, -1) + alphabet[alphabet.indexOf(part.at(-1) ?? '') + 1];
 };
+
 const accepted = 'accepted';
 const notBase64url = 'malformed: not_base64url';
 const notSigned = 'signature_invalid: signature_invalid';
@@ -107,14 +108,12 @@ it.each<[name: string, verdict: string, token: string]>([
   ['that lives for a day', accepted, token({ exp: seconds() + day })],
 
   ['of more than 4,096 characters', 'malformed: too_long', token({ pad: 'x'.repeat(3_000) })],
-  ['that is empty', 'malformed: not_three_parts', ''],
   ['without a signature', 'malformed: not_three_parts', signedWith('none', Buffer.alloc(0))],
   ['with a fourth part', 'malformed: not_three_parts', `${good}.AAAA`],
   ['with a line break', notBase64url, `${goodHeader}.${goodClaims}\n.${goodSignature}`],
   ['encoded otherwise', notBase64url, `${goodHeader}.${goodClaims}.${respelled(goodSignature)}`],
   ['with alg none', 'malformed: algorithm_not_allowed', signedWith('none', Buffer.alloc(64))],
   ['with an HMAC of the public key', 'malformed: algorithm_not_allowed', signedWith('HS256', hmac.digest())],
-  ['with alg ES384', 'malformed: algorithm_not_allowed', token({}, { alg: 'ES384' })],
   ['with a key', 'malformed: header_not_allowed', token({}, { jwk: foreignKey.jwk }, foreignKey)],
   ['with an extension', 'malformed: header_not_allowed', token({}, { crit: ['exp'] })],
   ['without a key id', 'malformed: key_id_missing', token({}, { kid: undefined })],
@@ -133,7 +132,6 @@ it.each<[name: string, verdict: string, token: string]>([
   ['of another region', 'wrong_region: issuer_of_another_environment', token({ iss: 'https://other' })],
   ['without an issuer', 'malformed: issuer_missing', token({ iss: undefined })],
   ['without exp', notTimes, token({ exp: undefined })],
-  ['with exp as text', notTimes, token({ exp: `${seconds() + 60}` })],
   ['with exp out of range', notTimes, token({ exp: 1e15 })],
   ['with a fraction for nbf', notTimes, token({ nbf: seconds() + 0.5 })],
   ['without nbf', 'malformed: not_before_missing', token({ nbf: undefined })],
@@ -144,7 +142,6 @@ it.each<[name: string, verdict: string, token: string]>([
   ['with an unknown kind', notAllowed, token({ kind: 'Admin' })],
   ['with a malformed identity', notAllowed, token({ sub: 'us-1' })],
   ['with a malformed organization', notAllowed, token({ org: 'or-1' })],
-  ['with a number for sub', 'malformed: claims_not_allowed', token({ sub: 7 })],
 ])('a token %s is %s', (_, verdict, text) => {
   const result = verify(text);
   expect(result.ok ? accepted : `${result.error.code}: ${result.error.cause}`).toBe(

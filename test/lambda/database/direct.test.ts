@@ -2,10 +2,11 @@ import { sql } from '../../../lambda/database/database';
 import { createDirectDatabase } from '../../../lambda/database/direct';
 import { startDatabaseEndpoint } from '../../../local/postgres/endpoint';
 import { createAuthority } from '../../support/certificates';
-import { sharedPostgres } from '../../support/shared-postgres';
+import { sharedInRun } from '../../support/once-per-run';
+import type { TestPostgres } from '../../support/postgres';
 
 it('trusts only the configured root certificates, not those of another region', async () => {
-  const postgres = await sharedPostgres('direct');
+  const postgres = await sharedInRun<TestPostgres>('postgres-direct');
   const [authority, elsewhere] = [await createAuthority(), await createAuthority()];
   const endpoint = await startDatabaseEndpoint({
     postgres,

@@ -87,10 +87,3 @@ describe.each(databaseRoles)('the role %s', (role) => {
     ]);
   });
 });
-
-it('the schema refuses a disabled webhook without a reason', async () => {
-  const insert = region.query`
-    insert into webhooks (webhook_id, organization_id, url, enabled, disabled_at)
-    values ('wh-aaaaa-bbbbb-cccccccccccccc', 'or-1', 'https://example.com/', false, now())`;
-  await expect(insert).rejects.toMatchObject({ sqlState: '23514' });
-});

@@ -50,25 +50,24 @@ async function pagesRead(): Promise<number> {
   return Number(rows[0].pages);
 }
 
-it.each([
-  ['holds the permission through a group', 'deleted', true],
-  ['does not hold the permission', 'permission_missing', false],
-])('reads a few pages of many when the caller %s', async (_, outcome, isMember) => {
-  const { organizationId } = organization;
-  const callerId = newId('us');
-  await region.query`
-    insert into identities (identity_id, organization_id, kind)
-    values (${callerId}, ${organizationId}, 'CustomerEmployee')`;
-  if (isMember)
+it.each(['permission_missing', 'deleted'])(
+  'reads a few pages of many for the outcome %s',
+  async (outcome) => {
+    const callerId = newId('us');
     await region.query`
-      insert into user_group_members (organization_id, user_group_id, identity_id)
-      values (${organizationId}, ${group(crowd)}, ${callerId})`;
-  const deletion = deletionOf({ ...organization, callerId, userGroupId: group(1) });
-  await client.query('vacuum analyze');
-  const before = await pagesRead();
-  expect((await client.query(toQuery(deletionStatement(deletion)))).rows).toEqual([{ outcome }]);
-  expect((await pagesRead()) - before).toBeLessThan(few);
-});
+    with caller as (
+      insert into identities (identity_id, organization_id, kind)
+      values (${callerId}, ${organization.organizationId}, 'CustomerEmployee') returning *
+    )
+    insert into user_group_members (organization_id, user_group_id, identity_id)
+    select organization_id, ${group(crowd)}, identity_id from caller where ${outcome}::text = 'deleted'`;
+    const deletion = deletionOf({ ...organization, callerId, userGroupId: group(1) });
+    await client.query('vacuum analyze');
+    const before = await pagesRead();
+    expect((await client.query(toQuery(deletionStatement(deletion)))).rows).toEqual([{ outcome }]);
+    expect((await pagesRead()) - before).toBeLessThan(few);
+  },
+);
 
 it('uses a generic plan from the first deletions of a session', async () => {
   const { rows } = await client.query(

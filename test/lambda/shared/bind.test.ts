@@ -5,11 +5,10 @@ import { recordLog } from '../../support/log';
 it('counts an event that keeps the function active in the log, and does not handle it', async () => {
   const log = recordLog();
   const handle = jest.fn();
-  const handler = bind(
-    () => handle,
-    () => ({ log }),
-  );
+  const createDependencies = jest.fn(() => ({ log }));
+  const handler = bind(() => handle, createDependencies);
   for (const event of [keepActiveEvent, { Records: [] }]) await handler(event);
+  expect(createDependencies).toHaveBeenCalledTimes(1);
   expect(handle.mock.calls).toEqual([[{ Records: [] }]]);
   const Metrics = [{ Name: 'KeptActive', Unit: 'Count' }];
   const metrics = [{ Namespace: 'WalletFunctions', Dimensions: [['service']], Metrics }];

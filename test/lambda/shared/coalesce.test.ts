@@ -18,10 +18,8 @@ it('batches concurrent requests into one call, and those that arrive during it i
   while (calls.length === 0) await new Promise(setImmediate);
   expect(await Promise.all([4, 5].map(double))).toEqual([8, 10]);
   expect(await first).toEqual([2, 4, 6]);
-  expect(calls).toEqual([
-    [1, 2, 3],
-    [4, 5],
-  ]);
+  expect(await double(6)).toBe(12);
+  expect(calls).toEqual([[1, 2, 3], [4, 5], [6]]);
 });
 
 it('repeats a failed call item by item', async () => {

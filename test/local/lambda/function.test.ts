@@ -1,7 +1,5 @@
-import { execFile } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { type LocalFunction, type LocalFunctionOptions, startFunction } from '../../../local/lambda/function';
 import { startProcess } from '../../../local/lambda/instance';
 import { isAlive } from '../../../local/processes';
@@ -38,30 +36,28 @@ function start(body: string, options: Partial<LocalFunctionOptions> = {}): Local
   return started;
 }
 
-test.each([
-  ['a process', startProcess],
-  ['the runtime of tests', startInProcess],
-])('in %s, a function has its event, context, variables and log', async (_, runtime) => {
+test('a process has its event, context, variables and log, and survives an error', async () => {
   process.env.SECRET_OF_THE_PARENT = 'leaked';
   const lines: string[] = [];
   const echo = start(
     `console.log("first"); if (event.fail) throw new RangeError("too far");
      return { event, context, remaining: context.getRemainingTimeInMillis(), env: process.env, nothing: undefined };`,
-    { runtime, environment: { TABLE: 'groups' }, onLog: (line) => lines.push(line) },
+    { runtime: startProcess, environment: { TABLE: 'groups' }, onLog: (line) => lines.push(line) },
   );
   const result = await echo.invoke({ a: [1, 'ü', null] });
   delete process.env.SECRET_OF_THE_PARENT;
-  if (!result.ok) throw new Error(result.errorMessage);
-  expect(result.payload).toMatchObject({
-    event: { a: [1, 'ü', null] },
-    context: {
-      functionName: 'under-test',
-      invokedFunctionArn: 'arn:aws:lambda:eu-central-1:000000000000:function:under-test',
-      memoryLimitInMB: '128',
-      awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+  expect(result).toMatchObject({
+    payload: {
+      event: { a: [1, 'ü', null] },
+      context: {
+        functionName: 'under-test',
+        invokedFunctionArn: 'arn:aws:lambda:eu-central-1:000000000000:function:under-test',
+        memoryLimitInMB: '128',
+        awsRequestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      },
+      remaining: expect.any(Number),
+      env: { TABLE: 'groups', AWS_REGION: 'eu-central-1', AWS_LAMBDA_FUNCTION_NAME: 'under-test', TZ: 'UTC' },
     },
-    remaining: expect.any(Number),
-    env: { TABLE: 'groups', AWS_REGION: 'eu-central-1', AWS_LAMBDA_FUNCTION_NAME: 'under-test', TZ: 'UTC' },
   });
   expect(JSON.stringify(result)).not.toContain('leaked');
   const instances = echo.instances();
@@ -148,15 +144,3 @@ test('a process is killed in an endless loop, and replaced when it was killed wh
   await endless.stop();
   expect(isAlive(next.payload)).toBe(false);
 });
-
-test('a function process exits with its parent, even when timers are pending', async () => {
-  const env = {
-    LAMBDA_TASK_ROOT: bundle('setInterval(() => {}, 1_000); exports.handler = () => {};'),
-    _HANDLER: 'index.handler',
-  };
-  const bootstrap = join(__dirname, '../../../local/lambda/bootstrap.cjs');
-  const script = `require('node:child_process')
-    .fork(${JSON.stringify(bootstrap)}, [], ${JSON.stringify({ env })}).on('message', () => process.exit())`;
-  // The output, which the function inherits, ends when both have exited.
-  await promisify(execFile)(process.execPath, ['-e', script]);
-}, 10_000);

@@ -132,11 +132,8 @@ it('something fails without each grant of the templates', () => {
 
 it.each<[step: string, where: RegExp, action: string]>([
   ['delete its group through the API', /^DeleteUserGroupRole/, 'rds-data:ExecuteStatement'],
-  ['delete its group through the API', /^DeleteUserGroupRole/, 'secretsmanager:GetSecretValue'],
-  ['delete its group through the API', /^DeleteUserGroupRole/, 'kms:Decrypt'],
   ['delete its group through the API', /userGroupIdDELETE/, 'lambda:InvokeFunction'],
   ['receive the delivery', /^WebhooksDeliverWebhookRole/, 'kms:GenerateMac'],
-  ['receive the delivery', /^WebhooksFanOutEventRole/, 'sqs:SendMessage'],
 ])('the smoke test fails to "%s" without %s %s, and logs why', async (step, where, action) => {
   const { name, stackId } = withDataApi;
   const args = ['smoke', '--environment', name, '--outputs', state.outputsFile, '--json', '--timeout', '1s'];

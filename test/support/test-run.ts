@@ -1,0 +1,103 @@
+import { execFileSync, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isAlive } from '../../local/processes';
+import { type HttpServer, startHttpServer } from './http-server';
+import type { SharedInRun } from './once-per-run';
+import { createCluster, startPostgres } from './postgres';
+import { synthesizeAssembly } from './prepared-state';
+
+/** In memory on Linux: saves a fifth of the CPU time of tests with a PostgreSQL, each of which has a thousand files. */
+const memory = '/dev/shm';
+/** Bytes: the suite uses less than one gigabyte. */
+const enough = 4 * 1024 ** 3;
+const prefix = 'wallet-test-run-';
+const temporary = tmpdir();
+
+interface Shareable {
+  readonly directory?: string;
+  stop?(): Promise<void>;
+}
+
+/** What test files share in a run, created when the first of them needs it. It belongs to the main process, which outlives workers. */
+const create: Record<SharedInRun, (folder: string) => Promise<Shareable>> = {
+  assembly: synthesizeAssembly,
+  cluster: createCluster,
+  environments: startEnvironments,
+  // Their roles differ.
+  'postgres-data-api': startPostgres,
+  'postgres-direct': startPostgres,
+};
+
+/** Of this run: Stryker starts many in one process. */
+let folder: string;
+let server: HttpServer;
+const created = new Map<string, Promise<Shareable>>();
+
+/** Creates the folder of all temporary files of the run, and serves what test files share. */
+export default async function setUp(): Promise<void> {
+  folder = inMemoryFolder() ?? mkdtempSync(join(temporary, prefix));
+  // PostgreSQL and others run under their own accounts.
+  chmodSync(folder, 0o711);
+  process.env.TMPDIR = folder;
+  server = await startHttpServer(async ({ url = '' }, response) => {
+    try {
+      const name = url.slice(1) as SharedInRun;
+      const creating = created.get(name) ?? create[name](folder);
+      created.set(name, creating);
+      response.end(JSON.stringify(await creating));
+    } catch (error) {
+      response.writeHead(500).end(String(error));
+    }
+  });
+  process.env.SHARED_IN_RUN_URL = server.url;
+}
+
+export async function tearDown(): Promise<void> {
+  await server.stop();
+  await Promise.allSettled(Array.from(created.values(), async (creating) => (await creating).stop?.()));
+  created.clear();
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** Every environment, in a process of its own. */
+async function startEnvironments() {
+  const child = fork(join(__dirname, 'own-environments.ts'), {
+    execArgv: ['--import', require.resolve('tsx')],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const exited = once(child, 'exit');
+  const failed = exited.then(() => {
+    throw new Error('The local environments did not start.');
+  });
+  const [directory] = await Promise.race([once(child, 'message'), failed]);
+  return {
+    directory,
+    async stop() {
+      if (child.connected) child.disconnect();
+      await exited;
+    },
+  };
+}
+
+function inMemoryFolder(): string | undefined {
+  try {
+    // Folders of killed runs would occupy memory.
+    for (const name of readdirSync(memory)) {
+      const [, pid] = /^wallet-test-run-(\d+)-/.exec(name) ?? [];
+      if (pid && !isAlive(Number(pid))) rmSync(join(memory, name), { recursive: true, force: true });
+    }
+    const { bavail, bsize } = statfsSync(memory);
+    if (bavail * bsize < enough) return undefined;
+    const made = mkdtempSync(join(memory, `${prefix}${process.pid}-`));
+    // Containers often mount it so that it runs no programs.
+    const program = join(made, 'program');
+    writeFileSync(program, '#!/bin/sh\n', { mode: 0o700 });
+    execFileSync(program);
+    return made;
+  } catch {
+    return undefined;
+  }
+}
