@@ -3,7 +3,6 @@ import { join, resolve } from 'node:path';
 import { warningOf } from '../../bin/node-version';
 import { environments } from '../../lib/environments';
 import { runLocalCommand } from '../../local/command';
-import { portOf } from '../../local/ports';
 import { startHttpServer } from '../support/http-server';
 import { prepareAssembly } from '../support/prepared-state';
 import { first } from '../support/rows';
@@ -52,14 +51,6 @@ it('refuses an unknown environment and a port in use, with the remedy', async ()
   expect(taken.exitCode).toBe(1);
   expect(taken.said).toMatch(new RegExp(`Port ${other.port} is in use.*--port-offset \\d+`, 's'));
 }, 60_000);
-
-it.each([
-  ['api', 0, { offset: 0 }, 8001],
-  ['dashboard', 2, { offset: 1000 }, 9103],
-  ['api', 0, 'any', 0],
-] as const)('%s of environment %i with ports %j', (stage, position, ports, port) => {
-  expect(portOf(stage, position, ports)).toBe(port);
-});
 
 it('exits with 1 when a PostgreSQL exits unexpectedly, and prints the path of its log', async () => {
   await prepareAssembly(state());

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
+import { Cleanup } from '../../../local/cleanup';
+import { openApiAddresses } from '../../../local/gateway/addresses';
 import { readApi } from '../../../local/gateway/api';
 import { findResource } from '../../../local/gateway/request';
 import { type Gateway, openGateway } from '../../../local/gateway/server';
@@ -18,16 +20,6 @@ const resource = (type: string, properties: object) => ({
 const lambda = (name: string) => ({
   Type: 'AWS_PROXY',
   Uri: `arn:aws:apigateway:eu-central-1:lambda:path/2015-03-31/functions/arn:aws:lambda:eu-central-1:000000000000:function:${name}/invocations`,
-});
-const mock = (template: string) => ({
-  Type: 'MOCK',
-  IntegrationResponses: [
-    {
-      StatusCode: '200',
-      ResponseParameters: { 'method.response.header.Cache-Control': "'no-store'" },
-      ResponseTemplates: { 'application/json': template },
-    },
-  ],
 });
 /** `GET /` */
 const root = (Integration: object, more: object = {}) => ({
@@ -141,53 +133,13 @@ it.each([
 
 it('renders the gateway response of a type, or else the default one; an unset variable is empty', async () => {
   const body = '{"id":"$context.extendedRequestId","no":"$context.authorizer.no"}';
-  const { send } = await start({
-    changes: {
-      Route: gatewayResponse('MISSING_AUTHENTICATION_TOKEN', '404', body),
-      Four: gatewayResponse('DEFAULT_4XX', '418', body),
-      Five: gatewayResponse('DEFAULT_5XX', '599', body),
-    },
-    functions: {},
-  });
+  const Route = gatewayResponse('MISSING_AUTHENTICATION_TOKEN', '404', body);
+  const changes = { Route, Four: gatewayResponse('DEFAULT_4XX', '418', body) };
+  const { send } = await start({ changes });
   const { status, headers, json } = await send('/nowhere');
   expect([status, headers['content-type']]).toEqual([404, 'application/problem+json']);
   expect(json).toEqual({ id: headers['x-amz-apigw-id'], no: '' });
   expect((await send('/%zz')).status).toBe(418);
-  expect((await send('/groups/a')).status).toBe(599);
-});
-
-it('throttles each method by a token bucket with rate and burst', async () => {
-  let now = 0;
-  const MethodSettings = [{ ThrottlingRateLimit: 2, ThrottlingBurstLimit: 3 }];
-  const changes = { ...stage({ MethodSettings }), ...root(lambda('groups')) };
-  const { send } = await start({ changes, clock: () => now });
-  const expectStatuses = async (path: string, ...statuses: number[]) => {
-    for (const status of statuses) expect((await send(path)).status).toBe(status);
-  };
-  await expectStatuses('/groups/a', 200, 200, 200, 429);
-  await expectStatuses('/', 200);
-  now += 500;
-  await expectStatuses('/groups/a', 200, 429);
-});
-
-it('responds from a MOCK template, to requests for JSON only', async () => {
-  const { send } = await start({ changes: root(mock('{"a":1}')) });
-  const ofType = (type: string) => send('/', { 'content-type': type });
-  const headers = { 'cache-control': 'no-store' };
-  expect(await ofType('Application/JSON; charset=utf-8')).toMatchObject({
-    status: 200,
-    json: { a: 1 },
-    headers,
-  });
-  expect((await ofType('text/plain')).status).toBe(415);
-});
-
-it('accepts a body of 10 MB; a byte more is 413', async () => {
-  const { events, send } = await start();
-  const body = 'a'.repeat(10 * 1024 * 1024);
-  expect((await send('/groups/a', {}, body)).status).toBe(200);
-  expect((await send('/groups/a', {}, `${body}a`)).status).toBe(413);
-  expect(events).toEqual([expect.objectContaining({ body })]);
 });
 
 const find = (path: string, ...paths: string[]) =>
@@ -231,36 +183,16 @@ it('sends functions the event of a REST API, with null for what the request lack
   expect(query).toEqual(Object.entries({ x: '2', y: 'ä =', ['__proto__']: '3' }));
 });
 
-describe("a function's result", () => {
-  const replyTo = async (payload: unknown) =>
-    (await start({ functions: { groups: () => payload } })).send('/groups/a');
-
-  it('determines status, headers, repeated headers and body', async () => {
-    const reply = await replyTo({
-      statusCode: '409',
-      headers: { 'Content-Type': 'application/problem+json', 'X-Flag': true },
-      multiValueHeaders: { 'Set-Cookie': ['a=1', 'b=2'] },
-      body: '{"ü":1}',
-    });
-    const headers = { 'content-type': 'application/problem+json', 'x-flag': 'true' };
-    expect(reply).toMatchObject({
-      ...{ status: 409, body: '{"ü":1}' },
-      headers: { ...headers, 'set-cookie': ['a=1', 'b=2'] },
-    });
-    const empty = { status: 200, headers: { 'content-type': 'application/json' }, body: '' };
-    expect(await replyTo({})).toMatchObject(empty);
-  });
-
-  it.each([
-    [null],
-    [{ message: 'hello' }],
-    [{ statusCode: 99 }],
-    [{ body: { a: 1 } }],
-    [{ headers: { a: { b: 1 } } }],
-    [{ headers: { a: 'x\r\ny: z' } }],
-  ])('%j is malformed: 502', async (payload) => {
-    expect(await replyTo(payload)).toMatchObject({ status: 502, json: { message: 'Internal server error' } });
-  });
+it.each([
+  [null],
+  [{ message: 'hello' }],
+  [{ statusCode: 99 }],
+  [{ body: { a: 1 } }],
+  [{ headers: { a: { b: 1 } } }],
+  [{ headers: { a: 'x\r\ny: z' } }],
+])('a function result %j is malformed: 502', async (payload) => {
+  const { send } = await start({ functions: { groups: () => payload } });
+  expect(await send('/groups/a')).toMatchObject({ status: 502, json: { message: 'Internal server error' } });
 });
 
 const throwing =
@@ -298,19 +230,6 @@ describe('an authorizer', () => {
     principalId: 'us-1',
     policyDocument: { Statement: [statement('Allow', methodArn)] },
     context: { exp: 12 },
-  });
-
-  it('allows a request, which gets its context as strings', async () => {
-    const { decisions, deletions, remove } = await run(allow);
-    expect((await remove('Bearer t')).status).toBe(200);
-    expect(decisions()).toMatchObject([
-      {
-        methodArn: 'arn:aws:execute-api:eu-central-1:000000000000:Api/prod/DELETE/groups/a',
-        headers: { authorization: 'Bearer t' },
-      },
-    ]);
-    expect(decisions()[0]).not.toHaveProperty('body');
-    expect(deletions()[0].requestContext.authorizer).toEqual({ principalId: 'us-1', exp: '12' });
   });
 
   it('is not called without an identity: 401', async () => {
@@ -358,6 +277,7 @@ describe('an authorizer', () => {
   });
 });
 
+const mocked = { StatusCode: '200', ResponseTemplates: { 'application/json': '$context.stage' } };
 it.each<[message: string, changes: object]>([
   ['Root: an integration of type HTTP', root({ Type: 'HTTP' })],
   ['Root: AuthorizationType CUSTOM', root(lambda('x'), { AuthorizationType: 'CUSTOM' })],
@@ -366,8 +286,39 @@ it.each<[message: string, changes: object]>([
   ['Root: the method ANY is', root(lambda('x'), { HttpMethod: 'ANY' })],
   ['Group: the path part {all+}', { Group: resource('Resource', { PathPart: '{all+}' }) }],
   ['G: the template #if(1)a#end is', { G: gatewayResponse('THROTTLED', '429', '#if(1)a#end') }],
-  ['Root: the template $context.stage is', root(mock('$context.stage'))],
+  ['Root: the template $context.stage is', root({ Type: 'MOCK', IntegrationResponses: [mocked] })],
   ['Stage: MethodSettings', stage({ MethodSettings: [{}, { ResourcePath: '/~1' }] })],
 ])('refuses a template with %s', (message, changes) => {
   expect(() => read(changes)).toThrow(message);
+});
+
+it("replaces each API's AWS addresses by those on this machine, and delays requests until it is ready", async () => {
+  const ofFirst = { RestApiId: { Ref: 'FirstApi' } };
+  const ofSecond = { RestApiId: { Ref: 'SecondApi' } };
+  const Resources = {
+    FirstApi: resource('RestApi', {}),
+    FirstStage: resource('Stage', { ...ofFirst, StageName: 'first' }),
+    SecondApi: resource('RestApi', {}),
+    SecondStage: resource('Stage', { ...ofSecond, StageName: 'second' }),
+    Domain: resource('DomainName', { DomainName: 'second.example.com' }),
+    Mapping: resource('BasePathMapping', { ...ofSecond, DomainName: { Ref: 'Domain' } }),
+  };
+  const stack = { name: 'WalletEu', region: 'eu-central-1', template: { Resources } };
+  const cleanup = new Cleanup();
+  const { gateways, urls, localize } = await openApiAddresses(stack, () => 0, cleanup);
+  const { first, second } = urls;
+  expect(first).not.toBe(second);
+  const host = (id: string) => `https://WalletEu-${id}.execute-api.eu-central-1.amazonaws.com`;
+  const others = ['https://api.example.com/first', 1, null];
+  expect(localize([`${host('FirstApi')}/first/x`, `connect ${host('SecondApi')};`, ...others])).toEqual([
+    ...[`${first}/x`, `connect ${second};`],
+    ...others,
+  ]);
+  expect(localize('https://second.example.com/x')).toBe(`${second}/x`);
+
+  const early = fetch(`${first}/`);
+  const findFunction = () => ({ invoke: () => Promise.reject() });
+  gateways.get('FirstApi')?.serve({ api: read({}), findFunction, region: stack.region });
+  expect((await early).status).toBe(403);
+  await cleanup.run();
 });

@@ -127,11 +127,8 @@ test('the user is, as for PostgreSQL, the last value of the name "user"', async 
   expect([...request]).toEqual([0x52, 0, 0, 0, 8, 0, 0, 0, 3]);
 });
 
-test.each<[string, Buffer]>([
-  ['HTTP', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
-  ['half a startup message', Buffer.from(sslRequest.slice(0, 5))],
-])('a connection that sends %s is closed without a response', async (_, bytes) => {
-  const socket = connect(endpoint.port, '127.0.0.1', () => socket.end(bytes));
+test('a connection that sends half a startup message is closed without a response', async () => {
+  const socket = connect(endpoint.port, '127.0.0.1', () => socket.end(Buffer.from(sslRequest.slice(0, 5))));
   const received: Buffer[] = [];
   socket.on('data', (chunk) => received.push(chunk)).on('error', () => undefined);
   await new Promise((resolve) => socket.on('close', resolve));

@@ -28,7 +28,6 @@ it.each<[string, () => Promise<string>, string]>([
   ['for another host', () => token({ hostname: 'example.com' }), another],
   ['of another secret', () => signedWith({ secretAccessKey: 'X' }), another],
   ['of another session', () => signedWith({ sessionToken: 'X' }), another],
-  ['with half of its signature', () => changed(/.{32}$/, ''), another],
   ['of an unknown access key', () => signedWith({ accessKeyId: 'X' }), 'unknown access key'],
   ['that is a password', async () => 'unused', 'unknown access key'],
   ['without a date', () => changed(/X-Amz-Date=/, 'X='), 'its date is missing, malformed or in the future'],
