@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { lstatSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -24,7 +24,6 @@ const start = (...args: string[]) => {
   commands.push(command);
   return command;
 };
-const isLocked = () => lstatSync(join(directory, 'lock'), { throwIfNoEntry: false }) !== undefined;
 
 beforeAll(() => prepareAssembly(directory));
 afterAll(async () => {
@@ -58,18 +57,6 @@ async function lockGroups() {
     },
   };
 }
-
-it('Ctrl-C during the start stops it, even when its output is closed', async () => {
-  const command = start('any');
-  command.process.stdout?.destroy();
-  command.process.stderr?.destroy();
-  await eventually(() => command.processes().length > 2, 30);
-  const processes = command.processes();
-  command.process.kill('SIGINT');
-  expect((await command.ended()).exitCode).toBe(0);
-  await eventually(() => !processes.some(isRunning), 30);
-  expect(isLocked()).toBe(false);
-});
 
 it('Ctrl-C completes the running request and stops everything; the next start has the same data', async () => {
   const command = start('any');

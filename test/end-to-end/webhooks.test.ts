@@ -108,23 +108,4 @@ describe.each(environments)('in $name', ({ name: environment }) => {
     expect(again.body).toBe(missed.body);
     for (const delivery of [test, missed, again]) verifyDelivery(delivery, secret, 'webhook-signature');
   });
-
-  it("a webhook disabled by a 410 or an operator is reported to the organization's other webhooks", async () => {
-    const { secret } = await add('watcher', '--kinds', 'webhook.disabled');
-    const gone = await add('gone', '--kinds', 'wallet.created');
-    const stopped = await add('stopped', '--kinds', 'key.created');
-    receiver.answer(own('gone'), 410);
-    await sendEvent();
-    await received('watcher', 1);
-    await local.wallet(environment, 'webhook', 'disable', '--webhook', stopped.webhookId);
-    const reports = (await received('watcher', 2)).map((delivery) => {
-      verifyDelivery(delivery, secret, 'webhook-signature');
-      return JSON.parse(delivery.body);
-    });
-    const common = { kind: 'webhook.disabled', organizationId };
-    expect(reports).toMatchObject([
-      { ...common, data: { webhookId: gone.webhookId, reason: 'gone' } },
-      { ...common, data: { webhookId: stopped.webhookId, reason: 'operator' } },
-    ]);
-  });
 });

@@ -62,11 +62,7 @@ export interface TokenMaker {
   userAction(organization: Organization, claims?: Json, header?: Json): Promise<string>;
 }
 
-/** A valid deletion of the organization's user group. */
-export const dueDeletion = async (tokens: TokenMaker, organization: Organization): Promise<WireRequest> =>
-  deletion(organization, await tokens.accessToken(organization), await tokens.userAction(organization));
-
-/** The same with tokens from the command line. */
+/** A valid deletion of the organization's user group, with tokens from the command line. */
 export async function walletDeletion(
   local: LocalEnvironment,
   environment: string,
