@@ -16,9 +16,7 @@ jest.setTimeout(120_000);
 const folder = temporaryFolder();
 const kms = createKms();
 const secrets = createSecretsManager();
-const dataApi = createDataApi({
-  resolve: () => ({ ...postgres, user: postgres.superuser }),
-});
+const dataApi = createDataApi({ resolve: () => ({ ...postgres, user: postgres.superuser }) });
 const lambda = createLambdaApi(() => ({
   arn: 'arn:aws:lambda:eu-central-1:000000000000:function:f',
   invoke: async (payload) => ({ ok: true, payload }),
@@ -41,12 +39,8 @@ const clusterArn = 'arn:aws:rds:eu-central-1:000000000000:cluster:wallet';
 const secretArn = 'arn:aws:secretsmanager:eu-central-1:000000000000:secret:owner-a1b2c3';
 const keyArn = 'arn:aws:kms:eu-central-1:000000000000:key/signing';
 
-const rdsData = (sql: string) =>
-  `rds-data execute-statement --resource-arn ${clusterArn} --secret-arn ${secretArn} --sql`
-    .split(' ')
-    .concat(sql);
-
 it('the AWS command line works with every service of this machine', async () => {
+  const database = ['--resource-arn', clusterArn, '--secret-arn', secretArn];
   const [keySpec, keyUsage] = ['ECC_NIST_P256', 'SIGN_VERIFY'];
   secrets.put({ arn: secretArn, name: 'owner', value: 'p' });
   kms.create({ arn: keyArn, directory: folder(), name: 'Signing', keySpec, keyUsage });
@@ -60,15 +54,11 @@ it('the AWS command line works with every service of this machine', async () => 
   };
   for (const [args, output] of [
     [['kms', 'get-public-key', '--key-id', 'signing'], /^\{.*"PublicKey": "/s],
-    [['kms', 'get-public-key', '--key-id', 'none'], /NotFoundException/],
     [['secretsmanager', 'get-secret-value', '--secret-id', 'owner'], /^\{.*"SecretString": "p"/s],
-    [rdsData('select 1'), /^\{.*"longValue": 1\b/s],
-    [rdsData('select now() as at'), /Cast at to text/],
+    [['rds-data', 'execute-statement', ...database, '--sql', 'select 1'], /^\{.*"longValue": 1\b/s],
     [['lambda', 'invoke', '--function-name', 'f', join(folder(), 'answer.json')], /^\{.*"StatusCode": 200/s],
   ] as const) {
     const all = [...args, '--endpoint-url', server.url, '--output', 'json'];
-    const running = promisify(execFile)('aws', all, { env, timeout: 60_000 });
-    const printed = await running.then(({ stdout }) => stdout, String);
-    expect(printed).toMatch(output);
+    expect((await promisify(execFile)('aws', all, { env, timeout: 60_000 })).stdout).toMatch(output);
   }
 });
