@@ -1,7 +1,5 @@
 import { WriteStream } from 'node:tty';
-import fc from 'fast-check';
 import { createTerminal, table } from '../../cli/terminal';
-import { printable } from '../../domain/printable';
 import { writeOutputs } from '../support/outputs-file';
 import { temporaryFolder } from '../support/temporary-folder';
 import { wallet } from './region';
@@ -30,30 +28,11 @@ it('prints colours only on a terminal, and never with NO_COLOR', () => {
     expect([bold('x'), bad('x'), alarm('x')]).toEqual(['x', 'x', 'x']);
 });
 
-it.each([
-  ['an escape sequence, even one that we use', '\x1b[31mred', '\\u001b[31mred'],
-  ['C0 and C1 controls', 'a\rb\x07\x9b1m\x7f', 'a\\u000db\\u0007\\u009b1m\\u007f'],
-  ['bidirectional controls', '\u202egpj.exe\u2066\u061c', '\\u202egpj.exe\\u2066\\u061c'],
-  ['zero-width characters', 'a\u200b\u200d\ufeff\ufff9b', 'a\\u200b\\u200d\\ufeff\\ufff9b'],
-  ['tags, line separators, an unpaired surrogate', '\u{e0041}\u2028\ud800', '\\udb40\\udc41\\u2028\\ud800'],
-  ['others: unchanged', 'a\tb\n\u00e9 \u0639 \u4e2d \u{1f600}', 'a\tb\n\u00e9 \u0639 \u4e2d \u{1f600}'],
-])('escapes control and invisible characters as JSON does: %s', (_, text, shown) => {
+it('escapes what is written, errors about a file, and errors about an argument', async () => {
   const { written, terminal } = open();
-  terminal.result(text);
-  terminal.note(text);
-  expect(written).toEqual({ out: `${shown}\n`, err: `${shown}\n` });
-});
-
-it('JSON keeps its value, and a table its rows', () => {
-  fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), (text) => {
-      expect(JSON.parse(printable(JSON.stringify({ text })))).toEqual({ text });
-    }),
-  );
-  expect(table([['A'], ['one\ntwo\tthree']], String)).toBe('A\none\\u000atwo\\u0009three');
-});
-
-it('escapes errors about a file and about an argument', async () => {
+  terminal.result('\x1b[31mred');
+  terminal.note(table([['A'], ['one\ntwo']], String));
+  expect(written).toEqual({ out: '\\u001b[31mred\n', err: 'A\none\\u000atwo\n' });
   const outputs = writeOutputs(folder(), { 'a\x1b]0;title\x07': {} });
   const { stderr } = await wallet('origins', '--outputs', outputs);
   expect(stderr).toContain('It has: a\\u001b]0;title\\u0007.');
