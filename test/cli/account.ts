@@ -64,27 +64,17 @@ export type Account = Awaited<ReturnType<typeof startAccount>>;
 
 /** The AWS endpoint of a test file, set through the SDK's variables. @returns the account, within a test */
 export function useAccount(): () => Account {
+  const { env } = process;
   let account: Account;
-  let restore: () => void;
   beforeAll(async () => {
     account = await startAccount();
-    restore = setVariables(accountVariables(account.url));
+    process.env = { ...env, ...accountVariables(account.url) };
   });
   afterAll(async () => {
-    restore();
+    process.env = env;
     await account.close();
   });
   return () => account;
-}
-
-/** Sets the SDK's variables for the rest of a test file. @returns a function that restores them */
-export function setVariables(values: Readonly<Record<string, string | undefined>>): () => void {
-  const before = Object.fromEntries(Object.keys(values).map((name) => [name, process.env[name]]));
-  for (const [name, value] of Object.entries(values)) {
-    if (value === undefined) delete process.env[name];
-    else process.env[name] = value;
-  }
-  return () => void setVariables(before);
 }
 
 /** The variables that direct the SDK to an account, in any process. */
@@ -112,13 +102,12 @@ const restActions: readonly (readonly [path: RegExp, action: string])[] = [
 function readCall({ method, url, headers, body }: LoopbackRequest): Call {
   const [, , region = '', service = 'api'] =
     /Credential=([^,]+)/.exec(headers.authorization ?? '')?.[1]?.split('/') ?? [];
-  const target = headers['x-amz-target'];
-  const json = () => (body.length > 0 ? JSON.parse(String(body)) : {});
-  if (typeof target === 'string')
-    return { service, region, action: target.split('.').at(-1) ?? '', input: json() };
   const [path, restAction] = restActions.find(([pattern]) => pattern.test(url)) ?? [];
-  if (path && restAction)
-    return { service, region, action: restAction, input: { ...json(), ...path.exec(url)?.groups } };
+  const action = headers['x-amz-target']?.toString().split('.').at(-1) ?? restAction;
+  if (action !== undefined) {
+    const input = { ...JSON.parse(String(body) || '{}'), ...path?.exec(url)?.groups };
+    return { service, region, action, input };
+  }
   const { Action = `${method} ${url}`, ...input } = readQuery(String(body));
   return { service, region, action: Action, input };
 }

@@ -3,7 +3,7 @@ import { ask, clientSettings } from '../../cli/aws';
 import { writeOutputs } from '../support/outputs-file';
 import { first } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
-import { acceptedBatch, operations, page, setVariables, useAccount } from './account';
+import { acceptedBatch, operations, page, useAccount } from './account';
 import { organizationId, wallet } from './region';
 
 const account = useAccount();
@@ -50,10 +50,11 @@ it.each(['AWS_ENDPOINT_URL', 'AWS_ENDPOINT_URL_SQS'])(
     const stack = { OperationsFunctionName: 'operations', WebhookEventsQueueUrl: QueueUrl };
     const outputs = writeOutputs(folder(), { [first.stackId]: stack });
     account().answer(acceptedBatch, { 'lambda:Invoke': operations({ 'list-webhooks': { webhooks: [] } }) });
-    const variables = { AWS_ENDPOINT_URL: undefined, AWS_ENDPOINT_URL_LAMBDA: url, [name]: url };
-    const restore = setVariables(variables);
+    const { env } = process;
+    process.env = { ...env, AWS_ENDPOINT_URL: undefined, AWS_ENDPOINT_URL_LAMBDA: url, [name]: url };
     const command = ['send-event', '--organization', organizationId, '--kind', 'a.b', '--allow-production'];
-    const { exitCode } = await wallet(...command, '--outputs', outputs).finally(restore);
+    const { exitCode } = await wallet(...command, '--outputs', outputs);
+    process.env = env;
     expect(exitCode).toBe(0);
     expect(account().calls.at(-1)).toMatchObject({ service: 'sqs', input: { QueueUrl } });
   },

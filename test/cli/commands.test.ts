@@ -1,11 +1,10 @@
 import type { Option } from 'commander';
-import { createProgram } from '../../cli/command-line';
 import { newId } from '../../domain/ids';
 import { printable } from '../../domain/printable';
 import { writeOutputs } from '../support/outputs-file';
 import { withSla } from '../support/rows';
 import { temporaryFolder } from '../support/temporary-folder';
-import { flagsOf, silent, walletCommands } from '../support/wallet-commands';
+import { flagsOf, walletCommands } from '../support/wallet-commands';
 import { organizationId, wallet, webhookId } from './region';
 
 const folder = temporaryFolder();
@@ -74,13 +73,5 @@ it('commands that write to deployed production require --allow-production', asyn
     const printed = await wallet(...path.split(' '), ...args, ...place);
     expect({ path, ...printed }).toMatchObject({ path, exitCode: 1, stdout: '' });
     expect(printed.stderr).toMatch(/is in production.*\n.*--allow-production/);
-  }
-});
-
-it('a command does not depend on the others being loaded', () => {
-  for (const command of createProgram(silent).commands) {
-    const { commands } = createProgram(silent, command.name());
-    expect(commands.map((each) => each.name())).toEqual([command.name()]);
-    expect(commands[0]?.helpInformation()).toBe(command.helpInformation());
   }
 });

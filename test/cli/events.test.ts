@@ -41,27 +41,21 @@ describe('send-event', () => {
 });
 
 describe('deliveries', () => {
-  const [former, latter] = ['2026-11-20T12:00:00.000Z', '2026-11-20T12:00:05.000Z'];
+  const date = '2026-11-20T12:00:00.000Z';
   const attempt = {
-    ...{ date: former, eventId: 'evt_1', webhookId, deliveryId: 'msg_1', status: 503, durationMs: 12 },
-    ...{ outcome: 'failed', reason: 'server_error', nextAttemptAt: latter },
+    ...{ date, eventId: 'evt_1', webhookId, deliveryId: 'msg_1', outcome: 'given_up', status: null },
+    ...{ reason: 'server_error', durationMs: 12, nextAttemptAt: null },
   };
   const listing = (...attempts: readonly object[]) =>
     region.answer({ 'list-delivery-attempts': () => result({ attempts }) });
 
-  it('prints attempts as a table and as a JSON array', async () => {
-    const last = { ...attempt, date: latter, outcome: 'given_up', status: null, nextAttemptAt: null };
-    listing(last, attempt);
-    const { stdout } = await region.wallet('deliveries', '--event', 'evt_1');
-    const [, ...lines] = stdout.trim().split('\n');
-    expect(lines.map((line) => line.split(/ {2,}/))).toEqual([
-      [latter, 'evt_1', webhookId, 'given_up', '-', 'server_error', '12 ms'],
-      [former, 'evt_1', webhookId, 'failed', '503', 'server_error', '12 ms', latter],
-    ]);
-    expect(await region.json('deliveries', '--event', 'evt_1')).toEqual([last, attempt]);
+  it('prints attempts as a JSON array, or as a table with how to read on', async () => {
+    listing(attempt);
+    expect(await region.json('deliveries')).toEqual([attempt]);
     listing(...Array(100).fill(attempt));
-    const { stderr } = await region.wallet('deliveries');
-    expect(stderr).toBe(`The latest 100. Earlier ones: --until ${former}\n`);
+    const { stdout, stderr } = await region.wallet('deliveries');
+    expect(stdout).toContain(`${date}  evt_1  ${webhookId}  given_up  -     server_error  12 ms\n`);
+    expect(stderr).toBe(`The latest 100. Earlier ones: --until ${date}\n`);
   });
 
   it('filters; defaults to the last day without an event or a webhook', async () => {
@@ -82,33 +76,31 @@ describe('deliveries', () => {
 
 describe('redeliver', () => {
   const redeliver = (...args: string[]) => region.wallet('redeliver', '--webhook', webhookId, ...args);
-  /** A region with this many stored events, and the requested pages. */
+  const ids = (count: number) => Array.from({ length: count }, (_, index) => `evt_${index}`);
+  /** A region with this many stored events. */
   function storing(count: number, webhook: object = { webhookId, enabled: true }) {
-    const ids = Array.from({ length: count }, (_, index) => `evt_${index}`);
-    const stored = ids.map((eventId) => ({ eventId, acceptedAt: '2026-11-20T12:00:00.000Z' }));
+    const stored = ids(count).map((eventId) => ({ eventId, acceptedAt: '2026-11-20T12:00:00.000Z' }));
     region.answer({
       'describe-webhook': () => result(webhook),
       'list-stored-events': ({ after, limit }) => {
-        const start = after ? ids.indexOf(after) + 1 : 0;
+        const start = stored.findIndex(({ eventId }) => eventId === after) + 1;
         return result({ events: stored.slice(start, start + limit) });
       },
     });
-    return ids;
   }
   const requested = () =>
     region.messages().map(({ body, ...place }) => {
       expect(place).toEqual({ queue: 'events', group: webhookId });
       const parsed = parseRedelivery(body);
-      if (!parsed?.ok) throw new Error(`Not a redelivery: ${body}`);
-      expect(parsed.value.webhookId).toBe(webhookId);
-      return parsed.value.eventId;
+      expect(parsed).toMatchObject({ ok: true, value: { webhookId } });
+      return parsed?.ok && parsed.value.eventId;
     });
 
   it('requests each event once, for any number of pages', async () => {
-    const ids = storing(2_005);
+    storing(2_005);
     const { stdout } = await redeliver('--since', '2h', '--json');
     expect(JSON.parse(stdout)).toEqual({ redelivered: 2_005, dryRun: false });
-    expect(requested()).toEqual(ids);
+    expect(requested()).toEqual(ids(2_005));
   });
 
   it.each([
@@ -144,10 +136,9 @@ it('audit prints records as a table and as a JSON array', async () => {
     identityId: 'us-1',
     requestId: 'one',
   };
-  const records = [{ ...row, subjectName: 'Approvers' }];
-  region.answer({ 'list-audit-records': () => result({ records }) });
+  region.answer({ 'list-audit-records': () => result({ records: [row] }) });
+  expect(await region.json('audit', '--group', groupId)).toEqual([row]);
   const { stdout } = await region.wallet('audit', '--group', groupId);
-  expect(stdout).toBe('DATE   OPERATION  OUTCOME  BY    REQUEST\ntoday  delete     deleted  us-1  one\n');
-  expect(await region.json('audit', '--group', groupId)).toEqual(records);
+  expect(stdout).toMatch(/\ntoday +delete +deleted +us-1 +one\n$/);
   expect(region.calls()[0]).toEqual({ operation: 'list-audit-records', input: { userGroupId: groupId } });
 });

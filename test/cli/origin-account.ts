@@ -21,7 +21,6 @@ export class OriginAccount {
   consumerStates = ['Enabled'];
   gateway: object = {};
   hasElasticIp = true;
-  messages = '0';
   readonly parameters: Record<string, string>;
   readonly outputs: Readonly<Record<string, string>>;
 
@@ -83,7 +82,7 @@ export class OriginAccount {
     },
     'sqs:GetQueueAttributes': () => {
       const none = { ApproximateNumberOfMessagesNotVisible: '0', ApproximateNumberOfMessagesDelayed: '0' };
-      return result({ Attributes: { ApproximateNumberOfMessages: this.messages, ...none } });
+      return result({ Attributes: { ApproximateNumberOfMessages: '2', ...none } });
     },
     'monitoring:GetMetricStatistics': () => result({ Datapoints: [{ Timestamp: 0, Maximum: 7_500 }] }),
   };

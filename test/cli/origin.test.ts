@@ -56,13 +56,9 @@ describe('move-origin', () => {
   const callsOfMove = 15;
   it('moves by two updates that change the zone and nothing else', async () => {
     const { exitCode, stdout } = await move([...moveTo2, '--json']);
-    expect({ exitCode, result: JSON.parse(stdout) }).toEqual({
-      exitCode: 0,
-      result: {
-        ...{ environment: first.name, stack: first.stackId, address, ...at('2') },
-        ...{ availabilityZone: first.zones[1], natGatewayId: 'nat-2' },
-        updates: ['none', '2'].map((zone) => ({ ...at(zone), seconds: expect.any(Number) })),
-      },
+    expect({ exitCode, ...JSON.parse(stdout) }).toMatchObject({
+      ...{ exitCode: 0, address, zone: '2', availabilityZone: first.zones[1], natGatewayId: 'nat-2' },
+      updates: ['none', '2'].map((zone) => ({ ...at(zone), seconds: expect.any(Number) })),
     });
     expect(updateInputs()).toEqual(
       ['none', '2'].map((zone) => ({
@@ -84,13 +80,13 @@ describe('move-origin', () => {
   it.each(Array.from({ length: callsOfMove }, (_, index) => index + 1))(
     'continues after it was killed at its call %d to AWS',
     async (last) => {
-      const killed = Object.keys(origin.replies).map((action): [string, Replies[string]] => {
-        const kill: Replies[string] = (call) => {
-          const reply = origin.replies[action]?.(call) ?? {};
+      const killed = Object.entries(origin.replies).map(([action, respond]): [string, typeof respond] => [
+        action,
+        (call) => {
+          const reply = respond(call);
           return account().calls.length === last ? refusal('Killed') : reply;
-        };
-        return [action, kill];
-      });
+        },
+      ]);
       use(origin, Object.fromEntries(killed));
       expect(await move()).toMatchObject({ exitCode: 1 });
       expect(await move()).toMatchObject({ exitCode: 0 });
@@ -101,8 +97,6 @@ describe('move-origin', () => {
   it('prints what it would do with --dry-run', async () => {
     const { stdout } = await move(['--zone', '2', '--dry-run']);
     expect(stdout).toContain('is in zone 1.\n  1. Update the stack to zone none:');
-    const { steps } = JSON.parse((await move(['--zone', '2', '--dry-run', '--json'])).stdout);
-    expect(steps).toEqual(['none', '2'].map((zone) => ({ step: 'update', ...at(zone) })));
     expect(updates()).toEqual([]);
   });
 
@@ -118,22 +112,25 @@ describe('move-origin', () => {
   });
 
   const useReserve = [...moveTo2, '--reserve'];
-  const [otherAddress, otherReserve] = [
-    { WebhookOriginAddress: '203.0.113.9' },
-    { WebhookOriginReserveAddress: '203.0.113.9' },
-  ];
-  const withReserve = new OriginAccount({ hasReserve: true });
-  const released = Object.assign(new OriginAccount(), { hasElasticIp: false });
-  it.each<[string, args: readonly string[], said: string, changed?: object, OriginAccount?]>([
-    ['without a person or --yes', ['--zone', '2'], 'Add --yes'],
-    ['to an unknown zone', ['--zone', '4', '--yes'], 'Give a zone from 1 to 3.'],
-    ['without a reserve', useReserve, 'webhookOrigin: { reserve: true }'],
-    ['with another address', moveTo2, `is ${address}, but the outputs file has 203.0.113.9`, otherAddress],
-    ['with another reserve', useReserve, `${reserve}, but the outputs`, otherReserve, withReserve],
-    ['without its Elastic IP', moveTo2, '"Keeping the address" in docs/runbook.md', {}, released],
-  ])('changes nothing %s', async (_, args, said, changed = {}, other = origin) => {
-    use(other);
-    const { exitCode, stderr } = await move(args, changed);
+  const other = '203.0.113.9';
+  it.each<[string, args: readonly string[], said: string, outputs?: object, origin?: Partial<OriginAccount>]>(
+    [
+      ['without a person or --yes', ['--zone', '2'], 'Add --yes'],
+      ['to an unknown zone', ['--zone', '4', '--yes'], 'Give a zone from 1 to 3.'],
+      ['without a reserve', useReserve, 'webhookOrigin: { reserve: true }', {}, new OriginAccount()],
+      ['with another address', moveTo2, `file has ${other}`, { WebhookOriginAddress: other }],
+      ['with another reserve', useReserve, `file has ${other}`, { WebhookOriginReserveAddress: other }],
+      [
+        'without its Elastic IP',
+        moveTo2,
+        '"Keeping the address" in docs/runbook',
+        {},
+        { hasElasticIp: false },
+      ],
+    ],
+  )('changes nothing %s', async (_, args, said, outputs = {}, state = {}) => {
+    use(Object.assign(new OriginAccount({ hasReserve: true }), state));
+    const { exitCode, stderr } = await move(args, outputs);
     expect(exitCode).not.toBe(0);
     expect(stderr).toContain(said);
     expect(updates()).toEqual([]);
@@ -213,7 +210,7 @@ describe('origin-status', () => {
     ...{ address, reserve: null, zone: '1', availabilityZone: first.zones[0] },
     gateway: { id: 'nat-1', state: 'available' },
     consumers: [consumer('mapping-deliver'), consumer('mapping-fan-out')],
-    queues: [{ name: 'WebhookDeliveryQueue', waiting: 0, later: 0, oldest: 7500 }],
+    queues: [{ name: 'WebhookDeliveryQueue', waiting: 2, later: 0, oldest: 7500 }],
     faults: [],
   };
 
@@ -224,21 +221,20 @@ describe('origin-status', () => {
 
   it('shows what waits while no gateway has the address, and since when', async () => {
     use(new OriginAccount({ zone: 'none' }));
-    origin.messages = '2';
-    const none = { zone: 'none', availabilityZone: null, gateway: null };
-    expect(await readStatus()).toMatchObject({ ...none, faults: ['no gateway has the address'] });
-    const { stdout, stderr } = await status();
+    const faults = ['no gateway has the address'];
+    expect(await readStatus()).toMatchObject({ zone: 'none', availabilityZone: null, gateway: null, faults });
+    const { stdout } = await status();
     expect(stdout).toMatch(/^zone {9}none\ngateway {6}none\nconsumer {5}mapping-deliver, Disabled$/m);
     expect(stdout).toMatch(/^WebhookDeliveryQueue +2 +0 +125 min$/m);
-    expect(stderr).toBe('warning: no gateway has the address\n');
   });
 
   it('warns while the reserve is in use', async () => {
     use(new OriginAccount({ hasReserve: true }));
     expect(await readStatus()).toMatchObject({ reserve: { address: reserve, inUse: false }, faults: [] });
     origin.parameters.WebhookOriginUsesReserve = 'yes';
-    const faults = [expect.stringContaining(`webhooks come from the reserve address ${reserve}`)];
-    expect(await readStatus()).toMatchObject({ address, reserve: { address: reserve, inUse: true }, faults });
+    expect(await readStatus()).toMatchObject({ address, reserve: { address: reserve, inUse: true } });
+    const { stderr } = await status();
+    expect(stderr).toContain(`warning: webhooks come from the reserve address ${reserve}`);
   });
 
   it.each([

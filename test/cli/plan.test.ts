@@ -4,6 +4,7 @@ import { statefulTypes } from '../../cli/stateful-types';
 import { callsNotGranted } from '../support/granted';
 import { temporaryFolder } from '../support/temporary-folder';
 import { type Replies, refusal, result, useAccount, withoutStacks, withStacks } from './account';
+import { writeAssembly } from './assembly';
 import { useInstantWaits } from './instant-waits';
 import { wallet } from './region';
 
@@ -15,15 +16,7 @@ beforeEach(() => {
     Parameters: { WebhookOriginZone: { Type: 'String' }, New: { Type: 'String', Default: 'x' } },
     Resources: { Key: { Type: 'AWS::KMS::Key' }, Role: { Type: 'AWS::IAM::Role' } },
   };
-  const properties = {
-    templateFile: 'WalletEu.template.json',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the CDK's placeholder
-    stackTemplateAssetObjectUrl: 's3://cdk-hnb659fds-assets-${AWS::AccountId}-eu-central-1/abc.json',
-    tags: { environment: 'eu' },
-  };
-  const artifacts = { WalletEu: { environment: 'aws://unknown-account/eu-central-1', properties } };
-  writeFileSync(join(folder(), 'WalletEu.template.json'), JSON.stringify(template));
-  writeFileSync(join(folder(), 'manifest.json'), JSON.stringify({ artifacts }));
+  writeAssembly(folder(), template, { WalletEu: 'aws://unknown-account/eu-central-1' });
 });
 afterEach(() => {
   // S3's protocol has no action.

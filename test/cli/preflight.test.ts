@@ -1,5 +1,3 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { AssembledStack } from '../../cli/assembly';
 import { inProject } from '../../cli/pasted-command';
 import { runChecks } from '../../cli/preflight';
@@ -16,6 +14,7 @@ import {
   withResources,
   withStacks,
 } from './account';
+import { writeAssembly } from './assembly';
 import { wallet } from './region';
 
 const account = useAccount();
@@ -185,14 +184,8 @@ describe('as a command', () => {
   const stacks = stacksOf(first);
   const preflight = (...args: string[]) => wallet('preflight', '--assembly', folder(), ...args);
   beforeEach(() => {
-    const properties = { templateFile: 'template.json', requiresBootstrapStackVersion: 6 };
-    const artifacts = stacks.map(({ stackId, region }) => {
-      const environment = `aws://${accountId}/${region}`;
-      return [stackId, { environment, properties }];
-    });
-    const manifest = { artifacts: Object.fromEntries(artifacts) };
-    writeFileSync(join(folder(), 'template.json'), JSON.stringify(template));
-    writeFileSync(join(folder(), 'manifest.json'), JSON.stringify(manifest));
+    const places = stacks.map(({ stackId, region }) => [stackId, `aws://${accountId}/${region}`]);
+    writeAssembly(folder(), template, Object.fromEntries(places));
   });
 
   it('prints an object, or a line for each check of each stack, and fails with a check', async () => {

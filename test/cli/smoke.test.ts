@@ -79,12 +79,10 @@ it.each([
 
 const target = () => openTarget({ environment: first.name, outputs: outputs() }, { note: () => undefined });
 
-it('compares GET /webhook-origins with the outputs, with the reserve', async () => {
-  const right = { environment: first.name, addresses: [`${address}/32`], reserve: [`${reserve}/32`] };
-  const compare = async (body: object) =>
-    compareOrigins(await target(), { body, status: 200, contentType: 'application/json' });
-  expect(await compare(right)).toBe(`${address}/32, reserve ${reserve}/32`);
-  await expect(compare({ ...right, reserve: [] })).rejects.toThrow('"reserve":[]');
+it('compares the reserve address of GET /webhook-origins', async () => {
+  const body = { environment: first.name, addresses: [`${address}/32`], reserve: [] };
+  const compare = async () => compareOrigins(await target(), { body, status: 200, contentType: null });
+  await expect(compare()).rejects.toThrow('"reserve":[]');
 });
 
 it.each([
