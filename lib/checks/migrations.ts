@@ -19,13 +19,11 @@ export interface NewMigration {
 export function newMigrations(base: string, change: string): readonly NewMigration[] {
   const before = readMigrations(base);
   const after = readMigrations(change);
-  for (const [name, text] of before) {
-    const now = after.get(name);
-    if (now === undefined)
-      throw new Error(`Migration ${name} was removed. It may be applied: restore the file.`);
-    if (now !== text)
-      throw new Error(`Migration ${name} was edited. It may be applied: restore the file and add a new one.`);
-  }
+  for (const [name, text] of before)
+    if (after.get(name) !== text)
+      throw new Error(
+        `Migration ${name} was edited or removed. It may be applied: restore the file, and add a new one.`,
+      );
   return [...after]
     .filter(([name]) => !before.has(name))
     .map(([name, text]) => ({ name, ...headerOf(name, text) }));

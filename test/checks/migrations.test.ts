@@ -30,8 +30,8 @@ it('lists the added migrations in order, with the reason in the header', () => {
 });
 
 it.each<[problem: string, files: Files]>([
-  ['0001-a was edited', { '0001-a.sql': 'create table b ();' }],
-  ['0001-a was removed', { '0002-b.sql': 'create table b ();' }],
+  ['0001-a was edited or removed', { '0001-a.sql': 'create table b ();' }],
+  ['0001-a was edited or removed', { '0002-b.sql': 'create table b ();' }],
   ['0002-b is marked irreversible without a reason', { ...first, '0002-b.sql': '-- Irreversible: \n' }],
   ['0002-b is marked irreversible without a reason', { ...first, '0002-b.sql': '-- irreversible\ndrop;' }],
 ])('refuses a change: %s', (problem, files) => {
